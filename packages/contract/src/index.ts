@@ -1,0 +1,3 @@
+/** The public contract of erp-proxy: what goes over the wire, and every error. Imports nothing. */
+export * from './errors.ts';
+export * from './wire.ts';

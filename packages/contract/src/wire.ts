@@ -1,0 +1,65 @@
+/** The shapes of the execute call and its answer. Limits here are part of the contract. */
+
+/** Path of the execute call. */
+export const EXECUTE_PATH = '/api/erp/execute';
+
+/** Header that carries the client key. */
+export const KEY_HEADER = 'x-proxy-api';
+
+/** Most calls that one batch may hold. */
+export const BATCH_CALLS_MAX = 100;
+
+/** Longest text `id`, in characters. */
+export const ID_LENGTH_MAX = 256;
+
+/** Any JSON value. Between caller and Odoo these travel as bytes; this type is for clients only. */
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+/** The Odoo server, database and user that a call runs on. */
+export interface ErpInstance {
+  /** http or https, may carry a path prefix; no userinfo, query or fragment. */
+  url: string;
+  db: string;
+  user_id: number;
+  api_key: string;
+}
+
+/** One call: the body of `POST /api/erp/execute`. A batch is an array of up to 100 of these. */
+export interface ExecuteCall {
+  id?: string | number | null;
+  /** A public method of the model, or `call_method` with `fn_name`. */
+  action: string;
+  /** e.g. `res.partner`. */
+  model_id: string;
+  fn_name?: string | null;
+  /** Positional arguments, as `execute_kw` takes them; for `read`: `[[id, …]]`. */
+  params?: Json[] | null;
+  /** Named arguments. `limit` caps the records of the call. */
+  keyword?: { limit?: number | null | false; context?: { [name: string]: Json }; [name: string]: unknown } | null;
+  erp_instance: ErpInstance | { name: string };
+}
+
+/** The answer to one call: exactly one of `result` and `error`. */
+export type ExecuteAnswer =
+  | { jsonrpc: '2.0'; id: string | number | null; result: Json }
+  | { jsonrpc: '2.0'; id: string | number | null; error: ErrorBody };
+
+/** What a caller of a write must know when an answer did not come: whether it may have happened. */
+export type Outcome = 'not_sent' | 'rolled_back' | 'unknown';
+
+/** The `error` member of an answer. */
+export interface ErrorBody {
+  code: number;
+  /** What went wrong and what to do. */
+  message: string;
+  data: {
+    type: string;
+    /** True only where the same call may be sent again as it is. */
+    retryable: boolean;
+    /** The member at fault, e.g. `keyword.limit`. */
+    path?: string;
+    /** With upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
+    outcome?: Outcome;
+    [name: string]: unknown;
+  };
+}
