@@ -97,7 +97,8 @@ export const PROXY_ERRORS = {
     retry: 'if_safe',
     hasOutcome: true,
     when: 'No answer from the server: no such host, connection refused or reset, TLS failure, or 502 from a reverse proxy.',
-    remedy: 'Check `erp_instance.url`, or wait until the server is back. For a write look at `data.outcome` first.',
+    remedy:
+      'Check `erp_instance.url`, or wait until the server is back. For a write look at `data.outcome` first.',
   },
   upstream_bad_response: {
     code: -32005,
@@ -105,7 +106,8 @@ export const PROXY_ERRORS = {
     retry: 'never',
     hasOutcome: true,
     when: "What answered is not Odoo's JSON-RPC: HTML, a redirect, broken JSON, or an answer too large to be checked.",
-    remedy: 'Check that `erp_instance.url` is the base address of an Odoo server, with the right scheme and prefix.',
+    remedy:
+      'Check that `erp_instance.url` is the base address of an Odoo server, with the right scheme and prefix.',
   },
   policy_denied: {
     code: -32010,
@@ -154,7 +156,7 @@ export const PROXY_ERRORS = {
     code: -32016,
     httpStatus: 413,
     retry: 'never',
-    when: "The body is larger than `http.bodyBytesMax`, or larger than the server takes.",
+    when: 'The body is larger than `http.bodyBytesMax`, or larger than the server takes.',
     remedy: 'Send less in one call.',
   },
   unsupported_media_type: {
@@ -175,6 +177,8 @@ export const PROXY_ERRORS = {
 
 /** A row of {@link BUSINESS_ERRORS}: the HTTP status is always 200, since Odoo did answer. */
 export interface BusinessErrorRow {
+  /** `data.status`: the HTTP status that the failure would deserve. */
+  status: number;
   retry: Retry;
   when: string;
 }
@@ -185,36 +189,50 @@ export interface BusinessErrorRow {
  */
 export const BUSINESS_ERRORS = {
   access_denied: {
+    status: 401,
     retry: 'never',
     when: 'Odoo does not accept the credentials: wrong key, unknown or inactive user.',
   },
   access_error: {
+    status: 403,
     retry: 'never',
     when: 'The user may not do this: model, record, field or company.',
   },
-  record_missing: { retry: 'never', when: 'A record does not exist or was deleted.' },
+  record_missing: { status: 404, retry: 'never', when: 'A record does not exist or was deleted.' },
   validation_error: {
+    status: 422,
     retry: 'never',
     when: 'A constraint was broken: required, unique, foreign key, or one of the model.',
   },
-  user_error: { retry: 'never', when: 'A business rule of Odoo says no; `message` is its text for the user.' },
+  user_error: {
+    status: 422,
+    retry: 'never',
+    when: 'A business rule of Odoo says no; `message` is its text for the user.',
+  },
   redirect_warning: {
+    status: 422,
     retry: 'never',
     when: 'A business rule says no and names an action that would help; see `arguments`.',
   },
-  model_not_found: { retry: 'never', when: 'The database has no such model.' },
-  method_not_found: { retry: 'never', when: 'The model has no such method, or it is private.' },
+  model_not_found: { status: 404, retry: 'never', when: 'The database has no such model.' },
+  method_not_found: { status: 404, retry: 'never', when: 'The model has no such method, or it is private.' },
   arguments_invalid: {
+    status: 422,
     retry: 'never',
     when: 'The arguments do not fit the method: missing, unexpected, or of another type.',
   },
-  query_invalid: { retry: 'never', when: 'A field, domain, operator, order or grouping that does not exist.' },
+  query_invalid: {
+    status: 422,
+    retry: 'never',
+    when: 'A field, domain, operator, order or grouping that does not exist.',
+  },
   concurrency_conflict: {
+    status: 409,
     retry: 'always',
     when: 'Another transaction was in the way; Odoo rolled back. The call may be sent again, a write too.',
   },
-  database_missing: { retry: 'never', when: 'The server has no such database.' },
-  upstream_error: { retry: 'never', when: 'Any other failure inside Odoo.' },
+  database_missing: { status: 404, retry: 'never', when: 'The server has no such database.' },
+  upstream_error: { status: 500, retry: 'never', when: 'Any other failure inside Odoo.' },
 } as const satisfies Record<string, BusinessErrorRow>;
 
 /** `error.code` of what Odoo answered, the same in every Odoo version. */

@@ -35,7 +35,11 @@ export interface ExecuteCall {
   /** Positional arguments, as `execute_kw` takes them; for `read`: `[[id, …]]`. */
   params?: Json[] | null;
   /** Named arguments. `limit` caps the records of the call. */
-  keyword?: { limit?: number | null | false; context?: { [name: string]: Json }; [name: string]: unknown } | null;
+  keyword?: {
+    limit?: number | null | false;
+    context?: { [name: string]: Json };
+    [name: string]: unknown;
+  } | null;
   erp_instance: ErpInstance | { name: string };
 }
 

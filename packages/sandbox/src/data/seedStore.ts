@@ -1,0 +1,85 @@
+/** The data of a small company, as they are after each reset. Ids that tests lean on: see the package README. */
+import type { Json } from '../json/value.ts';
+import type { Row } from '../orm/field.ts';
+import type { Model } from '../orm/model.ts';
+import { Store } from '../orm/store.ts';
+import { companies, contacts } from './partners.ts';
+import { crm, products, sales } from './business.ts';
+import { people, world } from './world.ts';
+
+const seededAt = '2026-11-21 01:30:31';
+
+export type Seed = Readonly<Record<string, readonly Row[]>>;
+
+export function seedStore(models: ReadonlyMap<string, Model>): Store {
+  const store = new Store();
+  store.transact(() => {
+    for (const part of [world, people, companies, contacts, products, sales, crm]) {
+      for (const [model, rows] of Object.entries(part)) putRows(store, models, model, rows);
+    }
+    describeModels(store, models);
+  });
+  return store;
+}
+
+function putRows(store: Store, models: ReadonlyMap<string, Model>, name: string, rows: readonly Row[]): void {
+  const model = models.get(name);
+  if (!model) return;
+  const log = { create_uid: 1, create_date: seededAt, write_uid: 1, write_date: seededAt };
+  const defaults: Record<string, Json> = {};
+  for (const field of model.fields.values()) {
+    if (field.default !== undefined && typeof field.default !== 'function') defaults[field.name] = field.default;
+  }
+  for (const row of rows) {
+    const id = (row['id'] as number | undefined) ?? store.nextId(name);
+    store.put(name, id, { ...log, ...defaults, ...row, id });
+  }
+}
+
+/** ir.model and ir.model.fields: the models themselves, then as many columns of an archive as make a large read. */
+function describeModels(store: Store, models: ReadonlyMap<string, Model>): void {
+  let fieldId = 0;
+  const addModel = (id: number, name: string, label: string) =>
+    putRows(store, models, 'ir.model', [{ id, model: name, name: label }]);
+  const addField = (row: Row) => {
+    fieldId++;
+    putRows(store, models, 'ir.model.fields', [{ id: fieldId, state: 'base', create_uid: null, create_date: null, write_uid: null, write_date: null, ...row }]);
+  };
+  let modelId = 0;
+  for (const model of models.values()) {
+    modelId++;
+    addModel(modelId, model.name, model.description);
+    for (const field of model.fields.values()) {
+      addField({
+        name: field.name,
+        model: model.name,
+        model_id: modelId,
+        field_description: field.string,
+        ttype: field.type,
+        relation: field.relation ?? null,
+        relation_field: field.inverse ?? null,
+        required: field.required === true,
+        readonly: field.readonly === true,
+        translate: field.translate === true,
+        store: !field.compute,
+        copied: field.copy !== false,
+        on_delete: field.ondelete ?? null,
+        selection: field.selection ? `[${field.selection.map(([key, label]) => `('${key}', '${label}')`).join(', ')}]` : null,
+      });
+    }
+  }
+  for (let archive = 1; fieldId < 2600; archive++) {
+    modelId++;
+    addModel(modelId, `x_archive.y${archive}`, `Archive ${archive}`);
+    for (let column = 1; column <= 100; column++) {
+      addField({
+        name: `x_column_${column}`,
+        model: `x_archive.y${archive}`,
+        model_id: modelId,
+        field_description: `Column ${column} — größe ${archive}`,
+        ttype: 'char',
+        state: 'manual',
+      });
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** An answer before it is written: status, headers in wire order, body. */
+export interface Reply {
+  readonly status: number;
+  /** Between Date and Connection; the body's length goes where `Content-Length` stands. */
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
+
+export const contentLength = ['Content-Length', ''] as const;
+export const nosniff = ['X-Content-Type-Options', 'nosniff'] as const;
+
+export function replyHtml(status: number, title: string, text: string, headers: Reply['headers'] = []): Reply {
+  return {
+    status,
+    headers: [['Content-Type', 'text/html; charset=utf-8'], contentLength, ...headers],
+    body: `<!doctype html>\n<html lang=en>\n<title>${title}</title>\n<h1>${title.replace(/^\d+ /, '')}</h1>\n<p>${text}</p>\n`,
+  };
+}

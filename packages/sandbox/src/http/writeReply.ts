@@ -1,0 +1,36 @@
+/**
+ * Writes an answer to the socket by hand: Odoo's workers speak HTTP/1.0, close after each answer, and the order
+ * of their headers is part of the recordings (FACTS 5.1, 5.2). With `keepAlive` it looks as behind a reverse
+ * proxy: HTTP/1.1 and an open connection.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Reply } from './reply.ts';
+
+export function writeReply(request: IncomingMessage, response: ServerResponse, reply: Reply, keepAlive: boolean): void {
+  const body = Buffer.from(reply.body);
+  const headers: [string, string][] = [
+    ['Server', 'Werkzeug/2.2.2 Python/3.11.2'],
+    ['Date', new Date().toUTCString()],
+    ...reply.headers.map(([name, value]): [string, string] => [name, name === 'Content-Length' ? String(body.length) : value]),
+  ];
+  const shown = request.method === 'HEAD' ? Buffer.alloc(0) : body;
+  const reason = reasons[reply.status] ?? '';
+  if (keepAlive) {
+    response.sendDate = false;
+    response.writeHead(reply.status, reason, headers.flat());
+    response.end(shown);
+    return;
+  }
+  headers.push(['Connection', 'close']);
+  const head = `HTTP/1.0 ${reply.status} ${reason}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  request.socket.end(Buffer.concat([Buffer.from(head), shown]));
+}
+
+const reasons: Record<number, string> = {
+  200: 'OK',
+  303: 'SEE OTHER',
+  400: 'BAD REQUEST',
+  404: 'NOT FOUND',
+  415: 'UNSUPPORTED MEDIA TYPE',
+  500: 'INTERNAL SERVER ERROR',
+};

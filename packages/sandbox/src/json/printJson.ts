@@ -1,0 +1,45 @@
+/**
+ * Prints JSON byte for byte as Python's json.dumps(…, ensure_ascii=False) (FACTS 1.1): `", "` and `": "`,
+ * floats always with a point, non-ASCII raw. The text may hold a lone surrogate: Python cannot encode that
+ * either, and the caller answers 500.
+ */
+import { Float, type Json } from './value.ts';
+
+export function printJson(value: Json): string {
+  if (value === null) return 'null';
+  if (value instanceof Float) return printFloat(value.value);
+  if (typeof value === 'string') return printString(value);
+  if (typeof value === 'object') {
+    if (Array.isArray(value)) return `[${value.map(printJson).join(', ')}]`;
+    const members = Object.entries(value).map(([name, member]) => `${printString(name)}: ${printJson(member)}`);
+    return `{${members.join(', ')}}`;
+  }
+  return String(Object.is(value, -0) ? 0 : value);
+}
+
+/** Python's repr of a float: exponents below -4 and from 16 on, at least two digits in the exponent. */
+export function printFloat(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
+  const [mantissa = '', exponentText = ''] = value.toExponential().split('e');
+  const exponent = Number(exponentText);
+  if (exponent < -4 || exponent >= 16) {
+    const digits = String(Math.abs(exponent)).padStart(2, '0');
+    return `${mantissa}e${exponent < 0 ? '-' : '+'}${digits}`;
+  }
+  const text = exponent < 0 ? printSmall(mantissa, exponent) : String(value);
+  return text.includes('.') ? text : `${text}.0`;
+}
+
+// JavaScript writes 1e-7 from -7 on but Python never reaches that here: four zeros at most.
+function printSmall(mantissa: string, exponent: number): string {
+  const digits = mantissa.replace(/[-.]/g, '');
+  return `${mantissa.startsWith('-') ? '-' : ''}0.${'0'.repeat(-exponent - 1)}${digits}`;
+}
+
+// JSON.stringify escapes lone surrogates, which Python leaves raw and then fails to encode.
+function printString(text: string): string {
+  if (text.isWellFormed()) return JSON.stringify(text);
+  return Array.from(text, (unit) => (unit.isWellFormed() ? JSON.stringify(unit).slice(1, -1) : unit)).join('').replace(/^|$/g, '"');
+}

@@ -1,0 +1,131 @@
+/**
+ * Reads JSON as Python's json.loads does: NaN and Infinity are taken, the last of two equal members wins,
+ * `1` and `1.0` stay different, integers keep every digit (FACTS 1.3). Knows nothing of Odoo.
+ */
+import { Float, type Json } from './value.ts';
+
+export function readJson(text: string): Json {
+  const reader = new Reader(text);
+  const value = reader.readValue();
+  reader.skipSpace();
+  if (reader.position !== text.length) throw reader.error();
+  return value;
+}
+
+const number = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+const plain = /[^"\\\u0000-\u001f]*/y;
+const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const words: [string, Json][] = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+  ['NaN', new Float(Number.NaN)],
+  ['Infinity', new Float(Number.POSITIVE_INFINITY)],
+  ['-Infinity', new Float(Number.NEGATIVE_INFINITY)],
+];
+
+class Reader {
+  position = 0;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  error(): SyntaxError {
+    return new SyntaxError(`no JSON at character ${this.position}`);
+  }
+
+  skipSpace(): void {
+    while (' \t\n\r'.includes(this.#text[this.position] ?? 'x')) this.position++;
+  }
+
+  readValue(): Json {
+    this.skipSpace();
+    const first = this.#text[this.position];
+    if (first === '{') return this.#readObject();
+    if (first === '[') return this.#readArray();
+    if (first === '"') return this.#readString();
+    for (const [word, value] of words) {
+      if (this.#text.startsWith(word, this.position)) {
+        this.position += word.length;
+        return value;
+      }
+    }
+    return this.#readNumber();
+  }
+
+  #readNumber(): Json {
+    number.lastIndex = this.position;
+    const match = number.exec(this.#text);
+    if (!match) throw this.error();
+    this.position = number.lastIndex;
+    if (match[1] || match[2]) return new Float(Number(match[0]));
+    const value = Number(match[0]);
+    return Number.isSafeInteger(value) ? value + 0 : BigInt(match[0]);
+  }
+
+  #readArray(): Json {
+    const items: Json[] = [];
+    this.position++;
+    if (this.#take(']')) return items;
+    do items.push(this.readValue());
+    while (this.#take(','));
+    this.#expect(']');
+    return items;
+  }
+
+  #readObject(): Json {
+    const members: Record<string, Json> = Object.create(null);
+    this.position++;
+    if (this.#take('}')) return members;
+    do {
+      this.skipSpace();
+      if (this.#text[this.position] !== '"') throw this.error();
+      const name = this.#readString();
+      this.#expect(':');
+      members[name] = this.readValue();
+    } while (this.#take(','));
+    this.#expect('}');
+    return members;
+  }
+
+  #readString(): string {
+    let value = '';
+    this.position++;
+    for (;;) {
+      plain.lastIndex = this.position;
+      value += plain.exec(this.#text)?.[0] ?? '';
+      this.position = plain.lastIndex;
+      const next = this.#text[this.position++];
+      if (next === '"') return value;
+      if (next !== '\\') throw this.error();
+      value += this.#readEscape();
+    }
+  }
+
+  #readEscape(): string {
+    const letter = this.#text[this.position++] ?? '';
+    if ('"\\/'.includes(letter) && letter) return letter;
+    if (letter === 'u') {
+      const hex = this.#text.slice(this.position, this.position + 4);
+      if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw this.error();
+      this.position += 4;
+      return String.fromCharCode(Number.parseInt(hex, 16));
+    }
+    const escaped = escapes[letter];
+    if (escaped === undefined) throw this.error();
+    return escaped;
+  }
+
+  #take(mark: string): boolean {
+    this.skipSpace();
+    if (this.#text[this.position] !== mark) return false;
+    this.position++;
+    return true;
+  }
+
+  #expect(mark: string): void {
+    if (!this.#take(mark)) throw this.error();
+  }
+}

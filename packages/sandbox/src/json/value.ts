@@ -1,0 +1,26 @@
+/**
+ * The JSON values of the sandbox: Python keeps integers and floats apart (`1` and `1.0`), JavaScript does
+ * not, so a float is an object of its own here and an integer beyond 2^53 a bigint.
+ */
+export class Float {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+export type Json = null | boolean | number | bigint | string | Float | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Float);
+}
+
+/** A number of the value, whether Python would call it int or float; undefined for anything else. */
+export function toNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  return value instanceof Float ? value.value : undefined;
+}

@@ -1,0 +1,82 @@
+/** Companies, users and languages: who works here. */
+import type { Method, ModelSpec } from '../orm/model.ts';
+import { boolean, char, many2many, many2one, selection } from '../orm/field.ts';
+import { ensureOne } from '../orm/methods/recordMethods.ts';
+
+export const company: ModelSpec = {
+  name: 'res.company',
+  description: 'Companies',
+  order: 'name',
+  access: { write: ['base.group_erp_manager'], create: ['base.group_erp_manager'], unlink: ['base.group_erp_manager'] },
+  rule: (environment) => [['id', 'in', environment.userCompanyIds]],
+  unique: [{ fields: ['name'], message: 'The company name must be unique!' }],
+  fields: {
+    name: char('Company Name', { required: true }),
+    partner_id: many2one('Partner', 'res.partner', { required: true }),
+    currency_id: many2one('Currency', 'res.currency', { required: true }),
+    email: char('Email'),
+    active: boolean('Active', { default: true }),
+  },
+};
+
+const contextGet: Method = {
+  owner: 'Users',
+  kind: 'model',
+  parameters: '',
+  run: ({ environment }) => ({ lang: environment.user['lang'] ?? false, tz: environment.user['tz'] ?? false, uid: environment.uid }),
+};
+
+const hasGroup: Method = {
+  owner: 'Users',
+  kind: 'record',
+  parameters: 'group_ext_id',
+  run: (call) => {
+    const { environment, values } = call;
+    const user = call.ids.length > 0 ? environment.store.get('res.users', ensureOne(call)) : environment.user;
+    return (user?.['groups'] as string[] | undefined)?.includes(String(values['group_ext_id'])) === true;
+  },
+};
+
+const userHasGroups: Method = {
+  owner: 'BaseModel',
+  kind: 'model',
+  parameters: 'groups',
+  run: ({ environment, values }) => String(values['groups']).split(',').some((group) => environment.hasGroup(group.trim())),
+};
+
+const showGroups: Method = {
+  owner: 'Users',
+  kind: 'record',
+  parameters: '',
+  run: (call) => ({ name: 'Groups', type: 'ir.actions.act_window', res_model: 'res.groups', view_mode: 'list,form', target: 'current', domain: [['id', 'in', [ensureOne(call)]]] }),
+};
+
+export const user: ModelSpec = {
+  name: 'res.users',
+  description: 'User',
+  order: 'name, login',
+  access: { write: ['base.group_erp_manager'], create: ['base.group_erp_manager'], unlink: ['base.group_erp_manager'] },
+  unique: [{ fields: ['login'], message: 'You can not have two users with the same login!' }],
+  fields: {
+    name: char('Name', { required: true }),
+    login: char('Login', { required: true, copy: false }),
+    partner_id: many2one('Related Partner', 'res.partner', { ondelete: 'restrict' }),
+    company_id: many2one('Company', 'res.company', { required: true, default: 1 }),
+    company_ids: many2many('Companies', 'res.company'),
+    email: char('Email'),
+    lang: char('Language', { default: 'en_US' }),
+    tz: char('Timezone'),
+    active: boolean('Active', { default: true }),
+    share: boolean('Share User', { readonly: true }),
+    notification_type: selection('Notification', [['email', 'Handle by Emails'], ['inbox', 'Handle in Odoo']], { default: 'email' }),
+  },
+  methods: { context_get: contextGet, has_group: hasGroup, user_has_groups: userHasGroups, action_show_groups: showGroups },
+};
+
+export const language: ModelSpec = {
+  name: 'res.lang',
+  description: 'Languages',
+  order: 'active desc, name',
+  unique: [{ fields: ['code'], message: 'The code of the language must be unique!' }],
+  fields: { name: char('Name', { required: true }), code: char('Locale Code', { required: true }), active: boolean('Active') },
+};

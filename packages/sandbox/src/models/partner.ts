@@ -1,0 +1,119 @@
+/** Contacts and their categories, with the rights and rules of base. */
+import type { Json } from '../json/value.ts';
+import type { Environment } from '../orm/environment.ts';
+import { Fault, userError, validationError } from '../orm/fault.ts';
+import {
+  binary, boolean, char, date, float, html, integer, many2many, many2one, monetary, one2many, type Row, selection,
+} from '../orm/field.ts';
+import { postMessage } from './postMessage.ts';
+import type { ModelSpec } from '../orm/model.ts';
+
+const types = [['contact', 'Contact'], ['invoice', 'Invoice Address'], ['delivery', 'Delivery Address'], ['other', 'Other Address']] as const;
+
+export const partner: ModelSpec = {
+  name: 'res.partner',
+  description: 'Contact',
+  order: 'complete_name, id desc',
+  displayName: nameAddress,
+  access: {
+    create: ['base.group_partner_manager', 'sales_team.group_sale_manager', 'sales_team.group_sale_salesman'],
+    write: ['base.group_partner_manager'],
+    unlink: ['base.group_partner_manager'],
+  },
+  rule: (environment) => ['|', ['company_id', '=', false], ['company_id', 'in', environment.companyIds]],
+  checks: [{ holds: (row) => (row['type'] ?? 'contact') !== 'contact' || Boolean(row['name']), message: 'Contacts require a name' }],
+  fields: {
+    name: char('Name'),
+    complete_name: char('Complete Name', { readonly: true, compute: nameAddress }),
+    parent_id: many2one('Related Company', 'res.partner', { ondelete: 'set null' }),
+    child_ids: one2many('Contact', 'res.partner', 'parent_id'),
+    ref: char('Reference'),
+    lang: char('Language', { default: 'en_US' }),
+    tz: char('Timezone'),
+    user_id: many2one('Salesperson', 'res.users'),
+    user_ids: one2many('Users', 'res.users', 'partner_id'),
+    vat: char('Tax ID'),
+    website: char('Website'),
+    comment: html('Notes'),
+    category_id: many2many('Tags', 'res.partner.category'),
+    active: boolean('Active', { default: true }),
+    employee: boolean('Employee'),
+    function: char('Job Position'),
+    type: selection('Address Type', types, { default: 'contact' }),
+    street: char('Street'),
+    street2: char('Street2'),
+    zip: char('Zip'),
+    city: char('City'),
+    state_id: many2one('State', 'res.country.state', { ondelete: 'restrict' }),
+    country_id: many2one('Country', 'res.country', { ondelete: 'restrict' }),
+    country_code: char('Country Code', { readonly: true, compute: (environment, row) => countryCode(environment, row) }),
+    email: char('Email'),
+    phone: char('Phone'),
+    is_company: boolean('Is a Company'),
+    company_type: selection('Company Type', [['person', 'Individual'], ['company', 'Company']], {
+      compute: (_, row) => (row['is_company'] ? 'company' : 'person'),
+    }),
+    company_id: many2one('Company', 'res.company'),
+    color: integer('Color Index', { default: 0 }),
+    credit_limit: float('Credit Limit'),
+    partner_latitude: float('Geo Latitude'),
+    date_localization: date('Geolocation Date'),
+    total_invoiced: monetary('Total Invoiced', { readonly: true, compute: () => 0 }),
+    barcode: char('Barcode', { copy: false }),
+    signup_type: char('Signup Token Type', { groups: 'base.group_erp_manager', copy: false }),
+    image_1920: binary('Image'),
+    image_128: binary('Image 128', { readonly: true }),
+  },
+  validate: checkRecursion,
+  beforeUnlink: keepUsedPartner,
+  methods: { message_post: postMessage },
+};
+
+export const partnerCategory: ModelSpec = {
+  name: 'res.partner.category',
+  description: 'Partner Tags',
+  order: 'name, id',
+  fields: {
+    name: char('Name', { required: true, translate: true }),
+    color: integer('Color', { default: 0 }),
+    parent_id: many2one('Category', 'res.partner.category', { ondelete: 'cascade' }),
+    active: boolean('Active', { default: true }),
+    partner_ids: many2many('Partners', 'res.partner', { compute: () => [] }),
+  },
+};
+
+function nameAddress(environment: Environment, row: Row): string {
+  const parent = row['parent_id'] ? environment.store.get('res.partner', row['parent_id'] as number) : undefined;
+  const own = typeof row['name'] === 'string' ? row['name'] : (types.find(([key]) => key === row['type'])?.[1] ?? '');
+  // Odoo squeezes blanks in display names.
+  const name = own.replace(/[^\S\n]*\n[^\S\n]*/g, '\n').trim();
+  return parent && !row['is_company'] ? `${parent['name']}, ${name}` : name;
+}
+
+function countryCode(environment: Environment, row: Row): Json {
+  return environment.store.get('res.country', row['country_id'] as number)?.['code'] ?? null;
+}
+
+function checkRecursion(environment: Environment, row: Row): void {
+  const seen = new Set<number>([row['id'] as number]);
+  for (let at = row['parent_id'] as number | undefined; at; at = environment.store.get('res.partner', at)?.['parent_id'] as number | undefined) {
+    if (seen.has(at)) throw validationError('You cannot create recursive Partner hierarchies.');
+    seen.add(at);
+  }
+}
+
+function keepUsedPartner(environment: Environment, row: Row): void {
+  const users = [...environment.store.table('res.users').values()].filter((user) => user['partner_id'] === row['id'] && user['active'] !== false);
+  if (users.length > 0) throw redirectToUsers(users);
+  const isSold = [...environment.store.table('sale.order').values()].some((order) => order['partner_id'] === row['id']);
+  if (isSold) throw userError('The partner cannot be deleted because it is used in Accounting');
+}
+
+function redirectToUsers(users: readonly Row[]): Fault {
+  const names = users.map((user) => user['name']).join(', ');
+  const message = `You cannot delete contacts linked to an active user.\nYou should rather archive them after archiving their associated user.\n\nLinked active users : ${names}`;
+  const id = users[0]?.['id'] as number;
+  const action = { type: 'ir.actions.act_window', res_model: 'res.users', context: { create: false }, view_mode: 'form', views: [[163, 'form']], res_id: id };
+  const shown = `{'type': 'ir.actions.act_window', 'res_model': 'res.users', 'context': {'create': False}, 'view_mode': 'form', 'views': [[163, 'form']], 'res_id': ${id}}`;
+  return new Fault('odoo.exceptions.RedirectWarning', `${message}\n${shown}\nGo to users\nNone`, [message, action, 'Go to users', null]);
+}

@@ -1,0 +1,153 @@
+/** Sales orders and their lines: amounts, confirmation, cancellation. */
+import type { JsonObject } from '../json/value.ts';
+import type { Environment } from '../orm/environment.ts';
+import { userError } from '../orm/fault.ts';
+import { boolean, char, date, datetime, float, html, integer, many2one, monetary, one2many, type Row, selection, text } from '../orm/field.ts';
+import { ensureOne, listRows } from '../orm/methods/recordMethods.ts';
+import type { Call, Method, ModelSpec } from '../orm/model.ts';
+import { writeRows } from '../orm/write.ts';
+import { postMessage } from './postMessage.ts';
+
+const sellers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
+const access = {
+  read: [...sellers, 'account.group_account_invoice', 'account.group_account_readonly', 'account.group_account_user', 'base.group_portal'],
+  write: [...sellers, 'account.group_account_invoice'],
+  create: sellers,
+  unlink: ['sales_team.group_sale_manager'],
+};
+
+const states = [['draft', 'Quotation'], ['sent', 'Quotation Sent'], ['sale', 'Sales Order'], ['cancel', 'Cancelled']] as const;
+
+const method = (run: Method['run']): Method => ({ owner: 'SaleOrder', kind: 'record', parameters: '', run });
+
+export const order: ModelSpec = {
+  name: 'sale.order',
+  description: 'Sales Order',
+  order: 'date_order desc, id desc',
+  access,
+  rule: (environment) => [['company_id', 'in', environment.companyIds]],
+  fields: {
+    name: char('Order Reference', { required: true, copy: false }),
+    partner_id: many2one('Customer', 'res.partner', { required: true, ondelete: 'restrict' }),
+    date_order: datetime('Order Date', { required: true, copy: false, default: (environment) => environment.now }),
+    validity_date: date('Expiration', { copy: false }),
+    state: selection('Status', states, { readonly: true, copy: false, default: 'draft' }),
+    locked: boolean('Locked', { default: false, copy: false }),
+    client_order_ref: char('Customer Reference', { copy: false }),
+    company_id: many2one('Company', 'res.company', { required: true, default: (environment) => environment.companyId }),
+    currency_id: many2one('Currency', 'res.currency', { default: 1 }),
+    user_id: many2one('Salesperson', 'res.users', { default: (environment) => environment.uid }),
+    order_line: one2many('Order Lines', 'sale.order.line', 'order_id'),
+    note: html('Terms and conditions'),
+    amount_untaxed: monetary('Untaxed Amount', { readonly: true, compute: sumLines }),
+    amount_tax: monetary('Taxes', { readonly: true, compute: () => 0 }),
+    amount_total: monetary('Total', { readonly: true, compute: sumLines }),
+  },
+  beforeCreate: (environment, values) => ({ ...values, name: values['name'] || nameNext(environment) }),
+  beforeUnlink: (_, row) => {
+    if (row['state'] === 'draft' || row['state'] === 'cancel') return;
+    throw userError('You can not delete a sent quotation or a confirmed sales order. You must first cancel it.');
+  },
+  methods: {
+    action_confirm: method(confirmOrders),
+    action_cancel: method(cancelOrders),
+    action_draft: method((call) => setState(call, 'draft')),
+    action_quotation_send: method(openComposer),
+    message_post: postMessage,
+  },
+};
+
+export const orderLine: ModelSpec = {
+  name: 'sale.order.line',
+  description: 'Sales Order Line',
+  order: 'order_id, sequence, id',
+  access,
+  fields: {
+    order_id: many2one('Order Reference', 'sale.order', { required: true, ondelete: 'cascade' }),
+    sequence: integer('Sequence', { default: 10 }),
+    product_id: many2one('Product', 'product.product', { ondelete: 'restrict' }),
+    name: text('Description', { required: true }),
+    product_uom_qty: float('Quantity', { required: true, default: 1 }),
+    price_unit: float('Unit Price', { required: true }),
+    discount: float('Discount (%)', { default: 0 }),
+    price_subtotal: monetary('Subtotal', { readonly: true, compute: (_, row) => subtotal(row) }),
+    state: selection('Order Status', states, {
+      readonly: true,
+      compute: (environment, row) => environment.store.get('sale.order', row['order_id'] as number)?.['state'] ?? null,
+    }),
+  },
+  beforeCreate: fillLine,
+};
+
+function nameNext(environment: Environment): string {
+  const numbers = [...environment.store.table('sale.order').values()].map((row) => Number(String(row['name']).slice(1)) || 0);
+  return `S${String(Math.max(0, ...numbers) + 1).padStart(5, '0')}`;
+}
+
+function subtotal(row: Row): number {
+  const amount = Number(row['product_uom_qty'] ?? 0) * Number(row['price_unit'] ?? 0) * (1 - Number(row['discount'] ?? 0) / 100);
+  return Math.round(amount * 100) / 100;
+}
+
+function sumLines(environment: Environment, row: Row): number {
+  let total = 0;
+  for (const line of environment.store.table('sale.order.line').values()) if (line['order_id'] === row['id']) total += subtotal(line);
+  return Math.round(total * 100) / 100;
+}
+
+function fillLine(environment: Environment, values: JsonObject): JsonObject {
+  const product = environment.store.get('product.product', values['product_id'] as number);
+  const template = product && environment.store.get('product.template', product['product_tmpl_id'] as number);
+  if (!template) return values;
+  return { name: template['name'] ?? null, price_unit: template['list_price'] ?? 0, ...values };
+}
+
+function confirmOrders(call: Call): true {
+  const rows = listRows(call);
+  const isLate = rows.some((row) => row['state'] !== 'draft' && row['state'] !== 'sent');
+  if (isLate && call.environment.personality.confirmTwiceFails) {
+    throw userError('Some orders are not in a state requiring confirmation.');
+  }
+  return setState(call, 'sale');
+}
+
+function cancelOrders(call: Call) {
+  const rows = listRows(call);
+  const { environment } = call;
+  if (!environment.personality.cancelOpensWizard || rows.every((row) => row['state'] === 'draft')) return setState(call, 'cancel');
+  return {
+    name: 'Cancel Sales Order',
+    view_mode: 'form',
+    res_model: 'sale.order.cancel',
+    view_id: 1019,
+    type: 'ir.actions.act_window',
+    context: {
+      ...environment.personality.cancelContext,
+      default_template_id: 19,
+      default_order_id: ensureOne(call),
+      mark_so_as_canceled: true,
+      default_email_layout_xmlid: 'mail.mail_notification_layout_with_responsible_signature',
+      model_description: 'Sales Order',
+    },
+    target: 'new',
+  };
+}
+
+function openComposer(call: Call) {
+  const id = ensureOne(call);
+  return {
+    ...call.environment.personality.composerHead,
+    type: 'ir.actions.act_window',
+    view_mode: 'form',
+    res_model: 'mail.compose.message',
+    views: [[false, 'form']],
+    view_id: false,
+    target: 'new',
+    context: call.environment.personality.quotationContext(id),
+  };
+}
+
+function setState(call: Call, state: string): true {
+  writeRows(call.environment, call.model, listRows(call).map((row) => row['id'] as number), { state });
+  return true;
+}

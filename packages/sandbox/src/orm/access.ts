@@ -1,0 +1,48 @@
+/** Rights: what a model allows to the user's groups, and which records the record rules leave (FACTS 2.6, 13.16). */
+import type { Environment } from './environment.ts';
+import { accessError } from './fault.ts';
+import { compileDomain } from './domain.ts';
+import type { Field } from './field.ts';
+import type { Model, Operation } from './model.ts';
+
+export function checkAccess(environment: Environment, model: Model, operation: Operation, ids: readonly number[] = []): void {
+  checkModelAccess(environment, model, operation);
+  const allowed = filterByRule(environment, model, ids);
+  if (allowed.length === ids.length) return;
+  const user = `${environment.user['name']} (id=${environment.uid})`;
+  throw environment.personality.texts.recordRule(model, operation, user, true);
+}
+
+export function mayAccess(environment: Environment, model: Model, operation: Operation): boolean {
+  const groups = model.access?.[operation];
+  return !groups || groups.some((group) => environment.hasGroup(group));
+}
+
+export function filterByRule(environment: Environment, model: Model, ids: readonly number[]): readonly number[] {
+  if (environment.isSuperuser || !model.rule || ids.length === 0) return ids;
+  const holds = compileDomain(environment.sudo(), model, model.rule(environment));
+  return ids.filter((id) => {
+    const row = environment.store.get(model.name, id);
+    return !row || holds(row);
+  });
+}
+
+export function mayReadField(environment: Environment, field: Field): boolean {
+  return !field.groups || environment.hasGroup(field.groups);
+}
+
+function checkModelAccess(environment: Environment, model: Model, operation: Operation): void {
+  if (mayAccess(environment, model, operation)) return;
+  const verb = { read: 'access', write: 'modify', create: 'create', unlink: 'delete' }[operation];
+  const names = (model.access?.[operation] ?? [])
+    .flatMap((group) => environment.personality.groupNames[group] ?? [])
+    .sort()
+    .map((name) => `\t- ${name}`);
+  const groups =
+    names.length > 0
+      ? `This operation is allowed for the following groups:\n${names.join('\n')}`
+      : 'No group currently allows this operation.';
+  throw accessError(
+    `You are not allowed to ${verb} '${model.description}' (${model.name}) records.\n\n${groups}\n\nContact your administrator to request access if necessary.`,
+  );
+}

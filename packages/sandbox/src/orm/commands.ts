@@ -1,0 +1,88 @@
+/** The x2many commands 0 to 6 of a one2many or many2many field. */
+import { type Json, toNumber } from '../json/value.ts';
+import { printPython } from '../json/printPython.ts';
+import type { Environment } from './environment.ts';
+import { valueError } from './fault.ts';
+import type { Field } from './field.ts';
+import type { Model } from './model.ts';
+import { getValue } from './values.ts';
+import { createRow, unlinkRows, writeRows } from './write.ts';
+
+export function runCommands(environment: Environment, model: Model, id: number, field: Field, value: Json): void {
+  if (value === false || value === null) return;
+  if (!Array.isArray(value)) throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
+  const links = field.type === 'one2many' ? linkLines(environment, model, id, field) : linkMany(environment, model, id, field);
+  const relation = environment.model(field.relation!);
+  // A list of plain ids stands for one "set" command.
+  const commands = value.every((item) => toNumber(item) !== undefined) && value.length > 0 ? [[6, 0, value]] : value;
+  for (const command of commands) {
+    if (!Array.isArray(command)) throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
+    const target = toNumber(command[1]) ?? 0;
+    const payload = command[2] ?? {};
+    switch (toNumber(command[0])) {
+      case 0:
+        links.add(links.create(payload));
+        break;
+      case 1:
+        writeRows(environment, relation, [target], payload);
+        break;
+      case 2:
+        links.remove(target);
+        if (environment.store.get(relation.name, target)) unlinkRows(environment, relation, [target]);
+        break;
+      case 3:
+        links.remove(target);
+        break;
+      case 4:
+        links.add(target);
+        break;
+      case 5:
+        for (const linked of links.list()) links.remove(linked);
+        break;
+      case 6: {
+        const wanted = Array.isArray(payload) ? payload.map((item) => toNumber(item) ?? 0) : [];
+        for (const linked of links.list()) if (!wanted.includes(linked)) links.remove(linked);
+        for (const linked of wanted) links.add(linked);
+        break;
+      }
+      default:
+        throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
+    }
+  }
+}
+
+interface Links {
+  list(): readonly number[];
+  create(values: Json): number;
+  add(id: number): void;
+  remove(id: number): void;
+}
+
+function linkMany(environment: Environment, model: Model, id: number, field: Field): Links {
+  const row = () => environment.store.get(model.name, id) ?? { id };
+  const list = () => getValue(environment, model, row(), field) as number[];
+  const set = (ids: readonly number[]) => environment.store.put(model.name, id, { ...row(), [field.name]: ids });
+  return {
+    list,
+    create: (values) => createRow(environment, environment.model(field.relation!), values),
+    add: (linked) => set([...new Set([...list(), linked])]),
+    remove: (linked) => set(list().filter((other) => other !== linked)),
+  };
+}
+
+function linkLines(environment: Environment, model: Model, id: number, field: Field): Links {
+  const relation = environment.model(field.relation!);
+  const inverse = field.inverse!;
+  const isRequired = relation.fields.get(inverse)?.required === true;
+  return {
+    list: () => getValue(environment, model, environment.store.get(model.name, id) ?? { id }, field) as number[],
+    create: (values) => createRow(environment, relation, { ...(values as object), [inverse]: id }),
+    add: (linked) => {
+      if (environment.store.get(relation.name, linked)?.[inverse] !== id) writeRows(environment, relation, [linked], { [inverse]: id });
+    },
+    remove: (linked) => {
+      if (isRequired) unlinkRows(environment, relation, [linked]);
+      else writeRows(environment, relation, [linked], { [inverse]: false });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** What PostgreSQL and the models hold every row to: NOT NULL, foreign keys, unique, check, Python rules. */
+import type { Json } from '../json/value.ts';
+import type { Environment } from './environment.ts';
+import { type Field, isStored, isToMany, type Row } from './field.ts';
+import type { Model } from './model.ts';
+
+export function checkRow(environment: Environment, model: Model, row: Row): void {
+  const { texts } = environment.personality;
+  for (const field of model.fields.values()) {
+    const value = row[field.name] ?? null;
+    if (field.required && value === null && isStored(field) && !isToMany(field)) {
+      throw texts.missingValue(model, field.name, field.string);
+    }
+    if (field.type === 'many2one' && value !== null && !environment.store.get(field.relation!, value as number)) {
+      throw texts.foreignKey(model, field.name, field.string);
+    }
+  }
+  for (const check of model.checks ?? []) if (!check.holds(row)) throw texts.constraint(check.message);
+  for (const rule of model.unique ?? []) if (hasTwin(environment, model, row, rule.fields)) throw texts.constraint(rule.message);
+  model.validate?.(environment, row);
+}
+
+/** Before a row goes: rows that point to it refuse, follow or forget, as `ondelete` says. */
+export function checkReferences(environment: Environment, model: Model, id: number): void {
+  for (const other of environment.models.values()) {
+    for (const field of other.fields.values()) {
+      if (field.relation !== model.name || field.type === 'one2many' || !isStored(field)) continue;
+      for (const row of [...environment.store.table(other.name).values()]) releaseReference(environment, other, field, row, id);
+    }
+  }
+}
+
+function releaseReference(environment: Environment, other: Model, field: Field, row: Row, id: number): void {
+  const value = row[field.name] as Json | undefined;
+  const rowId = row['id'] as number;
+  if (field.type === 'many2many') {
+    if ((value as number[] | undefined)?.includes(id)) {
+      environment.store.put(other.name, rowId, { ...row, [field.name]: (value as number[]).filter((link) => link !== id) });
+    }
+    return;
+  }
+  if (value !== id) return;
+  if (field.ondelete === 'cascade') environment.store.put(other.name, rowId, undefined);
+  else if (field.ondelete === 'restrict' || field.required) {
+    throw environment.personality.texts.foreignKey(other, field.name, field.string);
+  } else environment.store.put(other.name, rowId, { ...row, [field.name]: null });
+}
+
+function hasTwin(environment: Environment, model: Model, row: Row, fields: readonly string[]): boolean {
+  if (fields.some((name) => (row[name] ?? null) === null)) return false;
+  for (const [id, other] of environment.store.table(model.name)) {
+    if (id !== row['id'] && fields.every((name) => other[name] === row[name])) return true;
+  }
+  return false;
+}

@@ -1,0 +1,3 @@
+/** Stub. */
+import type { Method } from "../model.ts";
+export const exchangeMethods: Readonly<Record<string, Method>> = {};

@@ -1,0 +1,3 @@
+/** Stub. */
+import type { Method } from "../model.ts";
+export const groupMethods: Readonly<Record<string, Method>> = {};

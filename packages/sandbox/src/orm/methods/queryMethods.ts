@@ -1,0 +1,74 @@
+/** Methods that find and read: search, read, name_search and their kin. */
+import { Float, type Json, toNumber } from '../../json/value.ts';
+import type { Call, Method } from '../model.ts';
+import { readRows } from '../read.ts';
+import { searchIds } from '../search.ts';
+import { nameRow } from '../values.ts';
+import { recordMissing } from '../write.ts';
+
+const owner = 'BaseModel';
+
+export const queryMethods: Readonly<Record<string, Method>> = {
+  search: {
+    owner, kind: 'model', parameters: 'domain, offset=0, limit=None, order=None',
+    run: (call) => {
+      const ids = searchIds(call.environment, call.model, call.values['domain'] ?? [], call.values);
+      return call.values['count'] ? ids.length : ids;
+    },
+  },
+  search_count: {
+    owner, kind: 'model', parameters: 'domain, limit=None',
+    run: ({ environment, model, values }) => searchIds(environment, model, values['domain'] ?? [], { limit: values['limit'] ?? null }).length,
+  },
+  search_read: {
+    owner, kind: 'model', parameters: 'domain=None, fields=None, offset=0, limit=None, order=None, **read_kwargs',
+    run: (call) => {
+      const ids = searchIds(call.environment, call.model, call.values['domain'] ?? [], call.values);
+      return readRows(call.environment, call.model, ids, call.values['fields'] ?? null, isClassic(call));
+    },
+  },
+  search_fetch: {
+    owner, kind: 'model', parameters: 'domain, field_names, offset=0, limit=None, order=None',
+    run: ({ environment, model, values }) => searchIds(environment, model, values['domain'] ?? [], values),
+  },
+  read: {
+    owner, kind: 'record', parameters: "fields=None, load='_classic_read'",
+    run: (call) => readRows(call.environment, call.model, call.ids, call.values['fields'] ?? null, isClassic(call)),
+  },
+  name_search: {
+    owner, kind: 'model', parameters: "name='', args=None, operator='ilike', limit=100",
+    run: ({ environment, model, values }) => {
+      const domain = (values['args'] ?? values['domain'] ?? []) as readonly Json[];
+      const name = values['name'];
+      const found = name ? [...domain, ['display_name', values['operator'] ?? 'ilike', name]] : domain;
+      const ids = searchIds(environment, model, found, { limit: values['limit'] ?? null });
+      return ids.map((id) => [id, nameRow(environment, model, environment.store.get(model.name, id) ?? { id })]);
+    },
+  },
+  name_get: {
+    owner, kind: 'record', parameters: '',
+    run: ({ environment, model, ids }) =>
+      ids.map((id) => {
+        const row = environment.store.get(model.name, toNumber(id) ?? -1);
+        if (!row) throw recordMissing(environment, model, toNumber(id) ?? -1);
+        return [id, nameRow(environment, model, row)];
+      }),
+  },
+  exists: {
+    owner, kind: 'record', parameters: '',
+    run: ({ environment, model, ids }) => ids.filter((id) => environment.store.get(model.name, toNumber(id) ?? -1)),
+  },
+  fetch: { owner, kind: 'record', parameters: 'field_names', run: () => undefined },
+  browse: { owner, kind: 'model', parameters: 'ids=None', run: ({ model }) => `${model.name}()` },
+  sudo: { owner, kind: 'record', parameters: 'flag=True', run: printRecordset },
+  with_context: { owner, kind: 'record', parameters: '*args, **kwargs', run: printRecordset },
+};
+
+// Odoo prints a recordset that a method returns, where the method is not declared to give ids (FACTS 7.5).
+function printRecordset({ model, ids }: Call): Json {
+  return `${model.name}(${ids.map((id) => String(id instanceof Float ? id.value : id)).join(', ')}${ids.length === 1 ? ',' : ''})`;
+}
+
+function isClassic(call: Call): boolean {
+  return (call.values['load'] ?? '_classic_read') === '_classic_read';
+}

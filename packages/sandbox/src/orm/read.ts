@@ -1,0 +1,64 @@
+/** Read: records as lists of members, in the order asked (FACTS 7.1 to 7.3). */
+import { type Json, type JsonObject, toNumber } from '../json/value.ts';
+import { checkAccess, mayReadField } from './access.ts';
+import type { Environment } from './environment.ts';
+import type { Field, Row } from './field.ts';
+import type { Model } from './model.ts';
+import { showValue } from './values.ts';
+
+export function readRows(
+  environment: Environment,
+  model: Model,
+  ids: readonly Json[],
+  fieldNames: Json = null,
+  namesShown = true,
+): JsonObject[] {
+  const fields = pickFields(environment, model, fieldNames);
+  const known = ids.flatMap((id) => toKnownId(environment, id));
+  checkAccess(environment, model, 'read', known.filter((id) => id > 0));
+  return known.flatMap((id) => {
+    const row = id === 0 ? { id: 0 } : environment.store.get(model.name, id);
+    return row ? [showRow(environment, model, row, fields, namesShown)] : [];
+  });
+}
+
+export function showRow(
+  environment: Environment,
+  model: Model,
+  row: Row,
+  fields: readonly Field[],
+  namesShown = true,
+): JsonObject {
+  const shown: Record<string, Json> = { id: row['id'] as number };
+  for (const field of fields) {
+    if (field.name === 'id') continue;
+    // id 0 is a record without values: its name is false too.
+    shown[field.name] = row['id'] === 0 && field.name === 'display_name' ? false : showValue(environment, model, row, field, namesShown);
+  }
+  return shown;
+}
+
+export function pickFields(environment: Environment, model: Model, names: Json): Field[] {
+  if (!Array.isArray(names) || names.length === 0) {
+    return [...model.fields.values()].filter((field) => mayReadField(environment, field));
+  }
+  const fields = names.map((name) => {
+    const field = model.fields.get(String(name));
+    if (!field) throw environment.personality.texts.unknownFieldRead(model.name, String(name));
+    return field;
+  });
+  const hidden = fields.filter((field) => !mayReadField(environment, field));
+  if (hidden.length > 0) {
+    const names = hidden.map((field) => field.name);
+    const group = environment.personality.groupNames[hidden[0]?.groups ?? ''] ?? '';
+    throw environment.personality.texts.fieldGroups(model, names, environment.uid, group);
+  }
+  return fields;
+}
+
+function toKnownId(environment: Environment, id: Json): number[] {
+  const { idIsText } = environment.personality.texts;
+  if (typeof id === 'string' && idIsText) throw idIsText(id);
+  const number = toNumber(id);
+  return number === undefined ? (id === false ? [0] : []) : [number];
+}

@@ -1,0 +1,52 @@
+/** Builds the models of one version: the magic fields, the methods of every model, and the version's own differences. */
+import type { Personality } from '../versions/personality.ts';
+import { char, datetime, type Field, type FieldSpec, integer, many2one } from './field.ts';
+import { baseMethods } from './methods/baseMethods.ts';
+import type { Method, Model, ModelSpec } from './model.ts';
+
+export function buildModels(specs: readonly ModelSpec[], personality: Personality): Map<string, Model> {
+  return new Map(specs.map((spec) => [spec.name, buildModel(spec, personality)]));
+}
+
+function buildModel(spec: ModelSpec, personality: Personality): Model {
+  const className = spec.name.replace(/(^|[._])(\w)/g, (_, __, letter: string) => letter.toUpperCase());
+  return { ...spec, className, fields: buildFields(spec, personality), methods: buildMethods(spec, personality, className) };
+}
+
+const id = integer('ID', { readonly: true });
+const displayName = char('Display Name', { readonly: true, compute: () => null });
+const log: Record<string, FieldSpec> = {
+  create_uid: many2one('Created by', 'res.users', { readonly: true }),
+  create_date: datetime('Created on', { readonly: true }),
+  write_uid: many2one('Last Updated by', 'res.users', { readonly: true }),
+  write_date: datetime('Last Updated on', { readonly: true }),
+};
+
+function buildFields(spec: ModelSpec, personality: Personality): Map<string, Field> {
+  const versioned = personality.fields[spec.name] ?? {};
+  const everywhere = personality.fields['*'] ?? {};
+  const own = { ...spec.fields, ...versioned };
+  const all: Record<string, FieldSpec | undefined> = personality.magicFieldsFirst
+    ? { id, display_name: displayName, ...spec.fields, ...log, ...versioned }
+    : { ...own, id, ...everywhere, display_name: displayName, ...log };
+  const fields = new Map<string, Field>();
+  for (const [name, field] of Object.entries(all)) if (field) fields.set(name, { name, ...field });
+  return fields;
+}
+
+function buildMethods(spec: ModelSpec, personality: Personality, className: string): Map<string, Method> {
+  const methods = new Map<string, Method>();
+  const all: Record<string, Method> = { ...baseMethods, ...spec.methods };
+  for (const [name, method] of Object.entries(all)) {
+    const changed = { ...method, owner: method.owner.replace('$class', className) };
+    let isAbsent = false;
+    for (const key of [name, `${spec.name}/${name}`]) {
+      if (!(key in personality.methods)) continue;
+      const change = personality.methods[key];
+      isAbsent = change === undefined;
+      Object.assign(changed, change);
+    }
+    if (!isAbsent) methods.set(name, changed);
+  }
+  return methods;
+}

@@ -1,0 +1,104 @@
+/** Create, write, unlink, copy: values and x2many commands into rows, and every constraint (FACTS 7.10). */
+import { type Json, type JsonObject, isObject } from '../json/value.ts';
+import { nameType } from '../json/printPython.ts';
+import { checkAccess } from './access.ts';
+import { runCommands } from './commands.ts';
+import { checkReferences, checkRow } from './constraints.ts';
+import type { Environment } from './environment.ts';
+import { attributeError, Fault } from './fault.ts';
+import { type Field, isStored, isToMany, type Row } from './field.ts';
+import type { Model } from './model.ts';
+import { parseValue } from './values.ts';
+
+export function createRow(environment: Environment, model: Model, values: Json): number {
+  if (!isObject(values)) throw attributeError(`'${nameType(values)}' object has no attribute 'get'`);
+  checkAccess(environment, model, 'create');
+  for (const name of Object.keys(values)) {
+    if (!model.fields.has(name)) throw environment.personality.texts.unknownFieldCreate(model.name, name);
+  }
+  const given = model.beforeCreate?.(environment, values) ?? values;
+  const id = environment.store.nextId(model.name);
+  const stamp = { create_uid: environment.uid, create_date: environment.now };
+  const row = { id, ...stamp, ...fillDefaults(environment, model, given) };
+  saveRow(environment, model, row, given);
+  checkAccess(environment, model, 'create', [id]);
+  return id;
+}
+
+export function writeRows(environment: Environment, model: Model, ids: readonly number[], values: Json): void {
+  if (!isObject(values)) throw attributeError(`'${nameType(values)}' object has no attribute 'items'`);
+  checkAccess(environment, model, 'write', ids);
+  for (const name of Object.keys(values)) {
+    if (!model.fields.has(name)) throw environment.personality.texts.unknownFieldRead(model.name, name);
+  }
+  for (const id of ids) {
+    const row = environment.store.get(model.name, id);
+    if (!row) throw recordMissing(environment, model, id);
+    saveRow(environment, model, row, values);
+  }
+}
+
+export function unlinkRows(environment: Environment, model: Model, ids: readonly number[]): void {
+  checkAccess(environment, model, 'unlink', ids);
+  for (const id of ids) {
+    const row = environment.store.get(model.name, id);
+    if (!row) throw recordMissing(environment, model, id);
+    if (!environment.isSuperuser) model.beforeUnlink?.(environment, row);
+    checkReferences(environment, model, id);
+    environment.store.put(model.name, id, undefined);
+  }
+}
+
+export function copyRow(environment: Environment, model: Model, id: number, overrides: Json): number {
+  const row = environment.store.get(model.name, id);
+  if (!row) throw recordMissing(environment, model, id);
+  const values: Record<string, Json> = {};
+  for (const field of model.fields.values()) {
+    const value = row[field.name];
+    if (value === undefined || field.copy === false || isMagic(field) || !isStored(field)) continue;
+    if (field.type === 'one2many') continue;
+    values[field.name] = isToMany(field) ? [[6, 0, value]] : value;
+  }
+  const name = model.recName ?? 'name';
+  const isRenamed = isObject(overrides) && name in overrides;
+  if (!isRenamed && typeof values[name] === 'string') values[name] = `${values[name]} (copy)`;
+  return createRow(environment, model, { ...values, ...(isObject(overrides) ? overrides : {}) });
+}
+
+export function recordMissing(environment: Environment, model: Model, id: number): Fault {
+  return new Fault(
+    'odoo.exceptions.MissingError',
+    `Record does not exist or has been deleted.\n(Record: ${model.name}(${id},), User: ${environment.uid})`,
+  );
+}
+
+/** The defaults of the fields that the caller left out. */
+export function fillDefaults(environment: Environment, model: Model, given: JsonObject): Row {
+  const values: Record<string, Json> = {};
+  for (const field of model.fields.values()) {
+    if (field.name in given) continue;
+    const fromContext = environment.context[`default_${field.name}`];
+    const value = fromContext ?? (typeof field.default === 'function' ? field.default(environment) : field.default);
+    if (value !== undefined && !isToMany(field)) values[field.name] = value;
+  }
+  return values;
+}
+
+function saveRow(environment: Environment, model: Model, before: Row, values: JsonObject): void {
+  const row: Record<string, Json> = { ...before, write_uid: environment.uid, write_date: environment.now };
+  const commands: [Field, Json][] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const field = model.fields.get(name) as Field;
+    if (isMagic(field)) continue;
+    if (isToMany(field)) commands.push([field, value]);
+    else row[name] = parseValue(environment, model, field, value);
+  }
+  const id = row['id'] as number;
+  environment.store.put(model.name, id, row);
+  for (const [field, value] of commands) runCommands(environment, model, id, field, value);
+  checkRow(environment, model, environment.store.get(model.name, id) as Row);
+}
+
+function isMagic(field: Field): boolean {
+  return ['id', 'create_uid', 'create_date', 'write_uid', 'write_date', 'display_name', '__last_update'].includes(field.name);
+}

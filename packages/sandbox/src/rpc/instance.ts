@@ -1,0 +1,88 @@
+/** One running Odoo: its version, its data, its users and what was asked of it. Knows no protocol. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { database, users } from '../data/users.ts';
+import { seedStore } from '../data/seedStore.ts';
+import type { Json } from '../json/value.ts';
+import { allModels } from '../models/allModels.ts';
+import { Environment } from '../orm/environment.ts';
+import { accessDenied, Fault, keyError } from '../orm/fault.ts';
+import type { Model } from '../orm/model.ts';
+import { buildModels } from '../orm/registry.ts';
+import type { Store } from '../orm/store.ts';
+import { recordMissing } from '../orm/write.ts';
+import type { Personality } from '../versions/personality.ts';
+
+/** What a test can read of the requests so far. */
+export interface Requests {
+  readonly total: number;
+  /** By `model.method`, e.g. `res.partner.read`; refused calls are not counted. */
+  readonly calls: Readonly<Record<string, number>>;
+  readonly wrongKeys: number;
+}
+
+export class Instance {
+  readonly personality: Personality;
+  readonly requests: { total: number; calls: Record<string, number>; wrongKeys: number } = { total: 0, calls: {}, wrongKeys: 0 };
+  readonly #models: ReadonlyMap<string, Model>;
+  readonly #seed: Store;
+  readonly #authDelayMs: number;
+  #store: Store;
+
+  constructor(personality: Personality, authDelayMs: number) {
+    this.personality = personality;
+    this.#authDelayMs = authDelayMs;
+    this.#models = buildModels(allModels, personality);
+    this.#seed = seedStore(this.#models);
+    this.#store = this.#seed.copy();
+  }
+
+  reset(): void {
+    this.#store = this.#seed.copy();
+  }
+
+  count(model: string, method: string): void {
+    const name = `${model}.${method}`;
+    this.requests.calls[name] = (this.requests.calls[name] ?? 0) + 1;
+  }
+
+  environment(uid: number): Environment {
+    return new Environment({ store: this.#store, models: this.#models, personality: this.personality, uid });
+  }
+
+  /** Any database but ours fails as PostgreSQL does; `x_not_odoo` exists but is empty (FACTS 4.2). */
+  openDatabase(name: string): void {
+    if (name === database) return;
+    if (name === '') throw this.personality.texts.emptyDatabase();
+    if (name === 'x_not_odoo') throw keyError('res.users');
+    throw new Fault(
+      'psycopg2.OperationalError',
+      `connection to server at "127.0.0.1", port 5432 failed: FATAL:  database "${name}" does not exist\n`,
+    );
+  }
+
+  async checkKey(uid: number, key: Json | undefined): Promise<void> {
+    if (!key || typeof key !== 'string') throw accessDenied();
+    const known = Object.values(users).find((user) => user.userId === uid);
+    if (known && (key === known.apiKey || key === known.password)) return;
+    if (uid > 1 && !this.#store.get('res.users', uid)) {
+      const environment = this.environment(uid);
+      throw recordMissing(environment, environment.model('res.users'), uid);
+    }
+    await this.#refuseKey();
+    throw accessDenied();
+  }
+
+  /** The user's id, or undefined for wrong credentials. */
+  async logIn(login: string, password: string): Promise<number | undefined> {
+    const user = Object.values(users).find((known) => known.login === login);
+    if (user && (password === user.password || password === user.apiKey)) return user.userId;
+    await this.#refuseKey();
+    return undefined;
+  }
+
+  // Odoo hashes every wrong key with 600 000 rounds and never remembers it (FACTS 4.6).
+  async #refuseKey(): Promise<void> {
+    this.requests.wrongKeys++;
+    if (this.#authDelayMs > 0) await sleep(this.#authDelayMs);
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Everything in which one Odoo version differs from another, as data: the ORM and the routes ask here and
+ * never look at a version number.
+ */
+import type { Json, JsonObject } from '../json/value.ts';
+import type { Fault } from '../orm/fault.ts';
+import type { FieldSpec } from '../orm/field.ts';
+import type { Method, Model } from '../orm/model.ts';
+
+export type Version = 16 | 17 | 18 | 19;
+
+/** What was asked where a domain item is faulty. */
+export interface Texts {
+  readonly unknownMethod: (model: string, method: string, isField: boolean) => Fault;
+  readonly privateMethod: (model: string, method: string) => Fault;
+  readonly unknownFieldRead: (model: string, field: string) => Fault;
+  readonly unknownFieldCreate: (model: string, field: string) => Fault;
+  readonly unknownFieldDomain: (model: string, field: string, item: readonly Json[]) => Fault;
+  readonly domainNotList: (domain: Json) => Fault;
+  readonly domainMalformed: (domain: Json) => Fault;
+  readonly domainItem: (item: Json) => Fault;
+  readonly domainOperator: (item: readonly Json[]) => Fault;
+  /** Undefined: ids beyond int4 are simply not found. */
+  readonly idOutOfRange: ((id: string) => Fault) | undefined;
+  readonly badLimit: (limit: Json) => Fault;
+  readonly dateOutOfRange: (value: string, format: string) => Fault;
+  readonly noIds: () => Fault;
+  readonly tooFewArguments: (given: number) => Fault;
+  readonly emptyDatabase: () => Fault;
+  readonly missingValue: (model: Model, field: string, label: string) => Fault;
+  readonly foreignKey: (model: Model, field: string, label: string) => Fault;
+  readonly constraint: (message: string) => Fault;
+  readonly fieldGroups: (model: Model, fields: readonly string[], uid: number, group: string) => Fault;
+  readonly recordRule: (model: Model, operation: string, user: string, isCompany: boolean) => Fault;
+  /** Undefined: a language that is not installed is ignored. */
+  readonly unknownLanguage: ((code: string) => Fault) | undefined;
+  /** Undefined: `read` of an id that is text gives nothing. */
+  readonly idIsText: ((id: string) => Fault) | undefined;
+}
+
+export interface Personality {
+  readonly version: Version;
+  readonly serverVersion: string;
+  readonly texts: Texts;
+  /** Display names of the groups in access messages, by their xml ids. */
+  readonly groupNames: Readonly<Record<string, string>>;
+  /** Methods that differ: undefined = absent. The key is `method` or `model/method`. */
+  readonly methods: Readonly<Record<string, Partial<Method> | undefined>>;
+  /** Public names that may not be called remotely (@api.private). */
+  readonly privateMethods: ReadonlySet<string>;
+  /** Fields that differ, by model: undefined = absent. */
+  readonly fields: Readonly<Record<string, Readonly<Record<string, FieldSpec | undefined>>>>;
+  /** id and display_name lead the fields of a record (19). */
+  readonly magicFieldsFirst: boolean;
+  /** Arguments of execute_kw that are unpacked before anything is checked. */
+  readonly rpcArgumentsMin: number;
+  readonly takesAny: boolean;
+  /** `copy` and `message_post` return lists. */
+  readonly copyIsList: boolean;
+  readonly messageIsList: boolean;
+  readonly readGroupKeysFirst: boolean;
+  readonly confirmTwiceFails: boolean;
+  readonly cancelOpensWizard: boolean;
+  readonly quotationContext: (orderId: number) => JsonObject;
+  /** Members that lead the action of a quotation's composer, and the context of the cancel wizard. */
+  readonly composerHead: JsonObject;
+  readonly cancelContext: JsonObject;
+  readonly wire: Wire;
+}
+
+/** How the HTTP side of the version looks. */
+export interface Wire {
+  readonly errorCode: number;
+  readonly debugFirst: boolean;
+  readonly accessDeniedTraceback: boolean;
+  readonly nosniff: boolean;
+  readonly wrongContentType: { readonly status: 400 | 415; readonly routeType: string };
+  readonly jsonrpcFunction: string;
+  readonly contextMustBeObject: boolean;
+  readonly emptyDatabaseName: string | undefined;
+  readonly longSessionIds: boolean;
+  readonly cookiesTwice: boolean;
+  readonly versionRoutes: boolean;
+  readonly jsonRedirects: boolean;
+  readonly home: string;
+  readonly healthShowsDatabase: boolean;
+}

@@ -1,0 +1,10 @@
+/** The personality of a version. */
+import type { Personality, Version } from './personality.ts';
+import { version16 } from './version16.ts';
+import { version17 } from './version17.ts';
+import { version18 } from './version18.ts';
+import { version19 } from './version19.ts';
+
+export function pickPersonality(version: Version): Personality {
+  return { 16: version16, 17: version17, 18: version18, 19: version19 }[version];
+}

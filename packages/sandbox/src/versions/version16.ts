@@ -1,0 +1,69 @@
+/** Odoo 16, as differences to 17 (FACTS 13). */
+import { nameType, printPython, printTuple } from '../json/printPython.ts';
+import { accessError, attributeError, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
+import { datetime } from '../orm/field.ts';
+import type { Personality } from './personality.ts';
+import { version17 } from './version17.ts';
+
+export const version16: Personality = {
+  ...version17,
+  version: 16,
+  serverVersion: '16.0-20230301',
+  texts: {
+    ...version17.texts,
+    unknownMethod: (model, method, isField) =>
+      isField || method === 'env'
+        ? version17.texts.unknownMethod(model, method, isField)
+        : attributeError(`type object '${model}' has no attribute '${method}'`),
+    domainMalformed: (domain) =>
+      new Fault('builtins.AssertionError', `This domain is syntactically not correct: ${printPython(domain)}`),
+    domainItem: (item) =>
+      Array.isArray(item) ? valueError(`Invalid leaf ${printTuple(item)}`) : typeError(`object of type '${nameType(item)}' has no len()`),
+    badLimit: (limit) => typeError(`%d format: a real number is required, not ${nameType(limit)}`),
+    // This framework trips over its own message for unique and check constraints (FACTS 13.16).
+    constraint: () => keyError('lang'),
+    recordRule: (model) =>
+      accessError(
+        `Due to security restrictions, you are not allowed to access '${model.description}' (${model.name}) records.\n\nContact your administrator to request access if necessary.`,
+      ),
+    idIsText: (id) =>
+      accessError(
+        `Database fetch misses ids (('${id}',)) and has extra ids ((${id},)), may be caused by a type incoherence in a previous request`,
+      ),
+  },
+  methods: {
+    ...version17.methods,
+    search: { parameters: 'domain, offset=0, limit=None, order=None, count=False' },
+    search_fetch: undefined,
+    fetch: undefined,
+    web_read: undefined,
+    web_save: undefined,
+    fields_view_get: {},
+    web_search_read: { parameters: 'domain=None, fields=None, offset=0, limit=None, order=None, count_limit=None' },
+    web_read_group: {
+      parameters: 'domain, fields, groupby, limit=None, offset=0, orderby=False, lazy=True, expand=False, expand_limit=None, expand_orderby=False',
+    },
+    onchange: { parameters: 'values, field_name, field_onchange' },
+  },
+  fields: {
+    '*': { __last_update: datetime('Last Modified on', { readonly: true, compute: (_, row) => row['write_date'] ?? null }) },
+    'sale.order': { locked: undefined },
+  },
+  takesAny: false,
+  readGroupKeysFirst: false,
+  confirmTwiceFails: false,
+  cancelContext: { default_use_template: true },
+  quotationContext: (orderId) => ({
+    default_model: 'sale.order',
+    default_res_id: orderId,
+    default_use_template: true,
+    default_template_id: 18,
+    default_composition_mode: 'comment',
+    mark_so_as_sent: true,
+    default_email_layout_xmlid: 'mail.mail_notification_layout_with_responsible_signature',
+    proforma: false,
+    force_email: true,
+    model_description: 'Sales Order',
+  }),
+  wire: { ...version17.wire, nosniff: false, contextMustBeObject: true, healthShowsDatabase: true },
+};

@@ -1,0 +1,127 @@
+/** Odoo 18, the version that the others are told apart from. */
+import { printPython, printTuple, nameType } from '../json/printPython.ts';
+import { accessError, attributeError, Fault, typeError, userError, validationError, valueError } from '../orm/fault.ts';
+import type { Personality } from './personality.ts';
+
+export const version18: Personality = {
+  version: 18,
+  serverVersion: '18.0',
+  texts: {
+    unknownMethod: (model, method) => attributeError(`The method '${method}' does not exist on the model '${model}'`),
+    privateMethod: (_, method) => accessError(`Private methods (such as ${method}) cannot be called remotely.`),
+    unknownFieldRead: (model, field) => valueError(`Invalid field '${field}' on model '${model}'`),
+    unknownFieldCreate: (model, field) => valueError(`Invalid field '${field}' on model '${model}'`),
+    unknownFieldDomain: (model, field, item) => valueError(`Invalid field ${model}.${field} in leaf ${printTuple(item)}`),
+    domainNotList: () =>
+      new Fault('builtins.AssertionError', "Domains to normalize must have a 'domain' form: a list or tuple of domain components"),
+    domainMalformed: (domain) => valueError(`Domain ${printPython(domain)} is syntactically not correct.`),
+    domainItem: (item) => {
+      if (!Array.isArray(item)) return typeError(`'${nameType(item)}' object is not subscriptable`);
+      if (item.length > 3) return valueError('too many values to unpack (expected 3)');
+      return valueError(`not enough values to unpack (expected 3, got ${item.length})`);
+    },
+    domainOperator: (item) => valueError(`Invalid leaf ${printTuple(item)}`),
+    idOutOfRange: (id) =>
+      new Fault(
+        'psycopg2.errors.NumericValueOutOfRange',
+        `value "${id}" is out of range for type integer\nLINE 1: ...rtner"."active" = true) AND ("res_partner"."id" = '${id.slice(0, 9)}...\n                                                             ^\n`,
+      ),
+    badLimit: (limit) =>
+      new Fault(
+        'psycopg2.errors.InvalidTextRepresentation',
+        `invalid input syntax for type bigint: "${String(limit)}"\nLINE 1: ..."."complete_name" ASC , "res_partner"."id" DESC  LIMIT '${String(limit)}'\n                                                                  ^\n`,
+      ),
+    dateOutOfRange: (value) =>
+      new Fault(
+        'psycopg2.errors.DatetimeFieldOverflow',
+        `date/time field value out of range: "${value}"\nLINE 1: ...") VALUES (1, '2026-11-21 01:42:11.010186', 2, 1, '${value.slice(0, 8)}...\n                                                             ^\nHINT:  Perhaps you need a different "datestyle" setting.\n`,
+      ),
+    noIds: () => new Fault('builtins.IndexError', 'tuple index out of range'),
+    tooFewArguments: () => new Fault('builtins.IndexError', 'list index out of range'),
+    emptyDatabase: () => new Fault('builtins.AssertionError', 'Missing database name'),
+    missingValue: (model, field, label) =>
+      validationError(
+        `The operation cannot be completed:\n- Create/update: a mandatory field is not set.\n- Delete: another model requires the record being deleted. If possible, archive it instead.\n\nModel: ${model.description} (${model.name})\nField: ${label} (${field})\n`,
+      ),
+    foreignKey: (model, field) =>
+      validationError(
+        `The operation cannot be completed: another model requires the record being deleted. If possible, archive it instead.\n\nModel: ${model.description} (${model.name})\nConstraint: ${model.name.replaceAll('.', '_')}_${field}_fkey\n`,
+      ),
+    constraint: (message) => validationError(`The operation cannot be completed: ${message}`),
+    fieldGroups: (model, fields, uid, group) =>
+      accessError(
+        `You do not have enough rights to access the fields "${fields.join(',')}" on ${model.description} (${model.name}). Please contact your system administrator.\n\nOperation: read\nUser: ${uid}\nFields:\n${fields.map((field) => `- ${field} (allowed for groups '${group}')`).join('\n')}`,
+      ),
+    recordRule: (model, operation, user) =>
+      accessError(
+        `${explainRule(model.description, model.name, operation, user)}\n\nThis seems to be a multi-company issue, but you do not have access to the proper company to access the record anyhow.`,
+      ),
+    unknownLanguage: (code) => userError(`Invalid language code: ${code}`),
+    idIsText: undefined,
+  },
+  groupNames: {
+    'account.group_account_invoice': 'Invoicing/Invoicing',
+    'account.group_account_readonly': 'Technical/Show Accounting Features - Readonly',
+    'account.group_account_user': 'Technical/Show Full Accounting Features',
+    'base.group_erp_manager': 'Administration / Access Rights',
+    'base.group_partner_manager': 'Extra Rights/Contact Creation',
+    'base.group_portal': 'User types/Portal',
+    'base.group_system': 'Administration/Settings',
+    'sales_team.group_sale_manager': 'Sales/Administrator',
+    'sales_team.group_sale_salesman': 'Sales/User: Own Documents Only',
+  },
+  methods: {
+    'product.template/default_get': { owner: '$class', kind: 'record' },
+    name_get: undefined,
+    fields_view_get: undefined,
+    formatted_read_group: undefined,
+    formatted_read_grouping_sets: undefined,
+    web_name_search: undefined,
+    web_save_multi: undefined,
+    web_resequence: undefined,
+    user_has_groups: undefined,
+  },
+  privateMethods: new Set(),
+  fields: {},
+  magicFieldsFirst: false,
+  rpcArgumentsMin: 3,
+  takesAny: true,
+  copyIsList: true,
+  messageIsList: false,
+  readGroupKeysFirst: true,
+  confirmTwiceFails: true,
+  cancelOpensWizard: true,
+  composerHead: {},
+  cancelContext: {},
+  quotationContext: (orderId) => ({
+    default_model: 'sale.order',
+    default_res_ids: [orderId],
+    default_composition_mode: 'comment',
+    default_email_layout_xmlid: 'mail.mail_notification_layout_with_responsible_signature',
+    proforma: false,
+    force_email: true,
+    model_description: 'Sales Order',
+    default_template_id: 17,
+    mark_so_as_sent: true,
+  }),
+  wire: {
+    errorCode: 200,
+    debugFirst: true,
+    accessDeniedTraceback: true,
+    nosniff: true,
+    wrongContentType: { status: 400, routeType: 'json' },
+    jsonrpcFunction: 'RPC.jsonrpc',
+    contextMustBeObject: false,
+    emptyDatabaseName: undefined,
+    longSessionIds: true,
+    cookiesTwice: true,
+    versionRoutes: false,
+    jsonRedirects: true,
+    home: '/odoo',
+    healthShowsDatabase: true,
+  },
+};
+
+export function explainRule(description: string, model: string, operation: string, user: string): string {
+  return `Uh-oh! Looks like you have stumbled upon some top-secret records.\n\nSorry, ${user} doesn't have '${operation}' access to:\n- ${description} (${model})\n\nIf you really, really need access, perhaps you can win over your friendly administrator with a batch of freshly baked cookies.`;
+}

@@ -1,0 +1,102 @@
+/** Odoo 19, as differences to 18. */
+import { printPython, printTuple } from '../json/printPython.ts';
+import { accessError, attributeError, Fault, typeError, validationError, valueError } from '../orm/fault.ts';
+import { boolean } from '../orm/field.ts';
+import type { Personality } from './personality.ts';
+import { version18 } from './version18.ts';
+
+const flag = (label: string, isTrue: boolean) => boolean(label, { readonly: true, searchable: false, compute: () => isTrue });
+
+export const version19: Personality = {
+  ...version18,
+  version: 19,
+  serverVersion: '19.0',
+  texts: {
+    ...version18.texts,
+    unknownMethod: (model, method) => attributeError(`The method '${model}.${method}' does not exist`),
+    privateMethod: (model, method) =>
+      accessError(`Private methods (such as '${model}.${method}') cannot be called remotely.`),
+    unknownFieldRead: (model, field) => valueError(`Invalid field '${field}' on '${model}'`),
+    unknownFieldCreate: (model, field) => valueError(`Invalid field '${field}' in '${model}'`),
+    unknownFieldDomain: (model, field, item) => valueError(`Invalid field ${model}.${field} in condition ${printTuple(item)}`),
+    domainNotList: (domain) => typeError(`Domain() invalid argument type for domain: ${printPython(domain)}`),
+    domainMalformed: (domain) => valueError(`Domain() malformed domain ${printPython(domain)}`),
+    domainItem: (item) => valueError(`Domain() invalid item in domain: ${printPython(item)}`),
+    domainOperator: (item) => valueError(`Invalid operator in condition ${printTuple(item)}`),
+    idOutOfRange: undefined,
+    dateOutOfRange: (value, format) => valueError(`time data '${value}' does not match format '${format}'`),
+    noIds: () => new Fault('builtins.IndexError', 'list index out of range'),
+    tooFewArguments: (given) => valueError(`not enough values to unpack (expected at least 5, got ${given})`),
+    missingValue: (model, field, label) =>
+      validationError(
+        `The operation cannot be completed: Missing required value for the field '${label}' (${field}).\nModel: '${model.description}' (${model.name})\n- create/update: a mandatory field is not set\n- delete: another model requires the record being deleted, you can archive it instead\n`,
+      ),
+    foreignKey: (model, field, label) =>
+      validationError(
+        `The operation cannot be completed: Another model is using the record you are trying to delete.\n\nThe troublemaker is: '${model.description}' (${model.name})\nThanks to the following constraint: '${label}' (${field})\nHow about archiving the record instead?`,
+      ),
+    fieldGroups: (model, fields, uid, group) =>
+      accessError(
+        `You do not have enough rights to access the field "${fields[0]}" on ${model.description} (${model.name}). Please contact your system administrator.\n\nOperation: read\nUser: ${uid}\nGroups: allowed for groups '${group}'`,
+      ),
+  },
+  groupNames: {
+    'account.group_account_invoice': 'Accounting/Invoicing',
+    'account.group_account_readonly': 'Show Accounting Features - Readonly',
+    'account.group_account_user': 'Show Full Accounting Features',
+    'base.group_erp_manager': 'Access Rights',
+    'base.group_partner_manager': 'Contact/Creation',
+    'base.group_portal': 'Role / Portal',
+    'base.group_system': 'Role / Administrator',
+    'sales_team.group_sale_manager': 'Sales/Administrator',
+    'sales_team.group_sale_salesman': 'Sales/User: Own Documents Only',
+  },
+  methods: {
+    user_has_groups: undefined,
+    name_get: undefined,
+    fields_view_get: undefined,
+    check_access_rule: undefined,
+    name_search: { parameters: "name='', domain=None, operator='ilike', limit=100" },
+    default_get: { parameters: 'fields' },
+    web_read_group: {
+      parameters: 'domain, groupby, aggregates=[], limit=None, offset=0, order=None, *, auto_unfold=False, opening_info=None, unfold_read_specification=None, unfold_read_default_limit=80, groupby_read_specification=None',
+    },
+  },
+  privateMethods: new Set([
+    'browse', 'check_access', 'ensure_one', 'exists', 'fetch', 'filtered', 'mapped', 'new', 'search_fetch', 'sorted', 'sudo',
+    'with_company', 'with_context', 'with_user',
+  ]),
+  fields: {
+    'res.country': {
+      is_mercado_pago_supported_country: flag('Is Mercado Pago Supported Country', false),
+      is_stripe_supported_country: flag('Is Stripe Supported Country', true),
+    },
+  },
+  magicFieldsFirst: true,
+  rpcArgumentsMin: 5,
+  messageIsList: true,
+  cancelOpensWizard: false,
+  composerHead: { name: 'Send' },
+  quotationContext: (orderId) => ({
+    default_model: 'sale.order',
+    default_res_ids: [orderId],
+    default_composition_mode: 'comment',
+    default_email_layout_xmlid: 'mail.mail_notification_layout_with_responsible_signature',
+    email_notification_allow_footer: true,
+    hide_mail_template_management_options: true,
+    proforma: false,
+    force_email: true,
+    default_template_id: 24,
+    mark_so_as_sent: true,
+  }),
+  wire: {
+    ...version18.wire,
+    errorCode: 0,
+    debugFirst: false,
+    accessDeniedTraceback: false,
+    wrongContentType: { status: 415, routeType: 'jsonrpc' },
+    jsonrpcFunction: 'JSONRPC.jsonrpc',
+    versionRoutes: true,
+    jsonRedirects: false,
+  },
+};

@@ -1,0 +1,70 @@
+/** `call`: sends a call to a running proxy and prints its answer, byte for byte. */
+import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import { type Command, CommandError, type CommandInput } from './command.ts';
+import { createDispatcherTo, postJson } from './post.ts';
+
+export const callCommand: Command = {
+  name: 'call',
+  arguments: ['[file]'],
+  summary: 'Send the call in a JSON file (or on standard input) to a running proxy and print the answer.',
+  options: {
+    url: { type: 'string', value: 'address', description: 'The proxy. Default: http.host and http.port.' },
+    key: {
+      type: 'string',
+      value: 'key',
+      description: 'The client key; other users of the machine may see it.',
+    },
+    'key-file': { type: 'string', value: 'file', description: 'A file with the client key in it.' },
+    timeout: { type: 'string', value: 'seconds', description: 'Time for the whole call.' },
+  },
+  async run(input) {
+    const base = readAddress(input);
+    const key = await readKey(input);
+    const body = await input.readInput(input.arguments[0] ?? '-');
+    const timeout = input.option('timeout');
+    const egress = createDispatcherTo(base.origin);
+    try {
+      const url = new URL(EXECUTE_PATH, base);
+      const headers = {
+        [KEY_HEADER]: key,
+        ...(timeout === undefined ? {} : { 'x-request-timeout': timeout }),
+      };
+      const answer = await postJson(egress, url, body, headers);
+      if (!answer.ok) {
+        input.complain(`No answer from ${base.origin} (${answer.detail}); is the proxy running there?\n`);
+        return 1;
+      }
+      input.print(`${answer.body}\n`);
+      return isSuccess(answer.body) ? 0 : 1;
+    } finally {
+      await egress.close();
+    }
+  },
+};
+
+function readAddress({ option, settings }: CommandInput): URL {
+  const { host, port } = settings.http;
+  const text = option('url') ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new CommandError(`--url "${text}" is not the address of a proxy, such as http://127.0.0.1:8787.`);
+  }
+  return url;
+}
+
+async function readKey({ option, readInput }: CommandInput): Promise<string> {
+  const file = option('key-file');
+  const key = file === undefined ? option('key') : (await readInput(file)).toString().trim();
+  if (key === undefined) throw new CommandError('Give the client key with --key-file or --key.');
+  return key;
+}
+
+/** True where the answer, or every answer of a batch, has a result. */
+function isSuccess(body: Buffer): boolean {
+  try {
+    const answers: unknown[] = [JSON.parse(body.toString())].flat();
+    return answers.every((answer) => typeof answer === 'object' && answer !== null && 'result' in answer);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,55 @@
+/** What a command is: its words, its options, and what it runs with. docs/cli.md is generated from these. */
+import type { Sources } from '../config/load.ts';
+import type { Settings } from '../config/schema.ts';
+
+/** The surroundings of a command, handed in so that tests can watch them. */
+export interface Surroundings {
+  /** Writes text to standard output. */
+  print(text: string): void;
+  /** Writes text to standard error. */
+  complain(text: string): void;
+  /** The bytes of a file, or of standard input for `-`. */
+  readInput(path: string): Promise<Buffer>;
+  /** Resolves when the operator asks the program to end. */
+  untilStopped(): Promise<void>;
+}
+
+export interface CommandOption {
+  type: 'string' | 'boolean';
+  /** How the value is called in the help; for `string` only. */
+  value?: string;
+  description: string;
+}
+
+export interface CommandInput extends Surroundings {
+  /** What follows the command's words. */
+  arguments: readonly string[];
+  option(name: string): string | undefined;
+  isSet(name: string): boolean;
+  settings: Settings;
+  sources: Sources;
+}
+
+export interface Command {
+  /** One or two words, e.g. `keys create`. */
+  name: string;
+  /** Names of the arguments, e.g. `<id>`, `[file]`. */
+  arguments: readonly string[];
+  summary: string;
+  options: Readonly<Record<string, CommandOption>>;
+  /** Returns the exit status. */
+  run(input: CommandInput): Promise<number>;
+}
+
+/** A fault in how a command was called or in its surroundings: its message says how to mend it. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+/** For commands that print data. */
+export const JSON_OPTION: CommandOption = { type: 'boolean', description: 'Print JSON, for programs.' };
+
+/** Prints data as one line of JSON. */
+export function printJson({ print }: Surroundings, data: unknown): void {
+  print(`${JSON.stringify(data)}\n`);
+}

@@ -1,0 +1,84 @@
+/** `demo`: a sandbox Odoo, the proxy in front of it, and one real call whose request and answer are shown. */
+import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
+import { startSandbox } from '@erp-proxy/sandbox';
+import { createApp, StartError } from '../app.ts';
+import type { Settings } from '../config/schema.ts';
+import { createLogger } from '../observe/log.ts';
+import type { Command } from './command.ts';
+import { createDispatcherTo, postJson } from './post.ts';
+
+export const demoCommand: Command = {
+  name: 'demo',
+  arguments: [],
+  summary: 'Run a sandbox Odoo and the proxy in front of it, and show one real call.',
+  options: { once: { type: 'boolean', description: 'End after the call, with status 0 if it worked.' } },
+  async run({ settings, print, complain, isSet, untilStopped }) {
+    const isOnce = isSet('once');
+    const sandbox = await startSandbox({ version: 18 });
+    const app = await startProxy(settings, sandbox.url, isOnce);
+    try {
+      const url = await app.listen();
+      const { key } = await app.keys.create({ name: 'demo' });
+      const call = {
+        id: 1,
+        action: 'search_read',
+        model_id: 'res.partner',
+        params: [[['is_company', '=', true]]],
+        keyword: { fields: ['name', 'email'], limit: 3 },
+        erp_instance: {
+          url: sandbox.url,
+          db: sandbox.db,
+          user_id: sandbox.users.admin.userId,
+          api_key: sandbox.users.admin.apiKey,
+        },
+      };
+      print(`An Odoo 18 sandbox runs on ${sandbox.url}, erp-proxy on ${url}. One call:\n\n`);
+      print(
+        `curl -s ${url}${EXECUTE_PATH} \\\n  -H '${KEY_HEADER}: ${key}' \\\n  -H 'content-type: application/json' \\\n`,
+      );
+      print(`  -d '${JSON.stringify(call)}'\n\n`);
+      const egress = createDispatcherTo(url);
+      const answer = await postJson(egress, new URL(EXECUTE_PATH, url), JSON.stringify(call), {
+        [KEY_HEADER]: key,
+      });
+      await egress.close();
+      if (!answer.ok) {
+        complain(`The proxy did not answer: ${answer.detail}\n`);
+        return 1;
+      }
+      print(`${answer.body}\n\n`);
+      if (!isOnce) {
+        print('Both keep running: send the call again, or change it. Ctrl-C ends them.\n');
+        await untilStopped();
+      }
+      return answer.status === 200 && 'result' in JSON.parse(answer.body.toString()) ? 0 : 1;
+    } finally {
+      await app.stop();
+      await sandbox.close();
+    }
+  },
+};
+
+/** A proxy that forgets everything, on the port of the settings or, where that is taken or not needed, on a free one. */
+async function startProxy(settings: Settings, sandboxUrl: string, isOnce: boolean) {
+  const start = (port: number) =>
+    createApp({
+      settings: {
+        ...settings,
+        http: { ...settings.http, port },
+        store: { url: 'memory:' },
+        egress: { allow: [...settings.egress.allow, sandboxUrl] },
+      },
+      logger: createLogger('silent'),
+    });
+  if (isOnce) return start(0);
+  const app = await start(settings.http.port);
+  try {
+    await app.listen();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    await app.stop();
+    return start(0);
+  }
+  return app;
+}

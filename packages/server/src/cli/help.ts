@@ -1,0 +1,74 @@
+/** How commands are called, as text for a terminal and as Markdown for docs/cli.md. */
+import type { Command, CommandOption } from './command.ts';
+import { COMMON_OPTIONS } from './run.ts';
+
+/** All commands, a line each. */
+export function renderHelp(commands: readonly Command[]): string {
+  const lines = commands.map((command) => ({ usage: describeUsage(command), summary: command.summary }));
+  const width = Math.max(...lines.map(({ usage }) => usage.length));
+  return [
+    'erp-proxy: one HTTP endpoint in front of every Odoo server',
+    '',
+    'Usage: erp-proxy <command> [options] [--<setting> <value> …]',
+    '',
+    ...lines.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
+    '',
+    'erp-proxy <command> --help shows its options; docs/settings.md lists the settings.',
+    '',
+  ].join('\n');
+}
+
+/** One command with its options. */
+export function renderCommandHelp(command: Command): string {
+  const options = Object.entries({ ...command.options, ...COMMON_OPTIONS });
+  const names = options.map(([name, option]) => describeOption(name, option));
+  const width = Math.max(...names.map((name) => name.length));
+  return [
+    `Usage: erp-proxy ${describeUsage(command)} [options]`,
+    '',
+    command.summary,
+    '',
+    ...options.map(
+      ([, option], index) => `  ${(names[index] as string).padEnd(width)}  ${option.description}`,
+    ),
+    '',
+  ].join('\n');
+}
+
+/** The body of docs/cli.md. */
+export function renderCliMarkdown(commands: readonly Command[]): string {
+  const sections = commands.map((command) =>
+    [
+      `## erp-proxy ${describeUsage(command)}`,
+      '',
+      command.summary,
+      '',
+      ...Object.entries(command.options).map(
+        ([name, option]) => `- \`${describeOption(name, option)}\`: ${option.description}`,
+      ),
+      ...(Object.keys(command.options).length > 0 ? [''] : []),
+    ].join('\n'),
+  );
+  const common = Object.entries(COMMON_OPTIONS).map(
+    ([name, option]) => `- \`${describeOption(name, option)}\`: ${option.description}`,
+  );
+  return [
+    '# Commands',
+    '',
+    'In a checkout: `npx erp-proxy <command>`. Exit status: 0 fine, 1 failed, 2 called wrongly.',
+    '',
+    'Every command takes the [settings](settings.md) as flags (`--http.port 8080`), and:',
+    '',
+    ...common,
+    '',
+    ...sections,
+  ].join('\n');
+}
+
+function describeUsage({ name, arguments: args }: Command): string {
+  return [name, ...args].join(' ');
+}
+
+function describeOption(name: string, { type, value }: CommandOption): string {
+  return type === 'boolean' ? `--${name}` : `--${name} <${value ?? 'value'}>`;
+}

@@ -1,0 +1,108 @@
+/** The command line: finds the command, loads the settings, turns faults into one clear message and an exit status. */
+import { parseArgs } from 'node:util';
+import { StartError } from '../app.ts';
+import { splitFlags } from '../config/flags.ts';
+import { type LoadOptions, loadSettings } from '../config/load.ts';
+import { findNearestName } from '../names/nearest.ts';
+import { StoreError } from '../stores/store-error.ts';
+import { type Command, CommandError, type CommandOption, type Surroundings } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { renderCommandHelp, renderHelp } from './help.ts';
+
+export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'cwd'> {
+  /** Without the program's own name. */
+  argv: readonly string[];
+  version: string;
+}
+
+/** Options that every command takes. */
+export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  config: {
+    type: 'string',
+    value: 'file',
+    description: 'Read the settings from this file instead of erp-proxy.yaml.',
+  },
+  help: { type: 'boolean', description: 'Show how the command is called.' },
+};
+
+/** Runs a command and gives its exit status: 0 fine, 1 failed, 2 called wrongly. */
+export async function runCommandLine(options: RunOptions, surroundings: Surroundings): Promise<number> {
+  const { settings: settingFlags, rest } = splitFlags(options.argv);
+  const command = findCommand(rest);
+  if (command === undefined) return runWithoutCommand(rest, options, surroundings);
+  try {
+    const words = command.name.split(' ').length;
+    const { values, positionals } = parseOptions(command, rest.slice(words));
+    if (values['help'] === true) {
+      surroundings.print(renderCommandHelp(command));
+      return 0;
+    }
+    checkArguments(command, positionals);
+    const file = values['config'] as string | undefined;
+    const loaded = loadSettings({ ...options, argv: settingFlags, ...(file === undefined ? {} : { file }) });
+    if (!loaded.ok) {
+      for (const { source, message } of loaded.faults) surroundings.complain(`${source}: ${message}\n`);
+      return 2;
+    }
+    return await command.run({
+      ...surroundings,
+      arguments: positionals,
+      option: (name) => values[name] as string | undefined,
+      isSet: (name) => values[name] === true,
+      settings: loaded.settings,
+      sources: loaded.sources,
+    });
+  } catch (error) {
+    if (error instanceof CommandError || error instanceof StartError || error instanceof StoreError) {
+      surroundings.complain(`${error.message}\n`);
+      return error instanceof CommandError ? 2 : 1;
+    }
+    throw error;
+  }
+}
+
+function findCommand(rest: readonly string[]): Command | undefined {
+  return COMMANDS.find((command) => command.name.split(' ').every((word, index) => rest[index] === word));
+}
+
+function runWithoutCommand(
+  rest: readonly string[],
+  { version }: RunOptions,
+  { print, complain }: Surroundings,
+): number {
+  if (rest[0] === '--version') {
+    print(`${version}\n`);
+    return 0;
+  }
+  if (rest.length === 0 || rest[0] === '--help' || rest[0] === 'help') {
+    print(renderHelp(COMMANDS));
+    return 0;
+  }
+  const words = rest.filter((word) => !word.startsWith('-')).slice(0, 2);
+  const names = COMMANDS.map((command) => command.name);
+  const group = names.filter((name) => name.startsWith(`${words[0]} `));
+  const hint =
+    group.length > 0
+      ? `"${words[0]}" goes with one of: ${group.join(', ')}.`
+      : `Did you mean "${findNearestName(words.join(' '), names)}"?`;
+  complain(`There is no command "${words.join(' ')}". ${hint} See erp-proxy --help.\n`);
+  return 2;
+}
+
+function parseOptions(command: Command, args: readonly string[]) {
+  const options = Object.fromEntries(
+    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, { type }]) => [name, { type }]),
+  );
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new CommandError(`${(error as Error).message}\nSee erp-proxy ${command.name} --help.`);
+  }
+}
+
+function checkArguments(command: Command, given: readonly string[]): void {
+  const needed = command.arguments.filter((name) => name.startsWith('<')).length;
+  if (given.length >= needed && given.length <= command.arguments.length) return;
+  const usage = ['erp-proxy', command.name, ...command.arguments].join(' ');
+  throw new CommandError(`Call it as: ${usage}. See erp-proxy ${command.name} --help.`);
+}

@@ -1,0 +1,24 @@
+/** `serve`: the proxy, until it is told to stop. Prints the first client key once, where the store has none. */
+import { createApp } from '../app.ts';
+import type { Command } from './command.ts';
+
+export const serveCommand: Command = {
+  name: 'serve',
+  arguments: [],
+  summary: 'Run the proxy until SIGTERM or SIGINT; running calls then get their grace time.',
+  options: {},
+  async run({ settings, print, untilStopped }) {
+    const app = await createApp({ settings });
+    const url = await app.listen();
+    if (await app.keys.isEmpty()) {
+      const { key } = await app.keys.create({ name: 'first key' });
+      print(`The first client key, shown this once. Send it in the header x-proxy-api:\n\n  ${key}\n\n`);
+    }
+    app.logger.info({ url }, 'listening');
+    await untilStopped();
+    app.logger.info('stopping');
+    await app.stop();
+    app.logger.info('stopped');
+    return 0;
+  },
+};

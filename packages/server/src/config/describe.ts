@@ -1,0 +1,87 @@
+/**
+ * Renders the schema for people: the reference page and the commented example file. Reads no settings.
+ */
+import {
+  findSetting,
+  GROUP_NAMES,
+  nameFileVariable,
+  nameVariable,
+  SETTING_NAMES,
+  splitName,
+} from './names.ts';
+import type { SettingName } from './schema.ts';
+
+/** The text of docs/settings.md. */
+export function renderSettingsMarkdown(): string {
+  const groups = GROUP_NAMES.map((group) => [`## ${group}`, ...listNames(group).map(describeSetting)]);
+  return `${[INTRODUCTION, ...groups.flat()].join('\n\n')}\n`;
+}
+
+/**
+ * The text of erp-proxy.example.yaml. Loaded as it is it changes nothing; with each `#` that has no blank behind it
+ * removed it sets every setting to its default.
+ */
+export function renderExampleYaml(): string {
+  const groups = GROUP_NAMES.map((group) =>
+    [`${group}:`, ...listNames(group).map(exemplifySetting)].join('\n'),
+  );
+  return `${[EXAMPLE_HEAD, ...groups].join('\n\n')}\n`;
+}
+
+const INTRODUCTION = `# Settings
+
+A setting comes from the first of these places that gives it:
+
+1. a flag: \`--http.port 8080\` or \`--http.port=8080\`
+2. an environment variable: \`ERP_PROXY_HTTP_PORT=8080\`; for a secret also \`…_FILE\`, the path of a file that holds it
+3. \`erp-proxy.yaml\` in the working directory, or the file that \`--config\` names; start from
+   [erp-proxy.example.yaml](../erp-proxy.example.yaml)
+4. the default below
+
+Lists are comma-separated in flags and variables, and YAML lists in the file. A number of bytes may have a unit: \`32MiB\`.
+Unknown names and wrong values stop the start; all of them are shown at once. \`erp-proxy config check\` looks for them
+without starting, \`erp-proxy config print\` shows each setting in force and where it comes from. Flags are visible to every
+user of a machine: give secrets in a file.`;
+
+const EXAMPLE_HEAD = `# Settings of erp-proxy: copy this file to erp-proxy.yaml. The lines that are commented out are the defaults; to change
+# one, remove its "#". docs/settings.md says more.`;
+
+function listNames(group: string): SettingName[] {
+  return SETTING_NAMES.filter((name) => splitName(name)[0] === group);
+}
+
+function describeSetting(name: SettingName): string {
+  const { kind, default: initial, description, secret } = findSetting(name);
+  const shown = kind.showValue(initial);
+  const variables = secret ? [nameVariable(name), nameFileVariable(name)] : [nameVariable(name)];
+  return `### ${name}
+
+${description}
+
+- Default: ${shown === '' ? 'empty' : `\`${shown}\``}
+- Value: ${kind.expected}
+- Variable: ${variables.map((variable) => `\`${variable}\``).join(' or ')}`;
+}
+
+function exemplifySetting(name: SettingName): string {
+  const { kind, default: initial, description } = findSetting(name);
+  const comment = wrapWords(`${description} Value: ${kind.expected}.`);
+  const entry = `#${splitName(name)[1]}: ${kind.showValue(initial)}`.trimEnd();
+  return [...comment.map((line) => `# ${line}`), entry].map((line) => `  ${line}`).join('\n');
+}
+
+const LINE_LENGTH_MAX = 110;
+
+function wrapWords(sentences: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of sentences.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > LINE_LENGTH_MAX) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}

@@ -1,0 +1,51 @@
+/**
+ * Splits a command line into the flags that are settings and the rest, which belongs to the commands. Judges no value.
+ */
+import { findSetting, isSettingName } from './names.ts';
+
+interface SplitFlags {
+  /** In the form `--name=value`, or `--name` where the value is missing. */
+  settings: string[];
+  rest: string[];
+}
+
+/**
+ * A flag is a setting's if its name is one or has a dot, so that a misspelt `--http.prot` is refused instead of being
+ * taken for a flag of the command. What follows `--` alone is never a setting.
+ */
+export function splitFlags(argv: readonly string[]): SplitFlags {
+  const split: SplitFlags = { settings: [], rest: [] };
+  for (let i = 0; i < argv.length; i++) {
+    const argument = argv[i]!;
+    if (argument === '--') {
+      split.rest.push(...argv.slice(i));
+      break;
+    }
+    const { name, value } = parseFlag(argument);
+    if (!isSettingName(name) && !name.includes('.')) {
+      split.rest.push(argument);
+    } else if (value === undefined && isValueOf(name, argv[i + 1])) {
+      split.settings.push(`${argument}=${argv[++i]}`);
+    } else {
+      split.settings.push(argument);
+    }
+  }
+  return split;
+}
+
+/** The name is empty where the argument is no flag. */
+export function parseFlag(argument: string): { name: string; value?: string } {
+  const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
+  return value === undefined ? { name } : { name, value };
+}
+
+/** A switch stands alone (`--errors.debug serve`) unless true or false follows. */
+function isValueOf(name: string, next: string | undefined): boolean {
+  if (next === undefined || next.startsWith('--')) return false;
+  return !isSwitch(name) || next === 'true' || next === 'false';
+}
+
+/** Whether a flag alone means true. */
+export function isSwitch(name: string): boolean {
+  return isSettingName(name) && typeof findSetting(name).default === 'boolean';
+}

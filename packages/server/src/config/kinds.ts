@@ -1,0 +1,105 @@
+/**
+ * The kinds of value that a setting can have: how each is checked, read from text (environment, flags) and shown. Knows
+ * no setting.
+ */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+export interface Kind<Value> {
+  /** Judges a value as a settings file gives it. */
+  schema: z.ZodType<Value>;
+  /** Completes the sentence "expected …" of a fault. */
+  expected: string;
+  /** Turns the text of a variable or flag into what `schema` judges; text of a wrong form stays as it is. */
+  readText(text: string): unknown;
+  /** The value as one writes it in a settings file; any JSON is YAML. */
+  showValue(value: Value): string;
+}
+
+export function integer(min: number, max: number, unit?: 'milliseconds' | 'calls'): Kind<number> {
+  return {
+    schema: z.int().min(min).max(max),
+    expected: `a whole number${unit === undefined ? '' : ` of ${unit}`} from ${min} to ${max}`,
+    readText: (text) => (/^\d+$/.test(text) ? Number(text) : text),
+    showValue: String,
+  };
+}
+
+export function bytes(max: number): Kind<number> {
+  const count = z.int().min(1).max(max);
+  return {
+    schema: z.union([count, z.string().transform(readBytes).pipe(count)]),
+    expected: `a number of bytes from 1 to ${showBytes(max)}, plain or with a unit: KiB, MiB, GiB`,
+    readText: (text) => text,
+    showValue: showBytes,
+  };
+}
+
+export function boolean(): Kind<boolean> {
+  return {
+    schema: z.boolean(),
+    expected: 'true or false',
+    readText: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+    showValue: String,
+  };
+}
+
+export function choice<const Name extends string>(...names: readonly Name[]): Kind<Name> {
+  return {
+    schema: z.enum(names),
+    expected: `one of ${names.join(', ')}`,
+    readText: (text) => text,
+    showValue: (name) => name,
+  };
+}
+
+/** `expected` describes the texts that `accepts` lets through. */
+export function text(expected: string, accepts: (text: string) => boolean): Kind<string> {
+  return {
+    schema: z.string().refine(accepts),
+    expected,
+    readText: (given) => given,
+    showValue: (value) => JSON.stringify(value),
+  };
+}
+
+/** `expected` describes one entry. Comma-separated in text, a list in a file. */
+export function list(expected: string, accepts: (entry: string) => boolean): Kind<readonly string[]> {
+  return {
+    schema: z.array(z.string().refine(accepts)).readonly(),
+    expected: `a list of ${expected}`,
+    readText: (given) => (given.trim() === '' ? [] : given.split(',').map((entry) => entry.trim())),
+    showValue: (entries) => JSON.stringify(entries),
+  };
+}
+
+/** A setting that may be left empty: null, shown as nothing. */
+export function optional<Value>(kind: Kind<Value>): Kind<Value | null> {
+  return {
+    ...kind,
+    schema: kind.schema.nullable(),
+    showValue: (value) => (value === null ? '' : kind.showValue(value)),
+  };
+}
+
+/** A prefix of 0 is no network: whoever trusts it believes the forged header of anybody. */
+export function isAddressOrCidr(entry: string): boolean {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const version = isIP(address);
+  if (version === 0) return false;
+  return prefix === undefined || (Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+const BYTE_UNITS = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024 };
+
+function readBytes(given: string): number {
+  const [, digits, unit] = /^(\d+) ?(KiB|MiB|GiB)?$/.exec(given) ?? [];
+  return Number(digits) * (unit === undefined ? 1 : BYTE_UNITS[unit as keyof typeof BYTE_UNITS]);
+}
+
+function showBytes(count: number): string {
+  for (const [unit, size] of Object.entries(BYTE_UNITS)) {
+    if (count % size === 0) return `${count / size}${unit}`;
+  }
+  return String(count);
+}

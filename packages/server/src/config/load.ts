@@ -1,0 +1,85 @@
+/**
+ * Loads the settings: defaults, then `erp-proxy.yaml`, then the environment, then flags; the later one wins. Reports
+ * every fault of every source at once.
+ */
+import { resolve } from 'node:path';
+import type { Fault, Given, Reading } from './given.ts';
+import { maskValue } from './mask.ts';
+import { findSetting, SETTING_NAMES, splitName } from './names.ts';
+import { type Environment, readEnvironment } from './read-environment.ts';
+import { explainReadError, readErrorCode } from './read-error.ts';
+import { readFlags } from './read-flags.ts';
+import { readSettingsFile } from './read-settings-file.ts';
+import type { SettingName, Settings } from './schema.ts';
+
+export interface LoadOptions {
+  /** Flags that are settings: what `splitFlags` found. */
+  argv: readonly string[];
+  env: Environment;
+  /** Returns the text of a file, or throws as `readFileSync` does. */
+  readFile: (path: string) => string;
+  /** Where `erp-proxy.yaml` is looked for, and what relative paths are relative to. */
+  cwd: string;
+  /** A settings file named by the operator: it must exist, and is read instead of `erp-proxy.yaml`. */
+  file?: string;
+}
+
+/** `default`, or where the value was given. */
+export type Sources = ReadonlyMap<SettingName, string>;
+
+type LoadedSettings = { ok: true; settings: Settings; sources: Sources } | { ok: false; faults: Fault[] };
+
+export function loadSettings({ argv, env, readFile, cwd, file }: LoadOptions): LoadedSettings {
+  const readings = [readFromFile(readFile, cwd, file), readEnvironment(env, readFile, cwd), readFlags(argv)];
+  const faults = readings.flatMap((reading) => reading.faults);
+  const values = new Map<SettingName, unknown>();
+  const sources = new Map<SettingName, string>();
+  for (const name of SETTING_NAMES) {
+    values.set(name, findSetting(name).default);
+    sources.set(name, 'default');
+  }
+  for (const given of readings.flatMap((reading) => reading.given)) {
+    const judged = findSetting(given.name).kind.schema.safeParse(given.value);
+    if (!judged.success) {
+      faults.push({ source: given.source, message: explainWrongValue(given) });
+      continue;
+    }
+    values.set(given.name, judged.data);
+    sources.set(given.name, given.source);
+  }
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, settings: nestValues(values), sources };
+}
+
+const DEFAULT_FILE = 'erp-proxy.yaml';
+
+function readFromFile(readFile: LoadOptions['readFile'], cwd: string, file: string | undefined): Reading {
+  const label = file ?? DEFAULT_FILE;
+  let text: string;
+  try {
+    text = readFile(resolve(cwd, label));
+  } catch (error) {
+    if (file === undefined && readErrorCode(error) === 'ENOENT') return { given: [], faults: [] };
+    return { given: [], faults: [{ source: label, message: explainReadError(error) }] };
+  }
+  return readSettingsFile(text, label);
+}
+
+function explainWrongValue({ name, value }: Given): string {
+  const { kind, secret } = findSetting(name);
+  const expectation = `${name} must be ${kind.expected}`;
+  if (secret) return expectation;
+  const shown = JSON.stringify(maskValue(name, value)) ?? String(value);
+  return `${expectation}, not ${shown.length > SHOWN_LENGTH_MAX ? `${shown.slice(0, SHOWN_LENGTH_MAX)}…` : shown}`;
+}
+
+const SHOWN_LENGTH_MAX = 80;
+
+function nestValues(values: ReadonlyMap<SettingName, unknown>): Settings {
+  const groups: Record<string, Record<string, unknown>> = {};
+  for (const [name, value] of values) {
+    const [group, key] = splitName(name);
+    groups[group] = { ...groups[group], [key]: value };
+  }
+  // The keys are the schema's own and each value has passed its leaf's schema.
+  return groups as unknown as Settings;
+}

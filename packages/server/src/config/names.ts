@@ -1,0 +1,36 @@
+/**
+ * The names of a setting outside the code, derived from its name in the schema.
+ */
+import { SETTINGS, type Setting, type SettingName } from './schema.ts';
+
+export const VARIABLE_PREFIX = 'ERP_PROXY_';
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+/** `http`, `store` and so on, in the order of the schema. */
+export const GROUP_NAMES: readonly string[] = [...new Set(SETTING_NAMES.map((name) => splitName(name)[0]))];
+
+/** `http.bodyBytesMax` → `ERP_PROXY_HTTP_BODY_BYTES_MAX` */
+export function nameVariable(name: SettingName): string {
+  const words = name.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter}`);
+  return VARIABLE_PREFIX + words.toUpperCase();
+}
+
+/** `keys.hashSecret` → `ERP_PROXY_KEYS_HASH_SECRET_FILE`: names a file with the value; only secrets have it. */
+export function nameFileVariable(name: SettingName): string {
+  return `${nameVariable(name)}_FILE`;
+}
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+/** `http.port` → `['http', 'port']` */
+export function splitName(name: SettingName): [group: string, key: string] {
+  return name.split('.') as [string, string];
+}
+
+/** The leaf of a name, seen without the type of its value. */
+export function findSetting(name: SettingName): Setting {
+  return SETTINGS[name] as Setting;
+}

@@ -1,0 +1,36 @@
+/**
+ * Finds the name that somebody probably meant. Knows nothing about settings: it serves every list of known names.
+ */
+
+/** `known` must not be empty; of equally near names the first one wins. */
+export function findNearestName<Name extends string>(name: string, known: readonly Name[]): Name {
+  // The cost is the product of the lengths, and names may come from a hostile caller.
+  const wanted = name.slice(0, NAME_LENGTH_MAX).toLowerCase();
+  return known
+    .map((candidate) => ({ candidate, distance: measureDistance(wanted, candidate.toLowerCase()) }))
+    .reduce((best, next) => (next.distance < best.distance ? next : best)).candidate;
+}
+
+const NAME_LENGTH_MAX = 64;
+
+/** Edit distance in which two letters swapped count as one edit (optimal string alignment). */
+function measureDistance(left: string, right: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const isSame = left[i - 1] === right[j - 1];
+      const isSwapped = left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1];
+      current[j] = Math.min(
+        previous[j]! + 1,
+        current[j - 1]! + 1,
+        previous[j - 1]! + (isSame ? 0 : 1),
+        isSwapped ? beforePrevious[j - 2]! + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return previous[right.length]!;
+}

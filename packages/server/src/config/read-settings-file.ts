@@ -1,0 +1,90 @@
+/**
+ * Reads settings from the text of a YAML file, each with its line. Knows the shape of the file (groups of settings), not
+ * where it lies.
+ */
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLParseError } from 'yaml';
+import { type Reading, reportUnknownName } from './given.ts';
+import { findSetting, GROUP_NAMES, isSettingName, SETTING_NAMES, splitName } from './names.ts';
+
+/** `label` names the file in sources. */
+export function readSettingsFile(text: string, label: string): Reading {
+  const reading: Reading = { given: [], faults: [] };
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const locate = (offset = 0) => `${label}:${lineCounter.linePos(offset).line}`;
+  const report = (node: Node | null, message: string) =>
+    reading.faults.push({ source: locate(node?.range?.[0]), message });
+
+  const faultyLines = new Set<string>();
+  for (const error of document.errors) {
+    const source = locate(error.pos[0]);
+    // The parser often complains of one slip several times.
+    if (faultyLines.has(source)) continue;
+    faultyLines.add(source);
+    reading.faults.push({ source, message: explainYamlError(error) });
+  }
+  // After any other error what the parser made of the rest is a guess.
+  if (document.errors.some((error) => error.code !== 'DUPLICATE_KEY')) return reading;
+  if (text.trim() === '') {
+    report(null, 'the file is empty; write settings into it, or delete it');
+    return reading;
+  }
+
+  readEntries(document.contents, 'the file', (group, groupKey, groupValue) => {
+    if (isSettingName(group)) {
+      const [outer, inner] = splitName(group);
+      return report(groupKey, `write ${group} as ${inner} indented below ${outer}:`);
+    }
+    if (!GROUP_NAMES.includes(group)) {
+      return reading.faults.push(reportUnknownName(locate(groupKey.range?.[0]), group, GROUP_NAMES));
+    }
+    readEntries(groupValue, group, (key, keyNode, value) => {
+      const name = `${group}.${key}`;
+      const source = locate(keyNode.range?.[0]);
+      if (!isSettingName(name)) return reading.faults.push(reportUnknownName(source, name, SETTING_NAMES));
+      const plain = readPlainValue(value);
+      if (plain === undefined) return report(keyNode, `${name} must be ${findSetting(name).kind.expected}`);
+      reading.given.push({ name, value: plain, source });
+    });
+  });
+  return reading;
+
+  /** No value at all, as in a file of comments only, is no entry. */
+  function readEntries(
+    node: Node | null,
+    what: string,
+    readEntry: (key: string, keyNode: Node, value: Node | null) => void,
+  ): void {
+    if (node === null || (isScalar(node) && node.value === null)) return;
+    if (!isMap<Node, Node | null>(node)) {
+      report(node, `${what} must hold lines of the form "name: value"`);
+      return;
+    }
+    for (const { key, value } of node.items) {
+      if (isScalar(key) && typeof key.value === 'string') readEntry(key.value, key, value);
+      else report(key, `a name in ${what} must be plain text`);
+    }
+  }
+}
+
+/** Scalars and lists of them; undefined for maps, aliases and anything nested deeper. */
+function readPlainValue(node: Node | null): unknown {
+  if (node === null) return null;
+  if (isScalar(node)) return node.value;
+  if (!isSeq<Node | null>(node)) return undefined;
+  return node.items.every((item) => isScalar(item)) ? node.items.map((item) => item.value) : undefined;
+}
+
+/** The parser's own texts quote the file, which may hold secrets. */
+function explainYamlError({ code }: YAMLParseError): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return 'this name stands twice in its group; keep one';
+    case 'TAB_AS_INDENT':
+      return 'lines are indented with spaces, not with tabs';
+    case 'MULTIPLE_DOCS':
+      return 'the file must be one YAML document; remove the line ---';
+    default:
+      return `this is not valid YAML (${code}); check indentation, quotes and brackets`;
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Says what kind of network an IP address belongs to, by our own table of the IANA special-purpose registries (IPv4
+ * and IPv6) and the cloud metadata services. Pure: it knows neither names nor what the operator allows.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** `reserved` is everything that is neither public nor one of the other kinds: documentation, tunnels, future use. */
+export type AddressKind =
+  | 'public'
+  | 'loopback'
+  | 'private'
+  | 'cgnat'
+  | 'link_local'
+  | 'metadata'
+  | 'unspecified'
+  | 'multicast'
+  | 'broadcast'
+  | 'reserved';
+
+/** 4 or 16 bytes. */
+export type AddressBytes = readonly number[];
+
+/** A CIDR: the addresses whose first `bits` bits are those of `bytes`. */
+export interface AddressBlock {
+  bytes: AddressBytes;
+  bits: number;
+}
+
+/** The kind of an address, given as text or as bytes; null if the text is not an IP address. */
+export function classifyAddress(address: string | AddressBytes): AddressKind | null {
+  const bytes = typeof address === 'string' ? parseAddress(address) : address;
+  if (bytes === null) return null;
+  return bytes.length === 4 ? classifyV4(bytes) : classifyV6(bytes);
+}
+
+/**
+ * The bytes of an address in its strict textual form; IPv4-mapped IPv6 becomes the IPv4 address that the kernel would
+ * connect to. Octal, hex and short IPv4 forms are no addresses here: URL parsing has normalised them before, and
+ * anything that still carries one must not be guessed at (CVE-2021-28918).
+ */
+export function parseAddress(text: string): AddressBytes | null {
+  if (isIPv4(text)) return text.split('.').map(Number);
+  if (!isIPv6(text)) return null;
+  const zone = text.indexOf('%');
+  const bytes = parseV6(zone === -1 ? text : text.slice(0, zone));
+  return isInBlock(bytes, MAPPED) ? bytes.slice(12) : bytes;
+}
+
+/**
+ * Of a text that isIPv6 approved. ipaddr.js reads `::1.1.1.1`, which getaddrinfo prints for ::101:101, as the mapped
+ * address.
+ */
+function parseV6(text: string): number[] {
+  const [head = [], tail = []] = text.split('::').map(parseGroups);
+  return [...head, ...new Array<number>(16 - head.length - tail.length).fill(0), ...tail];
+}
+
+function parseGroups(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => {
+    if (group.includes('.')) return group.split('.').map(Number);
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 0xff];
+  });
+}
+
+/** The block that `10.0.0.0/8`, or a single address, names; null if it is not one or has bits behind the prefix. */
+export function parseBlock(text: string): AddressBlock | null {
+  const slash = text.indexOf('/');
+  const address = slash === -1 ? text : text.slice(0, slash);
+  if (address.includes('%')) return null;
+  const bytes = parseAddress(address);
+  if (bytes === null) return null;
+  const bitsWritten = isIPv6(address) ? 128 : 32;
+  const suffix = slash === -1 ? String(bitsWritten) : text.slice(slash + 1);
+  if (!/^(0|[1-9]\d{0,2})$/.test(suffix)) return null;
+  // ::ffff:10.0.0.0/104 is 10.0.0.0/8
+  const bits = Number(suffix) - (bitsWritten - bytes.length * 8);
+  if (bits < 0 || bits > bytes.length * 8) return null;
+  const hasHostBits = bytes.some((byte, index) => (byte & ~maskOf(index, bits) & 0xff) !== 0);
+  return hasHostBits ? null : { bytes, bits };
+}
+
+export function isInBlock(bytes: AddressBytes, block: AddressBlock): boolean {
+  if (bytes.length !== block.bytes.length) return false;
+  for (let index = 0; index * 8 < block.bits; index++) {
+    const mask = maskOf(index, block.bits);
+    if ((bytes[index]! & mask) !== (block.bytes[index]! & mask)) return false;
+  }
+  return true;
+}
+
+function maskOf(index: number, bits: number): number {
+  const here = Math.min(8, Math.max(0, bits - index * 8));
+  return (0xff << (8 - here)) & 0xff;
+}
+
+function classifyV4(bytes: AddressBytes): AddressKind {
+  return findKind(bytes, V4_TABLE) ?? 'public';
+}
+
+/**
+ * Addresses that carry an IPv4 address are public only if that one is. Teredo (RFC 4380) and 6to4 (RFC 7526, retired)
+ * are never public: a relay would decide where the packet comes out.
+ */
+function classifyV6(bytes: AddressBytes): AddressKind {
+  if (isInBlock(bytes, MAPPED)) return classifyV4(bytes.slice(12));
+  const special = findKind(bytes, V6_TABLE);
+  if (special !== null) return special;
+  // RFC 6052 3.1: the well-known prefix must not carry a non-public address.
+  if (isInBlock(bytes, NAT64)) return classifyV4(bytes.slice(12)) === 'public' ? 'public' : 'reserved';
+  if (!isInBlock(bytes, GLOBAL_UNICAST)) return 'reserved';
+  return isIsatap(bytes) && classifyV4(bytes.slice(12)) !== 'public' ? 'reserved' : 'public';
+}
+
+/** RFC 5214 6.1: interface identifier ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d under any prefix. */
+function isIsatap(bytes: AddressBytes): boolean {
+  return (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
+}
+
+function findKind(bytes: AddressBytes, table: readonly Row[]): AddressKind | null {
+  for (const [block, kind] of table) if (isInBlock(bytes, block)) return kind;
+  return null;
+}
+
+type Row = readonly [AddressBlock, AddressKind];
+
+function makeTable(kinds: readonly (readonly [AddressKind, readonly string[]])[]): readonly Row[] {
+  return kinds.flatMap(([kind, blocks]) => blocks.map((text): Row => [makeBlock(text), kind]));
+}
+
+function makeBlock(text: string): AddressBlock {
+  const block = parseBlock(text);
+  if (block === null) throw new Error(`address table: ${text} is not a CIDR`);
+  return block;
+}
+
+/** ::ffff:0:0/96, written as bytes because {@link parseAddress} unwraps it. */
+const MAPPED: AddressBlock = { bytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 0, 0], bits: 96 };
+const NAT64 = makeBlock('64:ff9b::/96');
+const GLOBAL_UNICAST = makeBlock('2000::/3');
+
+/**
+ * The first row that fits decides. Metadata comes first: Alibaba's lies in the CGNAT range, Azure's among public
+ * addresses, Oracle's in 192.0.0.0/24.
+ */
+const V4_TABLE = makeTable([
+  [
+    'metadata',
+    [
+      '169.254.169.254', // AWS, GCP, Azure, OpenStack, DigitalOcean …
+      '169.254.169.253', // AWS resolver
+      '169.254.170.2', // AWS ECS task credentials
+      '169.254.170.23', // AWS EKS pod identity
+      '169.254.0.23', // Tencent
+      '169.254.42.42', // Scaleway
+      '100.100.100.200', // Alibaba
+      '168.63.129.16', // Azure WireServer
+      '192.0.0.192', // Oracle Cloud classic
+    ],
+  ],
+  ['unspecified', ['0.0.0.0/8']],
+  ['loopback', ['127.0.0.0/8']],
+  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']],
+  ['cgnat', ['100.64.0.0/10']],
+  ['link_local', ['169.254.0.0/16']],
+  ['broadcast', ['255.255.255.255']],
+  ['multicast', ['224.0.0.0/4']],
+  [
+    'reserved',
+    [
+      '192.0.0.0/24', // IETF protocol assignments (RFC 6890)
+      '192.0.2.0/24', // documentation (RFC 5737)
+      '198.51.100.0/24',
+      '203.0.113.0/24',
+      '192.88.99.0/24', // 6to4 relays (RFC 7526)
+      '198.18.0.0/15', // benchmarks (RFC 2544)
+      '240.0.0.0/4', // future use (RFC 1112)
+    ],
+  ],
+]);
+
+const V6_TABLE = makeTable([
+  ['metadata', ['fd00:ec2::/32', 'fd20:ce::254', 'fd00:42::42']], // AWS, GCP, Scaleway
+  ['unspecified', ['::']],
+  ['loopback', ['::1']],
+  ['private', ['fc00::/7']],
+  ['link_local', ['fe80::/10']],
+  ['multicast', ['ff00::/8']],
+  [
+    'reserved',
+    [
+      '2001::/23', // IETF protocol assignments: Teredo, ORCHID, benchmarks (RFC 2928)
+      '2001:db8::/32', // documentation (RFC 3849)
+      '3fff::/20', // documentation (RFC 9637)
+      '2002::/16', // 6to4
+    ],
+  ],
+]);

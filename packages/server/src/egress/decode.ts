@@ -1,0 +1,127 @@
+/**
+ * Unpacks an answer's body by its content-encoding, as a stream with back-pressure and a bound against bombs. It knows
+ * nothing of connections.
+ */
+import { type Duplex, pipeline, Readable } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+import { type EgressBody, EgressBreak } from './exchange.ts';
+
+export type Coding = 'gzip' | 'br' | 'zstd' | 'deflate';
+
+/** So many unpacked bytes are not held against the packed ones: small answers may be as repetitive as they like. */
+export const UNPACKED_BYTES_FREE = 16 * 1024 * 1024;
+/** Records of one model pack 10 to 100 times; gzip's worst is 1032, brotli's and zstd's beyond 10,000. */
+export const EXPANSION_RATIO_MAX = 200;
+
+/** The coding that a content-encoding header names; null if it is not one of ours, or several. */
+export function findCoding(header: string | string[] | undefined): Coding | 'identity' | null {
+  if (header === undefined) return 'identity';
+  const name = String(header).trim().toLowerCase();
+  switch (name) {
+    case '':
+    case 'identity':
+      return 'identity';
+    case 'gzip':
+    case 'x-gzip':
+      return 'gzip';
+    case 'br':
+    case 'zstd':
+    case 'deflate':
+      return name;
+    default:
+      return null;
+  }
+}
+
+/** The unpacked body of a packed one. */
+export function decodeBody(packed: EgressBody, coding: Coding): EgressBody {
+  return new DecodedBody(packed, coding);
+}
+
+class DecodedBody implements EgressBody {
+  readonly #packed: EgressBody;
+  readonly #coding: Coding;
+  #unpacked: AsyncIterator<Uint8Array> | null = null;
+  #packedBytes = 0;
+  #unpackedBytes = 0;
+  #break: EgressBreak | null = null;
+  #isCancelled = false;
+
+  constructor(packed: EgressBody, coding: Coding) {
+    this.#packed = packed;
+    this.#coding = coding;
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    if (this.#break !== null) throw this.#break;
+    try {
+      this.#unpacked ??= await this.#start();
+      const step = this.#unpacked === null ? { done: true as const } : await this.#unpacked.next();
+      if (this.#isCancelled) throw new EgressBreak('aborted', 'the reader cancelled');
+      if (step.done) return null;
+      this.#count(step.value);
+      return step.value;
+    } catch (error) {
+      this.#packed.cancel();
+      this.#break =
+        error instanceof EgressBreak
+          ? error
+          : new EgressBreak('broken_off', `the ${this.#coding} body is damaged or cut short`);
+      throw this.#break;
+    }
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#packed.cancel();
+  }
+
+  /** Null for an empty body, which servers send with a content-encoding too. */
+  async #start(): Promise<AsyncIterator<Uint8Array> | null> {
+    const first = await this.#nextPacked();
+    if (first === null) return null;
+    const decoder = makeDecoder(this.#coding, first);
+    // Errors of either side come out of the decoder's iterator.
+    pipeline(Readable.from(this.#readFrom(first), { objectMode: true, highWaterMark: 1 }), decoder, () => {});
+    return decoder[Symbol.asyncIterator]();
+  }
+
+  async *#readFrom(first: Uint8Array): AsyncGenerator<Uint8Array> {
+    for (let chunk: Uint8Array | null = first; chunk !== null; chunk = await this.#nextPacked()) yield chunk;
+  }
+
+  async #nextPacked(): Promise<Uint8Array | null> {
+    const chunk = await this.#packed.next();
+    this.#packedBytes += chunk?.length ?? 0;
+    return chunk;
+  }
+
+  #count(chunk: Uint8Array): void {
+    this.#unpackedBytes += chunk.length;
+    if (this.#unpackedBytes <= UNPACKED_BYTES_FREE) return;
+    if (this.#unpackedBytes <= this.#packedBytes * EXPANSION_RATIO_MAX) return;
+    throw new EgressBreak('bomb', `the body unpacks to more than ${EXPANSION_RATIO_MAX} times its size`);
+  }
+}
+
+/** "deflate" is zlib's format (RFC 9110 8.4.1.2), but some servers leave the zlib header out. */
+function makeDecoder(coding: Coding, first: Uint8Array): Duplex {
+  switch (coding) {
+    case 'gzip':
+      return createGunzip();
+    case 'br':
+      return createBrotliDecompress();
+    case 'zstd':
+      // RFC 9659: a window of 8 MiB at most; a larger one is memory that a few bytes could ask for.
+      return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
+    case 'deflate':
+      return (first[0]! & 0x0f) === 8 ? createInflate() : createInflateRaw();
+  }
+}

@@ -1,0 +1,573 @@
+/** Sends to servers of bare bytes that answer rightly, wrongly, late or not at all. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEgressDispatcher, type EgressDispatcher, type EgressOptions } from './dispatcher.ts';
+import {
+  type EgressAnswer,
+  type EgressBody,
+  EgressBreak,
+  type EgressFailure,
+  type EgressRequest,
+} from './exchange.ts';
+import { parseEgressPolicy } from './policy.ts';
+import { type RawServer, startRawServer } from './rawServer.fixture.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from './testCertificate.fixture.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+
+async function serve(...given: Parameters<typeof startRawServer>): Promise<RawServer> {
+  const server = await startRawServer(...given);
+  open.push(server);
+  return server;
+}
+
+function makeDispatcher(options: Partial<EgressOptions> = {}): EgressDispatcher {
+  const dispatcher = createEgressDispatcher({
+    allow: parseEgressPolicy(['127.0.0.0/8']).policy,
+    connectTimeoutMs: 2_000,
+    firstByteTimeoutMs: null,
+    ...options,
+  });
+  open.push(dispatcher);
+  return dispatcher;
+}
+
+/** A POST of `{}`, aborted by nobody unless the test says so. */
+function send(
+  dispatcher: EgressDispatcher,
+  origin: string,
+  more: Partial<EgressRequest> & { signal?: AbortSignal } = {},
+): Promise<EgressAnswer | EgressFailure> {
+  const { signal = AbortSignal.timeout(10_000), ...request } = more;
+  const whole: EgressRequest = {
+    method: 'POST',
+    origin,
+    path: '/',
+    headers: {},
+    body: Buffer.from('{}'),
+    ...request,
+  };
+  return dispatcher.send(whole, { signal });
+}
+
+async function sendWell(...given: Parameters<typeof send>): Promise<EgressAnswer> {
+  const answer = await send(...given);
+  if (!answer.ok) throw new Error(`${answer.reason}: ${answer.detail}`);
+  return answer;
+}
+
+async function read(body: EgressBody): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+async function until(condition: () => boolean, withinMs = 1_000): Promise<void> {
+  const endMs = performance.now() + withinMs;
+  while (!condition()) {
+    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms`);
+    await wait(5);
+  }
+}
+
+const KEEPING = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
+const CLOSING = 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello';
+
+describe('a request', () => {
+  test('goes out whole, with host and content-length and as few headers as possible', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const body = Buffer.from('{"a":"é"}');
+    await sendWell(makeDispatcher(), server.origin, { path: '/jsonrpc?x=1', headers: { 'x-a': 'b' }, body });
+    expect(server.requests[0]).toBe(
+      `POST /jsonrpc?x=1 HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\nconnection: keep-alive\r\nx-a: b\r\n` +
+        `content-length: 10\r\n\r\n${body.toString('latin1')}`,
+    );
+  });
+
+  test('that is a GET has no content-length', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    await sendWell(makeDispatcher(), server.origin, { method: 'GET', body: null });
+    expect(server.requests[0]).not.toMatch(/content-length/i);
+  });
+
+  test.each([
+    { headers: { 'x-a': 'b\r\nx-c: d' } },
+    { headers: { 'x\r\na': 'b' } },
+    { headers: { host: 'other.example' } },
+    { headers: { 'transfer-encoding': 'chunked' } },
+    { path: '/a b' },
+    { path: '/a\r\nx: y' },
+    { path: 'http://127.0.0.1/' },
+  ])('that would not be read as one is not sent: %j', async (more) => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    await expect(send(makeDispatcher(), server.origin, more)).rejects.toThrow(/./);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('an answer', () => {
+  test('comes with status, headers in lower case, length and body', async () => {
+    const server = await serve((socket) =>
+      socket.end(
+        'HTTP/1.1 404 No\r\nX-A: b\r\nSet-Cookie: c=d\r\nSet-Cookie: e=f\r\nContent-Length: 5\r\n\r\nhello',
+      ),
+    );
+    const answer = await sendWell(makeDispatcher(), server.origin);
+    expect(answer).toMatchObject({
+      status: 404,
+      headers: { 'x-a': 'b', 'set-cookie': ['c=d', 'e=f'] },
+      bodyLength: 5,
+    });
+    expect(await read(answer.body)).toBe('hello');
+    expect(answer.body.next()).toBeNull();
+  });
+
+  test('in chunks is put together, and has no known length', async () => {
+    const server = await serve((socket) =>
+      socket.end(
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nT: x\r\n\r\n',
+      ),
+    );
+    const answer = await sendWell(makeDispatcher(), server.origin);
+    expect(answer.bodyLength).toBeNull();
+    expect(await read(answer.body)).toBe('hello');
+  });
+
+  test('is delivered before its body is complete', async () => {
+    const server = await serve((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe'));
+    const answer = await sendWell(makeDispatcher(), server.origin);
+    expect(Buffer.from((await answer.body.next())!).toString()).toBe('he');
+    const rest = answer.body.next();
+    for (const socket of server.sockets) socket.write('llo');
+    expect(Buffer.from((await rest)!).toString()).toBe('llo');
+    expect(await answer.body.next()).toBeNull();
+  });
+
+  test('may be preceded by an interim one', async () => {
+    const server = await serve((socket) =>
+      socket.end(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${KEEPING}`),
+    );
+    const answer = await sendWell(makeDispatcher(), server.origin);
+    expect(answer.status).toBe(200);
+    expect(await read(answer.body)).toBe('hello');
+  });
+
+  test('that redirects is handed on, not followed', async () => {
+    const elsewhere = await serve((socket) => socket.end(CLOSING));
+    const server = await serve((socket) =>
+      socket.end(`HTTP/1.1 307 Go\r\nLocation: ${elsewhere.origin}/\r\nContent-Length: 0\r\n\r\n`),
+    );
+    const answer = await sendWell(makeDispatcher(), server.origin);
+    expect(answer.status).toBe(307);
+    expect(await read(answer.body)).toBe('');
+    expect(elsewhere.connections).toBe(0);
+  });
+
+  test('without a length ends with its connection', async () => {
+    const server = await serve((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nhello'));
+    expect(await read((await sendWell(makeDispatcher(), server.origin)).body)).toBe('hello');
+  });
+
+  test.each([
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['two framings', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!'],
+    ['a length that is no number', 'HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\nhello'],
+    ['a folded header', 'HTTP/1.1 200 OK\r\nX-A: b\r\n c\r\nContent-Length : 5\r\n\r\nhello'],
+    ['an upgrade', 'HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n'],
+    ['a huge head', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}\r\nContent-Length: 5\r\n\r\nhello`],
+    [
+      'an encoding nobody asked for',
+      'HTTP/1.1 200 OK\r\nContent-Encoding: rot13\r\nContent-Length: 5\r\n\r\nhello',
+    ],
+  ])('with %s is a bad response', async (_what, bytes) => {
+    const server = await serve((socket) => socket.end(bytes));
+    expect(await send(makeDispatcher(), server.origin)).toMatchObject({
+      ok: false,
+      reason: 'bad_response',
+      sent: true,
+    });
+    await until(() => server.sockets.size === 0);
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('packed with %s is unpacked', async (coding, pack) => {
+    const packed = pack(Buffer.from('hello'.repeat(1_000)));
+    const server = await serve((socket) => {
+      socket.write(
+        `HTTP/1.1 200 OK\r\nContent-Encoding: ${coding}\r\nContent-Length: ${packed.length}\r\n\r\n`,
+      );
+      socket.write(packed);
+    });
+    const answer = await sendWell(makeDispatcher(), server.origin);
+    expect(answer.bodyLength).toBeNull();
+    expect(await read(answer.body)).toBe('hello'.repeat(1_000));
+  });
+});
+
+describe('a body that is cut off is never an end', () => {
+  const CASES: [string, string][] = [
+    ['content-length, kept', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello'],
+    ['content-length, closing', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\nhello'],
+    ['content-length, HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\nhello'],
+    ['no byte of it', 'HTTP/1.0 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\n'],
+    ['chunks, kept', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'],
+    [
+      'chunks, closing',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n',
+    ],
+    [
+      'within a chunk',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\nff\r\nhello',
+    ],
+    [
+      'within the last chunk',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n',
+    ],
+  ];
+
+  test.each(CASES)('by the end of the connection: %s', async (_what, bytes) => {
+    const server = await serve((socket) => socket.end(bytes));
+    const answer = await sendWell(makeDispatcher(), server.origin);
+    await expect(read(answer.body)).rejects.toThrow(EgressBreak);
+    await expect(read(answer.body)).rejects.toThrow(EgressBreak);
+  });
+
+  test.each([
+    ...CASES,
+    ['no framing', 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello'],
+    ['no framing, HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nhello'],
+  ])('by a reset: %s', async (_what, bytes) => {
+    const server = await serve((socket) => {
+      socket.write(bytes);
+      setTimeout(() => socket.resetAndDestroy(), 30);
+    });
+    const answer = await sendWell(makeDispatcher(), server.origin);
+    await expect(read(answer.body)).rejects.toMatchObject({ name: 'EgressBreak', reason: 'broken_off' });
+  });
+
+  test('but bytes after the length are left out', async () => {
+    const server = await serve((socket) => socket.end(`${CLOSING} and more`));
+    expect(await read((await sendWell(makeDispatcher(), server.origin)).body)).toBe('hello');
+  });
+});
+
+describe('a server that fails before its answer', () => {
+  test('that refuses the connection got nothing', async () => {
+    const server = await startRawServer(() => {});
+    await server.close();
+    expect(await send(makeDispatcher(), server.origin)).toMatchObject({ reason: 'refused', sent: false });
+  });
+
+  test.each(['end', 'resetAndDestroy'] as const)('by %s may have had the request', async (how) => {
+    const server = await serve((socket) => void socket[how]());
+    expect(await send(makeDispatcher(), server.origin)).toMatchObject({ reason: 'reset', sent: true });
+  });
+
+  test('by closing within its head may have had the request', async () => {
+    const server = await serve((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le'));
+    expect(await send(makeDispatcher(), server.origin)).toMatchObject({ ok: false, sent: true });
+  });
+
+  test('is given its time for the first byte, and no more', async () => {
+    const server = await serve((socket) => setTimeout(() => socket.end(CLOSING), 100));
+    expect(await sendWell(makeDispatcher({ firstByteTimeoutMs: 1_000 }), server.origin)).toMatchObject({
+      status: 200,
+    });
+    const startMs = performance.now();
+    expect(await send(makeDispatcher({ firstByteTimeoutMs: 50 }), server.origin)).toMatchObject({
+      reason: 'first_byte_timeout',
+      sent: true,
+    });
+    expect(performance.now() - startMs).toBeLessThan(500);
+    await until(() => server.sockets.size === 0);
+  });
+
+  test('has its time for the first byte also for sending the rest of the body', async () => {
+    const server = await serve((socket) => setTimeout(() => socket.write(KEEPING), 100));
+    const answer = await sendWell(makeDispatcher({ firstByteTimeoutMs: 1_000 }), server.origin);
+    await wait(5);
+    expect(await read(answer.body)).toBe('hello');
+  });
+});
+
+describe('connecting', () => {
+  test('counts slow DNS against its deadline', async () => {
+    const dispatcher = makeDispatcher({ connectTimeoutMs: 60, resolve: () => new Promise(() => {}) });
+    const startMs = performance.now();
+    expect(await send(dispatcher, 'https://erp.test')).toMatchObject({
+      reason: 'connect_timeout',
+      sent: false,
+    });
+    expect(performance.now() - startMs).toBeLessThan(500);
+  });
+
+  test('counts a slow TLS handshake against its deadline', async () => {
+    const server = await serve(() => {});
+    expect(
+      await send(makeDispatcher({ connectTimeoutMs: 60 }), `https://127.0.0.1:${server.port}`),
+    ).toMatchObject({ reason: 'connect_timeout', sent: false });
+    await until(() => server.sockets.size === 0);
+  });
+
+  test('tells a name without an address', async () => {
+    const failing = makeDispatcher({ resolve: () => Promise.reject(new Error('ENOTFOUND')) });
+    expect(await send(failing, 'https://erp.test')).toMatchObject({ reason: 'unresolved', sent: false });
+    const empty = makeDispatcher({ resolve: async () => [] });
+    expect(await send(empty, 'https://erp.test')).toMatchObject({ reason: 'unresolved', sent: false });
+  });
+
+  test('tries the other addresses of a name', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const dispatcher = makeDispatcher({ resolve: async () => ['127.0.0.77', '127.0.0.1'] });
+    expect(await read((await sendWell(dispatcher, `http://erp.test:${server.port}`)).body)).toBe('hello');
+  });
+});
+
+describe('TLS', () => {
+  const tls = { key: TEST_KEY, cert: TEST_CERTIFICATE };
+  const resolve = async () => ['127.0.0.1'];
+
+  test('with a certificate that nobody vouches for is refused before any byte of the request', async () => {
+    const server = await serve((socket) => socket.end(CLOSING), { tls });
+    const dispatcher = makeDispatcher({ resolve });
+    const outcome = await send(dispatcher, `https://erp.test:${server.port}`);
+    expect(outcome).toMatchObject({ reason: 'tls', sent: false });
+    expect(server.requests).toEqual([]);
+  });
+
+  test('with a certificate of another name or of no address is refused', async () => {
+    const server = await serve((socket) => socket.end(CLOSING), { tls });
+    const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
+    for (const origin of [`https://other.test:${server.port}`, server.origin]) {
+      expect(await send(dispatcher, origin)).toMatchObject({ reason: 'tls', sent: false });
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  test('with a trusted certificate works by name, again and again', async () => {
+    const server = await serve((socket) => socket.end(CLOSING), { tls });
+    const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
+    for (let round = 0; round < 3; round++) {
+      expect(await read((await sendWell(dispatcher, `https://erp.test:${server.port}`)).body)).toBe('hello');
+    }
+    expect(server.requests[0]).toContain(`host: erp.test:${server.port}\r\n`);
+  });
+
+  test('cut off within a body is a break', async () => {
+    const server = await serve((socket) => socket.end(CLOSING.replace('5', '50')), { tls });
+    const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
+    await expect(read((await sendWell(dispatcher, `https://erp.test:${server.port}`)).body)).rejects.toThrow(
+      EgressBreak,
+    );
+  });
+
+  test('to a server that does not speak it is refused', async () => {
+    const server = await startRawServer(() => {});
+    open.push(server);
+    const answering = await serve(() => {});
+    for (const socket of answering.sockets) socket.end('HTTP/1.1 400 Bad\r\n\r\n');
+    const outcome = send(makeDispatcher(), `https://127.0.0.1:${server.port}`);
+    await until(() => server.sockets.size === 1);
+    for (const socket of server.sockets) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    expect(await outcome).toMatchObject({ reason: 'tls', sent: false });
+  });
+});
+
+describe('connections', () => {
+  test('are kept where the server keeps them', async () => {
+    const server = await serve((socket) => socket.write(KEEPING));
+    const dispatcher = makeDispatcher();
+    for (let round = 0; round < 3; round++) {
+      expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  test('are never shared by calls that run at once', async () => {
+    const server = await serve((socket) => setTimeout(() => socket.write(KEEPING), 20));
+    const dispatcher = makeDispatcher();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => sendWell(dispatcher, server.origin)));
+    expect(await Promise.all(answers.map(({ body }) => read(body)))).toEqual(Array(20).fill('hello'));
+    expect(server.connections).toBe(20);
+  });
+
+  test('that the server closed while idle are replaced', async () => {
+    const server = await serve((socket) => socket.write(KEEPING));
+    const dispatcher = makeDispatcher();
+    await read((await sendWell(dispatcher, server.origin)).body);
+    for (const socket of server.sockets) socket.end();
+    expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
+    expect(server.connections).toBe(2);
+  });
+
+  test('that the server closes upon the second request may have carried it', async () => {
+    const server = await serve(
+      (socket, _request, index) => void (index === 0 ? socket.write(KEEPING) : socket.end()),
+    );
+    const dispatcher = makeDispatcher();
+    await read((await sendWell(dispatcher, server.origin)).body);
+    expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'reset', sent: true });
+  });
+
+  test('that carried bytes nobody asked for are not used again', async () => {
+    const server = await serve((socket) =>
+      socket.write(`${KEEPING}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`),
+    );
+    const dispatcher = makeDispatcher();
+    for (let round = 0; round < 3; round++) {
+      expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
+    }
+    expect(server.connections).toBe(3);
+  });
+
+  test.each([CLOSING, KEEPING.replace('\r\n', '\r\nConnection: close\r\n'), KEEPING.replace('1.1', '1.0')])(
+    'are closed with the last byte of the body where the server does not keep them: %j',
+    async (bytes) => {
+      const server = await serve((socket) => socket.write(bytes));
+      await read((await sendWell(makeDispatcher(), server.origin)).body);
+      await until(() => server.sockets.size === 0, 500);
+    },
+  );
+
+  test('of origins beyond the thousandth are closed', async () => {
+    const server = await serve((socket) => socket.write(KEEPING));
+    const dispatcher = makeDispatcher({ resolve: async () => ['127.0.0.1'] });
+    for (let n = 0; n < 1_010; n++) {
+      await read((await sendWell(dispatcher, `http://host${n}.test:${server.port}`)).body);
+    }
+    await until(() => server.sockets.size <= 1_000);
+    expect(server.sockets.size).toBeGreaterThan(900);
+  });
+});
+
+describe('an abort', () => {
+  /** Aborts when the call has come as far as `stage` waits for. */
+  async function abortAt(
+    origin: string,
+    stage: () => Promise<void>,
+    options: Partial<EgressOptions> = {},
+  ): Promise<EgressAnswer | EgressFailure> {
+    const controller = new AbortController();
+    const outcome = send(makeDispatcher(options), origin, { signal: controller.signal });
+    await stage();
+    controller.abort();
+    return outcome;
+  }
+
+  test('before sending opens nothing', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const outcome = await send(makeDispatcher(), server.origin, { signal: AbortSignal.abort() });
+    expect(outcome).toMatchObject({ reason: 'aborted', sent: false });
+    expect(server.connections).toBe(0);
+  });
+
+  test('during DNS opens nothing', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const outcome = await abortAt(`http://erp.test:${server.port}`, () => wait(10), {
+      resolve: () => wait(30, ['127.0.0.1']),
+    });
+    expect(outcome).toMatchObject({ reason: 'aborted', sent: false });
+    await wait(50);
+    expect(server.connections).toBe(0);
+  });
+
+  test('during the TLS handshake closes the connection at once', async () => {
+    const server = await serve(() => {});
+    const outcome = await abortAt(`https://127.0.0.1:${server.port}`, () =>
+      until(() => server.sockets.size === 1),
+    );
+    expect(outcome).toMatchObject({ reason: 'aborted', sent: false });
+    await until(() => server.sockets.size === 0, 500);
+  });
+
+  test('while waiting for the answer closes the connection at once', async () => {
+    const server = await serve(() => {});
+    const outcome = await abortAt(server.origin, () => until(() => server.requests.length === 1));
+    expect(outcome).toMatchObject({ reason: 'aborted', sent: true });
+    await until(() => server.sockets.size === 0, 500);
+  });
+
+  test.each([
+    ['a plain body', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello'],
+    ['a packed body', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 50\r\n\r\n\x1f'],
+  ])('within %s breaks it and closes the connection at once', async (_what, bytes) => {
+    const server = await serve((socket) => socket.write(bytes, 'latin1'));
+    const controller = new AbortController();
+    const { body } = await sendWell(makeDispatcher(), server.origin, { signal: controller.signal });
+    const reading = read(body);
+    setTimeout(() => controller.abort(), 20);
+    await expect(reading).rejects.toMatchObject({ name: 'EgressBreak', reason: 'aborted' });
+    await until(() => server.sockets.size === 0, 500);
+  });
+
+  test('on a kept connection is felt by that call only', async () => {
+    const server = await serve((socket, _request, index) => void (index === 1 || socket.write(KEEPING)));
+    const dispatcher = makeDispatcher();
+    await read((await sendWell(dispatcher, server.origin)).body);
+    const controller = new AbortController();
+    const second = send(dispatcher, server.origin, { signal: controller.signal });
+    controller.abort();
+    expect(await second).toMatchObject({ reason: 'aborted' });
+    expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
+  });
+
+  test('after the last byte changes nothing', async () => {
+    const server = await serve((socket) => socket.write(KEEPING));
+    const controller = new AbortController();
+    const { body } = await sendWell(makeDispatcher(), server.origin, { signal: controller.signal });
+    await wait(20);
+    controller.abort();
+    expect(await read(body)).toBe('hello');
+  });
+
+  test('is what cancel and close do, too', async () => {
+    const server = await serve((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello'),
+    );
+    const dispatcher = makeDispatcher();
+    const first = await sendWell(dispatcher, server.origin);
+    first.body.cancel();
+    await until(() => server.sockets.size === 0, 500);
+    expect(() => first.body.next()).toThrow(EgressBreak);
+    const second = await sendWell(dispatcher, server.origin);
+    await dispatcher.close();
+    await expect(read(second.body)).rejects.toThrow(EgressBreak);
+    await until(() => server.sockets.size === 0, 500);
+    expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'aborted', sent: false });
+  });
+});
+
+test('a reader that stalls stalls the server', async () => {
+  const total = 64 * 1024 * 1024;
+  const piece = Buffer.alloc(64 * 1024, 'x');
+  let written = 0;
+  const server = await serve((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${total}\r\n\r\n`);
+    const fill = () => {
+      while (written < total) {
+        written += piece.length;
+        if (!socket.write(piece)) return;
+      }
+    };
+    socket.on('drain', fill);
+    fill();
+  });
+  const { body } = await sendWell(makeDispatcher(), server.origin);
+  await wait(200);
+  const stalledAt = written;
+  await wait(100);
+  expect(written).toBe(stalledAt);
+  // What the kernel's buffers of both ends hold, beside our 64 KiB.
+  expect(stalledAt).toBeLessThan(16 * 1024 * 1024);
+  let bytes = 0;
+  for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) bytes += chunk.length;
+  expect(bytes).toBe(total);
+});

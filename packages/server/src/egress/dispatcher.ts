@@ -1,0 +1,164 @@
+/**
+ * The one path for outgoing bytes: judges where a request wants to go, and sends it on a connection that the guard
+ * opened. Redirects are not followed, nothing is connected ahead of need (FACTS 5.3), HTTP/1.1 only.
+ */
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { LRUCache } from 'lru-cache';
+import { Call } from './call.ts';
+import { Connection, type ConnectionOwner } from './connection.ts';
+import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest } from './exchange.ts';
+import { type ResolveName, rememberNames, resolveBySystem } from './names.ts';
+import type { OpeningMeans } from './opening.ts';
+import { type EgressPolicy, type EgressTarget, judgeOrigin } from './policy.ts';
+
+export {
+  type EgressAnswer,
+  type EgressBody,
+  EgressBreak,
+  type EgressDenial,
+  type EgressFailure,
+  type EgressRequest,
+} from './exchange.ts';
+
+export interface EgressDispatcher {
+  /** What can be told without DNS: scheme, port, a literal address. */
+  judge(origin: string): EgressDenial | null;
+  /** Rejects only where the request itself is not one that can be sent (a line break in a header). */
+  send(request: EgressRequest, options: { signal: AbortSignal }): Promise<EgressAnswer | EgressFailure>;
+  /** Ends the calls that run, closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface EgressOptions {
+  allow: EgressPolicy;
+  /** DNS, TCP and TLS together. */
+  connectTimeoutMs: number;
+  /** From the last byte of the request to the head of the answer; null leaves it to the call's signal. */
+  firstByteTimeoutMs: number | null;
+  resolve?: ResolveName;
+  /** PEM certificates trusted instead of those of Node and of the system. */
+  certificates?: readonly string[];
+  /** A clock that never goes back. */
+  nowMs?: () => number;
+}
+
+/** A caller can name any number of origins; connections are kept for so many. */
+const ORIGINS_MAX = 1_000;
+const IDLE_CONNECTIONS_MAX = 256;
+
+export function createEgressDispatcher(options: EgressOptions): EgressDispatcher {
+  const { allow: policy, firstByteTimeoutMs, connectTimeoutMs } = options;
+  const means: OpeningMeans = {
+    policy,
+    connectTimeoutMs,
+    lookUp: rememberNames(options.resolve ?? resolveBySystem, options.nowMs ?? (() => performance.now())),
+    secureContext: trustOnFirstUse(options.certificates),
+  };
+  const pools = new LRUCache<string, Pool>({ max: ORIGINS_MAX, dispose: (pool) => pool.retire() });
+  const connections = new Set<Connection>();
+  let isClosed = false;
+
+  /** The policy never changes within a dispatcher, so that an origin that has a pool has been judged. */
+  function findPool(origin: string): Pool | EgressDenial {
+    const known = pools.get(origin);
+    if (known !== undefined) return known;
+    const target = judgeOrigin(policy, origin);
+    if ('rule' in target) return target;
+    const pool = new Pool(origin, target, means, connections);
+    pools.set(origin, pool);
+    return pool;
+  }
+
+  return {
+    judge(origin) {
+      if (pools.has(origin)) return null;
+      const target = judgeOrigin(policy, origin);
+      return 'rule' in target ? target : null;
+    },
+
+    send(request, { signal }) {
+      const fault = findFault(request);
+      if (fault !== null) return Promise.reject(new TypeError(fault));
+      const pool = findPool(request.origin);
+      if ('rule' in pool) return Promise.resolve(refuse('denied', pool.detail));
+      if (signal.aborted) return Promise.resolve(refuse('aborted', 'the caller aborted before sending'));
+      if (isClosed) return Promise.resolve(refuse('aborted', 'the proxy is shutting down'));
+      return new Promise((settle, reject) => {
+        const connection = pool.take();
+        connection.run(new Call(connection, { signal, firstByteTimeoutMs }, settle, reject), request);
+      });
+    },
+
+    async close() {
+      isClosed = true;
+      pools.clear();
+      await Promise.all([...connections].map((connection) => connection.close()));
+    },
+  };
+}
+
+/** undici checks names and values of headers itself, but lets these pass. */
+function findFault(request: EgressRequest): string | null {
+  if (!request.path.startsWith('/')) return 'path must begin with a slash';
+  if (request.headers.host !== undefined) return 'the host header comes from the origin';
+  return null;
+}
+
+function refuse(reason: 'denied' | 'aborted', detail: string): EgressFailure {
+  return { ok: false, reason, sent: false, detail };
+}
+
+/** The connections of one origin that wait for a call; the last used first, so that the others can go. */
+class Pool implements ConnectionOwner {
+  readonly origin: string;
+  readonly target: EgressTarget;
+  session: Buffer | null = null;
+  readonly #means: OpeningMeans;
+  readonly #connections: Set<Connection>;
+  #idle: Connection[] = [];
+  #isRetired = false;
+
+  constructor(origin: string, target: EgressTarget, means: OpeningMeans, connections: Set<Connection>) {
+    this.origin = origin;
+    this.target = target;
+    this.#means = means;
+    this.#connections = connections;
+  }
+
+  take(): Connection {
+    for (let kept = this.#idle.pop(); kept !== undefined; kept = this.#idle.pop()) {
+      if (kept.isOpen) return kept;
+      this.#connections.delete(kept);
+    }
+    const connection = new Connection(this, this.#means);
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  retire(): void {
+    this.#isRetired = true;
+    for (const connection of this.#idle.slice()) connection.drop();
+  }
+
+  onFree(connection: Connection): void {
+    if (this.#isRetired || this.#idle.length >= IDLE_CONNECTIONS_MAX) connection.drop();
+    else this.#idle.push(connection);
+  }
+
+  onGone(connection: Connection): void {
+    this.#connections.delete(connection);
+    const index = this.#idle.lastIndexOf(connection);
+    if (index !== -1) this.#idle.splice(index, 1);
+  }
+}
+
+/** Certificates of Node and of the system, read once: some 70 ms that only https needs. */
+function trustOnFirstUse(certificates: readonly string[] | undefined): () => SecureContext {
+  let context: SecureContext | null = null;
+  return () => {
+    context ??= createSecureContext({
+      ca: [...(certificates ?? new Set([...getCACertificates('default'), ...getCACertificates('system')]))],
+    });
+    return context;
+  };
+}

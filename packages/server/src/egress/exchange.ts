@@ -1,0 +1,68 @@
+/** What goes into the egress path and what comes out of it: one request, one answer or failure, one body. */
+
+export interface EgressRequest {
+  method: 'GET' | 'POST';
+  /** `URL.origin` */
+  origin: string;
+  /** Begins with `/`, may carry a query. */
+  path: string;
+  /** Lower-case names; without content-length and host. */
+  headers: Record<string, string>;
+  /** The whole body (FACTS 5.4, 5.6: Odoo blocks a worker on a slow body, and json2 ignores chunked ones). */
+  body: Uint8Array | null;
+}
+
+export interface EgressAnswer {
+  ok: true;
+  status: number;
+  /** Lower-case names. */
+  headers: Record<string, string | string[] | undefined>;
+  /** How many bytes the body will give, where the head tells. */
+  bodyLength: number | null;
+  body: EgressBody;
+}
+
+export interface EgressBody {
+  /** The next bytes; null when the body is complete. Fails with {@link EgressBreak} when it will never be. */
+  next(): Uint8Array | null | Promise<Uint8Array | null>;
+  /** Drops the rest and closes the connection. */
+  cancel(): void;
+}
+
+export interface EgressFailure {
+  ok: false;
+  reason: EgressFailureReason;
+  /** False only if it is certain that no byte of the request left. */
+  sent: boolean;
+  /** For the operator's log only. */
+  detail: string;
+}
+
+export type EgressFailureReason =
+  | 'denied'
+  | 'unresolved'
+  | 'refused'
+  | 'connect_timeout'
+  | 'tls'
+  | 'reset'
+  | 'first_byte_timeout'
+  | 'aborted'
+  | 'bad_response';
+
+/** Why an origin or address may not be reached. */
+export interface EgressDenial {
+  rule: 'origin' | 'scheme' | 'port' | 'address';
+  /** For the operator's log only. */
+  detail: string;
+}
+
+/** A body that ended before it was whole: what was read of it must not pass for an answer. */
+export class EgressBreak extends Error {
+  override readonly name = 'EgressBreak';
+  readonly reason: 'broken_off' | 'aborted' | 'bomb';
+
+  constructor(reason: EgressBreak['reason'], detail: string) {
+    super(detail);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,46 @@
+/** Shows how long DNS answers are remembered, and which never are. */
+import { expect, test } from 'vitest';
+import { rememberNames } from './names.ts';
+
+function askable(answers: (string[] | Error)[]) {
+  const asked: string[] = [];
+  let nowMs = 0;
+  const lookUp = rememberNames(
+    async (name) => {
+      asked.push(name);
+      const answer = answers[asked.length - 1]!;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    () => nowMs,
+  );
+  return {
+    asked,
+    lookUp,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+test('remembers an answer for less than ten seconds', async () => {
+  const names = askable([['1.1.1.1'], ['2.2.2.2']]);
+  expect(await names.lookUp('a.example')).toEqual(['1.1.1.1']);
+  names.pass(1_000);
+  expect(await names.lookUp('a.example')).toEqual(['1.1.1.1']);
+  names.pass(9_000);
+  expect(await names.lookUp('a.example')).toEqual(['2.2.2.2']);
+});
+
+test('asks once for calls that come together', async () => {
+  const names = askable([['1.1.1.1']]);
+  await Promise.all([names.lookUp('a.example'), names.lookUp('a.example')]);
+  expect(names.asked).toEqual(['a.example']);
+});
+
+test('remembers neither failures nor empty answers', async () => {
+  const names = askable([new Error('ENOTFOUND'), [], ['1.1.1.1']]);
+  await expect(names.lookUp('a.example')).rejects.toThrow('ENOTFOUND');
+  expect(await names.lookUp('a.example')).toEqual([]);
+  expect(await names.lookUp('a.example')).toEqual(['1.1.1.1']);
+});

@@ -1,0 +1,179 @@
+/**
+ * Opens one connection to a target: resolves it, judges every address, dials only judged ones and, with https, shakes
+ * hands; all under one deadline. The guard sits here because here is the address that bytes will really go to. It
+ * knows nothing of HTTP.
+ */
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
+import type { EgressFailureReason } from './exchange.ts';
+import type { LookUpName } from './names.ts';
+import { type EgressPolicy, type EgressTarget, judgeAddress } from './policy.ts';
+
+/** Why no connection came about; no byte of a request has left. */
+export class OpeningFault extends Error {
+  readonly reason: EgressFailureReason;
+
+  constructor(reason: EgressFailureReason, detail: string) {
+    super(detail);
+    this.reason = reason;
+  }
+}
+
+export interface OpeningMeans {
+  policy: EgressPolicy;
+  lookUp: LookUpName;
+  connectTimeoutMs: number;
+  /** Asked for at the first https connection: reading the certificates takes a while. */
+  secureContext: () => SecureContext;
+}
+
+/** A TLS session to resume, kept beside the target it belongs to. */
+export interface SessionSlot {
+  session: Buffer | null;
+}
+
+type Done = (fault: OpeningFault | null, socket: Socket | null) => void;
+
+export class Opening {
+  readonly #target: EgressTarget;
+  readonly #means: OpeningMeans;
+  readonly #slot: SessionSlot;
+  readonly #done: Done;
+  readonly #timer: NodeJS.Timeout;
+  #socket: Socket | null = null;
+  #isOver = false;
+
+  constructor(target: EgressTarget, means: OpeningMeans, slot: SessionSlot, done: Done) {
+    this.#target = target;
+    this.#means = means;
+    this.#slot = slot;
+    this.#done = done;
+    this.#timer = setTimeout(() => {
+      this.#fail('connect_timeout', `no connection to ${target.host} within ${means.connectTimeoutMs} ms`);
+    }, means.connectTimeoutMs);
+    this.#resolve();
+  }
+
+  /** Gives up; `done` is not called any more. */
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#socket?.destroy();
+  }
+
+  #resolve(): void {
+    const { host, isLiteral } = this.#target;
+    const answer = isLiteral ? [host] : this.#means.lookUp(host);
+    if (!(answer instanceof Promise)) {
+      this.#judge(answer);
+      return;
+    }
+    answer.then(
+      (addresses) => this.#judge(addresses),
+      (error: unknown) => this.#fail('unresolved', `${host}: ${describeError(error)}`),
+    );
+  }
+
+  /** One bad answer among several refuses them all: a mixed answer is how a name is turned against its resolver. */
+  #judge(addresses: readonly string[]): void {
+    if (this.#isOver) return;
+    if (addresses.length === 0) {
+      this.#fail('unresolved', `${this.#target.host} has no address`);
+      return;
+    }
+    for (const address of addresses) {
+      const denial = judgeAddress(this.#means.policy, this.#target, address);
+      if (denial !== null) {
+        this.#fail('denied', denial.detail);
+        return;
+      }
+    }
+    this.#dial(addresses);
+  }
+
+  #dial(addresses: readonly string[]): void {
+    const { host, port, secure } = this.#target;
+    const only = addresses.length === 1 ? addresses[0]! : null;
+    const socket = connectTcp({
+      port,
+      noDelay: true,
+      host: only ?? host,
+      ...(only === null ? { autoSelectFamily: true, lookup: answerWith(addresses) } : null),
+    });
+    this.#socket = socket;
+    // Stays for the life of the socket: an error without a listener would end the process.
+    socket.on('error', (error) => this.#fail(reasonOf(error), `${host}: ${describeError(error)}`));
+    socket.once('connect', () => {
+      const reached = socket.remoteAddress;
+      if (reached === undefined) return this.#fail('refused', `${host}: closed at once`);
+      const denial = judgeAddress(this.#means.policy, this.#target, reached);
+      if (denial !== null) return this.#fail('denied', denial.detail);
+      if (secure) this.#shakeHands(socket);
+      else this.#succeed(socket);
+    });
+  }
+
+  #shakeHands(socket: Socket): void {
+    const { host, isLiteral } = this.#target;
+    let secured: TLSSocket;
+    try {
+      secured = connectTls({
+        socket,
+        host,
+        // RFC 6066 3: no address as server name; the certificate is checked against `host` then.
+        servername: isLiteral ? '' : host,
+        secureContext: this.#means.secureContext(),
+        ALPNProtocols: ['http/1.1'],
+        ...(this.#slot.session === null ? null : { session: this.#slot.session }),
+      });
+    } catch (error) {
+      this.#fail('tls', describeError(error));
+      return;
+    }
+    this.#socket = secured;
+    secured.on('error', (error) => this.#fail('tls', `${host}: ${describeError(error)}`));
+    secured.once('close', () => this.#fail('tls', `${host}: closed during the handshake`));
+    secured.on('session', (session) => {
+      this.#slot.session = session;
+    });
+    secured.once('secureConnect', () => this.#succeed(secured));
+  }
+
+  #succeed(socket: Socket): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#done(null, socket);
+  }
+
+  #fail(reason: EgressFailureReason, detail: string): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#socket?.destroy();
+    this.#done(new OpeningFault(reason, detail), null);
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Lets node:net try the judged addresses of both families (RFC 8305), and no others. */
+function answerWith(addresses: readonly string[]): LookupFunction {
+  const answers = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_name, _options, callback) => callback(null, answers);
+}
+
+function reasonOf(error: Error): EgressFailureReason {
+  return codeOf(error) === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
+}
+
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+export function describeError(error: unknown): string {
+  const code = codeOf(error);
+  const text = error instanceof Error ? error.message : String(error);
+  return code === null || text.includes(code) ? text : `${code} ${text}`;
+}

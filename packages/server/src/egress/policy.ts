@@ -1,0 +1,194 @@
+/**
+ * What the operator allows (`egress.allow`), and the judgements that follow from it for an origin and for an address.
+ * Pure: it resolves no names and opens nothing.
+ */
+import { isIPv4 } from 'node:net';
+import {
+  type AddressBlock,
+  type AddressKind,
+  classifyAddress,
+  isInBlock,
+  parseAddress,
+  parseBlock,
+} from './address.ts';
+import type { EgressDenial } from './exchange.ts';
+import { BAD_PORTS } from './ports.ts';
+
+export interface EgressPolicy {
+  /** scheme + host + port */
+  origins: ReadonlySet<string>;
+  /** Any scheme and any port that is not a bad one. */
+  hosts: ReadonlySet<string>;
+  /** `host:port`, any scheme. */
+  hostPorts: ReadonlySet<string>;
+  /** Any scheme to an address inside. */
+  blocks: readonly AddressBlock[];
+}
+
+export interface EgressPolicyFault {
+  entry: string;
+  message: string;
+}
+
+/** Where a request wants to go, after {@link judgeOrigin} found nothing against it that can be told without DNS. */
+export interface EgressTarget {
+  secure: boolean;
+  /** Lower-case, without brackets and without the dot of the root. */
+  host: string;
+  port: number;
+  isLiteral: boolean;
+  /** An origin or host entry names it. */
+  isNamed: boolean;
+}
+
+/** Reads the entries; every fault is reported, with its entry. */
+export function parseEgressPolicy(entries: readonly string[]): {
+  policy: EgressPolicy;
+  faults: EgressPolicyFault[];
+} {
+  const origins = new Set<string>();
+  const hosts = new Set<string>();
+  const hostPorts = new Set<string>();
+  const blocks: AddressBlock[] = [];
+  const faults: EgressPolicyFault[] = [];
+  for (const given of entries) {
+    const entry = given.trim();
+    const fault = readEntry(entry, { origins, hosts, hostPorts, blocks });
+    if (fault !== null) faults.push({ entry: given, message: fault });
+  }
+  return { policy: { origins, hosts, hostPorts, blocks }, faults };
+}
+
+/** The target that an origin names, or why it is denied. */
+export function judgeOrigin(policy: EgressPolicy, origin: string): EgressTarget | EgressDenial {
+  const url = URL.canParse(origin) ? new URL(origin) : null;
+  if (url === null) return deny('origin', 'it is not a URL origin');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return deny('scheme', `${url.protocol} is neither https: nor http:`);
+  }
+  // Two readers of one text must not come to two hosts: only what URL printed itself is taken.
+  if (url.origin !== origin) return deny('origin', 'it is not written as URL.origin writes it');
+
+  const secure = url.protocol === 'https:';
+  const host = normaliseHost(url.hostname);
+  if (host === '') return deny('origin', 'the host is empty');
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const isPortNamed =
+    policy.origins.has(formatOrigin(secure, host, port)) || policy.hostPorts.has(`${host}:${port}`);
+  const isNamed = isPortNamed || policy.hosts.has(host);
+  if (BAD_PORTS.has(port) && !isPortNamed) {
+    return deny('port', `port ${port} is blocked: name ${host}:${port} in egress.allow to reach it`);
+  }
+  const target = { secure, host, port, isLiteral: parseAddress(host) !== null, isNamed };
+  if (target.isLiteral) return judgeAddress(policy, target, host) ?? target;
+  if (!secure && !isNamed && policy.blocks.length === 0) return denyPlain(target);
+  return target;
+}
+
+/**
+ * Null if the target may be reached at this address. Entries that name a host cover the addresses that a private
+ * network really uses. Link-local, metadata, multicast, unspecified, broadcast and reserved addresses take an entry
+ * with the address itself: no ERP lives there, and whoever controls the name's DNS must not be able to point it at the
+ * cloud's credentials.
+ */
+export function judgeAddress(
+  policy: EgressPolicy,
+  target: EgressTarget,
+  address: string,
+): EgressDenial | null {
+  const bytes = parseAddress(address);
+  const kind = bytes === null ? null : classifyAddress(bytes);
+  if (bytes === null || kind === null) return deny('address', `${target.host} gave no IP address`);
+  // A zone (fe80::1%eth0) picks an interface of this machine, which no entry speaks of.
+  if (address.includes('%')) return deny('address', `${address} carries a zone`);
+  if (policy.blocks.some((block) => isInBlock(bytes, block))) return null;
+  if (kind === 'public') return target.secure || target.isNamed ? null : denyPlain(target);
+  if (target.isNamed && COVERED_BY_NAME.has(kind)) return null;
+  const remedy = COVERED_BY_NAME.has(kind) ? 'it' : 'the address';
+  return deny(
+    'address',
+    `${target.host} is ${address} (${kind}): name ${remedy} in egress.allow to reach it`,
+  );
+}
+
+const COVERED_BY_NAME: ReadonlySet<AddressKind> = new Set([
+  'public',
+  'loopback',
+  'private',
+  'cgnat',
+] as const);
+
+function deny(rule: EgressDenial['rule'], detail: string): EgressDenial {
+  return { rule, detail };
+}
+
+function denyPlain(target: EgressTarget): EgressDenial {
+  return deny('scheme', `plain http to ${target.host}: use https, or name the origin in egress.allow`);
+}
+
+/** Without brackets, and without the dot that says "root": `localhost.` is localhost. */
+function normaliseHost(hostname: string): string {
+  if (hostname.startsWith('[')) return hostname.slice(1, -1);
+  return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
+}
+
+function formatOrigin(secure: boolean, host: string, port: number): string {
+  return `${secure ? 'https' : 'http'}://${host}:${port}`;
+}
+
+const FORMS =
+  'expected an origin (http://localhost:8069), a host (erp.internal or erp.internal:8069), an IP address or a CIDR (10.0.0.0/8)';
+
+function readEntry(
+  entry: string,
+  into: { origins: Set<string>; hosts: Set<string>; hostPorts: Set<string>; blocks: AddressBlock[] },
+): string | null {
+  const address = entry.replace(/^\[([^\]]*)\]$/, '$1');
+  const block = parseBlock(address);
+  if (block !== null) {
+    into.blocks.push(block);
+    return null;
+  }
+  if (entry.includes('://')) return readOrigin(entry, into.origins);
+  if (entry.includes('/')) return `not a CIDR, or it has bits set behind its prefix; ${FORMS}`;
+  return readHost(entry, into);
+}
+
+function readOrigin(entry: string, origins: Set<string>): string | null {
+  const url = URL.canParse(entry) ? new URL(entry) : null;
+  if (url === null) return FORMS;
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'an origin is http:// or https://';
+  if (
+    url.pathname !== '/' ||
+    url.search !== '' ||
+    url.hash !== '' ||
+    url.username !== '' ||
+    url.password !== ''
+  ) {
+    return 'an origin is scheme, host and port only: no path, query, fragment or user';
+  }
+  const host = normaliseHost(url.hostname);
+  const secure = url.protocol === 'https:';
+  origins.add(formatOrigin(secure, host, url.port === '' ? (secure ? 443 : 80) : Number(url.port)));
+  return faultOfLiteral(host);
+}
+
+function readHost(entry: string, into: { hosts: Set<string>; hostPorts: Set<string> }): string | null {
+  const match = /^(\[[^\]]*\]|[^:[\]\s/?#@\\]+)(?::(\d{1,5}))?$/.exec(entry);
+  if (match === null || !URL.canParse(`http://${match[1]}/`)) return FORMS;
+  const host = normaliseHost(new URL(`http://${match[1]}/`).hostname);
+  if (host.includes('*')) return 'wildcards are not known: name each host, or a CIDR';
+  // What URL turns into an address (0x7f.1, 127.1) would be an entry that means something else than it says.
+  if (isIPv4(host) && host !== match[1]) return `write the address out: ${host}`;
+  const port = match[2] === undefined ? null : Number(match[2]);
+  if (port !== null && (port === 0 || port > 65535)) return 'a port is 1 to 65535';
+  if (port === null) into.hosts.add(host);
+  else into.hostPorts.add(`${host}:${port}`);
+  return faultOfLiteral(host);
+}
+
+function faultOfLiteral(host: string): string | null {
+  const kind = classifyAddress(host);
+  if (kind === null || COVERED_BY_NAME.has(kind)) return null;
+  return `${host} is ${kind}: such an address is allowed only by an entry that is the address itself, ${host}`;
+}

@@ -1,0 +1,141 @@
+/**
+ * Step: sends an answer out. A result goes on as it arrives, with back-pressure; one that breaks off mid-way breaks the
+ * caller's connection off, so that a part never looks like the whole.
+ */
+import { PROXY_ERRORS } from '@erp-proxy/contract';
+import { EgressBreak } from '../egress/dispatcher.ts';
+import type { Deadline } from './deadline.ts';
+import { Denial } from './denial.ts';
+import { buildDenialBody, buildErrorAnswer, buildResultHead } from './envelope.ts';
+import type { AnswerHeaders, AnswerWriter } from './exchange.ts';
+import type { Reply, ResultReply } from './receive.ts';
+import { adviseFate, denyEnded } from './upstream-denials.ts';
+
+/** How a call ended, for the record. */
+export interface Outcome {
+  /** `ok`, or `data.type` of the error, or `broken_off` where the connection was broken off mid-answer. */
+  type: string;
+  /** `error.code`; null for a result. */
+  code: number | null;
+  httpStatus: number;
+  /** The cause, for the log. */
+  detail?: string;
+}
+
+/** What the answer needs to know of its call. */
+export interface AnswerContext {
+  id: Uint8Array;
+  writer: AnswerWriter;
+  deadline: Deadline;
+  isReadOnly: boolean;
+  headers: AnswerHeaders;
+}
+
+export async function answerCall(reply: Reply, context: AnswerContext): Promise<Outcome> {
+  if (reply instanceof Denial) return answerDenial(reply, context);
+  const { id, writer, headers } = context;
+  if (reply.kind === 'fault') {
+    writer.sendWhole(200, headers, buildErrorAnswer(id, reply.fault));
+    return { type: reply.fault.data.type, code: reply.fault.code, httpStatus: 200 };
+  }
+  const head = buildResultHead(id);
+  if (reply.rest === null) {
+    writer.sendWhole(200, headers, Buffer.concat([head, ...reply.pieces]));
+    return OK;
+  }
+  return streamResult(head, reply, reply.rest, context);
+}
+
+const OK: Outcome = { type: 'ok', code: null, httpStatus: 200 };
+
+/** Sends a denial as the answer. */
+export function answerDenial(
+  denial: Denial,
+  { id, writer, headers }: Pick<AnswerContext, 'id' | 'writer' | 'headers'>,
+): Outcome {
+  const { code, httpStatus } = PROXY_ERRORS[denial.type];
+  const { retryAfterSeconds, detail } = denial.more;
+  const allHeaders = {
+    ...headers,
+    ...denial.more.headers,
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  };
+  writer.sendWhole(httpStatus, allHeaders, buildErrorAnswer(id, buildDenialBody(denial)));
+  return { type: denial.type, code, httpStatus, ...(detail === undefined ? {} : { detail }) };
+}
+
+async function streamResult(
+  head: Uint8Array,
+  reply: ResultReply,
+  rest: NonNullable<ResultReply['rest']>,
+  context: AnswerContext,
+): Promise<Outcome> {
+  const { writer, deadline } = context;
+  // A caller that takes nothing more would hold a write for ever: the deadline's end sets it free.
+  const breakOff = () => writer.breakOff();
+  deadline.signal.addEventListener('abort', breakOff, { once: true });
+  try {
+    const ending = new EndingCheck(reply.lengthBytes);
+    writer.begin(200, context.headers, reply.lengthBytes === null ? null : head.length + reply.lengthBytes);
+    for (const piece of reply.pieces) ending.take(piece);
+    await writer.write(Buffer.concat([head, ...reply.pieces]));
+    for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
+      ending.take(piece);
+      await writer.write(piece);
+    }
+    ending.finish();
+    writer.end();
+    return OK;
+  } catch (error) {
+    rest.cancel();
+    if (!(error instanceof EgressBreak)) throw error;
+    return breakAnswerOff(error.message, context);
+  } finally {
+    deadline.signal.removeEventListener('abort', breakOff);
+  }
+}
+
+/** An error where nothing has left yet, and otherwise the end of the connection. */
+function breakAnswerOff(detail: string, context: AnswerContext): Outcome {
+  const { writer, deadline, isReadOnly } = context;
+  const fate = { outcome: 'unknown', isReadOnly, detail } as const;
+  if (writer.restart()) {
+    const text = `The server broke its answer off. ${adviseFate(fate)}`;
+    return answerDenial(
+      deadline.reason === null ? new Denial('upstream_unreachable', text, fate) : denyEnded(deadline, fate),
+      context,
+    );
+  }
+  writer.breakOff();
+  return { type: deadline.reason ?? 'broken_off', code: null, httpStatus: 200, detail };
+}
+
+/**
+ * Watches that a long answer ends with its closing brace. Where its length is known the last piece is judged before it
+ * goes on: after it the caller would have all the bytes that were promised.
+ */
+class EndingCheck {
+  #missingBytes: number | null;
+  #lastByte = 0;
+
+  constructor(lengthBytes: number | null) {
+    this.#missingBytes = lengthBytes;
+  }
+
+  take(piece: Uint8Array): void {
+    let end = piece.length;
+    while (end > 0 && WHITESPACE.has(piece[end - 1] as number)) end--;
+    if (end > 0) this.#lastByte = piece[end - 1] as number;
+    if (this.#missingBytes === null) return;
+    this.#missingBytes -= piece.length;
+    if (this.#missingBytes <= 0) this.finish();
+  }
+
+  finish(): void {
+    if (this.#lastByte !== CLOSING_BRACE)
+      throw new EgressBreak('broken_off', 'the answer does not end with its closing brace');
+  }
+}
+
+const CLOSING_BRACE = 0x7d;
+const WHITESPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);

@@ -1,0 +1,51 @@
+/**
+ * The one signal of a request that ends its upstream work: when its time is over, when the caller leaves, or when the
+ * grace time of a shutdown is over. It knows why, so that the answer can say it.
+ */
+
+export type EndReason = 'timeout' | 'caller_left' | 'shutdown';
+
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** Why it ended; null while running. */
+  readonly reason: EndReason | null;
+  end(reason: EndReason): void;
+  /** Starts the clock: `timeoutMs` from now to the last byte. */
+  startClock(timeoutMs: number): void;
+  /** Stops the clock; to be called once the answer is whole. */
+  clear(): void;
+}
+
+/** A deadline whose clock does not run yet: the time that a client takes to send its body is not the call's. */
+export function createDeadline(): Deadline {
+  const controller = new AbortController();
+  let reason: EndReason | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const end = (why: EndReason) => {
+    if (reason !== null) return;
+    reason = why;
+    clearTimeout(timer);
+    controller.abort();
+  };
+  return {
+    signal: controller.signal,
+    get reason() {
+      return reason;
+    },
+    end,
+    startClock(timeoutMs) {
+      timer = setTimeout(end, timeoutMs, 'timeout');
+    },
+    clear: () => clearTimeout(timer),
+  };
+}
+
+/** Seconds that `x-request-timeout` may ask for at most (contract section 1). */
+const TIMEOUT_SECONDS_MAX = 300;
+
+/** The time for the whole call: absent, 0 or no whole number means the default; more than 300 seconds means 300. */
+export function readTimeoutMs(header: string | undefined, defaultMs: number): number {
+  if (header === undefined || !/^\s*\d{1,15}\s*$/.test(header)) return defaultMs;
+  const seconds = Number(header);
+  return seconds === 0 ? defaultMs : Math.min(seconds, TIMEOUT_SECONDS_MAX) * 1000;
+}

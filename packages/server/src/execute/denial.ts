@@ -1,0 +1,40 @@
+/**
+ * A refusal as a value: a step returns it in place of its output, and the pipeline turns it into an answer. It carries
+ * the public text; `detail` is for the operator's log only and never reaches a caller.
+ */
+import { type Outcome, PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
+
+/** What a denial can say beyond its type and message. */
+export interface DenialMore {
+  /** The member at fault, e.g. `keyword.limit`. */
+  path?: string;
+  /** For the types whose row has `hasOutcome`: whether a write may have happened. */
+  outcome?: Outcome;
+  /** True where the action only reads, so that sending it again can do no harm. */
+  isReadOnly?: boolean;
+  /** Seconds for the `retry-after` header. */
+  retryAfterSeconds?: number;
+  /** HTTP headers that the answer must carry, e.g. `allow`. */
+  headers?: Readonly<Record<string, string>>;
+  /** The cause, for the log. */
+  detail?: string;
+}
+
+export class Denial {
+  readonly type: ProxyErrorType;
+  readonly message: string;
+  readonly more: DenialMore;
+
+  constructor(type: ProxyErrorType, message: string, more: DenialMore = {}) {
+    this.type = type;
+    this.message = message;
+    this.more = more;
+  }
+
+  /** Whether the same call may be sent again as it is (contract section 2). */
+  get retryable(): boolean {
+    const { retry } = PROXY_ERRORS[this.type];
+    if (retry === 'if_safe') return this.more.isReadOnly === true || this.more.outcome === 'not_sent';
+    return retry === 'always';
+  }
+}

@@ -1,0 +1,388 @@
+/**
+ * Step: from the body's bytes to calls. Every rule of contract section 1 about the body's shape is here; what a method
+ * makes of its arguments is not (translate.ts). Values of `params` and `keyword` stay byte spans of the body.
+ */
+import { BATCH_CALLS_MAX, ID_LENGTH_MAX } from '@erp-proxy/contract';
+import { findNearestName } from '../config/nearest.ts';
+import { readDocument } from '../json/document.ts';
+import { readElements } from '../json/elements.ts';
+import { findDuplicate, readMembers } from '../json/members.ts';
+import { readInteger } from '../json/number.ts';
+import type { JsonMember, JsonSpan } from '../json/span.ts';
+import { decodeString } from '../json/string.ts';
+import { JsonSyntaxError } from '../json/syntax-error.ts';
+import { Denial } from './denial.ts';
+import { NULL_ID } from './envelope.ts';
+import { checkContext } from './parse-context.ts';
+
+/** A body: one call or several, not yet looked into. */
+export interface Body {
+  bytes: Uint8Array;
+  isBatch: boolean;
+  calls: JsonSpan[];
+}
+
+/** The Odoo server, database and user that a call names. */
+export interface InstanceAddress {
+  url: string;
+  db: string;
+  userId: number;
+  apiKey: string;
+}
+
+/** Named arguments, as spans of the body. */
+export interface KeywordSpan {
+  /** The object; null where the caller gave none. */
+  span: JsonSpan | null;
+  members: JsonMember[];
+}
+
+/** A call whose shape is right. */
+export interface Call {
+  /** The body that the spans point into. */
+  bytes: Uint8Array;
+  model: string;
+  /** The method to run: `action`, or `fn_name` of a `call_method`. */
+  method: string;
+  /** The positional arguments; null where the caller gave none. */
+  params: JsonSpan | null;
+  keyword: KeywordSpan;
+  /** `keyword.limit`; null = no cap. */
+  limit: number | null;
+  instance: InstanceAddress | { name: string };
+}
+
+/** A call as read: its `id` is known even where the rest is refused. */
+export interface ReadCall {
+  /** Bytes of the `id` to answer with. */
+  id: Uint8Array;
+  call: Call | Denial;
+}
+
+const CALL_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword', 'erp_instance'];
+/** Taken and not looked at: callers with a JSON-RPC habit send it. */
+const TOLERATED_MEMBERS = ['jsonrpc'];
+const INSTANCE_MEMBERS = ['url', 'db', 'user_id', 'api_key', 'name'];
+const METHOD_NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+const MODEL_NAME = /^[A-Za-z0-9_.]+$/;
+/**
+ * A PostgreSQL name of at most 63 bytes. Narrow on purpose: Odoo takes a `postgres://` address here and would connect to
+ * it, and the name also goes into the X-Odoo-Database header.
+ */
+const DATABASE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
+const NAME_LENGTH_MAX = 256;
+const URL_LENGTH_MAX = 2048;
+const API_KEY_LENGTH_MAX = 1024;
+const USER_ID_MAX = 2 ** 31 - 1;
+/** Python's JSON reader gives up near 1,000 levels, and Odoo answers that with an HTML page. */
+const DEPTH_MAX = 512;
+
+/** Reads the document: one call or a batch. */
+export function parseBody(bytes: Uint8Array): Body | Denial {
+  let document: ReturnType<typeof readDocument>;
+  try {
+    document = readDocument(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return new Denial('parse_error', `The body is not valid JSON: ${error.message}.`);
+  }
+  if (document.depth > DEPTH_MAX) {
+    return invalid('', `The body is nested more than ${DEPTH_MAX} levels deep, which Odoo cannot read.`);
+  }
+  const { root } = document;
+  if (root.kind === 'object') return { bytes, isBatch: false, calls: [root] };
+  if (root.kind !== 'array') {
+    return invalid('', `The body must be an object (one call) or an array of calls, not ${describe(root)}.`);
+  }
+  const calls: JsonSpan[] = [];
+  readElements(bytes, root, (element) => {
+    calls.push(element);
+    return calls.length <= BATCH_CALLS_MAX;
+  });
+  if (calls.length === 0) return invalid('', 'The batch is empty; send at least one call.');
+  if (calls.length > BATCH_CALLS_MAX) {
+    return invalid('', `A batch may hold at most ${BATCH_CALLS_MAX} calls; send the rest in another.`);
+  }
+  return { bytes, isBatch: true, calls };
+}
+
+/** Reads one call of the body. */
+export function parseCall(bytes: Uint8Array, span: JsonSpan): ReadCall {
+  if (span.kind !== 'object') {
+    return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
+  }
+  const members = readMembers(bytes, span);
+  const id = readId(bytes, members);
+  if (id instanceof Denial) return { id: NULL_ID, call: id };
+  return { id, call: readCall(bytes, members) };
+}
+
+function readCall(bytes: Uint8Array, members: JsonMember[]): Call | Denial {
+  const strange = checkNames(members, '', CALL_MEMBERS, TOLERATED_MEMBERS);
+  if (strange) return strange;
+  const byName = new Map(members.map((member) => [member.name, member.value]));
+
+  const method = readMethod(bytes, byName.get('action'), byName.get('fn_name'));
+  if (method instanceof Denial) return method;
+  const model = readModel(bytes, byName.get('model_id'));
+  if (model instanceof Denial) return model;
+  const params = readParams(byName.get('params'));
+  if (params instanceof Denial) return params;
+  const keyword = readKeyword(bytes, byName.get('keyword'));
+  if (keyword instanceof Denial) return keyword;
+  const instance = readInstance(bytes, byName.get('erp_instance'));
+  if (instance instanceof Denial) return instance;
+  const limit = readLimit(bytes, keyword);
+  if (limit instanceof Denial) return limit;
+  const context = keyword.members.find((member) => member.name === 'context');
+  const contextDenial = context && checkContext(bytes, context.value);
+  if (contextDenial) return contextDenial;
+  return { bytes, model, method, params, keyword, limit, instance };
+}
+
+function readId(bytes: Uint8Array, members: JsonMember[]): Uint8Array | Denial {
+  const ids = members.filter((member) => member.name === 'id');
+  if (ids.length > 1) return invalid('id', '`id` stands there twice; send it once.');
+  const value = ids[0]?.value;
+  if (value === undefined || value.kind === 'null') return NULL_ID;
+  const text = bytes.subarray(value.start, value.end);
+  if (value.kind === 'string') {
+    // At most six bytes a character: what is longer cannot be short enough, and is not decoded to find out.
+    if (text.length <= ID_LENGTH_MAX * 6 + 2 && [...decodeString(bytes, value)].length <= ID_LENGTH_MAX)
+      return text;
+    return invalid('id', `\`id\` may have at most ${ID_LENGTH_MAX} characters.`);
+  }
+  if (value.kind === 'number' && text.length <= ID_LENGTH_MAX && readInteger(bytes, value) !== null)
+    return text;
+  return invalid('id', `\`id\` must be a string or an integer, not ${describe(value)}.`);
+}
+
+function readMethod(bytes: Uint8Array, action?: JsonSpan, fnName?: JsonSpan): string | Denial {
+  const name = readText(bytes, action, 'action', NAME_LENGTH_MAX, 'the method to run, e.g. "search_read"');
+  if (name instanceof Denial) return name;
+  if (fnName !== undefined && fnName.kind !== 'null' && fnName.kind !== 'string') {
+    return invalid('fn_name', `\`fn_name\` must be a string or null, not ${describe(fnName)}.`);
+  }
+  const hasFnName = fnName?.kind === 'string' && fnName.end - fnName.start > 2;
+  if (name !== 'call_method') {
+    if (hasFnName) {
+      return invalid(
+        'fn_name',
+        '`fn_name` goes with the action "call_method" only; leave it out or use that action.',
+      );
+    }
+    return METHOD_NAME.test(name) ? name : refuseMethod('action');
+  }
+  if (!hasFnName) {
+    return new Denial(
+      'fn_name_missing',
+      'The action "call_method" needs `fn_name`, the name of the method.',
+      {
+        path: 'fn_name',
+      },
+    );
+  }
+  const method = readText(bytes, fnName, 'fn_name', NAME_LENGTH_MAX, 'the method to run');
+  if (method instanceof Denial) return method;
+  return METHOD_NAME.test(method) ? method : refuseMethod('fn_name');
+}
+
+function refuseMethod(path: string): Denial {
+  return new Denial(
+    'action_invalid',
+    `\`${path}\` must be the name of a public method: letters, digits and "_", beginning with a letter.`,
+    { path },
+  );
+}
+
+function readModel(bytes: Uint8Array, value?: JsonSpan): string | Denial {
+  const model = readText(bytes, value, 'model_id', NAME_LENGTH_MAX, 'a model, e.g. "res.partner"');
+  if (model instanceof Denial || MODEL_NAME.test(model)) return model;
+  return invalid('model_id', '`model_id` may have letters, digits, "_" and "." only, e.g. "res.partner".');
+}
+
+function readParams(value?: JsonSpan): JsonSpan | null | Denial {
+  if (value === undefined || value.kind === 'null') return null;
+  if (value.kind === 'array') return value;
+  return invalid(
+    'params',
+    `\`params\` must be an array of positional arguments, e.g. [[1, 2]] for read, not ${describe(value)}.`,
+  );
+}
+
+function readKeyword(bytes: Uint8Array, value?: JsonSpan): KeywordSpan | Denial {
+  if (value === undefined || value.kind === 'null' || isEmptyArray(bytes, value))
+    return { span: null, members: [] };
+  if (value.kind !== 'object') {
+    return invalid('keyword', `\`keyword\` must be an object of named arguments, not ${describe(value)}.`);
+  }
+  const members = readMembers(bytes, value);
+  const twice = findDuplicate(members);
+  return twice ? refuseDuplicate(twice, 'keyword') : { span: value, members };
+}
+
+function readLimit(bytes: Uint8Array, keyword: KeywordSpan): number | null | Denial {
+  const value = keyword.members.find((member) => member.name === 'limit')?.value;
+  if (value === undefined || value.kind === 'null' || value.kind === 'false') return null;
+  const limit = value.kind === 'number' ? readInteger(bytes, value) : null;
+  if (limit === null || limit < 0) {
+    return new Denial(
+      'invalid_params',
+      '`keyword.limit` must be a non-negative integer; 0 or null means no cap.',
+      {
+        path: 'keyword.limit',
+      },
+    );
+  }
+  // No list has more than 2^53 entries, so that beyond it the exact number does not matter.
+  return limit === 0 || limit === 0n ? null : Number(limit);
+}
+
+function readInstance(bytes: Uint8Array, value?: JsonSpan): InstanceAddress | { name: string } | Denial {
+  if (value === undefined || value.kind === 'null') {
+    return invalid(
+      'erp_instance',
+      '`erp_instance` is missing: {"url", "db", "user_id", "api_key"} of the Odoo server.',
+    );
+  }
+  if (value.kind !== 'object') {
+    return invalid('erp_instance', `\`erp_instance\` must be an object, not ${describe(value)}.`);
+  }
+  const members = readMembers(bytes, value);
+  const strange = checkNames(members, 'erp_instance', INSTANCE_MEMBERS);
+  if (strange) return strange;
+  const byName = new Map(members.map((member) => [member.name, member.value]));
+  if (byName.has('name')) return readInstanceName(bytes, byName);
+
+  const url = readText(
+    bytes,
+    byName.get('url'),
+    'erp_instance.url',
+    URL_LENGTH_MAX,
+    'the address of the Odoo server',
+  );
+  if (url instanceof Denial) return url;
+  const db = readText(bytes, byName.get('db'), 'erp_instance.db', NAME_LENGTH_MAX, "the database's name");
+  if (db instanceof Denial) return db;
+  if (!DATABASE_NAME.test(db)) {
+    return invalid(
+      'erp_instance.db',
+      '`erp_instance.db` must be the name of a database: 1 to 63 of letters, digits, "_", "." and "-".',
+    );
+  }
+  const userId = readUserId(bytes, byName.get('user_id'));
+  if (userId instanceof Denial) return userId;
+  const apiKey = readText(
+    bytes,
+    byName.get('api_key'),
+    'erp_instance.api_key',
+    API_KEY_LENGTH_MAX,
+    "the user's API key",
+  );
+  if (apiKey instanceof Denial) return apiKey;
+  return { url, db, userId, apiKey };
+}
+
+function readInstanceName(bytes: Uint8Array, byName: Map<string, JsonSpan>): { name: string } | Denial {
+  const name = readText(
+    bytes,
+    byName.get('name'),
+    'erp_instance.name',
+    NAME_LENGTH_MAX,
+    'the name of an instance',
+  );
+  if (name instanceof Denial) return name;
+  if (byName.size > 1) {
+    return invalid(
+      'erp_instance',
+      '`erp_instance` takes either `name` or {"url", "db", "user_id", "api_key"}, not both.',
+    );
+  }
+  return { name };
+}
+
+function readUserId(bytes: Uint8Array, value?: JsonSpan): number | Denial {
+  const path = 'erp_instance.user_id';
+  if (value === undefined)
+    return invalid(path, "`erp_instance.user_id` is missing: the user's number in Odoo.");
+  const userId = value.kind === 'number' ? readInteger(bytes, value) : null;
+  if (userId === null || userId < 1 || userId > USER_ID_MAX) {
+    return invalid(path, "`erp_instance.user_id` must be the user's number in Odoo, a positive integer.");
+  }
+  return Number(userId);
+}
+
+/** A member that must be a text of 1 to `lengthMax` characters. */
+function readText(
+  bytes: Uint8Array,
+  value: JsonSpan | undefined,
+  path: string,
+  lengthMax: number,
+  what: string,
+): string | Denial {
+  if (value === undefined) return invalid(path, `\`${path}\` is missing: ${what}.`);
+  if (value.kind !== 'string')
+    return invalid(path, `\`${path}\` must be a string, not ${describe(value)}: ${what}.`);
+  if (value.end - value.start > lengthMax * 6 + 2) return tooLong(path, lengthMax);
+  const text = decodeString(bytes, value);
+  if (text.length > lengthMax) return tooLong(path, lengthMax);
+  // The action's own rule says more about an empty name than this one could.
+  if (text === '' && path !== 'action') return invalid(path, `\`${path}\` is empty: ${what}.`);
+  return text;
+}
+
+function tooLong(path: string, lengthMax: number): Denial {
+  return invalid(path, `\`${path}\` may have at most ${lengthMax} characters.`);
+}
+
+/** Silently ignoring a misspelt `keyword` would return every record, so unknown and doubled names are refused. */
+function checkNames(
+  members: JsonMember[],
+  parent: string,
+  known: string[],
+  tolerated: string[] = [],
+): Denial | undefined {
+  for (const { name } of members) {
+    if (known.includes(name) || tolerated.includes(name)) continue;
+    const path = joinPath(parent, name);
+    const nearest = findNearestName(name, known);
+    const hint = nearest === null ? `Known are ${known.join(', ')}.` : `Did you mean \`${nearest}\`?`;
+    return invalid(
+      path,
+      `\`${path}\` is not a member of ${parent === '' ? 'a call' : `\`${parent}\``}. ${hint}`,
+    );
+  }
+  const twice = findDuplicate(members);
+  return twice ? refuseDuplicate(twice, parent) : undefined;
+}
+
+function refuseDuplicate(member: JsonMember, parent: string): Denial {
+  const path = joinPath(parent, member.name);
+  return invalid(path, `\`${path}\` stands there twice; send it once.`);
+}
+
+/** Names come from the caller: long ones are cut, so that an answer cannot be made large by them. */
+function joinPath(parent: string, name: string): string {
+  const short = name.length > 64 ? `${name.slice(0, 64)}…` : name;
+  return parent === '' ? short : `${parent}.${short}`;
+}
+
+function isEmptyArray(bytes: Uint8Array, value: JsonSpan): boolean {
+  if (value.kind !== 'array') return false;
+  let isEmpty = true;
+  readElements(bytes, value, () => {
+    isEmpty = false;
+    return false;
+  });
+  return isEmpty;
+}
+
+function invalid(path: string, message: string): Denial {
+  return new Denial('invalid_request', message, path === '' ? {} : { path });
+}
+
+function describe(span: JsonSpan): string {
+  if (span.kind === 'true' || span.kind === 'false') return 'a boolean';
+  if (span.kind === 'null') return 'null';
+  return span.kind === 'object' || span.kind === 'array' ? `an ${span.kind}` : `a ${span.kind}`;
+}

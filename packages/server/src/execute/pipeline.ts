@@ -1,0 +1,201 @@
+/**
+ * The execute call on one page: every step from a request to its answer, in order. A step gives its output or a
+ * `Denial`; only here is it decided what follows.
+ */
+
+import type { EgressDispatcher } from '../egress/dispatcher.ts';
+import type { Events } from '../observe/events.ts';
+import { classifyFault } from '../odoo/faults.ts';
+import type { KeyRecord } from '../stores/ports.ts';
+import type { Admission } from './admit.ts';
+import { answerCall, answerDenial, type Outcome } from './answer.ts';
+import { type AuthenticateDeps, authenticate } from './authenticate.ts';
+import { runBatch } from './batch.ts';
+import { callUpstream } from './call.ts';
+import type { CredentialMemory, Verdict } from './credential-memory.ts';
+import { createDeadline, type Deadline, readTimeoutMs } from './deadline.ts';
+import { Denial } from './denial.ts';
+import { NULL_ID } from './envelope.ts';
+import type { AnswerHeaders, AnswerWriter, Exchange } from './exchange.ts';
+import { type Body, parseBody, parseCall, type ReadCall } from './parse.ts';
+import { type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
+import { type CallTrace, recordCall } from './record.ts';
+import { resolveTarget } from './resolve.ts';
+import { translateCall } from './translate.ts';
+
+export interface ExecuteDeps extends AuthenticateDeps {
+  admission: Admission;
+  egress: EgressDispatcher;
+  credentials: CredentialMemory;
+  events: Events;
+  settings: ReceiveSettings & { timeoutMs: number; batchConcurrency: number };
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+/** Runs one request to the last byte of its answer. Never rejects. */
+export async function execute(exchange: Exchange, deps: ExecuteDeps): Promise<void> {
+  const deadline = createDeadline();
+  exchange.onCallerLeft(() => deadline.end('caller_left'));
+  deps.events.requestStarted();
+  try {
+    const refusal = deps.admission.enter(deadline) ?? (await executeAdmitted(exchange, deadline, deps));
+    if (refusal instanceof Denial) refuse(refusal, exchange, deps);
+  } catch (error) {
+    deps.events.faultSeen(exchange.requestId, error);
+    refuse(INTERNAL, exchange, deps);
+  } finally {
+    deadline.clear();
+    deps.admission.leave(deadline);
+    deps.events.requestEnded();
+  }
+}
+
+async function executeAdmitted(
+  exchange: Exchange,
+  deadline: Deadline,
+  deps: ExecuteDeps,
+): Promise<Denial | undefined> {
+  const key = await authenticate(exchange, deps);
+  if (key instanceof Denial) return key;
+  const bytes = await exchange.readBody();
+  if (bytes instanceof Denial) return bytes;
+  deadline.startClock(readTimeoutMs(exchange.header('x-request-timeout'), deps.settings.timeoutMs));
+  const body = parseBody(bytes);
+  if (body instanceof Denial) return body;
+  const run = { exchange, key, deadline, deps };
+  if (body.isBatch) await executeBatch(body, run);
+  else await executeCall(parseCall(body.bytes, body.calls[0]!), null, exchange.writer, run);
+  return undefined;
+}
+
+/** What all calls of one request share. */
+interface Run {
+  exchange: Exchange;
+  key: KeyRecord;
+  deadline: Deadline;
+  deps: ExecuteDeps;
+}
+
+async function executeBatch(body: Body, run: Run): Promise<void> {
+  const { settings } = run.deps;
+  await runBatch(body.calls.length, settings.batchConcurrency, {}, run.exchange.writer, (index, writer) =>
+    executeCall(parseCall(body.bytes, body.calls[index]!), index, writer, run),
+  );
+}
+
+/** One call, from its parsed form to its record. Never rejects: a fault of ours is answered for this call alone. */
+async function executeCall(
+  read: ReadCall,
+  batchIndex: number | null,
+  writer: AnswerWriter,
+  run: Run,
+): Promise<void> {
+  const { exchange, key, deadline, deps } = run;
+  const trace: CallTrace = {
+    startedMs: deps.nowMs(),
+    sentMs: null,
+    answeredMs: null,
+    attempts: 0,
+    upstreamStatus: null,
+    target: null,
+  };
+  let outcome: Outcome;
+  try {
+    const { reply, isReadOnly } = await runCall(read, trace, deadline, deps);
+    const headers = batchIndex === null ? describeTiming(trace, deps.nowMs()) : {};
+    outcome = await answerCall(reply, { id: read.id, writer, deadline, isReadOnly, headers });
+  } catch (error) {
+    deps.events.faultSeen(exchange.requestId, error);
+    outcome = answerInternal(read.id, writer);
+  }
+  const more = { requestId: exchange.requestId, keyId: key.id, batchIndex, endedMs: deps.nowMs() };
+  recordCall(deps.events, more, read, trace, outcome);
+}
+
+/** From a parsed call to Odoo's reply. */
+async function runCall(
+  read: ReadCall,
+  trace: CallTrace,
+  deadline: Deadline,
+  deps: ExecuteDeps,
+): Promise<{ reply: Reply; isReadOnly: boolean }> {
+  const deny = (reply: Denial) => ({ reply, isReadOnly: false });
+  const { call } = read;
+  if (call instanceof Denial) return deny(call);
+  const target = resolveTarget(call, deps.egress);
+  if (target instanceof Denial) return deny(target);
+  trace.target = target;
+  const upstream = translateCall(call, target);
+  if (upstream instanceof Denial) return deny(upstream);
+  const { isReadOnly } = upstream;
+
+  const ticket = await deps.credentials.check(target);
+  if (ticket === 'refused') return { reply: REFUSED_BEFORE, isReadOnly };
+  let reply: Reply | undefined;
+  try {
+    trace.sentMs = deps.nowMs();
+    const sent = await callUpstream(upstream, deadline, deps.egress);
+    trace.answeredMs = deps.nowMs();
+    if (sent instanceof Denial) return deny(sent);
+    trace.attempts = sent.attempts;
+    trace.upstreamStatus = sent.answer.status;
+    reply = await receiveReply(sent.answer, upstream, deadline, deps.settings);
+    return { reply, isReadOnly };
+  } finally {
+    ticket.settle(judgeCredentials(reply));
+  }
+}
+
+/** What a reply says about the credentials: only what Odoo did after checking them speaks for them. */
+function judgeCredentials(reply: Reply | undefined): Verdict {
+  if (reply === undefined || reply instanceof Denial) return 'unknown';
+  if (reply.kind === 'result') return 'accepted';
+  if (reply.fault.data.type === 'access_denied') return 'refused';
+  return reply.fault.data.type === 'access_error' ? 'accepted' : 'unknown';
+}
+
+/** `server-timing`: what Odoo took to the head of its answer, and the rest. */
+function describeTiming(trace: CallTrace, endedMs: number): AnswerHeaders {
+  const totalMs = endedMs - trace.startedMs;
+  if (trace.sentMs === null) return { 'server-timing': `proxy;dur=${totalMs.toFixed(1)}` };
+  const upstreamMs = (trace.answeredMs ?? endedMs) - trace.sentMs;
+  return {
+    'server-timing': `upstream;dur=${upstreamMs.toFixed(1)}, proxy;dur=${(totalMs - upstreamMs).toFixed(1)}`,
+  };
+}
+
+/** What Odoo said to the same credentials a moment ago (its own text, in every version). */
+const REFUSED_BEFORE: Reply = {
+  kind: 'fault',
+  fault: classifyFault(
+    {
+      code: 200,
+      message: 'Odoo Server Error',
+      data: {
+        name: 'odoo.exceptions.AccessDenied',
+        message: 'Access Denied',
+        arguments: ['Access Denied'],
+        context: {},
+      },
+    },
+    { debug: false, secrets: [] },
+  ),
+};
+
+const INTERNAL = new Denial(
+  'internal',
+  'The proxy failed; tell its operator the x-request-id of this answer. Odoo may have run the call.',
+);
+
+/** Answers a request that was refused as a whole. */
+function refuse(denial: Denial, { requestId, address, writer }: Exchange, { events }: ExecuteDeps): void {
+  const { type, httpStatus, detail } = answerDenial(denial, { id: NULL_ID, writer, headers: {} });
+  events.requestRefused({ requestId, address, outcome: type, httpStatus, detail: detail ?? null });
+}
+
+function answerInternal(id: Uint8Array, writer: AnswerWriter): Outcome {
+  if (writer.restart()) return answerDenial(INTERNAL, { id, writer, headers: {} });
+  writer.breakOff();
+  return { type: 'internal', code: null, httpStatus: 200 };
+}

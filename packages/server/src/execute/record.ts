@@ -1,0 +1,45 @@
+/** Step: tells the observers how a call ended. No values, keys or tracebacks go in. */
+import type { CallRecord, Events } from '../observe/events.ts';
+import type { Outcome } from './answer.ts';
+import { Denial } from './denial.ts';
+import type { ReadCall } from './parse.ts';
+import type { Target } from './resolve.ts';
+
+/** What is known of a call as it goes along. */
+export interface CallTrace {
+  startedMs: number;
+  /** When the request went to Odoo and when the head of its answer came; null if it did not. */
+  sentMs: number | null;
+  answeredMs: number | null;
+  attempts: number;
+  upstreamStatus: number | null;
+  target: Target | null;
+}
+
+export function recordCall(
+  events: Events,
+  more: Pick<CallRecord, 'requestId' | 'keyId' | 'batchIndex'> & { endedMs: number },
+  read: ReadCall,
+  trace: CallTrace,
+  outcome: Outcome,
+): void {
+  const call = read.call instanceof Denial ? null : read.call;
+  events.callEnded({
+    requestId: more.requestId,
+    keyId: more.keyId,
+    batchIndex: more.batchIndex,
+    id: Buffer.from(read.id.buffer, read.id.byteOffset, read.id.length).toString(),
+    upstream: trace.target === null ? null : trace.target.origin + trace.target.pathPrefix,
+    db: trace.target?.db ?? null,
+    model: call?.model ?? null,
+    method: call?.method ?? null,
+    outcome: outcome.type,
+    code: outcome.code,
+    httpStatus: outcome.httpStatus,
+    upstreamStatus: trace.upstreamStatus,
+    attempts: trace.attempts,
+    totalMs: more.endedMs - trace.startedMs,
+    upstreamMs: trace.sentMs === null ? null : (trace.answeredMs ?? more.endedMs) - trace.sentMs,
+    detail: outcome.detail ?? null,
+  });
+}

@@ -1,0 +1,70 @@
+/** Compression of our answers: which one a client accepts (RFC 9110 section 12.5.3), and the streams that make it. */
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+
+export type Encoding = 'zstd' | 'br' | 'gzip';
+
+/** Smaller answers cost more to compress than to send. */
+export const ENCODED_BYTES_MIN = 1024;
+
+/** Best first, where a client likes several as much. */
+const PREFERENCE: readonly Encoding[] = ['zstd', 'br', 'gzip'];
+
+/** Clients send few different texts, so that the choice for each is kept. */
+const choices = new Map<string, Encoding | null>();
+const CHOICES_MAX = 500;
+
+/** The encoding for an `accept-encoding` header; null = as it is. */
+export function chooseEncoding(header: string | undefined): Encoding | null {
+  if (header === undefined || header === '') return null;
+  let choice = choices.get(header);
+  if (choice === undefined) {
+    choice = negotiate(header);
+    if (choices.size >= CHOICES_MAX) choices.clear();
+    choices.set(header, choice);
+  }
+  return choice;
+}
+
+function negotiate(header: string): Encoding | null {
+  const weights = new Map<string, number>();
+  for (const part of header.toLowerCase().split(',')) {
+    const [name, ...parameters] = part.split(';').map((text) => text.trim());
+    const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    const weight = q === undefined ? 1 : /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(q) ? Number(q) : 0;
+    weights.set(name === 'x-gzip' ? 'gzip' : (name ?? ''), weight);
+  }
+  const weigh = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0;
+  const best = PREFERENCE.reduce((a, b) => (weigh(b) > weigh(a) ? b : a));
+  return weigh(best) > 0 && weigh(best) >= (weights.get('identity') ?? 0) ? best : null;
+}
+
+const { constants } = zlib;
+/** Fast rather than small: the proxy stands next to its callers and must not become the slow part. */
+const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 4 };
+
+const compressors = {
+  gzip: promisify<zlib.InputType, Buffer>(zlib.gzip),
+  br: (bytes: Uint8Array) =>
+    promisify<zlib.InputType, zlib.BrotliOptions, Buffer>(zlib.brotliCompress)(bytes, {
+      params: BROTLI_PARAMS,
+    }),
+  zstd: promisify<zlib.InputType, Buffer>(zlib.zstdCompress),
+};
+
+/** The whole of a body, compressed; off the main thread. */
+export function encodeWhole(encoding: Encoding, bytes: Uint8Array): Promise<Buffer> {
+  return compressors[encoding](bytes);
+}
+
+/** A stream that compresses; what was written leaves at once, so that a slow answer is not held back. */
+export function createEncoder(encoding: Encoding): zlib.Gzip | zlib.BrotliCompress | zlib.ZstdCompress {
+  switch (encoding) {
+    case 'gzip':
+      return zlib.createGzip({ flush: constants.Z_SYNC_FLUSH });
+    case 'br':
+      return zlib.createBrotliCompress({ flush: constants.BROTLI_OPERATION_FLUSH, params: BROTLI_PARAMS });
+    case 'zstd':
+      return zlib.createZstdCompress({ flush: constants.ZSTD_e_flush });
+  }
+}

@@ -1,0 +1,13 @@
+/** `GET /metrics`: the metrics in Prometheus' text format. */
+import type { FastifyInstance } from 'fastify';
+import type { Metrics } from '../observe/metrics.ts';
+
+export interface MetricsRouteDeps {
+  metrics: Metrics;
+}
+
+export function addMetricsRoute(app: FastifyInstance, deps: MetricsRouteDeps): void {
+  app.get('/metrics', async (_request, reply) =>
+    reply.header('content-type', deps.metrics.contentType).send(await deps.metrics.render()),
+  );
+}

@@ -1,0 +1,131 @@
+/**
+ * The HTTP server: Fastify with our routes, limits against slow and broken clients, and JSON-RPC errors for requests
+ * that no route takes. Knows no step of a call.
+ */
+import type { Socket } from 'node:net';
+import { PROXY_ERRORS } from '@erp-proxy/contract';
+import fastify, { type FastifyInstance } from 'fastify';
+import { Denial } from '../execute/denial.ts';
+import { buildDenialBody, buildErrorAnswer, NULL_ID } from '../execute/envelope.ts';
+import { addExecuteRoute, type ExecuteRouteDeps } from './execute-route.ts';
+import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
+import { readRequestId } from './http-exchange.ts';
+import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
+
+export interface ServerDeps extends ExecuteRouteDeps, HealthRouteDeps, MetricsRouteDeps {
+  http: {
+    bodyBytesMax: number;
+    /** Time for a client to send its whole request. */
+    requestTimeoutMs: number;
+    /** Addresses or CIDRs whose `x-forwarded-for` is believed. */
+    trustProxy: readonly string[];
+  };
+}
+
+/** How often Node looks for requests that take too long; its own default of 30 s would make the limits coarse. */
+const CONNECTIONS_CHECK_MS = 1000;
+/** Longer than the idle time of common load balancers (60 s), so that it is not us who closes under a request. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** Builds the server; it listens when the caller says so. */
+export function createServer(deps: ServerDeps): FastifyInstance {
+  const { http } = deps;
+  const app = fastify({
+    logger: false,
+    trustProxy: http.trustProxy.length === 0 ? false : [...http.trustProxy],
+    requestTimeout: http.requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: {
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+      headersTimeout: Math.min(http.requestTimeoutMs, 60_000),
+    },
+    // Calls that come while the server is closing get our own answer.
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    exposeHeadRoutes: true,
+  });
+  // The pipeline reads the body itself, after it has judged the key.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+  addExecuteRoute(app, deps);
+  addHealthRoutes(app, deps);
+  addMetricsRoute(app, deps);
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] as string;
+    const allowed = METHODS.filter((method) => app.hasRoute({ method, url: path }));
+    const denial =
+      allowed.length === 0
+        ? new Denial('route_not_found', 'There is no such route; calls go to POST /api/erp/execute.')
+        : new Denial('method_not_allowed', `This route takes ${allowed.join(' or ')} only.`, {
+            headers: { allow: allowed.join(', ') },
+          });
+    return sendDenial(denial, readRequestId(request.headers['x-request-id'] as string | undefined), reply);
+  });
+  app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
+    const requestId = readRequestId(request.headers['x-request-id'] as string | undefined);
+    if (error.statusCode === 415) {
+      return sendDenial(
+        new Denial('unsupported_media_type', 'Send `content-type: application/json`, in UTF-8.'),
+        requestId,
+        reply,
+      );
+    }
+    if (error.statusCode !== undefined && error.statusCode < 500) {
+      return sendDenial(
+        new Denial('invalid_request', 'The request is not HTTP that this route can take.'),
+        requestId,
+        reply,
+      );
+    }
+    deps.events.faultSeen(requestId, error);
+    return sendDenial(
+      new Denial('internal', 'The proxy failed; tell its operator the x-request-id.'),
+      requestId,
+      reply,
+    );
+  });
+  return app;
+}
+
+const METHODS = ['GET', 'POST'] as const;
+
+interface Reply {
+  code(status: number): Reply;
+  headers(headers: Record<string, string>): Reply;
+  send(body: Buffer): unknown;
+}
+
+function sendDenial(denial: Denial, requestId: string, reply: Reply): unknown {
+  return reply
+    .code(PROXY_ERRORS[denial.type].httpStatus)
+    .headers({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'x-request-id': requestId,
+      ...denial.more.headers,
+    })
+    .send(buildErrorAnswer(NULL_ID, buildDenialBody(denial)));
+}
+
+/** Answers what is not HTTP, too long in its head, or too slow; the connection is closed after it. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const denial = new Denial(
+    'invalid_request',
+    BROKEN_REQUEST_TEXTS[error.code ?? ''] ?? 'The request is not HTTP/1.1.',
+  );
+  const body = buildErrorAnswer(NULL_ID, buildDenialBody(denial));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+const BROKEN_REQUEST_TEXTS: Record<string, string> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive whole in time.',
+  HPE_HEADER_OVERFLOW: "The request's head is too large.",
+};

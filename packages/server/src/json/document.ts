@@ -1,0 +1,155 @@
+/**
+ * Checks that bytes are one JSON document and nothing else (RFC 8259: UTF-8, no byte order mark, no trailing
+ * bytes), accepting exactly what JSON.parse accepts. It keeps no values: the other files of this folder find
+ * them in bytes that went through here.
+ */
+import { isUtf8 } from 'node:buffer';
+import { checkNumber, checkString, checkWord, skipWhiteSpace } from './scan.ts';
+import { readKind, skipString } from './skip.ts';
+import type { JsonMember, JsonSpan } from './span.ts';
+import { decodeName } from './name.ts';
+import { JsonSyntaxError } from './syntax-error.ts';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const LOWER_T = 0x74;
+const LOWER_F = 0x66;
+const LOWER_N = 0x6e;
+const BOM_START = 0xef;
+
+export interface JsonDocument {
+  root: JsonSpan;
+  /** Deepest nesting of objects and arrays: 0 for a scalar, 1 for `{}`. */
+  depth: number;
+  /** What readMembers finds in the root, without a second pass; null unless it is an object of at most 64 members. */
+  members: JsonMember[] | null;
+}
+
+/** A bound on the memory that a body of millions of short members costs. */
+const MEMBERS_MAX = 64;
+const NEVER = -1;
+
+/** Serves every document of usual depth; safe to share because reading is synchronous. */
+const SHALLOW_STACK = new Uint8Array(256);
+
+export function readDocument(bytes: Uint8Array): JsonDocument {
+  const length = bytes.length;
+  if (!isUtf8(bytes)) throw new JsonSyntaxError(findInvalidUtf8(bytes), 'the bytes are not UTF-8');
+
+  // One byte a level rather than a recursive call: a million `[` must not exhaust the call stack.
+  let stack = SHALLOW_STACK;
+  let depth = 0;
+  let depthMax = 0;
+  let inObject = false;
+  const start = skipWhiteSpace(bytes, 0, length);
+  let at = start;
+  const members: JsonMember[] = [];
+  /** The depth at which members are noted; none of an array, and none once they are too many. */
+  let notedDepth = at < length && bytes[at] === OPEN_OBJECT ? 1 : NEVER;
+  let nameStart = 0;
+  let valueStart = 0;
+
+  value: for (;;) {
+    const first = at < length ? bytes[at]! : 0;
+    if (depth === notedDepth) valueStart = at;
+    if (first === QUOTE) at = checkString(bytes, at + 1, length);
+    else if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
+      if (depth === stack.length) stack = growStack(stack);
+      stack[depth++] = inObject ? 1 : 0;
+      if (depth > depthMax) depthMax = depth;
+      inObject = first === OPEN_OBJECT;
+      at = skipWhiteSpace(bytes, at + 1, length);
+      if (at >= length || bytes[at] !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
+        if (inObject) {
+          if (depth === notedDepth) nameStart = at;
+          at = checkName(bytes, at, length);
+        }
+        continue;
+      }
+      inObject = stack[--depth] === 1;
+      at++;
+    } else if (first === MINUS || (first >= ZERO && first <= NINE)) at = checkNumber(bytes, at, length);
+    else if (first === LOWER_T) at = checkWord(bytes, at, length, 'true');
+    else if (first === LOWER_F) at = checkWord(bytes, at, length, 'false');
+    else if (first === LOWER_N) at = checkWord(bytes, at, length, 'null');
+    else throw new JsonSyntaxError(at, explainMissingValue(bytes, at));
+
+    while (depth > 0) {
+      if (depth === notedDepth) {
+        if (members.length === MEMBERS_MAX) notedDepth = NEVER;
+        else members.push(noteMember(bytes, nameStart, valueStart, at));
+      }
+      at = skipWhiteSpace(bytes, at, length);
+      const next = at < length ? bytes[at] : 0;
+      if (next === COMMA) {
+        at = skipWhiteSpace(bytes, at + 1, length);
+        if (inObject) {
+          if (depth === notedDepth) nameStart = at;
+          at = checkName(bytes, at, length);
+        }
+        continue value;
+      }
+      if (next !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
+        throw new JsonSyntaxError(at, `"," or "${inObject ? '}' : ']'}" is expected`);
+      }
+      inObject = stack[--depth] === 1;
+      at++;
+    }
+    break;
+  }
+
+  const rest = skipWhiteSpace(bytes, at, length);
+  if (rest < length) throw new JsonSyntaxError(rest, 'nothing may follow the value');
+  const root = { kind: readKind(bytes, start), start, end: at };
+  return { root, depth: depthMax, members: notedDepth === NEVER ? null : members };
+}
+
+function noteMember(bytes: Uint8Array, nameStart: number, start: number, end: number): JsonMember {
+  const name = decodeName(bytes, { start: nameStart, end: skipString(bytes, nameStart) });
+  return { name, nameStart, value: { kind: readKind(bytes, start), start, end } };
+}
+
+/** Returns the index of the member's value. */
+function checkName(bytes: Uint8Array, start: number, length: number): number {
+  if (start >= length || bytes[start] !== QUOTE) {
+    throw new JsonSyntaxError(start, "a member's name in double quotes is expected");
+  }
+  const colon = skipWhiteSpace(bytes, checkString(bytes, start + 1, length), length);
+  if (colon >= length || bytes[colon] !== COLON) throw new JsonSyntaxError(colon, '":" is expected');
+  return skipWhiteSpace(bytes, colon + 1, length);
+}
+
+function growStack(stack: Uint8Array): Uint8Array<ArrayBuffer> {
+  const grown = new Uint8Array(stack.length * 2);
+  grown.set(stack);
+  return grown;
+}
+
+function explainMissingValue(bytes: Uint8Array, at: number): string {
+  if (at >= bytes.length) return 'the text ends where a value is expected';
+  if (at === 0 && bytes[0] === BOM_START) return 'a byte order mark may not stand here';
+  return 'a value is expected';
+}
+
+/**
+ * Of four sizes in a row one ends on a character's last byte, so as long as the bytes are good, a large step
+ * succeeds; where none does, single characters lead up to the fault.
+ */
+const UTF8_STEPS = [512, 511, 510, 509, 4, 3, 2, 1];
+
+function findInvalidUtf8(bytes: Uint8Array): number {
+  let at = 0;
+  for (;;) {
+    const step = UTF8_STEPS.find((size) => isUtf8(bytes.subarray(at, at + size)));
+    if (step === undefined) return at;
+    at += step;
+  }
+}

@@ -1,0 +1,19 @@
+/** Walks over the elements of an array in bytes that readDocument has already checked. */
+import { skipWhiteSpace } from './scan.ts';
+import { readKind, skipValue } from './skip.ts';
+import type { JsonSpan } from './span.ts';
+
+/** Keeps nothing, so that a list of a million ids is counted or cut cheaply; stops when `visit` returns false. */
+export function readElements(
+  bytes: Uint8Array,
+  array: JsonSpan,
+  visit: (element: JsonSpan) => boolean | undefined,
+): void {
+  const last = array.end - 1;
+  let at = skipWhiteSpace(bytes, array.start + 1, last);
+  while (at < last) {
+    const end = skipValue(bytes, at);
+    if (visit({ kind: readKind(bytes, at), start: at, end }) === false) return;
+    at = skipWhiteSpace(bytes, skipWhiteSpace(bytes, end, last) + 1, last);
+  }
+}

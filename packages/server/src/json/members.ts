@@ -1,0 +1,39 @@
+/** Lists the members of an object in bytes that readDocument has already checked. */
+import { skipWhiteSpace } from './scan.ts';
+import { readKind, skipString, skipValue } from './skip.ts';
+import type { JsonMember, JsonSpan } from './span.ts';
+import { decodeName } from './name.ts';
+
+const QUOTE = 0x22;
+
+/**
+ * In the order of the text, duplicates kept. Reads at most `countMax` members: one costs about 150 bytes of memory,
+ * so where the caller of the proxy wrote the object, ask for one more than you accept.
+ */
+export function readMembers(bytes: Uint8Array, object: JsonSpan, countMax = Infinity): JsonMember[] {
+  const members: JsonMember[] = [];
+  let at = skipWhiteSpace(bytes, object.start + 1, object.end);
+  while (at < object.end && bytes[at] === QUOTE && members.length < countMax) {
+    const nameStart = at;
+    const nameEnd = skipString(bytes, at);
+    const start = skipWhiteSpace(bytes, skipWhiteSpace(bytes, nameEnd, object.end) + 1, object.end);
+    const end = skipValue(bytes, start);
+    members.push({
+      name: decodeName(bytes, { start: nameStart, end: nameEnd }),
+      nameStart,
+      value: { kind: readKind(bytes, start), start, end },
+    });
+    at = skipWhiteSpace(bytes, skipWhiteSpace(bytes, end, object.end) + 1, object.end);
+  }
+  return members;
+}
+
+/** The first member whose name already stood before it: RFC 8259 section 4 leaves open which one counts. */
+export function findDuplicate(members: readonly JsonMember[]): JsonMember | null {
+  const seen = new Set<string>();
+  for (const member of members) {
+    if (seen.has(member.name)) return member;
+    seen.add(member.name);
+  }
+  return null;
+}

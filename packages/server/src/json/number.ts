@@ -1,0 +1,77 @@
+/** Reads integers out of the bytes of checked JSON numbers, by value and not by spelling: `2.0` is 2. */
+import type { JsonSpan } from './span.ts';
+
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const DOT = 0x2e;
+const LOWER_E = 0x65;
+/** Turns an ASCII letter into its lower case. */
+const LOWER_CASE = 0x20;
+
+/** Any number of so many digits is exact as a JavaScript number. */
+const EXACT_DIGITS = 15;
+/** Above it an answer would cost memory that `1e1000000000` does not show; nothing in Odoo is as large. */
+const DIGITS_MAX = 256;
+/** Beyond what any number of zeros in a body could make up for, and exact to count with. */
+const EXPONENT_MAX = 1e12;
+
+/**
+ * Returns a number where it is exact, else a bigint; null for what is no number, no integer, or an integer of more
+ * than 256 digits. Negative zero is 0.
+ */
+export function readInteger(bytes: Uint8Array, span: JsonSpan): number | bigint | null {
+  if (span.kind !== 'number') return null;
+  const isNegative = bytes[span.start] === MINUS;
+  const start = isNegative ? span.start + 1 : span.start;
+  if (span.end - start > EXACT_DIGITS) return readAnyInteger(bytes, start, span.end, isNegative);
+  let value = 0;
+  for (let at = start; at < span.end; at++) {
+    const byte = bytes[at]!;
+    if (byte < ZERO || byte > NINE) return readAnyInteger(bytes, start, span.end, isNegative);
+    value = value * 10 + (byte - ZERO);
+  }
+  return isNegative && value !== 0 ? -value : value;
+}
+
+function readAnyInteger(bytes: Uint8Array, start: number, end: number, isNegative: boolean) {
+  let digits = '';
+  /** Zeros seen since the last other digit: they count only if another one follows. */
+  let zeros = 0;
+  let decimals = 0;
+  let isFraction = false;
+  let at = start;
+  for (; at < end; at++) {
+    const byte = bytes[at]!;
+    if ((byte | LOWER_CASE) === LOWER_E) break;
+    if (byte === DOT) {
+      isFraction = true;
+      continue;
+    }
+    if (isFraction) decimals++;
+    if (byte === ZERO) {
+      if (digits !== '') zeros++;
+      continue;
+    }
+    if (digits.length + zeros >= DIGITS_MAX) return null;
+    digits += '0'.repeat(zeros) + String.fromCharCode(byte);
+    zeros = 0;
+  }
+  if (digits === '') return 0;
+
+  const scale = zeros - decimals + readExponent(bytes, at + 1, end);
+  if (scale < 0 || digits.length + scale > DIGITS_MAX) return null;
+  const value = BigInt((isNegative ? '-' : '') + digits + '0'.repeat(scale));
+  const rounded = Number(value);
+  return Number.isSafeInteger(rounded) ? rounded : value;
+}
+
+/** `start` is the index behind the `e`, or beyond the end where there is none. */
+function readExponent(bytes: Uint8Array, start: number, end: number): number {
+  let exponent = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte >= ZERO && exponent < EXPONENT_MAX) exponent = exponent * 10 + (byte - ZERO);
+  }
+  return start < end && bytes[start] === MINUS ? -exponent : exponent;
+}

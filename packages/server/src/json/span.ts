@@ -1,0 +1,25 @@
+/**
+ * The shapes in which this folder speaks of JSON: ranges of bytes, never values, so that what passes through
+ * the proxy keeps its spelling (`1.0`, integers beyond 2^53, key order, escapes).
+ */
+
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
+
+/** `[start, end)` in the bytes. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** One value, from its first to its last byte, no white space around it. */
+export interface JsonSpan extends ByteRange {
+  kind: JsonKind;
+}
+
+export interface JsonMember {
+  /** Decoded: `"\u0069d"` is `id`. */
+  name: string;
+  /** Index of the name's opening quote. */
+  nameStart: number;
+  value: JsonSpan;
+}

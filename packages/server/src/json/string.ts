@@ -1,0 +1,14 @@
+/** Turns the bytes of a checked JSON string into text. */
+import { viewAsBuffer } from './buffer.ts';
+import type { ByteRange } from './span.ts';
+
+const BACKSLASH = 0x5c;
+
+/** Lone surrogates that were escaped come out as they are, as from JSON.parse. */
+export function decodeString(bytes: Uint8Array, string: ByteRange): string {
+  const text = viewAsBuffer(bytes);
+  for (let at = string.start + 1; at < string.end - 1; at++) {
+    if (bytes[at] === BACKSLASH) return JSON.parse(text.toString('utf8', string.start, string.end));
+  }
+  return text.toString('utf8', string.start + 1, string.end - 1);
+}

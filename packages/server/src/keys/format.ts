@@ -1,0 +1,62 @@
+/**
+ * The text of a client key, `ep_<id>_<secret><check>`: making it, and taking it apart. The check only keeps typos and
+ * noise away from the store; that a key is well formed says nothing about whether it is valid.
+ */
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ID_LENGTH = 12;
+/** 33 × log2(62) = 196 bits: out of reach of guessing at any rate. */
+const SECRET_LENGTH = 33;
+/** 62^6 > 2^32: room for a whole CRC-32. */
+const CHECK_LENGTH = 6;
+
+const SECRET_START = 'ep_'.length + ID_LENGTH + '_'.length;
+const CHECK_START = SECRET_START + SECRET_LENGTH;
+const KEY_LENGTH = CHECK_START + CHECK_LENGTH;
+const KEY_PATTERN = new RegExp(`^ep_[0-9A-Za-z]{${ID_LENGTH}}_[0-9A-Za-z]{${SECRET_LENGTH + CHECK_LENGTH}}$`);
+
+export interface KeyParts {
+  id: string;
+  secret: string;
+}
+
+/** Null for anything that is not a key text; the length is looked at first, so the work is bounded. */
+export function parseKey(text: string): KeyParts | null {
+  if (text.length !== KEY_LENGTH || !KEY_PATTERN.test(text)) return null;
+  if (text.slice(CHECK_START) !== computeCheck(text.slice(0, CHECK_START))) return null;
+  return {
+    id: text.slice('ep_'.length, 'ep_'.length + ID_LENGTH),
+    secret: text.slice(SECRET_START, CHECK_START),
+  };
+}
+
+export function generateKey(): KeyParts & { text: string } {
+  const id = generateText(ID_LENGTH);
+  const secret = generateText(SECRET_LENGTH);
+  const body = `ep_${id}_${secret}`;
+  return { id, secret, text: body + computeCheck(body) };
+}
+
+function computeCheck(body: string): string {
+  let rest = crc32(body);
+  let check = '';
+  for (let index = 0; index < CHECK_LENGTH; index++) {
+    check = ALPHABET.charAt(rest % ALPHABET.length) + check;
+    rest = Math.floor(rest / ALPHABET.length);
+  }
+  return check;
+}
+
+/** Bytes of 248 and above are thrown away: 256 is no multiple of 62, so a bare remainder would favour eight characters. */
+function generateText(length: number): string {
+  const byteLimit = 256 - (256 % ALPHABET.length);
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < byteLimit && text.length < length) text += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return text;
+}

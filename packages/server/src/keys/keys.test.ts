@@ -1,0 +1,337 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openMemoryStore } from '../stores/memory.ts';
+import type { Store } from '../stores/ports.ts';
+import { openSqliteStore } from '../stores/sqlite.ts';
+import { generateKey } from './format.ts';
+import { createKeys, type Keys, type KeysOptions } from './keys.ts';
+
+const START = 1_800_000_000_000;
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+describe('authenticate', () => {
+  test('knows a key that was created, and hands out no hash of it', async () => {
+    const { keys } = await open();
+    const created = await keys.create({ name: 'Shop' });
+    for (const _ of ['from the store', 'from memory']) {
+      const outcome = await keys.authenticate(created.key);
+      expect(outcome).toMatchObject({ id: created.id, name: 'Shop', expiresAt: null, revokedAt: null });
+      expect(outcome).not.toHaveProperty('secretHash');
+    }
+  });
+
+  test('refuses a missing and a malformed key without asking the store', async () => {
+    const { keys, lookups } = await open();
+    const { key } = await keys.create({ name: 'Shop' });
+    for (const text of [undefined, '']) {
+      expect(await keys.authenticate(text)).toEqual({ refused: 'missing', keyId: null });
+    }
+    for (const text of ['ep_', key.slice(0, -1), `${key}x`, key.toLowerCase(), 'x'.repeat(1_000_000)]) {
+      expect(await keys.authenticate(text)).toEqual({ refused: 'malformed', keyId: null });
+    }
+    expect(lookups()).toBe(0);
+  });
+
+  test('refuses an unknown id and a wrong secret alike, with one lookup each, remembered or not', async () => {
+    const { keys, lookups } = await open();
+    const { id, key } = await keys.create({ name: 'Shop' });
+    const stranger = generateKey();
+    const forged = forgeKey(id);
+    await keys.authenticate(key);
+    for (let round = 1; round <= 3; round++) {
+      const before = lookups();
+      expect(await keys.authenticate(stranger.text)).toEqual({ refused: 'unknown', keyId: stranger.id });
+      expect(lookups()).toBe(before + 1);
+      expect(await keys.authenticate(forged)).toEqual({ refused: 'unknown', keyId: id });
+      expect(lookups()).toBe(before + 2);
+    }
+    expect(await keys.authenticate(key)).toMatchObject({ id });
+  });
+
+  test('asks the store once in half a second for a key in use', async () => {
+    const { keys, time, lookups } = await open();
+    const { key } = await keys.create({ name: 'Shop' });
+    for (let call = 0; call < 500; call++) {
+      await keys.authenticate(key);
+      time.now += 1;
+    }
+    expect(lookups()).toBe(1);
+    await keys.authenticate(key);
+    expect(lookups()).toBe(2);
+  });
+
+  test('refuses a key from the millisecond of its expiry on, though it is remembered', async () => {
+    const { keys, time } = await open();
+    const { id, key } = await keys.create({ name: 'Trial', expiresAt: START + 100 });
+    time.now = START + 99;
+    expect(await keys.authenticate(key)).toMatchObject({ id });
+    time.now = START + 100;
+    expect(await keys.authenticate(key)).toEqual({ refused: 'expired', keyId: id });
+  });
+
+  test('refuses a revoked key at once where it was revoked', async () => {
+    const { keys } = await open();
+    const { id, key } = await keys.create({ name: 'Shop' });
+    await keys.authenticate(key);
+    expect(await keys.revoke(id)).toBe(true);
+    expect(await keys.authenticate(key)).toEqual({ refused: 'revoked', keyId: id });
+  });
+
+  test('refuses a key that another process revoked one second ago', async () => {
+    const { file } = useDirectory();
+    const server = await open({ store: openSqliteStore(file) });
+    const cli = await open({ store: openSqliteStore(file) });
+    const { id, key } = await server.keys.create({ name: 'Shop' });
+    await server.keys.authenticate(key);
+    await cli.keys.revoke(id);
+    server.time.now += 499;
+    expect(await server.keys.authenticate(key)).toMatchObject({ id });
+    server.time.now += 1;
+    expect(await server.keys.authenticate(key)).toEqual({ refused: 'revoked', keyId: id });
+  });
+
+  test('refuses a key that another process revoked, though the clock was set back since', async () => {
+    const { store, keys, time } = await open();
+    const { id, key } = await keys.create({ name: 'Shop' });
+    await keys.authenticate(key);
+    await store.keys.revoke(id, START);
+    time.now -= 3_600_000;
+    expect(await keys.authenticate(key)).toEqual({ refused: 'revoked', keyId: id });
+  });
+
+  test('knows a key that another process created a moment ago', async () => {
+    const { file } = useDirectory();
+    const server = await open({ store: openSqliteStore(file) });
+    const cli = await open({ store: openSqliteStore(file) });
+    const { id, key } = await cli.keys.create({ name: 'Shop' });
+    expect(await server.keys.authenticate(key)).toMatchObject({ id });
+  });
+
+  test('lets nobody in when the store fails, not even a remembered key', async () => {
+    const { file } = useDirectory();
+    const { keys, time, store } = await open({ store: openSqliteStore(file) });
+    const { key } = await keys.create({ name: 'Shop' });
+    await keys.authenticate(key);
+    await keys.flush();
+    await store.close();
+    time.now += 500;
+    expect(() => keys.authenticate(key)).toThrow();
+  });
+
+  test('works the same with a store that answers by promise', async () => {
+    const memory = openMemoryStore();
+    const store = {
+      ...memory,
+      keys: { ...memory.keys, findById: async (id: string) => memory.keys.findById(id) },
+    };
+    const { keys, time } = await open({ store });
+    const { id, key } = await keys.create({ name: 'Shop' });
+    expect(await keys.authenticate(key)).toMatchObject({ id });
+    expect(await keys.authenticate(forgeKey(id))).toEqual({ refused: 'unknown', keyId: id });
+    await memory.keys.revoke(id, START);
+    time.now += 500;
+    expect(await keys.authenticate(key)).toEqual({ refused: 'revoked', keyId: id });
+  });
+});
+
+describe('last use', () => {
+  test('is not written on the way of the call', async () => {
+    const { keys, touches } = await open();
+    await keys.authenticate((await keys.create({ name: 'Shop' })).key);
+    expect(touches()).toEqual([]);
+    await keys.flush();
+    expect(touches()).toEqual([START]);
+  });
+
+  test('is written once a minute for a key in constant use', async () => {
+    const { keys, time, touches } = await open();
+    const { key } = await keys.create({ name: 'Shop' });
+    for (let call = 0; call < 720; call++) {
+      await keys.authenticate(key);
+      await keys.flush();
+      time.now += 250;
+    }
+    expect(touches()).toEqual([START, START + 60_000, START + 120_000]);
+    expect((await keys.list())[0]?.lastUsedAt).toBe(START + 120_000);
+  });
+
+  test('is not written again within the minute by another process', async () => {
+    const { store, keys, time, touches } = await open();
+    const other = await open({ store });
+    const { key } = await keys.create({ name: 'Shop' });
+    await other.keys.authenticate(key);
+    await other.keys.flush();
+    time.now += 1000;
+    await keys.authenticate(key);
+    await keys.flush();
+    expect(touches()).toEqual([START]);
+  });
+
+  test('is written without being asked for', async () => {
+    const { keys } = await open();
+    const { key } = await keys.create({ name: 'Shop' });
+    await keys.authenticate(key);
+    await expect.poll(async () => (await keys.list())[0]?.lastUsedAt, { timeout: 10_000 }).toBe(START);
+  });
+
+  test('is written for every key at close, and the store stays open', async () => {
+    const { keys } = await open();
+    for (let index = 0; index < 450; index++) {
+      await keys.authenticate((await keys.create({ name: `Shop ${index}` })).key);
+    }
+    await keys.close();
+    const listed = await keys.list();
+    expect(listed).toHaveLength(450);
+    expect(listed.every((key) => key.lastUsedAt === START)).toBe(true);
+  });
+
+  test('is not written for a key that was refused', async () => {
+    const { keys, touches } = await open();
+    const { id, key } = await keys.create({ name: 'Shop' });
+    await keys.revoke(id);
+    await keys.authenticate(key);
+    await keys.authenticate(forgeKey(id));
+    await keys.close();
+    expect(touches()).toEqual([]);
+  });
+
+  test('does not fail the call when it cannot be written, but says so', async () => {
+    const { file } = useDirectory();
+    const errors: unknown[] = [];
+    const { keys, store } = await open({
+      store: openSqliteStore(file),
+      onError: (error) => errors.push(error),
+    });
+    const { id, key } = await keys.create({ name: 'Shop' });
+    expect(await keys.authenticate(key)).toMatchObject({ id });
+    await store.close();
+    await expect.poll(() => errors.length, { timeout: 10_000 }).toBe(1);
+    expect(await keys.authenticate(key)).toMatchObject({ id });
+  });
+});
+
+describe('secrets', () => {
+  test('are nowhere in the files of the store', async () => {
+    const { directory, file } = useDirectory();
+    const { keys, store } = await open({ store: openSqliteStore(file) });
+    const { id, key } = await keys.create({ name: 'Shop' });
+    await keys.authenticate(key);
+    await keys.flush();
+    const secret = key.slice(16, 49);
+    for (const step of ['open', 'closed']) {
+      const bytes = Buffer.concat(readdirSync(directory).map((name) => readFileSync(join(directory, name))));
+      expect(bytes.includes(id), step).toBe(true);
+      expect(bytes.includes(key), step).toBe(false);
+      expect(bytes.includes(secret), step).toBe(false);
+      if (step === 'open') await store.close();
+    }
+  });
+
+  test('are not in the list', async () => {
+    const { keys } = await open();
+    const { key } = await keys.create({ name: 'Shop' });
+    expect(JSON.stringify(await keys.list())).not.toContain(key.slice(16, 49));
+  });
+
+  test('stay valid over a restart that keeps the setting, and die with another one', async () => {
+    const store = openMemoryStore();
+    const { keys } = await open({ store, hashSecret: 'a'.repeat(32) });
+    const { id, key } = await keys.create({ name: 'Shop' });
+    const same = await open({ store, hashSecret: 'a'.repeat(32) });
+    expect(await same.keys.authenticate(key)).toMatchObject({ id });
+    for (const hashSecret of ['b'.repeat(32), undefined]) {
+      const other = await open({ store, hashSecret });
+      expect(await other.keys.authenticate(key)).toEqual({ refused: 'unknown', keyId: id });
+    }
+  });
+
+  test('stay valid over a restart without the setting', async () => {
+    const store = openMemoryStore();
+    const { id, key } = await (await open({ store })).keys.create({ name: 'Shop' });
+    expect(await (await open({ store })).keys.authenticate(key)).toMatchObject({ id });
+  });
+
+  test('are not hashed under a setting that can be guessed', async () => {
+    await expect(open({ hashSecret: 'changeme' })).rejects.toThrow(/keys\.hashSecret is too short/);
+  });
+});
+
+describe('create', () => {
+  test.each(['', '  ', 'a\nb', 'a\u001b[31m', 'x'.repeat(201)])('refuses the name %j', async (name) => {
+    const { keys } = await open();
+    await expect(keys.create({ name })).rejects.toThrow(/name of a key/);
+    expect(await keys.isEmpty()).toBe(true);
+  });
+
+  test.each([START, START - 1, Number.NaN, 1.5, Infinity])(
+    'refuses %d as time of expiry',
+    async (expiresAt) => {
+      const { keys } = await open();
+      await expect(keys.create({ name: 'Shop', expiresAt })).rejects.toThrow(/in the future/);
+    },
+  );
+});
+
+test('says that a key that does not exist cannot be revoked', async () => {
+  const { keys } = await open();
+  expect(await keys.revoke('nobody')).toBe(false);
+});
+
+interface Opened {
+  keys: Keys;
+  store: Store;
+  time: { now: number };
+  /** How often the store was asked for a key. */
+  lookups: () => number;
+  /** The times of use that were written. */
+  touches: () => number[];
+}
+
+/** The service on a store whose traffic is counted, with a clock that the test sets. */
+async function open(options: Partial<KeysOptions> = {}): Promise<Opened> {
+  const inner = options.store ?? openMemoryStore();
+  const time = { now: START };
+  const touches: number[] = [];
+  let lookups = 0;
+  const store: Store = {
+    close: () => inner.close(),
+    keys: {
+      ...inner.keys,
+      findById(id) {
+        lookups++;
+        return inner.keys.findById(id);
+      },
+      touch(uses) {
+        touches.push(...uses.values());
+        return inner.keys.touch(uses);
+      },
+    },
+  };
+  const keys = await createKeys({ ...options, store, clock: () => time.now });
+  cleanups.push(async () => {
+    await keys.close().catch(() => {});
+    await inner.close();
+  });
+  return { keys, store, time, lookups: () => lookups, touches: () => touches };
+}
+
+/** A well-formed key with the id of another one and a secret that is not the right one. */
+function forgeKey(id: string): string {
+  const body = `ep_${id}_${generateKey().secret}`;
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const check = [5, 4, 3, 2, 1, 0].map((place) => digits[Math.floor(crc32(body) / 62 ** place) % 62]);
+  return body + check.join('');
+}
+
+function useDirectory(): { directory: string; file: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-keys-'));
+  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
+  return { directory, file: join(directory, 'store.db') };
+}

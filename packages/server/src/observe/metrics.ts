@@ -1,0 +1,85 @@
+/** Prometheus metrics, from the events. Labels are bounded: what a caller can make up never becomes one without limit. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Events } from './events.ts';
+
+/** Upstreams that get a label of their own; calls to others count as `other`. */
+const UPSTREAMS_MAX = 100;
+const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+export interface Metrics extends Events {
+  readonly contentType: string;
+  /** The text of `GET /metrics`. */
+  render(): Promise<string>;
+}
+
+/** `classifyMethod` names the action class of a method: read, write or other. */
+export function createMetrics(classifyMethod: (method: string) => string): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const calls = new Counter({
+    name: 'erp_proxy_calls_total',
+    help: 'Calls by action class, outcome (ok or the type of the error) and upstream.',
+    labelNames: ['class', 'outcome', 'upstream'] as const,
+    registers: [registry],
+  });
+  const refusals = new Counter({
+    name: 'erp_proxy_refused_requests_total',
+    help: 'Requests refused before a call could be read, by the type of the error.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  const upstreamSeconds = new Histogram({
+    name: 'erp_proxy_upstream_seconds',
+    help: 'Time from sending a call to Odoo to the head of its answer.',
+    labelNames: ['class'] as const,
+    buckets: SECONDS_BUCKETS,
+    registers: [registry],
+  });
+  const proxySeconds = new Histogram({
+    name: 'erp_proxy_proxy_seconds',
+    help: 'Time of a call outside of Odoo: all but the wait for the head of its answer.',
+    labelNames: ['class'] as const,
+    buckets: SECONDS_BUCKETS,
+    registers: [registry],
+  });
+  const retries = new Counter({
+    name: 'erp_proxy_retries_total',
+    help: 'Reads that were sent to Odoo a second time.',
+    registers: [registry],
+  });
+  const inFlight = new Gauge({
+    name: 'erp_proxy_requests_in_flight',
+    help: 'Requests that are running now.',
+    registers: [registry],
+  });
+  const faults = new Counter({
+    name: 'erp_proxy_faults_total',
+    help: "Faults of the proxy's own.",
+    registers: [registry],
+  });
+  const upstreams = new Set<string>();
+  const labelUpstream = (upstream: string | null) => {
+    if (upstream === null) return 'none';
+    if (upstreams.has(upstream)) return upstream;
+    if (upstreams.size >= UPSTREAMS_MAX) return 'other';
+    upstreams.add(upstream);
+    return upstream;
+  };
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    requestStarted: () => inFlight.inc(),
+    requestEnded: () => inFlight.dec(),
+    callEnded(record) {
+      const labels = { class: record.method === null ? 'none' : classifyMethod(record.method) };
+      // An upstream that was refused or never answered is the caller's text, and gets no label.
+      const upstream = record.upstreamStatus === null ? null : record.upstream;
+      calls.inc({ ...labels, outcome: record.outcome, upstream: labelUpstream(upstream) });
+      if (record.upstreamMs !== null) upstreamSeconds.observe(labels, record.upstreamMs / 1000);
+      proxySeconds.observe(labels, (record.totalMs - (record.upstreamMs ?? 0)) / 1000);
+      if (record.attempts > 1) retries.inc();
+    },
+    requestRefused: (record) => refusals.inc({ outcome: record.outcome }),
+    faultSeen: () => faults.inc(),
+  };
+}

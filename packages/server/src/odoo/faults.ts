@@ -1,0 +1,184 @@
+/**
+ * Turns what Odoo answered as an error into the `error` member of our answer: one type for one mistake, whatever the
+ * version and the protocol. Must never let a traceback, a path, SQL or a credential pass, nor throw on any input.
+ */
+import { BUSINESS_CODES, BUSINESS_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
+import { createFaultCleaner, type FaultCleaner } from './fault-cleaner.ts';
+import { FAULT_RULES, type FaultRule } from './fault-rules.ts';
+
+/** The `error` member of an answer that Odoo gave. */
+export type Fault = {
+  code: number;
+  message: string;
+  data: {
+    type: BusinessErrorType;
+    retryable: boolean;
+    /** Odoo's exception class; empty where it named none. */
+    name: string;
+    message: string;
+    arguments: unknown[];
+    context: { [name: string]: unknown };
+    status: number;
+    debug?: string;
+  };
+};
+
+export interface ClassifyOptions {
+  /** True passes Odoo's traceback on, without the secrets. */
+  debug: boolean;
+  /** The credentials of the call. */
+  secrets: readonly string[];
+}
+
+/**
+ * Classifies the `error` member of `/jsonrpc` (`{code, message, data}`) or the body of a `/json/2` error
+ * (`{name, message, arguments, context, debug}`).
+ */
+export function classifyFault(fault: unknown, options: ClassifyOptions): Fault {
+  const { code, name, message, ...read } = readFault(fault);
+  const rule = findRule(name, message, read.debug);
+  const type = rule?.type ?? 'upstream_error';
+  const cleaner = createFaultCleaner(options.secrets);
+  const passed = isTextPassed(name) ? passTexts(type, message, read, cleaner) : replaceTexts(type);
+  const { status, retry } = BUSINESS_ERRORS[type];
+  return {
+    code: chooseCode(code, name, rule),
+    message: rule?.text ?? (passed.summary || OWN_TEXTS[type]),
+    data: {
+      type,
+      retryable: retry === 'always',
+      name: cleaner.cleanText(name),
+      message: passed.message,
+      arguments: passed.arguments,
+      context: passed.context,
+      status,
+      ...(options.debug && read.debug !== '' && { debug: cleaner.cleanDebug(read.debug) }),
+    },
+  };
+}
+
+/** Our text where Odoo's may not pass, or is empty. */
+const OWN_TEXTS: Record<BusinessErrorType, string> = {
+  access_denied: 'Access denied: check the credentials of the call.',
+  access_error: 'The user may not do this.',
+  record_missing: 'A record does not exist or was deleted.',
+  validation_error:
+    'A constraint of the database was broken: a value is missing, not unique, or still in use.',
+  user_error: 'Odoo refused the call.',
+  redirect_warning: 'Odoo refused the call; `data.arguments` names an action that would help.',
+  model_not_found: 'The database has no such model.',
+  method_not_found: 'The model has no such public method.',
+  arguments_invalid: 'A value of the call does not fit: it is out of range or of another type.',
+  query_invalid: 'The query does not fit: check its fields, operators, order and grouping.',
+  concurrency_conflict: 'Another transaction was in the way, and Odoo rolled back: send the call again.',
+  database_missing: 'The server has no such Odoo database: check `erp_instance.db`.',
+  upstream_error: "Odoo failed; the Odoo server's log has the cause.",
+};
+
+/** Classes whose texts are written for people. Others (psycopg2, sockets, files) name hosts, paths and SQL. */
+const PASSED_CLASSES =
+  /^(odoo\.|werkzeug\.exceptions\.|builtins\.(Exception$|(Assertion|Attribute|Index|Key|Name|NotImplemented|Type|Value|Runtime|ZeroDivision|Overflow)Error$))/;
+
+function isTextPassed(name: string): boolean {
+  return PASSED_CLASSES.test(name);
+}
+
+interface ReadFault {
+  code: number | undefined;
+  name: string;
+  message: string;
+  arguments: unknown[];
+  context: object;
+  debug: string;
+}
+
+/** The longest class name; a longer one is none. */
+const NAME_LENGTH_MAX = 200;
+
+function readFault(fault: unknown): ReadFault {
+  const outer = isObject(fault) ? fault : {};
+  const inner = isObject(outer['data']) ? outer['data'] : 'data' in outer ? {} : outer;
+  const name = inner['name'];
+  return {
+    code: typeof outer['code'] === 'number' ? outer['code'] : undefined,
+    name: typeof name === 'string' && name.length <= NAME_LENGTH_MAX ? name : '',
+    message: typeof inner['message'] === 'string' ? inner['message'] : '',
+    arguments: Array.isArray(inner['arguments']) ? inner['arguments'] : [],
+    context: isObject(inner['context']) ? inner['context'] : {},
+    debug: typeof inner['debug'] === 'string' ? inner['debug'] : '',
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** No rule looks further into a text; keeps the patterns cheap on a text of megabytes. */
+const MATCHED_LENGTH_MAX = 4_096;
+
+function findRule(name: string, message: string, debug: string): FaultRule | undefined {
+  const text = message.slice(0, MATCHED_LENGTH_MAX).trimEnd();
+  const frame = findInnermostFrame(debug, name);
+  return FAULT_RULES.find(
+    (rule) =>
+      (rule.name?.test(name) ?? true) &&
+      (rule.message?.test(text) ?? true) &&
+      (rule.frame?.test(frame) ?? true),
+  );
+}
+
+/** The frame that raised the exception; empty unless the traceback goes on to name the exception's class. */
+function findInnermostFrame(debug: string, name: string): string {
+  const at = debug.lastIndexOf('\n  File "');
+  if (at === -1) return '';
+  const end = debug.indexOf('\n', at + 1);
+  if (end === -1) return '';
+  const className = name.slice(name.lastIndexOf('.') + 1);
+  const isWhole = debug
+    .slice(end, end + MATCHED_LENGTH_MAX)
+    .split('\n')
+    .some(
+      (line) => !line.startsWith(' ') && line.split(':', 1)[0]?.endsWith(className) === true && line !== '',
+    );
+  return isWhole ? debug.slice(at, end).trim() : '';
+}
+
+interface PassedTexts {
+  /** What the answer's own message is taken from. */
+  summary: string;
+  message: string;
+  arguments: unknown[];
+  context: { [name: string]: unknown };
+}
+
+function passTexts(
+  type: BusinessErrorType,
+  message: string,
+  read: Pick<ReadFault, 'arguments' | 'context'>,
+  cleaner: FaultCleaner,
+): PassedTexts {
+  const cleanMessage = cleaner.cleanText(message);
+  const cleanArguments = cleaner.cleanValue(read.arguments) as unknown[];
+  const [first] = cleanArguments;
+  return {
+    // The message of a RedirectWarning is the repr of all its arguments; the first is the text (FACTS 3.5).
+    summary: type === 'redirect_warning' && typeof first === 'string' ? first : cleanMessage,
+    message: cleanMessage,
+    arguments: cleanArguments,
+    context: cleaner.cleanValue(read.context) as { [name: string]: unknown },
+  };
+}
+
+function replaceTexts(type: BusinessErrorType): PassedTexts {
+  const text = OWN_TEXTS[type];
+  return { summary: text, message: text, arguments: [text], context: {} };
+}
+
+/** 19 says 0 where 16 to 18 say 200 (FACTS 2.1), and /json/2 says nothing: only what went wrong counts. */
+function chooseCode(code: number | undefined, name: string, rule: FaultRule | undefined): number {
+  if (code === BUSINESS_CODES.session || name.endsWith('.SessionExpiredException'))
+    return BUSINESS_CODES.session;
+  // A /json/2 NotFound of a model or method is the same mistake as /jsonrpc's UserError and AttributeError.
+  const isRouteMissing = code === BUSINESS_CODES.routeMissing || name === 'werkzeug.exceptions.NotFound';
+  return isRouteMissing && rule === undefined ? BUSINESS_CODES.routeMissing : BUSINESS_CODES.error;
+}

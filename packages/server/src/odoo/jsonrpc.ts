@@ -1,0 +1,114 @@
+/**
+ * The bytes of Odoo's `/jsonrpc`: builds the request around the caller's own bytes, and tells from the first bytes of
+ * an answer what it is. Knows nothing of sockets, and never parses a value of the caller or of Odoo.
+ */
+
+/** What one `execute_kw` needs; `params` and `keyword` are JSON texts in UTF-8 and are sent as they are. */
+export interface ExecuteKw {
+  db: string;
+  userId: number;
+  apiKey: string;
+  model: string;
+  method: string;
+  /** A JSON array: the positional arguments. */
+  params: Uint8Array;
+  /** A JSON object: the named arguments. */
+  keyword: Uint8Array;
+}
+
+/** The `id` of every request to Odoo: fixed, so that the head of its answer is fixed too. */
+const UPSTREAM_ID = '1';
+
+const BODY_START =
+  '{"jsonrpc":"2.0","method":"call","params":{"service":"object","method":"execute_kw","args":[';
+const BODY_END = `]},"id":${UPSTREAM_ID}}`;
+
+/** The whole body of the request to `/jsonrpc`. */
+export function buildExecuteKw(call: ExecuteKw): Uint8Array {
+  // JSON.stringify escapes lone surrogates, on which Odoo fails with an HTML page (FACTS 1.3).
+  const named = [call.db, call.userId, call.apiKey, call.model, call.method];
+  const start = `${BODY_START}${JSON.stringify(named).slice(1, -1)},`;
+  const startBytes = Buffer.byteLength(start);
+  const keywordAt = startBytes + call.params.length + 1;
+  const endAt = keywordAt + call.keyword.length;
+  const body = Buffer.allocUnsafe(endAt + BODY_END.length);
+  body.write(start, 0, 'utf8');
+  body.set(call.params, startBytes);
+  body[keywordAt - 1] = COMMA;
+  body.set(call.keyword, keywordAt);
+  body.write(BODY_END, endAt, 'latin1');
+  return body;
+}
+
+/** What the first bytes of an answer say about it. */
+export type ResultHead =
+  /** A success; its value begins at `resultStart`. */
+  | { kind: 'result'; resultStart: number }
+  /** A failure: to be read whole. */
+  | { kind: 'error' }
+  /** A success without a value: the method returned None (FACTS 1.2). */
+  | { kind: 'empty' }
+  /** Too few bytes to tell. */
+  | { kind: 'more' }
+  /** Not the head that Odoo prints: to be read whole and parsed. */
+  | { kind: 'other' };
+
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const SPACE = 0x20;
+const CLOSING_BRACE = 0x7d;
+
+const ENVELOPE = Buffer.from(`{"jsonrpc":"2.0","id":${UPSTREAM_ID}`);
+const RESULT = Buffer.from('"result":');
+const ERROR = Buffer.from('"error":');
+
+const ERROR_HEAD = Object.freeze({ kind: 'error' }) satisfies ResultHead;
+const EMPTY_HEAD = Object.freeze({ kind: 'empty' }) satisfies ResultHead;
+const MORE_HEAD = Object.freeze({ kind: 'more' }) satisfies ResultHead;
+const OTHER_HEAD = Object.freeze({ kind: 'other' }) satisfies ResultHead;
+
+/**
+ * Tells what an answer is from its first bytes. The order jsonrpc, id, result | error holds in every recorded answer
+ * (FACTS 1.1); after a colon or comma one space may stand, as Python prints it, or none.
+ */
+export function matchResultHead(bytes: Uint8Array): ResultHead {
+  const idEnd = matchCompact(bytes, 0, ENVELOPE);
+  if (idEnd === MISMATCH) return OTHER_HEAD;
+  if (idEnd === SHORT || idEnd === bytes.length) return MORE_HEAD;
+  if (bytes[idEnd] === CLOSING_BRACE) return isWhitespaceFrom(bytes, idEnd + 1) ? EMPTY_HEAD : OTHER_HEAD;
+  if (bytes[idEnd] !== COMMA) return OTHER_HEAD;
+  const memberAt = bytes[idEnd + 1] === SPACE ? idEnd + 2 : idEnd + 1;
+  const resultStart = matchCompact(bytes, memberAt, RESULT);
+  if (resultStart >= 0) return { kind: 'result', resultStart };
+  if (resultStart === SHORT) return MORE_HEAD;
+  const errorStart = matchCompact(bytes, memberAt, ERROR);
+  if (errorStart >= 0) return ERROR_HEAD;
+  return errorStart === SHORT ? MORE_HEAD : OTHER_HEAD;
+}
+
+const MISMATCH = -1;
+const SHORT = -2;
+
+/** Where the text ends that equals `compact`, but for one space that may follow each colon and comma. */
+function matchCompact(bytes: Uint8Array, start: number, compact: Uint8Array): number {
+  let at = start;
+  for (let i = 0; i < compact.length; i++) {
+    if (at >= bytes.length) return SHORT;
+    const expected = compact[i];
+    if (bytes[at] !== expected) return MISMATCH;
+    at++;
+    if (expected === COLON || expected === COMMA) {
+      if (at >= bytes.length) return SHORT;
+      if (bytes[at] === SPACE) at++;
+    }
+  }
+  return at;
+}
+
+function isWhitespaceFrom(bytes: Uint8Array, start: number): boolean {
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte !== SPACE && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return false;
+  }
+  return true;
+}

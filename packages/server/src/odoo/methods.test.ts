@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { classifyAction, isReadOnlyMethod, limitRule } from './methods.ts';
+
+describe('a read-only method', () => {
+  test.each([
+    'read',
+    'search_read',
+    'search_count',
+    'name_search',
+    'formatted_read_group',
+    'web_search_read',
+    'fields_get',
+    'has_access',
+    'name_get',
+  ])('is one that only reads on every model: %s', (method) => {
+    expect(isReadOnlyMethod(method)).toBe(true);
+    expect(isReadOnlyMethod(method, 'sale.order')).toBe(true);
+  });
+
+  test.each([
+    'write',
+    'create',
+    'unlink',
+    'copy',
+    'action_confirm',
+    'message_post',
+    'web_save',
+    'onchange',
+    'default_get',
+    'export_data',
+    'load',
+    'toString',
+    '__proto__',
+    'constructor',
+    'READ',
+    'reads',
+    '',
+  ])('is never guessed: %s', (method) => {
+    expect(isReadOnlyMethod(method)).toBe(false);
+    expect(isReadOnlyMethod(method, 'res.users')).toBe(false);
+  });
+
+  test('can be one of a single model', () => {
+    expect(isReadOnlyMethod('context_get', 'res.users')).toBe(true);
+    expect(isReadOnlyMethod('context_get', 'x.custom')).toBe(false);
+    expect(isReadOnlyMethod('context_get')).toBe(false);
+  });
+});
+
+test('the kind of an action is read, write or other', () => {
+  expect(classifyAction('search_read')).toBe('read');
+  expect(classifyAction('unlink')).toBe('write');
+  expect(classifyAction('action_confirm')).toBe('other');
+});
+
+test('a limit cuts read, refuses what changes records, and is left to Odoo elsewhere', () => {
+  expect(limitRule('read')).toBe('cut');
+  for (const method of ['write', 'unlink', 'copy', 'create']) expect(limitRule(method)).toBe('refuse');
+  for (const method of ['search', 'search_read', 'web_read', 'action_confirm', 'constructor']) {
+    expect(limitRule(method)).toBe('pass');
+  }
+});

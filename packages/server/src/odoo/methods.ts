@@ -1,0 +1,81 @@
+/**
+ * What is known of Odoo's methods by name: which only read, and how `keyword.limit` is kept for them. Knows no policy
+ * and no version: a method counts as read-only only where it is so in every version from 14.
+ */
+
+/**
+ * Methods of every model that only read. A wrong entry would let a write be sent twice, so what is not certain stays
+ * out: `default_get` and `onchange` run code of the model, `export_data` makes external ids.
+ */
+const READ_ONLY_METHODS: ReadonlySet<string> = new Set([
+  // Marked readonly on all six models of signatures-18.0.json and signatures-19.0.json (FACTS 8.3).
+  'read',
+  'search',
+  'search_read',
+  'search_count',
+  'search_fetch',
+  'name_search',
+  'read_group',
+  'read_progress_bar',
+  'web_read',
+  'web_search_read',
+  'web_read_group',
+  'get_views',
+  // Marked readonly on all six models of signatures-19.0.json only: new there.
+  'formatted_read_group',
+  'formatted_read_grouping_sets',
+  'web_name_search',
+  // Not marked in any version; the ORM's own definition reads and nothing else.
+  'fields_get',
+  'name_get',
+  'get_metadata',
+  'exists',
+  'has_access',
+  'check_access',
+  'check_access_rights',
+  'check_access_rule',
+]);
+
+/** Methods of one model that only read. */
+const READ_ONLY_METHODS_OF_MODEL: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  // The proxy's own look-up of a key's user (FACTS 4.9), and the question about a group (FACTS 13.13).
+  ['res.users', new Set(['context_get', 'has_group'])],
+]);
+
+/** Methods of every model that are known to write (FACTS 6.3); for metrics, so the list need not be whole. */
+const WRITE_METHODS: ReadonlySet<string> = new Set([
+  'create',
+  'write',
+  'unlink',
+  'copy',
+  'name_create',
+  'load',
+  'action_archive',
+  'action_unarchive',
+  'toggle_active',
+  'message_post',
+  'web_save',
+  'web_save_multi',
+  'web_resequence',
+]);
+
+/** Methods without a `limit` of their own that take ids or rows: more than the limit is refused (DESIGN 1, FACTS 6.4). */
+const LIMIT_REFUSING_METHODS: ReadonlySet<string> = new Set(['write', 'unlink', 'copy', 'create']);
+
+/** True only where the method is known to read and do nothing else: such a call may be sent again. */
+export function isReadOnlyMethod(method: string, model?: string): boolean {
+  if (READ_ONLY_METHODS.has(method)) return true;
+  return model !== undefined && READ_ONLY_METHODS_OF_MODEL.get(model)?.has(method) === true;
+}
+
+/** A label of few values for metrics: what a call does, as far as its name tells. */
+export function classifyAction(method: string): 'read' | 'write' | 'other' {
+  if (READ_ONLY_METHODS.has(method)) return 'read';
+  return WRITE_METHODS.has(method) ? 'write' : 'other';
+}
+
+/** How `keyword.limit` is kept: by cutting the ids, by refusing too many ids or rows, or by Odoo. */
+export function limitRule(method: string): 'cut' | 'refuse' | 'pass' {
+  if (method === 'read') return 'cut';
+  return LIMIT_REFUSING_METHODS.has(method) ? 'refuse' : 'pass';
+}

@@ -1,0 +1,4 @@
+import { describeStore } from './contract.ts';
+import { openMemoryStore } from './memory.ts';
+
+describeStore('memory', openMemoryStore);

@@ -1,0 +1,219 @@
+/**
+ * Proves that the import rules bite: the repository's own lint configuration is run, in a folder of its own, over one probe
+ * file for each edge. It names the edges itself and does not read the table that the rules come from.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const SERVER = 'packages/server/src';
+
+/** The rules that hold the architecture; what else the linter says of a probe does not matter here. */
+const RULES = new Set(['noRestrictedImports', 'noRestrictedGlobals', 'noProcessEnv', 'noCommonJs', 'plugin']);
+
+/** File, what it says, and the lint rule that must refuse it. */
+const FORBIDDEN: [file: string, code: string, rule: string][] = [
+  ...refuseImports('packages/contract/src/probe.ts', ['node:buffer', 'zod', '../../server/src/app.ts']),
+  ...refuseImports('packages/sandbox/src/http/probe.ts', [
+    '@erp-proxy/contract',
+    'erp-proxy',
+    'undici',
+    '../../../contract/src/index.ts',
+    '../../../server/src/json/document.ts',
+  ]),
+  ...refuseImports(`${SERVER}/main.ts`, ['./app.ts', './execute/pipeline.ts', 'fastify']),
+  ...refuseImports(`${SERVER}/app.ts`, ['./main.ts', './cli/serve.ts', 'fastify', 'undici', 'node:sqlite']),
+  ...refuseImports(`${SERVER}/cli/probe.ts`, ['../main.ts', '../execute/pipeline.ts', '../http/server.ts']),
+  ...refuseImports(`${SERVER}/http/probe.ts`, [
+    '../app.ts',
+    '../egress/dispatcher.ts',
+    '../json/document.ts',
+    '../odoo/faults.ts',
+    '../stores/sqlite.ts',
+    'undici',
+    'node:https',
+    'node:process',
+  ]),
+  ...refuseImports(`${SERVER}/execute/probe.ts`, [
+    '../app.ts',
+    '../cli/serve.ts',
+    '../config/load.ts',
+    '../http/server.ts',
+    '../stores/memory.ts',
+    '../stores/sqlite.ts',
+    'fastify',
+    'undici',
+    'node:dns/promises',
+    'node:http',
+    'node:process',
+    'node:sqlite',
+  ]),
+  ...refuseImports(`${SERVER}/odoo/probe.ts`, [
+    '../execute/call.ts',
+    '../egress/policy.ts',
+    'node:fs',
+    'zod',
+  ]),
+  ...refuseImports(`${SERVER}/json/probe.ts`, ['../odoo/faults.ts', './../odoo/faults.ts', 'node:fs', 'zod']),
+  ...refuseImports(`${SERVER}/egress/probe.ts`, [
+    '../config/load.ts',
+    '../execute/call.ts',
+    '@erp-proxy/contract',
+    'fastify',
+  ]),
+  ...refuseImports(`${SERVER}/config/probe.ts`, [
+    '../app.ts',
+    '../keys/keys.ts',
+    '../stores/open.ts',
+    'undici',
+  ]),
+  ...refuseImports(`${SERVER}/keys/probe.ts`, [
+    '../execute/call.ts',
+    '../stores/memory.ts',
+    '../stores/sqlite.ts',
+    'node:sqlite',
+  ]),
+  ...refuseImports(`${SERVER}/stores/probe.ts`, ['../keys/keys.ts', 'node:sqlite']),
+  ...refuseImports(`${SERVER}/stores/sqlite.ts`, ['../keys/keys.ts', 'node:http']),
+  ...refuseImports(`${SERVER}/observe/probe.ts`, ['../execute/pipeline.ts', 'fastify', 'node:http']),
+  ...refuseImports(`${SERVER}/newcomer/probe.ts`, ['../app.ts', '@erp-proxy/contract', 'node:fs']),
+  // Every way to write an import is seen.
+  [`${SERVER}/json/probe.ts`, "import type { X } from '../odoo/x.ts';", 'noRestrictedImports'],
+  [`${SERVER}/json/probe.ts`, "export * from '../odoo/x.ts';", 'noRestrictedImports'],
+  [`${SERVER}/json/probe.ts`, "await import('../odoo/x.ts');", 'noRestrictedImports'],
+  [`${SERVER}/json/probe.ts`, "require('../odoo/x.ts');", 'noCommonJs'],
+  // Steps.
+  [`${SERVER}/execute/parse.ts`, "import { runStep } from './resolve.ts';", 'noRestrictedImports'],
+  [`${SERVER}/execute/parse.ts`, "import * as resolve from './resolve.ts';", 'noRestrictedImports'],
+  [`${SERVER}/execute/probe.ts`, "export { runStep } from './answer.ts';", 'noRestrictedImports'],
+  ...refuseStepsOfToday(),
+  // The network, the environment and the clock.
+  [`${SERVER}/execute/probe.ts`, "await fetch('https://example.com');", 'noRestrictedGlobals'],
+  [`${SERVER}/http/probe.ts`, "new WebSocket('wss://example.com');", 'noRestrictedGlobals'],
+  [`${SERVER}/app.ts`, 'process.env.HOME;', 'noProcessEnv'],
+  [`${SERVER}/execute/probe.ts`, "process.env['HOME'];", 'noProcessEnv'],
+  ['packages/sandbox/src/probe.ts', 'process.env.HOME;', 'noProcessEnv'],
+  [`${SERVER}/execute/probe.ts`, 'Date.now();', 'plugin'],
+  [`${SERVER}/keys/probe.ts`, 'new Date();', 'plugin'],
+  [`${SERVER}/odoo/probe.ts`, 'performance.now();', 'plugin'],
+  [`${SERVER}/json/probe.ts`, 'process.hrtime.bigint();', 'plugin'],
+];
+
+const ALLOWED: [file: string, code: string][] = [
+  ...allowImports('packages/contract/src/probe.ts', ['./errors.ts']),
+  ...allowImports('packages/sandbox/src/http/probe.ts', ['../orm/read.ts', './serve.ts', 'node:net']),
+  ...allowImports(`${SERVER}/main.ts`, ['./cli/run.ts', 'node:fs']),
+  ...allowImports(`${SERVER}/app.ts`, ['./http/server.ts', './execute/pipeline.ts', './stores/open.ts']),
+  ...allowImports(`${SERVER}/cli/probe.ts`, ['../app.ts', '../config/load.ts', '@erp-proxy/sandbox']),
+  ...allowImports(`${SERVER}/http/probe.ts`, ['../execute/pipeline.ts', 'fastify', '@fastify/cors', 'zod']),
+  ...allowImports(`${SERVER}/execute/probe.ts`, [
+    '../config/nearest.ts',
+    '../odoo/faults.ts',
+    '../json/document.ts',
+    '../egress/dispatcher.ts',
+    '../stores/ports.ts',
+    './denial.ts',
+    '@erp-proxy/contract',
+    'node:timers/promises',
+  ]),
+  [`${SERVER}/execute/parse.ts`, "import type { Target } from './resolve.ts';"],
+  [`${SERVER}/execute/pipeline.ts`, "import { resolveTarget } from './resolve.ts';"],
+  ...allowImports(`${SERVER}/odoo/probe.ts`, ['../json/document.ts', '@erp-proxy/contract']),
+  ...allowImports(`${SERVER}/json/probe.ts`, ['./scan.ts', 'node:buffer']),
+  ...allowImports(`${SERVER}/egress/probe.ts`, ['undici', 'node:dns', 'ipaddr.js']),
+  ...allowImports(`${SERVER}/config/probe.ts`, ['zod', 'yaml', 'node:net']),
+  ...allowImports(`${SERVER}/keys/probe.ts`, ['../stores/ports.ts', 'node:crypto']),
+  ...allowImports(`${SERVER}/stores/sqlite.ts`, ['node:sqlite', './ports.ts']),
+  ...allowImports(`${SERVER}/observe/probe.ts`, ['pino', 'prom-client']),
+  ...allowImports(`${SERVER}/json/probe.test.ts`, ['vitest', '../stores/memory.ts']),
+  [`${SERVER}/config/probe.ts`, 'process.env.HOME;'],
+  [`${SERVER}/main.ts`, 'process.env.HOME;'],
+  [`${SERVER}/execute/probe.ts`, 'new Date(0);'],
+  [`${SERVER}/app.ts`, 'Date.now();'],
+];
+
+describe('import boundaries', () => {
+  let folder: string;
+  let breaches: Map<string, string[]>;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'erp-proxy-boundaries-'));
+    for (const file of ['biome.json', 'biome.boundaries.json', 'scripts/clock.grit']) {
+      cpSync(join(root, file), join(folder, file));
+    }
+    breaches = lintProbes(folder, [...FORBIDDEN, ...ALLOWED]);
+  });
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test.each(FORBIDDEN)('refuses in %s: %s (%s)', (file, code, rule) => {
+    expect(breaches.get(`${file}: ${code}`)).toEqual([rule]);
+  });
+
+  test.each(ALLOWED)('lets pass in %s: %s', (file, code) => {
+    expect(breaches.get(`${file}: ${code}`)).toEqual([]);
+  });
+});
+
+function refuseImports(file: string, specifiers: string[]): [string, string, string][] {
+  return specifiers.map((specifier) => [file, `import '${specifier}';`, 'noRestrictedImports']);
+}
+
+function allowImports(file: string, specifiers: string[]): [string, string][] {
+  return specifiers.map((specifier) => [file, `import '${specifier}';`]);
+}
+
+/** A file that calls itself a step must be one for the rule as well. */
+function refuseStepsOfToday(): [string, string, string][] {
+  const folder = join(root, SERVER, 'execute');
+  const steps = readdirSync(folder).filter((file) =>
+    /^\/\*\*\s+(\* )?Step:/.test(readText(join(folder, file))),
+  );
+  return steps.map((step) => [
+    `${SERVER}/execute/probe.ts`,
+    `import { runStep } from './${step}';`,
+    'noRestrictedImports',
+  ]);
+}
+
+/** Writes each probe as one line of its file, lints all at once, and tells the rules that each line broke. */
+function lintProbes(folder: string, probes: [file: string, code: string, rule?: string][]) {
+  const linesOf = new Map<string, string[]>();
+  for (const [file, code] of probes) {
+    linesOf.set(file, [...(linesOf.get(file) ?? []), code]);
+  }
+  for (const [file, lines] of linesOf) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), `${lines.join('\n')}\n`);
+  }
+  const rules = new Map(probes.map(([file, code]) => [`${file}: ${code}`, [] as string[]]));
+  for (const { category, location } of runLinter(folder)) {
+    const rule = category.split('/').at(-1) ?? '';
+    const code = linesOf.get(location.path)?.[location.start.line - 1];
+    if (RULES.has(rule)) rules.get(`${location.path}: ${code}`)?.push(rule);
+  }
+  return rules;
+}
+
+interface Diagnostic {
+  category: string;
+  location: { path: string; start: { line: number } };
+}
+
+function runLinter(folder: string): Diagnostic[] {
+  const biome = join(root, 'node_modules/.bin/biome');
+  const args = ['lint', '--reporter=json', '--max-diagnostics=none', '--vcs-enabled=false', 'packages'];
+  const { stdout, stderr } = spawnSync(biome, args, { cwd: folder, encoding: 'utf8', timeout: 15_000 });
+  if (!stdout.startsWith('{')) throw new Error(`The linter did not run: ${stderr}`);
+  return JSON.parse(stdout).diagnostics;
+}
+
+function readText(path: string): string {
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,114 @@
+/**
+ * Holds the pages that people read to the tree: links resolve, the code map of ARCHITECTURE.md is the code, and no file
+ * tells of the machine it was written on. Generated pages are held by scripts/docs.ts --check.
+ */
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const SERVER = 'packages/server/src';
+
+const TEXT_BYTES_MAX = 2_000_000;
+
+/** A home or work folder, not preceded by what would make it a part of a URL or of a longer path. */
+const MACHINE_PATH = /(?<![\w.:/-])\/(?:root|home|Users|work)\/[\w.]/;
+
+const PACKAGE_REGISTRY =
+  /https?:\/\/[^\s"'/]*(?:registry|artifactory|nexus|verdaccio)|^\s*(?:@\S+:)?registry\s*=/im;
+
+describe('the pages', () => {
+  test.each(findFiles('{*.md,docs/**/*.md,packages/*/*.md}'))('%s: every relative link resolves', (page) => {
+    const broken = listLinks(readText(page)).filter((link) => !resolvesFrom(page, link));
+    expect(broken).toEqual([]);
+  });
+
+  test.each(findFiles('ARCHITECTURE.md'))('%s names only paths that exist', (page) => {
+    const missing = listPaths(readText(page)).filter(
+      (path) => !existsSync(join(root, path)) && !existsSync(join(root, SERVER, path)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test.each(findFiles('ARCHITECTURE.md'))('%s names every folder of the server', (page) => {
+    const text = readText(page);
+    const folders = readdirSync(join(root, SERVER), { withFileTypes: true }).filter((it) => it.isDirectory());
+    expect(folders.map(({ name }) => `${name}/`).filter((name) => !text.includes(name))).toEqual([]);
+  });
+});
+
+describe('every file', () => {
+  const files = findFiles('**/*').filter((file) => statSync(join(root, file)).size <= TEXT_BYTES_MAX);
+
+  test('is free of paths of the machine it was written on', () => {
+    expect(findMatches(files, MACHINE_PATH)).toEqual([]);
+  });
+
+  test('is free of package registries', () => {
+    expect(findMatches(files, PACKAGE_REGISTRY)).toEqual([]);
+  });
+});
+
+describe('the checks of this file', () => {
+  test('find a link that leads nowhere', () => {
+    const links = listLinks(
+      '[a](docs/nowhere.md#top) [b](https://example.com) [c](#here)\n```\n[d](no)\n```\n',
+    );
+    expect(links).toEqual(['docs/nowhere.md']);
+    expect(resolvesFrom('docs/errors.md', 'nowhere.md')).toBe(false);
+    expect(resolvesFrom('docs/errors.md', 'errors.md')).toBe(true);
+  });
+
+  test('find a path of a machine and a registry', () => {
+    expect(MACHINE_PATH.test(`cd ${'/'}root/erp`)).toBe(true);
+    expect(MACHINE_PATH.test('POST /api/work/x, https://example.com/home/x')).toBe(false);
+    expect(PACKAGE_REGISTRY.test(`"resolved": "https:${'//'}registry.example.com/x.tgz"`)).toBe(true);
+    expect(PACKAGE_REGISTRY.test(`a=b\n${'registry'}=x`)).toBe(true);
+    expect(PACKAGE_REGISTRY.test('omit-lockfile-registry-resolved=true')).toBe(false);
+  });
+
+  test('find the paths of a code map', () => {
+    expect(
+      listPaths('`json/` holds `json/document.ts`; see `packages/contract/src`, not `a call` or `/api`'),
+    ).toEqual(['json/', 'json/document.ts', 'packages/contract/src']);
+  });
+});
+
+/** Paths from the root; what is installed, built or ignored by git is left out, and so is data of others. */
+function findFiles(pattern: string): string[] {
+  const exclude = ['**/node_modules/**', '.git/**', 'data/**', 'coverage/**', '**/recordings/**', '**/*.db*'];
+  return globSync([pattern, ...(pattern === '**/*' ? ['.ci/*', '.*'] : [])], { cwd: root, exclude })
+    .filter((file) => statSync(join(root, file)).isFile())
+    .sort();
+}
+
+function readText(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+function findMatches(files: string[], pattern: RegExp): string[] {
+  return files.flatMap((file) => {
+    const match = pattern.exec(readText(file));
+    return match ? [`${file}: ${match[0]}`] : [];
+  });
+}
+
+/** Targets of links to files of the repository, without fragments. */
+function listLinks(markdown: string): string[] {
+  const prose = markdown.replaceAll(/^```[\s\S]*?^```/gm, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target.replace(/#.*$/, ''))
+    .filter((target) => target !== '' && !/^[a-z]+:/i.test(target));
+}
+
+function resolvesFrom(page: string, link: string): boolean {
+  return existsSync(join(root, dirname(page), decodeURI(link)));
+}
+
+/** Code spans that are paths of the repository: `json/`, `execute/pipeline.ts`, `packages/contract/src`. */
+function listPaths(markdown: string): string[] {
+  return [...markdown.matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)]
+    .map(([, span = '']) => span)
+    .filter((span) => span.includes('/'));
+}

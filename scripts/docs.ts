@@ -1,0 +1,48 @@
+/**
+ * Writes every generated page; with `--check` it writes nothing, names the stale ones and fails. What a page says is the
+ * business of its render function, which is next to the data that it shows.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/src/config/describe.ts';
+import { renderBoundaries } from './boundaries.ts';
+import { renderErrors } from './errors.ts';
+
+interface Page {
+  /** From the root of the repository. */
+  path: string;
+  render: () => string;
+}
+
+const PAGES: Page[] = [
+  { path: 'biome.boundaries.json', render: renderBoundaries },
+  { path: 'docs/errors.md', render: renderErrors },
+  { path: 'docs/settings.md', render: renderSettingsMarkdown },
+  { path: 'erp-proxy.example.yaml', render: renderExampleYaml },
+];
+
+const checkOnly = process.argv.includes('--check');
+const stale = PAGES.filter(({ path, render }) => readPage(path) !== render());
+
+if (checkOnly && stale.length > 0) {
+  const names = stale.map(({ path }) => path).join(', ');
+  process.stderr.write(`Stale: ${names}. Run "npm run docs" and commit what it writes.\n`);
+  process.exitCode = 1;
+} else {
+  for (const { path, render } of stale) {
+    writeFileSync(locatePage(path), render());
+    process.stdout.write(`wrote ${path}\n`);
+  }
+}
+
+function readPage(path: string): string | null {
+  try {
+    return readFileSync(locatePage(path), 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function locatePage(path: string): string {
+  return fileURLToPath(new URL(`../${path}`, import.meta.url));
+}
