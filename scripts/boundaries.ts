@@ -62,7 +62,7 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/cli/**`,
     allow: [
       '../app.ts',
-      '../{config,egress,keys,observe,stores}/*',
+      '../{config,egress,execute,keys,observe,odoo,stores}/*',
       CONTRACT,
       '@erp-proxy/sandbox',
       'node:*',

@@ -4,6 +4,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { COMMANDS } from '../packages/server/src/cli/commands.ts';
+import { renderCliMarkdown } from '../packages/server/src/cli/help.ts';
 import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/src/config/describe.ts';
 import { renderBoundaries } from './boundaries.ts';
 import { renderErrors } from './errors.ts';
@@ -16,6 +18,7 @@ interface Page {
 
 const PAGES: Page[] = [
   { path: 'biome.boundaries.json', render: renderBoundaries },
+  { path: 'docs/cli.md', render: () => renderCliMarkdown(COMMANDS) },
   { path: 'docs/errors.md', render: renderErrors },
   { path: 'docs/settings.md', render: renderSettingsMarkdown },
   { path: 'erp-proxy.example.yaml', render: renderExampleYaml },

@@ -39,13 +39,21 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { version = 18, host = '127.0.0.1', port = 0, authDelayMs = 0, keepAlive = false } = options;
   const instance = new Instance(pickPersonality(version), authDelayMs);
-  const server = createServer({ requireHostHeader: false, maxHeaderSize: 65536 }, async (request, response) => {
-    instance.requests.total++;
-    const body = await readBody(request);
-    const { method = 'GET', url = '/' } = request;
-    const reply = await answerRequest(instance, { method, url, contentType: request.headers['content-type'], body });
-    writeReply(request, response, reply, keepAlive);
-  });
+  const server = createServer(
+    { requireHostHeader: false, maxHeaderSize: 65536 },
+    async (request, response) => {
+      instance.requests.total++;
+      const body = await readBody(request);
+      const { method = 'GET', url = '/' } = request;
+      const reply = await answerRequest(instance, {
+        method,
+        url,
+        contentType: request.headers['content-type'],
+        body,
+      });
+      writeReply(request, response, reply, keepAlive);
+    },
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -3,8 +3,8 @@ import type { Json } from '../json/value.ts';
 import type { Row } from '../orm/field.ts';
 import type { Model } from '../orm/model.ts';
 import { Store } from '../orm/store.ts';
-import { companies, contacts } from './partners.ts';
 import { crm, products, sales } from './business.ts';
+import { companies, contacts } from './partners.ts';
 import { people, world } from './world.ts';
 
 const seededAt = '2026-11-21 01:30:31';
@@ -28,7 +28,8 @@ function putRows(store: Store, models: ReadonlyMap<string, Model>, name: string,
   const log = { create_uid: 1, create_date: seededAt, write_uid: 1, write_date: seededAt };
   const defaults: Record<string, Json> = {};
   for (const field of model.fields.values()) {
-    if (field.default !== undefined && typeof field.default !== 'function') defaults[field.name] = field.default;
+    if (field.default !== undefined && typeof field.default !== 'function')
+      defaults[field.name] = field.default;
   }
   for (const row of rows) {
     const id = (row['id'] as number | undefined) ?? store.nextId(name);
@@ -43,7 +44,17 @@ function describeModels(store: Store, models: ReadonlyMap<string, Model>): void 
     putRows(store, models, 'ir.model', [{ id, model: name, name: label }]);
   const addField = (row: Row) => {
     fieldId++;
-    putRows(store, models, 'ir.model.fields', [{ id: fieldId, state: 'base', create_uid: null, create_date: null, write_uid: null, write_date: null, ...row }]);
+    putRows(store, models, 'ir.model.fields', [
+      {
+        id: fieldId,
+        state: 'base',
+        create_uid: null,
+        create_date: null,
+        write_uid: null,
+        write_date: null,
+        ...row,
+      },
+    ]);
   };
   let modelId = 0;
   for (const model of models.values()) {
@@ -64,7 +75,9 @@ function describeModels(store: Store, models: ReadonlyMap<string, Model>): void 
         store: !field.compute,
         copied: field.copy !== false,
         on_delete: field.ondelete ?? null,
-        selection: field.selection ? `[${field.selection.map(([key, label]) => `('${key}', '${label}')`).join(', ')}]` : null,
+        selection: field.selection
+          ? `[${field.selection.map(([key, label]) => `('${key}', '${label}')`).join(', ')}]`
+          : null,
       });
     }
   }

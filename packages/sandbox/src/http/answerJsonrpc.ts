@@ -4,8 +4,8 @@ import { readJson } from '../json/readJson.ts';
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import { Fault } from '../orm/fault.ts';
 import type { Wire } from '../versions/personality.ts';
-import { contentLength, nosniff, type Reply, replyHtml } from './reply.ts';
 import { printTraceback } from './printTraceback.ts';
+import { contentLength, nosniff, type Reply, replyHtml } from './reply.ts';
 
 export interface JsonrpcRequest {
   readonly id: Json;
@@ -16,7 +16,11 @@ export interface JsonrpcRequest {
 export function readRequest(body: Buffer, wire: Wire): JsonrpcRequest | Reply {
   const refuse = (text: string): Reply => ({
     status: 400,
-    headers: [['Content-Type', 'text/html; charset=utf-8'], contentLength, ...(wire.nosniff ? [nosniff] : [])],
+    headers: [
+      ['Content-Type', 'text/html; charset=utf-8'],
+      contentLength,
+      ...(wire.nosniff ? [nosniff] : []),
+    ],
     body: text,
   });
   try {
@@ -28,7 +32,12 @@ export function readRequest(body: Buffer, wire: Wire): JsonrpcRequest | Reply {
   }
 }
 
-export function replyResult(id: Json, result: Json | undefined, wire: Wire, cookies: Reply['headers'] = []): Reply {
+export function replyResult(
+  id: Json,
+  result: Json | undefined,
+  wire: Wire,
+  cookies: Reply['headers'] = [],
+): Reply {
   const envelope: Record<string, Json> = { jsonrpc: '2.0', id };
   if (result !== undefined) envelope['result'] = result;
   return replyJson(envelope, [...cookies, ...(wire.nosniff ? [nosniff] : [])]);
@@ -47,7 +56,11 @@ export function replyJson(value: JsonObject, headers: Reply['headers']): Reply {
       'The server encountered an internal error and was unable to complete your request. Either the server is overloaded or there is an error in the application.',
     );
   }
-  return { status: 200, headers: [contentLength, ['Content-Type', 'application/json; charset=utf-8'], ...headers], body };
+  return {
+    status: 200,
+    headers: [contentLength, ['Content-Type', 'application/json; charset=utf-8'], ...headers],
+    body,
+  };
 }
 
 function describeFault(error: unknown, wire: Wire): JsonObject {

@@ -72,10 +72,18 @@ async function answerRpc(
 }
 
 function replyHealth({ personality: { wire } }: Instance, isDatabaseAsked: boolean): Reply {
-  const status = { status: 'pass', ...(isDatabaseAsked && wire.healthShowsDatabase ? { db_server_status: true } : {}) };
+  const status = {
+    status: 'pass',
+    ...(isDatabaseAsked && wire.healthShowsDatabase ? { db_server_status: true } : {}),
+  };
   return {
     status: 200,
-    headers: [['Content-Type', 'application/json'], ['Cache-Control', 'no-store'], contentLength, ...(wire.nosniff ? [nosniff] : [])],
+    headers: [
+      ['Content-Type', 'application/json'],
+      ['Cache-Control', 'no-store'],
+      contentLength,
+      ...(wire.nosniff ? [nosniff] : []),
+    ],
     body: printJson(status),
   };
 }

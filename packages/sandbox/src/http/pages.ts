@@ -30,12 +30,18 @@ export function replyRedirect(location: string, headers: Reply['headers']): Repl
 
 export function replyWrongContentType(wire: Wire, path: string, method: string): Reply {
   const { status, routeType } = wire.wrongContentType;
-  const types = status === 415 && method !== 'POST' && method !== 'PUT' ? "[&#39;http&#39;, &#39;json2&#39;]" : '[&#39;http&#39;]';
+  const types =
+    status === 415 && method !== 'POST' && method !== 'PUT'
+      ? '[&#39;http&#39;, &#39;json2&#39;]'
+      : '[&#39;http&#39;]';
   const text = `Request inferred type is compatible with ${types} but &#39;${path}&#39; is type=&#39;${routeType}&#39;.`;
   if (status === 400) return replyHtml(400, '400 Bad Request', text);
-  return replyHtml(415, '415 Unsupported Media Type', `${text}<br><br>Please verify the Content-Type request header and try again.`, [
-    ['Accept', 'application/json, application/json-rpc'],
-  ]);
+  return replyHtml(
+    415,
+    '415 Unsupported Media Type',
+    `${text}<br><br>Please verify the Content-Type request header and try again.`,
+    [['Accept', 'application/json, application/json-rpc']],
+  );
 }
 
 export function bakeSession(wire: Wire): readonly [string, string] {

@@ -8,6 +8,8 @@ export function printTraceback(fault: Fault): string {
     ['/opt/odoo/odoo/api.py', 517, 'call_kw', 'result = getattr(recs, name)(*args, **kwargs)'],
     ['/opt/odoo/odoo/sql_db.py', 347, 'execute', 'res = self._obj.execute(query, params)'],
   ] as const;
-  const frames = where.map(([file, line, name, code]) => `  File "${file}", line ${line}, in ${name}\n    ${code}\n`);
+  const frames = where.map(
+    ([file, line, name, code]) => `  File "${file}", line ${line}, in ${name}\n    ${code}\n`,
+  );
   return `Traceback (most recent call last):\n${frames.join('')}${fault.name.replace('builtins.', '')}: ${fault.message}\n`;
 }

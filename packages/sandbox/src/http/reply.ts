@@ -9,7 +9,12 @@ export interface Reply {
 export const contentLength = ['Content-Length', ''] as const;
 export const nosniff = ['X-Content-Type-Options', 'nosniff'] as const;
 
-export function replyHtml(status: number, title: string, text: string, headers: Reply['headers'] = []): Reply {
+export function replyHtml(
+  status: number,
+  title: string,
+  text: string,
+  headers: Reply['headers'] = [],
+): Reply {
   return {
     status,
     headers: [['Content-Type', 'text/html; charset=utf-8'], contentLength, ...headers],

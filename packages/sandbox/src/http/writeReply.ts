@@ -6,12 +6,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Reply } from './reply.ts';
 
-export function writeReply(request: IncomingMessage, response: ServerResponse, reply: Reply, keepAlive: boolean): void {
+export function writeReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+  keepAlive: boolean,
+): void {
   const body = Buffer.from(reply.body);
   const headers: [string, string][] = [
     ['Server', 'Werkzeug/2.2.2 Python/3.11.2'],
     ['Date', new Date().toUTCString()],
-    ...reply.headers.map(([name, value]): [string, string] => [name, name === 'Content-Length' ? String(body.length) : value]),
+    ...reply.headers.map(([name, value]): [string, string] => [
+      name,
+      name === 'Content-Length' ? String(body.length) : value,
+    ]),
   ];
   const shown = request.method === 'HEAD' ? Buffer.alloc(0) : body;
   const reason = reasons[reply.status] ?? '';

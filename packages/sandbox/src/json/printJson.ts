@@ -11,7 +11,9 @@ export function printJson(value: Json): string {
   if (typeof value === 'string') return printString(value);
   if (typeof value === 'object') {
     if (Array.isArray(value)) return `[${value.map(printJson).join(', ')}]`;
-    const members = Object.entries(value).map(([name, member]) => `${printString(name)}: ${printJson(member)}`);
+    const members = Object.entries(value).map(
+      ([name, member]) => `${printString(name)}: ${printJson(member)}`,
+    );
     return `{${members.join(', ')}}`;
   }
   return String(Object.is(value, -0) ? 0 : value);
@@ -41,5 +43,7 @@ function printSmall(mantissa: string, exponent: number): string {
 // JSON.stringify escapes lone surrogates, which Python leaves raw and then fails to encode.
 function printString(text: string): string {
   if (text.isWellFormed()) return JSON.stringify(text);
-  return Array.from(text, (unit) => (unit.isWellFormed() ? JSON.stringify(unit).slice(1, -1) : unit)).join('').replace(/^|$/g, '"');
+  return Array.from(text, (unit) => (unit.isWellFormed() ? JSON.stringify(unit).slice(1, -1) : unit))
+    .join('')
+    .replace(/^|$/g, '"');
 }

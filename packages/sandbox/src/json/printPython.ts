@@ -10,7 +10,9 @@ export function printPython(value: Json): string {
   if (value instanceof Float) return printFloat(value.value).replace('Infinity', 'inf').replace('NaN', 'nan');
   if (Array.isArray(value)) return `[${value.map(printPython).join(', ')}]`;
   if (typeof value === 'object') {
-    return `{${Object.entries(value).map(([name, member]) => `${printText(name)}: ${printPython(member)}`).join(', ')}}`;
+    return `{${Object.entries(value)
+      .map(([name, member]) => `${printText(name)}: ${printPython(member)}`)
+      .join(', ')}}`;
   }
   return String(value);
 }
@@ -31,6 +33,10 @@ export function nameType(value: Json): string {
 }
 
 function printText(text: string): string {
-  const escaped = text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/\r/g, '\\r').replace(/\t/g, '\\t');
+  const escaped = text
+    .replace(/\\/g, '\\\\')
+    .replace(/\n/g, '\\n')
+    .replace(/\r/g, '\\r')
+    .replace(/\t/g, '\\t');
   return text.includes("'") && !text.includes('"') ? `"${escaped}"` : `'${escaped.replace(/'/g, "\\'")}'`;
 }

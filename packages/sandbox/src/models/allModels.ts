@@ -10,6 +10,26 @@ import { configParameter, irModel, irModelFields, view } from './technical.ts';
 import { country, countryGroup, currency, currencyRate, state } from './world.ts';
 
 export const allModels: readonly ModelSpec[] = [
-  irModel, irModelFields, configParameter, view, language, countryGroup, country, state, currency, currencyRate, company, user,
-  partner, partnerCategory, message, template, product, order, orderLine, tag, stage, lead,
+  irModel,
+  irModelFields,
+  configParameter,
+  view,
+  language,
+  countryGroup,
+  country,
+  state,
+  currency,
+  currencyRate,
+  company,
+  user,
+  partner,
+  partnerCategory,
+  message,
+  template,
+  product,
+  order,
+  orderLine,
+  tag,
+  stage,
+  lead,
 ];

@@ -1,13 +1,18 @@
 /** Companies, users and languages: who works here. */
-import type { Method, ModelSpec } from '../orm/model.ts';
+
 import { boolean, char, many2many, many2one, selection } from '../orm/field.ts';
 import { ensureOne } from '../orm/methods/recordMethods.ts';
+import type { Method, ModelSpec } from '../orm/model.ts';
 
 export const company: ModelSpec = {
   name: 'res.company',
   description: 'Companies',
   order: 'name',
-  access: { write: ['base.group_erp_manager'], create: ['base.group_erp_manager'], unlink: ['base.group_erp_manager'] },
+  access: {
+    write: ['base.group_erp_manager'],
+    create: ['base.group_erp_manager'],
+    unlink: ['base.group_erp_manager'],
+  },
   rule: (environment) => [['id', 'in', environment.userCompanyIds]],
   unique: [{ fields: ['name'], message: 'The company name must be unique!' }],
   fields: {
@@ -23,7 +28,11 @@ const contextGet: Method = {
   owner: 'Users',
   kind: 'model',
   parameters: '',
-  run: ({ environment }) => ({ lang: environment.user['lang'] ?? false, tz: environment.user['tz'] ?? false, uid: environment.uid }),
+  run: ({ environment }) => ({
+    lang: environment.user['lang'] ?? false,
+    tz: environment.user['tz'] ?? false,
+    uid: environment.uid,
+  }),
 };
 
 const hasGroup: Method = {
@@ -41,21 +50,35 @@ const userHasGroups: Method = {
   owner: 'BaseModel',
   kind: 'model',
   parameters: 'groups',
-  run: ({ environment, values }) => String(values['groups']).split(',').some((group) => environment.hasGroup(group.trim())),
+  run: ({ environment, values }) =>
+    String(values['groups'])
+      .split(',')
+      .some((group) => environment.hasGroup(group.trim())),
 };
 
 const showGroups: Method = {
   owner: 'Users',
   kind: 'record',
   parameters: '',
-  run: (call) => ({ name: 'Groups', type: 'ir.actions.act_window', res_model: 'res.groups', view_mode: 'list,form', target: 'current', domain: [['id', 'in', [ensureOne(call)]]] }),
+  run: (call) => ({
+    name: 'Groups',
+    type: 'ir.actions.act_window',
+    res_model: 'res.groups',
+    view_mode: 'list,form',
+    target: 'current',
+    domain: [['id', 'in', [ensureOne(call)]]],
+  }),
 };
 
 export const user: ModelSpec = {
   name: 'res.users',
   description: 'User',
   order: 'name, login',
-  access: { write: ['base.group_erp_manager'], create: ['base.group_erp_manager'], unlink: ['base.group_erp_manager'] },
+  access: {
+    write: ['base.group_erp_manager'],
+    create: ['base.group_erp_manager'],
+    unlink: ['base.group_erp_manager'],
+  },
   unique: [{ fields: ['login'], message: 'You can not have two users with the same login!' }],
   fields: {
     name: char('Name', { required: true }),
@@ -68,9 +91,21 @@ export const user: ModelSpec = {
     tz: char('Timezone'),
     active: boolean('Active', { default: true }),
     share: boolean('Share User', { readonly: true }),
-    notification_type: selection('Notification', [['email', 'Handle by Emails'], ['inbox', 'Handle in Odoo']], { default: 'email' }),
+    notification_type: selection(
+      'Notification',
+      [
+        ['email', 'Handle by Emails'],
+        ['inbox', 'Handle in Odoo'],
+      ],
+      { default: 'email' },
+    ),
   },
-  methods: { context_get: contextGet, has_group: hasGroup, user_has_groups: userHasGroups, action_show_groups: showGroups },
+  methods: {
+    context_get: contextGet,
+    has_group: hasGroup,
+    user_has_groups: userHasGroups,
+    action_show_groups: showGroups,
+  },
 };
 
 export const language: ModelSpec = {
@@ -78,5 +113,9 @@ export const language: ModelSpec = {
   description: 'Languages',
   order: 'active desc, name',
   unique: [{ fields: ['code'], message: 'The code of the language must be unique!' }],
-  fields: { name: char('Name', { required: true }), code: char('Locale Code', { required: true }), active: boolean('Active') },
+  fields: {
+    name: char('Name', { required: true }),
+    code: char('Locale Code', { required: true }),
+    active: boolean('Active'),
+  },
 };

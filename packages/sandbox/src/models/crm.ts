@@ -1,5 +1,17 @@
 /** The sales pipeline: tags, stages and leads. */
-import { char, date, float, html, integer, many2many, many2one, monetary, properties, reference, selection } from '../orm/field.ts';
+import {
+  char,
+  date,
+  float,
+  html,
+  integer,
+  many2many,
+  many2one,
+  monetary,
+  properties,
+  reference,
+  selection,
+} from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
 
 const managers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
@@ -22,7 +34,12 @@ export const stage: ModelSpec = {
   fields: { name: char('Stage Name', { required: true }), sequence: integer('Sequence', { default: 1 }) },
 };
 
-const priorities = [['0', 'Low'], ['1', 'Medium'], ['2', 'High'], ['3', 'Very High']] as const;
+const priorities = [
+  ['0', 'Low'],
+  ['1', 'Medium'],
+  ['2', 'High'],
+  ['3', 'Very High'],
+] as const;
 
 export const lead: ModelSpec = {
   name: 'crm.lead',

@@ -3,12 +3,29 @@ import type { Json } from '../json/value.ts';
 import type { Environment } from '../orm/environment.ts';
 import { Fault, userError, validationError } from '../orm/fault.ts';
 import {
-  binary, boolean, char, date, float, html, integer, many2many, many2one, monetary, one2many, type Row, selection,
+  binary,
+  boolean,
+  char,
+  date,
+  float,
+  html,
+  integer,
+  many2many,
+  many2one,
+  monetary,
+  one2many,
+  type Row,
+  selection,
 } from '../orm/field.ts';
-import { postMessage } from './postMessage.ts';
 import type { ModelSpec } from '../orm/model.ts';
+import { postMessage } from './postMessage.ts';
 
-const types = [['contact', 'Contact'], ['invoice', 'Invoice Address'], ['delivery', 'Delivery Address'], ['other', 'Other Address']] as const;
+const types = [
+  ['contact', 'Contact'],
+  ['invoice', 'Invoice Address'],
+  ['delivery', 'Delivery Address'],
+  ['other', 'Other Address'],
+] as const;
 
 export const partner: ModelSpec = {
   name: 'res.partner',
@@ -21,7 +38,12 @@ export const partner: ModelSpec = {
     unlink: ['base.group_partner_manager'],
   },
   rule: (environment) => ['|', ['company_id', '=', false], ['company_id', 'in', environment.companyIds]],
-  checks: [{ holds: (row) => (row['type'] ?? 'contact') !== 'contact' || Boolean(row['name']), message: 'Contacts require a name' }],
+  checks: [
+    {
+      holds: (row) => (row['type'] ?? 'contact') !== 'contact' || Boolean(row['name']),
+      message: 'Contacts require a name',
+    },
+  ],
   fields: {
     name: char('Name'),
     complete_name: char('Complete Name', { readonly: true, compute: nameAddress }),
@@ -46,13 +68,23 @@ export const partner: ModelSpec = {
     city: char('City'),
     state_id: many2one('State', 'res.country.state', { ondelete: 'restrict' }),
     country_id: many2one('Country', 'res.country', { ondelete: 'restrict' }),
-    country_code: char('Country Code', { readonly: true, compute: (environment, row) => countryCode(environment, row) }),
+    country_code: char('Country Code', {
+      readonly: true,
+      compute: (environment, row) => countryCode(environment, row),
+    }),
     email: char('Email'),
     phone: char('Phone'),
     is_company: boolean('Is a Company'),
-    company_type: selection('Company Type', [['person', 'Individual'], ['company', 'Company']], {
-      compute: (_, row) => (row['is_company'] ? 'company' : 'person'),
-    }),
+    company_type: selection(
+      'Company Type',
+      [
+        ['person', 'Individual'],
+        ['company', 'Company'],
+      ],
+      {
+        compute: (_, row) => (row['is_company'] ? 'company' : 'person'),
+      },
+    ),
     company_id: many2one('Company', 'res.company'),
     color: integer('Color Index', { default: 0 }),
     credit_limit: float('Credit Limit'),
@@ -83,8 +115,11 @@ export const partnerCategory: ModelSpec = {
 };
 
 function nameAddress(environment: Environment, row: Row): string {
-  const parent = row['parent_id'] ? environment.store.get('res.partner', row['parent_id'] as number) : undefined;
-  const own = typeof row['name'] === 'string' ? row['name'] : (types.find(([key]) => key === row['type'])?.[1] ?? '');
+  const parent = row['parent_id']
+    ? environment.store.get('res.partner', row['parent_id'] as number)
+    : undefined;
+  const own =
+    typeof row['name'] === 'string' ? row['name'] : (types.find(([key]) => key === row['type'])?.[1] ?? '');
   // Odoo squeezes blanks in display names.
   const name = own.replace(/[^\S\n]*\n[^\S\n]*/g, '\n').trim();
   return parent && !row['is_company'] ? `${parent['name']}, ${name}` : name;
@@ -96,16 +131,24 @@ function countryCode(environment: Environment, row: Row): Json {
 
 function checkRecursion(environment: Environment, row: Row): void {
   const seen = new Set<number>([row['id'] as number]);
-  for (let at = row['parent_id'] as number | undefined; at; at = environment.store.get('res.partner', at)?.['parent_id'] as number | undefined) {
+  for (
+    let at = row['parent_id'] as number | undefined;
+    at;
+    at = environment.store.get('res.partner', at)?.['parent_id'] as number | undefined
+  ) {
     if (seen.has(at)) throw validationError('You cannot create recursive Partner hierarchies.');
     seen.add(at);
   }
 }
 
 function keepUsedPartner(environment: Environment, row: Row): void {
-  const users = [...environment.store.table('res.users').values()].filter((user) => user['partner_id'] === row['id'] && user['active'] !== false);
+  const users = [...environment.store.table('res.users').values()].filter(
+    (user) => user['partner_id'] === row['id'] && user['active'] !== false,
+  );
   if (users.length > 0) throw redirectToUsers(users);
-  const isSold = [...environment.store.table('sale.order').values()].some((order) => order['partner_id'] === row['id']);
+  const isSold = [...environment.store.table('sale.order').values()].some(
+    (order) => order['partner_id'] === row['id'],
+  );
   if (isSold) throw userError('The partner cannot be deleted because it is used in Accounting');
 }
 
@@ -113,7 +156,19 @@ function redirectToUsers(users: readonly Row[]): Fault {
   const names = users.map((user) => user['name']).join(', ');
   const message = `You cannot delete contacts linked to an active user.\nYou should rather archive them after archiving their associated user.\n\nLinked active users : ${names}`;
   const id = users[0]?.['id'] as number;
-  const action = { type: 'ir.actions.act_window', res_model: 'res.users', context: { create: false }, view_mode: 'form', views: [[163, 'form']], res_id: id };
+  const action = {
+    type: 'ir.actions.act_window',
+    res_model: 'res.users',
+    context: { create: false },
+    view_mode: 'form',
+    views: [[163, 'form']],
+    res_id: id,
+  };
   const shown = `{'type': 'ir.actions.act_window', 'res_model': 'res.users', 'context': {'create': False}, 'view_mode': 'form', 'views': [[163, 'form']], 'res_id': ${id}}`;
-  return new Fault('odoo.exceptions.RedirectWarning', `${message}\n${shown}\nGo to users\nNone`, [message, action, 'Go to users', null]);
+  return new Fault('odoo.exceptions.RedirectWarning', `${message}\n${shown}\nGo to users\nNone`, [
+    message,
+    action,
+    'Go to users',
+    null,
+  ]);
 }

@@ -1,7 +1,8 @@
 /** The chatter: message_post writes a mail.message. */
-import type { Method, ModelSpec } from '../orm/model.ts';
+
 import { char, html, integer, many2one } from '../orm/field.ts';
 import { ensureOne } from '../orm/methods/recordMethods.ts';
+import type { Method, ModelSpec } from '../orm/model.ts';
 import { createRow } from '../orm/write.ts';
 
 export const postMessage: Method = {
@@ -14,7 +15,12 @@ export const postMessage: Method = {
     const res_id = ensureOne(call);
     const message = environment.sudo().model('mail.message');
     const body = `<p>${String(values['body'] ?? '')}</p>`;
-    const id = createRow(environment.sudo(), message, { model: model.name, res_id, body, subject: values['subject'] ?? false });
+    const id = createRow(environment.sudo(), message, {
+      model: model.name,
+      res_id,
+      body,
+      subject: values['subject'] ?? false,
+    });
     return environment.personality.messageIsList ? [id] : id;
   },
 };
@@ -29,6 +35,8 @@ export const message: ModelSpec = {
     body: html('Contents'),
     model: char('Related Document Model'),
     res_id: integer('Related Document ID'),
-    author_id: many2one('Author', 'res.partner', { default: (environment) => environment.user['partner_id'] ?? null }),
+    author_id: many2one('Author', 'res.partner', {
+      default: (environment) => environment.user['partner_id'] ?? null,
+    }),
   },
 };

@@ -1,10 +1,31 @@
 /** Products: every variant has one template here. */
 import type { Environment } from '../orm/environment.ts';
-import { binary, boolean, char, float, type FieldOptions, html, integer, many2one, one2many, type Row, selection, text } from '../orm/field.ts';
+import {
+  binary,
+  boolean,
+  char,
+  type FieldOptions,
+  float,
+  html,
+  integer,
+  many2one,
+  one2many,
+  type Row,
+  selection,
+  text,
+} from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
 
-const kinds = [['consu', 'Goods'], ['service', 'Service'], ['combo', 'Combo']] as const;
-const managed = { write: ['base.group_system'], create: ['base.group_system'], unlink: ['base.group_system'] };
+const kinds = [
+  ['consu', 'Goods'],
+  ['service', 'Service'],
+  ['combo', 'Combo'],
+] as const;
+const managed = {
+  write: ['base.group_system'],
+  create: ['base.group_system'],
+  unlink: ['base.group_system'],
+};
 
 export const template: ModelSpec = {
   name: 'product.template',
@@ -45,7 +66,10 @@ export const product: ModelSpec = {
     return row['default_code'] ? `[${row['default_code']}] ${name}` : name;
   },
   fields: {
-    product_tmpl_id: many2one('Product Template', 'product.template', { required: true, ondelete: 'cascade' }),
+    product_tmpl_id: many2one('Product Template', 'product.template', {
+      required: true,
+      ondelete: 'cascade',
+    }),
     default_code: char('Internal Reference'),
     active: boolean('Active', { default: true }),
     barcode: char('Barcode', { copy: false }),

@@ -2,7 +2,21 @@
 import type { JsonObject } from '../json/value.ts';
 import type { Environment } from '../orm/environment.ts';
 import { userError } from '../orm/fault.ts';
-import { boolean, char, date, datetime, float, html, integer, many2one, monetary, one2many, type Row, selection, text } from '../orm/field.ts';
+import {
+  boolean,
+  char,
+  date,
+  datetime,
+  float,
+  html,
+  integer,
+  many2one,
+  monetary,
+  one2many,
+  type Row,
+  selection,
+  text,
+} from '../orm/field.ts';
 import { ensureOne, listRows } from '../orm/methods/recordMethods.ts';
 import type { Call, Method, ModelSpec } from '../orm/model.ts';
 import { writeRows } from '../orm/write.ts';
@@ -10,13 +24,24 @@ import { postMessage } from './postMessage.ts';
 
 const sellers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
 const access = {
-  read: [...sellers, 'account.group_account_invoice', 'account.group_account_readonly', 'account.group_account_user', 'base.group_portal'],
+  read: [
+    ...sellers,
+    'account.group_account_invoice',
+    'account.group_account_readonly',
+    'account.group_account_user',
+    'base.group_portal',
+  ],
   write: [...sellers, 'account.group_account_invoice'],
   create: sellers,
   unlink: ['sales_team.group_sale_manager'],
 };
 
-const states = [['draft', 'Quotation'], ['sent', 'Quotation Sent'], ['sale', 'Sales Order'], ['cancel', 'Cancelled']] as const;
+const states = [
+  ['draft', 'Quotation'],
+  ['sent', 'Quotation Sent'],
+  ['sale', 'Sales Order'],
+  ['cancel', 'Cancelled'],
+] as const;
 
 const method = (run: Method['run']): Method => ({ owner: 'SaleOrder', kind: 'record', parameters: '', run });
 
@@ -29,12 +54,19 @@ export const order: ModelSpec = {
   fields: {
     name: char('Order Reference', { required: true, copy: false }),
     partner_id: many2one('Customer', 'res.partner', { required: true, ondelete: 'restrict' }),
-    date_order: datetime('Order Date', { required: true, copy: false, default: (environment) => environment.now }),
+    date_order: datetime('Order Date', {
+      required: true,
+      copy: false,
+      default: (environment) => environment.now,
+    }),
     validity_date: date('Expiration', { copy: false }),
     state: selection('Status', states, { readonly: true, copy: false, default: 'draft' }),
     locked: boolean('Locked', { default: false, copy: false }),
     client_order_ref: char('Customer Reference', { copy: false }),
-    company_id: many2one('Company', 'res.company', { required: true, default: (environment) => environment.companyId }),
+    company_id: many2one('Company', 'res.company', {
+      required: true,
+      default: (environment) => environment.companyId,
+    }),
     currency_id: many2one('Currency', 'res.currency', { default: 1 }),
     user_id: many2one('Salesperson', 'res.users', { default: (environment) => environment.uid }),
     order_line: one2many('Order Lines', 'sale.order.line', 'order_id'),
@@ -46,7 +78,9 @@ export const order: ModelSpec = {
   beforeCreate: (environment, values) => ({ ...values, name: values['name'] || nameNext(environment) }),
   beforeUnlink: (_, row) => {
     if (row['state'] === 'draft' || row['state'] === 'cancel') return;
-    throw userError('You can not delete a sent quotation or a confirmed sales order. You must first cancel it.');
+    throw userError(
+      'You can not delete a sent quotation or a confirmed sales order. You must first cancel it.',
+    );
   },
   methods: {
     action_confirm: method(confirmOrders),
@@ -73,25 +107,32 @@ export const orderLine: ModelSpec = {
     price_subtotal: monetary('Subtotal', { readonly: true, compute: (_, row) => subtotal(row) }),
     state: selection('Order Status', states, {
       readonly: true,
-      compute: (environment, row) => environment.store.get('sale.order', row['order_id'] as number)?.['state'] ?? null,
+      compute: (environment, row) =>
+        environment.store.get('sale.order', row['order_id'] as number)?.['state'] ?? null,
     }),
   },
   beforeCreate: fillLine,
 };
 
 function nameNext(environment: Environment): string {
-  const numbers = [...environment.store.table('sale.order').values()].map((row) => Number(String(row['name']).slice(1)) || 0);
+  const numbers = [...environment.store.table('sale.order').values()].map(
+    (row) => Number(String(row['name']).slice(1)) || 0,
+  );
   return `S${String(Math.max(0, ...numbers) + 1).padStart(5, '0')}`;
 }
 
 function subtotal(row: Row): number {
-  const amount = Number(row['product_uom_qty'] ?? 0) * Number(row['price_unit'] ?? 0) * (1 - Number(row['discount'] ?? 0) / 100);
+  const amount =
+    Number(row['product_uom_qty'] ?? 0) *
+    Number(row['price_unit'] ?? 0) *
+    (1 - Number(row['discount'] ?? 0) / 100);
   return Math.round(amount * 100) / 100;
 }
 
 function sumLines(environment: Environment, row: Row): number {
   let total = 0;
-  for (const line of environment.store.table('sale.order.line').values()) if (line['order_id'] === row['id']) total += subtotal(line);
+  for (const line of environment.store.table('sale.order.line').values())
+    if (line['order_id'] === row['id']) total += subtotal(line);
   return Math.round(total * 100) / 100;
 }
 
@@ -114,7 +155,8 @@ function confirmOrders(call: Call): true {
 function cancelOrders(call: Call) {
   const rows = listRows(call);
   const { environment } = call;
-  if (!environment.personality.cancelOpensWizard || rows.every((row) => row['state'] === 'draft')) return setState(call, 'cancel');
+  if (!environment.personality.cancelOpensWizard || rows.every((row) => row['state'] === 'draft'))
+    return setState(call, 'cancel');
   return {
     name: 'Cancel Sales Order',
     view_mode: 'form',
@@ -148,6 +190,11 @@ function openComposer(call: Call) {
 }
 
 function setState(call: Call, state: string): true {
-  writeRows(call.environment, call.model, listRows(call).map((row) => row['id'] as number), { state });
+  writeRows(
+    call.environment,
+    call.model,
+    listRows(call).map((row) => row['id'] as number),
+    { state },
+  );
   return true;
 }

@@ -1,11 +1,19 @@
 /** Odoo's own tables: models, fields, settings, views. */
+
+import { checkAccess } from '../orm/access.ts';
 import { boolean, char, integer, many2many, many2one, one2many, selection, text } from '../orm/field.ts';
 import type { Method, ModelSpec } from '../orm/model.ts';
-import { checkAccess } from '../orm/access.ts';
 import { createRow, writeRows } from '../orm/write.ts';
 
-const managed = { write: ['base.group_system'], create: ['base.group_system'], unlink: ['base.group_system'] };
-const states = [['manual', 'Custom'], ['base', 'Base']] as const;
+const managed = {
+  write: ['base.group_system'],
+  create: ['base.group_system'],
+  unlink: ['base.group_system'],
+};
+const states = [
+  ['manual', 'Custom'],
+  ['base', 'Base'],
+] as const;
 
 export const irModel: ModelSpec = {
   name: 'ir.model',
@@ -50,7 +58,11 @@ export const irModelFields: ModelSpec = {
     translate: boolean('Translatable'),
     size: integer('Size'),
     state: selection('Type', states, { default: 'manual', required: true }),
-    on_delete: selection('On Delete', [['cascade', 'Cascade'], ['set null', 'Set NULL'], ['restrict', 'Restrict']]),
+    on_delete: selection('On Delete', [
+      ['cascade', 'Cascade'],
+      ['set null', 'Set NULL'],
+      ['restrict', 'Restrict'],
+    ]),
     domain: char('Domain'),
     groups: many2many('Groups', 'ir.model', { compute: () => [] }),
     group_expand: boolean('Expand Groups'),
@@ -86,7 +98,9 @@ const getParameter: Method = {
   parameters: 'key, default=False',
   run: ({ environment, model, values }) => {
     checkAccess(environment, model, 'read');
-    const known = [...environment.store.table(model.name).values()].find((row) => row['key'] === values['key']);
+    const known = [...environment.store.table(model.name).values()].find(
+      (row) => row['key'] === values['key'],
+    );
     return known?.['value'] ?? values['default'] ?? false;
   },
 };
@@ -108,5 +122,9 @@ export const view: ModelSpec = {
   name: 'ir.ui.view',
   description: 'View',
   access: managed,
-  fields: { name: char('View Name', { required: true }), model: char('Model'), arch: text('View Architecture') },
+  fields: {
+    name: char('View Name', { required: true }),
+    model: char('Model'),
+    arch: text('View Architecture'),
+  },
 };

@@ -1,11 +1,29 @@
 /** Countries, states and currencies. */
 import type { Json } from '../json/value.ts';
-import { boolean, char, date, float, integer, many2many, many2one, one2many, selection, text } from '../orm/field.ts';
+import {
+  boolean,
+  char,
+  date,
+  float,
+  integer,
+  many2many,
+  many2one,
+  one2many,
+  selection,
+  text,
+} from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
 
-const managed = { write: ['base.group_system'], create: ['base.group_system'], unlink: ['base.group_system'] };
+const managed = {
+  write: ['base.group_system'],
+  create: ['base.group_system'],
+  unlink: ['base.group_system'],
+};
 
-const positions = [['before', 'Before Address'], ['after', 'After Address']] as const;
+const positions = [
+  ['before', 'Before Address'],
+  ['after', 'After Address'],
+] as const;
 
 export const country: ModelSpec = {
   name: 'res.country',
@@ -24,7 +42,11 @@ export const country: ModelSpec = {
     }),
     address_view_id: many2one('Input View', 'ir.ui.view'),
     currency_id: many2one('Currency', 'res.currency'),
-    image_url: char('Flag', { readonly: true, searchable: false, compute: (_, row) => flagOf(row['code'] ?? null) }),
+    image_url: char('Flag', {
+      readonly: true,
+      searchable: false,
+      compute: (_, row) => flagOf(row['code'] ?? null),
+    }),
     phone_code: integer('Country Calling Code'),
     country_group_ids: many2many('Country Groups', 'res.country.group'),
     state_ids: one2many('States', 'res.country.state', 'country_id'),
@@ -70,7 +92,14 @@ export const currency: ModelSpec = {
     rounding: float('Rounding Factor', { default: 0.01 }),
     decimal_places: integer('Decimal Places', { default: 2 }),
     active: boolean('Active', { default: true }),
-    position: selection('Symbol Position', [['after', 'After Amount'], ['before', 'Before Amount']], { default: 'after' }),
+    position: selection(
+      'Symbol Position',
+      [
+        ['after', 'After Amount'],
+        ['before', 'Before Amount'],
+      ],
+      { default: 'after' },
+    ),
   },
 };
 
@@ -80,13 +109,22 @@ export const currencyRate: ModelSpec = {
   order: 'name desc, id',
   recName: 'name',
   access: managed,
-  unique: [{ fields: ['name', 'currency_id', 'company_id'], message: 'Only one currency rate per day allowed!' }],
-  checks: [{ holds: (row) => ((row['rate'] as number | undefined) ?? 0) > 0, message: 'The currency rate must be strictly positive.' }],
+  unique: [
+    { fields: ['name', 'currency_id', 'company_id'], message: 'Only one currency rate per day allowed!' },
+  ],
+  checks: [
+    {
+      holds: (row) => ((row['rate'] as number | undefined) ?? 0) > 0,
+      message: 'The currency rate must be strictly positive.',
+    },
+  ],
   fields: {
     name: date('Date', { required: true }),
     rate: float('Technical Rate'),
     company_rate: float('Company Rate', { compute: (_, row) => row['rate'] ?? 0 }),
-    inverse_company_rate: float('Inverse Company Rate', { compute: (_, row) => 1 / ((row['rate'] as number | undefined) || 1) }),
+    inverse_company_rate: float('Inverse Company Rate', {
+      compute: (_, row) => 1 / ((row['rate'] as number | undefined) || 1),
+    }),
     currency_id: many2one('Currency', 'res.currency', { required: true, ondelete: 'cascade' }),
     company_id: many2one('Company', 'res.company'),
   },

@@ -1,11 +1,17 @@
 /** Rights: what a model allows to the user's groups, and which records the record rules leave (FACTS 2.6, 13.16). */
+
+import { compileDomain } from './domain.ts';
 import type { Environment } from './environment.ts';
 import { accessError } from './fault.ts';
-import { compileDomain } from './domain.ts';
 import type { Field } from './field.ts';
 import type { Model, Operation } from './model.ts';
 
-export function checkAccess(environment: Environment, model: Model, operation: Operation, ids: readonly number[] = []): void {
+export function checkAccess(
+  environment: Environment,
+  model: Model,
+  operation: Operation,
+  ids: readonly number[] = [],
+): void {
   checkModelAccess(environment, model, operation);
   const allowed = filterByRule(environment, model, ids);
   if (allowed.length === ids.length) return;
@@ -18,7 +24,11 @@ export function mayAccess(environment: Environment, model: Model, operation: Ope
   return !groups || groups.some((group) => environment.hasGroup(group));
 }
 
-export function filterByRule(environment: Environment, model: Model, ids: readonly number[]): readonly number[] {
+export function filterByRule(
+  environment: Environment,
+  model: Model,
+  ids: readonly number[],
+): readonly number[] {
   if (environment.isSuperuser || !model.rule || ids.length === 0) return ids;
   const holds = compileDomain(environment.sudo(), model, model.rule(environment));
   return ids.filter((id) => {

@@ -5,7 +5,12 @@
 import { Float, type Json, type JsonObject } from '../json/value.ts';
 import { typeError } from './fault.ts';
 
-export function bindArguments(name: string, parameters: string, args: readonly Json[], named: JsonObject): JsonObject {
+export function bindArguments(
+  name: string,
+  parameters: string,
+  args: readonly Json[],
+  named: JsonObject,
+): JsonObject {
   const signature = parseSignature(parameters);
   const { positional } = signature;
   const bound: Record<string, Json> = {};
@@ -15,14 +20,17 @@ export function bindArguments(name: string, parameters: string, args: readonly J
   }
   for (const [key, value] of Object.entries(named)) {
     const isKnown = [...positional, ...signature.namedOnly].some((parameter) => parameter.name === key);
-    if (!isKnown && !signature.takesAnyName) throw typeError(`${name}() got an unexpected keyword argument '${key}'`);
+    if (!isKnown && !signature.takesAnyName)
+      throw typeError(`${name}() got an unexpected keyword argument '${key}'`);
     if (isKnown && key in bound) throw typeError(`${name}() got multiple values for argument '${key}'`);
     bound[key] = value;
   }
   if (args.length > positional.length && !signature.takesAnyPosition) {
     throw typeError(`${name}() takes ${countPositional(positional)} but ${args.length + 1} were given`);
   }
-  const missing = positional.filter((parameter) => !(parameter.name in bound) && parameter.default === undefined);
+  const missing = positional.filter(
+    (parameter) => !(parameter.name in bound) && parameter.default === undefined,
+  );
   if (missing.length > 0) {
     const plural = missing.length > 1 ? 's' : '';
     throw typeError(
@@ -52,12 +60,21 @@ const signatures = new Map<string, Signature>();
 function parseSignature(text: string): Signature {
   const known = signatures.get(text);
   if (known) return known;
-  const parts = text.split(',').map((part) => part.trim()).filter(Boolean);
+  const parts = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
   const star = parts.findIndex((part) => part.startsWith('*') && !part.startsWith('**'));
   const before = star < 0 ? parts : parts.slice(0, star);
   const signature = {
     positional: before.filter((part) => !part.startsWith('**')).map(parseParameter),
-    namedOnly: star < 0 ? [] : parts.slice(star + 1).filter((part) => !part.startsWith('**')).map(parseParameter),
+    namedOnly:
+      star < 0
+        ? []
+        : parts
+            .slice(star + 1)
+            .filter((part) => !part.startsWith('**'))
+            .map(parseParameter),
     takesAnyPosition: star >= 0 && parts[star] !== '*',
     takesAnyName: parts.some((part) => part.startsWith('**')),
   };
@@ -71,7 +88,14 @@ function parseParameter(part: string): Parameter {
   const [name = '', literal] = part.split('=');
   if (literal === undefined) return { name, default: undefined };
   if (literal in literals) return { name, default: literals[literal] ?? null };
-  return { name, default: /^\d+$/.test(literal) ? Number(literal) : /^\d/.test(literal) ? new Float(Number(literal)) : literal.replaceAll("'", '') };
+  return {
+    name,
+    default: /^\d+$/.test(literal)
+      ? Number(literal)
+      : /^\d/.test(literal)
+        ? new Float(Number(literal))
+        : literal.replaceAll("'", ''),
+  };
 }
 
 function countPositional(positional: readonly Parameter[]): string {

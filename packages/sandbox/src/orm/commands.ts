@@ -1,6 +1,7 @@
 /** The x2many commands 0 to 6 of a one2many or many2many field. */
-import { type Json, toNumber } from '../json/value.ts';
+
 import { printPython } from '../json/printPython.ts';
+import { type Json, toNumber } from '../json/value.ts';
 import type { Environment } from './environment.ts';
 import { valueError } from './fault.ts';
 import type { Field } from './field.ts';
@@ -8,15 +9,27 @@ import type { Model } from './model.ts';
 import { getValue } from './values.ts';
 import { createRow, unlinkRows, writeRows } from './write.ts';
 
-export function runCommands(environment: Environment, model: Model, id: number, field: Field, value: Json): void {
+export function runCommands(
+  environment: Environment,
+  model: Model,
+  id: number,
+  field: Field,
+  value: Json,
+): void {
   if (value === false || value === null) return;
-  if (!Array.isArray(value)) throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
-  const links = field.type === 'one2many' ? linkLines(environment, model, id, field) : linkMany(environment, model, id, field);
+  if (!Array.isArray(value))
+    throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
+  const links =
+    field.type === 'one2many'
+      ? linkLines(environment, model, id, field)
+      : linkMany(environment, model, id, field);
   const relation = environment.model(field.relation!);
   // A list of plain ids stands for one "set" command.
-  const commands = value.every((item) => toNumber(item) !== undefined) && value.length > 0 ? [[6, 0, value]] : value;
+  const commands =
+    value.every((item) => toNumber(item) !== undefined) && value.length > 0 ? [[6, 0, value]] : value;
   for (const command of commands) {
-    if (!Array.isArray(command)) throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
+    if (!Array.isArray(command))
+      throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
     const target = toNumber(command[1]) ?? 0;
     const payload = command[2] ?? {};
     switch (toNumber(command[0])) {
@@ -61,7 +74,8 @@ interface Links {
 function linkMany(environment: Environment, model: Model, id: number, field: Field): Links {
   const row = () => environment.store.get(model.name, id) ?? { id };
   const list = () => getValue(environment, model, row(), field) as number[];
-  const set = (ids: readonly number[]) => environment.store.put(model.name, id, { ...row(), [field.name]: ids });
+  const set = (ids: readonly number[]) =>
+    environment.store.put(model.name, id, { ...row(), [field.name]: ids });
   return {
     list,
     create: (values) => createRow(environment, environment.model(field.relation!), values),
@@ -75,10 +89,12 @@ function linkLines(environment: Environment, model: Model, id: number, field: Fi
   const inverse = field.inverse!;
   const isRequired = relation.fields.get(inverse)?.required === true;
   return {
-    list: () => getValue(environment, model, environment.store.get(model.name, id) ?? { id }, field) as number[],
+    list: () =>
+      getValue(environment, model, environment.store.get(model.name, id) ?? { id }, field) as number[],
     create: (values) => createRow(environment, relation, { ...(values as object), [inverse]: id }),
     add: (linked) => {
-      if (environment.store.get(relation.name, linked)?.[inverse] !== id) writeRows(environment, relation, [linked], { [inverse]: id });
+      if (environment.store.get(relation.name, linked)?.[inverse] !== id)
+        writeRows(environment, relation, [linked], { [inverse]: id });
     },
     remove: (linked) => {
       if (isRequired) unlinkRows(environment, relation, [linked]);

@@ -11,12 +11,17 @@ export function checkRow(environment: Environment, model: Model, row: Row): void
     if (field.required && value === null && isStored(field) && !isToMany(field)) {
       throw texts.missingValue(model, field.name, field.string);
     }
-    if (field.type === 'many2one' && value !== null && !environment.store.get(field.relation!, value as number)) {
+    if (
+      field.type === 'many2one' &&
+      value !== null &&
+      !environment.store.get(field.relation!, value as number)
+    ) {
       throw texts.foreignKey(model, field.name, field.string);
     }
   }
   for (const check of model.checks ?? []) if (!check.holds(row)) throw texts.constraint(check.message);
-  for (const rule of model.unique ?? []) if (hasTwin(environment, model, row, rule.fields)) throw texts.constraint(rule.message);
+  for (const rule of model.unique ?? [])
+    if (hasTwin(environment, model, row, rule.fields)) throw texts.constraint(rule.message);
   model.validate?.(environment, row);
 }
 
@@ -25,7 +30,8 @@ export function checkReferences(environment: Environment, model: Model, id: numb
   for (const other of environment.models.values()) {
     for (const field of other.fields.values()) {
       if (field.relation !== model.name || field.type === 'one2many' || !isStored(field)) continue;
-      for (const row of [...environment.store.table(other.name).values()]) releaseReference(environment, other, field, row, id);
+      for (const row of [...environment.store.table(other.name).values()])
+        releaseReference(environment, other, field, row, id);
     }
   }
 }
@@ -35,7 +41,10 @@ function releaseReference(environment: Environment, other: Model, field: Field, 
   const rowId = row['id'] as number;
   if (field.type === 'many2many') {
     if ((value as number[] | undefined)?.includes(id)) {
-      environment.store.put(other.name, rowId, { ...row, [field.name]: (value as number[]).filter((link) => link !== id) });
+      environment.store.put(other.name, rowId, {
+        ...row,
+        [field.name]: (value as number[]).filter((link) => link !== id),
+      });
     }
     return;
   }

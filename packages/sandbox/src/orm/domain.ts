@@ -29,8 +29,27 @@ export function mentionsField(domain: Json, field: string): boolean {
 }
 
 const operators = new Set([
-  '=', '!=', '<>', '<', '>', '<=', '>=', 'like', 'not like', 'ilike', 'not ilike', '=like', '=ilike', 'in', 'not in', '=?',
-  'child_of', 'parent_of', 'any', 'not any', '==',
+  '=',
+  '!=',
+  '<>',
+  '<',
+  '>',
+  '<=',
+  '>=',
+  'like',
+  'not like',
+  'ilike',
+  'not ilike',
+  '=like',
+  '=ilike',
+  'in',
+  'not in',
+  '=?',
+  'child_of',
+  'parent_of',
+  'any',
+  'not any',
+  '==',
 ]);
 
 function checkPolish(environment: Environment, domain: readonly Json[]): void {
@@ -80,7 +99,13 @@ function compileLeaf(environment: Environment, model: Model, item: Json): Test {
   return compileComparison(environment, model, field, operator, value);
 }
 
-function compileRelated(environment: Environment, model: Model, field: Field, domain: Json, isNegated: boolean): Test {
+function compileRelated(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  domain: Json,
+  isNegated: boolean,
+): Test {
   const relation = environment.model(field.relation!);
   const inner = compileDomain(environment, relation, domain);
   return (row) => {
@@ -101,9 +126,16 @@ function checkRange(environment: Environment, field: Field, value: Json): void {
   }
 }
 
-function compileComparison(environment: Environment, model: Model, field: Field, operator: string, wanted: Json): Test {
+function compileComparison(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  operator: string,
+  wanted: Json,
+): Test {
   const read = (row: Row) => getValue(environment, model, row, field);
-  if (operator === '=?') return isEmpty(wanted) ? () => true : compileComparison(environment, model, field, '=', wanted);
+  if (operator === '=?')
+    return isEmpty(wanted) ? () => true : compileComparison(environment, model, field, '=', wanted);
   if (operator === 'child_of' || operator === 'parent_of') {
     return compileHierarchy(environment, model, field, operator === 'child_of', wanted);
   }
@@ -125,10 +157,17 @@ function compileComparison(environment: Environment, model: Model, field: Field,
   }
 }
 
-function compileHierarchy(environment: Environment, model: Model, field: Field, isDown: boolean, wanted: Json): Test {
+function compileHierarchy(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  isDown: boolean,
+  wanted: Json,
+): Test {
   const target = field.relation ? environment.model(field.relation) : model;
   const roots = new Set(toList(wanted).map((id) => toNumber(id) ?? -1));
-  const parentOf = (id: number) => environment.store.get(target.name, id)?.['parent_id'] as number | undefined;
+  const parentOf = (id: number) =>
+    environment.store.get(target.name, id)?.['parent_id'] as number | undefined;
   const chain = (id: number): number[] => {
     const ids: number[] = [];
     for (let at: number | undefined = id; at && !ids.includes(at); at = parentOf(at)) ids.push(at);
@@ -136,26 +175,47 @@ function compileHierarchy(environment: Environment, model: Model, field: Field, 
   };
   const above = new Set([...roots].flatMap(chain));
   const holds = (id: number) => (isDown ? chain(id).some((parent) => roots.has(parent)) : above.has(id));
-  return (row) => toIds(field.name === 'id' ? row['id'] : getValue(environment, model, row, field)).some(holds);
+  return (row) =>
+    toIds(field.name === 'id' ? row['id'] : getValue(environment, model, row, field)).some(holds);
 }
 
-function compileLike(environment: Environment, model: Model, field: Field, operator: string, wanted: Json): Test {
+function compileLike(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  operator: string,
+  wanted: Json,
+): Test {
   const pattern = isEmpty(wanted) ? '' : String(toNumber(wanted) ?? wanted);
-  const matches = matchPattern(pattern, { isWhole: operator.startsWith('='), ignoresCase: operator.includes('ilike') });
+  const matches = matchPattern(pattern, {
+    isWhole: operator.startsWith('='),
+    ignoresCase: operator.includes('ilike'),
+  });
   const isNegated = operator.startsWith('not');
   return (row) => {
     const value = getValue(environment, model, row, field);
-    const texts = field.relation ? nameAll(environment, field.relation, toIds(value)) : isEmpty(value) ? [] : [String(value)];
+    const texts = field.relation
+      ? nameAll(environment, field.relation, toIds(value))
+      : isEmpty(value)
+        ? []
+        : [String(value)];
     return texts.some(matches) !== isNegated;
   };
 }
 
-function compileByName(environment: Environment, model: Model, field: Field, operator: string, wanted: Json): Test {
+function compileByName(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  operator: string,
+  wanted: Json,
+): Test {
   const names = toList(wanted);
   const isNegated = operator === '!=' || operator === 'not in';
   return (row) =>
-    nameAll(environment, field.relation!, toIds(getValue(environment, model, row, field))).some((name) => names.includes(name)) !==
-    isNegated;
+    nameAll(environment, field.relation!, toIds(getValue(environment, model, row, field))).some((name) =>
+      names.includes(name),
+    ) !== isNegated;
 }
 
 function nameAll(environment: Environment, modelName: string, ids: readonly number[]): string[] {
@@ -171,7 +231,8 @@ function matchAny(read: (row: Row) => Json, wanted: readonly Json[], isIn: boole
 }
 
 function isSame(value: Json, wanted: Json): boolean {
-  if (Array.isArray(value)) return isEmpty(wanted) ? value.length === 0 : value.includes(toNumber(wanted) ?? wanted);
+  if (Array.isArray(value))
+    return isEmpty(wanted) ? value.length === 0 : value.includes(toNumber(wanted) ?? wanted);
   if (isEmpty(wanted)) return isEmpty(value) || value === 0;
   if (typeof value === 'boolean') return value === Boolean(toNumber(wanted) ?? wanted);
   return value === (toNumber(wanted) ?? wanted);
@@ -187,11 +248,13 @@ function isOrdered(value: Json, operator: string, wanted: Json): boolean {
 
 const isEmpty = (value: Json): boolean => value === null || value === false;
 const isText = (value: Json): boolean =>
-  typeof value === 'string' || (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'));
+  typeof value === 'string' ||
+  (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'));
 
 function toList(value: Json): readonly Json[] {
   if (Array.isArray(value)) return value;
-  if (typeof value === 'object' && value !== null) throw valueError(`Invalid domain value ${printPython(value)}`);
+  if (typeof value === 'object' && value !== null)
+    throw valueError(`Invalid domain value ${printPython(value)}`);
   return [value];
 }
 
@@ -199,4 +262,3 @@ function toIds(value: Json | undefined): number[] {
   if (Array.isArray(value)) return value as number[];
   return typeof value === 'number' ? [value] : [];
 }
-

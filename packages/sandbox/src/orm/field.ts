@@ -3,8 +3,23 @@ import type { Json } from '../json/value.ts';
 import type { Environment } from './environment.ts';
 
 export type FieldType =
-  | 'char' | 'text' | 'html' | 'integer' | 'float' | 'monetary' | 'boolean' | 'date' | 'datetime' | 'selection'
-  | 'many2one' | 'one2many' | 'many2many' | 'binary' | 'reference' | 'json' | 'properties';
+  | 'char'
+  | 'text'
+  | 'html'
+  | 'integer'
+  | 'float'
+  | 'monetary'
+  | 'boolean'
+  | 'date'
+  | 'datetime'
+  | 'selection'
+  | 'many2one'
+  | 'one2many'
+  | 'many2many'
+  | 'binary'
+  | 'reference'
+  | 'json'
+  | 'properties';
 
 export type Row = Readonly<Record<string, Json>>;
 
@@ -26,6 +41,7 @@ export interface FieldOptions {
   readonly searchable?: boolean;
   readonly translate?: boolean;
   readonly help?: string;
+  readonly size?: number;
 }
 
 export interface Field extends FieldOptions {
@@ -36,7 +52,9 @@ export interface Field extends FieldOptions {
 
 export type FieldSpec = FieldOptions & { readonly type: FieldType; readonly string: string };
 
-const scalar = (type: FieldType) => (string: string, options: FieldOptions = {}): FieldSpec => ({ type, string, ...options });
+const scalar =
+  (type: FieldType) =>
+  (string: string, options: FieldOptions = {}): FieldSpec => ({ type, string, ...options });
 
 export const char = scalar('char');
 export const text = scalar('text');
@@ -59,15 +77,31 @@ export const selection = (
 ): FieldSpec => ({ type: 'selection', string, selection: choices, ...options });
 
 export const many2one = (string: string, relation: string, options: FieldOptions = {}): FieldSpec => ({
-  type: 'many2one', string, relation, ...options,
+  type: 'many2one',
+  string,
+  relation,
+  ...options,
 });
 
 export const many2many = (string: string, relation: string, options: FieldOptions = {}): FieldSpec => ({
-  type: 'many2many', string, relation, ...options,
+  type: 'many2many',
+  string,
+  relation,
+  ...options,
 });
 
-export const one2many = (string: string, relation: string, inverse: string, options: FieldOptions = {}): FieldSpec => ({
-  type: 'one2many', string, relation, inverse, copy: false, ...options,
+export const one2many = (
+  string: string,
+  relation: string,
+  inverse: string,
+  options: FieldOptions = {},
+): FieldSpec => ({
+  type: 'one2many',
+  string,
+  relation,
+  inverse,
+  copy: false,
+  ...options,
 });
 
 export const isToMany = (field: Field): boolean => field.type === 'one2many' || field.type === 'many2many';

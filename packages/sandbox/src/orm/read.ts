@@ -15,7 +15,12 @@ export function readRows(
 ): JsonObject[] {
   const fields = pickFields(environment, model, fieldNames);
   const known = ids.flatMap((id) => toKnownId(environment, id));
-  checkAccess(environment, model, 'read', known.filter((id) => id > 0));
+  checkAccess(
+    environment,
+    model,
+    'read',
+    known.filter((id) => id > 0),
+  );
   return known.flatMap((id) => {
     const row = id === 0 ? { id: 0 } : environment.store.get(model.name, id);
     return row ? [showRow(environment, model, row, fields, namesShown)] : [];
@@ -33,7 +38,10 @@ export function showRow(
   for (const field of fields) {
     if (field.name === 'id') continue;
     // id 0 is a record without values: its name is false too.
-    shown[field.name] = row['id'] === 0 && field.name === 'display_name' ? false : showValue(environment, model, row, field, namesShown);
+    shown[field.name] =
+      row['id'] === 0 && field.name === 'display_name'
+        ? false
+        : showValue(environment, model, row, field, namesShown);
   }
   return shown;
 }

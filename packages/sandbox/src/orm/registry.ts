@@ -10,7 +10,12 @@ export function buildModels(specs: readonly ModelSpec[], personality: Personalit
 
 function buildModel(spec: ModelSpec, personality: Personality): Model {
   const className = spec.name.replace(/(^|[._])(\w)/g, (_, __, letter: string) => letter.toUpperCase());
-  return { ...spec, className, fields: buildFields(spec, personality), methods: buildMethods(spec, personality, className) };
+  return {
+    ...spec,
+    className,
+    fields: buildFields(spec, personality),
+    methods: buildMethods(spec, personality, className),
+  };
 }
 
 const id = integer('ID', { readonly: true });

@@ -14,27 +14,44 @@ export interface SearchOptions {
   readonly order?: Json;
 }
 
-export function searchIds(environment: Environment, model: Model, domain: Json, options: SearchOptions = {}): number[] {
+export function searchIds(
+  environment: Environment,
+  model: Model,
+  domain: Json,
+  options: SearchOptions = {},
+): number[] {
   checkAccess(environment, model, 'read');
   const test = compileDomain(environment, model, domain);
   const compare = compileOrder(environment, model, options.order || null);
-  const limit = parseLimit(environment, options.limit ?? null);
-  const offset = parseLimit(environment, options.offset ?? null) ?? 0;
   const isActiveOnly =
-    model.fields.has('active') && environment.context['active_test'] !== false && !mentionsField(domain, 'active');
+    model.fields.has('active') &&
+    environment.context['active_test'] !== false &&
+    !mentionsField(domain, 'active');
   const rows: Row[] = [];
   for (const row of environment.store.table(model.name).values()) {
     if (isActiveOnly && row['active'] === false) continue;
     if (test(row)) rows.push(row);
   }
   rows.sort(compare);
-  const ids = filterByRule(environment, model, rows.map((row) => row['id'] as number));
-  return ids.slice(offset, limit === undefined ? undefined : offset + limit);
+  const ids = filterByRule(
+    environment,
+    model,
+    rows.map((row) => row['id'] as number),
+  );
+  return pageOf(environment, ids, options);
+}
+
+/** The items from `offset` on, `limit` at most; a bad limit fails even where there is nothing to cut. */
+export function pageOf<T>(environment: Environment, items: readonly T[], options: SearchOptions): T[] {
+  const limit = parseLimit(environment, options.limit ?? null);
+  const offset = parseLimit(environment, options.offset ?? null) ?? 0;
+  return items.slice(offset, limit === undefined ? undefined : offset + limit);
 }
 
 type Compare = (left: Row, right: Row) => number;
 
-const orderPattern = /^(\s*([a-z0-9:_.]+|"[a-z0-9:_.]+")(\s+(desc|asc))?(\s+nulls\s+(first|last))?\s*(,|$))+(?<!,)$/i;
+const orderPattern =
+  /^(\s*([a-z0-9:_.]+|"[a-z0-9:_.]+")(\s+(desc|asc))?(\s+nulls\s+(first|last))?\s*(,|$))+(?<!,)$/i;
 const collator = new Intl.Collator('en', { sensitivity: 'variant' });
 
 export function compileOrder(environment: Environment, model: Model, order: Json, depth = 0): Compare {
@@ -76,7 +93,8 @@ function compilePart(environment: Environment, model: Model, part: string, depth
 }
 
 export function compareScalars(a: Json, b: Json): number {
-  if (typeof a === 'string' && typeof b === 'string') return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+  if (typeof a === 'string' && typeof b === 'string')
+    return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
   return Number(a) - Number(b);
 }
 
@@ -84,6 +102,7 @@ function parseLimit(environment: Environment, limit: Json): number | undefined {
   if (limit === null || limit === false) return undefined;
   const number = toNumber(limit);
   if (number === undefined) throw environment.personality.texts.badLimit(limit);
-  if (number < 0) throw new Fault('psycopg2.errors.InvalidRowCountInLimitClause', 'LIMIT must not be negative\n');
+  if (number < 0)
+    throw new Fault('psycopg2.errors.InvalidRowCountInLimitClause', 'LIMIT must not be negative\n');
   return number || undefined;
 }

@@ -31,11 +31,18 @@ export function showReference(environment: Environment, modelName: string, id: n
   return row ? [id, nameRow(environment.sudo(), model, row)] : false;
 }
 
-export function showValue(environment: Environment, model: Model, row: Row, field: Field, namesShown: boolean): Json {
+export function showValue(
+  environment: Environment,
+  model: Model,
+  row: Row,
+  field: Field,
+  namesShown: boolean,
+): Json {
   const value = getValue(environment, model, row, field);
   if (field.type === 'float' || field.type === 'monetary') return new Float((value as number | null) ?? 0);
   if (value === null) return field.type === 'properties' ? [] : false;
-  if (field.type === 'many2one' && namesShown) return showReference(environment, field.relation!, value as number);
+  if (field.type === 'many2one' && namesShown)
+    return showReference(environment, field.relation!, value as number);
   if (isToMany(field)) return filterActive(environment, field, value as number[]);
   if (field.type === 'binary' && environment.context['bin_size']) return printSize(value as string);
   return value;
@@ -91,13 +98,15 @@ function parseDate(environment: Environment, field: Field, value: string): strin
 
 // x2many of archived records show only with active_test=False, as in Odoo.
 function filterActive(environment: Environment, field: Field, ids: readonly number[]): readonly number[] {
-  const active = environment.model(field.relation!).fields.has('active') && environment.context['active_test'] !== false;
+  const active =
+    environment.model(field.relation!).fields.has('active') && environment.context['active_test'] !== false;
   return active ? ids.filter((id) => environment.store.get(field.relation!, id)?.['active'] !== false) : ids;
 }
 
 function findInverse(environment: Environment, field: Field, id: number): number[] {
   const found: number[] = [];
-  for (const [lineId, row] of environment.store.table(field.relation!)) if (row[field.inverse!] === id) found.push(lineId);
+  for (const [lineId, row] of environment.store.table(field.relation!))
+    if (row[field.inverse!] === id) found.push(lineId);
   return found;
 }
 

@@ -1,6 +1,7 @@
 /** Create, write, unlink, copy: values and x2many commands into rows, and every constraint (FACTS 7.10). */
-import { type Json, type JsonObject, isObject } from '../json/value.ts';
+
 import { nameType } from '../json/printPython.ts';
+import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import { checkAccess } from './access.ts';
 import { runCommands } from './commands.ts';
 import { checkReferences, checkRow } from './constraints.ts';
@@ -25,7 +26,12 @@ export function createRow(environment: Environment, model: Model, values: Json):
   return id;
 }
 
-export function writeRows(environment: Environment, model: Model, ids: readonly number[], values: Json): void {
+export function writeRows(
+  environment: Environment,
+  model: Model,
+  ids: readonly number[],
+  values: Json,
+): void {
   if (!isObject(values)) throw attributeError(`'${nameType(values)}' object has no attribute 'items'`);
   checkAccess(environment, model, 'write', ids);
   for (const name of Object.keys(values)) {
@@ -78,7 +84,8 @@ export function fillDefaults(environment: Environment, model: Model, given: Json
   for (const field of model.fields.values()) {
     if (field.name in given) continue;
     const fromContext = environment.context[`default_${field.name}`];
-    const value = fromContext ?? (typeof field.default === 'function' ? field.default(environment) : field.default);
+    const value =
+      fromContext ?? (typeof field.default === 'function' ? field.default(environment) : field.default);
     if (value !== undefined && !isToMany(field)) values[field.name] = value;
   }
   return values;
@@ -100,5 +107,13 @@ function saveRow(environment: Environment, model: Model, before: Row, values: Js
 }
 
 function isMagic(field: Field): boolean {
-  return ['id', 'create_uid', 'create_date', 'write_uid', 'write_date', 'display_name', '__last_update'].includes(field.name);
+  return [
+    'id',
+    'create_uid',
+    'create_date',
+    'write_uid',
+    'write_date',
+    'display_name',
+    '__last_update',
+  ].includes(field.name);
 }

@@ -1,6 +1,6 @@
 /** The RPC services of /jsonrpc: common, db and object, with Odoo's order of checks (FACTS 4.1). */
 import { printPython } from '../json/printPython.ts';
-import { type Json, isObject, toNumber } from '../json/value.ts';
+import { isObject, type Json, toNumber } from '../json/value.ts';
 import { bindArguments, listNames } from '../orm/bindArguments.ts';
 import { callMethod } from '../orm/callMethod.ts';
 import { accessDenied, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
@@ -53,8 +53,14 @@ function readParams(params: Json): Record<string, Json> {
 async function callCommon(instance: Instance, method: string, args: readonly Json[]): Promise<Json> {
   if (method === 'version') return describeVersion(instance);
   if (method === 'about') return 'See http://openerp.com';
-  if (method !== 'login' && method !== 'authenticate') throw new Fault('builtins.NameError', `Method not available ${method}`);
-  bindArguments(`exp_${method}`, method === 'login' ? 'db, login, password' : 'db, login, password, user_agent_env', args, {});
+  if (method !== 'login' && method !== 'authenticate')
+    throw new Fault('builtins.NameError', `Method not available ${method}`);
+  bindArguments(
+    `exp_${method}`,
+    method === 'login' ? 'db, login, password' : 'db, login, password, user_agent_env',
+    args,
+    {},
+  );
   instance.openDatabase(String(args[0] ?? ''));
   return (await instance.logIn(String(args[1]), String(args[2]))) ?? false;
 }
@@ -65,12 +71,17 @@ function callDatabase({ personality }: Instance, method: string): Json {
   throw accessDenied();
 }
 
-async function callObject(instance: Instance, method: string, args: readonly Json[]): Promise<Json | undefined> {
+async function callObject(
+  instance: Instance,
+  method: string,
+  args: readonly Json[],
+): Promise<Json | undefined> {
   const { texts, rpcArgumentsMin } = instance.personality;
   if (args.length < rpcArgumentsMin) throw texts.tooFewArguments(args.length);
   const [db, uidGiven, key, model, name, ...rest] = args as Json[];
   const uid = readUid(uidGiven ?? null);
-  if (method !== 'execute' && method !== 'execute_kw') throw new Fault('builtins.NameError', `Method not available ${method}`);
+  if (method !== 'execute' && method !== 'execute_kw')
+    throw new Fault('builtins.NameError', `Method not available ${method}`);
   instance.openDatabase(String(db ?? ''));
   await instance.checkKey(uid, key);
   const parameters = method === 'execute' ? 'uid, obj, method, *args' : 'uid, obj, method, args, kw=None';
@@ -79,7 +90,13 @@ async function callObject(instance: Instance, method: string, args: readonly Jso
   instance.count(String(model), String(name));
   const environment = instance.environment(uid);
   return environment.store.transact(() =>
-    callMethod(environment, String(model), String(name), positional as readonly Json[], isObject(named) ? named : {}),
+    callMethod(
+      environment,
+      String(model),
+      String(name),
+      positional as readonly Json[],
+      isObject(named) ? named : {},
+    ),
   );
 }
 
@@ -88,6 +105,7 @@ function readUid(uid: Json): number {
   if (number !== undefined) return Math.trunc(number);
   if (typeof uid === 'boolean') return Number(uid);
   if (typeof uid === 'string' && /^\s*-?\d+\s*$/.test(uid)) return Number(uid);
-  if (typeof uid === 'string') throw valueError(`invalid literal for int() with base 10: ${printPython(uid)}`);
+  if (typeof uid === 'string')
+    throw valueError(`invalid literal for int() with base 10: ${printPython(uid)}`);
   throw typeError("int() argument must be a string, a bytes-like object or a real number, not 'NoneType'");
 }

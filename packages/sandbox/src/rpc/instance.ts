@@ -1,7 +1,7 @@
 /** One running Odoo: its version, its data, its users and what was asked of it. Knows no protocol. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { database, users } from '../data/users.ts';
 import { seedStore } from '../data/seedStore.ts';
+import { database, users } from '../data/users.ts';
 import type { Json } from '../json/value.ts';
 import { allModels } from '../models/allModels.ts';
 import { Environment } from '../orm/environment.ts';
@@ -22,7 +22,11 @@ export interface Requests {
 
 export class Instance {
   readonly personality: Personality;
-  readonly requests: { total: number; calls: Record<string, number>; wrongKeys: number } = { total: 0, calls: {}, wrongKeys: 0 };
+  readonly requests: { total: number; calls: Record<string, number>; wrongKeys: number } = {
+    total: 0,
+    calls: {},
+    wrongKeys: 0,
+  };
   readonly #models: ReadonlyMap<string, Model>;
   readonly #seed: Store;
   readonly #authDelayMs: number;

@@ -65,6 +65,13 @@ export interface Personality {
   /** Members that lead the action of a quotation's composer, and the context of the cancel wizard. */
   readonly composerHead: JsonObject;
   readonly cancelContext: JsonObject;
+  /** What fields_get and get_views call things. */
+  readonly fieldAttributes: {
+    readonly aggregator: string;
+    readonly hasGroupable: boolean;
+    readonly hasHierarchy: boolean;
+    readonly viewsNestFields: boolean;
+  };
   readonly wire: Wire;
 }
 

@@ -16,9 +16,14 @@ export const version16: Personality = {
         ? version17.texts.unknownMethod(model, method, isField)
         : attributeError(`type object '${model}' has no attribute '${method}'`),
     domainMalformed: (domain) =>
-      new Fault('builtins.AssertionError', `This domain is syntactically not correct: ${printPython(domain)}`),
+      new Fault(
+        'builtins.AssertionError',
+        `This domain is syntactically not correct: ${printPython(domain)}`,
+      ),
     domainItem: (item) =>
-      Array.isArray(item) ? valueError(`Invalid leaf ${printTuple(item)}`) : typeError(`object of type '${nameType(item)}' has no len()`),
+      Array.isArray(item)
+        ? valueError(`Invalid leaf ${printTuple(item)}`)
+        : typeError(`object of type '${nameType(item)}' has no len()`),
     badLimit: (limit) => typeError(`%d format: a real number is required, not ${nameType(limit)}`),
     // This framework trips over its own message for unique and check constraints (FACTS 13.16).
     constraint: () => keyError('lang'),
@@ -39,14 +44,22 @@ export const version16: Personality = {
     web_read: undefined,
     web_save: undefined,
     fields_view_get: {},
-    web_search_read: { parameters: 'domain=None, fields=None, offset=0, limit=None, order=None, count_limit=None' },
+    web_search_read: {
+      parameters: 'domain=None, fields=None, offset=0, limit=None, order=None, count_limit=None',
+    },
     web_read_group: {
-      parameters: 'domain, fields, groupby, limit=None, offset=0, orderby=False, lazy=True, expand=False, expand_limit=None, expand_orderby=False',
+      parameters:
+        'domain, fields, groupby, limit=None, offset=0, orderby=False, lazy=True, expand=False, expand_limit=None, expand_orderby=False',
     },
     onchange: { parameters: 'values, field_name, field_onchange' },
   },
   fields: {
-    '*': { __last_update: datetime('Last Modified on', { readonly: true, compute: (_, row) => row['write_date'] ?? null }) },
+    '*': {
+      __last_update: datetime('Last Modified on', {
+        readonly: true,
+        compute: (_, row) => row['write_date'] ?? null,
+      }),
+    },
     'sale.order': { locked: undefined },
   },
   takesAny: false,

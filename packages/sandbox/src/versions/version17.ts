@@ -23,7 +23,8 @@ export const version17: Personality = {
       accessError(
         `The requested operation can not be completed due to security restrictions.\n\nDocument type: ${model.description} (${model.name})\nOperation: read\nUser: ${uid}\nFields:\n${fields.map((field) => `- ${field} (allowed for groups '${group}')`).join('\n')}`,
       ),
-    recordRule: (model, operation, user) => accessError(explainRule(model.description, model.name, operation, user)),
+    recordRule: (model, operation, user) =>
+      accessError(explainRule(model.description, model.name, operation, user)),
     unknownLanguage: undefined,
   },
   groupNames: { ...version18.groupNames, 'account.group_account_invoice': 'Invoicing/Billing' },
@@ -48,5 +49,18 @@ export const version17: Personality = {
     force_email: true,
     model_description: 'Sales Order',
   }),
-  wire: { ...version18.wire, longSessionIds: false, cookiesTwice: false, jsonRedirects: false, home: '/web', healthShowsDatabase: false },
+  fieldAttributes: {
+    aggregator: 'group_operator',
+    hasGroupable: false,
+    hasHierarchy: false,
+    viewsNestFields: false,
+  },
+  wire: {
+    ...version18.wire,
+    longSessionIds: false,
+    cookiesTwice: false,
+    jsonRedirects: false,
+    home: '/web',
+    healthShowsDatabase: false,
+  },
 };

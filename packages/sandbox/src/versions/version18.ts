@@ -1,19 +1,33 @@
 /** Odoo 18, the version that the others are told apart from. */
-import { printPython, printTuple, nameType } from '../json/printPython.ts';
-import { accessError, attributeError, Fault, typeError, userError, validationError, valueError } from '../orm/fault.ts';
+import { nameType, printPython, printTuple } from '../json/printPython.ts';
+import {
+  accessError,
+  attributeError,
+  Fault,
+  typeError,
+  userError,
+  validationError,
+  valueError,
+} from '../orm/fault.ts';
 import type { Personality } from './personality.ts';
 
 export const version18: Personality = {
   version: 18,
   serverVersion: '18.0',
   texts: {
-    unknownMethod: (model, method) => attributeError(`The method '${method}' does not exist on the model '${model}'`),
-    privateMethod: (_, method) => accessError(`Private methods (such as ${method}) cannot be called remotely.`),
+    unknownMethod: (model, method) =>
+      attributeError(`The method '${method}' does not exist on the model '${model}'`),
+    privateMethod: (_, method) =>
+      accessError(`Private methods (such as ${method}) cannot be called remotely.`),
     unknownFieldRead: (model, field) => valueError(`Invalid field '${field}' on model '${model}'`),
     unknownFieldCreate: (model, field) => valueError(`Invalid field '${field}' on model '${model}'`),
-    unknownFieldDomain: (model, field, item) => valueError(`Invalid field ${model}.${field} in leaf ${printTuple(item)}`),
+    unknownFieldDomain: (model, field, item) =>
+      valueError(`Invalid field ${model}.${field} in leaf ${printTuple(item)}`),
     domainNotList: () =>
-      new Fault('builtins.AssertionError', "Domains to normalize must have a 'domain' form: a list or tuple of domain components"),
+      new Fault(
+        'builtins.AssertionError',
+        "Domains to normalize must have a 'domain' form: a list or tuple of domain components",
+      ),
     domainMalformed: (domain) => valueError(`Domain ${printPython(domain)} is syntactically not correct.`),
     domainItem: (item) => {
       if (!Array.isArray(item)) return typeError(`'${nameType(item)}' object is not subscriptable`);
@@ -104,6 +118,12 @@ export const version18: Personality = {
     default_template_id: 17,
     mark_so_as_sent: true,
   }),
+  fieldAttributes: {
+    aggregator: 'aggregator',
+    hasGroupable: true,
+    hasHierarchy: false,
+    viewsNestFields: true,
+  },
   wire: {
     errorCode: 200,
     debugFirst: true,

@@ -5,7 +5,8 @@ import { boolean } from '../orm/field.ts';
 import type { Personality } from './personality.ts';
 import { version18 } from './version18.ts';
 
-const flag = (label: string, isTrue: boolean) => boolean(label, { readonly: true, searchable: false, compute: () => isTrue });
+const flag = (label: string, isTrue: boolean) =>
+  boolean(label, { readonly: true, searchable: false, compute: () => isTrue });
 
 export const version19: Personality = {
   ...version18,
@@ -18,7 +19,8 @@ export const version19: Personality = {
       accessError(`Private methods (such as '${model}.${method}') cannot be called remotely.`),
     unknownFieldRead: (model, field) => valueError(`Invalid field '${field}' on '${model}'`),
     unknownFieldCreate: (model, field) => valueError(`Invalid field '${field}' in '${model}'`),
-    unknownFieldDomain: (model, field, item) => valueError(`Invalid field ${model}.${field} in condition ${printTuple(item)}`),
+    unknownFieldDomain: (model, field, item) =>
+      valueError(`Invalid field ${model}.${field} in condition ${printTuple(item)}`),
     domainNotList: (domain) => typeError(`Domain() invalid argument type for domain: ${printPython(domain)}`),
     domainMalformed: (domain) => valueError(`Domain() malformed domain ${printPython(domain)}`),
     domainItem: (item) => valueError(`Domain() invalid item in domain: ${printPython(item)}`),
@@ -59,12 +61,25 @@ export const version19: Personality = {
     name_search: { parameters: "name='', domain=None, operator='ilike', limit=100" },
     default_get: { parameters: 'fields' },
     web_read_group: {
-      parameters: 'domain, groupby, aggregates=[], limit=None, offset=0, order=None, *, auto_unfold=False, opening_info=None, unfold_read_specification=None, unfold_read_default_limit=80, groupby_read_specification=None',
+      parameters:
+        'domain, groupby, aggregates=[], limit=None, offset=0, order=None, *, auto_unfold=False, opening_info=None, unfold_read_specification=None, unfold_read_default_limit=80, groupby_read_specification=None',
     },
   },
   privateMethods: new Set([
-    'browse', 'check_access', 'ensure_one', 'exists', 'fetch', 'filtered', 'mapped', 'new', 'search_fetch', 'sorted', 'sudo',
-    'with_company', 'with_context', 'with_user',
+    'browse',
+    'check_access',
+    'ensure_one',
+    'exists',
+    'fetch',
+    'filtered',
+    'mapped',
+    'new',
+    'search_fetch',
+    'sorted',
+    'sudo',
+    'with_company',
+    'with_context',
+    'with_user',
   ]),
   fields: {
     'res.country': {
@@ -89,6 +104,7 @@ export const version19: Personality = {
     default_template_id: 24,
     mark_so_as_sent: true,
   }),
+  fieldAttributes: { ...version18.fieldAttributes, hasHierarchy: true },
   wire: {
     ...version18.wire,
     errorCode: 0,

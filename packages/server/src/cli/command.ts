@@ -46,6 +46,16 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
+/** Options that every command takes. */
+export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
+  config: {
+    type: 'string',
+    value: 'file',
+    description: 'Read the settings from this file instead of erp-proxy.yaml.',
+  },
+  help: { type: 'boolean', description: 'Show how the command is called.' },
+};
+
 /** For commands that print data. */
 export const JSON_OPTION: CommandOption = { type: 'boolean', description: 'Print JSON, for programs.' };
 

@@ -1,6 +1,5 @@
 /** How commands are called, as text for a terminal and as Markdown for docs/cli.md. */
-import type { Command, CommandOption } from './command.ts';
-import { COMMON_OPTIONS } from './run.ts';
+import { COMMON_OPTIONS, type Command, type CommandOption } from './command.ts';
 
 /** All commands, a line each. */
 export function renderHelp(commands: readonly Command[]): string {

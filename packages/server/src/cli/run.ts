@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util';
 import { StartError } from '../app.ts';
 import { splitFlags } from '../config/flags.ts';
 import { type LoadOptions, loadSettings } from '../config/load.ts';
-import { findNearestName } from '../names/nearest.ts';
+import { findNearestName } from '../config/nearest.ts';
 import { StoreError } from '../stores/store-error.ts';
-import { type Command, CommandError, type CommandOption, type Surroundings } from './command.ts';
+import { COMMON_OPTIONS, type Command, CommandError, type Surroundings } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { renderCommandHelp, renderHelp } from './help.ts';
 
@@ -14,16 +14,6 @@ export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'cwd'
   argv: readonly string[];
   version: string;
 }
-
-/** Options that every command takes. */
-export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
-  config: {
-    type: 'string',
-    value: 'file',
-    description: 'Read the settings from this file instead of erp-proxy.yaml.',
-  },
-  help: { type: 'boolean', description: 'Show how the command is called.' },
-};
 
 /** Runs a command and gives its exit status: 0 fine, 1 failed, 2 called wrongly. */
 export async function runCommandLine(options: RunOptions, surroundings: Surroundings): Promise<number> {

@@ -1,8 +1,8 @@
 /** `sandbox`: an Odoo look-alike to try things on, until it is told to stop. */
-import { type SandboxVersion, startSandbox } from '@erp-proxy/sandbox';
+import { startSandbox, type Version } from '@erp-proxy/sandbox';
 import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts';
 
-const VERSIONS: readonly SandboxVersion[] = [16, 17, 18, 19];
+const VERSIONS: readonly Version[] = [16, 17, 18, 19];
 
 export const sandboxCommand: Command = {
   name: 'sandbox',

@@ -3,7 +3,7 @@
  * deadlines and the back-pressure between them. One object for all of it keeps a small call cheap. It knows neither
  * addresses nor pools.
  */
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
 import { decodeBody, findCoding } from './decode.ts';
 import {
   type EgressAnswer,
@@ -16,8 +16,8 @@ import { describeError, OpeningFault } from './opening.ts';
 
 /** What a call needs of the connection it runs on. */
 export interface CallConnection {
-  /** The socket failed, or still holds bytes of the request that it could not send. */
   readonly hasFailed: boolean;
+  /** The socket still holds bytes of the request. */
   readonly isSending: boolean;
   /** The answer is complete: the connection may serve another call. */
   release(): void;
@@ -142,7 +142,7 @@ export class Call implements Dispatcher.DispatchHandler, EgressBody {
   onResponseError(_controller: unknown, error: Error): void {
     if (this.#phase === 'receiving') this.#breakOff('broken_off', describeError(error));
     else if (isFaultOfCaller(error) && this.#phase === 'opening') {
-      this.#fail('aborted', error.message);
+      this.#leave();
       this.#refuse(error);
     } else if (this.#phase === 'opening' || this.#phase === 'waiting') {
       this.#fail(reasonOf(error), describeError(error));
@@ -199,7 +199,7 @@ function reasonOf(error: Error): EgressFailureReason {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return 'tls';
   const isUnreadable =
-    code.startsWith('HPE_') ||
+    error instanceof errors.HTTPParserError ||
     code === 'UND_ERR_HEADERS_OVERFLOW' ||
     code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' ||
     (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad '));

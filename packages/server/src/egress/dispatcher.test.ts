@@ -404,6 +404,7 @@ describe('connections', () => {
     const dispatcher = makeDispatcher();
     await read((await sendWell(dispatcher, server.origin)).body);
     for (const socket of server.sockets) socket.end();
+    await wait(20);
     expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
     expect(server.connections).toBe(2);
   });
@@ -514,6 +515,7 @@ describe('an abort', () => {
     await read((await sendWell(dispatcher, server.origin)).body);
     const controller = new AbortController();
     const second = send(dispatcher, server.origin, { signal: controller.signal });
+    await until(() => server.requests.length === 2);
     controller.abort();
     expect(await second).toMatchObject({ reason: 'aborted' });
     expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');

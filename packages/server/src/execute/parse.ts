@@ -346,7 +346,7 @@ function checkNames(
     if (known.includes(name) || tolerated.includes(name)) continue;
     const path = joinPath(parent, name);
     const nearest = findNearestName(name, known);
-    const hint = nearest === null ? `Known are ${known.join(', ')}.` : `Did you mean \`${nearest}\`?`;
+    const hint = `Did you mean \`${nearest}\`?`;
     return invalid(
       path,
       `\`${path}\` is not a member of ${parent === '' ? 'a call' : `\`${parent}\``}. ${hint}`,

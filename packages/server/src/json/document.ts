@@ -4,10 +4,10 @@
  * them in bytes that went through here.
  */
 import { isUtf8 } from 'node:buffer';
+import { decodeName } from './name.ts';
 import { checkNumber, checkString, checkWord, skipWhiteSpace } from './scan.ts';
 import { readKind, skipString } from './skip.ts';
 import type { JsonMember, JsonSpan } from './span.ts';
-import { decodeName } from './name.ts';
 import { JsonSyntaxError } from './syntax-error.ts';
 
 const QUOTE = 0x22;

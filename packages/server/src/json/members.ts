@@ -1,8 +1,9 @@
 /** Lists the members of an object in bytes that readDocument has already checked. */
+
+import { decodeName } from './name.ts';
 import { skipWhiteSpace } from './scan.ts';
 import { readKind, skipString, skipValue } from './skip.ts';
 import type { JsonMember, JsonSpan } from './span.ts';
-import { decodeName } from './name.ts';
 
 const QUOTE = 0x22;
 

@@ -65,7 +65,9 @@ function skipPlain(bytes: Uint8Array, start: number, end: number): number {
     const quote = word ^ 0x22222222;
     const backslash = word ^ 0x5c5c5c5c;
     const marks =
-      ((word - 0x20202020) & ~word) | ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash);
+      ((word - 0x20202020) & ~word) |
+      ((quote - 0x01010101) & ~quote) |
+      ((backslash - 0x01010101) & ~backslash);
     if ((marks & 0x80808080) !== 0) break;
   }
   let at = Math.max(start, aligned + index * 4);

@@ -9,6 +9,9 @@ const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
+/** A native search (a hundred times faster a byte, but dear to begin) pays only in longer strings. */
+const SHORT_RUN_BYTES = 256;
+
 const KINDS = Array.from({ length: 256 }, (_, byte): JsonKind => {
   switch (String.fromCharCode(byte)) {
     case '{':
@@ -60,11 +63,25 @@ export function skipString(bytes: Uint8Array, start: number): number {
   const length = bytes.length;
   let at = start + 1;
   while (at < length) {
-    const byte = bytes[at]!;
-    if (byte === QUOTE) return at + 1;
-    at += byte === BACKSLASH ? 2 : 1;
+    const shortEnd = Math.min(length, at + SHORT_RUN_BYTES);
+    while (at < shortEnd) {
+      const byte = bytes[at]!;
+      if (byte === QUOTE) return at + 1;
+      at += byte === BACKSLASH ? 2 : 1;
+    }
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote < 0) return length;
+    if (!isEscaped(bytes, at, quote)) return quote + 1;
+    at = quote + 1;
   }
   return length;
+}
+
+/** `start` is an index in the same string at which no escape is under way. */
+function isEscaped(bytes: Uint8Array, start: number, quote: number): boolean {
+  let at = quote;
+  while (at > start && bytes[at - 1] === BACKSLASH) at--;
+  return (quote - at) % 2 === 1;
 }
 
 export function readKind(bytes: Uint8Array, start: number): JsonKind {

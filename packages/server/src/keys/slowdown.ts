@@ -29,6 +29,7 @@ export interface Slowdown {
   penalize(address: string): Penalty;
 }
 
+/** Only differences of the clock count: hand in a monotonic one, so that setting the time changes nothing. */
 export function createSlowdown({ clock }: { clock: () => number }): Slowdown {
   const records = new LRUCache<string, { failures: number; at: number }>({ max: ADDRESSES_MAX });
   let waitingUntil: number[] = [];
@@ -37,8 +38,7 @@ export function createSlowdown({ clock }: { clock: () => number }): Slowdown {
     const now = clock();
     const delayMs = computeDelay(countFailure(groupAddress(address), now));
     if (delayMs === 0) return { delayMs };
-    if (waitingUntil.length === WAITING_ANSWERS_MAX)
-      waitingUntil = waitingUntil.filter((endAt) => endAt > now);
+    if (waitingUntil.length === WAITING_ANSWERS_MAX) waitingUntil = waitingUntil.filter((end) => end > now);
     if (waitingUntil.length === WAITING_ANSWERS_MAX) return { retryAfterSeconds: DELAY_MS_MAX / 1000 };
     waitingUntil.push(now + delayMs);
     return { delayMs };
@@ -64,10 +64,5 @@ function computeDelay(failures: number): number {
 function groupAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv6)
-    return `${parsed.parts
-      .slice(0, 4)
-      .map((part) => part.toString(16))
-      .join(':')}::/64`;
-  return parsed.toString();
+  return parsed.kind() === 'ipv6' ? parsed.toNormalizedString().split(':', 4).join(':') : parsed.toString();
 }

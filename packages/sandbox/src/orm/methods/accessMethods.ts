@@ -8,22 +8,31 @@ const owner = 'BaseModel';
 
 export const accessMethods: Readonly<Record<string, Method>> = {
   has_access: {
-    owner, kind: 'record', parameters: 'operation',
+    owner,
+    kind: 'record',
+    parameters: 'operation',
     run: (call) => {
       const ids = listIds(call);
       const { environment, model } = call;
-      return mayAccess(environment, model, readOperation(call)) && filterByRule(environment, model, ids).length === ids.length;
+      return (
+        mayAccess(environment, model, readOperation(call)) &&
+        filterByRule(environment, model, ids).length === ids.length
+      );
     },
   },
   check_access: {
-    owner, kind: 'record', parameters: 'operation',
+    owner,
+    kind: 'record',
+    parameters: 'operation',
     run: (call) => {
       checkAccess(call.environment, call.model, readOperation(call), listIds(call));
       return undefined;
     },
   },
   check_access_rights: {
-    owner, kind: 'model', parameters: 'operation, raise_exception=True',
+    owner,
+    kind: 'model',
+    parameters: 'operation, raise_exception=True',
     run: (call) => {
       const operation = readOperation(call);
       if (call.values['raise_exception']) checkAccess(call.environment, call.model, operation);
@@ -31,7 +40,9 @@ export const accessMethods: Readonly<Record<string, Method>> = {
     },
   },
   check_access_rule: {
-    owner, kind: 'record', parameters: 'operation',
+    owner,
+    kind: 'record',
+    parameters: 'operation',
     run: (call) => {
       checkAccess(call.environment, call.model, readOperation(call), listIds(call));
       return undefined;

@@ -10,43 +10,62 @@ const owner = 'BaseModel';
 
 export const queryMethods: Readonly<Record<string, Method>> = {
   search: {
-    owner, kind: 'model', parameters: 'domain, offset=0, limit=None, order=None',
+    owner,
+    kind: 'model',
+    parameters: 'domain, offset=0, limit=None, order=None',
     run: (call) => {
       const ids = searchIds(call.environment, call.model, call.values['domain'] ?? [], call.values);
       return call.values['count'] ? ids.length : ids;
     },
   },
   search_count: {
-    owner, kind: 'model', parameters: 'domain, limit=None',
-    run: ({ environment, model, values }) => searchIds(environment, model, values['domain'] ?? [], { limit: values['limit'] ?? null }).length,
+    owner,
+    kind: 'model',
+    parameters: 'domain, limit=None',
+    run: ({ environment, model, values }) =>
+      searchIds(environment, model, values['domain'] ?? [], { limit: values['limit'] ?? null }).length,
   },
   search_read: {
-    owner, kind: 'model', parameters: 'domain=None, fields=None, offset=0, limit=None, order=None, **read_kwargs',
+    owner,
+    kind: 'model',
+    parameters: 'domain=None, fields=None, offset=0, limit=None, order=None, **read_kwargs',
     run: (call) => {
       const ids = searchIds(call.environment, call.model, call.values['domain'] ?? [], call.values);
       return readRows(call.environment, call.model, ids, call.values['fields'] ?? null, isClassic(call));
     },
   },
   search_fetch: {
-    owner, kind: 'model', parameters: 'domain, field_names, offset=0, limit=None, order=None',
+    owner,
+    kind: 'model',
+    parameters: 'domain, field_names, offset=0, limit=None, order=None',
     run: ({ environment, model, values }) => searchIds(environment, model, values['domain'] ?? [], values),
   },
   read: {
-    owner, kind: 'record', parameters: "fields=None, load='_classic_read'",
-    run: (call) => readRows(call.environment, call.model, call.ids, call.values['fields'] ?? null, isClassic(call)),
+    owner,
+    kind: 'record',
+    parameters: "fields=None, load='_classic_read'",
+    run: (call) =>
+      readRows(call.environment, call.model, call.ids, call.values['fields'] ?? null, isClassic(call)),
   },
   name_search: {
-    owner, kind: 'model', parameters: "name='', args=None, operator='ilike', limit=100",
+    owner,
+    kind: 'model',
+    parameters: "name='', args=None, operator='ilike', limit=100",
     run: ({ environment, model, values }) => {
       const domain = (values['args'] ?? values['domain'] ?? []) as readonly Json[];
       const name = values['name'];
       const found = name ? [...domain, ['display_name', values['operator'] ?? 'ilike', name]] : domain;
       const ids = searchIds(environment, model, found, { limit: values['limit'] ?? null });
-      return ids.map((id) => [id, nameRow(environment, model, environment.store.get(model.name, id) ?? { id })]);
+      return ids.map((id) => [
+        id,
+        nameRow(environment, model, environment.store.get(model.name, id) ?? { id }),
+      ]);
     },
   },
   name_get: {
-    owner, kind: 'record', parameters: '',
+    owner,
+    kind: 'record',
+    parameters: '',
     run: ({ environment, model, ids }) =>
       ids.map((id) => {
         const row = environment.store.get(model.name, toNumber(id) ?? -1);
@@ -55,8 +74,11 @@ export const queryMethods: Readonly<Record<string, Method>> = {
       }),
   },
   exists: {
-    owner, kind: 'record', parameters: '',
-    run: ({ environment, model, ids }) => ids.filter((id) => environment.store.get(model.name, toNumber(id) ?? -1)),
+    owner,
+    kind: 'record',
+    parameters: '',
+    run: ({ environment, model, ids }) =>
+      ids.filter((id) => environment.store.get(model.name, toNumber(id) ?? -1)),
   },
   fetch: { owner, kind: 'record', parameters: 'field_names', run: () => undefined },
   browse: { owner, kind: 'model', parameters: 'ids=None', run: ({ model }) => `${model.name}()` },

@@ -2,15 +2,16 @@
 import { type Json, toNumber } from '../../json/value.ts';
 import { valueError } from '../fault.ts';
 import type { Call, Method } from '../model.ts';
-import { nameRow } from '../values.ts';
+import { nameRow, showValue } from '../values.ts';
 import { copyRow, createRow, fillDefaults, recordMissing, unlinkRows, writeRows } from '../write.ts';
-import { showValue } from '../values.ts';
 
 const owner = 'BaseModel';
 
 export const recordMethods: Readonly<Record<string, Method>> = {
   create: {
-    owner: '$class', kind: 'create', parameters: 'vals_list',
+    owner: '$class',
+    kind: 'create',
+    parameters: 'vals_list',
     run: ({ environment, model, values }) => {
       const rows = values['vals_list'] ?? null;
       if (Array.isArray(rows)) return rows.map((row) => createRow(environment, model, row));
@@ -18,37 +19,48 @@ export const recordMethods: Readonly<Record<string, Method>> = {
     },
   },
   write: {
-    owner: '$class', kind: 'record', parameters: 'vals',
+    owner: '$class',
+    kind: 'record',
+    parameters: 'vals',
     run: (call) => {
       writeRows(call.environment, call.model, listIds(call), call.values['vals'] ?? {});
       return true;
     },
   },
   unlink: {
-    owner, kind: 'record', parameters: '',
+    owner,
+    kind: 'record',
+    parameters: '',
     run: (call) => {
       unlinkRows(call.environment, call.model, listIds(call));
       return true;
     },
   },
   copy: {
-    owner, kind: 'record', parameters: 'default=None',
+    owner,
+    kind: 'record',
+    parameters: 'default=None',
     run: (call) => {
       const { environment, model, values } = call;
       const ids = listIds(call);
-      if (environment.personality.copyIsList) return ids.map((id) => copyRow(environment, model, id, values['default'] ?? null));
+      if (environment.personality.copyIsList)
+        return ids.map((id) => copyRow(environment, model, id, values['default'] ?? null));
       return copyRow(environment, model, ensureOne(call), values['default'] ?? null);
     },
   },
   name_create: {
-    owner, kind: 'model', parameters: 'name',
+    owner,
+    kind: 'model',
+    parameters: 'name',
     run: ({ environment, model, values }) => {
       const id = createRow(environment, model, { [model.recName ?? 'name']: values['name'] ?? false });
       return [id, nameRow(environment, model, environment.store.get(model.name, id) ?? { id })];
     },
   },
   default_get: {
-    owner, kind: 'model', parameters: 'fields_list',
+    owner,
+    kind: 'model',
+    parameters: 'fields_list',
     run: ({ environment, model, values }) => {
       const row = fillDefaults(environment, model, {});
       const asked = (values['fields_list'] ?? values['fields'] ?? []) as readonly string[];
@@ -62,7 +74,12 @@ export const recordMethods: Readonly<Record<string, Method>> = {
   },
   action_archive: { owner, kind: 'record', parameters: '', run: (call) => setActive(call, () => false) },
   action_unarchive: { owner, kind: 'record', parameters: '', run: (call) => setActive(call, () => true) },
-  toggle_active: { owner, kind: 'record', parameters: '', run: (call) => setActive(call, (active) => !active) },
+  toggle_active: {
+    owner,
+    kind: 'record',
+    parameters: '',
+    run: (call) => setActive(call, (active) => !active),
+  },
 };
 
 export function listIds(call: Call): number[] {

@@ -1,0 +1,111 @@
+/** The proxy on a memory store, listening on a free port, with a key: what black-box tests talk to over real HTTP. */
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { type App, createApp } from '../src/app.ts';
+import { loadSettings } from '../src/config/load.ts';
+import type { Settings } from '../src/config/schema.ts';
+import { createLogger } from '../src/observe/log.ts';
+
+/** The defaults with some settings changed, by their dotted names as flags give them. */
+export function makeSettings(changes: Record<string, string> = {}): Settings {
+  const argv = Object.entries(changes).map(([name, value]) => `--${name}=${value}`);
+  const loaded = loadSettings({
+    argv,
+    env: {},
+    cwd: '/',
+    readFile: () => {
+      throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+    },
+  });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.faults));
+  return loaded.settings;
+}
+
+export interface ProxyOptions {
+  /** Addresses of test upstreams, for `egress.allow`. */
+  allow?: readonly string[];
+  /** Other settings, by dotted name. */
+  settings?: Record<string, string>;
+  clock?: () => number;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface Proxy {
+  app: App;
+  /** Base address. */
+  url: string;
+  /** A valid client key. */
+  key: string;
+  /** The log so far, one parsed line each. */
+  log: Record<string, unknown>[];
+  /** POSTs to the execute route with the key; an object is sent as JSON, a text or bytes as they are. */
+  post(body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
+  /** The same, with the answer's body parsed. */
+  call(body: unknown, headers?: Record<string, string>): Promise<HttpAnswer & { json: any }>;
+  close(): Promise<void>;
+}
+
+export async function startProxy({ allow = [], settings = {}, clock }: ProxyOptions = {}): Promise<Proxy> {
+  const log: Record<string, unknown>[] = [];
+  const logger = createLogger('info', {
+    write: (line: string) => {
+      log.push(JSON.parse(line));
+    },
+  });
+  const app = await createApp({
+    settings: makeSettings({
+      'http.port': '0',
+      'http.shutdownGraceMs': '0',
+      'store.url': 'memory:',
+      ...(allow.length > 0 ? { 'egress.allow': allow.join(',') } : {}),
+      ...settings,
+    }),
+    logger,
+    ...(clock === undefined ? {} : { clock }),
+  });
+  const url = await app.listen();
+  const { key } = await app.keys.create({ name: 'test' });
+  const post: Proxy['post'] = (body, headers = {}) => {
+    const bytes = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body);
+    return send(`${url}/api/erp/execute`, {
+      method: 'POST',
+      headers: { 'x-proxy-api': key, 'content-type': 'application/json', ...headers },
+      body: bytes,
+    });
+  };
+  return {
+    app,
+    url,
+    key,
+    log,
+    post,
+    async call(body, headers) {
+      const answer = await post(body, headers);
+      return { ...answer, json: JSON.parse(answer.body.toString()) };
+    },
+    close: () => app.stop(),
+  };
+}
+
+/** One HTTP request on a connection of its own; rejects where the answer breaks off. */
+export function send(
+  url: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string | Uint8Array } = {},
+): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method: options.method ?? 'GET', headers: options.headers ?? {}, agent: false });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      buffer(response).then(
+        (body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+        reject,
+      );
+    });
+    request.end(options.body);
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * An upstream on a bare socket that answers as its script says: for what no Odoo would send on purpose (cut answers,
+ * odd envelopes, slow bytes). It keeps the bytes of every request.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+export interface UpstreamRequest {
+  /** The request's head as text, without the blank line. */
+  head: string;
+  body: Buffer;
+}
+
+/** Writes an answer to the socket; what it leaves open stays open. */
+export type Script = (socket: Socket, request: UpstreamRequest, index: number) => void | Promise<void>;
+
+export interface ScriptedUpstream {
+  url: string;
+  requests: UpstreamRequest[];
+  /** Sockets that are open now. */
+  sockets: Set<Socket>;
+  /** Connections ever made. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+export async function startUpstream(script: Script): Promise<ScriptedUpstream> {
+  const requests: UpstreamRequest[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+    let received = Buffer.alloc(0);
+    socket.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes]);
+      const headEnd = received.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const head = received.subarray(0, headEnd).toString('latin1');
+      const length = Number(/^content-length: *(\d+)$/im.exec(head)?.[1] ?? 0);
+      if (received.length < headEnd + 4 + length) return;
+      const request = { head, body: received.subarray(headEnd + 4, headEnd + 4 + length) };
+      received = received.subarray(headEnd + 4 + length);
+      requests.push(request);
+      void script(socket, request, requests.length - 1);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    sockets,
+    connections: () => connections,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A whole answer as an Odoo worker gives it: HTTP/1.0, Content-Length, connection closed. */
+export function answerLikeOdoo(socket: Socket, body: string | Uint8Array, status = '200 OK'): void {
+  const bytes = Buffer.from(body);
+  socket.write(
+    `HTTP/1.0 ${status}\r\nServer: Werkzeug/2.2.2 Python/3.11.2\r\nContent-Length: ${bytes.length}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n\r\n`,
+  );
+  socket.end(bytes);
+}
+
+/** The body of a success, as Odoo prints it; `result` is JSON text. */
+export function printResult(result: string): string {
+  return `{"jsonrpc": "2.0", "id": 1, "result": ${result}}`;
+}
+
+/** A call of the execute route on this upstream, with what the test changes. */
+export function makeCall(url: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id: 1,
+    action: 'read',
+    model_id: 'res.partner',
+    params: [[1]],
+    erp_instance: { url, db: 'prod', user_id: 2, api_key: 'upstream-key-0123456789' },
+    ...changes,
+  };
+}
