@@ -297,8 +297,8 @@ test('cuts a long wrong value short', () => {
   expect(fault!.length).toBeLessThan(200);
 });
 
-test('reads ten thousand nested brackets as a fault', () => {
-  expect(listFaults({ yaml: `http: ${'['.repeat(10_000)}` })).not.toEqual([]);
+test('reports a line of ten thousand open brackets once', () => {
+  expect(listFaults({ yaml: `http: ${'['.repeat(10_000)}` })).toHaveLength(1);
 });
 
 const NAMES = [

@@ -290,11 +290,16 @@ describe('a server that fails before its answer', () => {
     await until(() => server.sockets.size === 0);
   });
 
-  test('has its time for the first byte also for sending the rest of the body', async () => {
-    const server = await serve((socket) => setTimeout(() => socket.write(KEEPING), 100));
-    const answer = await sendWell(makeDispatcher({ firstByteTimeoutMs: 1_000 }), server.origin);
-    await wait(5);
-    expect(await read(answer.body)).toBe('hello');
+  test('has its time for the first byte from the last byte of the request on', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const outcome = send(makeDispatcher({ firstByteTimeoutMs: 80 }), server.origin, {
+      body: Buffer.alloc(32 * 1024 * 1024, 'x'),
+    });
+    await until(() => server.sockets.size === 1);
+    for (const socket of server.sockets) socket.pause();
+    await wait(300);
+    for (const socket of server.sockets) socket.resume();
+    expect(await outcome).toMatchObject({ ok: true, status: 200 });
   });
 });
 
@@ -369,11 +374,16 @@ describe('TLS', () => {
     );
   });
 
+  test('that the server resets within the handshake is refused', async () => {
+    const server = await serve(() => {});
+    const outcome = send(makeDispatcher(), `https://127.0.0.1:${server.port}`);
+    await until(() => server.sockets.size === 1);
+    for (const socket of server.sockets) socket.resetAndDestroy();
+    expect(await outcome).toMatchObject({ reason: 'tls', sent: false });
+  });
+
   test('to a server that does not speak it is refused', async () => {
-    const server = await startRawServer(() => {});
-    open.push(server);
-    const answering = await serve(() => {});
-    for (const socket of answering.sockets) socket.end('HTTP/1.1 400 Bad\r\n\r\n');
+    const server = await serve(() => {});
     const outcome = send(makeDispatcher(), `https://127.0.0.1:${server.port}`);
     await until(() => server.sockets.size === 1);
     for (const socket of server.sockets) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');

@@ -21,16 +21,17 @@ export async function startRawServer(
 ): Promise<RawServer> {
   const { host = '127.0.0.1', port = 0, tls } = options;
   const accept = (socket: Socket) => {
-    let text = '';
+    let chunks: Buffer[] = [];
+    let missingBytes: number | null = null;
     socket.on('error', () => {});
     socket.on('data', (chunk) => {
-      text += chunk.toString('latin1');
-      const head = text.indexOf('\r\n\r\n');
-      if (head === -1) return;
-      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
-      if (text.length < head + 4 + length) return;
-      const request = text;
-      text = '';
+      chunks.push(chunk);
+      missingBytes =
+        missingBytes === null ? countMissing(Buffer.concat(chunks)) : missingBytes - chunk.length;
+      if (missingBytes === null || missingBytes > 0) return;
+      const request = Buffer.concat(chunks).toString('latin1');
+      chunks = [];
+      missingBytes = null;
       answer(socket, request, server.requests.push(request) - 1);
     });
   };
@@ -57,4 +58,12 @@ export async function startRawServer(
   server.port = typeof address === 'object' && address !== null ? address.port : 0;
   server.origin = `${tls === undefined ? 'http' : 'https'}://${host}:${server.port}`;
   return server;
+}
+
+/** How many bytes of a request are still to come; null while its head is not complete. */
+function countMissing(bytes: Buffer): number | null {
+  const headBytes = bytes.indexOf('\r\n\r\n') + 4;
+  if (headBytes === 3) return null;
+  const head = bytes.toString('latin1', 0, headBytes);
+  return headBytes + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0) - bytes.length;
 }
