@@ -36,7 +36,12 @@ function printRequest({ method, path, httpVersion, headers, body }: RecordedRequ
   const head = Buffer.from(`${method} ${path} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`);
   if (!bytes) return head;
   if (!isChunked) return Buffer.concat([head, bytes]);
-  return Buffer.concat([head, Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n0\r\n\r\n')]);
+  return Buffer.concat([
+    head,
+    Buffer.from(`${bytes.length.toString(16)}\r\n`),
+    bytes,
+    Buffer.from('\r\n0\r\n\r\n'),
+  ]);
 }
 
 // The recorder describes what text cannot hold.
@@ -44,7 +49,9 @@ function printBody(body: string | null): { bytes: Buffer | undefined; announced?
   if (body === null) return { bytes: undefined };
   if (body.startsWith('<Content-Length')) return { bytes: Buffer.from('{"a": '), announced: 134217729 };
   if (body.startsWith('<bytes:')) {
-    const [before, after] = ['{"id":"', '","params":{"service":"common","method":"version","args":[]}}'].map((text) => Buffer.from(text));
+    const [before, after] = ['{"id":"', '","params":{"service":"common","method":"version","args":[]}}'].map(
+      (text) => Buffer.from(text),
+    );
     return { bytes: Buffer.concat([before!, Buffer.from([0xff, 0xfe]), after!]) };
   }
   return { bytes: Buffer.from(body.replace(/^<UTF-8 BOM>/, '\ufeff').replace(/^<chunked> /, '')) };

@@ -13,9 +13,12 @@ export async function prepareRequest(
     .replaceAll('<UPSTREAM_API_KEY>', admin.apiKey)
     .replace(/\d+,"<UPSTREAM_DEMO_API_KEY>"/g, `${demo.userId},"${demo.apiKey}"`);
   if (name === 'error-uid-of-other-user') body = body.replace(/,\d+,"/, `,${demo.userId},"`);
-  if (name.includes('company')) body = body.replace(/"allowed_company_ids":\[[^\]]*\]/, keepCompanies);
+  body = body
+    .replace(/"allowed_company_ids":\[[13,]*\]/, keepCompanies)
+    .replace(/"product_id":\d+/, '"product_id":44');
   if (name === 'error-access-record-rule') body = body.replace(/\[\[\d+\]/, '[[71]');
-  else if (name !== 'unlink-already-gone') body = await replaceRecords(sandbox, name, body);
+  else if (name === 'unlink-already-gone') body = body.replace(/\[\[\d+\]/, '[[999]');
+  else body = await replaceRecords(sandbox, name, body);
   await createTwin(sandbox, name, body);
   return { ...request, body };
 }
@@ -27,7 +30,13 @@ function callAs({ url, db, users: { admin } }: Sandbox): Call {
     const response = await fetch(`${url}/jsonrpc`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ params: { service: 'object', method: 'execute_kw', args: [db, admin.userId, admin.apiKey, model, method, args] } }),
+      body: JSON.stringify({
+        params: {
+          service: 'object',
+          method: 'execute_kw',
+          args: [db, admin.userId, admin.apiKey, model, method, args],
+        },
+      }),
     });
     const { result } = (await response.json()) as { result: unknown };
     return result;
@@ -41,7 +50,8 @@ function keepCompanies(text: string): string {
 
 /** Ids of records that an earlier recording made: the sandbox gets one for each. */
 async function replaceRecords(sandbox: Sandbox, name: string, body: string): Promise<string> {
-  const [, model = '', list = ''] = /"(res\.partner|sale\.order)","\w+",\[\[?([\d,]+)\]?/.exec(body) ?? [];
+  const [, model = '', list = ''] =
+    /"(res\.partner|sale\.order)","\w+",\[\[?(\d+(?:,\d+)*)\b/.exec(body) ?? [];
   if (!list) return body;
   const call = callAs(sandbox);
   const ids: number[] = [];
@@ -53,8 +63,11 @@ async function replaceRecords(sandbox: Sandbox, name: string, body: string): Pro
 }
 
 async function createRecord(call: Call, model: string, name: string): Promise<number> {
-  if (model === 'res.partner') return (await call(model, 'create', [{ name: 'Rec One', email: 'one@example.com' }])) as number;
-  const id = (await call(model, 'create', [{ partner_id: 3, order_line: [[0, 0, { product_id: 44 }]] }])) as number;
+  if (model === 'res.partner')
+    return (await call(model, 'create', [{ name: 'Rec One', email: 'one@example.com' }])) as number;
+  const id = (await call(model, 'create', [
+    { partner_id: 3, order_line: [[0, 0, { product_id: 44 }]] },
+  ])) as number;
   const isConfirmed = /cancel|confirm-twice|unlink-confirmed/.test(name);
   if (isConfirmed) await call(model, 'action_confirm', [[id]]);
   return id;
@@ -66,6 +79,8 @@ async function createTwin(sandbox: Sandbox, name: string, body: string): Promise
   const tag = /"crm\.tag","create",\[\[\{"name":"([^"]+)"/.exec(body)?.[1];
   if (name.startsWith('error-unique-violation') && tag) await call('crm.tag', 'create', [{ name: tag }]);
   if (name === 'create-date-datetime' && sandbox.version > 17) {
-    await call('res.currency.rate', 'create', [{ name: '2031-02-04', currency_id: 1, rate: 1, company_id: 1 }]);
+    await call('res.currency.rate', 'create', [
+      { name: '2031-02-04', currency_id: 1, rate: 1, company_id: 1 },
+    ]);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSandbox, type Sandbox, type Version } from '../src/index.ts';
+import { type Sandbox, startSandbox, type Version } from '../src/index.ts';
 import { readJson } from '../src/json/readJson.ts';
 import { isObject, type Json } from '../src/json/value.ts';
 import { type Answer, exchange, type RecordedRequest } from './exchange.ts';
@@ -19,7 +19,10 @@ interface Recording {
 
 /** What is not replayed, and why. */
 const left: readonly (readonly [RegExp, string])[] = [
-  [/^threaded-/, 'the threaded server (workers = 0) is no production set-up; the sandbox plays the prefork one'],
+  [
+    /^threaded-/,
+    'the threaded server (workers = 0) is no production set-up; the sandbox plays the prefork one',
+  ],
   [/^session-authenticate$/, 'a session of the web client: the proxy has none'],
   [/^xmlrpc-/, 'XML-RPC: the proxy does not speak it'],
 ];
@@ -36,14 +39,17 @@ for (const version of versions) {
 
     for (const recording of readRecordings(version)) {
       const reason = left.find(([pattern]) => pattern.test(recording.name))?.[1];
-      test.skipIf(reason)(`answers ${recording.name} as recorded${reason ? ` (not replayed: ${reason})` : ''}`, async () => {
-        sandbox.reset();
-        const request = await prepareRequest(sandbox, recording);
-        const answer = await exchange(sandbox.url, request);
-        expect(describeHead(answer)).toEqual(describeHead(recording.response));
-        expect(Buffer.byteLength(answer.body)).toBe(request.method === 'HEAD' ? 0 : readLength(answer));
-        expectSameBody(answer.body, recording.response.body);
-      });
+      test.skipIf(reason)(
+        `answers ${recording.name} as recorded${reason ? ` (not replayed: ${reason})` : ''}`,
+        async () => {
+          sandbox.reset();
+          const request = await prepareRequest(sandbox, recording);
+          const answer = await exchange(sandbox.url, request);
+          expect(describeHead(answer)).toEqual(describeHead(recording.response));
+          expect(Buffer.byteLength(answer.body)).toBe(request.method === 'HEAD' ? 0 : readLength(answer));
+          expectSameBody(answer.body, recording.response.body);
+        },
+      );
     }
   });
 }
@@ -75,7 +81,8 @@ function expectSameBody(ours: string, recorded: string): void {
     return;
   }
   if (recorded.includes(cut) && !recorded.includes('"error"')) {
-    const firstRecord = (text: string) => readJson(/\{"id".*?\}(?=, \{|\])/.exec(text)?.[0] ?? /\[[\d, ]+/.exec(text)![0].replace(/,? *$/, ']'));
+    const firstRecord = (text: string) => readJson(/\{"id".*?\}(?=, \{|\])/.exec(text)?.[0] ?? '[]');
+    expect(ours.slice(0, 40)).toBe(recorded.slice(0, 40));
     expect(findShapeDifference(firstRecord(recorded), firstRecord(ours))).toBeUndefined();
     return;
   }
@@ -84,7 +91,8 @@ function expectSameBody(ours: string, recorded: string): void {
   expect(Object.keys(found)).toEqual(Object.keys(wanted));
   expect(found['id'] ?? null).toEqual(wanted['id'] ?? null);
   if (isObject(wanted['error'] ?? null)) expect(describeError(found)).toEqual(describeError(wanted));
-  else if ('result' in wanted) expect(findShapeDifference(wanted['result'] as Json, found['result'] as Json)).toBeUndefined();
+  else if ('result' in wanted)
+    expect(findShapeDifference(wanted['result'] as Json, found['result'] as Json)).toBeUndefined();
   else expect(findShapeDifference(wanted, found)).toBeUndefined();
 }
 

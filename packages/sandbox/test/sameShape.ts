@@ -6,14 +6,19 @@ export function findShapeDifference(recorded: Json, ours: Json, path = 'result')
   if (isEmpty(recorded) || isEmpty(ours)) return undefined;
   if (Array.isArray(recorded) && Array.isArray(ours)) {
     for (let index = 0; index < Math.min(recorded.length, ours.length); index++) {
-      const difference = findShapeDifference(recorded[index] as Json, ours[index] as Json, `${path}[${index}]`);
+      const difference = findShapeDifference(
+        recorded[index] as Json,
+        ours[index] as Json,
+        `${path}[${index}]`,
+      );
       if (difference) return difference;
     }
     return undefined;
   }
   if (isObject(recorded) && isObject(ours)) {
     const [wanted, found] = [Object.keys(recorded), Object.keys(ours)];
-    if (wanted.join() !== found.join()) return `${path} has members ${found.join()}, recorded ${wanted.join()}`;
+    if (wanted.join() !== found.join())
+      return `${path} has members ${found.join()}, recorded ${wanted.join()}`;
     for (const name of wanted) {
       const difference = findShapeDifference(recorded[name] as Json, ours[name] as Json, `${path}.${name}`);
       if (difference) return difference;

@@ -26,6 +26,8 @@ export interface AppOptions {
   settings: Settings;
   /** Milliseconds since 1970; tests set their own. */
   clock?: () => number;
+  /** A clock that never goes back, in milliseconds; tests set their own. */
+  nowMs?: () => number;
   /** In place of the one that writes to standard output. */
   logger?: Logger;
 }
@@ -42,7 +44,12 @@ export interface App {
   stop(): Promise<void>;
 }
 
-export async function createApp({ settings, clock = Date.now, logger }: AppOptions): Promise<App> {
+export async function createApp({
+  settings,
+  clock = Date.now,
+  nowMs = () => performance.now(),
+  logger,
+}: AppOptions): Promise<App> {
   const log = logger ?? createLogger(settings.log.level);
   const egress = openEgress(settings);
   const store = await openStore(settings.store.url);
@@ -52,13 +59,12 @@ export async function createApp({ settings, clock = Date.now, logger }: AppOptio
     hashSecret: settings.keys.hashSecret ?? undefined,
     onError: (error) => log.error({ err: error }, 'key store'),
   });
-  const nowMs = () => performance.now();
   const metrics = createMetrics(classifyAction);
   const admission = new Admission();
   const server = createServer({
     http: settings.http,
     keys,
-    slowdown: createSlowdown({ clock }),
+    slowdown: createSlowdown({ clock: nowMs }),
     admission,
     egress,
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),

@@ -98,6 +98,7 @@ const orders: readonly [number, number, string, string, readonly [number, number
     ],
   ],
   [7, 18, 'sale', '2026-11-02 22:15:00', [[44, 3]]],
+  [9, 9, 'sale', '2026-11-06 09:30:00', [[6, 2]]],
   [8, 16, 'cancel', '2026-11-05 08:00:00', [[16, 100]]],
 ];
 

@@ -37,7 +37,6 @@ export const companies: Seed = {
       function: 'Administrator',
       tz: 'Europe/Brussels',
       image_1920: image,
-      image_128: image,
     },
     {
       id: 8,
@@ -46,7 +45,6 @@ export const companies: Seed = {
       country_id: 233,
       email: 'demo@yourcompany.example.com',
       image_1920: image,
-      image_128: image,
     },
     { id: 71, name: 'Second Company', is_company: true, country_id: 20, city: 'Namur', company_id: 2 },
   ],

@@ -25,7 +25,12 @@ export function replyRedirect(location: string, headers: Reply['headers']): Repl
     'Redirecting...',
     `You should be redirected automatically to the target URL: <a href="${location}">${location}</a>. If not, click the link.`,
   );
-  return { ...page, headers: [...page.headers, ['Location', location], ...headers] };
+  // Werkzeug leaves the paragraph of a redirect open.
+  return {
+    ...page,
+    body: page.body.replace('</p>', ''),
+    headers: [...page.headers, ['Location', location], ...headers],
+  };
 }
 
 export function replyWrongContentType(wire: Wire, path: string, method: string): Reply {

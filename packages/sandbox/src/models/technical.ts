@@ -56,6 +56,7 @@ export const irModelFields: ModelSpec = {
     readonly: boolean('Readonly'),
     index: boolean('Indexed'),
     translate: boolean('Translatable'),
+    company_dependent: boolean('Company Dependent'),
     size: integer('Size'),
     state: selection('Type', states, { default: 'manual', required: true }),
     on_delete: selection('On Delete', [
@@ -74,8 +75,17 @@ export const irModelFields: ModelSpec = {
     compute: text('Compute'),
     depends: char('Dependencies'),
     store: boolean('Stored', { default: true }),
-    tracking: integer('Enable Ordered Tracking'),
+    currency_field: char('Currency field'),
+    sanitize: boolean('Sanitize HTML'),
+    sanitize_overridable: boolean('Sanitize HTML overridable'),
+    sanitize_tags: boolean('Sanitize HTML Tags'),
+    sanitize_attributes: boolean('Sanitize HTML Attributes'),
+    sanitize_style: boolean('Sanitize HTML Style'),
+    sanitize_form: boolean('Sanitize HTML Form'),
+    strip_style: boolean('Strip Style Attribute'),
+    strip_classes: boolean('Strip Class Attribute'),
   },
+  lateFields: { tracking: integer('Enable Ordered Tracking') },
 };
 
 const setParameter: Method = {

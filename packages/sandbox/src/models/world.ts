@@ -1,14 +1,17 @@
 /** Countries, states and currencies. */
 import type { Json } from '../json/value.ts';
+import type { Environment } from '../orm/environment.ts';
 import {
   boolean,
   char,
   date,
   float,
   integer,
+  json,
   many2many,
   many2one,
   one2many,
+  type Row,
   selection,
   text,
 } from '../orm/field.ts';
@@ -36,22 +39,37 @@ export const country: ModelSpec = {
   ],
   fields: {
     name: char('Country Name', { required: true, translate: true }),
-    code: char('Country Code', { required: true }),
+    code: char('Country Code', { required: true, size: 2, help: 'The ISO country code in two chars.' }),
     address_format: text('Layout in Reports', {
+      help: 'Display format to use for addresses belonging to this country.',
       default: '%(street)s\n%(street2)s\n%(city)s %(state_code)s %(zip)s\n%(country_name)s',
     }),
-    address_view_id: many2one('Input View', 'ir.ui.view'),
+    address_view_id: many2one('Input View', 'ir.ui.view', {
+      help: 'Use this field if you want to replace the usual way to encode a complete address.',
+    }),
     currency_id: many2one('Currency', 'res.currency'),
     image_url: char('Flag', {
       readonly: true,
       searchable: false,
+      help: 'Url of static flag image',
       compute: (_, row) => flagOf(row['code'] ?? null),
     }),
     phone_code: integer('Country Calling Code'),
     country_group_ids: many2many('Country Groups', 'res.country.group'),
+    country_group_codes: json('Country Group Codes', {
+      readonly: true,
+      searchable: false,
+      compute: listGroups,
+    }),
     state_ids: one2many('States', 'res.country.state', 'country_id'),
-    name_position: selection('Customer Name Position', positions, { default: 'before' }),
-    vat_label: char('Vat Label', { translate: true }),
+    name_position: selection('Customer Name Position', positions, {
+      default: 'before',
+      help: 'Where the name stands in an address: before or after it.',
+    }),
+    vat_label: char('Vat Label', {
+      translate: true,
+      help: 'Use this field if you want to change vat label.',
+    }),
     state_required: boolean('State Required', { default: false }),
     zip_required: boolean('Zip Required', { default: true }),
   },
@@ -129,6 +147,11 @@ export const currencyRate: ModelSpec = {
     company_id: many2one('Company', 'res.company'),
   },
 };
+
+function listGroups(environment: Environment, row: Row): Json {
+  const ids = (row['country_group_ids'] as readonly number[] | undefined) ?? [];
+  return ids.map((id) => environment.store.get('res.country.group', id)?.['name'] ?? null);
+}
 
 function flagOf(code: Json): Json {
   return typeof code === 'string' ? `/base/static/img/country_flags/${code.toLowerCase()}.png` : null;

@@ -44,10 +44,10 @@ export function mayReadField(environment: Environment, field: Field): boolean {
 function checkModelAccess(environment: Environment, model: Model, operation: Operation): void {
   if (mayAccess(environment, model, operation)) return;
   const verb = { read: 'access', write: 'modify', create: 'create', unlink: 'delete' }[operation];
-  const names = (model.access?.[operation] ?? [])
-    .flatMap((group) => environment.personality.groupNames[group] ?? [])
-    .sort()
-    .map((name) => `\t- ${name}`);
+  const allowed = model.access?.[operation] ?? [];
+  const names = Object.entries(environment.personality.groupNames)
+    .filter(([group]) => allowed.includes(group))
+    .map(([, name]) => `\t- ${name}`);
   const groups =
     names.length > 0
       ? `This operation is allowed for the following groups:\n${names.join('\n')}`

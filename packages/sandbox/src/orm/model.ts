@@ -30,6 +30,8 @@ export interface ModelSpec {
   readonly name: string;
   readonly description: string;
   readonly fields: Readonly<Record<string, FieldSpec>>;
+  /** Fields that other apps add: they come after the magic ones. */
+  readonly lateFields?: Readonly<Record<string, FieldSpec>>;
   readonly order?: string;
   readonly recName?: string;
   readonly displayName?: (environment: Environment, row: Row) => string;
@@ -47,7 +49,7 @@ export interface ModelSpec {
   readonly methods?: Readonly<Record<string, Method>>;
 }
 
-export interface Model extends Omit<ModelSpec, 'fields' | 'methods'> {
+export interface Model extends Omit<ModelSpec, 'fields' | 'lateFields' | 'methods'> {
   readonly fields: ReadonlyMap<string, Field>;
   readonly methods: ReadonlyMap<string, Method>;
   /** Name of the Python class, e.g. ResPartner. */

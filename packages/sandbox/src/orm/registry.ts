@@ -30,10 +30,18 @@ const log: Record<string, FieldSpec> = {
 function buildFields(spec: ModelSpec, personality: Personality): Map<string, Field> {
   const versioned = personality.fields[spec.name] ?? {};
   const everywhere = personality.fields['*'] ?? {};
-  const own = { ...spec.fields, ...versioned };
+  // A key keeps the place of its first mention: what a version changes stays put, what it adds comes last.
   const all: Record<string, FieldSpec | undefined> = personality.magicFieldsFirst
-    ? { id, display_name: displayName, ...spec.fields, ...log, ...versioned }
-    : { ...own, id, ...everywhere, display_name: displayName, ...log };
+    ? { id, display_name: displayName, ...spec.fields, ...log, ...spec.lateFields, ...versioned }
+    : {
+        ...spec.fields,
+        id,
+        ...everywhere,
+        display_name: displayName,
+        ...log,
+        ...spec.lateFields,
+        ...versioned,
+      };
   const fields = new Map<string, Field>();
   for (const [name, field] of Object.entries(all)) if (field) fields.set(name, { name, ...field });
   return fields;
@@ -43,7 +51,7 @@ function buildMethods(spec: ModelSpec, personality: Personality, className: stri
   const methods = new Map<string, Method>();
   const all: Record<string, Method> = { ...baseMethods, ...spec.methods };
   for (const [name, method] of Object.entries(all)) {
-    const changed = { ...method, owner: method.owner.replace('$class', className) };
+    const changed = { ...method };
     let isAbsent = false;
     for (const key of [name, `${spec.name}/${name}`]) {
       if (!(key in personality.methods)) continue;
@@ -51,7 +59,7 @@ function buildMethods(spec: ModelSpec, personality: Personality, className: stri
       isAbsent = change === undefined;
       Object.assign(changed, change);
     }
-    if (!isAbsent) methods.set(name, changed);
+    if (!isAbsent) methods.set(name, { ...changed, owner: changed.owner.replace('$class', className) });
   }
   return methods;
 }

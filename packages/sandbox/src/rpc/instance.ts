@@ -53,11 +53,11 @@ export class Instance {
     return new Environment({ store: this.#store, models: this.#models, personality: this.personality, uid });
   }
 
-  /** Any database but ours fails as PostgreSQL does; `x_not_odoo` exists but is empty (FACTS 4.2). */
+  /** Any database but ours fails as PostgreSQL does; `x_not_odoo…` exists but is empty (FACTS 4.2). */
   openDatabase(name: string): void {
     if (name === database) return;
     if (name === '') throw this.personality.texts.emptyDatabase();
-    if (name === 'x_not_odoo') throw keyError('res.users');
+    if (name.startsWith('x_not_odoo')) throw keyError('res.users');
     throw new Fault(
       'psycopg2.OperationalError',
       `connection to server at "127.0.0.1", port 5432 failed: FATAL:  database "${name}" does not exist\n`,

@@ -42,7 +42,7 @@ export interface Personality {
   readonly version: Version;
   readonly serverVersion: string;
   readonly texts: Texts;
-  /** Display names of the groups in access messages, by their xml ids. */
+  /** Display names of the groups in access messages, by their xml ids, in the order of the messages. */
   readonly groupNames: Readonly<Record<string, string>>;
   /** Methods that differ: undefined = absent. The key is `method` or `model/method`. */
   readonly methods: Readonly<Record<string, Partial<Method> | undefined>>;
@@ -58,7 +58,10 @@ export interface Personality {
   /** `copy` and `message_post` return lists. */
   readonly copyIsList: boolean;
   readonly messageIsList: boolean;
+  /** read_group: keys before sums, and the caller's domain before the group's. */
   readonly readGroupKeysFirst: boolean;
+  /** Joined domains are one long `&` (19) instead of nested ones. */
+  readonly domainsAreFlat: boolean;
   readonly confirmTwiceFails: boolean;
   readonly cancelOpensWizard: boolean;
   readonly quotationContext: (orderId: number) => JsonObject;
@@ -71,6 +74,8 @@ export interface Personality {
     readonly hasGroupable: boolean;
     readonly hasHierarchy: boolean;
     readonly viewsNestFields: boolean;
+    /** The field that tells the web client when a record was changed. */
+    readonly stamp: string;
   };
   readonly wire: Wire;
 }

@@ -1,7 +1,7 @@
 /** Odoo 16, as differences to 17 (FACTS 13). */
 import { nameType, printPython, printTuple } from '../json/printPython.ts';
 import { accessError, attributeError, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
-import { datetime } from '../orm/field.ts';
+import { char, datetime, selection } from '../orm/field.ts';
 import type { Personality } from './personality.ts';
 import { version17 } from './version17.ts';
 
@@ -61,6 +61,32 @@ export const version16: Personality = {
       }),
     },
     'sale.order': { locked: undefined },
+    'product.template': {
+      type: selection(
+        'Product Type',
+        [
+          ['consu', 'Consumable'],
+          ['service', 'Service'],
+        ],
+        { compute: (_, row) => row['type'] ?? 'consu' },
+      ),
+    },
+    'res.country': {
+      country_group_codes: undefined,
+      code: char('Country Code', { size: 2, help: 'The ISO country code in two chars.' }),
+    },
+    'ir.model.fields': {
+      company_dependent: undefined,
+      currency_field: undefined,
+      sanitize: undefined,
+      sanitize_overridable: undefined,
+      sanitize_tags: undefined,
+      sanitize_attributes: undefined,
+      sanitize_style: undefined,
+      sanitize_form: undefined,
+      strip_style: undefined,
+      strip_classes: undefined,
+    },
   },
   takesAny: false,
   readGroupKeysFirst: false,
@@ -78,5 +104,6 @@ export const version16: Personality = {
     force_email: true,
     model_description: 'Sales Order',
   }),
+  fieldAttributes: { ...version17.fieldAttributes, stamp: '__last_update' },
   wire: { ...version17.wire, nosniff: false, contextMustBeObject: true, healthShowsDatabase: true },
 };

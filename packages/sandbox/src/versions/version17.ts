@@ -37,6 +37,10 @@ export const version17: Personality = {
     has_access: undefined,
     check_access: undefined,
   },
+  fields: {
+    'ir.model.fields': { company_dependent: undefined },
+    'res.country': { country_group_codes: undefined },
+  },
   copyIsList: false,
   quotationContext: (orderId) => ({
     default_model: 'sale.order',
@@ -54,6 +58,7 @@ export const version17: Personality = {
     hasGroupable: false,
     hasHierarchy: false,
     viewsNestFields: false,
+    stamp: 'write_date',
   },
   wire: {
     ...version18.wire,

@@ -9,14 +9,23 @@ import {
   validationError,
   valueError,
 } from '../orm/fault.ts';
+import { boolean } from '../orm/field.ts';
 import type { Personality } from './personality.ts';
+
+/** A computed flag that a payment app adds. */
+export const flag = (label: string, isTrue: boolean) =>
+  boolean(label, { readonly: true, searchable: false, compute: () => isTrue });
 
 export const version18: Personality = {
   version: 18,
   serverVersion: '18.0',
   texts: {
     unknownMethod: (model, method) =>
-      attributeError(`The method '${method}' does not exist on the model '${model}'`),
+      attributeError(
+        method === 'env'
+          ? "'Environment' object has no attribute '__name__'"
+          : `The method '${method}' does not exist on the model '${model}'`,
+      ),
     privateMethod: (_, method) =>
       accessError(`Private methods (such as ${method}) cannot be called remotely.`),
     unknownFieldRead: (model, field) => valueError(`Invalid field '${field}' on model '${model}'`),
@@ -48,7 +57,7 @@ export const version18: Personality = {
     dateOutOfRange: (value) =>
       new Fault(
         'psycopg2.errors.DatetimeFieldOverflow',
-        `date/time field value out of range: "${value}"\nLINE 1: ...") VALUES (1, '2026-11-21 01:42:11.010186', 2, 1, '${value.slice(0, 8)}...\n                                                             ^\nHINT:  Perhaps you need a different "datestyle" setting.\n`,
+        `date/time field value out of range: "${value}"\nLINE 1: ...") VALUES (1, '2026-11-21 01:42:11.010186', 2, 1, '${value.slice(0, 9)}...\n                                                             ^\nHINT:  Perhaps you need a different "datestyle" setting.\n`,
       ),
     noIds: () => new Fault('builtins.IndexError', 'tuple index out of range'),
     tooFewArguments: () => new Fault('builtins.IndexError', 'list index out of range'),
@@ -74,15 +83,15 @@ export const version18: Personality = {
     idIsText: undefined,
   },
   groupNames: {
-    'account.group_account_invoice': 'Invoicing/Invoicing',
-    'account.group_account_readonly': 'Technical/Show Accounting Features - Readonly',
-    'account.group_account_user': 'Technical/Show Full Accounting Features',
     'base.group_erp_manager': 'Administration / Access Rights',
-    'base.group_partner_manager': 'Extra Rights/Contact Creation',
-    'base.group_portal': 'User types/Portal',
     'base.group_system': 'Administration/Settings',
+    'base.group_partner_manager': 'Extra Rights/Contact Creation',
+    'account.group_account_invoice': 'Invoicing/Invoicing',
     'sales_team.group_sale_manager': 'Sales/Administrator',
     'sales_team.group_sale_salesman': 'Sales/User: Own Documents Only',
+    'account.group_account_readonly': 'Technical/Show Accounting Features - Readonly',
+    'account.group_account_user': 'Technical/Show Full Accounting Features',
+    'base.group_portal': 'User types/Portal',
   },
   methods: {
     'product.template/default_get': { owner: '$class', kind: 'record' },
@@ -96,13 +105,19 @@ export const version18: Personality = {
     user_has_groups: undefined,
   },
   privateMethods: new Set(),
-  fields: {},
+  fields: {
+    'res.country': {
+      country_group_codes: undefined,
+      is_stripe_supported_country: flag('Is Stripe Supported Country', true),
+    },
+  },
   magicFieldsFirst: false,
   rpcArgumentsMin: 3,
   takesAny: true,
   copyIsList: true,
   messageIsList: false,
   readGroupKeysFirst: true,
+  domainsAreFlat: false,
   confirmTwiceFails: true,
   cancelOpensWizard: true,
   composerHead: {},
@@ -123,6 +138,7 @@ export const version18: Personality = {
     hasGroupable: true,
     hasHierarchy: false,
     viewsNestFields: true,
+    stamp: 'write_date',
   },
   wire: {
     errorCode: 200,

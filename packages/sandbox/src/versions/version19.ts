@@ -1,12 +1,8 @@
 /** Odoo 19, as differences to 18. */
 import { printPython, printTuple } from '../json/printPython.ts';
 import { accessError, attributeError, Fault, typeError, validationError, valueError } from '../orm/fault.ts';
-import { boolean } from '../orm/field.ts';
 import type { Personality } from './personality.ts';
-import { version18 } from './version18.ts';
-
-const flag = (label: string, isTrue: boolean) =>
-  boolean(label, { readonly: true, searchable: false, compute: () => isTrue });
+import { flag, version18 } from './version18.ts';
 
 export const version19: Personality = {
   ...version18,
@@ -44,14 +40,14 @@ export const version19: Personality = {
   },
   groupNames: {
     'account.group_account_invoice': 'Accounting/Invoicing',
-    'account.group_account_readonly': 'Show Accounting Features - Readonly',
-    'account.group_account_user': 'Show Full Accounting Features',
-    'base.group_erp_manager': 'Access Rights',
     'base.group_partner_manager': 'Contact/Creation',
-    'base.group_portal': 'Role / Portal',
-    'base.group_system': 'Role / Administrator',
     'sales_team.group_sale_manager': 'Sales/Administrator',
     'sales_team.group_sale_salesman': 'Sales/User: Own Documents Only',
+    'base.group_portal': 'Role / Portal',
+    'base.group_system': 'Role / Administrator',
+    'base.group_erp_manager': 'Access Rights',
+    'account.group_account_readonly': 'Show Accounting Features - Readonly',
+    'account.group_account_user': 'Show Full Accounting Features',
   },
   methods: {
     user_has_groups: undefined,
@@ -82,12 +78,14 @@ export const version19: Personality = {
     'with_user',
   ]),
   fields: {
+    'ir.model.fields': { complete_name: undefined },
     'res.country': {
       is_mercado_pago_supported_country: flag('Is Mercado Pago Supported Country', false),
       is_stripe_supported_country: flag('Is Stripe Supported Country', true),
     },
   },
   magicFieldsFirst: true,
+  domainsAreFlat: true,
   rpcArgumentsMin: 5,
   messageIsList: true,
   cancelOpensWizard: false,
@@ -112,6 +110,7 @@ export const version19: Personality = {
     accessDeniedTraceback: false,
     wrongContentType: { status: 415, routeType: 'jsonrpc' },
     jsonrpcFunction: 'JSONRPC.jsonrpc',
+    cookiesTwice: false,
     versionRoutes: true,
     jsonRedirects: false,
   },

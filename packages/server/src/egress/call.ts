@@ -20,7 +20,7 @@ export interface CallConnection {
   /** The socket still holds bytes of the request. */
   readonly isSending: boolean;
   /** The answer is complete: the connection may serve another call. */
-  release(): void;
+  release(isLast: boolean): void;
   /** Closes at once. */
   drop(): void;
 }
@@ -43,6 +43,7 @@ export class Call implements Dispatcher.DispatchHandler, EgressBody {
   #chunks: Uint8Array[] = [];
   #waitingBytes = 0;
   #break: EgressBreak | null = null;
+  #isLast = false;
   #reader: PromiseWithResolvers<Uint8Array | null> | null = null;
 
   constructor(
@@ -105,6 +106,7 @@ export class Call implements Dispatcher.DispatchHandler, EgressBody {
       return;
     }
     this.#phase = 'receiving';
+    this.#isLast = String(headers.connection).toLowerCase() === 'close';
     clearTimeout(this.#firstByteTimer ?? undefined);
     this.#settle({
       ok: true,
@@ -135,7 +137,7 @@ export class Call implements Dispatcher.DispatchHandler, EgressBody {
     }
     this.#phase = 'complete';
     this.#signal.removeEventListener('abort', this);
-    this.#connection.release();
+    this.#connection.release(this.#isLast);
     this.#takeReader()?.resolve(null);
   }
 

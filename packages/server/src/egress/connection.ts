@@ -64,8 +64,13 @@ export class Connection implements CallConnection {
     );
   }
 
-  release(): void {
+  release(isLast: boolean): void {
     this.#call = null;
+    if (isLast) {
+      this.#socket?.destroy();
+      this.#owner.onGone(this);
+      return;
+    }
     this.#owner.onFree(this);
   }
 

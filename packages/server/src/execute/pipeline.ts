@@ -43,7 +43,8 @@ export async function execute(exchange: Exchange, deps: ExecuteDeps): Promise<vo
     if (refusal instanceof Denial) refuse(refusal, exchange, deps);
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
-    refuse(INTERNAL, exchange, deps);
+    if (exchange.writer.restart()) refuse(INTERNAL, exchange, deps);
+    else exchange.writer.breakOff();
   } finally {
     deadline.clear();
     deps.admission.leave(deadline);

@@ -9,6 +9,7 @@ import { checkNumber, checkString, checkWord, skipWhiteSpace } from './scan.ts';
 import { readKind, skipString } from './skip.ts';
 import type { JsonMember, JsonSpan } from './span.ts';
 import { JsonSyntaxError } from './syntax-error.ts';
+import { findInvalidUtf8 } from './utf8.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -137,19 +138,4 @@ function explainMissingValue(bytes: Uint8Array, at: number): string {
   if (at >= bytes.length) return 'the text ends where a value is expected';
   if (at === 0 && bytes[0] === BOM_START) return 'a byte order mark may not stand here';
   return 'a value is expected';
-}
-
-/**
- * Of four sizes in a row one ends on a character's last byte, so as long as the bytes are good, a large step
- * succeeds; where none does, single characters lead up to the fault.
- */
-const UTF8_STEPS = [512, 511, 510, 509, 4, 3, 2, 1];
-
-function findInvalidUtf8(bytes: Uint8Array): number {
-  let at = 0;
-  for (;;) {
-    const step = UTF8_STEPS.find((size) => isUtf8(bytes.subarray(at, at + size)));
-    if (step === undefined) return at;
-    at += step;
-  }
 }

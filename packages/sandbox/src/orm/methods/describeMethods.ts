@@ -193,15 +193,19 @@ const viewAttributes = [
 ];
 
 function describeViewFields({ environment, model }: Call): JsonObject {
-  const fields = describeFields(environment, model, viewAttributes);
+  const { stamp } = environment.personality.fieldAttributes;
+  const all = describeFields(environment, model, viewAttributes);
+  const shown = new Set([...pickViewFields(model).map((field) => field.name), 'id', stamp]);
+  const fields = Object.fromEntries(Object.entries(all).filter(([name]) => shown.has(name)));
   return environment.personality.fieldAttributes.viewsNestFields ? { fields } : fields;
 }
 
+function pickViewFields(model: Model): Field[] {
+  return [...model.fields.values()].filter((field) => !field.readonly && !field.compute).slice(0, 12);
+}
+
 function drawView(model: Model, type: string): { arch: string; id: number; model: string } {
-  const own = [...model.fields.values()]
-    .filter((field) => !field.readonly && field.name !== 'id')
-    .slice(0, 12);
-  const fields = own
+  const fields = pickViewFields(model)
     .map((field) => `    <field name="${field.name}"${field.required ? ' required="True"' : ''}/>\n`)
     .join('');
   return { arch: `<${type} string="${model.description}">\n${fields}</${type}>`, id: 532, model: model.name };

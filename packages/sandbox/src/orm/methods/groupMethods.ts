@@ -59,14 +59,17 @@ function readGroup(call: Call): JsonObject[] {
     for (const aggregate of aggregates)
       sums[aggregate!.member] = aggregateRows(environment, model, group.rows, aggregate!);
     const keys = Object.fromEntries(group.keys.map((key) => [key.spec, key.label]));
+    const own = listOf(values['domain']);
+    const domains = group.keys.map((key) => key.domain);
+    const { readGroupKeysFirst } = environment.personality;
     const domain = {
-      __domain: joinDomains([listOf(values['domain']), ...group.keys.map((key) => key.domain)]),
+      __domain: joinDomains(call, readGroupKeysFirst ? [own, ...domains] : [...domains, own]),
     };
     const ranges = group.keys.filter((key) => key.range);
     const range =
       ranges.length > 0 ? { __range: Object.fromEntries(ranges.map((key) => [key.spec, key.range!])) } : {};
     const rest = isLazy && asked.length > 1 ? { __context: { group_by: asked.slice(1) } } : {};
-    return environment.personality.readGroupKeysFirst
+    return readGroupKeysFirst
       ? { ...keys, ...sums, ...domain, ...range, ...rest }
       : { ...sums, ...keys, ...range, ...domain, ...rest };
   });
@@ -81,7 +84,10 @@ function formatGroups(call: Call, extra: readonly string[] = []): JsonObject[] {
     ...Object.fromEntries(
       group.keys.map((key) => [key.spec, key.range ? [key.range['from'] ?? false, key.label] : key.label]),
     ),
-    __extra_domain: joinDomains(group.keys.map((key) => key.domain)),
+    __extra_domain: joinDomains(
+      call,
+      group.keys.map((key) => key.domain),
+    ),
     ...Object.fromEntries(aggregates.map((text) => [text, formatAggregate(call, group, text)])),
   }));
 }
@@ -97,8 +103,14 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** As Odoo's AND: one `&` before each but the last, domains of several items kept together. */
-function joinDomains(domains: readonly (readonly Json[])[]): readonly Json[] {
+/** As Odoo's AND: up to 18 domains of several items stay together, 19 makes one long row of `&`. */
+function joinDomains(call: Call, domains: readonly (readonly Json[])[]): readonly Json[] {
+  if (
+    call.environment.personality.domainsAreFlat &&
+    domains.flat().every((item) => item === '&' || Array.isArray(item))
+  ) {
+    return normalize(domains.flat().filter(Array.isArray));
+  }
   const full = domains.filter((domain) => domain.length > 0).map(normalize);
   return full.reduceRight<readonly Json[]>(
     (joined, domain) => (joined.length === 0 ? domain : ['&', ...domain, ...joined]),

@@ -1,9 +1,10 @@
 /** Methods that find and read: search, read, name_search and their kin. */
 import { Float, type Json, toNumber } from '../../json/value.ts';
+import { keyError } from '../fault.ts';
 import type { Call, Method } from '../model.ts';
 import { readRows } from '../read.ts';
 import { searchIds } from '../search.ts';
-import { nameRow } from '../values.ts';
+import { getValue, nameRow } from '../values.ts';
 import { recordMissing } from '../write.ts';
 
 const owner = 'BaseModel';
@@ -82,13 +83,42 @@ export const queryMethods: Readonly<Record<string, Method>> = {
   },
   fetch: { owner, kind: 'record', parameters: 'field_names', run: () => undefined },
   browse: { owner, kind: 'model', parameters: 'ids=None', run: ({ model }) => `${model.name}()` },
-  sudo: { owner, kind: 'record', parameters: 'flag=True', run: printRecordset },
-  with_context: { owner, kind: 'record', parameters: '*args, **kwargs', run: printRecordset },
+  sudo: {
+    owner,
+    kind: 'record',
+    parameters: 'flag=True',
+    run: ({ model, ids }) => printRecordset(model.name, ids),
+  },
+  mapped: {
+    owner,
+    kind: 'record',
+    parameters: 'func',
+    run: ({ environment, model, ids, values }) => {
+      const field = model.fields.get(String(values['func']));
+      if (!field) throw keyError(String(values['func']));
+      const found = ids.flatMap((id) => {
+        const row = environment.store.get(model.name, toNumber(id) ?? -1);
+        return row ? [getValue(environment, model, row, field)] : [];
+      });
+      return field.relation
+        ? printRecordset(
+            field.relation,
+            [...new Set(found.flat())].filter((id) => id !== null),
+          )
+        : found;
+    },
+  },
+  with_context: {
+    owner,
+    kind: 'record',
+    parameters: '*args, **kwargs',
+    run: ({ model, ids }) => printRecordset(model.name, ids),
+  },
 };
 
 // Odoo prints a recordset that a method returns, where the method is not declared to give ids (FACTS 7.5).
-function printRecordset({ model, ids }: Call): Json {
-  return `${model.name}(${ids.map((id) => String(id instanceof Float ? id.value : id)).join(', ')}${ids.length === 1 ? ',' : ''})`;
+function printRecordset(model: string, ids: readonly Json[]): string {
+  return `${model}(${ids.map((id) => String(id instanceof Float ? id.value : id)).join(', ')}${ids.length === 1 ? ',' : ''})`;
 }
 
 function isClassic(call: Call): boolean {
