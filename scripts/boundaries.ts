@@ -62,7 +62,9 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/cli/**`,
     allow: [
       '../app.ts',
-      '../{config,egress,execute,keys,observe,odoo,stores}/*',
+      '../{config,egress,keys,observe,stores}/*',
+      '../execute/{base-url,denial}.ts',
+      '../odoo/jsonrpc.ts',
       CONTRACT,
       '@erp-proxy/sandbox',
       'node:*',

@@ -54,6 +54,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       writeReply(request, response, reply, keepAlive);
     },
   );
+  // As nginx: longer than any client's pool, so that it is never the server that lets go first.
+  server.keepAliveTimeout = 75_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -31,7 +31,8 @@ export function writeReply(
   }
   headers.push(['Connection', 'close']);
   const head = `HTTP/1.0 ${reply.status} ${reason}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
-  request.socket.end(Buffer.concat([Buffer.from(head), shown]));
+  request.socket.write(Buffer.concat([Buffer.from(head), shown]));
+  request.socket.destroySoon();
 }
 
 const reasons: Record<number, string> = {

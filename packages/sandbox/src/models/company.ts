@@ -1,8 +1,11 @@
 /** Companies, users and languages: who works here. */
 
+import type { JsonObject } from '../json/value.ts';
+import type { Environment } from '../orm/environment.ts';
 import { boolean, char, many2many, many2one, selection } from '../orm/field.ts';
 import { ensureOne } from '../orm/methods/recordMethods.ts';
 import type { Method, ModelSpec } from '../orm/model.ts';
+import { createRow } from '../orm/write.ts';
 
 export const company: ModelSpec = {
   name: 'res.company',
@@ -14,6 +17,7 @@ export const company: ModelSpec = {
     unlink: ['base.group_erp_manager'],
   },
   rule: (environment) => [['id', 'in', environment.userCompanyIds]],
+  beforeCreate: (environment, values) => addPartner(environment, { currency_id: 1, ...values }, true),
   unique: [{ fields: ['name'], message: 'The company name must be unique!' }],
   fields: {
     name: char('Company Name', { required: true }),
@@ -79,6 +83,8 @@ export const user: ModelSpec = {
     create: ['base.group_erp_manager'],
     unlink: ['base.group_erp_manager'],
   },
+  beforeCreate: (environment, values) =>
+    addPartner(environment, { company_ids: [[6, 0, [1]]], ...values }, false),
   unique: [{ fields: ['login'], message: 'You can not have two users with the same login!' }],
   fields: {
     name: char('Name', { required: true }),
@@ -119,3 +125,10 @@ export const language: ModelSpec = {
     active: boolean('Active'),
   },
 };
+
+/** A user and a company are each a contact too. */
+function addPartner(environment: Environment, values: JsonObject, is_company: boolean): JsonObject {
+  if (values['partner_id']) return values;
+  const partner = { name: values['name'] ?? false, email: values['email'] ?? false, is_company };
+  return { ...values, partner_id: createRow(environment, environment.model('res.partner'), partner) };
+}

@@ -1,10 +1,10 @@
 /** Products: every variant has one template here. */
+import type { JsonObject } from '../json/value.ts';
 import type { Environment } from '../orm/environment.ts';
 import {
   binary,
   boolean,
   char,
-  type FieldOptions,
   float,
   html,
   integer,
@@ -15,6 +15,7 @@ import {
   text,
 } from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
+import { createRow } from '../orm/write.ts';
 
 const kinds = [
   ['consu', 'Goods'],
@@ -32,6 +33,7 @@ export const template: ModelSpec = {
   description: 'Product',
   order: 'name, id',
   access: managed,
+  afterCreate: createVariant,
   fields: {
     name: char('Name', { required: true, translate: true }),
     sequence: integer('Sequence', { default: 1 }),
@@ -52,15 +54,12 @@ export const template: ModelSpec = {
   },
 };
 
-const ofTemplate = (name: string): FieldOptions => ({
-  compute: (environment, row) => readTemplate(environment, row)[name] ?? null,
-});
-
 export const product: ModelSpec = {
   name: 'product.product',
   description: 'Product Variant',
   order: 'default_code, id',
   access: managed,
+  beforeCreate: createTemplate,
   displayName: (environment, row) => {
     const name = String(readTemplate(environment, row)['name'] ?? '');
     return row['default_code'] ? `[${row['default_code']}] ${name}` : name;
@@ -73,16 +72,38 @@ export const product: ModelSpec = {
     default_code: char('Internal Reference'),
     active: boolean('Active', { default: true }),
     barcode: char('Barcode', { copy: false }),
-    name: char('Name', ofTemplate('name')),
-    type: selection('Product Type', kinds, ofTemplate('type')),
-    list_price: float('Sales Price', ofTemplate('list_price')),
-    lst_price: float('Sales Price', ofTemplate('list_price')),
-    standard_price: float('Cost', ofTemplate('standard_price')),
-    weight: float('Weight', ofTemplate('weight')),
-    sale_ok: boolean('Sales', ofTemplate('sale_ok')),
+    name: char('Name', { related: 'product_tmpl_id.name' }),
+    type: selection('Product Type', kinds, { related: 'product_tmpl_id.type' }),
+    list_price: float('Sales Price', { related: 'product_tmpl_id.list_price' }),
+    lst_price: float('Sales Price', { related: 'product_tmpl_id.list_price' }),
+    standard_price: float('Cost', { related: 'product_tmpl_id.standard_price' }),
+    weight: float('Weight', { related: 'product_tmpl_id.weight' }),
+    sale_ok: boolean('Sales', { related: 'product_tmpl_id.sale_ok' }),
   },
 };
 
 function readTemplate(environment: Environment, row: Row): Row {
   return environment.store.get('product.template', row['product_tmpl_id'] as number) ?? {};
+}
+
+// Odoo's own name for it: one of the two creates the other, once.
+const alone = { create_product_product: false };
+
+function createVariant(environment: Environment, id: number): void {
+  if (environment.context['create_product_product'] === false) return;
+  const row = environment.store.get('product.template', id) ?? {};
+  const values = {
+    product_tmpl_id: id,
+    default_code: row['default_code'] ?? false,
+    barcode: row['barcode'] ?? false,
+  };
+  createRow(environment, environment.model('product.product'), values);
+}
+
+function createTemplate(environment: Environment, values: JsonObject): JsonObject {
+  if (values['product_tmpl_id']) return values;
+  const inTemplate = environment.withContext({ ...environment.context, ...alone });
+  const model = environment.model('product.template');
+  const shared = Object.entries(values).filter(([name]) => model.fields.has(name));
+  return { ...values, product_tmpl_id: createRow(inTemplate, model, Object.fromEntries(shared)) };
 }

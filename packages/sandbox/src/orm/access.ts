@@ -16,7 +16,7 @@ export function checkAccess(
   const allowed = filterByRule(environment, model, ids);
   if (allowed.length === ids.length) return;
   const user = `${environment.user['name']} (id=${environment.uid})`;
-  throw environment.personality.texts.recordRule(model, operation, user, true);
+  throw environment.personality.texts.recordRule(model, operation, user);
 }
 
 export function mayAccess(environment: Environment, model: Model, operation: Operation): boolean {

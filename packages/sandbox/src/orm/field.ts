@@ -33,6 +33,8 @@ export interface FieldOptions {
   readonly default?: Json | ((environment: Environment) => Json);
   /** The value is worked out at each read and never stored. */
   readonly compute?: (environment: Environment, row: Row) => Json;
+  /** The value is that of a field of a linked record, `product_tmpl_id.name`, and writing goes there. */
+  readonly related?: `${string}.${string}`;
   /** Group that a user needs to see the field. */
   readonly groups?: string;
   readonly copy?: false;
@@ -107,4 +109,4 @@ export const one2many = (
 export const isToMany = (field: Field): boolean => field.type === 'one2many' || field.type === 'many2many';
 export const isNumeric = (field: Field): boolean => ['integer', 'float', 'monetary'].includes(field.type);
 /** A column of the table: PostgreSQL constraints hold for these only. */
-export const isStored = (field: Field): boolean => !field.compute;
+export const isStored = (field: Field): boolean => !field.compute && !field.related;

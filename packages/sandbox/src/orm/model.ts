@@ -43,6 +43,7 @@ export interface ModelSpec {
   readonly checks?: readonly { readonly holds: (row: Row) => boolean; readonly message: string }[];
   /** Runs before create with the values given; returns the values to store. */
   readonly beforeCreate?: (environment: Environment, values: JsonObject) => JsonObject;
+  readonly afterCreate?: (environment: Environment, id: number) => void;
   /** Python constraints: raise a Fault. */
   readonly validate?: (environment: Environment, row: Row) => void;
   readonly beforeUnlink?: (environment: Environment, row: Row) => void;

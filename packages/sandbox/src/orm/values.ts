@@ -10,6 +10,7 @@ import type { Model } from './model.ts';
 export function getValue(environment: Environment, model: Model, row: Row, field: Field): Json {
   if (field.name === 'display_name') return nameRow(environment, model, row);
   if (field.compute) return field.compute(environment, row);
+  if (field.related) return readRelated(environment, model, row, field.related);
   if (field.type === 'one2many') return findInverse(environment, field, row['id'] as number);
   const value = row[field.name];
   if (value !== undefined && value !== null) return value;
@@ -22,6 +23,13 @@ export function nameRow(environment: Environment, model: Model, row: Row): strin
   if (model.displayName) return model.displayName(environment, row);
   const value = row[model.recName ?? 'name'];
   return typeof value === 'string' ? value : `${model.name},${row['id']}`;
+}
+
+function readRelated(environment: Environment, model: Model, row: Row, path: string): Json {
+  const [link = '', name = ''] = path.split('.');
+  const target = environment.model(model.fields.get(link)!.relation!);
+  const linked = environment.store.get(target.name, row[link] as number) ?? { id: 0 };
+  return getValue(environment, target, linked, target.fields.get(name)!);
 }
 
 /** `[id, name]` as read shows a many2one; names are read past the caller's rights, as Odoo does. */

@@ -22,6 +22,7 @@ export function createRow(environment: Environment, model: Model, values: Json):
   const stamp = { create_uid: environment.uid, create_date: environment.now };
   const row = { id, ...stamp, ...fillDefaults(environment, model, given) };
   saveRow(environment, model, row, given);
+  model.afterCreate?.(environment, id);
   checkAccess(environment, model, 'create', [id]);
   return id;
 }
@@ -94,16 +95,25 @@ export function fillDefaults(environment: Environment, model: Model, given: Json
 function saveRow(environment: Environment, model: Model, before: Row, values: JsonObject): void {
   const row: Record<string, Json> = { ...before, write_uid: environment.uid, write_date: environment.now };
   const commands: [Field, Json][] = [];
+  const related: [Field, Json][] = [];
   for (const [name, value] of Object.entries(values)) {
     const field = model.fields.get(name) as Field;
     if (isMagic(field)) continue;
-    if (isToMany(field)) commands.push([field, value]);
+    if (field.related) related.push([field, value]);
+    else if (isToMany(field)) commands.push([field, value]);
     else row[name] = parseValue(environment, model, field, value);
   }
   const id = row['id'] as number;
   environment.store.put(model.name, id, row);
+  for (const [field, value] of related) writeRelated(environment, model, row, field, value);
   for (const [field, value] of commands) runCommands(environment, model, id, field, value);
   checkRow(environment, model, environment.store.get(model.name, id) as Row);
+}
+
+function writeRelated(environment: Environment, model: Model, row: Row, field: Field, value: Json): void {
+  const [link = '', name = ''] = field.related!.split('.');
+  const target = environment.model(model.fields.get(link)!.relation!);
+  writeRows(environment, target, [row[link] as number], { [name]: value });
 }
 
 function isMagic(field: Field): boolean {

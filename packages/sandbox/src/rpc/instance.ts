@@ -65,10 +65,11 @@ export class Instance {
   }
 
   async checkKey(uid: number, key: Json | undefined): Promise<void> {
-    if (!key || typeof key !== 'string') throw accessDenied();
+    // OdooBot and the public user are refused unseen, without a hash.
+    if (!key || typeof key !== 'string' || uid <= 1) throw accessDenied();
     const known = Object.values(users).find((user) => user.userId === uid);
     if (known && (key === known.apiKey || key === known.password)) return;
-    if (uid > 1 && !this.#store.get('res.users', uid)) {
+    if (!this.#store.get('res.users', uid)) {
       const environment = this.environment(uid);
       throw recordMissing(environment, environment.model('res.users'), uid);
     }

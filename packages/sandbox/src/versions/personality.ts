@@ -31,7 +31,7 @@ export interface Texts {
   readonly foreignKey: (model: Model, field: string, label: string) => Fault;
   readonly constraint: (message: string) => Fault;
   readonly fieldGroups: (model: Model, fields: readonly string[], uid: number, group: string) => Fault;
-  readonly recordRule: (model: Model, operation: string, user: string, isCompany: boolean) => Fault;
+  readonly recordRule: (model: Model, operation: string, user: string) => Fault;
   /** Undefined: a language that is not installed is ignored. */
   readonly unknownLanguage: ((code: string) => Fault) | undefined;
   /** Undefined: `read` of an id that is text gives nothing. */

@@ -26,7 +26,7 @@ export function decodeName(bytes: Uint8Array, string: ByteRange): string {
   const slot = (hash ^ (hash >>> 8)) & 0xff;
   const known = SLOTS[slot]!;
   if (isWrittenAt(bytes, start, end, known)) return known;
-  const name = viewAsBuffer(bytes).latin1Slice(start, end);
+  const name = viewAsBuffer(bytes).toString('latin1', start, end);
   SLOTS[slot] = name;
   return name;
 }

@@ -1,4 +1,5 @@
 /** Random JSON texts for the tests of this folder, each with the texts of its parts: what the spans must find again. */
+// biome-ignore lint/style/noRestrictedImports: only tests import this file.
 import fc from 'fast-check';
 import type { JsonKind } from './span.ts';
 

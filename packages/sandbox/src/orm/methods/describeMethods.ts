@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../../json/value.ts';
 import { mayReadField } from '../access.ts';
 import type { Environment } from '../environment.ts';
-import { type Field, isNumeric, isToMany } from '../field.ts';
+import { type Field, isNumeric, isStored, isToMany } from '../field.ts';
 import type { Call, Method, Model } from '../model.ts';
 import { showReference, showValue } from '../values.ts';
 import { fillDefaults } from '../write.ts';
@@ -129,7 +129,7 @@ function describeFields(
 /** The attributes in alphabetical order, as Odoo gives them; names that differ by version come from its personality. */
 function describeField(environment: Environment, field: Field, attributes: readonly Json[]): JsonObject {
   const { aggregator, hasGroupable, hasHierarchy } = environment.personality.fieldAttributes;
-  const isStored = !field.compute;
+  const isColumn = isStored(field);
   const isText = field.type === 'char' || field.type === 'text' || field.type === 'html';
   const all: Record<string, Json | undefined> = {
     [aggregator]: isNumeric(field) && field.name !== 'id' ? 'sum' : undefined,
@@ -142,20 +142,20 @@ function describeField(environment: Environment, field: Field, attributes: reado
     depends: [],
     domain: field.relation ? [] : undefined,
     exportable: true,
-    groupable: hasGroupable ? isStored && field.type !== 'one2many' : undefined,
+    groupable: hasGroupable ? isColumn && field.type !== 'one2many' : undefined,
     groups: field.groups,
     help: field.help,
     manual: false,
     name: field.name,
-    readonly: field.readonly === true || (!isStored && field.readonly !== false),
+    readonly: field.readonly === true || field.compute !== undefined,
     relation: field.relation,
     relation_field: field.inverse,
     required: field.required === true,
-    searchable: field.searchable ?? (isStored || field.name === 'display_name'),
+    searchable: field.searchable ?? (isColumn || field.name === 'display_name'),
     selection: field.selection,
     size: field.size,
-    sortable: isStored && !isToMany(field),
-    store: isStored,
+    sortable: isColumn && !isToMany(field),
+    store: isColumn,
     string: field.string,
     translate: isText ? field.translate === true : undefined,
     trim: field.type === 'char' ? true : undefined,

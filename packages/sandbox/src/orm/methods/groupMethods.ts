@@ -111,11 +111,13 @@ function joinDomains(call: Call, domains: readonly (readonly Json[])[]): readonl
   ) {
     return normalize(domains.flat().filter(Array.isArray));
   }
-  const full = domains.filter((domain) => domain.length > 0).map(normalize);
-  return full.reduceRight<readonly Json[]>(
-    (joined, domain) => (joined.length === 0 ? domain : ['&', ...domain, ...joined]),
-    [],
-  );
+  const joined: Json[] = [];
+  const full = domains.filter((domain) => domain.length > 0);
+  for (const [index, domain] of full.entries()) {
+    if (index < full.length - 1) joined.push('&');
+    joined.push(...normalize(domain));
+  }
+  return joined;
 }
 
 function normalize(domain: readonly Json[]): readonly Json[] {
