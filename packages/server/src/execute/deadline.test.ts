@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createDeadline, readTimeoutMs } from './deadline.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it.each([
+  [undefined, 15_000],
+  ['', 15_000],
+  ['0', 15_000],
+  ['000', 15_000],
+  ['abc', 15_000],
+  ['1.5', 15_000],
+  ['-3', 15_000],
+  ['1e2', 15_000],
+  ['NaN', 15_000],
+  ['7', 7000],
+  [' 7 ', 7000],
+  ['007', 7000],
+  ['300', 300_000],
+  ['301', 300_000],
+  ['999999999999999', 300_000],
+  ['9999999999999999999999', 15_000],
+])('reads x-request-timeout %j as %d ms', (header, expected) => {
+  expect(readTimeoutMs(header, 15_000)).toBe(expected);
+});
+
+it('ends by time only once its clock runs', () => {
+  const deadline = createDeadline();
+  vi.advanceTimersByTime(60_000);
+  expect(deadline.reason).toBeNull();
+  deadline.startClock(1000);
+  vi.advanceTimersByTime(999);
+  expect(deadline.signal.aborted).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(deadline.signal.aborted).toBe(true);
+  expect(deadline.reason).toBe('timeout');
+});
+
+it('keeps the first reason', () => {
+  const deadline = createDeadline();
+  deadline.startClock(1000);
+  deadline.end('caller_left');
+  vi.advanceTimersByTime(2000);
+  deadline.end('shutdown');
+  expect(deadline.reason).toBe('caller_left');
+});
+
+it('leaves no timer behind', () => {
+  const deadline = createDeadline();
+  deadline.startClock(1000);
+  deadline.clear();
+  expect(vi.getTimerCount()).toBe(0);
+});

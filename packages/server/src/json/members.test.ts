@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { readDocument } from './document.ts';
+import { findDuplicate, readMembers } from './members.ts';
+
+describe('the members of an object', () => {
+  it('keep their order and their duplicates', () => {
+    expect(readNames('{"b":1,"a":2,"b":3}')).toEqual(['b', 'a', 'b']);
+  });
+
+  it('are found behind white space, escapes and long strings', () => {
+    const long = 'x'.repeat(700);
+    const text = `{ "a" : "${long}\\\\\\"${long}\\\\" ,\n"\\u0062":[{"no":"}"}] , "${long}\\"":-1.5e3 }`;
+    const bytes = Buffer.from(text);
+    const members = readMembers(bytes, readDocument(bytes).root);
+    expect(members.map(({ name }) => name)).toEqual(['a', 'b', `${long}"`]);
+    expect(members.map(({ value }) => bytes.toString('utf8', value.start, value.end))).toEqual([
+      `"${long}\\\\\\"${long}\\\\"`,
+      '[{"no":"}"}]',
+      '-1.5e3',
+    ]);
+  });
+
+  it('are read up to the count that the caller accepts', () => {
+    const bytes = Buffer.from('{"a":1,"b":2,"c":3}');
+    const { root } = readDocument(bytes);
+    expect(readMembers(bytes, root, 2).map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(readMembers(bytes, root, 4)).toHaveLength(3);
+  });
+
+  it('have the names that stand there, whatever names were read before', () => {
+    const names = Array.from({ length: 5000 }, (_, index) => `m${index * 7919}`);
+    for (const name of names) expect(readNames(JSON.stringify({ [name]: 1 }))).toEqual([name]);
+  });
+
+  it('end on bytes that nobody checked, too', () => {
+    for (const text of [
+      '{"a',
+      '{"a"',
+      '{"a":',
+      '{"a":"\\',
+      '{"a":[',
+      '{"a":1,',
+      `{"a":"${'x'.repeat(400)}`,
+    ]) {
+      const bytes = Buffer.from(text);
+      readMembers(bytes, { kind: 'object', start: 0, end: bytes.length });
+    }
+  });
+});
+
+describe('a duplicate', () => {
+  it('is told by its decoded name', () => {
+    expect(findDuplicateIn('{"limit":1,"a":2,"l\\u0069mit":3}')).toMatchObject({
+      name: 'limit',
+      nameStart: 17,
+    });
+  });
+
+  it('is not seen where names differ only in their normal form, their case or a lone surrogate', () => {
+    expect(findDuplicateIn('{"é":1,"e\u0301":2,"A":3,"a":4,"\\ud800":5,"\\ud801":6,"\ufffd":7}')).toBeNull();
+  });
+
+  it('may be named like a member of Object.prototype', () => {
+    expect(findDuplicateIn('{"__proto__":1,"constructor":2}')).toBeNull();
+    expect(findDuplicateIn('{"__proto__":1,"__proto__":2}')).toMatchObject({ name: '__proto__' });
+  });
+});
+
+function readNames(text: string): string[] {
+  const bytes = Buffer.from(text);
+  return readMembers(bytes, readDocument(bytes).root).map(({ name }) => name);
+}
+
+function findDuplicateIn(text: string) {
+  const bytes = Buffer.from(text);
+  return findDuplicate(readMembers(bytes, readDocument(bytes).root));
+}
