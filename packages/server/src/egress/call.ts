@@ -19,7 +19,7 @@ export interface CallConnection {
   readonly hasFailed: boolean;
   /** The socket still holds bytes of the request. */
   readonly isSending: boolean;
-  /** The answer is complete: the connection may serve another call. */
+  /** The answer is complete: the connection may serve another call, unless the server said that this is the last. */
   release(isLast: boolean): void;
   /** Closes at once. */
   drop(): void;

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Call, CallConnection } from './call.ts';
 import type { EgressRequest } from './exchange.ts';
-import { Opening, type OpeningMeans, type SessionSlot } from './opening.ts';
+import { Opening, OpeningFault, type OpeningMeans, type SessionSlot } from './opening.ts';
 import type { EgressTarget } from './policy.ts';
 
 /** What a connection tells its pool. */
@@ -67,6 +67,7 @@ export class Connection implements CallConnection {
   release(isLast: boolean): void {
     this.#call = null;
     if (isLast) {
+      // undici would close it too, but by way of an error whose stack costs a tenth of the call.
       this.#socket?.destroy();
       this.#owner.onGone(this);
       return;
@@ -89,21 +90,22 @@ export class Connection implements CallConnection {
   }
 
   #open(callback: (...outcome: [error: null, socket: Socket] | [error: Error, socket: null]) => void): void {
-    this.#opening = new Opening(this.#owner.target, this.#means, this.#owner, (fault, socket) => {
+    this.#opening = new Opening(this.#owner.target, this.#means, this.#owner, (outcome) => {
       this.#opening = null;
-      if (socket === null) {
-        callback(fault ?? new Error('no socket'), null);
+      if (outcome instanceof OpeningFault) {
+        callback(outcome, null);
         return;
       }
-      this.#socket = socket;
+      this.#socket = outcome;
+      this.hasFailed = false;
       // Before undici's own listeners, so that the call knows it when undici calls a reset the end of the body.
-      socket.on('error', () => {
-        this.hasFailed = true;
+      outcome.on('error', () => {
+        if (this.#socket === outcome) this.hasFailed = true;
       });
-      socket.once('close', () => {
+      outcome.once('close', () => {
         if (this.#call === null) this.#owner.onGone(this);
       });
-      callback(null, socket);
+      callback(null, outcome);
     });
   }
 }

@@ -11,8 +11,8 @@ import {
   type EgressRequest,
 } from './exchange.ts';
 import { parseEgressPolicy } from './policy.ts';
-import { type RawServer, startRawServer } from './rawServer.fixture.ts';
-import { TEST_CERTIFICATE, TEST_KEY } from './testCertificate.fixture.ts';
+import { type RawServer, startRawServer } from './raw-server.fixture.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from './test-certificate.fixture.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -290,6 +290,15 @@ describe('a server that fails before its answer', () => {
     await until(() => server.sockets.size === 0);
   });
 
+  test('may take longer than that for the bytes that follow', async () => {
+    const server = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe');
+      setTimeout(() => socket.write('llo'), 150);
+    });
+    const answer = await sendWell(makeDispatcher({ firstByteTimeoutMs: 60 }), server.origin);
+    expect(await read(answer.body)).toBe('hello');
+  });
+
   test('has its time for the first byte from the last byte of the request on', async () => {
     const server = await serve((socket) => socket.end(CLOSING));
     const outcome = send(makeDispatcher({ firstByteTimeoutMs: 80 }), server.origin, {
@@ -358,11 +367,19 @@ describe('TLS', () => {
   });
 
   test('with a trusted certificate works by name, again and again', async () => {
-    const server = await serve((socket) => socket.end(CLOSING), { tls });
+    const names: unknown[] = [];
+    const server = await serve(
+      (socket) => {
+        names.push('servername' in socket ? socket.servername : null);
+        socket.end(CLOSING);
+      },
+      { tls },
+    );
     const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
     for (let round = 0; round < 3; round++) {
       expect(await read((await sendWell(dispatcher, `https://erp.test:${server.port}`)).body)).toBe('hello');
     }
+    expect(names).toEqual(['erp.test', 'erp.test', 'erp.test']);
     expect(server.requests[0]).toContain(`host: erp.test:${server.port}\r\n`);
   });
 

@@ -32,7 +32,7 @@ export interface SessionSlot {
   session: Buffer | null;
 }
 
-type Done = (fault: OpeningFault | null, socket: Socket | null) => void;
+type Done = (outcome: Socket | OpeningFault) => void;
 
 export class Opening {
   readonly #target: EgressTarget;
@@ -142,14 +142,14 @@ export class Opening {
   #succeed(socket: Socket): void {
     if (this.#isOver) return;
     this.#end();
-    this.#done(null, socket);
+    this.#done(socket);
   }
 
   #fail(reason: EgressFailureReason, detail: string): void {
     if (this.#isOver) return;
     this.#end();
     this.#socket?.destroy();
-    this.#done(new OpeningFault(reason, detail), null);
+    this.#done(new OpeningFault(reason, detail));
   }
 
   #end(): void {

@@ -40,6 +40,8 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
   const salt = randomBytes(16).toString('base64');
   const verdicts = new LRUCache<string, 'accepted' | 'refused'>({
     max: REMEMBERED_MAX,
+    // The clock is asked each time: the library's own copy of it is renewed by a real timer.
+    ttlResolution: 0,
     perf: { now: nowMs },
   });
   const trials = new Map<string, Trial>();

@@ -13,8 +13,6 @@ const LOWER_CASE = 0x20;
 const EXACT_DIGITS = 15;
 /** Above it an answer would cost memory that `1e1000000000` does not show; nothing in Odoo is as large. */
 const DIGITS_MAX = 256;
-/** Beyond what any number of zeros in a body could make up for, and exact to count with. */
-const EXPONENT_MAX = 1e12;
 
 /**
  * Returns a number where it is exact, else a bigint; null for what is no number, no integer, or an integer of more
@@ -66,12 +64,12 @@ function readAnyInteger(bytes: Uint8Array, start: number, end: number, isNegativ
   return Number.isSafeInteger(rounded) ? rounded : value;
 }
 
-/** `start` is the index behind the `e`, or beyond the end where there is none. */
+/** `start` is the index behind the `e`, or beyond the end where there is none. Infinity where there is no end of digits. */
 function readExponent(bytes: Uint8Array, start: number, end: number): number {
   let exponent = 0;
   for (let at = start; at < end; at++) {
     const byte = bytes[at]!;
-    if (byte >= ZERO && exponent < EXPONENT_MAX) exponent = exponent * 10 + (byte - ZERO);
+    if (byte >= ZERO) exponent = exponent * 10 + (byte - ZERO);
   }
   return start < end && bytes[start] === MINUS ? -exponent : exponent;
 }

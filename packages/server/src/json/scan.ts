@@ -1,6 +1,6 @@
 /**
  * Checks one JSON token after the other against RFC 8259 and returns the index behind it. It looks at bytes
- * only, never allocates, and must not know what the tokens mean. UTF-8 is checked elsewhere.
+ * only, keeps nothing, and must not know what the tokens mean. UTF-8 is checked elsewhere.
  *
  * Every read is guarded by `end`: a read behind the end of a typed array would make V8 forget its fast path for
  * good, so a caller could slow the process down with truncated bodies.
@@ -51,9 +51,9 @@ export function checkString(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Index of the next byte that does not stand for itself, or `end`; at least three plain bytes must lie before `start`.
+ * Index of the next byte that does not stand for itself, or `end`; three plain bytes must lie before `start`, or `start` be `end`.
  * Files travel as base64 in strings of megabytes, and four bytes at a time halve their cost. The arithmetic is
- * "determine if a word has a byte less than n": of (b - n) & ~b the high bit is set if a byte b < n.
+ * that of "has this word a byte less than n": (b - n) & ~b has its high bit set for a b < n.
  */
 function skipPlain(bytes: Uint8Array, start: number, end: number): number {
   const { buffer, byteOffset } = bytes;

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createEgressDispatcher, type EgressDispatcher } from '../../src/egress/dispatcher.ts';
 import { parseEgressPolicy } from '../../src/egress/policy.ts';
-import { type RawServer, startRawServer } from '../../src/egress/rawServer.fixture.ts';
+import { type RawServer, startRawServer } from '../../src/egress/raw-server.fixture.ts';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}';
 

@@ -1,0 +1,18 @@
+/** The process of a subject that is written in JavaScript: starts the named one and tells its port. */
+export interface SubjectModule {
+  /** Listens on a free port of 127.0.0.1 and passes every POST on to the upstream; gives the port. */
+  start(upstreamPort: number): Promise<number>;
+}
+
+const SUBJECTS: Record<string, () => Promise<SubjectModule>> = {
+  'by-hand-undici': () => import('./subjects/by-hand-undici.ts'),
+  'by-hand-sockets': () => import('./subjects/by-hand-sockets.ts'),
+  'fastify-http-proxy': () => import('./subjects/fastify-http-proxy.ts'),
+  'http-proxy': () => import('./subjects/http-proxy.ts'),
+};
+
+const [name = '', upstreamPort] = process.argv.slice(2);
+const subject = await SUBJECTS[name]?.();
+if (subject === undefined) throw new Error(`no subject "${name}"`);
+process.on('disconnect', () => process.exit());
+process.send?.(await subject.start(Number(upstreamPort)));

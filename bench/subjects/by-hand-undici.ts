@@ -1,0 +1,44 @@
+/** The least that can be written by hand on node:http and undici: reads the body, sends it on, passes the answer back. */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Dispatcher, Pool } from 'undici';
+
+export async function start(upstreamPort: number): Promise<number> {
+  const pool = new Pool(`http://127.0.0.1:${upstreamPort}`, { pipelining: 1 });
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const body = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+      const headers = { 'content-type': 'application/json' };
+      pool.dispatch({ method: 'POST', path: request.url ?? '/', headers, body }, passOn(response));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+function passOn(response: ServerResponse): Dispatcher.DispatchHandler {
+  return {
+    onRequestStart() {},
+    onResponseStart(_controller, status, headers) {
+      response.writeHead(status, {
+        'content-type': headers['content-type'],
+        'content-length': headers['content-length'],
+      });
+    },
+    onResponseData(controller, piece) {
+      if (response.write(piece)) return;
+      controller.pause();
+      response.once('drain', () => controller.resume());
+    },
+    onResponseEnd() {
+      response.end();
+    },
+    onResponseError() {
+      response.destroy();
+    },
+  };
+}

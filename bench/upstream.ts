@@ -1,0 +1,105 @@
+/**
+ * The process that all subjects talk to: answers any POST with one fixed body, from a bare socket, so that it costs
+ * little. One port for each way to answer; it tells the ports when it is ready.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+/** `keep` leaves the connection open; `close` closes it, as Odoo's workers do (HTTP/1.0). */
+export type ConnectionMode = 'keep' | 'close';
+
+export interface UpstreamPorts {
+  small: Record<ConnectionMode, number>;
+  large: Record<ConnectionMode, number>;
+  /** 200 MB. */
+  huge: number;
+  /** Answers nothing until told to by a message. */
+  held: number;
+}
+
+export const SMALL_BYTES = 300;
+export const LARGE_BYTES = 100_000;
+export const HUGE_BYTES = 200_000_000;
+
+const HUGE_PIECE = Buffer.alloc(64 * 1024, 'a');
+const RESULT_START = '{"jsonrpc": "2.0", "id": 1, "result": ';
+
+type Respond = (socket: Socket) => void;
+
+if (process.send !== undefined) await serve();
+
+async function serve(): Promise<void> {
+  const held: Socket[] = [];
+  const ports: UpstreamPorts = {
+    small: { keep: await listen(answer('keep', SMALL_BYTES)), close: await listen(answer('close', SMALL_BYTES)) },
+    large: { keep: await listen(answer('keep', LARGE_BYTES)), close: await listen(answer('close', LARGE_BYTES)) },
+    huge: await listen((socket) => void sendHuge(socket)),
+    held: await listen((socket) => held.push(socket)),
+  };
+  const release = answer('close', SMALL_BYTES);
+  process.on('message', (message) => {
+    if (message === 'release') for (const socket of held.splice(0)) release(socket);
+    process.send?.(held.length);
+  });
+  process.on('disconnect', () => process.exit());
+  process.send?.(ports);
+}
+
+async function listen(respond: Respond): Promise<number> {
+  const server = createServer({ noDelay: true }, (socket) => readRequests(socket, respond));
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+function readRequests(socket: Socket, respond: Respond): void {
+  let head = '';
+  let missingBytes = 0;
+  socket.on('error', () => {});
+  socket.on('data', (bytes) => {
+    if (missingBytes === 0) {
+      head += bytes.latin1Slice();
+      const headEnd = head.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1]);
+      missingBytes = headEnd + 4 + length - head.length;
+      head = '';
+    } else {
+      missingBytes -= bytes.length;
+    }
+    if (missingBytes === 0) respond(socket);
+  });
+}
+
+/** A search's answer of this size: many small records, as Odoo prints them. */
+function answer(mode: ConnectionMode, bodyBytes: number): Respond {
+  const record = '{"id": 1, "name": "Azure Interior", "email": "azure@example.com", "active": true}';
+  const records = Array(Math.floor((bodyBytes - RESULT_START.length - 3) / (record.length + 2))).fill(record);
+  const body = `${RESULT_START}[${records.join(', ')}]`.padEnd(bodyBytes - 1).concat('}');
+  const whole = Buffer.from(buildHead(mode, body.length) + body);
+  return mode === 'keep' ? (socket) => socket.write(whole) : (socket) => socket.end(whole);
+}
+
+async function sendHuge(socket: Socket): Promise<void> {
+  const end = '"}';
+  socket.write(`${buildHead('close', HUGE_BYTES)}${RESULT_START}"`);
+  let missingBytes = HUGE_BYTES - RESULT_START.length - 1 - end.length;
+  while (missingBytes > 0 && !socket.destroyed) {
+    const piece = HUGE_PIECE.subarray(0, missingBytes);
+    missingBytes -= piece.length;
+    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+  }
+  socket.end(end);
+}
+
+function buildHead(mode: ConnectionMode, bodyBytes: number): string {
+  return [
+    mode === 'keep' ? 'HTTP/1.1 200 OK' : 'HTTP/1.0 200 OK',
+    'Server: Werkzeug/2.2.2 Python/3.11.2',
+    'Date: Thu, 01 Jan 2026 00:00:00 GMT',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${bodyBytes}`,
+    mode === 'keep' ? 'Connection: keep-alive' : 'Connection: close',
+    '\r\n',
+  ].join('\r\n');
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { openEnvironment } from '../../test/openEnvironment.ts';
+
+const { search } = openEnvironment();
+
+describe('a domain finds', () => {
+  test.each([
+    ['equality', [['name', '=', 'Azure Interior']], [15]],
+    [
+      'inequality, with rows that have no value',
+      [
+        ['id', 'in', [3, 15]],
+        ['state_id', '!=', 13],
+      ],
+      [15],
+    ],
+    [
+      'unset fields',
+      [
+        ['id', 'in', [3, 15]],
+        ['parent_id', '=', false],
+      ],
+      [15],
+    ],
+    ['like with case', [['name', 'like', 'azure']], []],
+    ['ilike without case', [['name', 'ilike', 'aZuRe']], [15]],
+    [
+      'not ilike',
+      [
+        ['id', 'in', [14, 15]],
+        ['name', 'not ilike', 'azure'],
+      ],
+      [14],
+    ],
+    ['=like as a whole', [['name', '=like', 'Azure%']], [15]],
+    ['=ilike with one wild letter', [['name', '=ilike', 'azure_interior']], [15]],
+    ['a literal percent sign', [['name', 'ilike', '\\%']], []],
+    ['an or of two', ['|', ['id', '=', 14], ['id', '=', 15]], [14, 15]],
+    ['a negation', ['!', ['id', '!=', 15]], [15]],
+    [
+      'an and that is left out',
+      [
+        ['id', '>', 13],
+        ['id', '<=', 15],
+      ],
+      [14, 15],
+    ],
+    ['a nested or', ['&', ['is_company', '=', true], '|', ['id', '=', 9], ['id', '=', 10]], [9, 10]],
+    ['a dotted path', [['parent_id.name', '=', 'Lumber Inc']], [34]],
+    ['a path of two links', [['parent_id.country_id.code', '=', 'DE']], [40]],
+    ['a many2one by name', [['parent_id', 'ilike', 'lumber']], [34]],
+    [
+      'a many2one by exact name',
+      [
+        ['country_id', '=', 'Germany'],
+        ['is_company', '=', true],
+      ],
+      [17],
+    ],
+    [
+      'records linked many to many',
+      [
+        ['category_id', 'in', [2]],
+        ['id', '<', 12],
+      ],
+      [10],
+    ],
+    ['children', [['id', 'child_of', [14]]], [14, 34]],
+    ['parents', [['id', 'parent_of', [34]]], [14, 34]],
+    ['any', [['child_ids', 'any', [['name', '=', 'Willie Burke']]]], [9]],
+    [
+      'not any',
+      [
+        ['id', 'in', [9, 14]],
+        ['child_ids', 'not any', [['name', '=', 'Willie Burke']]],
+      ],
+      [14],
+    ],
+    [
+      'the constant true',
+      [
+        [1, '=', 1],
+        ['id', '=', 3],
+      ],
+      [3],
+    ],
+    ['the constant false', [[0, '=', 1]], []],
+    [
+      '=? without a value',
+      [
+        ['id', '=', 3],
+        ['name', '=?', false],
+      ],
+      [3],
+    ],
+  ])('%s', (_, domain, ids) => {
+    expect(search('res.partner', domain, { order: 'id' })).toEqual(ids);
+  });
+
+  test('archived records only when asked', () => {
+    expect(search('res.partner', [['id', '=', 2]])).toEqual([]);
+    expect(
+      search('res.partner', [
+        ['id', '=', 2],
+        ['active', '=', false],
+      ]),
+    ).toEqual([2]);
+    expect(search('res.partner', [['id', '=', 2]], { context: { active_test: false } })).toEqual([2]);
+  });
+});
+
+describe('an order', () => {
+  test('takes several fields and directions', () => {
+    expect(
+      search('res.partner', [['id', 'in', [9, 15, 16, 17]]], { order: 'country_id, name desc' }),
+    ).toEqual([16, 17, 9, 15]);
+  });
+
+  test('puts empty values last, and first when descending', () => {
+    const domain = [['id', 'in', [3, 15]]];
+    expect(search('res.partner', domain, { order: 'state_id, id' })).toEqual([3, 15]);
+    expect(search('res.partner', domain, { order: 'state_id desc, id' })).toEqual([15, 3]);
+  });
+
+  test.each(['name;', 'name foo', '', ' , ', 'name desc desc', "name'"])(
+    'refuses %j or takes the default',
+    (order) => {
+      const run = () => search('res.partner', [['id', '=', 3]], { order });
+      if (order === '') expect(run()).toEqual([3]);
+      else expect(run).toThrow('Invalid "order" specified');
+    },
+  );
+});
+
+test('a search gives the slice asked for, and limit 0 means no limit', () => {
+  const all = search('res.country', [], { order: 'id' });
+  expect(search('res.country', [], { order: 'id', offset: 1, limit: 2 })).toEqual(all.slice(1, 3));
+  expect(search('res.country', [], { order: 'id', limit: 0 })).toEqual(all);
+});

@@ -1,0 +1,90 @@
+/** Contract section 1: what is checked of `keyword.context`; the bytes go on as they came. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { collectSent, expectError, type Pair, printCall, printExecuteKw, startPair } from './expectations.ts';
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair();
+});
+afterAll(() => pair.close());
+
+const print = (context: string) => printCall(pair.upstream.url, { keyword: `{"context":${context}}` });
+
+it.each([
+  'null',
+  'false',
+  '{}',
+  '[]',
+  '{"lang":"fr_FR"}',
+  '{ "any" : [1.0, {"a":null}] }',
+  '{"allowed_company_ids":[1,2]}',
+  '{"allowed_company_ids":[]}',
+  '{"allowed_company_ids":null}',
+  '{"allowed_company_ids":false}',
+  '{"default_company_id":3}',
+  '{"default_company_id":null}',
+  '{"default_company_id":false}',
+  '{"tz":"Europe/Paris"}',
+  '{"tz":"America/Argentina/Buenos_Aires"}',
+  '{"tz":"UTC"}',
+  '{"tz":"Etc/GMT+5"}',
+  '{"t\\u007a":"Europe\\/Paris"}',
+  '{"tz":null}',
+  '{"tz":false}',
+  '{"lang":"xx","tz":"Asia/Tokyo","allowed_company_ids":[7],"default_company_id":7,"default_name":"é"}',
+])('sends %s as it is', async (context) => {
+  const sent = await collectSent(pair.upstream, () => pair.proxy.post(print(context)));
+  expect(sent).toEqual([printExecuteKw({ keyword: `{"context":${context}}` })]);
+});
+
+it.each([
+  ['"x"', ''],
+  ['1', ''],
+  ['0', ''],
+  ['true', ''],
+  ['[1]', ''],
+  ['{"allowed_company_ids":1}', '.allowed_company_ids'],
+  ['{"allowed_company_ids":"1"}', '.allowed_company_ids'],
+  ['{"allowed_company_ids":{}}', '.allowed_company_ids'],
+  ['{"allowed_company_ids":true}', '.allowed_company_ids'],
+  ['{"allowed_company_ids":["1"]}', '.allowed_company_ids'],
+  ['{"allowed_company_ids":[1,null]}', '.allowed_company_ids'],
+  ['{"allowed_company_ids":[1.5]}', '.allowed_company_ids'],
+  ['{"allowed_company_ids":[[1]]}', '.allowed_company_ids'],
+  ['{"allowed_company_ids":[true]}', '.allowed_company_ids'],
+  ['{"default_company_id":"1"}', '.default_company_id'],
+  ['{"default_company_id":1.5}', '.default_company_id'],
+  ['{"default_company_id":[1]}', '.default_company_id'],
+  ['{"default_company_id":true}', '.default_company_id'],
+  ['{"tz":"Europe/Pariss"}', '.tz'],
+  ['{"tz":"Mars/Base"}', '.tz'],
+  ['{"tz":""}', '.tz'],
+  ['{"tz":" UTC"}', '.tz'],
+  ['{"tz":"+02:00"}', '.tz'],
+  ['{"tz":"../../etc/passwd"}', '.tz'],
+  ['{"tz":1}', '.tz'],
+  ['{"tz":true}', '.tz'],
+  ['{"tz":["UTC"]}', '.tz'],
+  ['{"\\u0074z":"Nowhere"}', '.tz'],
+])('refuses %s', async (context, member) => {
+  const before = pair.upstream.connections();
+  const answer = await pair.proxy.post(print(context));
+  expectError(answer, {
+    status: 400,
+    code: -32602,
+    type: 'invalid_params',
+    id: 1,
+    path: `keyword.context${member}`,
+    says: /must be/,
+  });
+  expect(pair.upstream.connections()).toBe(before);
+});
+
+it('is checked for every method, by call_method too', async () => {
+  for (const call of [{ action: '"unlink"' }, { action: '"call_method"', fn_name: '"my_method"' }]) {
+    const answer = await pair.proxy.post(
+      printCall(pair.upstream.url, { ...call, keyword: '{"context":{"tz":"Nowhere"}}' }),
+    );
+    expect(answer.status).toBe(400);
+  }
+});

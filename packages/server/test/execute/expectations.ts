@@ -1,0 +1,142 @@
+/**
+ * What the black-box tests of the execute call share: a proxy in front of one scripted upstream, calls in raw JSON text
+ * (names twice, odd spellings), and the comparison of a whole error.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { type HttpAnswer, type Proxy, type ProxyOptions, startProxy } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  printResult,
+  type Script,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+
+export const UPSTREAM_KEY = 'upstream-key-0123456789';
+
+export interface Pair {
+  proxy: Proxy;
+  upstream: ScriptedUpstream;
+  close(): Promise<void>;
+}
+
+/** A proxy that may reach one upstream; without a script it answers every call with `true`. */
+export async function startPair(script: Script = answerTrue, options: ProxyOptions = {}): Promise<Pair> {
+  const upstream = await startUpstream(script);
+  const proxy = await startProxy({ ...options, allow: [upstream.url, ...(options.allow ?? [])] });
+  return {
+    proxy,
+    upstream,
+    async close() {
+      await proxy.close();
+      await upstream.close();
+    },
+  };
+}
+
+export const answerTrue: Script = (socket) => answerLikeOdoo(socket, printResult('true'));
+
+/** The JSON text of `erp_instance`, with members given as JSON text. */
+export function printInstance(url: string, changes: Record<string, string | null> = {}): string {
+  return printObject({
+    url: JSON.stringify(url),
+    db: '"prod"',
+    user_id: '2',
+    api_key: `"${UPSTREAM_KEY}"`,
+    ...changes,
+  });
+}
+
+/** The JSON text of a call: members are given as JSON text, null leaves one out. */
+export function printCall(url: string, changes: Record<string, string | null> = {}): string {
+  return printObject({
+    id: '1',
+    action: '"read"',
+    model_id: '"res.partner"',
+    params: '[[1]]',
+    erp_instance: printInstance(url),
+    ...changes,
+  });
+}
+
+function printObject(members: Record<string, string | null>): string {
+  const entries = Object.entries(members).filter(([, value]) => value !== null);
+  return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+}
+
+/** The whole body that must reach Odoo; `params` and `keyword` are JSON text. */
+export function printExecuteKw({
+  model = 'res.partner',
+  method = 'read',
+  params = '[[1]]',
+  keyword = '{}',
+}: {
+  model?: string;
+  method?: string;
+  params?: string;
+  keyword?: string;
+}): string {
+  return `{"jsonrpc":"2.0","method":"call","params":{"service":"object","method":"execute_kw","args":["prod",2,"${UPSTREAM_KEY}","${model}","${method}",${params},${keyword}]},"id":1}`;
+}
+
+/** The bodies of what reached the upstream while `run` ran. */
+export async function collectSent(
+  upstream: ScriptedUpstream,
+  run: () => Promise<unknown>,
+): Promise<string[]> {
+  const before = upstream.requests.length;
+  await run();
+  return upstream.requests.slice(before).map(({ body }) => body.toString());
+}
+
+export interface ExpectedError {
+  status: number;
+  code: number;
+  type: string;
+  retryable?: boolean;
+  /** null unless given. */
+  id?: unknown;
+  path?: string;
+  outcome?: 'not_sent' | 'rolled_back' | 'unknown';
+  /** What the message must say. */
+  says: RegExp;
+}
+
+/** Compares the whole answer with one error of the proxy's own: nothing is missing and nothing is too much. */
+export function expectError(answer: HttpAnswer, expected: ExpectedError): void {
+  expect(JSON.parse(answer.body.toString())).toEqual(describeErrorAnswer(expected));
+  expect(answer.status).toBe(expected.status);
+  expect(answer.headers['content-type']).toBe('application/json');
+  expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+}
+
+/** The same for one element of a batch. */
+export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): unknown {
+  return {
+    jsonrpc: '2.0',
+    id: expected.id ?? null,
+    error: {
+      code: expected.code,
+      message: expect.stringMatching(expected.says),
+      data: {
+        type: expected.type,
+        retryable: expected.retryable ?? false,
+        ...(expected.path === undefined ? {} : { path: expected.path }),
+        ...(expected.outcome === undefined ? {} : { outcome: expected.outcome }),
+      },
+    },
+  };
+}
+
+/** Waits until something holds: log lines and counters follow an answer by a moment. */
+export async function waitFor<T>(
+  read: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
+  for (let waited = 0; waited < 5000; waited += 5) {
+    const value = await read();
+    if (value !== undefined && value !== false) return value;
+    await sleep(5);
+  }
+  throw new Error('what the test waits for did not come within 5 s');
+}
