@@ -36,12 +36,16 @@ function readOwnCpuMs(pid: number): number {
 }
 
 function readStatusBytes(pid: number, name: string): number {
-  const [, kibibytes] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+  const [, kibibytes] =
+    new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
   return Number(kibibytes) * 1024;
 }
 
 /** nginx works in a child of the process that is started. */
 function listFamily(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
   return [pid, ...children.flatMap(listFamily)];
 }

@@ -31,8 +31,14 @@ if (process.send !== undefined) await serve();
 async function serve(): Promise<void> {
   const held: Socket[] = [];
   const ports: UpstreamPorts = {
-    small: { keep: await listen(answer('keep', SMALL_BYTES)), close: await listen(answer('close', SMALL_BYTES)) },
-    large: { keep: await listen(answer('keep', LARGE_BYTES)), close: await listen(answer('close', LARGE_BYTES)) },
+    small: {
+      keep: await listen(answer('keep', SMALL_BYTES)),
+      close: await listen(answer('close', SMALL_BYTES)),
+    },
+    large: {
+      keep: await listen(answer('keep', LARGE_BYTES)),
+      close: await listen(answer('close', LARGE_BYTES)),
+    },
     huge: await listen((socket) => void sendHuge(socket)),
     held: await listen((socket) => held.push(socket)),
   };

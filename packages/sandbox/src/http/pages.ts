@@ -4,7 +4,7 @@ import type { Wire } from '../versions/personality.ts';
 import { contentLength, nosniff, type Reply, replyHtml } from './reply.ts';
 
 export function replyNotFound(wire: Wire): Reply {
-  const language = ['Set-Cookie', `frontend_lang=en_US; Expires=${inOneYear()}; Path=/`] as const;
+  const language = ['Set-Cookie', `frontend_lang=en_US; Expires=${printDateIn(365)}; Path=/`] as const;
   const cookies = [language, bakeSession(wire)];
   return {
     status: 404,
@@ -51,11 +51,14 @@ export function replyWrongContentType(wire: Wire, path: string, method: string):
 
 export function bakeSession(wire: Wire): readonly [string, string] {
   const id = wire.longSessionIds ? randomBytes(63).toString('base64url') : randomBytes(20).toString('hex');
-  return ['Set-Cookie', `session_id=${id}; Expires=${inOneYear()}; Max-Age=604800; HttpOnly; Path=/`];
+  return [
+    'Set-Cookie',
+    `session_id=${id}; Expires=${printDateIn(wire.longSessionIds ? 365 : 7)}; Max-Age=604800; HttpOnly; Path=/`,
+  ];
 }
 
-function inOneYear(): string {
-  return new Date(Date.now() + 365 * 24 * 3600 * 1000).toUTCString();
+function printDateIn(days: number): string {
+  return new Date(Date.now() + days * 24 * 3600 * 1000).toUTCString();
 }
 
 // The real page is 6 KB of site layout; its size is what an impatient reader of bodies must survive.

@@ -50,16 +50,6 @@ const hasGroup: Method = {
   },
 };
 
-const userHasGroups: Method = {
-  owner: 'BaseModel',
-  kind: 'model',
-  parameters: 'groups',
-  run: ({ environment, values }) =>
-    String(values['groups'])
-      .split(',')
-      .some((group) => environment.hasGroup(group.trim())),
-};
-
 const showGroups: Method = {
   owner: 'Users',
   kind: 'record',
@@ -109,7 +99,6 @@ export const user: ModelSpec = {
   methods: {
     context_get: contextGet,
     has_group: hasGroup,
-    user_has_groups: userHasGroups,
     action_show_groups: showGroups,
   },
 };

@@ -13,6 +13,7 @@ import {
   selection,
 } from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
+import { postMessage } from './postMessage.ts';
 
 const managers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
 
@@ -59,4 +60,5 @@ export const lead: ModelSpec = {
     lead_properties: properties('Properties'),
     source_ref: reference('Source'),
   },
+  methods: { message_post: postMessage },
 };

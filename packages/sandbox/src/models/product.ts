@@ -16,6 +16,7 @@ import {
 } from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
 import { createRow } from '../orm/write.ts';
+import { postMessage } from './postMessage.ts';
 
 const kinds = [
   ['consu', 'Goods'],
@@ -52,6 +53,7 @@ export const template: ModelSpec = {
     image_1920: binary('Image'),
     product_variant_ids: one2many('Products', 'product.product', 'product_tmpl_id'),
   },
+  methods: { message_post: postMessage },
 };
 
 export const product: ModelSpec = {
@@ -80,6 +82,7 @@ export const product: ModelSpec = {
     weight: float('Weight', { related: 'product_tmpl_id.weight' }),
     sale_ok: boolean('Sales', { related: 'product_tmpl_id.sale_ok' }),
   },
+  methods: { message_post: postMessage },
 };
 
 function readTemplate(environment: Environment, row: Row): Row {

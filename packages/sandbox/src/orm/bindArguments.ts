@@ -82,7 +82,7 @@ function parseSignature(text: string): Signature {
   return signature;
 }
 
-const literals: Record<string, Json> = { None: null, True: true, False: false, "''": '', '0': 0, '[]': [] };
+const literals: Record<string, Json> = { None: null, True: true, False: false, "''": '', '0': 0, '()': [] };
 
 function parseParameter(part: string): Parameter {
   const [name = '', literal] = part.split('=');

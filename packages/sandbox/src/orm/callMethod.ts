@@ -2,10 +2,11 @@
  * Calls a model's method as Odoo's call_kw does: private names, unknown names, ids, signature, context. The
  * protocol on top hands in positional and named arguments and gets the Python result.
  */
-import { type Json, type JsonObject, toNumber } from '../json/value.ts';
+import { nameType } from '../json/printPython.ts';
+import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import { bindArguments } from './bindArguments.ts';
 import type { Environment } from './environment.ts';
-import { userError } from './fault.ts';
+import { typeError, userError, valueError } from './fault.ts';
 import type { Method, Model } from './model.ts';
 
 export function callMethod(
@@ -19,7 +20,7 @@ export function callMethod(
   if (!model) throw userError(`Object ${modelName} doesn't exist`);
   const method = findMethod(environment, model, name);
   const { context, ...rest } = named;
-  const inContext = environment.withContext(context);
+  const inContext = environment.withContext(readDict(context ?? null));
   checkContext(inContext);
   const positional = [...args];
   if (method.kind === 'create' && positional.length === 0) throw environment.personality.texts.noIds();
@@ -40,8 +41,25 @@ function findMethod(environment: Environment, model: Model, name: string): Metho
 function takeIds(environment: Environment, args: Json[]): readonly Json[] {
   if (args.length === 0) throw environment.personality.texts.noIds();
   const ids = args.shift() as Json;
-  if (Array.isArray(ids)) return ids;
-  return toNumber(ids) === undefined && typeof ids !== 'string' ? [] : [ids];
+  if (!ids) return [];
+  if (typeof ids === 'number' || typeof ids === 'bigint') return [ids];
+  return listItems(ids);
+}
+
+// What Python's tuple() makes of a value.
+function listItems(value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'string') return [...value];
+  if (isObject(value)) return Object.keys(value);
+  throw typeError(`'${nameType(value)}' object is not iterable`);
+}
+
+// What Python's dict() makes of a context.
+function readDict(value: Json): JsonObject {
+  if (!value || isObject(value)) return value || {};
+  const [first] = listItems(value);
+  if (first === undefined) return {};
+  throw valueError(`dictionary update sequence element #0 has length ${String(first).length}; 2 is required`);
 }
 
 function checkContext(environment: Environment): void {

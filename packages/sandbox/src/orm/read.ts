@@ -47,10 +47,12 @@ export function showRow(
 }
 
 export function pickFields(environment: Environment, model: Model, names: Json): Field[] {
-  if (!Array.isArray(names) || names.length === 0) {
+  // A text is its letters, as in Python.
+  const asked = typeof names === 'string' ? [...names] : names;
+  if (!Array.isArray(asked) || asked.length === 0) {
     return [...model.fields.values()].filter((field) => mayReadField(environment, field));
   }
-  const fields = names.map((name) => {
+  const fields = asked.map((name: Json) => {
     const field = model.fields.get(String(name));
     if (!field) throw environment.personality.texts.unknownFieldRead(model.name, String(name));
     return field;

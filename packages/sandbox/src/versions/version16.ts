@@ -39,6 +39,7 @@ export const version16: Personality = {
   methods: {
     ...version17.methods,
     search: { parameters: 'domain, offset=0, limit=None, order=None, count=False' },
+    'crm.lead/search': { parameters: 'args, offset=0, limit=None, order=None, count=False' },
     search_fetch: undefined,
     fetch: undefined,
     web_read: undefined,

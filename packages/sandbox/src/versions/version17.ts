@@ -32,6 +32,8 @@ export const version17: Personality = {
     ...version18.methods,
     'product.template/default_get': { owner: 'BaseModel', kind: 'model' },
     'res.users/has_group': { owner: 'Users', kind: 'model' },
+    'sale.order/write': { parameters: 'values' },
+    browse: { parameters: 'ids=None' },
     name_get: {},
     user_has_groups: {},
     has_access: undefined,

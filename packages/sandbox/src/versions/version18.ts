@@ -95,6 +95,11 @@ export const version18: Personality = {
   },
   methods: {
     'product.template/default_get': { owner: '$class', kind: 'record' },
+    'product.product/write': { parameters: 'values' },
+    'crm.lead/default_get': { parameters: 'fields' },
+    'res.partner/default_get': { parameters: 'fields' },
+    'res.users/default_get': { parameters: 'fields' },
+    'sale.order/default_get': { parameters: 'fields' },
     name_get: undefined,
     fields_view_get: undefined,
     formatted_read_group: undefined,

@@ -53,30 +53,18 @@ export const version19: Personality = {
     user_has_groups: undefined,
     name_get: undefined,
     fields_view_get: undefined,
-    check_access_rule: undefined,
     name_search: { parameters: "name='', domain=None, operator='ilike', limit=100" },
     default_get: { parameters: 'fields' },
     web_read_group: {
       parameters:
-        'domain, groupby, aggregates=[], limit=None, offset=0, order=None, *, auto_unfold=False, opening_info=None, unfold_read_specification=None, unfold_read_default_limit=80, groupby_read_specification=None',
+        'domain, groupby, aggregates=(), limit=None, offset=0, order=None, *, auto_unfold=False, opening_info=None, unfold_read_specification=None, unfold_read_default_limit=80, groupby_read_specification=None',
     },
   },
-  privateMethods: new Set([
-    'browse',
-    'check_access',
-    'ensure_one',
-    'exists',
-    'fetch',
-    'filtered',
-    'mapped',
-    'new',
-    'search_fetch',
-    'sorted',
-    'sudo',
-    'with_company',
-    'with_context',
-    'with_user',
-  ]),
+  privateMethods: new Set(
+    'browse check_access concat ensure_one exists fetch filtered flush_model flush_recordset invalidate_recordset mapped modified new search_fetch sorted sudo union with_company with_context with_user'.split(
+      ' ',
+    ),
+  ),
   fields: {
     'ir.model.fields': { complete_name: undefined },
     'res.country': {

@@ -9,6 +9,9 @@ import type { JsonMember, JsonSpan } from '../json/span.ts';
 import { decodeString } from '../json/string.ts';
 import { Denial } from './denial.ts';
 
+/** Far more than any context has; a body can hold millions, and each costs memory. */
+const MEMBERS_MAX = 1000;
+
 /** Checks the context of a call; a denial names the member at fault. */
 export function checkContext(bytes: Uint8Array, context: JsonSpan): Denial | undefined {
   if (isLeftOut(context)) return undefined;
@@ -16,7 +19,8 @@ export function checkContext(bytes: Uint8Array, context: JsonSpan): Denial | und
   if (context.kind !== 'object') {
     return invalid('keyword.context', 'must be an object, e.g. {"allowed_company_ids": [1]}');
   }
-  const members = readMembers(bytes, context);
+  const members = readMembers(bytes, context, MEMBERS_MAX + 1);
+  if (members.length > MEMBERS_MAX) return invalid('keyword.context', `may have at most ${MEMBERS_MAX} keys`);
   const twice = findDuplicate(members);
   if (twice) {
     const path = `keyword.context.${twice.name.slice(0, 64)}`;

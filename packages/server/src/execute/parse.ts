@@ -19,7 +19,13 @@ import { checkContext } from './parse-context.ts';
 export interface Body {
   bytes: Uint8Array;
   isBatch: boolean;
-  calls: JsonSpan[];
+  calls: CallSpan[];
+}
+
+/** One element of the body; its members are there where reading the document has found them already. */
+export interface CallSpan {
+  span: JsonSpan;
+  members: JsonMember[] | null;
 }
 
 /** The Odoo server, database and user that a call names. */
@@ -70,6 +76,10 @@ const MODEL_NAME = /^[A-Za-z0-9_.]+$/;
  * it, and the name also goes into the X-Odoo-Database header.
  */
 const DATABASE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
+/** Far more than any method has; a body can hold millions, and each costs memory. */
+const KEYWORD_MEMBERS_MAX = 1000;
+/** Objects with members of ours have fewer. */
+const OWN_MEMBERS_MAX = 64;
 const NAME_LENGTH_MAX = 256;
 const URL_LENGTH_MAX = 2048;
 const API_KEY_LENGTH_MAX = 1024;
@@ -89,14 +99,14 @@ export function parseBody(bytes: Uint8Array): Body | Denial {
   if (document.depth > DEPTH_MAX) {
     return invalid('', `The body is nested more than ${DEPTH_MAX} levels deep, which Odoo cannot read.`);
   }
-  const { root } = document;
-  if (root.kind === 'object') return { bytes, isBatch: false, calls: [root] };
+  const { root, members } = document;
+  if (root.kind === 'object') return { bytes, isBatch: false, calls: [{ span: root, members }] };
   if (root.kind !== 'array') {
     return invalid('', `The body must be an object (one call) or an array of calls, not ${describe(root)}.`);
   }
-  const calls: JsonSpan[] = [];
-  readElements(bytes, root, (element) => {
-    calls.push(element);
+  const calls: CallSpan[] = [];
+  readElements(bytes, root, (span) => {
+    calls.push({ span, members: null });
     return calls.length <= BATCH_CALLS_MAX;
   });
   if (calls.length === 0) return invalid('', 'The batch is empty; send at least one call.');
@@ -107,11 +117,11 @@ export function parseBody(bytes: Uint8Array): Body | Denial {
 }
 
 /** Reads one call of the body. */
-export function parseCall(bytes: Uint8Array, span: JsonSpan): ReadCall {
+export function parseCall(bytes: Uint8Array, { span, members: known }: CallSpan): ReadCall {
   if (span.kind !== 'object') {
     return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
   }
-  const members = readMembers(bytes, span);
+  const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
   const id = readId(bytes, members);
   if (id instanceof Denial) return { id: NULL_ID, call: id };
   return { id, call: readCall(bytes, members) };
@@ -216,7 +226,10 @@ function readKeyword(bytes: Uint8Array, value?: JsonSpan): KeywordSpan | Denial 
   if (value.kind !== 'object') {
     return invalid('keyword', `\`keyword\` must be an object of named arguments, not ${describe(value)}.`);
   }
-  const members = readMembers(bytes, value);
+  const members = readMembers(bytes, value, KEYWORD_MEMBERS_MAX + 1);
+  if (members.length > KEYWORD_MEMBERS_MAX) {
+    return invalid('keyword', `\`keyword\` may have at most ${KEYWORD_MEMBERS_MAX} named arguments.`);
+  }
   const twice = findDuplicate(members);
   return twice ? refuseDuplicate(twice, 'keyword') : { span: value, members };
 }
@@ -248,7 +261,7 @@ function readInstance(bytes: Uint8Array, value?: JsonSpan): InstanceAddress | { 
   if (value.kind !== 'object') {
     return invalid('erp_instance', `\`erp_instance\` must be an object, not ${describe(value)}.`);
   }
-  const members = readMembers(bytes, value);
+  const members = readMembers(bytes, value, OWN_MEMBERS_MAX);
   const strange = checkNames(members, 'erp_instance', INSTANCE_MEMBERS);
   if (strange) return strange;
   const byName = new Map(members.map((member) => [member.name, member.value]));

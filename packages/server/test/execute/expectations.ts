@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { type HttpAnswer, type Proxy, type ProxyOptions, startProxy } from '../harness.ts';
+import { type HttpAnswer, type ProxyOptions, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
   printResult,
@@ -16,7 +16,7 @@ import {
 export const UPSTREAM_KEY = 'upstream-key-0123456789';
 
 export interface Pair {
-  proxy: Proxy;
+  proxy: Awaited<ReturnType<typeof startProxy>>;
   upstream: ScriptedUpstream;
   close(): Promise<void>;
 }

@@ -48,6 +48,15 @@ export const accessMethods: Readonly<Record<string, Method>> = {
       return undefined;
     },
   },
+  user_has_groups: {
+    owner,
+    kind: 'model',
+    parameters: 'groups',
+    run: ({ environment, values }) =>
+      String(values['groups'])
+        .split(',')
+        .some((group) => environment.hasGroup(group.trim())),
+  },
 };
 
 function readOperation(call: Call): Operation {

@@ -27,6 +27,12 @@ export const exchangeMethods: Readonly<Record<string, Method>> = {
       };
     },
   },
+  get_external_id: {
+    owner,
+    kind: 'record',
+    parameters: '',
+    run: (call) => Object.fromEntries(listIds(call).map((id) => [id, findXmlId(call.model.name, id) ?? ''])),
+  },
   load: {
     owner,
     kind: 'model',

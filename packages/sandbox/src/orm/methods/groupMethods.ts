@@ -28,13 +28,13 @@ export const groupMethods: Readonly<Record<string, Method>> = {
   formatted_read_group: {
     owner: 'Base',
     kind: 'model',
-    parameters: 'domain, groupby=[], aggregates=[], having=[], offset=0, limit=None, order=None',
+    parameters: 'domain, groupby=(), aggregates=(), having=(), offset=0, limit=None, order=None',
     run: (call) => formatGroups(call),
   },
   formatted_read_grouping_sets: {
     owner: 'Base',
     kind: 'model',
-    parameters: 'domain, grouping_sets, aggregates=[], *, order=None',
+    parameters: 'domain, grouping_sets, aggregates=(), *, order=None',
     run: (call) =>
       listOf(call.values['grouping_sets']).map((groupby) =>
         formatGroups({ ...call, values: { ...call.values, groupby } }),

@@ -15,7 +15,8 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     kind: 'model',
     parameters: 'domain, offset=0, limit=None, order=None',
     run: (call) => {
-      const ids = searchIds(call.environment, call.model, call.values['domain'] ?? [], call.values);
+      const domain = call.values['domain'] ?? call.values['args'] ?? [];
+      const ids = searchIds(call.environment, call.model, domain, call.values);
       return call.values['count'] ? ids.length : ids;
     },
   },
@@ -82,7 +83,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
       ids.filter((id) => environment.store.get(model.name, toNumber(id) ?? -1)),
   },
   fetch: { owner, kind: 'record', parameters: 'field_names', run: () => undefined },
-  browse: { owner, kind: 'model', parameters: 'ids=None', run: ({ model }) => `${model.name}()` },
+  browse: { owner, kind: 'record', parameters: 'ids=()', run: ({ model }) => `${model.name}()` },
   sudo: {
     owner,
     kind: 'record',

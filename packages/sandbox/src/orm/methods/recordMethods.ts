@@ -23,7 +23,12 @@ export const recordMethods: Readonly<Record<string, Method>> = {
     kind: 'record',
     parameters: 'vals',
     run: (call) => {
-      writeRows(call.environment, call.model, listIds(call), call.values['vals'] ?? {});
+      writeRows(
+        call.environment,
+        call.model,
+        listIds(call),
+        call.values['vals'] ?? call.values['values'] ?? {},
+      );
       return true;
     },
   },

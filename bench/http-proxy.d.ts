@@ -4,7 +4,10 @@ declare module 'http-proxy' {
 
   interface ProxyServer {
     web(request: IncomingMessage, response: ServerResponse): void;
-    on(event: 'error', listener: (error: Error, request: IncomingMessage, response: ServerResponse) => void): void;
+    on(
+      event: 'error',
+      listener: (error: Error, request: IncomingMessage, response: ServerResponse) => void,
+    ): void;
   }
   const httpProxy: { createProxyServer(options: { target: string; agent: Agent }): ProxyServer };
   export default httpProxy;

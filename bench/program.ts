@@ -1,0 +1,127 @@
+/** The real program, started as an operator starts it: its own process, SQLite, a log line for each call, to a file. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { stopProcess } from './helper-process.ts';
+
+const BIN = fileURLToPath(new URL('../packages/server/bin/erp-proxy.mjs', import.meta.url));
+const READY_MS_MAX = 20_000;
+
+export interface Program {
+  pid: number;
+  port: number;
+  /** From starting the process to the first good answer of `/readyz`. */
+  readyMs: number;
+  stop(): Promise<void>;
+}
+
+/** A new store in the folder with one key; gives the key's text. */
+export async function createKey(folder: string): Promise<string> {
+  const command = [BIN, 'keys', 'create', '--json', `--store.url=${locateStore(folder)}`];
+  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: folder });
+  return (JSON.parse(stdout) as { key: string }).key;
+}
+
+export async function startProgram(folder: string, settings: Record<string, string> = {}): Promise<Program> {
+  const port = await findFreePort();
+  const flags = Object.entries({
+    'http.port': String(port),
+    'store.url': locateStore(folder),
+    'egress.allow': '127.0.0.1',
+    ...settings,
+  }).map(([name, value]) => `--${name}=${value}`);
+  const log = openSync(join(folder, 'proxy.log'), 'a');
+  const startedMs = performance.now();
+  // Odd arguments for Node itself, such as --cpu-prof, are the way to look into the program while it is measured.
+  const nodeArguments = (process.env['BENCH_NODE_ARGUMENTS'] ?? '').split(' ').filter(Boolean);
+  // 10,000 calls in flight need 20,000 sockets: where the shell may raise its limit, it does.
+  const child = spawn(
+    '/bin/sh',
+    [
+      '-c',
+      'ulimit -n 65536 2>/dev/null; exec "$@"',
+      'sh',
+      process.execPath,
+      ...nodeArguments,
+      BIN,
+      'serve',
+      ...flags,
+    ],
+    { cwd: folder, stdio: ['ignore', log, log] },
+  );
+  while (!(await isReady(port))) {
+    if (child.exitCode !== null) throw new Error(`the proxy ended early; see ${join(folder, 'proxy.log')}`);
+    if (performance.now() - startedMs > READY_MS_MAX) throw new Error('the proxy does not become ready');
+    await sleep(4);
+  }
+  const readyMs = performance.now() - startedMs;
+  return {
+    pid: child.pid as number,
+    port,
+    readyMs,
+    async stop() {
+      child.kill('SIGTERM');
+      await Promise.race([once(child, 'exit'), sleep(2000)]);
+      await stopProcess(child);
+    },
+  };
+}
+
+/** A call of the execute route, as a whole HTTP request. */
+export function buildExecuteRequest(
+  key: string,
+  upstreamPort: number,
+  headers: Record<string, string> = {},
+): Buffer {
+  const body = JSON.stringify({
+    id: 1,
+    action: 'search_read',
+    model_id: 'res.partner',
+    params: [[['is_company', '=', true]]],
+    keyword: { fields: ['id', 'name', 'email', 'active'], limit: 3, context: { allowed_company_ids: [1] } },
+    erp_instance: {
+      url: `http://127.0.0.1:${upstreamPort}`,
+      db: 'production',
+      user_id: 2,
+      api_key: '0123456789abcdef0123456789abcdef01234567',
+    },
+  });
+  const lines = Object.entries({
+    host: '127.0.0.1',
+    'x-proxy-api': key,
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(`POST /api/erp/execute HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
+}
+
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+export function locateStore(folder: string): string {
+  return `sqlite:${join(folder, 'bench.db')}`;
+}
+
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = httpRequest({ port, host: '127.0.0.1', path: '/readyz', agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('error', () => resolve(false));
+    request.end();
+  });
+}

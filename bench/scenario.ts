@@ -1,0 +1,49 @@
+/** What a scenario gets and gives: the processes they share, and a table for the terminal and the page. */
+import type { HelperProcess } from './helper-process.ts';
+import type { LoadJob, LoadResult } from './load.ts';
+import type { UpstreamPorts } from './upstream.ts';
+
+export interface Bench {
+  isQuick: boolean;
+  /** For files of this run. */
+  folder: string;
+  upstream: HelperProcess;
+  ports: UpstreamPorts;
+  load: HelperProcess;
+}
+
+/** Whether one line of DESIGN section 10, "Reach", holds. */
+export interface Finding {
+  isReached: boolean;
+  text: string;
+}
+
+export interface Table {
+  title: string;
+  columns: string[];
+  rows: string[][];
+  /** What must be known to read the figures. */
+  notes: string[];
+  findings: Finding[];
+}
+
+export interface Scenario {
+  name: string;
+  run(bench: Bench): Promise<Table[]>;
+}
+
+/** Runs a job; a call that fails makes the figures worthless, so it ends the bench. */
+export async function runLoad(bench: Bench, job: LoadJob): Promise<LoadResult> {
+  const result = (await bench.load.ask(job)) as LoadResult;
+  if (result.failed > 0)
+    throw new Error(`${result.failed} of ${job.calls} calls failed: ${result.firstFault}`);
+  return result;
+}
+
+export function findMedian(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+export function printMebibytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0);
+}

@@ -1,0 +1,87 @@
+/** Very many calls in flight on one process: the upstream holds every answer until all requests are there. */
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadResult } from '../load.ts';
+import { readCpuMs, readOpenFilesMax, readPeakBytes } from '../process-usage.ts';
+import { buildExecuteRequest, createKey, startProgram } from '../program.ts';
+import { printMebibytes, type Scenario } from '../scenario.ts';
+import { SMALL_BYTES } from '../upstream.ts';
+
+const CALLS_WANTED = 10_000;
+const HOLD_MS_MAX = 120_000;
+/** The process has other files open than its two sockets a call. */
+const OTHER_FILES = 200;
+
+export const inFlight: Scenario = {
+  name: 'in-flight',
+  async run(bench) {
+    const folder = mkdtempSync(join(bench.folder, 'in-flight-'));
+    const key = await createKey(folder);
+    const program = await startProgram(folder);
+    try {
+      const possible = Math.floor((readOpenFilesMax(program.pid) - OTHER_FILES) / 2);
+      const calls = Math.min(bench.isQuick ? 1000 : CALLS_WANTED, possible);
+      const answers = bench.load.ask({
+        port: program.port,
+        requests: [buildExecuteRequest(key, bench.ports.held, { 'x-request-timeout': '120' })],
+        connections: calls,
+        connectionsAtOnce: 200,
+        calls,
+        bodyBytesMin: SMALL_BYTES - 20,
+      }) as Promise<LoadResult>;
+      const startedMs = performance.now();
+      let held = 0;
+      while (held < calls && performance.now() - startedMs < HOLD_MS_MAX) {
+        await sleep(100);
+        held = (await bench.upstream.ask('count')) as number;
+      }
+      const heldSeconds = (performance.now() - startedMs) / 1000;
+      const releasedMs = performance.now();
+      await bench.upstream.ask('release');
+      const { failed, firstFault } = await answers;
+      const answeredSeconds = (performance.now() - releasedMs) / 1000;
+      const row = [
+        String(calls),
+        String(held),
+        String(calls - failed),
+        heldSeconds.toFixed(1),
+        answeredSeconds.toFixed(1),
+        ((readCpuMs(program.pid) * 1000) / calls).toFixed(0),
+        printMebibytes(readPeakBytes(program.pid)),
+      ];
+      const isWhole = held === calls && failed === 0;
+      return [
+        {
+          title: 'Calls in flight on one process',
+          columns: [
+            'calls',
+            'in flight at once',
+            'answered',
+            's to send',
+            's to answer',
+            'CPU µs/call, cold',
+            'peak MiB',
+          ],
+          rows: [row],
+          notes: [
+            ...(firstFault === null ? [] : [`The first fault: ${firstFault}`]),
+            ...(possible < CALLS_WANTED
+              ? [`This machine lets a process open sockets for ${possible} calls only.`]
+              : []),
+          ],
+          findings: bench.isQuick
+            ? []
+            : [
+                {
+                  isReached: isWhole && calls === CALLS_WANTED,
+                  text: `10,000 calls in flight on one process (${calls} sent, ${held} at once, ${calls - failed} answered)`,
+                },
+              ],
+        },
+      ];
+    } finally {
+      await program.stop();
+    }
+  },
+};

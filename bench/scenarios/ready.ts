@@ -1,0 +1,51 @@
+/** How long the real program takes from its start to the first good answer of `/readyz`. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { createKey, startProgram } from '../program.ts';
+import { findMedian, type Scenario } from '../scenario.ts';
+
+const READY_MS_WANTED = 500;
+
+export const ready: Scenario = {
+  name: 'ready',
+  async run(bench) {
+    const folder = mkdtempSync(join(bench.folder, 'ready-'));
+    await createKey(folder);
+    const programMs: number[] = [];
+    const emptyMs: number[] = [];
+    for (let round = 0; round < (bench.isQuick ? 2 : 9); round++) {
+      const startedMs = performance.now();
+      await once(spawn(process.execPath, ['--eval', '0'], { stdio: 'ignore' }), 'exit');
+      emptyMs.push(performance.now() - startedMs);
+      const program = await startProgram(folder);
+      programMs.push(program.readyMs);
+      await program.stop();
+    }
+    const medianMs = findMedian(programMs);
+    const describe = (name: string, times: number[]) => [
+      name,
+      findMedian(times).toFixed(0),
+      Math.min(...times).toFixed(0),
+      Math.max(...times).toFixed(0),
+    ];
+    return [
+      {
+        title: 'Start',
+        columns: ['', 'median ms', 'least', 'most'],
+        rows: [
+          describe('erp-proxy, to ready', programMs),
+          describe('Node with an empty script, to its end', emptyMs),
+        ],
+        notes: ['With the compile cache filled by an earlier start, and a store that is there already.'],
+        findings: [
+          {
+            isReached: medianMs < READY_MS_WANTED,
+            text: `ready in under 500 ms (${medianMs.toFixed(0)} ms)`,
+          },
+        ],
+      },
+    ];
+  },
+};

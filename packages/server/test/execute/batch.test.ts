@@ -1,0 +1,236 @@
+/** Contract section 1: a batch gives an array of answers in the order of its calls, each with its own result or error. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
+import {
+  answerTrue,
+  describeErrorAnswer,
+  expectError,
+  type Pair,
+  printCall,
+  printInstance,
+  startPair,
+  waitFor,
+} from './expectations.ts';
+
+let pair: Pair;
+afterEach(() => pair.close());
+
+const printBatch = (count: number, changes: (index: number) => Record<string, string | null> = () => ({})) =>
+  `[${Array.from({ length: count }, (_, index) =>
+    printCall(pair.upstream.url, { id: String(index), params: `[[${index}]]`, ...changes(index) }),
+  ).join(',')}]`;
+
+const readFirstId = (body: Buffer) => JSON.parse(body.toString()).params.args[5][0][0] as number;
+
+/** Answers with the call's first id, the earlier calls later. */
+const answerBackwards: Script = async (socket, { body }) => {
+  const id = readFirstId(body);
+  await sleep((20 - (id % 20)) * 2);
+  answerLikeOdoo(socket, printResult(`${id}.0`));
+};
+
+it('answers in the order of the calls, whatever the order of the results', async () => {
+  pair = await startPair(answerBackwards);
+  const answer = await pair.proxy.post(printBatch(40));
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toBe('application/json');
+  expect(answer.body.toString()).toBe(
+    `[${Array.from({ length: 40 }, (_, index) => `{"jsonrpc":"2.0","id":${index},"result":${index}.0}`).join(',')}]`,
+  );
+});
+
+it('runs some calls at once, and never more than batch.concurrency', async () => {
+  let open = 0;
+  let most = 0;
+  pair = await startPair(
+    async (socket) => {
+      open++;
+      most = Math.max(most, open);
+      await sleep(10);
+      open--;
+      answerLikeOdoo(socket, printResult('true'));
+    },
+    { settings: { 'batch.concurrency': '3' } },
+  );
+  const { json } = await pair.proxy.call(printBatch(20));
+  expect(json).toHaveLength(20);
+  expect(most).toBe(3);
+});
+
+describe('size', () => {
+  it('may be 1 and 100', async () => {
+    pair = await startPair();
+    expect((await pair.proxy.call(printBatch(1))).json).toEqual([{ jsonrpc: '2.0', id: 0, result: true }]);
+    const { json } = await pair.proxy.call(printBatch(100));
+    expect(json.map((answer: { id: number }) => answer.id)).toEqual(Array.from({ length: 100 }, (_, i) => i));
+    expect(pair.upstream.requests).toHaveLength(101);
+  });
+
+  it('must not be 101, and nothing of it is sent', async () => {
+    pair = await startPair();
+    const answer = await pair.proxy.post(printBatch(101));
+    expectError(answer, { status: 400, code: -32600, type: 'invalid_request', says: /at most 100 calls/ });
+    expect(pair.upstream.connections()).toBe(0);
+  });
+
+  it.each(['[]', ' [ \n] '])('must not be 0: %j', async (body) => {
+    pair = await startPair();
+    expectError(await pair.proxy.post(body), {
+      status: 400,
+      code: -32600,
+      type: 'invalid_request',
+      says: /empty/,
+    });
+  });
+});
+
+it('lets each bad call fail alone', async () => {
+  pair = await startPair(answerTrue);
+  const bad: (string | Record<string, string | null>)[] = [
+    '1',
+    'null',
+    '[]',
+    `[${printCall(pair.upstream.url)}]`,
+    { id: '"a"', model_id: null },
+    { id: '1.5' },
+    { id: '2', action: '"_private"' },
+    { id: '3', action: '"call_method"' },
+    { id: '4', keyword: '{"limit":-1}' },
+    { id: '5', action: '"unlink"', params: '[[1,2]]', keyword: '{"limit":1}' },
+    { id: '6', erp_instance: printInstance('https://127.0.0.1') },
+    { id: '7', kwargs: '{}' },
+  ];
+  const good = printCall(pair.upstream.url, { id: '"good"' });
+  const texts = bad.map((call) => (typeof call === 'string' ? call : printCall(pair.upstream.url, call)));
+  const answer = await pair.proxy.call(`[${texts.flatMap((text) => [text, good]).join(',')}]`);
+  const invalid = { code: -32600, type: 'invalid_request' } as const;
+  const errors = [
+    { ...invalid, says: /must be an object, not a number/ },
+    { ...invalid, says: /must be an object, not null/ },
+    { ...invalid, says: /must be an object, not an array/ },
+    { ...invalid, says: /must be an object, not an array/ },
+    { ...invalid, id: 'a', path: 'model_id', says: /missing/ },
+    { ...invalid, path: 'id', says: /integer/ },
+    { code: -32001, type: 'action_invalid', id: 2, path: 'action', says: /public/ },
+    { code: -32002, type: 'fn_name_missing', id: 3, path: 'fn_name', says: /needs/ },
+    { code: -32602, type: 'invalid_params', id: 4, path: 'keyword.limit', says: /non-negative/ },
+    { code: -32602, type: 'invalid_params', id: 5, path: 'keyword.limit', says: /more ids/ },
+    { code: -32011, type: 'egress_denied', id: 6, path: 'erp_instance.url', says: /operator/ },
+    { ...invalid, id: 7, path: 'kwargs', says: /Did you mean/ },
+  ].map(describeErrorAnswer);
+  const fine = { jsonrpc: '2.0', id: 'good', result: true };
+  expect(answer.json).toEqual(errors.flatMap((error) => [error, fine]));
+  expect(answer.status).toBe(200);
+  expect(pair.upstream.requests).toHaveLength(bad.length);
+});
+
+it('refuses the whole body where it is not JSON, and sends nothing of it', async () => {
+  pair = await startPair();
+  const answer = await pair.proxy.post(`[${printCall(pair.upstream.url)},{]`);
+  expectError(answer, { status: 400, code: -32700, type: 'parse_error', says: /not valid JSON/ });
+  expect(pair.upstream.connections()).toBe(0);
+});
+
+it('answers each call that ran out of time, and those that never ran', async () => {
+  pair = await startPair(() => {}, { settings: { 'batch.concurrency': '2' } });
+  const answer = await pair.proxy.call(
+    printBatch(4, (index) => (index === 1 ? { action: '"write"' } : {})),
+    { 'x-request-timeout': '1' },
+  );
+  expect(answer.status).toBe(200);
+  const timeout = { code: -32003, type: 'upstream_timeout', says: /in time/ };
+  expect(answer.json).toEqual([
+    describeErrorAnswer({ ...timeout, id: 0, retryable: true, outcome: 'unknown' }),
+    describeErrorAnswer({ ...timeout, id: 1, outcome: 'unknown' }),
+    describeErrorAnswer({ ...timeout, id: 2, retryable: true, outcome: 'not_sent' }),
+    describeErrorAnswer({ ...timeout, id: 3, retryable: true, outcome: 'not_sent' }),
+  ]);
+  expect(pair.upstream.requests).toHaveLength(2);
+});
+
+/** A result that is cut in its middle: 100,000 bytes promised, some sent, then a reset. */
+const breakOff: Script = (socket) => {
+  socket.write(
+    `HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n${printResult(`"${'x'.repeat(30_000)}`)}`,
+  );
+  setTimeout(() => socket.resetAndDestroy(), 30);
+};
+
+describe('a result that breaks off in its middle', () => {
+  it('becomes an error of its own before its turn', async () => {
+    let isCut = false;
+    pair = await startPair(async (socket, request, index) => {
+      const id = readFirstId(request.body);
+      if (id === 1) {
+        socket.on('close', () => {
+          isCut = true;
+        });
+        return breakOff(socket, request, index);
+      }
+      await waitFor(() => isCut);
+      await sleep(20);
+      answerLikeOdoo(socket, printResult(String(id)));
+    });
+    const { json } = await pair.proxy.call(printBatch(3));
+    expect(json).toEqual([
+      { jsonrpc: '2.0', id: 0, result: 0 },
+      describeErrorAnswer({
+        code: -32004,
+        type: 'upstream_unreachable',
+        id: 1,
+        retryable: true,
+        outcome: 'unknown',
+        says: /broke its answer off/,
+      }),
+      { jsonrpc: '2.0', id: 2, result: 2 },
+    ]);
+  });
+
+  it('breaks the connection off during its turn', async () => {
+    pair = await startPair((socket, request, index) => {
+      const id = readFirstId(request.body);
+      if (id === 1) return breakOff(socket, request, index);
+      answerLikeOdoo(socket, printResult(String(id)));
+    });
+    await expect(pair.proxy.post(printBatch(3))).rejects.toThrow();
+    const outcomes = await waitFor(() => {
+      const lines = pair.proxy.log.filter((line) => line['msg'] === 'call');
+      return lines.length === 3 && lines.map((line) => line['outcome']);
+    });
+    expect(outcomes).toContain('broken_off');
+    expect(await waitFor(async () => pair.upstream.sockets.size === 0)).toBe(true);
+  });
+});
+
+it('passes large results on in their order, through the bound on what is held back', async () => {
+  const large = `"${'y'.repeat(1_000_000)}"`;
+  pair = await startPair(async (socket, { body }) => {
+    if (readFirstId(body) === 0) await sleep(100);
+    answerLikeOdoo(socket, printResult(large));
+  });
+  const answer = await pair.proxy.post(printBatch(10));
+  expect(answer.body.toString()).toBe(
+    `[${Array.from({ length: 10 }, (_, index) => `{"jsonrpc":"2.0","id":${index},"result":${large}}`).join(',')}]`,
+  );
+});
+
+it('is cancelled where its caller leaves: what runs is cut, what waits is not sent', async () => {
+  pair = await startPair(() => {}, { settings: { 'batch.concurrency': '2' } });
+  const controller = new AbortController();
+  const request = fetch(`${pair.proxy.url}/api/erp/execute`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-proxy-api': pair.proxy.key },
+    body: printBatch(10),
+    signal: controller.signal,
+  });
+  const reading = request.then((response) => response.text());
+  reading.catch(() => {});
+  await waitFor(() => pair.upstream.requests.length === 2);
+  controller.abort();
+  await expect(reading).rejects.toThrow();
+  await waitFor(() => pair.upstream.sockets.size === 0);
+  await waitFor(() => pair.proxy.log.filter((line) => line['msg'] === 'call').length === 10);
+  expect(pair.upstream.connections()).toBe(2);
+  expect(new Set(pair.proxy.log.map((line) => line['outcome']))).toEqual(new Set(['caller_left']));
+});

@@ -1,0 +1,130 @@
+/** Contract section 1: the headers that a call reads and those that its answer carries. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readTimeoutMs } from '../../src/execute/deadline.ts';
+import { send } from '../harness.ts';
+import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { type Pair, printCall, startPair } from './expectations.ts';
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair(async (socket) => {
+    await sleep(20);
+    answerLikeOdoo(socket, printResult('true'));
+  });
+});
+afterAll(() => pair.close());
+
+const post = (headers: Record<string, string> = {}, changes: Record<string, string | null> = {}) =>
+  pair.proxy.post(printCall(pair.upstream.url, changes), headers);
+
+describe('x-request-timeout', () => {
+  it.each([
+    [undefined, 15_000],
+    ['', 15_000],
+    ['0', 15_000],
+    ['00', 15_000],
+    ['soon', 15_000],
+    ['1.5', 15_000],
+    ['-1', 15_000],
+    ['1e2', 15_000],
+    ['0x10', 15_000],
+    ['5, 5', 15_000],
+    ['1', 1000],
+    [' 7 ', 7000],
+    ['007', 7000],
+    ['300', 300_000],
+    ['301', 300_000],
+    ['999999999', 300_000],
+    ['9'.repeat(16), 300_000],
+    ['9'.repeat(400), 300_000],
+  ])('%j means %i ms', (header, timeoutMs) => {
+    expect(readTimeoutMs(header, 15_000)).toBe(timeoutMs);
+  });
+});
+
+describe('x-request-id', () => {
+  it.each(['a', 'order-17_b.C', 'x'.repeat(128)])('%s is kept', async (id) => {
+    expect((await post({ 'x-request-id': id })).headers['x-request-id']).toBe(id);
+  });
+
+  it.each(['', 'a b', 'x'.repeat(129), 'a"b', 'é', 'a,b', '{}'])(
+    '%j is replaced by a new one',
+    async (id) => {
+      const first = await post({ 'x-request-id': Buffer.from(id).toString('latin1') });
+      const second = await post();
+      expect(first.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+      expect(first.headers['x-request-id']).not.toBe(second.headers['x-request-id']);
+    },
+  );
+
+  it('stands on every answer of every route, errors too', async () => {
+    const headers = { 'x-request-id': 'mine' };
+    const answers = [
+      await post(headers),
+      await post(headers, { action: '1' }),
+      await post({ ...headers, 'x-proxy-api': 'bad' }),
+      await post({ ...headers, 'content-type': 'text/plain' }),
+      await send(`${pair.proxy.url}/nowhere`, { headers }),
+      await send(`${pair.proxy.url}/api/erp/execute`, { headers }),
+    ];
+    expect(answers.map((answer) => answer.headers['x-request-id'])).toEqual(answers.map(() => 'mine'));
+  });
+
+  it('stands in the log line of the call', async () => {
+    await post({ 'x-request-id': 'find-me' });
+    await expect.poll(() => pair.proxy.log.some((line) => line['requestId'] === 'find-me')).toBe(true);
+  });
+});
+
+describe('server-timing', () => {
+  it("tells Odoo's time and the proxy's apart", async () => {
+    const timing = (await post()).headers['server-timing'] as string;
+    const [, upstreamMs, proxyMs] = /^upstream;dur=(\d+\.\d), proxy;dur=(\d+\.\d)$/.exec(timing)!;
+    expect(Number(upstreamMs)).toBeGreaterThanOrEqual(18);
+    expect(Number(proxyMs)).toBeLessThan(1000);
+  });
+
+  it('has no upstream where nothing was sent', async () => {
+    expect((await post({}, { action: '1' })).headers['server-timing']).toMatch(/^proxy;dur=\d+\.\d$/);
+  });
+});
+
+describe('the answer', () => {
+  it('is exactly application/json, not to be stored or guessed at', async () => {
+    for (const changes of [{}, { action: '1' }]) {
+      const { headers, body } = await post({}, changes);
+      expect(headers).toMatchObject({
+        'content-type': 'application/json',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'content-length': String(body.length),
+      });
+    }
+  });
+
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'APPLICATION/JSON; Charset="utf-8"',
+    'application/json; charset=utf8',
+    'application/json;',
+    ' application/json ',
+  ])('is given to a body of the type %j', async (contentType) => {
+    expect((await post({ 'content-type': contentType })).status).toBe(200);
+  });
+
+  it('is given to a body with the encoding identity', async () => {
+    expect((await post({ 'content-encoding': 'identity' })).status).toBe(200);
+  });
+
+  it('is given at the path with a query', async () => {
+    const answer = await send(`${pair.proxy.url}/api/erp/execute?x=1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-proxy-api': pair.proxy.key },
+      body: printCall(pair.upstream.url),
+    });
+    expect(answer.status).toBe(200);
+  });
+});

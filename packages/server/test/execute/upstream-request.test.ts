@@ -1,0 +1,90 @@
+/** DESIGN section 3: how the request reaches Odoo, and when. */
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Pair, printCall, printExecuteKw, startPair, waitFor } from './expectations.ts';
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair();
+});
+afterAll(() => pair.close());
+
+const readHead = (head: string) => {
+  const [line, ...fields] = head.split('\r\n');
+  const headers = fields.map((field) => {
+    const colon = field.indexOf(':');
+    return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()] as const;
+  });
+  return { line, headers };
+};
+
+it('carries the headers that Odoo needs and nothing of the caller', async () => {
+  await pair.proxy.post(printCall(pair.upstream.url), {
+    cookie: 'session_id=abc',
+    authorization: 'Bearer caller',
+    'x-forwarded-for': '8.8.8.8',
+    'x-openerp-session-id': 'abc',
+    'x-odoo-database': 'other',
+    'accept-language': 'fr',
+    'user-agent': 'caller/1',
+    referer: 'http://caller.example',
+    'x-custom': 'caller',
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    'idempotency-key': 'k',
+    'accept-encoding': 'gzip',
+    'x-request-id': 'caller-id',
+  });
+  const { head, body } = pair.upstream.requests.at(-1)!;
+  const { line, headers } = readHead(head);
+  expect(line).toBe('POST /jsonrpc HTTP/1.1');
+  expect(Object.fromEntries(headers)).toEqual({
+    host: new URL(pair.upstream.url).host,
+    connection: expect.stringMatching(/^(keep-alive|close)$/),
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    'x-odoo-database': 'prod',
+  });
+  expect(headers.map(([name]) => name).length).toBe(new Set(headers.map(([name]) => name)).size);
+  expect(body.toString()).toBe(printExecuteKw({}));
+});
+
+it('never carries the client key', async () => {
+  await pair.proxy.post(printCall(pair.upstream.url));
+  const { head, body } = pair.upstream.requests.at(-1)!;
+  expect(head + body).not.toContain(pair.proxy.key);
+});
+
+it.each(['content-length', 'chunked'])(
+  'is not begun before the caller has sent its last byte (%s)',
+  async (framing) => {
+    const before = pair.upstream.connections();
+    const call = printCall(pair.upstream.url);
+    const { port } = new URL(pair.proxy.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (bytes) => {
+      answer += bytes;
+    });
+    const isChunked = framing === 'chunked';
+    socket.write(
+      `POST /api/erp/execute HTTP/1.1\r\nhost: x\r\nx-proxy-api: ${pair.proxy.key}\r\ncontent-type: application/json\r\n` +
+        `${isChunked ? 'transfer-encoding: chunked' : `content-length: ${call.length}`}\r\n\r\n` +
+        (isChunked ? `${(call.length - 1).toString(16)}\r\n` : ''),
+    );
+    socket.write(call.slice(0, -1) + (isChunked ? '\r\n' : ''));
+    await sleep(60);
+    expect(pair.upstream.connections()).toBe(before);
+    socket.write(isChunked ? `1\r\n${call.at(-1)}\r\n0\r\n\r\n` : (call.at(-1) as string));
+    await waitFor(() => answer.includes('"result":true'));
+    expect(pair.upstream.connections()).toBe(before + 1);
+    // Whatever the caller's framing was, Odoo gets a length.
+    expect(pair.upstream.requests.at(-1)?.head).not.toMatch(/transfer-encoding/i);
+    socket.destroy();
+  },
+);
+
+it('closes the connection once the last byte is in', async () => {
+  await pair.proxy.post(printCall(pair.upstream.url));
+  await waitFor(() => pair.upstream.sockets.size === 0);
+});
