@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox, type Version } from '../src/index.ts';
-import { readJson } from '../src/json/readJson.ts';
+import { readJson } from '../src/json/read-json.ts';
 import { isObject, type Json } from '../src/json/value.ts';
 import { type Answer, exchange, type RecordedRequest } from './exchange.ts';
-import { prepareRequest } from './prepareRequest.ts';
-import { findShapeDifference } from './sameShape.ts';
+import { prepareRequest } from './prepare-request.ts';
+import { findShapeDifference } from './same-shape.ts';
 
 interface Recording {
   readonly name: string;
@@ -86,6 +86,8 @@ function expectSameBody(ours: string, recorded: string): void {
     expect(findShapeDifference(firstRecord(recorded), firstRecord(ours))).toBeUndefined();
     return;
   }
+  // No data in it: every byte counts, the echoed id's too.
+  if (recorded.includes('"server_version"')) expect(ours).toBe(recorded);
   const [found, wanted] = [readJson(ours), readJson(recorded)];
   if (!isObject(found) || !isObject(wanted)) throw new Error(`no object: ${ours}`);
   expect(Object.keys(found)).toEqual(Object.keys(wanted));

@@ -1,11 +1,11 @@
 /** Each method of the sandbox takes the arguments that the recorded server's takes, version by version and model by model. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { allModels } from '../src/models/allModels.ts';
+import { allModels } from '../src/models/all-models.ts';
 import type { Method } from '../src/orm/model.ts';
 import { buildModels } from '../src/orm/registry.ts';
 import type { Version } from '../src/versions/personality.ts';
-import { pickPersonality } from '../src/versions/pickPersonality.ts';
+import { pickPersonality } from '../src/versions/pick-personality.ts';
 
 type Recorded = Record<string, Record<string, { params: string[]; ids: boolean; private?: boolean }>>;
 

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../json/value.ts';
 import type { Environment } from '../orm/environment.ts';
 import { boolean, char, many2many, many2one, selection } from '../orm/field.ts';
-import { ensureOne } from '../orm/methods/recordMethods.ts';
+import { ensureOne } from '../orm/methods/record-methods.ts';
 import type { Method, ModelSpec } from '../orm/model.ts';
 import { createRow } from '../orm/write.ts';
 

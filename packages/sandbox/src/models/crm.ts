@@ -13,7 +13,7 @@ import {
   selection,
 } from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
-import { postMessage } from './postMessage.ts';
+import { postMessage } from './post-message.ts';
 
 const managers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
 

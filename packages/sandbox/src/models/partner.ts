@@ -18,7 +18,7 @@ import {
   selection,
 } from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
-import { postMessage } from './postMessage.ts';
+import { postMessage } from './post-message.ts';
 
 const types = [
   ['contact', 'Contact'],

@@ -16,7 +16,7 @@ import {
 } from '../orm/field.ts';
 import type { ModelSpec } from '../orm/model.ts';
 import { createRow } from '../orm/write.ts';
-import { postMessage } from './postMessage.ts';
+import { postMessage } from './post-message.ts';
 
 const kinds = [
   ['consu', 'Goods'],

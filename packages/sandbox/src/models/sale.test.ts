@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openEnvironment } from '../../test/openEnvironment.ts';
+import { openEnvironment } from '../../test/open-environment.ts';
 
 test('an order takes its number, its prices and its total from what it is made of', () => {
   const { call, readOne } = openEnvironment();

@@ -17,10 +17,10 @@ import {
   selection,
   text,
 } from '../orm/field.ts';
-import { ensureOne, listRows } from '../orm/methods/recordMethods.ts';
+import { ensureOne, listRows } from '../orm/methods/record-methods.ts';
 import type { Call, Method, ModelSpec } from '../orm/model.ts';
 import { writeRows } from '../orm/write.ts';
-import { postMessage } from './postMessage.ts';
+import { postMessage } from './post-message.ts';
 
 const sellers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
 const access = {

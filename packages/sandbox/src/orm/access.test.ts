@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { demo, openEnvironment } from '../../test/openEnvironment.ts';
+import { demo, openEnvironment } from '../../test/open-environment.ts';
 
 describe('a user without rights', () => {
   const { call, search, readOne } = openEnvironment(18, demo);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openEnvironment } from '../../test/openEnvironment.ts';
+import { openEnvironment } from '../../test/open-environment.ts';
 
 let company: ReturnType<typeof openEnvironment>;
 beforeEach(() => {

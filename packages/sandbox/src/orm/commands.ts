@@ -1,6 +1,6 @@
 /** The x2many commands 0 to 6 of a one2many or many2many field. */
 
-import { printPython } from '../json/printPython.ts';
+import { printPython } from '../json/print-python.ts';
 import { type Json, toNumber } from '../json/value.ts';
 import type { Environment } from './environment.ts';
 import { valueError } from './fault.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openEnvironment } from '../../test/openEnvironment.ts';
+import { openEnvironment } from '../../test/open-environment.ts';
 import type { Fault } from './fault.ts';
 
 function catchFault(run: () => unknown): Fault {

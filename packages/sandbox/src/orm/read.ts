@@ -27,7 +27,7 @@ export function readRows(
   });
 }
 
-export function showRow(
+function showRow(
   environment: Environment,
   model: Model,
   row: Row,

@@ -1,7 +1,7 @@
 /** Builds the models of one version: the magic fields, the methods of every model, and the version's own differences. */
 import type { Personality } from '../versions/personality.ts';
 import { char, datetime, type Field, type FieldSpec, integer, many2one } from './field.ts';
-import { baseMethods } from './methods/baseMethods.ts';
+import { baseMethods } from './methods/base-methods.ts';
 import type { Method, Model, ModelSpec } from './model.ts';
 
 export function buildModels(specs: readonly ModelSpec[], personality: Personality): Map<string, Model> {

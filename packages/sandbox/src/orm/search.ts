@@ -54,7 +54,7 @@ const orderPattern =
   /^(\s*([a-z0-9:_.]+|"[a-z0-9:_.]+")(\s+(desc|asc))?(\s+nulls\s+(first|last))?\s*(,|$))+(?<!,)$/i;
 const collator = new Intl.Collator('en', { sensitivity: 'variant' });
 
-export function compileOrder(environment: Environment, model: Model, order: Json, depth = 0): Compare {
+function compileOrder(environment: Environment, model: Model, order: Json, depth = 0): Compare {
   const text = typeof order === 'string' ? order : (model.order ?? 'id');
   if (!orderPattern.test(text)) {
     throw userError(

@@ -35,13 +35,17 @@ export class Store {
 
   transact<T>(work: () => T): T {
     this.#undo = [];
+    return this.savepoint(work);
+  }
+
+  /** Takes back what the work did, and nothing before it, where it throws. */
+  savepoint<T>(work: () => T): T {
+    const mark = this.#undo.length;
     try {
       return work();
     } catch (error) {
-      for (const step of this.#undo.reverse()) step();
+      for (const step of this.#undo.splice(mark).reverse()) step();
       throw error;
-    } finally {
-      this.#undo = [];
     }
   }
 

@@ -1,8 +1,6 @@
-/** Values of fields: as the ORM holds them, as `read` shows them, and how the caller's become ours (FACTS 7.3). */
-import { printPython } from '../json/printPython.ts';
-import { Float, type Json, toNumber } from '../json/value.ts';
+/** Values of fields, as the ORM holds them and as `read` shows them (FACTS 7.3). */
+import { Float, type Json } from '../json/value.ts';
 import type { Environment } from './environment.ts';
-import { Fault, valueError } from './fault.ts';
 import { type Field, isNumeric, isToMany, type Row } from './field.ts';
 import type { Model } from './model.ts';
 
@@ -56,54 +54,6 @@ export function showValue(
   return value;
 }
 
-/** What a caller wrote, as the ORM holds it; undefined for x2many, which take commands. */
-export function parseValue(environment: Environment, model: Model, field: Field, value: Json): Json {
-  if (isNumeric(field)) return parseNumber(field, value);
-  if (field.type === 'boolean') return Boolean(toNumber(value) ?? value);
-  if (value === null || value === false || value === '') return null;
-  switch (field.type) {
-    case 'selection':
-      if (field.selection?.some(([key]) => key === value)) return value;
-      throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
-    case 'many2one':
-      return toNumber(Array.isArray(value) ? value[0] : value) ?? null;
-    case 'date':
-    case 'datetime':
-      return parseDate(environment, field, String(value));
-    case 'json':
-    case 'properties':
-      return value;
-    default:
-      return typeof value === 'string' ? value : (toNumber(value)?.toString() ?? printPython(value));
-  }
-}
-
-function parseNumber(field: Field, value: Json): number {
-  const parsed = toNumber(value) ?? Number(value || 0);
-  if (Number.isNaN(parsed)) {
-    throw valueError(
-      field.type === 'integer'
-        ? `invalid literal for int() with base 10: ${printPython(value)}`
-        : `could not convert string to float: ${printPython(value)}`,
-    );
-  }
-  return field.type === 'integer' ? Math.trunc(parsed) : parsed;
-}
-
-function parseDate(environment: Environment, field: Field, value: string): string {
-  const length = field.type === 'date' ? 10 : 19;
-  const format = field.type === 'date' ? '%Y-%m-%d' : '%Y-%m-%d %H:%M:%S';
-  const whole = length === 19 && value.length === 10 ? `${value} 00:00:00` : value;
-  if (!/^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?/.test(whole)) {
-    throw valueError(`time data ${printPython(value)} does not match format '${format}'`);
-  }
-  const time = new Date(`${whole.slice(0, 19).replace(' ', 'T')}${length === 19 ? 'Z' : ''}`);
-  if (Number.isNaN(time.getTime()) || !time.toISOString().startsWith(whole.slice(0, 10))) {
-    throw environment.personality.texts.dateOutOfRange(value, format);
-  }
-  return whole.slice(0, length);
-}
-
 // x2many of archived records show only with active_test=False, as in Odoo.
 function filterActive(environment: Environment, field: Field, ids: readonly number[]): readonly number[] {
   const active =
@@ -119,10 +69,7 @@ function findInverse(environment: Environment, field: Field, id: number): number
 }
 
 function printSize(base64: string): string {
-  let size = Buffer.from(base64, 'base64').length;
-  for (const unit of ['bytes', 'Kb', 'Mb']) {
-    if (size < 1024 || unit === 'Mb') return `${size.toFixed(2)} ${unit}`;
-    size /= 1024;
-  }
-  throw new Fault('builtins.ValueError', 'size');
+  const bytes = Buffer.from(base64, 'base64').length;
+  if (bytes < 1024) return `${bytes.toFixed(2)} bytes`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(2)} Kb` : `${(bytes / 1024 ** 2).toFixed(2)} Mb`;
 }

@@ -1,6 +1,6 @@
 /** Create, write, unlink, copy: values and x2many commands into rows, and every constraint (FACTS 7.10). */
 
-import { nameType } from '../json/printPython.ts';
+import { nameType } from '../json/print-python.ts';
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import { checkAccess } from './access.ts';
 import { runCommands } from './commands.ts';
@@ -9,7 +9,7 @@ import type { Environment } from './environment.ts';
 import { attributeError, Fault } from './fault.ts';
 import { type Field, isStored, isToMany, type Row } from './field.ts';
 import type { Model } from './model.ts';
-import { parseValue } from './values.ts';
+import { parseValue } from './parse-value.ts';
 
 export function createRow(environment: Environment, model: Model, values: Json): number {
   if (!isObject(values)) throw attributeError(`'${nameType(values)}' object has no attribute 'get'`);

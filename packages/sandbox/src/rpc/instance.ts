@@ -1,9 +1,9 @@
 /** One running Odoo: its version, its data, its users and what was asked of it. Knows no protocol. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seedStore } from '../data/seedStore.ts';
+import { seedStore } from '../data/seed-store.ts';
 import { database, users } from '../data/users.ts';
 import type { Json } from '../json/value.ts';
-import { allModels } from '../models/allModels.ts';
+import { allModels } from '../models/all-models.ts';
 import { Environment } from '../orm/environment.ts';
 import { accessDenied, Fault, keyError } from '../orm/fault.ts';
 import type { Model } from '../orm/model.ts';

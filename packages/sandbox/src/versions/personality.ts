@@ -9,7 +9,7 @@ import type { Method, Model } from '../orm/model.ts';
 
 export type Version = 16 | 17 | 18 | 19;
 
-/** What was asked where a domain item is faulty. */
+/** The errors whose class or words differ between versions. */
 export interface Texts {
   readonly unknownMethod: (model: string, method: string, isField: boolean) => Fault;
   readonly privateMethod: (model: string, method: string) => Fault;

@@ -1,5 +1,5 @@
 /** Odoo 16, as differences to 17 (FACTS 13). */
-import { nameType, printPython, printTuple } from '../json/printPython.ts';
+import { nameType, printPython, printTuple } from '../json/print-python.ts';
 import { accessError, attributeError, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
 import { char, datetime, selection } from '../orm/field.ts';
 import type { Personality } from './personality.ts';

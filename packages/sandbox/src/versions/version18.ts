@@ -1,5 +1,5 @@
 /** Odoo 18, the version that the others are told apart from. */
-import { nameType, printPython, printTuple } from '../json/printPython.ts';
+import { nameType, printPython, printTuple } from '../json/print-python.ts';
 import {
   accessError,
   attributeError,

@@ -1,5 +1,5 @@
 /** Odoo 19, as differences to 18. */
-import { printPython, printTuple } from '../json/printPython.ts';
+import { printPython, printTuple } from '../json/print-python.ts';
 import { accessError, attributeError, Fault, typeError, validationError, valueError } from '../orm/fault.ts';
 import type { Personality } from './personality.ts';
 import { flag, version18 } from './version18.ts';

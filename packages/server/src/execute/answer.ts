@@ -32,7 +32,9 @@ export interface AnswerContext {
 }
 
 export async function answerCall(reply: Reply, context: AnswerContext): Promise<Outcome> {
-  if (reply instanceof Denial) return answerDenial(reply, context);
+  if (reply instanceof Denial) {
+    return context.deadline.reason === 'caller_left' ? CALLER_LEFT : answerDenial(reply, context);
+  }
   const { id, writer, headers } = context;
   if (reply.kind === 'fault') {
     writer.sendWhole(200, headers, buildErrorAnswer(id, reply.fault));
@@ -47,6 +49,9 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
 }
 
 const OK: Outcome = { type: 'ok', code: null, httpStatus: 200 };
+
+/** Nobody is there to answer, and the record must not blame Odoo for it. 499 is what nginx logs then. */
+const CALLER_LEFT: Outcome = { type: 'caller_left', code: null, httpStatus: 499 };
 
 /** Sends a denial as the answer. */
 export function answerDenial(

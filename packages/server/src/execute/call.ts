@@ -8,9 +8,9 @@ import { Denial } from './denial.ts';
 import type { UpstreamCall } from './translate.ts';
 import { adviseFate, denyEgress, denyEnded, type UpstreamFate } from './upstream-denials.ts';
 
-/** An answer whose head is in, and how often the request was sent for it. */
+/** An answer whose head is in, or why there is none, and how often the request was tried for it. */
 export interface CallAnswer {
-  answer: EgressAnswer;
+  answer: EgressAnswer | Denial;
   attempts: number;
 }
 
@@ -18,12 +18,14 @@ export async function callUpstream(
   call: UpstreamCall,
   deadline: Deadline,
   egress: EgressDispatcher,
-): Promise<CallAnswer | Denial> {
+): Promise<CallAnswer> {
   const first = await egress.send(call.request, { signal: deadline.signal });
   if (first.ok) return { answer: first, attempts: 1 };
-  if (!call.isReadOnly || !mayHelp(first)) return denyFailure(first, call, deadline);
+  if (!call.isReadOnly || !mayHelp(first)) {
+    return { answer: denyFailure(first, call, deadline), attempts: 1 };
+  }
   const second = await egress.send(call.request, { signal: deadline.signal });
-  return second.ok ? { answer: second, attempts: 2 } : denyFailure(second, call, deadline);
+  return { answer: second.ok ? second : denyFailure(second, call, deadline), attempts: 2 };
 }
 
 /** The connection was never made, or died before any answer. */

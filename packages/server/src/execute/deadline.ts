@@ -45,7 +45,7 @@ const TIMEOUT_SECONDS_MAX = 300;
 
 /** The time for the whole call: absent, 0 or no whole number means the default; more than 300 seconds means 300. */
 export function readTimeoutMs(header: string | undefined, defaultMs: number): number {
-  if (header === undefined || !/^\s*\d{1,15}\s*$/.test(header)) return defaultMs;
+  if (header === undefined || !/^\s*\d+\s*$/.test(header)) return defaultMs;
   const seconds = Number(header);
   return seconds === 0 ? defaultMs : Math.min(seconds, TIMEOUT_SECONDS_MAX) * 1000;
 }

@@ -7,7 +7,7 @@ export class PeekedBody implements EgressBody {
   readonly #body: EgressBody;
   #pieces: Uint8Array[] = [];
   /** A read that was given up waiting for: its bytes come first when reading goes on. */
-  #outstanding: Promise<Uint8Array | null> | null = null;
+  #outstanding: ReturnType<EgressBody['next']> = null;
   /** Bytes read so far. */
   length = 0;
   /** True once the end was read: `bytes` is the whole body. */
@@ -27,24 +27,24 @@ export class PeekedBody implements EgressBody {
     this.#keep(await this.next());
   }
 
-  /** False if nothing more came within the time; nothing is lost by that. */
-  async readMoreWithin(timeoutMs: number): Promise<boolean> {
-    const read = this.next();
-    if (!(read instanceof Promise)) {
-      this.#keep(read);
-      return true;
+  /** Reads on for so long at most, or until more than `bytesMax` bytes are here; nothing is lost by that. */
+  async readMoreWithin(timeoutMs: number, bytesMax: number): Promise<void> {
+    const patience = Promise.withResolvers<typeof LATE>();
+    // One time for all pieces: those of a slow answer may each come soon, without end.
+    const timer = setTimeout(patience.resolve, timeoutMs, LATE);
+    try {
+      while (!this.isWhole && this.length <= bytesMax) {
+        const read = this.next();
+        const piece = read instanceof Promise ? await Promise.race([read, patience.promise]) : read;
+        if (piece === LATE) {
+          this.#outstanding = read;
+          return;
+        }
+        this.#keep(piece);
+      }
+    } finally {
+      clearTimeout(timer);
     }
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<typeof LATE>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, LATE);
-    });
-    const piece = await Promise.race([read, patience]).finally(() => clearTimeout(timer));
-    if (piece === LATE) {
-      this.#outstanding = read;
-      return false;
-    }
-    this.#keep(piece);
-    return true;
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {

@@ -136,12 +136,12 @@ async function runCall(
   let reply: Reply | undefined;
   try {
     trace.sentMs = deps.nowMs();
-    const sent = await callUpstream(upstream, deadline, deps.egress);
+    const { answer, attempts } = await callUpstream(upstream, deadline, deps.egress);
     trace.answeredMs = deps.nowMs();
-    if (sent instanceof Denial) return deny(sent);
-    trace.attempts = sent.attempts;
-    trace.upstreamStatus = sent.answer.status;
-    reply = await receiveReply(sent.answer, upstream, deadline, deps.settings);
+    trace.attempts = attempts;
+    if (answer instanceof Denial) return deny(answer);
+    trace.upstreamStatus = answer.status;
+    reply = await receiveReply(answer, upstream, deadline, deps.settings);
     return { reply, isReadOnly };
   } finally {
     ticket.settle(judgeCredentials(reply));

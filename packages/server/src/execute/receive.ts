@@ -43,7 +43,7 @@ export interface ReceiveSettings {
 
 /** An answer that is there whole within this many bytes is parsed before it goes on (contract section 1). */
 const CHECKED_BYTES_MAX = 16 * 1024;
-/** How long the rest of a short answer of unknown length may take before what is there goes on unchecked. */
+/** How long a short answer of unknown length may take in all before what is there goes on unchecked. */
 const SHORT_ANSWER_WAIT_MS = 20;
 
 const NULL_RESULT = Buffer.from('null}');
@@ -112,9 +112,7 @@ async function readShort(peeked: PeekedBody, bodyLength: number | null): Promise
     while (!peeked.isWhole) await peeked.readMore();
     return;
   }
-  while (!peeked.isWhole && peeked.length <= CHECKED_BYTES_MAX) {
-    if (!(await peeked.readMoreWithin(SHORT_ANSWER_WAIT_MS))) return;
-  }
+  await peeked.readMoreWithin(SHORT_ANSWER_WAIT_MS, CHECKED_BYTES_MAX);
 }
 
 async function readWhole(peeked: PeekedBody, bytesMax: number): Promise<boolean> {
@@ -168,7 +166,7 @@ function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSett
 function replyFault(fault: Fault, call: UpstreamCall): Reply {
   if (fault.data.name === 'werkzeug.exceptions.RequestEntityTooLarge') return denyTooLarge(fault.data.name);
   if (fault.data.name === 'werkzeug.exceptions.TooManyRequests')
-    return denyOverloaded(call, fault.data.name, null);
+    return denyOverloaded(call, fault.data.name, undefined);
   return { kind: 'fault', fault };
 }
 
@@ -178,13 +176,23 @@ function denyTooLarge(detail: string): Denial {
   });
 }
 
-function denyOverloaded(call: UpstreamCall, detail: string, retryAfterSeconds: number | null): Denial {
+function denyOverloaded(
+  call: UpstreamCall,
+  detail: string,
+  retryAfter: EgressAnswer['headers'][string],
+): Denial {
   const fate = describeFate(call, 'not_sent', detail);
+  const isGiven = typeof retryAfter === 'string' && RETRY_AFTER.test(retryAfter);
   return new Denial('overloaded', `The server is overloaded. ${adviseFate(fate)}`, {
     ...fate,
-    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+    ...(isGiven ? { headers: { 'retry-after': retryAfter } } : { retryAfterSeconds: RETRY_AFTER_SECONDS }),
   });
 }
+
+/** Seconds, or a date (RFC 9110 section 10.2.3). */
+const RETRY_AFTER = /^(\d{1,9}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)$/;
+/** Where the server does not say when it will take calls again. */
+const RETRY_AFTER_SECONDS = 1;
 
 /** What a status other than 200 means; Odoo's JSON-RPC itself always says 200 (FACTS 1.6). */
 function denyStatus(answer: EgressAnswer, call: UpstreamCall): Denial {
@@ -197,7 +205,7 @@ function denyStatus(answer: EgressAnswer, call: UpstreamCall): Denial {
       return denyTooLarge(detail);
     case 429:
     case 503:
-      return denyOverloaded(call, detail, readRetryAfter(answer.headers['retry-after']));
+      return denyOverloaded(call, detail, answer.headers['retry-after']);
     case 502:
       return new Denial(
         'upstream_unreachable',
@@ -231,9 +239,4 @@ function denyAnswer(call: UpstreamCall, what: string, detail: string): Denial {
 
 function describeFate(call: UpstreamCall, outcome: Outcome, detail: string): UpstreamFate {
   return { outcome, isReadOnly: call.isReadOnly, detail };
-}
-
-/** `retry-after` in seconds; dates (RFC 9110 section 10.2.3) are rare here and left out. */
-function readRetryAfter(header: string | string[] | undefined): number | null {
-  return typeof header === 'string' && /^\d{1,6}$/.test(header) ? Number(header) : null;
 }

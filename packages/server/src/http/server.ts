@@ -42,6 +42,13 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     // Calls that come while the server is closing get our own answer.
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
+    // A path that cannot be decoded; Fastify would answer in its own form.
+    frameworkErrors: (_error, request, reply) =>
+      sendDenial(
+        NO_ROUTE,
+        readRequestId(request.headers['x-request-id'] as string | undefined),
+        reply as Reply,
+      ),
     exposeHeadRoutes: true,
   });
   // The pipeline reads the body itself, after it has judged the key.
@@ -57,7 +64,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     const allowed = METHODS.filter((method) => app.hasRoute({ method, url: path }));
     const denial =
       allowed.length === 0
-        ? new Denial('route_not_found', 'There is no such route; calls go to POST /api/erp/execute.')
+        ? NO_ROUTE
         : new Denial('method_not_allowed', `This route takes ${allowed.join(' or ')} only.`, {
             headers: { allow: allowed.join(', ') },
           });
@@ -89,7 +96,9 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   return app;
 }
 
-const METHODS = ['GET', 'POST'] as const;
+const METHODS = ['GET', 'HEAD', 'POST'] as const;
+
+const NO_ROUTE = new Denial('route_not_found', 'There is no such route; calls go to POST /api/erp/execute.');
 
 interface Reply {
   code(status: number): Reply;

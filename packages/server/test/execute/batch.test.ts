@@ -23,6 +23,9 @@ const printBatch = (count: number, changes: (index: number) => Record<string, st
 
 const readFirstId = (body: Buffer) => JSON.parse(body.toString()).params.args[5][0][0] as number;
 
+/** Without the wait for the first verdict on new credentials. */
+const TWO_AT_ONCE = { 'batch.concurrency': '2', 'upstream.refusedCredentialsTtlMs': '0' };
+
 /** Answers with the call's first id, the earlier calls later. */
 const answerBackwards: Script = async (socket, { body }) => {
   const id = readFirstId(body);
@@ -133,7 +136,7 @@ it('refuses the whole body where it is not JSON, and sends nothing of it', async
 });
 
 it('answers each call that ran out of time, and those that never ran', async () => {
-  pair = await startPair(() => {}, { settings: { 'batch.concurrency': '2' } });
+  pair = await startPair(() => {}, { settings: TWO_AT_ONCE });
   const answer = await pair.proxy.call(
     printBatch(4, (index) => (index === 1 ? { action: '"write"' } : {})),
     { 'x-request-timeout': '1' },
@@ -216,7 +219,7 @@ it('passes large results on in their order, through the bound on what is held ba
 });
 
 it('is cancelled where its caller leaves: what runs is cut, what waits is not sent', async () => {
-  pair = await startPair(() => {}, { settings: { 'batch.concurrency': '2' } });
+  pair = await startPair(() => {}, { settings: TWO_AT_ONCE });
   const controller = new AbortController();
   const request = fetch(`${pair.proxy.url}/api/erp/execute`, {
     method: 'POST',

@@ -140,3 +140,14 @@ export async function waitFor<T>(
   }
   throw new Error('what the test waits for did not come within 5 s');
 }
+
+/** A clock that stands still until the test moves it. */
+export function makeClock(): { now: () => number; advance: (ms: number) => void } {
+  let now = Date.UTC(2026, 0, 1);
+  return {
+    now: () => now,
+    advance(ms) {
+      now += ms;
+    },
+  };
+}

@@ -1,7 +1,6 @@
 /** Contract section 1: the headers that a call reads and those that its answer carries. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTimeoutMs } from '../../src/execute/deadline.ts';
 import { send } from '../harness.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { type Pair, printCall, startPair } from './expectations.ts';
@@ -17,31 +16,6 @@ afterAll(() => pair.close());
 
 const post = (headers: Record<string, string> = {}, changes: Record<string, string | null> = {}) =>
   pair.proxy.post(printCall(pair.upstream.url, changes), headers);
-
-describe('x-request-timeout', () => {
-  it.each([
-    [undefined, 15_000],
-    ['', 15_000],
-    ['0', 15_000],
-    ['00', 15_000],
-    ['soon', 15_000],
-    ['1.5', 15_000],
-    ['-1', 15_000],
-    ['1e2', 15_000],
-    ['0x10', 15_000],
-    ['5, 5', 15_000],
-    ['1', 1000],
-    [' 7 ', 7000],
-    ['007', 7000],
-    ['300', 300_000],
-    ['301', 300_000],
-    ['999999999', 300_000],
-    ['9'.repeat(16), 300_000],
-    ['9'.repeat(400), 300_000],
-  ])('%j means %i ms', (header, timeoutMs) => {
-    expect(readTimeoutMs(header, 15_000)).toBe(timeoutMs);
-  });
-});
 
 describe('x-request-id', () => {
   it.each(['a', 'order-17_b.C', 'x'.repeat(128)])('%s is kept', async (id) => {

@@ -1,0 +1,98 @@
+/** Routes one request to its answer. Knows the paths and their content types; the ORM is behind callService. */
+import { printJson } from '../json/print-json.ts';
+import { accessDenied, Fault } from '../orm/fault.ts';
+import { callService, describeVersion } from '../rpc/call-service.ts';
+import type { Instance } from '../rpc/instance.ts';
+import { type JsonrpcRequest, readRequest, replyFault, replyJson, replyResult } from './answer-jsonrpc.ts';
+import { bakeSession, replyNotFound, replyRedirect, replyWrongContentType } from './pages.ts';
+import { contentLength, nosniff, type Reply } from './reply.ts';
+
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly contentType: string | undefined;
+  /** undefined: the client stalled before its body was whole. */
+  readonly body: Buffer | undefined;
+}
+
+export async function answerRequest(instance: Instance, request: HttpRequest): Promise<Reply> {
+  const { wire } = instance.personality;
+  const [pathname = '/', query = ''] = request.url.split('?');
+  const path = pathname.replace(/(?<=.)\/$/, '');
+  const onlyNosniff = wire.nosniff ? [nosniff] : [];
+  switch (path) {
+    case '/jsonrpc':
+      return answerRpc(request, instance, (call) => callService(instance, call.params));
+    case '/web/webclient/version_info':
+      return answerRpc(request, instance, async () => describeVersion(instance), [bakeSession(wire)]);
+    case '/web/database/list':
+      return answerRpc(request, instance, () => Promise.reject(accessDenied()));
+    case '/web/session/get_session_info':
+      return replyFault(null, sessionExpired(), wire);
+    case '/web/health':
+      return replyHealth(instance, query.includes('db_server_status=1'));
+    case '/web/version':
+    case '/json/version': {
+      if (wire.versionRoutes) {
+        const { version } = instance.personality;
+        const shown = { version_info: [version, 0, 0, 'final', 0, ''], version: `${version}.0` };
+        return replyJson(shown, [bakeSession(wire), ...onlyNosniff]);
+      }
+      break;
+    }
+    case '/':
+      return replyRedirect(wire.home, [bakeSession(wire), ...onlyNosniff]);
+  }
+  if (path.startsWith('/web/dataset/call_kw')) return replyFault(null, sessionExpired(), wire);
+  if (path.startsWith('/json/') && wire.jsonRedirects) {
+    return replyRedirect(`/web/login?redirect=${encodeURIComponent(`${path}?${query}`)}`, []);
+  }
+  return replyNotFound(wire);
+}
+
+async function answerRpc(
+  request: HttpRequest,
+  instance: Instance,
+  run: (call: JsonrpcRequest) => Promise<Awaited<ReturnType<typeof callService>>>,
+  cookies: Reply['headers'] = [],
+): Promise<Reply> {
+  const { wire } = instance.personality;
+  const type = request.contentType?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json' && type !== 'application/json-rpc') {
+    return replyWrongContentType(wire, request.url.split('?')[0] ?? '', request.method);
+  }
+  if (!request.body) return replyFault(null, clientDisconnected(), wire);
+  const call = readRequest(request.body, wire);
+  if ('status' in call) return call;
+  try {
+    return replyResult(call.id, await run(call), wire, cookies);
+  } catch (error) {
+    return replyFault(call.id, error, wire);
+  }
+}
+
+function replyHealth({ personality: { wire } }: Instance, isDatabaseAsked: boolean): Reply {
+  const status = {
+    status: 'pass',
+    ...(isDatabaseAsked && wire.healthShowsDatabase ? { db_server_status: true } : {}),
+  };
+  return {
+    status: 200,
+    headers: [
+      ['Content-Type', 'application/json'],
+      ['Cache-Control', 'no-store'],
+      contentLength,
+      ...(wire.nosniff ? [nosniff] : []),
+    ],
+    body: printJson(status),
+  };
+}
+
+const sessionExpired = () => new Fault('odoo.http.SessionExpiredException', 'Session expired');
+
+const clientDisconnected = () =>
+  new Fault(
+    'werkzeug.exceptions.ClientDisconnected',
+    '400 Bad Request: The browser (or proxy) sent a request that this server could not understand.',
+    [],
+  );

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { printPython, printTuple } from './print-python.ts';
+import { readJson } from './read-json.ts';
+
+test.each([
+  ['["|", ["name", "=", null], true, 1.0]', "['|', ['name', '=', None], True, 1.0]"],
+  ['{"a": "it\'s"}', "{'a': \"it's\"}"],
+  ['"both \' and \\""', "'both \\' and \"'"],
+])('shows %s as Python repr does', (text, shown) => {
+  expect(printPython(readJson(text))).toBe(shown);
+});
+
+test('closes a tuple of one with a comma', () => {
+  expect([printTuple([3]), printTuple(['name', '='])]).toEqual(['(3,)', "('name', '=')"]);
+});

@@ -1,0 +1,42 @@
+/** Prints a value as Python's repr does: Odoo quotes the caller's values so in its messages. */
+import { printFloat } from './print-json.ts';
+import { Float, type Json } from './value.ts';
+
+export function printPython(value: Json): string {
+  if (value === null) return 'None';
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (typeof value === 'string') return printText(value);
+  if (value instanceof Float) return printFloat(value.value).replace('Infinity', 'inf').replace('NaN', 'nan');
+  if (Array.isArray(value)) return `[${value.map(printPython).join(', ')}]`;
+  if (typeof value === 'object') {
+    return `{${Object.entries(value)
+      .map(([name, member]) => `${printText(name)}: ${printPython(member)}`)
+      .join(', ')}}`;
+  }
+  return String(value);
+}
+
+export function printTuple(values: readonly Json[]): string {
+  const inside = values.map(printPython).join(', ');
+  return values.length === 1 ? `(${inside},)` : `(${inside})`;
+}
+
+/** The name Python gives to the type of a value. */
+export function nameType(value: Json): string {
+  if (value === null) return 'NoneType';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'str';
+  if (value instanceof Float) return 'float';
+  if (Array.isArray(value)) return 'list';
+  return typeof value === 'object' ? 'dict' : 'int';
+}
+
+function printText(text: string): string {
+  const escaped = text
+    .replace(/\\/g, '\\\\')
+    .replace(/\n/g, '\\n')
+    .replace(/\r/g, '\\r')
+    .replace(/\t/g, '\\t');
+  return text.includes("'") && !text.includes('"') ? `"${escaped}"` : `'${escaped.replace(/'/g, "\\'")}'`;
+}

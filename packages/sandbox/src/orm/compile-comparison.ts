@@ -1,0 +1,149 @@
+/** One condition of a domain: a field of a row against the value wanted. Knows no paths and no `&`, `|`, `!`. */
+import { printPython } from '../json/print-python.ts';
+import { type Json, toNumber } from '../json/value.ts';
+import type { Environment } from './environment.ts';
+import { valueError } from './fault.ts';
+import type { Field, Row } from './field.ts';
+import { matchPattern } from './match-pattern.ts';
+import type { Model } from './model.ts';
+import { getValue, nameRow } from './values.ts';
+
+export type Test = (row: Row) => boolean;
+
+export function compileComparison(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  operator: string,
+  wanted: Json,
+): Test {
+  const read = (row: Row) => getValue(environment, model, row, field);
+  if (operator === '=?')
+    return isEmpty(wanted) ? () => true : compileComparison(environment, model, field, '=', wanted);
+  if (operator === 'child_of' || operator === 'parent_of') {
+    return compileHierarchy(environment, model, field, operator === 'child_of', wanted);
+  }
+  if (operator.includes('like')) return compileLike(environment, model, field, operator, wanted);
+  if (field.relation && isText(wanted)) return compileByName(environment, model, field, operator, wanted);
+  switch (operator) {
+    case '=':
+    case '==':
+      return Array.isArray(wanted) ? matchAny(read, wanted, true) : (row) => isSame(read(row), wanted);
+    case '!=':
+    case '<>':
+      return Array.isArray(wanted) ? matchAny(read, wanted, false) : (row) => !isSame(read(row), wanted);
+    case 'in':
+      return matchAny(read, toList(wanted), true);
+    case 'not in':
+      return matchAny(read, toList(wanted), false);
+    default:
+      return (row) => isOrdered(read(row), operator, wanted);
+  }
+}
+
+function compileHierarchy(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  isDown: boolean,
+  wanted: Json,
+): Test {
+  const target = field.relation ? environment.model(field.relation) : model;
+  const roots = new Set(toList(wanted).map((id) => toNumber(id) ?? -1));
+  const parentOf = (id: number) =>
+    environment.store.get(target.name, id)?.['parent_id'] as number | undefined;
+  const chain = (id: number): number[] => {
+    const ids: number[] = [];
+    for (let at: number | undefined = id; at && !ids.includes(at); at = parentOf(at)) ids.push(at);
+    return ids;
+  };
+  const above = new Set([...roots].flatMap(chain));
+  const holds = (id: number) => (isDown ? chain(id).some((parent) => roots.has(parent)) : above.has(id));
+  return (row) =>
+    toIds(field.name === 'id' ? row['id'] : getValue(environment, model, row, field)).some(holds);
+}
+
+function compileLike(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  operator: string,
+  wanted: Json,
+): Test {
+  const pattern = isEmpty(wanted) ? '' : String(toNumber(wanted) ?? wanted);
+  const matches = matchPattern(pattern, {
+    isWhole: operator.startsWith('='),
+    ignoresCase: operator.includes('ilike'),
+  });
+  const isNegated = operator.startsWith('not');
+  return (row) => {
+    const value = getValue(environment, model, row, field);
+    const texts = field.relation
+      ? nameAll(environment, field.relation, toIds(value))
+      : isEmpty(value)
+        ? []
+        : [String(value)];
+    return texts.some(matches) !== isNegated;
+  };
+}
+
+function compileByName(
+  environment: Environment,
+  model: Model,
+  field: Field,
+  operator: string,
+  wanted: Json,
+): Test {
+  const names = toList(wanted);
+  const isNegated = operator === '!=' || operator === 'not in';
+  return (row) =>
+    nameAll(environment, field.relation!, toIds(getValue(environment, model, row, field))).some((name) =>
+      names.includes(name),
+    ) !== isNegated;
+}
+
+function nameAll(environment: Environment, modelName: string, ids: readonly number[]): string[] {
+  const model = environment.model(modelName);
+  return ids.flatMap((id) => {
+    const row = environment.store.get(modelName, id);
+    return row ? [nameRow(environment, model, row)] : [];
+  });
+}
+
+function matchAny(read: (row: Row) => Json, wanted: readonly Json[], isIn: boolean): Test {
+  return (row) => wanted.some((item) => isSame(read(row), item)) === isIn;
+}
+
+function isSame(value: Json, wanted: Json): boolean {
+  if (Array.isArray(value))
+    return isEmpty(wanted) ? value.length === 0 : value.includes(toNumber(wanted) ?? wanted);
+  if (isEmpty(wanted)) return isEmpty(value) || value === 0;
+  if (typeof value === 'boolean') return value === Boolean(toNumber(wanted) ?? wanted);
+  return value === (toNumber(wanted) ?? wanted);
+}
+
+function isOrdered(value: Json, operator: string, wanted: Json): boolean {
+  const bound = toNumber(wanted) ?? wanted;
+  if (value === null || bound === null || typeof value !== typeof bound) return false;
+  if (operator === '<') return value < bound;
+  if (operator === '>') return value > bound;
+  return operator === '<=' ? value <= bound : value >= bound;
+}
+
+const isEmpty = (value: Json): boolean => value === null || value === false;
+const isText = (value: Json): boolean =>
+  typeof value === 'string' ||
+  (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string'));
+
+function toList(value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'object' && value !== null)
+    throw valueError(`Invalid domain value ${printPython(value)}`);
+  return [value];
+}
+
+/** The ids in the value of a field that links. */
+export function toIds(value: Json | undefined): number[] {
+  if (Array.isArray(value)) return value as number[];
+  return typeof value === 'number' ? [value] : [];
+}

@@ -1,0 +1,60 @@
+/** Fields as fields_get and the views describe them. */
+import type { Json, JsonObject } from '../json/value.ts';
+import type { Environment } from './environment.ts';
+import { type Field, isNumeric, isStored, isToMany } from './field.ts';
+import type { Model } from './model.ts';
+
+export function describeFields(
+  environment: Environment,
+  model: Model,
+  attributes: readonly Json[] = [],
+): JsonObject {
+  return Object.fromEntries(
+    [...model.fields.values()].map((field) => [field.name, describeField(environment, field, attributes)]),
+  );
+}
+
+/** The attributes in alphabetical order, as Odoo gives them; names that differ by version come from its personality. */
+export function describeField(
+  environment: Environment,
+  field: Field,
+  attributes: readonly Json[],
+): JsonObject {
+  const { aggregator, hasGroupable, hasHierarchy } = environment.personality.fieldAttributes;
+  const isColumn = isStored(field);
+  const isText = field.type === 'char' || field.type === 'text' || field.type === 'html';
+  const all: Record<string, Json | undefined> = {
+    [aggregator]: isNumeric(field) && field.name !== 'id' ? 'sum' : undefined,
+    allow_hierachy_operators:
+      hasHierarchy && field.relation ? environment.model(field.relation).fields.has('parent_id') : undefined,
+    change_default: false,
+    company_dependent: false,
+    context: field.relation ? {} : undefined,
+    default_export_compatible: false,
+    depends: [],
+    domain: field.relation ? [] : undefined,
+    exportable: true,
+    groupable: hasGroupable ? isColumn && field.type !== 'one2many' : undefined,
+    groups: field.groups,
+    help: field.help,
+    manual: false,
+    name: field.name,
+    readonly: field.readonly === true || field.compute !== undefined,
+    relation: field.relation,
+    relation_field: field.inverse,
+    required: field.required === true,
+    searchable: field.searchable ?? (isColumn || field.name === 'display_name'),
+    selection: field.selection,
+    size: field.size,
+    sortable: isColumn && !isToMany(field),
+    store: isColumn,
+    string: field.string,
+    translate: isText ? field.translate === true : undefined,
+    trim: field.type === 'char' ? true : undefined,
+    type: field.type,
+  };
+  const shown = Object.entries(all).filter(
+    ([name, value]) => value !== undefined && (attributes.length === 0 || attributes.includes(name)),
+  );
+  return Object.fromEntries(shown.sort(([a], [b]) => (a < b ? -1 : 1))) as JsonObject;
+}

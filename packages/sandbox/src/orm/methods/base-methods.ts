@@ -1,0 +1,19 @@
+/** The methods that every model has, in the signatures of 18; a version's personality changes what differs. */
+import type { Method } from '../model.ts';
+import { accessMethods } from './access-methods.ts';
+import { describeMethods } from './describe-methods.ts';
+import { exchangeMethods } from './exchange-methods.ts';
+import { groupMethods } from './group-methods.ts';
+import { queryMethods } from './query-methods.ts';
+import { recordMethods } from './record-methods.ts';
+import { webMethods } from './web-methods.ts';
+
+export const baseMethods: Readonly<Record<string, Method>> = {
+  ...queryMethods,
+  ...recordMethods,
+  ...accessMethods,
+  ...describeMethods,
+  ...exchangeMethods,
+  ...groupMethods,
+  ...webMethods,
+};

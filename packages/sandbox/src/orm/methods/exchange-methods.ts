@@ -1,0 +1,144 @@
+/** export_data and load: records as rows of a table. */
+import type { Json } from '../../json/value.ts';
+import { checkAccess } from '../access.ts';
+import type { Environment } from '../environment.ts';
+import { Fault } from '../fault.ts';
+import type { Row } from '../field.ts';
+import type { Method, Model } from '../model.ts';
+import { searchIds } from '../search.ts';
+import { getValue, nameRow } from '../values.ts';
+import { createRow, writeRows } from '../write.ts';
+import { listIds, listRows } from './record-methods.ts';
+
+const owner = 'BaseModel';
+
+export const exchangeMethods: Readonly<Record<string, Method>> = {
+  export_data: {
+    owner,
+    kind: 'record',
+    parameters: 'fields_to_export',
+    run: (call) => {
+      checkAccess(call.environment, call.model, 'read', listIds(call));
+      const paths = (call.values['fields_to_export'] as readonly string[]).map((path) => path.split('/'));
+      return {
+        datas: listRows(call).map((row) =>
+          paths.map((path) => exportCell(call.environment, call.model, row, path)),
+        ),
+      };
+    },
+  },
+  get_external_id: {
+    owner,
+    kind: 'record',
+    parameters: '',
+    run: (call) => Object.fromEntries(listIds(call).map((id) => [id, findXmlId(call.model.name, id) ?? ''])),
+  },
+  load: {
+    owner,
+    kind: 'model',
+    parameters: 'fields, data',
+    run: ({ environment, model, values }) => {
+      const names = values['fields'] as readonly string[];
+      const rows = values['data'] as readonly (readonly Json[])[];
+      const ids: number[] = [];
+      try {
+        // One bad row takes back those before it.
+        environment.store.savepoint(() => {
+          for (const cells of rows) ids.push(loadRow(environment, model, names, cells));
+        });
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        const record = ids.length;
+        const message = { type: 'error', message: error.message, record, rows: { from: record, to: record } };
+        return { ids: false, messages: [message], nextrow: 0 };
+      }
+      return { ids, messages: [], nextrow: 0 };
+    },
+  },
+};
+
+const xmlIds: Readonly<Record<string, string>> = {
+  'res.partner,1': 'base.main_partner',
+  'res.partner,2': 'base.partner_root',
+  'res.partner,3': 'base.partner_admin',
+  'res.users,1': 'base.user_root',
+  'res.users,2': 'base.user_admin',
+  'res.company,1': 'base.main_company',
+  'res.country,20': 'base.be',
+  'res.country,233': 'base.us',
+};
+
+export function findXmlId(model: string, id: number): string | undefined {
+  return xmlIds[`${model},${id}`];
+}
+
+function exportCell(
+  environment: Environment,
+  model: Model,
+  row: Row,
+  [name = '', ...rest]: readonly string[],
+): Json {
+  const id = row['id'] as number;
+  if (name === '.id') return String(id);
+  if (name === 'id')
+    return findXmlId(model.name, id) ?? `__export__.${model.name.replaceAll('.', '_')}_${id}`;
+  const field = model.fields.get(name);
+  if (!field) throw environment.personality.texts.unknownFieldRead(model.name, name);
+  const value = getValue(environment, model, row, field);
+  if (value === null || value === false) return '';
+  if (!field.relation) return value;
+  const relation = environment.model(field.relation);
+  const cells = [value].flat().flatMap((linked) => {
+    const related = environment.store.get(relation.name, linked as number);
+    if (!related) return [];
+    return [
+      rest.length > 0
+        ? exportCell(environment, relation, related, rest)
+        : nameRow(environment, relation, related),
+    ];
+  });
+  return cells.join(',');
+}
+
+function loadRow(
+  environment: Environment,
+  model: Model,
+  names: readonly string[],
+  cells: readonly Json[],
+): number {
+  const values: Record<string, Json> = {};
+  let known: number | undefined;
+  for (const [index, path] of names.entries()) {
+    const cell = cells[index] ?? null;
+    const [name = '', part] = path.split('/');
+    const field = model.fields.get(name);
+    if (path === '.id') known = Number(cell);
+    else if (path === 'id') known = findByXmlId(model.name, String(cell));
+    else if (!field) throw environment.personality.texts.unknownFieldRead(model.name, name);
+    else if (!field.relation) values[name] = cell;
+    else
+      values[name] =
+        part === '.id' ? Number(cell) : findByName(environment, field.relation, cell, field.string);
+  }
+  if (known === undefined) return createRow(environment, model, values);
+  writeRows(environment, model, [known], values);
+  return known;
+}
+
+function findByXmlId(model: string, xmlId: string): number | undefined {
+  const key = Object.keys(xmlIds).find((known) => known.startsWith(`${model},`) && xmlIds[known] === xmlId);
+  return key ? Number(key.split(',')[1]) : undefined;
+}
+
+function findByName(environment: Environment, modelName: string, name: Json, label: string): Json {
+  if (!name) return false;
+  const [id] = searchIds(environment, environment.model(modelName), [['display_name', '=', name]], {
+    limit: 1,
+  });
+  if (id === undefined)
+    throw new Fault(
+      'builtins.ValueError',
+      `No matching record found for name '${String(name)}' in field '${label}'`,
+    );
+  return id;
+}

@@ -1,0 +1,127 @@
+/** Grouping: read_group up to 18 (and still in 19), formatted_read_group from 19, and the web client's wrapper. */
+import { Float, type Json, type JsonObject } from '../../json/value.ts';
+import { aggregateRows, parseAggregate } from '../aggregate-rows.ts';
+import { type Group, listGroups } from '../group-rows.ts';
+import type { Call, Method } from '../model.ts';
+import { pageOf } from '../search.ts';
+
+const owner = 'BaseModel';
+
+export const groupMethods: Readonly<Record<string, Method>> = {
+  read_group: {
+    owner,
+    kind: 'model',
+    parameters: 'domain, fields, groupby, offset=0, limit=None, orderby=False, lazy=True',
+    run: (call) => readGroup(call),
+  },
+  web_read_group: {
+    owner: 'Base',
+    kind: 'model',
+    parameters: 'domain, fields, groupby, limit=None, offset=0, orderby=False, lazy=True',
+    run: (call) => {
+      const isFormatted = 'aggregates' in call.values;
+      const everything = { ...call, values: { ...call.values, limit: null, offset: 0 } };
+      const groups = isFormatted ? formatGroups(call, ['__count']) : readGroup(call);
+      return { groups, length: (isFormatted ? formatGroups(everything) : readGroup(everything)).length };
+    },
+  },
+  formatted_read_group: {
+    owner: 'Base',
+    kind: 'model',
+    parameters: 'domain, groupby=(), aggregates=(), having=(), offset=0, limit=None, order=None',
+    run: (call) => formatGroups(call),
+  },
+  formatted_read_grouping_sets: {
+    owner: 'Base',
+    kind: 'model',
+    parameters: 'domain, grouping_sets, aggregates=(), *, order=None',
+    run: (call) =>
+      listOf(call.values['grouping_sets']).map((groupby) =>
+        formatGroups({ ...call, values: { ...call.values, groupby } }),
+      ),
+  },
+};
+
+function readGroup(call: Call): JsonObject[] {
+  const { environment, model, values } = call;
+  const asked = listOf(values['groupby']).map(String);
+  const isLazy = Boolean(values['lazy']) && asked.length > 0;
+  const specs = isLazy ? asked.slice(0, 1) : asked;
+  const names = specs.map((spec) => spec.split(':')[0] ?? '');
+  const aggregates = listOf(values['fields'])
+    .map((text) => parseAggregate(environment, model, String(text)))
+    .filter((aggregate) => aggregate !== undefined && !names.includes(aggregate.member));
+  const countName =
+    isLazy && asked.length === 1 ? `${names[0]}_count` : isLazy ? `${names[0]}_count` : '__count';
+  const groups = listGroups(environment, model, values['domain'] ?? [], specs, values['orderby'] ?? false);
+  return pageOf(environment, groups, values).map((group) => {
+    const sums: Record<string, Json> = { [countName]: group.rows.length };
+    for (const aggregate of aggregates)
+      sums[aggregate!.member] = aggregateRows(environment, model, group.rows, aggregate!);
+    const keys = Object.fromEntries(group.keys.map((key) => [key.spec, key.label]));
+    const own = listOf(values['domain']);
+    const domains = group.keys.map((key) => key.domain);
+    const { readGroupKeysFirst } = environment.personality;
+    const domain = {
+      __domain: joinDomains(call, readGroupKeysFirst ? [own, ...domains] : [...domains, own]),
+    };
+    const ranges = group.keys.filter((key) => key.range);
+    const range =
+      ranges.length > 0 ? { __range: Object.fromEntries(ranges.map((key) => [key.spec, key.range!])) } : {};
+    const rest = isLazy && asked.length > 1 ? { __context: { group_by: asked.slice(1) } } : {};
+    return readGroupKeysFirst
+      ? { ...keys, ...sums, ...domain, ...range, ...rest }
+      : { ...sums, ...keys, ...range, ...domain, ...rest };
+  });
+}
+
+function formatGroups(call: Call, extra: readonly string[] = []): JsonObject[] {
+  const { environment, model, values } = call;
+  const specs = listOf(values['groupby']).map(String);
+  const aggregates = [...listOf(values['aggregates']).map(String), ...extra];
+  const groups = listGroups(environment, model, values['domain'] ?? [], specs, values['order'] ?? false);
+  return pageOf(environment, groups, values).map((group) => ({
+    ...Object.fromEntries(
+      group.keys.map((key) => [key.spec, key.range ? [key.range['from'] ?? false, key.label] : key.label]),
+    ),
+    __extra_domain: joinDomains(
+      call,
+      group.keys.map((key) => key.domain),
+    ),
+    ...Object.fromEntries(aggregates.map((text) => [text, formatAggregate(call, group, text)])),
+  }));
+}
+
+function formatAggregate(call: Call, group: Group, text: string): Json {
+  if (text === '__count') return group.rows.length;
+  const aggregate = parseAggregate(call.environment, call.model, text);
+  return aggregate ? aggregateRows(call.environment, call.model, group.rows, aggregate) : new Float(0);
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value : [];
+}
+
+/** As Odoo's AND: up to 18 domains of several items stay together, 19 makes one long row of `&`. */
+function joinDomains(call: Call, domains: readonly (readonly Json[])[]): readonly Json[] {
+  if (
+    call.environment.personality.domainsAreFlat &&
+    domains.flat().every((item) => item === '&' || Array.isArray(item))
+  ) {
+    return normalize(domains.flat().filter(Array.isArray));
+  }
+  const joined: Json[] = [];
+  const full = domains.filter((domain) => domain.length > 0);
+  for (const [index, domain] of full.entries()) {
+    if (index < full.length - 1) joined.push('&');
+    joined.push(...normalize(domain));
+  }
+  return joined;
+}
+
+function normalize(domain: readonly Json[]): readonly Json[] {
+  let count = 0;
+  for (const item of domain) count += item === '&' || item === '|' ? -1 : item === '!' ? 0 : 1;
+  return [...Array<Json>(Math.max(0, count - 1)).fill('&'), ...domain];
+}

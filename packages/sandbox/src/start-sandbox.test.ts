@@ -1,0 +1,138 @@
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { exchange } from '../test/exchange.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from './index.ts';
+
+const open: Sandbox[] = [];
+afterEach(async () => {
+  for (const sandbox of open.splice(0)) await sandbox.close();
+});
+
+async function start(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox(options);
+  open.push(sandbox);
+  return sandbox;
+}
+
+async function call(
+  sandbox: Sandbox,
+  model: string,
+  method: string,
+  args: unknown[],
+  key = sandbox.users.admin.apiKey,
+) {
+  const params = {
+    service: 'object',
+    method: 'execute_kw',
+    args: [sandbox.db, sandbox.users.admin.userId, key, model, method, args],
+  };
+  const response = await fetch(`${sandbox.url}/jsonrpc`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'call', params }),
+  });
+  return (await response.json()) as { result?: unknown; error?: { data: { name: string; debug: string } } };
+}
+
+test('starts as 18 on loopback and answers a read', async () => {
+  const sandbox = await start();
+  expect(sandbox.version).toBe(18);
+  expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(await call(sandbox, 'res.partner', 'read', [[3], ['name']])).toEqual({
+    jsonrpc: '2.0',
+    id: 7,
+    result: [{ id: 3, name: 'Mitchell Admin' }],
+  });
+});
+
+test('reset puts the data back, and two sandboxes share nothing', async () => {
+  const [one, other] = [await start(), await start()];
+  await call(one, 'res.partner', 'write', [[3], { name: 'Changed' }]);
+  expect((await call(other, 'res.partner', 'read', [[3], ['name']])).result).toEqual([
+    { id: 3, name: 'Mitchell Admin' },
+  ]);
+  one.reset();
+  expect((await call(one, 'res.partner', 'read', [[3], ['name']])).result).toEqual([
+    { id: 3, name: 'Mitchell Admin' },
+  ]);
+});
+
+test('counts requests, calls by method and wrong keys', async () => {
+  const sandbox = await start();
+  await call(sandbox, 'res.partner', 'read', [[3], ['name']]);
+  await call(sandbox, 'res.partner', 'read', [[3], ['name']]);
+  await call(sandbox, 'res.partner', 'read', [[3], ['name']], 'wrong');
+  expect(sandbox.requests).toMatchObject({ total: 3, calls: { 'res.partner.read': 2 }, wrongKeys: 1 });
+});
+
+test('a wrong key takes as long as asked, a right one no time', async () => {
+  const sandbox = await start({ authDelayMs: 120 });
+  const before = performance.now();
+  const { error } = await call(sandbox, 'res.partner', 'read', [[3]], 'wrong');
+  expect(performance.now() - before).toBeGreaterThan(110);
+  expect(error?.data.name).toBe('odoo.exceptions.AccessDenied');
+  const again = performance.now();
+  await call(sandbox, 'res.partner', 'read', [[3], ['name']]);
+  expect(performance.now() - again).toBeLessThan(110);
+});
+
+test('an error carries a traceback with server paths, for leak tests to catch', async () => {
+  const { error } = await call(await start(), 'res.partner', 'nope', [[3]]);
+  expect(error?.data.debug).toMatch(/^Traceback \(most recent call last\):\n {2}File "\/opt\/odoo\//);
+});
+
+test('keepAlive keeps the connection open over several requests', async () => {
+  const sandbox = await start({ keepAlive: true });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = () =>
+    new Promise<{ reused: boolean; version: string; body: string }>((resolve, reject) => {
+      const outgoing = request(`${sandbox.url}/web/health`, { agent }, async (response) => {
+        let body = '';
+        for await (const chunk of response) body += chunk;
+        resolve({ reused: outgoing.reusedSocket, version: response.httpVersion, body });
+      });
+      outgoing.on('error', reject).end();
+    });
+  expect(await send()).toEqual({ reused: false, version: '1.1', body: '{"status": "pass"}' });
+  expect(await send()).toEqual({ reused: true, version: '1.1', body: '{"status": "pass"}' });
+  agent.destroy();
+});
+
+test('without keepAlive each answer is HTTP/1.0 and ends the connection', async () => {
+  const sandbox = await start();
+  const answer = await exchange(sandbox.url, {
+    method: 'GET',
+    path: '/web/health',
+    httpVersion: '1.1',
+    headers: [['Connection', 'keep-alive']],
+    body: null,
+  });
+  expect(answer.httpVersion).toBe('1.0');
+  expect(answer.headers.at(-1)).toEqual(['Connection', 'close']);
+});
+
+test('lives on after a client that leaves in the middle of its body, and after an odd path', async () => {
+  const sandbox = await start();
+  const { hostname, port } = new URL(sandbox.url);
+  const socket = connect(Number(port), hostname);
+  await new Promise<void>((resolve) => {
+    socket.write(
+      'POST /jsonrpc HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"id"',
+      () => resolve(),
+    );
+  });
+  socket.destroy();
+  for (const path of ['//', '*', '/%zz', '/a?b?c']) {
+    const odd = { method: 'GET', path, httpVersion: '1.1', headers: [], body: null };
+    expect((await exchange(sandbox.url, odd)).status).toBeLessThan(500);
+  }
+  expect((await call(sandbox, 'res.partner', 'read', [[3], ['name']])).result).toHaveLength(1);
+});
+
+test('is up in well under a tenth of a second', async () => {
+  await start();
+  const before = performance.now();
+  await start({ version: 19 });
+  expect(performance.now() - before).toBeLessThan(100);
+});

@@ -1,0 +1,77 @@
+/** Starts one sandbox: an Odoo of the asked version on a free port of the loopback interface. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { database, users } from './data/users.ts';
+import { answerRequest } from './http/answer-request.ts';
+import { readBody } from './http/read-body.ts';
+import { writeReply } from './http/write-reply.ts';
+import { Instance, type Requests } from './rpc/instance.ts';
+import type { Version } from './versions/personality.ts';
+import { pickPersonality } from './versions/pick-personality.ts';
+
+export interface SandboxOptions {
+  readonly version?: Version;
+  readonly host?: string;
+  readonly port?: number;
+  /** Time that a wrong key costs; a real Odoo needs about 330 ms (FACTS 4.6). */
+  readonly authDelayMs?: number;
+  /** true: HTTP/1.1 with open connections, as a reverse proxy in front of Odoo has them. */
+  readonly keepAlive?: boolean;
+}
+
+export interface SandboxUser {
+  readonly userId: number;
+  readonly login: string;
+  readonly apiKey: string;
+}
+
+export interface Sandbox {
+  readonly url: string;
+  readonly version: Version;
+  readonly db: string;
+  readonly users: { readonly admin: SandboxUser; readonly demo: SandboxUser };
+  readonly requests: Requests;
+  /** Puts the data back as they were at the start. Counters go on. */
+  readonly reset: () => void;
+  readonly close: () => Promise<void>;
+}
+
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { version = 18, host = '127.0.0.1', port = 0, authDelayMs = 0, keepAlive = false } = options;
+  const instance = new Instance(pickPersonality(version), authDelayMs);
+  const server = createServer(
+    { requireHostHeader: false, maxHeaderSize: 65536 },
+    async (request, response) => {
+      instance.requests.total++;
+      const body = await readBody(request);
+      const { method = 'GET', url = '/' } = request;
+      const reply = await answerRequest(instance, {
+        method,
+        url,
+        contentType: request.headers['content-type'],
+        body,
+      });
+      writeReply(request, response, reply, keepAlive);
+    },
+  );
+  // As nginx: longer than any client's pool, so that it is never the server that lets go first.
+  server.keepAliveTimeout = 75_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    version,
+    db: database,
+    users,
+    requests: instance.requests,
+    reset: () => instance.reset(),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

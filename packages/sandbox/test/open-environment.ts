@@ -1,0 +1,25 @@
+/** An environment of the seeded company for tests of the ORM, without HTTP. */
+import type { JsonObject } from '../src/json/value.ts';
+import { callMethod } from '../src/orm/call-method.ts';
+import { Instance } from '../src/rpc/instance.ts';
+import type { Version } from '../src/versions/personality.ts';
+import { pickPersonality } from '../src/versions/pick-personality.ts';
+
+const admin = 2;
+export const demo = 8;
+
+export function openEnvironment(version: Version = 18, uid = admin) {
+  const environment = new Instance(pickPersonality(version), 0).environment(uid);
+  const call = (model: string, method: string, args: readonly unknown[], named: JsonObject = {}) =>
+    environment.store.transact(() => callMethod(environment, model, method, args as never, named)) as never;
+  const search = (model: string, domain: unknown, named: JsonObject = {}): number[] =>
+    call(model, 'search', [domain], named);
+  const readOne = (
+    model: string,
+    id: number,
+    fields: readonly string[],
+    named: JsonObject = {},
+  ): Record<string, unknown> =>
+    (call(model, 'read', [[id], fields], named) as Record<string, unknown>[])[0] ?? {};
+  return { environment, call, search, readOne };
+}

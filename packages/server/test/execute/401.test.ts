@@ -1,0 +1,104 @@
+/** HTTP 401: the client key is missing, unknown, expired or revoked. A caller cannot tell which. */
+import { afterEach, expect, it } from 'vitest';
+import { type HttpAnswer, send, startProxy } from '../harness.ts';
+import { expectError, makeClock, type Pair, printCall, startPair } from './expectations.ts';
+
+let pair: Pair;
+afterEach(() => pair.close());
+
+const expectUnauthorized = (answer: HttpAnswer) =>
+  expectError(answer, {
+    status: 401,
+    code: -32000,
+    type: 'unauthorized',
+    says: /key in the header x-proxy-api/,
+  });
+
+it('unauthorized: no key, an empty one, and texts that are none', async () => {
+  const clock = makeClock();
+  pair = await startPair(undefined, { clock: clock.now });
+  const { proxy, upstream } = pair;
+  const { key } = proxy;
+  const other = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
+  for (const bad of [
+    null,
+    '',
+    'x',
+    other,
+    key.toUpperCase(),
+    ` ${key.slice(1)}`,
+    `${key}${key}`,
+    `${key}, ${key}`,
+  ]) {
+    clock.advance(60_000);
+    expectUnauthorized(await sendCall(bad));
+  }
+  expect(upstream.connections()).toBe(0);
+});
+
+it('unauthorized: a key of another proxy', async () => {
+  pair = await startPair();
+  const stranger = await startProxy();
+  await stranger.close();
+  expectUnauthorized(await pair.proxy.post(printCall(pair.upstream.url), { 'x-proxy-api': stranger.key }));
+});
+
+it('unauthorized: an expired key, from the very millisecond', async () => {
+  const clock = makeClock();
+  pair = await startPair(undefined, { clock: clock.now });
+  const { proxy, upstream } = pair;
+  const { key } = await proxy.app.keys.create({ name: 'short', expiresAt: clock.now() + 1000 });
+  const call = () => proxy.post(printCall(upstream.url), { 'x-proxy-api': key });
+  clock.advance(999);
+  expect((await call()).status).toBe(200);
+  clock.advance(1);
+  expectUnauthorized(await call());
+});
+
+it('unauthorized: a revoked key, at once', async () => {
+  pair = await startPair();
+  const { proxy, upstream } = pair;
+  const { id, key } = await proxy.app.keys.create({ name: 'gone' });
+  const call = () => proxy.post(printCall(upstream.url), { 'x-proxy-api': key });
+  expect((await call()).status).toBe(200);
+  await proxy.app.keys.revoke(id);
+  expectUnauthorized(await call());
+});
+
+it('reads alike for every reason', async () => {
+  const clock = makeClock();
+  pair = await startPair(undefined, { clock: clock.now });
+  const { proxy } = pair;
+  const revoked = await proxy.app.keys.create({ name: 'revoked' });
+  await proxy.app.keys.revoke(revoked.id);
+  const expired = await proxy.app.keys.create({ name: 'expired', expiresAt: clock.now() + 1 });
+  clock.advance(10);
+  const answers = await Promise.all(
+    [revoked.key, expired.key, 'nonsense'].map((key) =>
+      proxy.post('{}', { 'x-proxy-api': key, 'x-request-id': 'same' }),
+    ),
+  );
+  const seen = answers.map(({ status, headers, body }) => {
+    const { date: _, ...rest } = headers;
+    return { status, headers: rest, body: body.toString() };
+  });
+  expect(seen[1]).toEqual(seen[0]);
+  expect(seen[2]).toEqual(seen[0]);
+});
+
+it('comes before every fault of the body, with id null', async () => {
+  pair = await startPair();
+  for (const body of ['not JSON', printCall(pair.upstream.url, { id: '"mine"' }), '[]']) {
+    expectUnauthorized(await pair.proxy.post(body, { 'x-proxy-api': 'bad' }));
+  }
+  expectUnauthorized(await pair.proxy.post('x', { 'x-proxy-api': 'bad', 'content-type': 'text/plain' }));
+});
+
+/** null sends no key header at all. */
+function sendCall(key: string | null): Promise<HttpAnswer> {
+  return send(`${pair.proxy.url}/api/erp/execute`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key === null ? {} : { 'x-proxy-api': key }) },
+    body: printCall(pair.upstream.url),
+  });
+}

@@ -1,0 +1,69 @@
+/** HTTP 413: a body larger than the proxy takes, or than the server behind it. */
+import { afterEach, expect, it } from 'vitest';
+import { answerLikeOdoo } from '../scripted-upstream.ts';
+import { expectError, type Pair, printCall, startPair } from './expectations.ts';
+
+let pair: Pair;
+afterEach(() => pair.close());
+
+it('payload_too_large: more than http.bodyBytesMax, and one byte less passes', async () => {
+  pair = await startPair(undefined, { settings: { 'http.bodyBytesMax': '2000' } });
+  const { proxy, upstream } = pair;
+  const call = printCall(upstream.url);
+  const pad = (bytes: number) => call + ' '.repeat(bytes - call.length);
+  expect((await proxy.post(pad(2000))).status).toBe(200);
+  const answer = await proxy.post(pad(2001));
+  expectError(answer, {
+    status: 413,
+    code: -32016,
+    type: 'payload_too_large',
+    says: /larger than 2000 bytes; send less/,
+  });
+  expect(answer.headers.connection).toBe('close');
+  expect(upstream.requests).toHaveLength(1);
+});
+
+it('payload_too_large: a chunked body that grows beyond it', async () => {
+  pair = await startPair(undefined, { settings: { 'http.bodyBytesMax': '2000' } });
+  const answer = await pair.proxy.post(printCall(pair.upstream.url) + ' '.repeat(3000), {
+    'transfer-encoding': 'chunked',
+  });
+  expectError(answer, {
+    status: 413,
+    code: -32016,
+    type: 'payload_too_large',
+    says: /larger than 2000 bytes/,
+  });
+  expect(pair.upstream.connections()).toBe(0);
+});
+
+it('payload_too_large: 413 of the server', async () => {
+  pair = await startPair((socket) => answerLikeOdoo(socket, '<h1>413</h1>', '413 Request Entity Too Large'));
+  const answer = await pair.proxy.post(printCall(pair.upstream.url, { id: '"big"' }));
+  expectError(answer, {
+    status: 413,
+    code: -32016,
+    type: 'payload_too_large',
+    id: 'big',
+    says: /The server refuses a body of this size/,
+  });
+});
+
+it('payload_too_large: as Odoo says it in its envelope', async () => {
+  const error = {
+    code: 200,
+    message: 'x',
+    data: {
+      name: 'werkzeug.exceptions.RequestEntityTooLarge',
+      message: '413',
+      arguments: [],
+      context: {},
+      debug: '',
+    },
+  };
+  pair = await startPair((socket) =>
+    answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })),
+  );
+  const answer = await pair.proxy.post(printCall(pair.upstream.url));
+  expectError(answer, { status: 413, code: -32016, type: 'payload_too_large', id: 1, says: /send less/ });
+});

@@ -1,0 +1,53 @@
+/** HTTP 415: only `application/json` in UTF-8, without a content encoding, is read. */
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { send } from '../harness.ts';
+import { expectError, type Pair, printCall, startPair } from './expectations.ts';
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair();
+});
+afterAll(() => pair.close());
+
+const unsupported = { status: 415, code: -32017, type: 'unsupported_media_type' } as const;
+
+it.each([
+  '',
+  'text/plain',
+  'text/json',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/jsonp',
+  'application/json-rpc',
+  'application/vnd.api+json',
+  'application/json; charset=latin1',
+  'application/json; charset=utf-16',
+  'application/json; charset=utf-8; charset=latin1',
+  'application/json, text/plain',
+  'json',
+])('unsupported_media_type: %j', async (contentType) => {
+  const answer = await pair.proxy.post(printCall(pair.upstream.url), { 'content-type': contentType });
+  expectError(answer, { ...unsupported, says: /content-type: application\/json/ });
+  expect(pair.upstream.connections()).toBe(0);
+});
+
+it('unsupported_media_type: none at all', async () => {
+  const answer = await send(`${pair.proxy.url}/api/erp/execute`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': pair.proxy.key },
+    body: printCall(pair.upstream.url),
+  });
+  expectError(answer, { ...unsupported, says: /content-type: application\/json/ });
+});
+
+it.each(['gzip', 'br', 'deflate', 'zstd', 'x', 'identity, gzip'])(
+  'unsupported_media_type: content-encoding %s',
+  async (encoding) => {
+    const answer = await pair.proxy.post(gzipSync(printCall(pair.upstream.url)), {
+      'content-encoding': encoding,
+    });
+    expectError(answer, { ...unsupported, says: /content-encoding; send it as it is/ });
+    expect(pair.upstream.connections()).toBe(0);
+  },
+);

@@ -1,0 +1,46 @@
+/** HTTP 429: too many refused keys wait for their answer already. */
+import { request } from 'node:http';
+import { afterEach, expect, it } from 'vitest';
+import { startProxy } from '../harness.ts';
+import { expectError, waitFor } from './expectations.ts';
+
+let close = async () => {};
+afterEach(() => close());
+
+it('rate_limited: a flood of bad keys from one address, which delays no good key', async () => {
+  const proxy = await startProxy();
+  const requests = Array.from({ length: 300 }, () =>
+    request(`${proxy.url}/api/erp/execute`, {
+      method: 'POST',
+      headers: { 'x-proxy-api': 'bad' },
+      agent: false,
+    }),
+  );
+  close = async () => {
+    for (const waiting of requests) waiting.destroy();
+    await proxy.close();
+  };
+  let refusedAtOnce = 0;
+  for (const waiting of requests) {
+    waiting.on('error', () => {});
+    waiting.on('response', (response) => {
+      if (response.statusCode === 429) refusedAtOnce++;
+      response.resume();
+    });
+    waiting.end();
+  }
+  // 5 are answered without delay, 256 wait, the rest is too much.
+  await waitFor(() => refusedAtOnce > 0);
+  const answer = await proxy.post('{}', { 'x-proxy-api': 'bad' });
+  expectError(answer, {
+    status: 429,
+    code: -32012,
+    type: 'rate_limited',
+    retryable: true,
+    says: /wait before you try again/,
+  });
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  const before = performance.now();
+  expect((await proxy.post('{}')).status).toBe(400);
+  expect(performance.now() - before).toBeLessThan(200);
+});

@@ -1,0 +1,199 @@
+/** HTTP 502: no answer from the server, or one that is not Odoo's. `outcome` says what a writer must know. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
+import {
+  type ExpectedError,
+  expectError,
+  type Pair,
+  printCall,
+  printInstance,
+  startPair,
+} from './expectations.ts';
+
+let pair: Pair;
+let server: Server | undefined;
+afterEach(async () => {
+  await pair.close();
+  server?.close();
+  server = undefined;
+});
+
+type Rest = Pick<ExpectedError, 'retryable' | 'outcome' | 'says'>;
+const unreachable = (rest: Rest) => ({
+  status: 502,
+  code: -32004,
+  type: 'upstream_unreachable',
+  id: 1,
+  ...rest,
+});
+const badResponse = (rest: Rest) => ({
+  status: 502,
+  code: -32005,
+  type: 'upstream_bad_response',
+  id: 1,
+  ...rest,
+});
+
+const read = (url = pair.upstream.url) =>
+  pair.proxy.post(printCall('', { erp_instance: printInstance(url) }));
+const write = (url = pair.upstream.url) =>
+  pair.proxy.post(printCall('', { action: '"write"', params: '[[1],{}]', erp_instance: printInstance(url) }));
+
+/** An address that the proxy may reach, where `answer` is what comes of a connection. */
+async function startServer(scheme: string, answer: (port: number) => void): Promise<string> {
+  server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end('HTTP/1.0 400 Bad Request\r\n\r\n');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  answer(port);
+  return `${scheme}://127.0.0.1:${port}`;
+}
+
+describe('upstream_unreachable', () => {
+  it('where the connection is refused: nothing was sent', async () => {
+    const url = await startServer('http', () => server?.close());
+    pair = await startPair(undefined, { allow: [url] });
+    const expected = unreachable({
+      retryable: true,
+      outcome: 'not_sent',
+      says: /refuses connections.*was not run/,
+    });
+    expectError(await read(url), expected);
+    expectError(await write(url), expected);
+  });
+
+  it('where the host does not exist: nothing was sent', async () => {
+    pair = await startPair();
+    const expected = unreachable({
+      retryable: true,
+      outcome: 'not_sent',
+      says: /no address; check its spelling/,
+    });
+    expectError(await write('https://erp.invalid'), expected);
+  });
+
+  it('where TLS fails: nothing was sent', async () => {
+    const url = await startServer('https', () => {});
+    pair = await startPair(undefined, { allow: [url] });
+    expectError(
+      await write(url),
+      unreachable({ retryable: true, outcome: 'not_sent', says: /TLS handshake/ }),
+    );
+  });
+
+  it.each<[string, Script]>([
+    ['is closed', (socket) => socket.end()],
+    ['is reset', (socket) => socket.resetAndDestroy()],
+    [
+      'breaks within the head',
+      (socket) => {
+        socket.end('HTTP/1.0 200 OK\r\nContent-Le');
+      },
+    ],
+  ])('where the connection %s after the request: a write may have happened', async (_name, script) => {
+    pair = await startPair(script);
+    expectError(await read(), unreachable({ retryable: true, outcome: 'unknown', says: /only reads/ }));
+    expectError(await write(), unreachable({ outcome: 'unknown', says: /may have run the call/ }));
+  });
+
+  it('where a short answer breaks off', async () => {
+    pair = await startPair((socket) => {
+      socket.end(`HTTP/1.0 200 OK\r\nContent-Length: 100\r\n\r\n${printResult('[1]')}`);
+    });
+    expectError(
+      await read(),
+      unreachable({ retryable: true, outcome: 'unknown', says: /broke its answer off/ }),
+    );
+    expectError(await write(), unreachable({ outcome: 'unknown', says: /broke its answer off/ }));
+  });
+
+  it('by a 502 of a reverse proxy', async () => {
+    pair = await startPair((socket) => answerLikeOdoo(socket, '<h1>502</h1>', '502 Bad Gateway'));
+    expectError(await read(), unreachable({ retryable: true, outcome: 'unknown', says: /reverse proxy/ }));
+    expectError(await write(), unreachable({ outcome: 'unknown', says: /reverse proxy/ }));
+  });
+});
+
+describe('upstream_bad_response', () => {
+  it.each([
+    ['301 Moved Permanently', 'not_sent'],
+    ['302 Found', 'not_sent'],
+    ['303 See Other', 'not_sent'],
+    ['304 Not Modified', 'not_sent'],
+    ['307 Temporary Redirect', 'not_sent'],
+    ['400 Bad Request', 'not_sent'],
+    ['401 Unauthorized', 'not_sent'],
+    ['403 Forbidden', 'not_sent'],
+    ['404 Not Found', 'not_sent'],
+    ['415 Unsupported Media Type', 'not_sent'],
+    ['500 Internal Server Error', 'unknown'],
+    ['501 Not Implemented', 'unknown'],
+    ['520 Odd', 'unknown'],
+    ['201 Created', 'unknown'],
+    ['204 No Content', 'unknown'],
+  ] as const)('by the status %s', async (status, outcome) => {
+    pair = await startPair((socket) =>
+      answerLikeOdoo(socket, status.startsWith('204') ? '' : '<h1>page</h1>', status),
+    );
+    const says = new RegExp(`HTTP ${status.slice(0, 3)}.*base address`);
+    expectError(await read(), badResponse({ outcome, says }));
+    expectError(await write(), badResponse({ outcome, says }));
+  });
+
+  it('follows no redirect', async () => {
+    pair = await startPair((socket, { head }) => {
+      if (head.startsWith('POST /jsonrpc')) {
+        socket.end(`HTTP/1.0 302 Found\r\nLocation: ${pair.upstream.url}/other\r\nContent-Length: 0\r\n\r\n`);
+      } else answerLikeOdoo(socket, printResult('true'));
+    });
+    expect((await read()).status).toBe(502);
+    expect(pair.upstream.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['HTML', '<!DOCTYPE html><html><body>Welcome</body></html>'],
+    ['nothing', ''],
+    ['a cut result', '{"jsonrpc": "2.0", "id": 1, "result": [1'],
+    ['NaN', printResult('NaN')],
+    ['two results', printResult('1') + printResult('2')],
+    ['another object', '{"hello":"world"}'],
+    ['an array', '[]'],
+    ['a number', '7'],
+    [
+      'invalid UTF-8',
+      Buffer.from([...Buffer.from('{"jsonrpc": "2.0", "id": 1, "result": "'), 0xff, 0x22, 0x7d]),
+    ],
+  ])('by %s with status 200', async (_name, body) => {
+    pair = await startPair((socket) => answerLikeOdoo(socket, body));
+    expectError(await read(), badResponse({ outcome: 'unknown', says: /base address|not JSON/ }));
+    expectError(await write(), badResponse({ outcome: 'unknown', says: /base address|not JSON/ }));
+  });
+
+  it('by an odd answer too large to be looked at', async () => {
+    pair = await startPair((socket) => answerLikeOdoo(socket, `{"id":1,"result":"${'x'.repeat(3000)}"}`), {
+      settings: { 'upstream.answerBytesMax': '2000' },
+    });
+    expectError(await read(), badResponse({ outcome: 'unknown', says: /too large to be checked/ }));
+  });
+
+  it.each(['SSH-2.0-OpenSSH_9\r\n', 'HTTP/1.1 abc\r\n\r\n', '\x16\x03\x01', '220 mail ready\r\n'])(
+    'by what is not HTTP: %j',
+    async (bytes) => {
+      pair = await startPair((socket) => {
+        socket.end(bytes);
+      });
+      expectError(await write(), badResponse({ outcome: 'unknown', says: /not HTTP/ }));
+    },
+  );
+
+  it('shows nothing of the page that answered', async () => {
+    pair = await startPair((socket) => answerLikeOdoo(socket, 'do-not-show', '500 do-not-show'));
+    const answer = await read();
+    expect(answer.body.toString() + JSON.stringify(answer.headers)).not.toContain('do-not-show');
+  });
+});

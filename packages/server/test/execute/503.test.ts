@@ -1,0 +1,80 @@
+/** HTTP 503: the proxy is shutting down, or the server is overloaded. `retry-after` says when to try again. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { answerLikeOdoo, makeCall } from '../scripted-upstream.ts';
+import { expectError, type Pair, printCall, startPair, waitFor } from './expectations.ts';
+
+let pair: Pair;
+afterEach(() => pair.close());
+
+const overloaded = { status: 503, code: -32013, type: 'overloaded', id: 1 } as const;
+
+describe.each(['429 Too Many Requests', '503 Service Unavailable'])(
+  'overloaded: %s of the server',
+  (status) => {
+    const answerWith = (header: string) =>
+      startPair((socket) => {
+        socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
+      });
+
+    it.each([
+      ['Retry-After: 7\r\n', '7'],
+      ['Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n', 'Sun, 06 Nov 2033 08:49:37 GMT'],
+      ['Retry-After: whenever\r\n', '1'],
+      ['Retry-After: -5\r\n', '1'],
+      ['', '1'],
+    ])('with %j says retry-after %s', async (header, expected) => {
+      pair = await answerWith(header);
+      for (const action of ['read', 'write']) {
+        const answer = await pair.proxy.post(makeCall(pair.upstream.url, { action }));
+        expectError(answer, {
+          ...overloaded,
+          retryable: true,
+          outcome: 'not_sent',
+          says: /server is overloaded.*not run/,
+        });
+        expect(answer.headers['retry-after']).toBe(expected);
+      }
+      expect(pair.upstream.requests).toHaveLength(2);
+    });
+  },
+);
+
+it('overloaded: as Odoo says it in its envelope', async () => {
+  const data = {
+    name: 'werkzeug.exceptions.TooManyRequests',
+    message: '429',
+    arguments: [],
+    context: {},
+    debug: '',
+  };
+  const error = { code: 200, message: 'x', data };
+  pair = await startPair((socket) =>
+    answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })),
+  );
+  const answer = await pair.proxy.post(printCall(pair.upstream.url));
+  expectError(answer, { ...overloaded, retryable: true, outcome: 'not_sent', says: /overloaded/ });
+  expect(answer.headers['retry-after']).toBe('1');
+});
+
+it('overloaded: the proxy is shutting down', async () => {
+  pair = await startPair(() => {}, { settings: { 'http.shutdownGraceMs': '300' } });
+  const { proxy, upstream } = pair;
+  const running = proxy.post(printCall(upstream.url, { action: '"write"' }));
+  await waitFor(() => upstream.requests.length === 1);
+  const stopped = proxy.app.stop();
+  const refused = await proxy.post(printCall(upstream.url));
+  expectError(refused, {
+    ...overloaded,
+    id: null,
+    retryable: true,
+    outcome: 'not_sent',
+    says: /shutting down/,
+  });
+  expect(refused.headers['retry-after']).toBe('1');
+  expect(refused.headers.connection).toBe('close');
+  const cut = await running;
+  expectError(cut, { ...overloaded, outcome: 'unknown', says: /shutting down.*may have run/ });
+  expect(cut.headers['retry-after']).toBe('1');
+  await stopped;
+  pair = { ...pair, close: () => upstream.close() };
+});

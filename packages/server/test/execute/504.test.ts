@@ -1,0 +1,73 @@
+/** HTTP 504: Odoo did not answer in time. `outcome` says what a writer must know. */
+import { afterEach, expect, it } from 'vitest';
+import { answerLikeOdoo } from '../scripted-upstream.ts';
+import { type ExpectedError, expectError, type Pair, printCall, startPair, waitFor } from './expectations.ts';
+
+let pair: Pair;
+afterEach(() => pair.close());
+
+const timeout = (rest: Pick<ExpectedError, 'retryable' | 'outcome' | 'says'>) => ({
+  status: 504,
+  code: -32003,
+  type: 'upstream_timeout',
+  id: 1,
+  ...rest,
+});
+
+const read = (headers?: Record<string, string>) => pair.proxy.post(printCall(pair.upstream.url), headers);
+const write = (headers?: Record<string, string>) =>
+  pair.proxy.post(printCall(pair.upstream.url, { action: '"write"', params: '[[1],{}]' }), headers);
+
+const FAST = { 'upstream.timeoutMs': '100', 'upstream.refusedCredentialsTtlMs': '0' };
+
+it('upstream_timeout: the time of the call is over', async () => {
+  pair = await startPair(() => {}, { settings: FAST });
+  expectError(
+    await read(),
+    timeout({ retryable: true, outcome: 'unknown', says: /x-request-timeout.*only reads/ }),
+  );
+  expectError(await write(), timeout({ outcome: 'unknown', says: /x-request-timeout.*may have run/ }));
+  await waitFor(() => pair.upstream.sockets.size === 0);
+});
+
+it('upstream_timeout: the time that the caller asked for is over, to the last byte', async () => {
+  pair = await startPair((socket) => {
+    // The head and a byte now and then keep no call alive.
+    socket.write('HTTP/1.0 200 OK\r\nContent-Length: 10000\r\n\r\n{"jsonrpc": "2.0", "id": 1, "result": "');
+    const timer = setInterval(() => socket.write('x'), 20);
+    socket.on('close', () => clearInterval(timer));
+  });
+  const before = performance.now();
+  const answer = await write({ 'x-request-timeout': '1' });
+  expectError(answer, timeout({ outcome: 'unknown', says: /in time/ }));
+  expect(performance.now() - before).toBeGreaterThan(980);
+  expect(performance.now() - before).toBeLessThan(1800);
+  await waitFor(() => pair.upstream.sockets.size === 0);
+});
+
+it('upstream_timeout: no first byte within upstream.firstByteTimeoutMs', async () => {
+  pair = await startPair(() => {}, { settings: { 'upstream.firstByteTimeoutMs': '50' } });
+  expectError(
+    await read(),
+    timeout({ retryable: true, outcome: 'unknown', says: /did not begin to answer/ }),
+  );
+  expectError(await write(), timeout({ outcome: 'unknown', says: /did not begin to answer/ }));
+});
+
+it('upstream_timeout: 504 of a reverse proxy', async () => {
+  pair = await startPair((socket) => answerLikeOdoo(socket, '<h1>504</h1>', '504 Gateway Time-out'));
+  expectError(
+    await read(),
+    timeout({ retryable: true, outcome: 'unknown', says: /reverse proxy.*only reads/ }),
+  );
+  expectError(await write(), timeout({ outcome: 'unknown', says: /reverse proxy.*may have run/ }));
+});
+
+it('upstream_timeout: does not hold up a call while new credentials are being tried', async () => {
+  pair = await startPair(() => {}, { settings: { 'upstream.timeoutMs': '100' } });
+  const before = performance.now();
+  const [first, second] = await Promise.all([write(), write()]);
+  expectError(first, timeout({ outcome: 'unknown', says: /in time/ }));
+  expectError(second, timeout({ retryable: true, outcome: 'not_sent', says: /was not run/ }));
+  expect(performance.now() - before).toBeLessThan(700);
+});

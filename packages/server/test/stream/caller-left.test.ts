@@ -1,0 +1,167 @@
+/** The promise: a caller that leaves ends the work for it within a second, wherever the call stands. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Proxy as RunningProxy } from '../harness.ts';
+import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
+import { type Caller, type CallerOptions, startCaller, takeAnswer } from './caller.ts';
+import { writeHead, writePiece } from './framing.ts';
+import { ODOO_HEAD, startPair } from './pair.ts';
+
+const WAYS: Record<string, (socket: Socket) => void> = {
+  'a plain end': (socket) => socket.end(),
+  'a reset': (socket) => socket.resetAndDestroy(),
+};
+
+const silent: Script = () => {};
+const sendFirst =
+  (bytes: number): Script =>
+  (socket) => {
+    writeHead(socket, 'length', 1_000_000);
+    writePiece(socket, 'length', ODOO_HEAD + '1'.repeat(bytes));
+  };
+const sendForEver: Script = async (socket) => {
+  writeHead(socket, 'close', 0);
+  writePiece(socket, 'close', `${ODOO_HEAD}"`);
+  const piece = Buffer.alloc(64 * 1024, 'x');
+  while (!socket.destroyed) {
+    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+  }
+};
+const sendShort: Script = (socket) => {
+  writeHead(socket, 'length', 1_000);
+  writePiece(socket, 'length', `${ODOO_HEAD}[1, 2`);
+};
+const sendFault: Script = (socket) => {
+  writeHead(socket, 'length', 100_000);
+  writePiece(socket, 'length', '{"jsonrpc": "2.0", "id": 1, "error": {"code": 200,');
+};
+
+interface Stage {
+  script: Script;
+  options?: CallerOptions;
+  isReached: (caller: Caller) => Promise<unknown>;
+}
+
+const STAGES: Record<string, Stage> = {
+  'while Odoo works': { script: silent, isReached: () => sleep(50) },
+  'within a short answer': { script: sendShort, isReached: () => sleep(50) },
+  'within a fault': { script: sendFault, isReached: () => sleep(50) },
+  'while the result stalls': {
+    script: sendFirst(20_000),
+    isReached: (caller) => caller.until((bytes) => bytes.length > 20_000),
+  },
+  'while the result flows': {
+    script: sendForEver,
+    isReached: (caller) => caller.until((bytes) => bytes.length > 1_000_000),
+  },
+  'while a packed result flows': {
+    script: sendForEver,
+    options: { headers: { 'accept-encoding': 'gzip' } },
+    isReached: (caller) => caller.until((bytes) => bytes.length > 10_000),
+  },
+  'while it does not read': {
+    script: sendForEver,
+    options: { isPaused: true },
+    isReached: () => sleep(300),
+  },
+};
+
+const CASES = Object.keys(STAGES).flatMap((stage) => Object.keys(WAYS).map((way) => ({ stage, way })));
+
+test.each(CASES)('$stage, by $way', async ({ stage, way }) => {
+  const { script, options = {}, isReached } = STAGES[stage]!;
+  const { proxy, upstream } = await startPair(script);
+  const caller = startCaller(proxy, makeCall(upstream.url), options);
+  await isReached(caller);
+  expect(upstream.sockets.size).toBe(1);
+  WAYS[way]!(caller.socket);
+  // What a caller that ends its side has not read would keep its socket, and with it the end, from going out.
+  caller.socket.resume();
+  await expect.poll(() => upstream.sockets.size, { timeout: 1_000, interval: 10 }).toBe(0);
+  await expectEnded(proxy, 1);
+});
+
+test('before the connection is made', async () => {
+  const mute = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  const sockets = new Set<Socket>();
+  mute.listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  opened = mute;
+  // The TLS handshake that never comes about is part of the connecting.
+  const origin = `https://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+  const { proxy } = await startPair(silent, { allow: [origin] });
+  const caller = startCaller(proxy, makeCall(origin));
+  await expect.poll(() => sockets.size).toBe(1);
+  caller.socket.destroy();
+  await expect.poll(() => sockets.size, { timeout: 1_000, interval: 10 }).toBe(0);
+  await expectEnded(proxy, 1);
+});
+
+let opened: ReturnType<typeof createServer> | null = null;
+afterEach(() => {
+  opened?.close();
+  opened = null;
+});
+
+describe('a batch', () => {
+  test('ends its running calls and begins no others', async () => {
+    const { proxy, upstream } = await startPair(silent, { settings: { 'batch.concurrency': '4' } });
+    const calls = Array.from({ length: 20 }, (_, id) => makeCall(upstream.url, { id }));
+    const caller = startCaller(proxy, calls);
+    await expect.poll(() => upstream.requests.length).toBe(4);
+    caller.socket.destroy();
+    await expect.poll(() => upstream.sockets.size, { timeout: 1_000, interval: 10 }).toBe(0);
+    await expectEnded(proxy, 20);
+    expect(upstream.connections()).toBe(4);
+  });
+
+  test('ends calls whose answers wait for their turn', async () => {
+    const { proxy, upstream } = await startPair((socket, request, index) => {
+      if (request.body.includes('"first"')) return;
+      void sendForEver(socket, request, index);
+    });
+    const caller = startCaller(proxy, [
+      makeCall(upstream.url, { model_id: 'first' }),
+      makeCall(upstream.url),
+      makeCall(upstream.url),
+    ]);
+    await expect.poll(() => upstream.requests.length).toBe(3);
+    await sleep(200);
+    caller.socket.destroy();
+    await expect.poll(() => upstream.sockets.size, { timeout: 1_000, interval: 10 }).toBe(0);
+    await expectEnded(proxy, 3);
+  });
+});
+
+test('while an earlier call of its connection is answered, it ends the pipelined ones too', async () => {
+  const { proxy, upstream } = await startPair(silent);
+  const caller = startCaller(proxy, makeCall(upstream.url));
+  caller.send(makeCall(upstream.url));
+  await expect.poll(() => upstream.requests.length).toBe(2);
+  caller.socket.destroy();
+  await expect.poll(() => upstream.sockets.size, { timeout: 1_000, interval: 10 }).toBe(0);
+  await expectEnded(proxy, 2);
+});
+
+test('a caller that stays is not taken for one that left', async () => {
+  const { proxy, upstream } = await startPair((socket) => answerLikeOdoo(socket, printResult('true')));
+  const caller = startCaller(proxy, makeCall(upstream.url), { headers: { connection: 'close' } });
+  expect(await caller.ended).toBe('closed');
+  expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: true });
+  expect(proxy.log).toMatchObject([{ msg: 'call', outcome: 'ok' }]);
+});
+
+/** Every call is on record as left, and none is running any more. */
+async function expectEnded(proxy: RunningProxy, calls: number): Promise<void> {
+  const records = () => proxy.log.filter((line) => line['msg'] === 'call').map((line) => line['outcome']);
+  await expect.poll(records).toEqual(Array.from({ length: calls }, () => 'caller_left'));
+  await expect
+    .poll(async () => (await fetch(`${proxy.url}/metrics`)).text())
+    .toContain('\nerp_proxy_requests_in_flight 0\n');
+}
