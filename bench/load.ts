@@ -114,7 +114,7 @@ class Connection {
 
   #take(bytes: Buffer): void {
     if (this.#missingBytes === null) {
-      this.#head += bytes.latin1Slice();
+      this.#head += bytes.toString('latin1');
       const headEnd = this.#head.indexOf('\r\n\r\n');
       if (headEnd < 0) return;
       const head = this.#head.slice(0, headEnd);

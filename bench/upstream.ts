@@ -64,7 +64,7 @@ function readRequests(socket: Socket, respond: Respond): void {
   socket.on('error', () => {});
   socket.on('data', (bytes) => {
     if (missingBytes === 0) {
-      head += bytes.latin1Slice();
+      head += bytes.toString('latin1');
       const headEnd = head.indexOf('\r\n\r\n');
       if (headEnd < 0) return;
       const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1]);

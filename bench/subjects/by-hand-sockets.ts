@@ -30,7 +30,7 @@ function send(port: number, path: string, body: Buffer, response: ServerResponse
     let bodyPiece = piece;
     if (missingBytes === null) {
       const before = received.length;
-      received += piece.latin1Slice();
+      received += piece.toString('latin1');
       const headEnd = received.indexOf('\r\n\r\n');
       if (headEnd < 0) return;
       missingBytes = Number(/\r\ncontent-length: *(\d+)/i.exec(received)?.[1]);

@@ -25,8 +25,8 @@ function passOn(response: ServerResponse): Dispatcher.DispatchHandler {
     onRequestStart() {},
     onResponseStart(_controller, status, headers) {
       response.writeHead(status, {
-        'content-type': headers['content-type'],
-        'content-length': headers['content-length'],
+        'content-type': 'application/json',
+        'content-length': headers['content-length'] as string,
       });
     },
     onResponseData(controller, piece) {

@@ -44,6 +44,9 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** Time for the last answers to leave, once every call has ended. */
+const LAST_BYTES_MS = 1000;
+
 export async function createApp({
   settings,
   clock = Date.now,
@@ -102,7 +105,10 @@ export async function createApp({
     },
     async stop() {
       await admission.stop(settings.http.shutdownGraceMs);
+      // Clients that take no answer or never finish their request would keep the server open for ever.
+      const timer = setTimeout(() => server.server.closeAllConnections(), LAST_BYTES_MS);
       await server.close();
+      clearTimeout(timer);
       await egress.close();
       await keys.close();
       await store.close();

@@ -22,13 +22,7 @@ export class Admission {
 
   /** Lets a request in, or says why not. Each one let in must `leave`. */
   enter(deadline: Deadline): Denial | null {
-    if (this.#isStopping) {
-      return new Denial('overloaded', 'The proxy is shutting down; send the call again in a moment.', {
-        outcome: 'not_sent',
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-        headers: { connection: 'close' },
-      });
-    }
+    if (this.#isStopping) return denyStopping();
     this.#running.add(deadline);
     return null;
   }
@@ -52,4 +46,13 @@ export class Admission {
       };
     });
   }
+}
+
+/** For a call that was not sent because the process ends. */
+export function denyStopping(): Denial {
+  return new Denial('overloaded', 'The proxy is shutting down; send the call again in a moment.', {
+    outcome: 'not_sent',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    headers: { connection: 'close' },
+  });
 }

@@ -101,12 +101,12 @@ async function streamResult(
 }
 
 /** An error where nothing has left yet, and otherwise the end of the connection. */
-function breakAnswerOff(detail: string, context: AnswerContext): Outcome {
+async function breakAnswerOff(detail: string, context: AnswerContext): Promise<Outcome> {
   const { writer, deadline, isReadOnly } = context;
   const fate = { outcome: 'unknown', isReadOnly, detail } as const;
   if (writer.restart()) {
     const text = `The server broke its answer off. ${adviseFate(fate)}`;
-    return answerDenial(
+    return answerCall(
       deadline.reason === null ? new Denial('upstream_unreachable', text, fate) : denyEnded(deadline, fate),
       context,
     );

@@ -12,12 +12,18 @@ export interface Deadline {
   end(reason: EndReason): void;
   /** Starts the clock: `timeoutMs` from now to the last byte. */
   startClock(timeoutMs: number): void;
-  /** Stops the clock; to be called once the answer is whole. */
+  /** Stops the clock; to be called once the answer has left. */
   clear(): void;
 }
 
-/** A deadline whose clock does not run yet: the time that a client takes to send its body is not the call's. */
-export function createDeadline(): Deadline {
+/** Time for the answers that are still to leave after the end: errors, mostly. */
+const LEAVING_MS = 2000;
+
+/**
+ * A deadline whose clock does not run yet: the time that a client takes to send its body is not the call's. `cutOff` is
+ * called where the answer has not left some time after the end: its caller does not take it.
+ */
+export function createDeadline(cutOff?: () => void): Deadline {
   const controller = new AbortController();
   let reason: EndReason | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -25,6 +31,7 @@ export function createDeadline(): Deadline {
     if (reason !== null) return;
     reason = why;
     clearTimeout(timer);
+    if (cutOff !== undefined) timer = setTimeout(cutOff, LEAVING_MS);
     controller.abort();
   };
   return {

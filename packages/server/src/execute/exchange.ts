@@ -32,7 +32,9 @@ export interface Exchange {
   header(name: string): string | undefined;
   /** Tells once when the caller leaves before the answer is whole; at once if that has happened already. */
   onCallerLeft(listener: () => void): void;
-  /** The whole body; a denial when it is of the wrong type, too large or cut off. To be called once. */
-  readBody(): Promise<Uint8Array | Denial>;
+  /** The whole body; a denial when it is of the wrong type, too large or cut off, by the signal too. To be called once. */
+  readBody(signal: AbortSignal): Promise<Uint8Array | Denial>;
   readonly writer: AnswerWriter;
+  /** Resolves when the last byte of the answer has left, or the connection is gone. To be called after the answer. */
+  waitUntilLeft(): Promise<void>;
 }

@@ -157,8 +157,8 @@ function readId(bytes: Uint8Array, members: JsonMember[]): Uint8Array | Denial {
   if (value === undefined || value.kind === 'null') return NULL_ID;
   const text = bytes.subarray(value.start, value.end);
   if (value.kind === 'string') {
-    // At most six bytes a character: what is longer cannot be short enough, and is not decoded to find out.
-    if (text.length <= ID_LENGTH_MAX * 6 + 2 && [...decodeString(bytes, value)].length <= ID_LENGTH_MAX)
+    // At most twelve bytes a character (a pair of escapes): what is longer is not decoded to find out.
+    if (text.length <= ID_LENGTH_MAX * 12 + 2 && [...decodeString(bytes, value)].length <= ID_LENGTH_MAX)
       return text;
     return invalid('id', `\`id\` may have at most ${ID_LENGTH_MAX} characters.`);
   }

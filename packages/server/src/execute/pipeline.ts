@@ -7,7 +7,7 @@ import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Events } from '../observe/events.ts';
 import { classifyFault } from '../odoo/faults.ts';
 import type { KeyRecord } from '../stores/ports.ts';
-import type { Admission } from './admit.ts';
+import { type Admission, denyStopping } from './admit.ts';
 import { answerCall, answerDenial, type Outcome } from './answer.ts';
 import { type AuthenticateDeps, authenticate } from './authenticate.ts';
 import { runBatch } from './batch.ts';
@@ -35,7 +35,7 @@ export interface ExecuteDeps extends AuthenticateDeps {
 
 /** Runs one request to the last byte of its answer. Never rejects. */
 export async function execute(exchange: Exchange, deps: ExecuteDeps): Promise<void> {
-  const deadline = createDeadline();
+  const deadline = createDeadline(() => exchange.writer.breakOff());
   exchange.onCallerLeft(() => deadline.end('caller_left'));
   deps.events.requestStarted();
   try {
@@ -46,6 +46,7 @@ export async function execute(exchange: Exchange, deps: ExecuteDeps): Promise<vo
     if (exchange.writer.restart()) refuse(INTERNAL, exchange, deps);
     else exchange.writer.breakOff();
   } finally {
+    await exchange.waitUntilLeft();
     deadline.clear();
     deps.admission.leave(deadline);
     deps.events.requestEnded();
@@ -59,7 +60,8 @@ async function executeAdmitted(
 ): Promise<Denial | undefined> {
   const key = await authenticate(exchange, deps);
   if (key instanceof Denial) return key;
-  const bytes = await exchange.readBody();
+  const bytes = await exchange.readBody(deadline.signal);
+  if (deadline.reason === 'shutdown') return denyStopping();
   if (bytes instanceof Denial) return bytes;
   deadline.startClock(readTimeoutMs(exchange.header('x-request-timeout'), deps.settings.timeoutMs));
   const body = parseBody(bytes);

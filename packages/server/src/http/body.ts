@@ -1,9 +1,17 @@
 /** Reads a request body whole, within its bound. Judges the content type; knows nothing of what is in the body. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Denial } from '../execute/denial.ts';
 
-/** The whole body, or why it is not taken. A client that leaves mid-way gives a denial that nobody will read. */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Uint8Array | Denial> | Denial {
+/**
+ * The whole body, or why it is not taken. A client that leaves mid-way gives a denial that nobody will read, and so does
+ * the end of the signal. The client is told to go on (`expect: 100-continue`) only where its body is wanted.
+ */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | Denial> | Denial {
   const { headers } = request;
   if (!isJson(headers['content-type'])) {
     return unsupported('Send `content-type: application/json`, in UTF-8.');
@@ -13,45 +21,42 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Ui
     return unsupported('The body has a content-encoding; send it as it is.');
   }
   if (Number(headers['content-length'] ?? 0) > bytesMax) return tooLarge(bytesMax);
+  if (signal.aborted) return CUT_OFF;
+  if (headers.expect?.toLowerCase() === '100-continue' && request.httpVersion !== '1.0')
+    response.writeContinue();
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
-    request.on('data', (piece: Buffer) => {
+    const finish = (outcome: Uint8Array | Denial) => {
+      request.off('data', take);
+      signal.removeEventListener('abort', cutOff);
+      resolve(outcome);
+    };
+    const take = (piece: Buffer) => {
       bytes += piece.length;
-      if (bytes > bytesMax) {
-        request.pause();
-        pieces.length = 0;
-        resolve(tooLarge(bytesMax));
-      } else {
-        pieces.push(piece);
-      }
-    });
-    request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
-    request.on('close', () => resolve(CUT_OFF));
+      pieces.push(piece);
+      if (bytes > bytesMax) finish(tooLarge(bytesMax));
+    };
+    const cutOff = () => finish(CUT_OFF);
+    request.on('data', take);
+    request.on('end', () => finish(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
+    request.on('close', cutOff);
     request.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNRESET' || request.destroyed) resolve(CUT_OFF);
+      if (error.code === 'ECONNRESET' || request.destroyed) cutOff();
       else reject(error);
     });
+    signal.addEventListener('abort', cutOff);
   });
 }
 
 const CUT_OFF = new Denial('invalid_request', 'The request ended before its body was whole.');
 
-/** What is left of a body that is not read must not be taken for the next request. */
-const CLOSE = { connection: 'close' };
-
 function tooLarge(bytesMax: number): Denial {
-  return new Denial(
-    'payload_too_large',
-    `The body is larger than ${bytesMax} bytes; send less in one call.`,
-    {
-      headers: CLOSE,
-    },
-  );
+  return new Denial('payload_too_large', `The body is larger than ${bytesMax} bytes; send less in one call.`);
 }
 
 function unsupported(message: string): Denial {
-  return new Denial('unsupported_media_type', message, { headers: CLOSE });
+  return new Denial('unsupported_media_type', message);
 }
 
 /** `application/json`, with no parameter or with a charset that is UTF-8 (RFC 9110 section 8.3). */

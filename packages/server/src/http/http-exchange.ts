@@ -29,7 +29,9 @@ export class HttpExchange implements Exchange {
     this.#bodyBytesMax = bodyBytesMax;
     this.address = address;
     this.requestId = readRequestId(this.header('x-request-id'));
+    tellWhenConnectionCloses(request, response);
     this.writer = new HttpAnswerWriter(
+      request,
       response,
       this.requestId,
       chooseEncoding(this.header('accept-encoding')),
@@ -47,8 +49,13 @@ export class HttpExchange implements Exchange {
     else response.once('close', () => response.writableFinished || listener());
   }
 
-  async readBody(): Promise<Uint8Array | Denial> {
-    return readBody(this.#request, this.#bodyBytesMax);
+  async readBody(signal: AbortSignal): Promise<Uint8Array | Denial> {
+    return readBody(this.#request, this.#response, this.#bodyBytesMax, signal);
+  }
+
+  async waitUntilLeft(): Promise<void> {
+    const response = this.#response;
+    if (!response.destroyed) await new Promise((resolve) => response.once('close', resolve));
   }
 }
 
@@ -57,15 +64,35 @@ export function readRequestId(header: string | undefined): string {
   return header !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : randomUUID();
 }
 
+/** Node does not tell a pipelined response that waits for its turn that the connection is gone. */
+function tellWhenConnectionCloses({ socket }: IncomingMessage, response: ServerResponse): void {
+  if (response.socket !== null) return;
+  const tell = () => closeWaiting(response);
+  socket.setMaxListeners(0).once('close', tell);
+  response.once('socket', () => socket.off('close', tell));
+}
+
+function closeWaiting(response: ServerResponse): void {
+  response.destroy();
+  response.emit('close');
+}
+
 /** Writes an answer to a response. Compresses it where the client asks for that and it is worth it. */
 class HttpAnswerWriter implements AnswerWriter {
+  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #requestId: string;
   readonly #encoding: Encoding | null;
   #encoder: ReturnType<typeof createEncoder> | null = null;
   #isBegun = false;
 
-  constructor(response: ServerResponse, requestId: string, encoding: Encoding | null) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+    encoding: Encoding | null,
+  ) {
+    this.#request = request;
     this.#response = response;
     this.#requestId = requestId;
     this.#encoding = encoding;
@@ -74,8 +101,13 @@ class HttpAnswerWriter implements AnswerWriter {
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
     this.#isBegun = true;
     if (this.#encoding === null || body.length < ENCODED_BYTES_MIN) {
-      this.#writeHead(status, headers, { 'content-length': body.length });
-      this.#response.end(body);
+      if (hasBodyToCome(this.#request)) {
+        this.#writeHead(status, headers, { 'content-length': body.length, connection: 'close' });
+        endInStages(this.#request, this.#response, body);
+      } else {
+        this.#writeHead(status, headers, { 'content-length': body.length });
+        this.#response.end(body);
+      }
       return;
     }
     const encoding = this.#encoding;
@@ -125,8 +157,12 @@ class HttpAnswerWriter implements AnswerWriter {
   breakOff(): void {
     this.#encoder?.destroy();
     const { socket } = this.#response;
+    if (socket === null) {
+      closeWaiting(this.#response);
+      return;
+    }
     // A reset, since an HTTP/1.0 client takes a plain end of the connection for the end of the answer.
-    if (socket && 'resetAndDestroy' in socket) socket.resetAndDestroy();
+    if ('resetAndDestroy' in socket) socket.resetAndDestroy();
     this.#response.destroy();
   }
 
@@ -141,4 +177,31 @@ class HttpAnswerWriter implements AnswerWriter {
       ...more,
     });
   }
+}
+
+/** Bytes of an unread body that are cheaper to take in and throw away than a new connection is. */
+const UNREAD_BYTES_MAX = 64 * 1024;
+
+/** True where too much of the body is still to come, or where it may never come, to keep the connection. */
+function hasBodyToCome({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return true;
+  return Number(headers['content-length'] ?? 0) > UNREAD_BYTES_MAX;
+}
+
+/** Time for a client to notice that its body is not wanted. */
+const LINGER_MS = 1000;
+
+/**
+ * RFC 9112 section 9.6: to close while the client still sends would reset the connection, and could destroy the answer
+ * on its way. What comes meanwhile is thrown away.
+ */
+function endInStages(request: IncomingMessage, response: ServerResponse, body: Uint8Array): void {
+  response.write(body);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  request.once('close', end).resume();
 }

@@ -2,6 +2,7 @@
  * The HTTP server: Fastify with our routes, limits against slow and broken clients, and JSON-RPC errors for requests
  * that no route takes. Knows no step of a call.
  */
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROXY_ERRORS } from '@erp-proxy/contract';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -38,6 +39,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     http: {
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
       headersTimeout: Math.min(http.requestTimeoutMs, 60_000),
+      // Node's own answer to it has no body.
+      requireHostHeader: false,
     },
     // Calls that come while the server is closing get our own answer.
     return503OnClosing: false,
@@ -54,6 +57,17 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   // The pipeline reads the body itself, after it has judged the key.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const { headers, httpVersion } = request.raw;
+    if (headers.host !== undefined || httpVersion === '1.0') done();
+    else sendDenial(NO_HOST, readRequestId(headers['x-request-id'] as string | undefined), reply);
+  });
+  // The routes say themselves whether they want the body that is announced; other expectations may be passed over
+  // (RFC 9110 section 10.1.1).
+  for (const event of ['checkContinue', 'checkExpectation'] as const) {
+    app.server.on(event, (request, response) => app.server.emit('request', request, response));
+  }
 
   addExecuteRoute(app, deps);
   addHealthRoutes(app, deps);
@@ -98,6 +112,10 @@ export function createServer(deps: ServerDeps): FastifyInstance {
 
 const METHODS = ['GET', 'HEAD', 'POST'] as const;
 
+const NO_HOST = new Denial('invalid_request', 'The request has no `host` header (RFC 9112 section 3.2).', {
+  headers: { connection: 'close' },
+});
+
 const NO_ROUTE = new Denial('route_not_found', 'There is no such route; calls go to POST /api/erp/execute.');
 
 interface Reply {
@@ -118,9 +136,16 @@ function sendDenial(denial: Denial, requestId: string, reply: Reply): unknown {
     .send(buildErrorAnswer(NULL_ID, buildDenialBody(denial)));
 }
 
-/** Answers what is not HTTP, too long in its head, or too slow; the connection is closed after it. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+/**
+ * Answers what is not HTTP, too long in its head, or too slow, and closes the connection. Where an earlier request of the
+ * connection has its answer still to come, ours would be taken for it: there the connection is closed without a word.
+ */
+function answerBrokenRequest(
+  error: NodeJS.ErrnoException,
+  socket: Socket & { _httpMessage?: ServerResponse | null },
+): void {
+  const pending = socket._httpMessage;
+  if (!socket.writable || (pending && (pending.headersSent || pending.req.complete))) {
     socket.destroy();
     return;
   }
@@ -132,6 +157,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
   );
+  socket.destroySoon();
 }
 
 const BROKEN_REQUEST_TEXTS: Record<string, string> = {

@@ -1,6 +1,6 @@
 /** Prometheus metrics, from the events. Labels are bounded: what a caller can make up never becomes one without limit. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Events } from './events.ts';
+import type { CallRecord, Events } from './events.ts';
 
 /** Upstreams that get a label of their own; calls to others count as `other`. */
 const UPSTREAMS_MAX = 100;
@@ -58,10 +58,11 @@ export function createMetrics(classifyMethod: (method: string) => string): Metri
     registers: [registry],
   });
   const upstreams = new Set<string>();
-  const labelUpstream = (upstream: string | null) => {
+  const labelUpstream = ({ upstream, outcome }: CallRecord) => {
     if (upstream === null) return 'none';
     if (upstreams.has(upstream)) return upstream;
-    if (upstreams.size >= UPSTREAMS_MAX) return 'other';
+    // One call that worked earns the label; until then the address is no more than a caller's text.
+    if (outcome !== 'ok' || upstreams.size >= UPSTREAMS_MAX) return 'other';
     upstreams.add(upstream);
     return upstream;
   };
@@ -72,9 +73,7 @@ export function createMetrics(classifyMethod: (method: string) => string): Metri
     requestEnded: () => inFlight.dec(),
     callEnded(record) {
       const labels = { class: record.method === null ? 'none' : classifyMethod(record.method) };
-      // An upstream that was refused or never answered is the caller's text, and gets no label.
-      const upstream = record.upstreamStatus === null ? null : record.upstream;
-      calls.inc({ ...labels, outcome: record.outcome, upstream: labelUpstream(upstream) });
+      calls.inc({ ...labels, outcome: record.outcome, upstream: labelUpstream(record) });
       if (record.upstreamMs !== null) upstreamSeconds.observe(labels, record.upstreamMs / 1000);
       proxySeconds.observe(labels, (record.totalMs - (record.upstreamMs ?? 0)) / 1000);
       if (record.attempts > 1) retries.inc();

@@ -62,12 +62,3 @@ it('upstream_timeout: 504 of a reverse proxy', async () => {
   );
   expectError(await write(), timeout({ outcome: 'unknown', says: /reverse proxy.*may have run/ }));
 });
-
-it('upstream_timeout: does not hold up a call while new credentials are being tried', async () => {
-  pair = await startPair(() => {}, { settings: { 'upstream.timeoutMs': '100' } });
-  const before = performance.now();
-  const [first, second] = await Promise.all([write(), write()]);
-  expectError(first, timeout({ outcome: 'unknown', says: /in time/ }));
-  expectError(second, timeout({ retryable: true, outcome: 'not_sent', says: /was not run/ }));
-  expect(performance.now() - before).toBeLessThan(700);
-});

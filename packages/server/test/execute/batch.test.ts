@@ -206,6 +206,21 @@ describe('a result that breaks off in its middle', () => {
   });
 });
 
+it('ends, and leaves nothing running, where large answers wait behind one that breaks off', async () => {
+  pair = await startPair(async (socket, request, index) => {
+    if (readFirstId(request.body) === 0) {
+      await sleep(100);
+      return breakOff(socket, request, index);
+    }
+    answerLikeOdoo(socket, printResult(`"${'y'.repeat(1_000_000)}"`));
+  });
+  await expect(pair.proxy.post(printBatch(12))).rejects.toThrow();
+  await waitFor(() => pair.proxy.log.filter((line) => line['msg'] === 'call').length === 12);
+  await waitFor(() => pair.upstream.sockets.size === 0);
+  const metrics = await fetch(`${pair.proxy.url}/metrics`).then((response) => response.text());
+  expect(metrics).toMatch(/^erp_proxy_requests_in_flight 0$/m);
+});
+
 it('passes large results on in their order, through the bound on what is held back', async () => {
   const large = `"${'y'.repeat(1_000_000)}"`;
   pair = await startPair(async (socket, { body }) => {

@@ -27,6 +27,7 @@ const good = [
   `"${'é'.repeat(256)}"`,
   `"${'😀'.repeat(256)}"`,
   `"${'\\u0061'.repeat(256)}"`,
+  `"${'\\ud83d\\ude00'.repeat(256)}"`,
 ];
 
 describe('comes back byte for byte', () => {
@@ -66,6 +67,8 @@ it.each([
   `"${'a'.repeat(257)}"`,
   `"${'😀'.repeat(257)}"`,
   `"${'\\u0061'.repeat(257)}"`,
+  `"${'\\ud83d\\ude00'.repeat(257)}"`,
+  `"${'a'.repeat(100_000)}"`,
   '1e400',
   '9'.repeat(300),
 ])('is refused, and null in the answer: %s', async (id) => {

@@ -46,7 +46,7 @@ const CASES = Object.entries(CUTS).flatMap(([how, { framings, cut }]) =>
   framings.flatMap((framing) => Object.keys(CALLERS).map((kind) => ({ how, framing, kind, cut }))),
 );
 
-test.each(CASES)('$framing, upstream $how, caller $kind', async ({ framing, kind, cut }) => {
+test.each(CASES)('$framing, upstream $how, caller $kind', async ({ how, framing, kind, cut }) => {
   const start = `${ODOO_HEAD}[${'1, '.repeat(10_000)}2`;
   const takeFirst = Promise.withResolvers<void>();
   const { proxy, upstream } = await startPair(async (socket) => {
@@ -65,7 +65,8 @@ test.each(CASES)('$framing, upstream $how, caller $kind', async ({ framing, kind
   expect(encoding).toBe(/gzip|br|zstd/.exec(kind)?.[0]);
   // A packed answer does not unpack as a whole either.
   if (encoding !== undefined) expect(() => unpack(encoding, answer.body)).toThrow();
-  await expect.poll(() => upstream.sockets.size).toBe(0);
+  // Where the answer was whole by its framing, the connection may serve another call.
+  if (!how.includes('brace')) await expect.poll(() => upstream.sockets.size).toBe(0);
   await expect.poll(() => proxy.log.filter((line) => line['msg'] === 'call')).toHaveLength(1);
   expect(proxy.log.find((line) => line['msg'] === 'call')).toMatchObject({ outcome: 'broken_off' });
 });
@@ -140,7 +141,7 @@ describe('an answer that breaks off before 16 KiB of it are there', () => {
     });
     const { status, json } = await proxy.call(makeCall(upstream.url));
     expect(status).toBe(502);
-    expect(json).toMatchObject({ error: { code: -32005, data: { outcome: 'unknown', retryable: true } } });
+    expect(json).toMatchObject({ error: { code: -32005, data: { outcome: 'unknown', retryable: false } } });
   });
 });
 

@@ -1,0 +1,207 @@
+/** Contract section 2: what Odoo itself says no to has the same code and type in every version, and shows nothing inside. */
+import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
+import { answerLikeOdoo, makeCall, startUpstream } from '../scripted-upstream.ts';
+import { waitFor } from './expectations.ts';
+
+const VERSIONS: readonly Version[] = [16, 17, 18, 19];
+
+/** Of each: what is called, by whom, and the type of the error. */
+const MISTAKES: Record<
+  string,
+  { call: Record<string, unknown>; type: string; user?: 'demo'; instance?: object }
+> = {
+  'a wrong key': { call: {}, instance: { api_key: 'wrong' }, type: 'access_denied' },
+  'an unknown user': { call: {}, instance: { user_id: 4711 }, type: 'access_denied' },
+  'a wrong database': { call: {}, instance: { db: 'nowhere' }, type: 'database_missing' },
+  'a database that is not of Odoo': { call: {}, instance: { db: 'x_not_odoo' }, type: 'database_missing' },
+  'an unknown model': { call: { model_id: 'no.such.model' }, type: 'model_not_found' },
+  'an unknown method': { call: { action: 'no_such_method' }, type: 'method_not_found' },
+  'an unknown argument': { call: { keyword: { no_such: 1 } }, type: 'arguments_invalid' },
+  'too many arguments': { call: { params: [[1], [], false, 1, 2, 3] }, type: 'arguments_invalid' },
+  'no arguments': { call: { params: [] }, type: 'arguments_invalid' },
+  'a field that does not exist': { call: { params: [[1], ['no_such_field']] }, type: 'query_invalid' },
+  'a domain on a field that does not exist': {
+    call: { action: 'search_read', params: [[['no_such_field', '=', 1]]] },
+    type: 'query_invalid',
+  },
+  'an operator that does not exist': {
+    call: { action: 'search', params: [[['name', '~~', 'x']]] },
+    type: 'query_invalid',
+  },
+  'an order that does not exist': {
+    call: { action: 'search', params: [[]], keyword: { order: 'no_such_field' } },
+    type: 'query_invalid',
+  },
+  'a write to a record that is gone': {
+    call: { action: 'write', params: [[999_999], { name: 'x' }] },
+    type: 'record_missing',
+  },
+  'a write to a user that is gone': {
+    call: { model_id: 'res.users', action: 'write', params: [[999_999], { name: 'x' }] },
+    type: 'record_missing',
+  },
+  'an unlink of a record that is gone': {
+    call: { action: 'unlink', params: [[999_999]] },
+    type: 'record_missing',
+  },
+  'a create without a right': {
+    call: { action: 'create', params: [{ name: 'x' }] },
+    user: 'demo',
+    type: 'access_error',
+  },
+  'a field that must be there': {
+    call: { model_id: 'res.partner.category', action: 'create', params: [{ color: 1 }] },
+    type: 'validation_error',
+  },
+  'a value twice': {
+    call: { model_id: 'res.company', action: 'create', params: [{ name: 'YourCompany' }] },
+    type: 'validation_error',
+  },
+  'a link to nothing': {
+    call: { action: 'write', params: [[10], { country_id: 999_999 }] },
+    type: 'validation_error',
+  },
+  'a rule of the model': {
+    call: { action: 'write', params: [[10], { parent_id: 10 }] },
+    type: 'validation_error',
+  },
+  'a partner that is sold to': { call: { action: 'unlink', params: [[10]] }, type: 'user_error' },
+  'a partner with a user': { call: { action: 'unlink', params: [[3]] }, type: 'redirect_warning' },
+  'a company that is not the user’s': {
+    call: { keyword: { context: { allowed_company_ids: [999] } } },
+    type: 'access_error',
+  },
+};
+
+const STATUS: Record<string, number> = {
+  access_denied: 401,
+  access_error: 403,
+  record_missing: 404,
+  validation_error: 422,
+  user_error: 422,
+  redirect_warning: 422,
+  model_not_found: 404,
+  method_not_found: 404,
+  arguments_invalid: 422,
+  query_invalid: 422,
+  database_missing: 404,
+};
+
+/** Tracebacks, places in code, SQL, the database's host. */
+const INTERNALS =
+  /Traceback|File \\?"|\.py\b|line \d+, in|\/odoo\/|site-packages|psycopg2\.errors|SELECT |INSERT |UPDATE |127\.0\.0\.1|5432|FATAL/;
+
+let sandboxes: Map<Version, Sandbox>;
+let proxy: ErpProxy;
+beforeAll(async () => {
+  const started = await Promise.all(VERSIONS.map((version) => startSandbox({ version })));
+  sandboxes = new Map(started.map((sandbox) => [sandbox.version, sandbox]));
+  proxy = await startProxy({ allow: started.map(({ url }) => url) });
+});
+afterAll(async () => {
+  await proxy.close();
+  await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.close()));
+});
+
+function makeBody(version: Version, { call, user, instance }: (typeof MISTAKES)[string]) {
+  const sandbox = sandboxes.get(version)!;
+  const { userId, apiKey } = sandbox.users[user ?? 'admin'];
+  return {
+    id: `v${version}`,
+    action: 'read',
+    model_id: 'res.partner',
+    params: [[1]],
+    ...call,
+    erp_instance: { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey, ...instance },
+  };
+}
+
+describe.each(Object.entries(MISTAKES))('%s', (_name, mistake) => {
+  it.each(VERSIONS)('is the same in Odoo %i', async (version) => {
+    const { status, headers, body, json } = await proxy.call(makeBody(version, mistake));
+    expect(json.error?.data?.type, body.toString()).toBe(mistake.type);
+    expect({ status, id: json.id, code: json.error.code }).toEqual({
+      status: 200,
+      id: `v${version}`,
+      code: 200,
+    });
+    expect(headers['content-type']).toBe('application/json');
+    expect(Object.keys(json)).toEqual(['jsonrpc', 'id', 'error']);
+    expect(Object.keys(json.error)).toEqual(['code', 'message', 'data']);
+    expect(json.error.data).toEqual({
+      type: mistake.type,
+      retryable: false,
+      name: expect.any(String),
+      message: expect.any(String),
+      arguments: expect.any(Array),
+      context: {},
+      status: STATUS[mistake.type],
+    });
+    expect(json.error.message.trim()).not.toBe('');
+    expect(json.error.message).not.toBe('Odoo Server Error');
+    // The address of the database and the traceback are Odoo's own affair.
+    expect(body.toString().replaceAll(sandboxes.get(version)!.url, '')).not.toMatch(INTERNALS);
+  });
+});
+
+it('may be sent again where another transaction was in the way, a write too', async () => {
+  const data = {
+    name: 'psycopg2.errors.SerializationFailure',
+    debug: 'Traceback (most recent call last): do-not-show',
+    message:
+      'could not serialize access due to concurrent update\nCONTEXT:  SQL statement "SELECT do-not-show"',
+    arguments: ['do-not-show'],
+    context: {},
+  };
+  const error = { code: 200, message: 'Odoo Server Error', data };
+  const upstream = await startUpstream((socket) =>
+    answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })),
+  );
+  const open = await startProxy({ allow: [upstream.url] });
+  const { status, json, body } = await open.call(makeCall(upstream.url, { action: 'write' }));
+  await open.close();
+  await upstream.close();
+  expect(status).toBe(200);
+  expect(json.error).toMatchObject({
+    code: 200,
+    message: expect.stringContaining('send the call again'),
+    data: { type: 'concurrency_conflict', retryable: true, status: 409 },
+  });
+  expect(body.toString()).not.toContain('do-not-show');
+  expect(upstream.requests).toHaveLength(1);
+});
+
+it('cuts the credentials of the call out of whatever Odoo says', async () => {
+  const { url, db, users } = sandboxes.get(18)!;
+  const { json, body } = await proxy.call({
+    action: 'search',
+    model_id: 'res.partner',
+    params: [[[users.admin.apiKey, '=', 1]]],
+    erp_instance: { url, db, user_id: 2, api_key: users.admin.apiKey },
+  });
+  expect(json.error.data.type).toBe('query_invalid');
+  expect(body.toString()).toContain('***');
+  expect(body.toString()).not.toContain(users.admin.apiKey);
+});
+
+it("passes Odoo's traceback on only where the operator wants it", async () => {
+  const sandbox = sandboxes.get(18)!;
+  const open = await startProxy({ allow: [sandbox.url], settings: { 'errors.debug': 'true' } });
+  const { json } = await open.call(makeBody(18, MISTAKES['a rule of the model']!));
+  await open.close();
+  expect(json.error.data.debug).toContain('Traceback');
+});
+
+it('leaves nothing of it in the log', async () => {
+  await waitFor(() => proxy.log.length >= Object.keys(MISTAKES).length * VERSIONS.length);
+  const text = proxy.log.map((line) => JSON.stringify({ ...line, upstream: null })).join('\n');
+  expect(text).not.toMatch(INTERNALS);
+  for (const { users } of sandboxes.values()) {
+    expect(text).not.toContain(users.admin.apiKey);
+    expect(text).not.toContain(users.demo.apiKey);
+  }
+  expect(text).not.toContain(proxy.key);
+  expect(text).not.toContain('no_such_field');
+});

@@ -1,0 +1,178 @@
+/** Issue promise: a storm of wrong credentials does not reach Odoo, and disturbs nobody else. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
+import { waitFor } from './expectations.ts';
+
+const TTL_MS = 600;
+let sandbox: Sandbox;
+let proxy: ErpProxy;
+beforeAll(async () => {
+  sandbox = await startSandbox({ authDelayMs: 100 });
+});
+afterAll(() => sandbox.close());
+beforeEach(async () => {
+  proxy = await startProxy({
+    allow: [sandbox.url],
+    settings: { 'upstream.refusedCredentialsTtlMs': String(TTL_MS) },
+  });
+  return () => proxy.close();
+});
+
+const call = (api_key: string, more: Record<string, unknown> = {}) =>
+  proxy.call({
+    id: 1,
+    action: 'search_count',
+    model_id: 'res.partner',
+    params: [[]],
+    erp_instance: { url: sandbox.url, db: sandbox.db, user_id: sandbox.users.admin.userId, api_key, ...more },
+  });
+
+const expectRefused = ({ status, json }: Awaited<ReturnType<typeof call>>) => {
+  expect(status).toBe(200);
+  expect(json).toEqual({
+    jsonrpc: '2.0',
+    id: 1,
+    error: {
+      code: 200,
+      message: 'Access Denied',
+      data: {
+        type: 'access_denied',
+        retryable: false,
+        name: 'odoo.exceptions.AccessDenied',
+        message: 'Access Denied',
+        arguments: ['Access Denied'],
+        context: {},
+        status: 401,
+      },
+    },
+  });
+};
+
+describe('50 calls with a wrong key reach Odoo once', () => {
+  it('one after the other', async () => {
+    const before = sandbox.requests.wrongKeys;
+    const started = performance.now();
+    for (let i = 0; i < 50 && performance.now() - started < TTL_MS; i++) expectRefused(await call('wrong-1'));
+    expect(sandbox.requests.wrongKeys - before).toBe(1);
+  });
+
+  it('at once', async () => {
+    const before = sandbox.requests.total;
+    const answers = await Promise.all(Array.from({ length: 50 }, () => call('wrong-2')));
+    for (const answer of answers) expectRefused(answer);
+    expect(sandbox.requests.total - before).toBe(1);
+  });
+
+  it('in a batch', async () => {
+    const before = sandbox.requests.total;
+    const erp_instance = { url: sandbox.url, db: sandbox.db, user_id: 2, api_key: 'wrong-3' };
+    const one = { action: 'search_count', model_id: 'res.partner', params: [[]], erp_instance };
+    const { json } = await proxy.call(Array.from({ length: 50 }, () => one));
+    expect(
+      new Set(json.map((answer: { error: { data: { type: string } } }) => answer.error.data.type)),
+    ).toEqual(new Set(['access_denied']));
+    expect(sandbox.requests.total - before).toBe(1);
+  });
+
+  it('for a write as for a read, whatever the model', async () => {
+    const before = sandbox.requests.total;
+    expectRefused(await call('wrong-4'));
+    const other = await proxy.call({
+      id: 1,
+      action: 'unlink',
+      model_id: 'sale.order',
+      params: [[1]],
+      erp_instance: { url: sandbox.url, db: sandbox.db, user_id: 2, api_key: 'wrong-4' },
+    });
+    expectRefused(other);
+    expect(sandbox.requests.total - before).toBe(1);
+  });
+
+  it('for a user that does not exist', async () => {
+    const before = sandbox.requests.total;
+    for (let i = 0; i < 5; i++) {
+      const { json } = await call('any', { user_id: 4711 });
+      expect(json.error.code).toBe(200);
+      expect(json.error.data.type).toBe('access_denied');
+    }
+    expect(sandbox.requests.total - before).toBe(1);
+  });
+});
+
+it('asks Odoo again once the time is over', async () => {
+  const before = sandbox.requests.wrongKeys;
+  await call('wrong-5');
+  await call('wrong-5');
+  expect(sandbox.requests.wrongKeys - before).toBe(1);
+  await sleep(TTL_MS + 50);
+  expectRefused(await call('wrong-5'));
+  expect(sandbox.requests.wrongKeys - before).toBe(2);
+});
+
+describe('is not disturbed by it:', () => {
+  it('the good key of the same user', async () => {
+    const { apiKey } = sandbox.users.admin;
+    const storm = Promise.all(Array.from({ length: 20 }, () => call('wrong-6')));
+    const good = await Promise.all(Array.from({ length: 5 }, () => call(apiKey)));
+    for (const { json } of good) expect(json.result).toBeGreaterThan(0);
+    await storm;
+    expect((await call(apiKey)).json.result).toBeGreaterThan(0);
+  });
+
+  it('the same wrong key for another user, database or address', async () => {
+    const before = sandbox.requests.total;
+    await call('wrong-7');
+    await call('wrong-7', { user_id: 8 });
+    await call('wrong-7', { db: 'other' });
+    await call('wrong-7', { url: sandbox.url.replace('127.0.0.1', 'localhost') });
+    expect(sandbox.requests.total - before).toBe(3);
+  });
+
+  it('a call that Odoo refuses for another reason than its credentials', async () => {
+    const { userId, apiKey } = sandbox.users.demo;
+    const before = sandbox.requests.total;
+    for (let i = 0; i < 3; i++) {
+      const { json } = await proxy.call({
+        action: 'unlink',
+        model_id: 'res.partner',
+        params: [[1]],
+        erp_instance: { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey },
+      });
+      expect(json.error.data.type).toBe('access_error');
+    }
+    expect(sandbox.requests.total - before).toBe(3);
+  });
+});
+
+it('can be turned off', async () => {
+  const open = await startProxy({
+    allow: [sandbox.url],
+    settings: { 'upstream.refusedCredentialsTtlMs': '0' },
+  });
+  const before = sandbox.requests.wrongKeys;
+  const body = {
+    action: 'read',
+    model_id: 'res.partner',
+    params: [[1]],
+    erp_instance: { url: sandbox.url, db: sandbox.db, user_id: 2, api_key: 'wrong-8' },
+  };
+  await open.post(body);
+  await open.post(body);
+  await open.close();
+  expect(sandbox.requests.wrongKeys - before).toBe(2);
+});
+
+it('is told in the log as a call that was not sent', async () => {
+  await call('wrong-9');
+  await call('wrong-9');
+  const lines = await waitFor(() => {
+    const calls = proxy.log.filter((line) => line['msg'] === 'call');
+    return calls.length === 2 && calls;
+  });
+  expect(lines).toMatchObject([
+    { outcome: 'access_denied', attempts: 1, upstreamStatus: 200 },
+    { outcome: 'access_denied', attempts: 0, upstreamStatus: null, upstreamMs: null },
+  ]);
+});

@@ -1,0 +1,137 @@
+/** Issue promise: at a stop new calls get 503, running ones finish within the grace time, and the rest is ended and told so. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { send } from '../harness.ts';
+import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
+import { type Pair, printCall, startPair, waitFor } from './expectations.ts';
+
+let pair: Pair;
+let isStopped = false;
+afterEach(async () => {
+  if (isStopped) await pair.upstream.close();
+  else await pair.close();
+  isStopped = false;
+});
+
+function stop(): Promise<void> {
+  isStopped = true;
+  return pair.proxy.app.stop();
+}
+
+const start = (script: Script, graceMs: number) =>
+  startPair(script, { settings: { 'http.shutdownGraceMs': String(graceMs) } });
+
+const answerLate: Script = async (socket) => {
+  await sleep(150);
+  answerLikeOdoo(socket, printResult('"late"'));
+};
+
+it('finishes what runs, refuses what comes, and says so at /readyz', async () => {
+  pair = await start(answerLate, 5000);
+  const { proxy, upstream } = pair;
+  expect((await send(`${proxy.url}/readyz`)).status).toBe(200);
+  const running = proxy.call(printCall(upstream.url));
+  await waitFor(() => upstream.requests.length === 1);
+  const stopping = stop();
+  const [ready, alive, late] = await Promise.all([
+    send(`${proxy.url}/readyz`),
+    send(`${proxy.url}/healthz`),
+    proxy.call(printCall(upstream.url)),
+  ]);
+  expect(ready.status).toBe(503);
+  expect(JSON.parse(ready.body.toString())).toMatchObject({
+    status: 'not_ready',
+    checks: { traffic: 'shutting down' },
+  });
+  expect(alive.status).toBe(200);
+  expect(late.status).toBe(503);
+  expect((await running).json.result).toBe('late');
+  const before = performance.now();
+  await stopping;
+  expect(performance.now() - before).toBeLessThan(1000);
+  expect(upstream.requests).toHaveLength(1);
+});
+
+it('finishes a batch that runs, with the calls that had not begun', async () => {
+  pair = await startPair(answerLate, {
+    settings: { 'http.shutdownGraceMs': '5000', 'batch.concurrency': '2' },
+  });
+  const { proxy, upstream } = pair;
+  const running = proxy.call(`[${Array.from({ length: 4 }, () => printCall(upstream.url)).join(',')}]`);
+  await waitFor(() => upstream.requests.length > 0);
+  await stop();
+  expect((await running).json.map((answer: { result: unknown }) => answer.result)).toEqual(
+    Array(4).fill('late'),
+  );
+});
+
+it('stops at once where nothing runs', async () => {
+  pair = await start(answerLate, 60_000);
+  await pair.proxy.post(printCall(pair.upstream.url));
+  const before = performance.now();
+  await stop();
+  expect(performance.now() - before).toBeLessThan(500);
+});
+
+it('breaks off, after the grace time, an answer that is on its way', async () => {
+  pair = await start((socket) => {
+    socket.write('HTTP/1.0 200 OK\r\n\r\n');
+    socket.write(printResult(`"${'x'.repeat(50_000)}`));
+  }, 100);
+  const running = pair.proxy.post(printCall(pair.upstream.url));
+  running.catch(() => {});
+  await waitFor(() => pair.upstream.requests.length === 1);
+  await sleep(50);
+  await stop();
+  await expect(running).rejects.toThrow();
+  expect(pair.proxy.log.find((line) => line['msg'] === 'call')).toMatchObject({ outcome: 'shutdown' });
+  await waitFor(() => pair.upstream.sockets.size === 0);
+});
+
+/** A client that has sent a request but for its last byte, on a connection it keeps. */
+function sendHalf(): { socket: Socket; read: () => string } {
+  const body = printCall(pair.upstream.url);
+  const socket = connect(Number(new URL(pair.proxy.url).port), '127.0.0.1');
+  let text = '';
+  socket.on('data', (bytes) => {
+    text += bytes;
+  });
+  socket.on('error', () => {});
+  socket.write(
+    `POST /api/erp/execute HTTP/1.1\r\nhost: x\r\nx-proxy-api: ${pair.proxy.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
+  );
+  return { socket, read: () => text };
+}
+
+it('does not wait, after the grace time, for a client that is still sending', async () => {
+  pair = await start(answerLate, 100);
+  const client = sendHalf();
+  await sleep(50);
+  const before = performance.now();
+  await stop();
+  expect(performance.now() - before).toBeLessThan(2000);
+  await waitFor(() => client.read().includes('\r\n\r\n'));
+  expect(client.read()).toMatch(/^HTTP\/1.1 503 /);
+  expect(JSON.parse(client.read().split('\r\n\r\n')[1] as string)).toMatchObject({
+    id: null,
+    error: { code: -32013, data: { type: 'overloaded', retryable: true, outcome: 'not_sent' } },
+  });
+  expect(pair.upstream.connections()).toBe(0);
+  client.socket.destroy();
+});
+
+it('does not wait for connections that are kept open without a call', async () => {
+  pair = await start(answerLate, 60_000);
+  const socket = connect(Number(new URL(pair.proxy.url).port), '127.0.0.1');
+  let text = '';
+  socket.on('data', (bytes) => {
+    text += bytes;
+  });
+  socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+  await waitFor(() => text.includes('ok'));
+  const before = performance.now();
+  await stop();
+  expect(performance.now() - before).toBeLessThan(1000);
+  socket.destroy();
+});

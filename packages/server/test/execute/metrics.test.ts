@@ -1,0 +1,163 @@
+/** What `GET /metrics` tells, and that no caller can make it grow or leak. */
+import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { UPSTREAM_KEY, waitFor } from './expectations.ts';
+
+let sandbox: Sandbox;
+let upstream: ScriptedUpstream;
+let proxy: ErpProxy;
+let release: () => void = () => {};
+beforeAll(async () => {
+  sandbox = await startSandbox();
+});
+afterAll(() => sandbox.close());
+afterEach(async () => {
+  await proxy.close();
+  await upstream.close();
+});
+
+async function start(script: Parameters<typeof startUpstream>[0]): Promise<void> {
+  upstream = await startUpstream(script);
+  proxy = await startProxy({
+    allow: [upstream.url, sandbox.url],
+    settings: { 'upstream.timeoutMs': '1000' },
+  });
+}
+
+const readMetrics = async () => (await send(`${proxy.url}/metrics`)).body.toString();
+
+/** The value of one series; undefined where there is none. */
+async function readSeries(name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
+  for (const line of (await readMetrics()).split('\n')) {
+    const [, found, text = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    if (found !== name) continue;
+    const has = Object.fromEntries(
+      [...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, given]) => [key, given]),
+    );
+    if (Object.entries(labels).every(([key, wanted]) => has[key] === wanted)) return Number(value);
+  }
+  return undefined;
+}
+
+const sandboxCall = (changes: Record<string, unknown>) => ({
+  action: 'read',
+  model_id: 'res.partner',
+  params: [[1]],
+  erp_instance: { url: sandbox.url, db: sandbox.db, user_id: 2, api_key: sandbox.users.admin.apiKey },
+  ...changes,
+});
+
+it('counts calls by class, outcome and upstream, and refused requests', async () => {
+  await start(() => {});
+  await proxy.post(sandboxCall({}));
+  await proxy.post(sandboxCall({ action: 'write', params: [[1], { no_such: 1 }] }));
+  await proxy.post(sandboxCall({ action: 'my_method' }));
+  await proxy.post([sandboxCall({}), sandboxCall({ action: 'search', params: [[]] })]);
+  await proxy.post(sandboxCall({ action: '_private' }));
+  await proxy.post('not JSON');
+  await proxy.post('{}', { 'x-proxy-api': 'bad' });
+  const calls = 'erp_proxy_calls_total';
+  await waitFor(
+    async () => (await readSeries(calls, { class: 'read', outcome: 'ok', upstream: sandbox.url })) === 3,
+  );
+  expect(await readSeries(calls, { class: 'write', outcome: 'query_invalid', upstream: sandbox.url })).toBe(
+    1,
+  );
+  expect(
+    await readSeries(calls, { class: 'other', outcome: 'method_not_found', upstream: sandbox.url }),
+  ).toBe(1);
+  expect(await readSeries(calls, { class: 'none', outcome: 'action_invalid', upstream: 'none' })).toBe(1);
+  expect(await readSeries('erp_proxy_refused_requests_total', { outcome: 'parse_error' })).toBe(1);
+  expect(await readSeries('erp_proxy_refused_requests_total', { outcome: 'unauthorized' })).toBe(1);
+  expect(await readSeries('erp_proxy_faults_total')).toBe(0);
+  expect(await readSeries('erp_proxy_upstream_seconds_count', { class: 'read' })).toBe(3);
+  expect(await readSeries('erp_proxy_proxy_seconds_count', { class: 'read' })).toBe(3);
+});
+
+it('tells the time of Odoo and of the proxy apart', async () => {
+  await start((socket) => void setTimeout(() => answerLikeOdoo(socket, printResult('true')), 100));
+  await proxy.post(makeCall(upstream.url));
+  await waitFor(async () => (await readSeries('erp_proxy_upstream_seconds_count')) === 1);
+  const upstreamSeconds = (await readSeries('erp_proxy_upstream_seconds_sum')) as number;
+  const proxySeconds = (await readSeries('erp_proxy_proxy_seconds_sum')) as number;
+  expect(upstreamSeconds).toBeGreaterThan(0.09);
+  expect(proxySeconds).toBeLessThan(0.09);
+});
+
+it('counts what is in flight, and comes back to none', async () => {
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await start(async (socket) => {
+    await released;
+    answerLikeOdoo(socket, printResult('true'));
+  });
+  // The first calls with new credentials wait for one another; each gets its own.
+  const calls = Array.from({ length: 7 }, (_, index) =>
+    proxy.post(
+      makeCall(upstream.url, {
+        erp_instance: { url: upstream.url, db: 'prod', user_id: index + 1, api_key: 'k' },
+      }),
+    ),
+  );
+  await waitFor(() => upstream.requests.length === 7);
+  expect(await readSeries('erp_proxy_requests_in_flight')).toBe(7);
+  release();
+  await Promise.all(calls);
+  await proxy.post('not JSON');
+  await proxy.post('{}', { 'x-proxy-api': 'bad' });
+  await waitFor(async () => (await readSeries('erp_proxy_requests_in_flight')) === 0);
+});
+
+it('names an upstream that has answered before when it stops to answer', async () => {
+  let isDown = false;
+  await start((socket) => {
+    if (isDown) socket.resetAndDestroy();
+    else answerLikeOdoo(socket, printResult('true'));
+  });
+  await proxy.post(makeCall(upstream.url));
+  isDown = true;
+  await proxy.post(makeCall(upstream.url, { action: 'write' }));
+  const labels = { outcome: 'upstream_unreachable', upstream: upstream.url };
+  await waitFor(async () => (await readSeries('erp_proxy_calls_total', labels)) === 1);
+});
+
+it('does not grow with addresses, methods, models or databases that callers make up', async () => {
+  await start((socket) => answerLikeOdoo(socket, '<h1>404</h1>', '404 Not Found'));
+  await proxy.post(sandboxCall({}));
+  const countLines = async () =>
+    (await readMetrics()).split('\n').filter((line) => line.startsWith('erp_proxy_')).length;
+  const makeUp = (from: number) =>
+    Array.from({ length: 100 }, (_, index) => {
+      const name = `made_up_${from + index}`;
+      const erp_instance = { url: `${upstream.url}/${name}`, db: name, user_id: index + 1, api_key: name };
+      return makeCall(upstream.url, { action: name, model_id: name, erp_instance });
+    });
+  for (let from = 0; from < 500; from += 100) expect((await proxy.post(makeUp(from))).status).toBe(200);
+  await waitFor(() => proxy.log.length === 501);
+  expect(await countLines()).toBeLessThan(200);
+  // Real upstreams keep their names, whatever was made up before they were first called.
+  const before = await readSeries('erp_proxy_calls_total', { outcome: 'ok', upstream: sandbox.url });
+  expect(before).toBe(1);
+  expect((await readMetrics()).includes('made_up')).toBe(false);
+});
+
+it('shows no secret', async () => {
+  await start((socket) => answerLikeOdoo(socket, printResult('true')));
+  await proxy.post(makeCall(upstream.url));
+  const metrics = await waitFor(async () => {
+    const text = await readMetrics();
+    return text.includes(upstream.url) && text;
+  });
+  expect(metrics).not.toContain(UPSTREAM_KEY);
+  expect(metrics).not.toContain(proxy.key);
+  expect(metrics).not.toContain(proxy.key.split('_')[1]);
+});

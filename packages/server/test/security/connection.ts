@@ -1,0 +1,77 @@
+/** A client on a bare socket that sends any bytes, and reads the answers that come, one after the other. */
+import { connect, type Socket } from 'node:net';
+import { type TakenAnswer, takeAnswer } from '../stream/caller.ts';
+
+export interface Connection {
+  socket: Socket;
+  /** Bytes that belong to no whole answer yet. */
+  readonly rest: Buffer;
+  /** The next whole answer; null where the connection ends without one. Fails after the time. */
+  next(timeoutMs?: number): Promise<TakenAnswer | null>;
+  /** Resolves when the server has closed the connection. */
+  closed: Promise<void>;
+}
+
+export function openConnection(url: string, bytes: Uint8Array | string = ''): Connection {
+  const { hostname, port } = new URL(url);
+  // Half-open, as a client that ends only when it wants to.
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  let rest: Buffer = Buffer.alloc(0);
+  let isEnded = false;
+  let wake = () => {};
+  socket.on('data', (piece) => {
+    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    wake();
+  });
+  const ending = Promise.withResolvers<void>();
+  const end = () => {
+    isEnded = true;
+    ending.resolve();
+    wake();
+  };
+  socket.on('error', () => {});
+  socket.on('end', end);
+  socket.on('close', end);
+  if (bytes.length > 0) socket.write(bytes);
+  return {
+    socket,
+    get rest() {
+      return rest;
+    },
+    closed: ending.promise,
+    async next(timeoutMs = 5000) {
+      const deadline = performance.now() + timeoutMs;
+      for (;;) {
+        const answer = takeAnswer(rest);
+        // `100 Continue` has no body and no framing (RFC 9110 section 15.2).
+        if (answer?.status === 100) {
+          rest = answer.body;
+          return { ...answer, body: Buffer.alloc(0), isWhole: true, rest };
+        }
+        if (answer?.isWhole) {
+          rest = answer.rest;
+          return answer;
+        }
+        if (isEnded) return null;
+        const leftMs = deadline - performance.now();
+        if (leftMs <= 0)
+          throw new Error(`no answer within ${timeoutMs} ms: ${rest.toString('latin1', 0, 200)}`);
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, leftMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+    },
+  };
+}
+
+/** The bytes of a POST to the execute route with these header lines. */
+export function printPost(headers: readonly string[], body: Uint8Array | string = ''): Buffer {
+  return Buffer.concat([
+    Buffer.from(`POST /api/erp/execute HTTP/1.1\r\nhost: proxy\r\n${headers.join('\r\n')}\r\n\r\n`, 'latin1'),
+    Buffer.from(body),
+  ]);
+}

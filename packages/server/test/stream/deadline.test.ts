@@ -1,0 +1,131 @@
+/** The promise: the time of a call holds to the last byte of its answer, on the way in and on the way out. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
+import { startCaller, takeAnswer } from './caller.ts';
+import { writeHead, writePiece } from './framing.ts';
+import { ODOO_HEAD, startPair } from './pair.ts';
+
+/** Sends a byte every few milliseconds, without end. */
+const trickle =
+  (start: string, length: number): Script =>
+  async (socket) => {
+    writeHead(socket, 'length', length);
+    writePiece(socket, 'length', start);
+    while (!socket.destroyed) {
+      writePiece(socket, 'length', ' ');
+      await sleep(10);
+    }
+  };
+
+const ONE_SECOND = { 'x-request-timeout': '1' };
+
+describe('an upstream that trickles', () => {
+  test.each([
+    ['a long result', {}],
+    ['a long result that is packed', { 'accept-encoding': 'br' }],
+  ])('is cut off, and its caller with it: %s', async (_, headers) => {
+    const { proxy, upstream } = await startPair(trickle(`${ODOO_HEAD}"${'x'.repeat(20_000)}`, 10_000_000));
+    const startedMs = performance.now();
+    const caller = startCaller(proxy, makeCall(upstream.url), { headers: { ...ONE_SECOND, ...headers } });
+    expect(await caller.ended).toBe('reset');
+    expect(performance.now() - startedMs).toBeGreaterThan(950);
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+    expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: false });
+    await expect.poll(() => upstream.sockets.size).toBe(0);
+    await expect.poll(() => proxy.log).toMatchObject([{ msg: 'call', outcome: 'timeout' }]);
+  });
+
+  const stallPacked: Script = (socket) => {
+    writeHead(socket, 'length', 1_000, 'Content-Encoding: gzip\r\n');
+    writePiece(socket, 'length', gzipSync(printResult('true')).subarray(0, 15));
+  };
+  test.each([
+    ['a short result', trickle(`${ODOO_HEAD}"`, 16_000)],
+    ['a fault', trickle('{"jsonrpc": "2.0", "id": 1, "error": {"code": 200,', 1_000_000)],
+    ['the head of a result', trickle('{', 1_000_000)],
+    ['the head of a packed result', stallPacked],
+  ])('is answered for with upstream_timeout where nothing has left yet: %s', async (_, script) => {
+    const { proxy, upstream } = await startPair(script);
+    const startedMs = performance.now();
+    const { status, json } = await proxy.call(makeCall(upstream.url), ONE_SECOND);
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+    expect(status).toBe(504);
+    expect(json).toMatchObject({ id: 1, error: { code: -32003, data: { outcome: 'unknown' } } });
+    await expect.poll(() => upstream.sockets.size).toBe(0);
+  });
+});
+
+describe('a caller that does not take its answer', () => {
+  /** More than the kernel holds of one connection. */
+  const LARGE_BYTES = 7 * 1024 ** 2;
+  /** Read whole, for its envelope is in another order. */
+  const sendLarge: Script = (socket) =>
+    answerLikeOdoo(socket, `{"result": "${'x'.repeat(LARGE_BYTES)}", "jsonrpc": "2.0", "id": 1}`);
+  const sendForEver: Script = async (socket) => {
+    writeHead(socket, 'close', 0);
+    writePiece(socket, 'close', `${ODOO_HEAD}"`);
+    const piece = Buffer.alloc(64 * 1024, 'x');
+    while (!socket.destroyed) {
+      if (!socket.write(piece)) {
+        await new Promise<unknown>((resolve) => socket.once('drain', resolve).once('close', resolve));
+      }
+    }
+  };
+
+  test('is cut off in the middle of a result, and its upstream with it', async () => {
+    const { proxy, upstream } = await startPair(sendForEver);
+    const caller = startCaller(proxy, makeCall(upstream.url), { headers: ONE_SECOND, isPaused: true });
+    await expect.poll(() => proxy.log, { timeout: 2_000 }).toMatchObject([{ outcome: 'timeout' }]);
+    await expect.poll(() => upstream.sockets.size).toBe(0);
+    caller.socket.resume();
+    expect(await caller.ended).toBe('reset');
+  });
+
+  test.each([
+    ['a batch', 12],
+    ['many calls on one connection', 1],
+  ])('is cut off within seconds though all of it is there: %s', async (_, size) => {
+    const { proxy, upstream } = await startPair(sendLarge);
+    const call = makeCall(upstream.url);
+    const calls = size === 1 ? call : Array.from({ length: size }, () => call);
+    const caller = startCaller(proxy, calls, { headers: ONE_SECOND, isPaused: true });
+    for (let more = 12; more > size; more--) caller.send(calls);
+    await expect.poll(() => readInFlight(proxy.url)).not.toBe('0');
+    await expect.poll(() => readInFlight(proxy.url), { timeout: 6_000 }).toBe('0');
+    caller.socket.resume();
+    expect(await caller.ended).toBe('reset');
+  });
+
+  test('does not hold up a stop', async () => {
+    const { proxy, upstream } = await startPair(sendLarge);
+    const call = makeCall(upstream.url);
+    const caller = startCaller(proxy, [call, call, call], { isPaused: true });
+    caller.send(call);
+    await expect.poll(() => proxy.log.length, { timeout: 3_000 }).toBe(4);
+    const startedMs = performance.now();
+    await proxy.close();
+    expect(performance.now() - startedMs).toBeLessThan(4_000);
+    caller.socket.resume();
+    expect(await caller.ended).toBe('reset');
+  });
+});
+
+test('a stop lets a caller that reads have the whole of an answer that is there', async () => {
+  const { proxy, upstream } = await startPair((socket) =>
+    answerLikeOdoo(socket, printResult(`"${'x'.repeat(200_000)}"`)),
+  );
+  const caller = startCaller(proxy, makeCall(upstream.url), { isPaused: true });
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  const stopped = proxy.close();
+  caller.socket.resume();
+  await stopped;
+  await caller.ended;
+  expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: true });
+});
+
+async function readInFlight(url: string): Promise<string | undefined> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return /^erp_proxy_requests_in_flight (\d+)$/m.exec(text)?.[1];
+}
