@@ -27,6 +27,8 @@ export interface ProxyOptions {
   /** Other settings, by dotted name. */
   settings?: Record<string, string>;
   clock?: () => number;
+  /** The clock that never goes back; for the slowing down of bad keys. */
+  nowMs?: () => number;
 }
 
 export interface HttpAnswer {
@@ -54,7 +56,7 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-export async function startProxy({ allow = [], settings = {}, clock }: ProxyOptions = {}): Promise<Proxy> {
+export async function startProxy({ allow = [], settings = {}, clock, nowMs }: ProxyOptions = {}): Promise<Proxy> {
   const log: Record<string, unknown>[] = [];
   const logger = createLogger('info', {
     write: (line: string) => {
@@ -71,6 +73,7 @@ export async function startProxy({ allow = [], settings = {}, clock }: ProxyOpti
     }),
     logger,
     ...(clock === undefined ? {} : { clock }),
+    ...(nowMs === undefined ? {} : { nowMs }),
   });
   const url = await app.listen();
   const { key } = await app.keys.create({ name: 'test' });

@@ -1,6 +1,6 @@
 /**
  * Runs the calls of a batch, a few at once, and sends their answers in the order of the calls. What is done ahead of its
- * turn is held back within a bound; beyond it, that call's upstream waits.
+ * turn is held back within a bound; beyond it, that call's upstream waits, and so do the calls that have not begun.
  */
 import type { AnswerHeaders, AnswerWriter } from './exchange.ts';
 
@@ -27,6 +27,7 @@ export async function runBatch(
       const slot = slots[index] as Slot;
       await runCall(index, slot);
       slot.finish();
+      await slot.waitForRoom();
     }
   };
   const workers = Array.from({ length: Math.min(concurrency, count) }, work);
@@ -76,7 +77,12 @@ class Slot implements AnswerWriter {
     if (this.#isOpen) return this.#out.write(piece);
     this.#held.push(piece);
     this.#heldBytes += piece.length;
-    if (this.#heldBytes <= HELD_BYTES_MAX) return undefined;
+    return this.waitForRoom();
+  }
+
+  /** Where more is held than may be, resolves when its turn has come. */
+  waitForRoom(): Promise<void> | undefined {
+    if (this.#isOpen || this.#heldBytes <= HELD_BYTES_MAX) return undefined;
     return new Promise((resolve) => {
       this.#onRoom = resolve;
     });

@@ -51,6 +51,25 @@ it('keeps the first reason', () => {
   expect(deadline.reason).toBe('caller_left');
 });
 
+it('cuts an answer off that has not left some time after the end', () => {
+  const cutOff = vi.fn();
+  const deadline = createDeadline(cutOff);
+  deadline.startClock(1000);
+  vi.advanceTimersByTime(1000);
+  expect(cutOff).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(2000);
+  expect(cutOff).toHaveBeenCalledOnce();
+});
+
+it('cuts nothing off that has left by then', () => {
+  const cutOff = vi.fn();
+  const deadline = createDeadline(cutOff);
+  deadline.end('shutdown');
+  deadline.clear();
+  expect(vi.getTimerCount()).toBe(0);
+  expect(cutOff).not.toHaveBeenCalled();
+});
+
 it('leaves no timer behind', () => {
   const deadline = createDeadline();
   deadline.startClock(1000);

@@ -44,7 +44,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     },
     // Calls that come while the server is closing get our own answer.
     return503OnClosing: false,
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: handleBrokenRequest,
     // A path that cannot be decoded; Fastify would answer in its own form.
     frameworkErrors: (_error, request, reply) =>
       sendDenial(
@@ -136,16 +136,27 @@ function sendDenial(denial: Denial, requestId: string, reply: Reply): unknown {
     .send(buildErrorAnswer(NULL_ID, buildDenialBody(denial)));
 }
 
-/**
- * Answers what is not HTTP, too long in its head, or too slow, and closes the connection. Where an earlier request of the
- * connection has its answer still to come, ours would be taken for it: there the connection is closed without a word.
- */
-function answerBrokenRequest(
-  error: NodeJS.ErrnoException,
-  socket: Socket & { _httpMessage?: ServerResponse | null },
-): void {
+/** Node names the response that has its turn on a connection; its own handler of broken requests goes by it too. */
+type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
+
+/** Node tells again of each further piece that a broken client sends. */
+const brokenSockets = new WeakSet<Socket>();
+
+function handleBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
+  if (brokenSockets.has(socket)) return;
+  brokenSockets.add(socket);
+  answerBrokenRequest(error, socket);
+}
+
+/** Answers what is not HTTP, too long in its head, or too slow, and closes the connection. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   const pending = socket._httpMessage;
-  if (!socket.writable || (pending && (pending.headersSent || pending.req.complete))) {
+  if (error.code !== 'ECONNRESET' && pending?.req.complete) {
+    // The answer of an earlier request comes first: ours would be taken for it.
+    pending.once('finish', () => answerBrokenRequest(error, socket));
+    return;
+  }
+  if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent) {
     socket.destroy();
     return;
   }

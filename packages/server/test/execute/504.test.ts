@@ -18,7 +18,7 @@ const read = (headers?: Record<string, string>) => pair.proxy.post(printCall(pai
 const write = (headers?: Record<string, string>) =>
   pair.proxy.post(printCall(pair.upstream.url, { action: '"write"', params: '[[1],{}]' }), headers);
 
-const FAST = { 'upstream.timeoutMs': '100', 'upstream.refusedCredentialsTtlMs': '0' };
+const FAST = { 'upstream.timeoutMs': '500', 'upstream.refusedCredentialsTtlMs': '0' };
 
 it('upstream_timeout: the time of the call is over', async () => {
   pair = await startPair(() => {}, { settings: FAST });

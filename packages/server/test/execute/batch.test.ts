@@ -163,18 +163,21 @@ const breakOff: Script = (socket) => {
 describe('a result that breaks off in its middle', () => {
   it('becomes an error of its own before its turn', async () => {
     let isCut = false;
-    pair = await startPair(async (socket, request, index) => {
-      const id = readFirstId(request.body);
-      if (id === 1) {
-        socket.on('close', () => {
-          isCut = true;
-        });
-        return breakOff(socket, request, index);
-      }
-      await waitFor(() => isCut);
-      await sleep(20);
-      answerLikeOdoo(socket, printResult(String(id)));
-    });
+    pair = await startPair(
+      async (socket, request, index) => {
+        const id = readFirstId(request.body);
+        if (id === 1) {
+          socket.on('close', () => {
+            isCut = true;
+          });
+          return breakOff(socket, request, index);
+        }
+        await waitFor(() => isCut);
+        await sleep(20);
+        answerLikeOdoo(socket, printResult(String(id)));
+      },
+      { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
+    );
     const { json } = await pair.proxy.call(printBatch(3));
     expect(json).toEqual([
       { jsonrpc: '2.0', id: 0, result: 0 },

@@ -23,7 +23,7 @@ const start = (script: Script, graceMs: number) =>
   startPair(script, { settings: { 'http.shutdownGraceMs': String(graceMs) } });
 
 const answerLate: Script = async (socket) => {
-  await sleep(150);
+  await sleep(400);
   answerLikeOdoo(socket, printResult('"late"'));
 };
 

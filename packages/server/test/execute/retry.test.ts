@@ -83,7 +83,7 @@ it.each<[string, Script]>([
 });
 
 it('does not send a read again once its time is over', async () => {
-  pair = await startPair(() => {}, { settings: { 'upstream.timeoutMs': '50' } });
+  pair = await startPair(() => {}, { settings: { 'upstream.timeoutMs': '500' } });
   expect((await call({})).status).toBe(504);
   expect(pair.upstream.connections()).toBe(1);
 });

@@ -8,7 +8,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { unpack } from '../stream/caller.ts';
+import { takeAnswer, unpack } from '../stream/caller.ts';
 import { findFault } from './answer-check.ts';
 import { openConnection } from './connection.ts';
 import { createGenerator, type Generator, type HostileRequest } from './hostile-requests.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   upstream = await startUpstream((socket) => answerLikeOdoo(socket, printResult('[{"id": 1}]')));
   proxy = await startProxy({
     allow: [upstream.url],
-    settings: { 'http.trustProxy': '127.0.0.1', 'log.level': 'error' },
+    settings: { 'http.trustProxy': '127.0.0.1' },
   });
 });
 afterAll(async () => {
@@ -46,7 +46,7 @@ it(`survives ${REQUESTS} hostile requests (ERP_PROXY_TEST_SEED=${seed})`, { time
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
 
-  expect(proxy.log).toEqual([]);
+  expect(proxy.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   expect(tally.get(500)).toBeUndefined();
   // The generator reaches every step: without these the run would prove little.
   for (const status of [200, 400, 401, 403, 404, 405, 415])
@@ -90,19 +90,22 @@ async function sendFramed(requests: HostileRequest[], tally: Map<number, number>
 /** As many answers as the server likes, or none; but only such as any client can read. */
 async function sendBroken(request: HostileRequest, tally: Map<number, number>): Promise<void> {
   const connection = openConnection(proxy.url, request.bytes);
-  const isHead = request.bytes.subarray(0, 4).toString() === 'HEAD';
   for (;;) {
-    // A half request gets no answer before the time for it is over.
-    const answer = await connection.next(BROKEN_WAIT_MS).catch(() => null);
+    const answer = await connection
+      .next(HALF_REQUEST_MS)
+      .catch(() => (connection.rest.length > 0 ? connection.next() : null));
     if (answer === null) break;
     if (answer.status !== 100) judge(request, answer, tally);
     if (answer.headers['connection'] === 'close') break;
   }
-  if (connection.rest.length > 0 && !isHead) throw new Error(`half an answer to ${show(request)}`);
+  const last = takeAnswer(connection.rest);
+  if (last !== null && last.headers['content-length'] === undefined) judge(request, last, tally);
+  else if (connection.rest.length > 0) throw new Error(`half an answer to ${show(request)}`);
   connection.socket.destroy();
 }
 
-const BROKEN_WAIT_MS = 30;
+/** A half request gets no answer before the time for it is over: the client leaves. */
+const HALF_REQUEST_MS = 30;
 
 function judge(
   request: HostileRequest | undefined,

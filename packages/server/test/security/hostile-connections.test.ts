@@ -1,0 +1,378 @@
+/** Issue promise: a body that is too large, slow clients, pipelined and half requests, and idle connections are survived. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type Script,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { findFault } from './answer-check.ts';
+import { type Connection, openConnection, printPost } from './connection.ts';
+
+const MIB = 1024 ** 2;
+
+let upstream: ScriptedUpstream;
+let proxy: RunningProxy;
+let isStopped = false;
+const connections: Connection[] = [];
+afterEach(async () => {
+  for (const { socket } of connections.splice(0)) socket.destroy();
+  if (!isStopped) await proxy.close();
+  isStopped = false;
+  await upstream.close();
+});
+
+async function start(options: ProxyOptions = {}, script: Script = echoIds): Promise<void> {
+  upstream = await startUpstream(script);
+  proxy = await startProxy({ ...options, allow: [upstream.url] });
+}
+
+/** The answer is the ids that were asked for, after the milliseconds that the first of them is. */
+const echoIds: Script = async (socket, { body }) => {
+  const ids = JSON.parse(body.toString()).params.args[5][0];
+  if (ids[0] > 1) await sleep(ids[0]);
+  answerLikeOdoo(socket, printResult(JSON.stringify(ids)));
+};
+
+function open(bytes: Uint8Array | string = ''): Connection {
+  const connection = openConnection(proxy.url, bytes);
+  connections.push(connection);
+  return connection;
+}
+
+const JSON_TYPE = 'content-type: application/json';
+const keyLine = () => `x-proxy-api: ${proxy.key}`;
+
+function printCall(ids: number[], changes: Record<string, unknown> = {}): Buffer {
+  const body = JSON.stringify(makeCall(upstream.url, { params: [ids], ...changes }));
+  return printPost([keyLine(), JSON_TYPE, `content-length: ${Buffer.byteLength(body)}`], body);
+}
+
+async function expectStillServing(): Promise<void> {
+  const { json } = await proxy.call(makeCall(upstream.url));
+  expect(json.result).toEqual([1]);
+  await expect
+    .poll(async () => (await send(`${proxy.url}/metrics`)).body.toString())
+    .toMatch(/requests_in_flight 0\n/);
+}
+
+/** Writes so many bytes as fast as they are taken; false where the connection ended before. */
+async function pour(
+  { socket }: Connection,
+  bytes: number,
+  wrap = (piece: Buffer) => [piece],
+): Promise<boolean> {
+  const piece = Buffer.alloc(MIB, ' ');
+  for (let sent = 0; sent < bytes; sent += piece.length) {
+    for (const part of wrap(piece)) {
+      if (socket.destroyed) return false;
+      if (!socket.write(part)) {
+        await Promise.race([
+          new Promise((resolve) => socket.once('drain', resolve)),
+          new Promise((resolve) => socket.once('close', resolve)),
+        ]);
+      }
+    }
+  }
+  return true;
+}
+
+const chunk = (piece: Buffer) => [
+  Buffer.from(`${piece.length.toString(16)}\r\n`),
+  piece,
+  Buffer.from('\r\n'),
+];
+
+it('refuses a body of 33 MiB by its announced length, and the answer reaches a client that sends it all first', async () => {
+  await start();
+  const connection = open(printPost([keyLine(), JSON_TYPE, `content-length: ${33 * MIB}`]));
+  await pour(connection, 33 * MIB);
+  const answer = await connection.next();
+  expect(answer?.status).toBe(413);
+  expect(answer?.headers['connection']).toBe('close');
+  expect(JSON.parse(answer!.body.toString()).error).toMatchObject({
+    code: -32016,
+    data: { type: 'payload_too_large' },
+  });
+  await connection.closed;
+  await expectStillServing();
+});
+
+it('refuses a body without announced length once it is too large, and frees what it held', async () => {
+  await start({ settings: { 'http.bodyBytesMax': String(4 * MIB) } });
+  const connection = open(printPost([keyLine(), JSON_TYPE, 'transfer-encoding: chunked']));
+  const pouring = pour(connection, 256 * MIB, chunk);
+  const answer = await connection.next();
+  expect(answer?.status).toBe(413);
+  await connection.closed;
+  connection.socket.destroy();
+  expect(await pouring).toBe(false);
+  await expectStillServing();
+});
+
+it('takes a body of exactly the largest size, whatever its framing', async () => {
+  await start({ settings: { 'http.bodyBytesMax': '2000' } });
+  const call = JSON.stringify(makeCall(upstream.url)).padEnd(2000);
+  expect((await proxy.post(call)).status).toBe(200);
+  expect((await proxy.post(`${call} `)).status).toBe(413);
+  const chunked = (text: string) => Buffer.concat([...chunk(Buffer.from(text)), Buffer.from('0\r\n\r\n')]);
+  const ask = async (text: string) =>
+    (await open(printPost([keyLine(), JSON_TYPE, 'transfer-encoding: chunked'], chunked(text))).next())
+      ?.status;
+  expect(await ask(call)).toBe(200);
+  expect(await ask(`${call} `)).toBe(413);
+});
+
+it.each([
+  ['announced', [`content-length: ${33 * MIB}`]],
+  ['chunked', ['transfer-encoding: chunked']],
+  ['announced and not yet sent', [`content-length: ${33 * MIB}`, 'expect: 100-continue']],
+])('answers a bad key before any byte of its body is sent: %s', async (_name, headers) => {
+  await start();
+  const connection = open(printPost(['x-proxy-api: ep_bad', JSON_TYPE, ...headers]));
+  const answer = await connection.next(1000);
+  expect(answer?.status).toBe(401);
+  expect(answer?.headers['connection']).toBe('close');
+  await connection.closed;
+});
+
+it('keeps the connection where only a small body was refused unread', async () => {
+  await start();
+  const bad = printPost(['x-proxy-api: ep_bad', JSON_TYPE, 'content-length: 4'], 'null');
+  const connection = open(Buffer.concat([bad, printCall([1])]));
+  expect((await connection.next())?.status).toBe(401);
+  expect((await connection.next())?.status).toBe(200);
+});
+
+it('asks for the body only of a client whose key and content type are right', async () => {
+  await start();
+  const body = JSON.stringify(makeCall(upstream.url));
+  const headers = [`content-length: ${body.length}`, 'expect: 100-continue'];
+  const good = open(printPost([keyLine(), JSON_TYPE, ...headers]));
+  expect((await good.next())?.status).toBe(100);
+  good.socket.write(body);
+  expect((await good.next())?.status).toBe(200);
+  const refused = open(printPost([keyLine(), 'content-type: text/plain', ...headers]));
+  expect((await refused.next())?.status).toBe(415);
+  await refused.closed;
+});
+
+it('passes over an expectation that it does not know', async () => {
+  await start();
+  const body = JSON.stringify(makeCall(upstream.url));
+  const connection = open(
+    printPost([keyLine(), JSON_TYPE, `content-length: ${body.length}`, 'expect: more'], body),
+  );
+  expect((await connection.next())?.status).toBe(200);
+});
+
+it('cuts clients that send one byte now and then, in head or body, and serves others meanwhile', async () => {
+  await start({ settings: { 'http.requestTimeoutMs': '600' } });
+  const whole = printCall([1]);
+  const headEnd = whole.indexOf('\r\n\r\n') + 4;
+  const slow = [0, headEnd].map((at) => {
+    const connection = open(whole.subarray(0, at));
+    let next = at;
+    const timer = setInterval(() => connection.socket.write(whole.subarray(next, ++next)), 100);
+    connection.socket.on('close', () => clearInterval(timer));
+    return connection;
+  });
+  await expectStillServingWhile(Promise.all(slow.map(({ closed }) => closed)));
+  for (const connection of slow) {
+    const answer = await connection.next();
+    expect(answer?.status).toBe(400);
+    expect(findFault(400, answer?.headers['content-type'], answer!.body)).toBeNull();
+  }
+  await expectStillServing();
+  expect(
+    upstream.requests.map(({ body }) => body.toString()).filter((body) => body.includes('[1]')),
+  ).toHaveLength(upstream.requests.length);
+});
+
+async function expectStillServingWhile(promise: Promise<unknown>): Promise<void> {
+  let isRunning = true;
+  void promise.then(() => {
+    isRunning = false;
+  });
+  const before = performance.now();
+  while (isRunning) {
+    const { json } = await proxy.call(makeCall(upstream.url));
+    expect(json.result).toEqual([1]);
+    expect(performance.now() - before, 'the slow clients are still there').toBeLessThan(6000);
+    await sleep(50);
+  }
+}
+
+it('answers pipelined calls in their order, though they end in another', async () => {
+  await start();
+  const order = [300, 10, 200, 1, 100, 1];
+  const connection = open(Buffer.concat(order.map((ms, id) => printCall([ms], { id }))));
+  for (const [id, ms] of order.entries()) {
+    const answer = await connection.next();
+    expect(JSON.parse(answer!.body.toString())).toEqual({ jsonrpc: '2.0', id, result: [ms] });
+  }
+});
+
+it('lets the answer of a good call go out before it refuses the garbage that follows', async () => {
+  await start();
+  const connection = open(Buffer.concat([printCall([200]), Buffer.from('\x00garbage\r\n\r\n')]));
+  setTimeout(() => connection.socket.write('more garbage\r\n\r\n'), 20);
+  const first = await connection.next();
+  expect(first?.status).toBe(200);
+  expect(JSON.parse(first!.body.toString()).result).toEqual([200]);
+  expect((await connection.next())?.status).toBe(400);
+  await connection.closed;
+  expect(connection.rest.length).toBe(0);
+});
+
+it('ends pipelined calls whose turn has not come when their client leaves', async () => {
+  const long = printResult(`"${'x'.repeat(MIB)}"`);
+  await start({}, (socket, _request, index) => {
+    if (index > 0) answerLikeOdoo(socket, long);
+  });
+  const connection = open(Buffer.concat([printCall([1]), printCall([2]), printCall([3])]));
+  await expect.poll(() => upstream.requests.length).toBe(3);
+  await sleep(100);
+  connection.socket.destroy();
+  await expect
+    .poll(async () => (await send(`${proxy.url}/metrics`)).body.toString())
+    .toMatch(/requests_in_flight 0\n/);
+  await expect.poll(() => upstream.sockets.size).toBe(0);
+});
+
+it('survives 500 half requests whose clients leave', async () => {
+  await start();
+  const whole = printCall([1]);
+  const all = Array.from({ length: 500 }, (_, index) =>
+    open(whole.subarray(0, 1 + ((index * 7) % (whole.length - 1)))),
+  );
+  await sleep(100);
+  for (const [index, { socket }] of all.entries()) {
+    if (index % 2 === 0) socket.destroy();
+    else socket.end();
+  }
+  await expectStillServing();
+  expect(upstream.requests).toHaveLength(1);
+});
+
+it('serves calls beside 1,000 idle connections', async () => {
+  await start();
+  for (let index = 0; index < 1000; index++)
+    open(index % 2 === 0 ? '' : 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n');
+  await expect.poll(() => connections.filter(({ socket }) => !socket.connecting).length).toBe(1000);
+  await expectStillServing();
+});
+
+it('runs 2,000 calls at once and loses none', async () => {
+  await start({ settings: { 'upstream.timeoutMs': '60000' } });
+  const all = Array.from({ length: 2000 }, (_, id) => open(printCall([1], { id })));
+  const answers = await Promise.all(all.map((connection) => connection.next(15_000)));
+  expect(answers.map((answer) => JSON.parse(answer!.body.toString()).id)).toEqual(all.map((_, id) => id));
+  await expectStillServing();
+});
+
+const SMUGGLED = 'GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n';
+it.each([
+  ['length and chunked', ['content-length: 4', 'transfer-encoding: chunked']],
+  ['two lengths', ['content-length: 0', `content-length: ${SMUGGLED.length}`]],
+  ['two equal lengths', ['content-length: 0', 'content-length: 0']],
+  ['a list of lengths', ['content-length: 0, 0']],
+  ['a signed length', ['content-length: +0']],
+  ['a negative length', ['content-length: -1']],
+  ['an unknown coding', ['transfer-encoding: xchunked']],
+  ['chunked not last', ['transfer-encoding: chunked, identity']],
+  ['chunked twice', ['transfer-encoding: chunked', 'transfer-encoding: chunked']],
+  ['a space before the colon', ['transfer-encoding : chunked']],
+  ['a folded header', ['x: 1', ' transfer-encoding: chunked']],
+  ['a bare line feed', ['x: 1\ntransfer-encoding: chunked']],
+  ['a control character', ['transfer-encoding: \x0bchunked']],
+])('never takes the rest for a request of its own: %s', async (_name, headers) => {
+  await start();
+  const connection = open(printPost([keyLine(), JSON_TYPE, ...headers], `0\r\n\r\n${SMUGGLED}`));
+  const answer = await connection.next();
+  expect(answer?.status).toBe(400);
+  expect(findFault(400, answer?.headers['content-type'], answer!.body)).toBeNull();
+  await connection.closed;
+  expect(connection.rest.toString()).toBe('');
+});
+
+it.each([
+  ['a head that is too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ['no host', 'POST /api/erp/execute HTTP/1.1\r\n\r\n'],
+  ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+  ['no HTTP at all', 'hello\r\n\r\n'],
+])('answers %s with an error of the table, and closes', async (_name, bytes) => {
+  await start();
+  const connection = open(Buffer.from(bytes, 'latin1'));
+  const answer = await connection.next();
+  expect(answer?.status).toBe(400);
+  expect(findFault(400, answer?.headers['content-type'], answer!.body)).toBeNull();
+  await connection.closed;
+  expect(connection.rest.length).toBe(0);
+});
+
+it('takes an upgrade for a plain request, and an address in absolute form for its path', async () => {
+  await start();
+  const upgrade = open(
+    'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+  );
+  expect((await upgrade.next())?.status).toBe(200);
+  const absolute = open(`GET http://other.example/healthz HTTP/1.1\r\nhost: a\r\n\r\n`);
+  expect((await absolute.next())?.status).toBe(200);
+});
+
+it('is no forward proxy: CONNECT opens nothing', async () => {
+  await start();
+  const connection = open(`CONNECT ${new URL(upstream.url).host} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  expect(await connection.next()).toBeNull();
+  expect(upstream.connections()).toBe(0);
+});
+
+it.each([
+  ['half a head', () => 'POST /api/erp/exec'],
+  ['half a body', () => printPost([keyLine(), JSON_TYPE, 'content-length: 100'], '{')],
+])('stops within the grace time though a client has sent %s and no more', async (_name, print) => {
+  await start({ settings: { 'http.shutdownGraceMs': '200' } });
+  const connection = open(print());
+  await sleep(100);
+  isStopped = true;
+  const before = performance.now();
+  await proxy.close();
+  expect(performance.now() - before).toBeLessThan(3000);
+  await connection.closed;
+});
+
+it('stops though a client does not take its answer', async () => {
+  await start({ settings: { 'http.shutdownGraceMs': '200' } }, (socket) =>
+    answerLikeOdoo(socket, printResult(`"${'x'.repeat(16 * MIB)}"`)),
+  );
+  const connection = open(printCall([1]));
+  connection.socket.pause();
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  await sleep(100);
+  isStopped = true;
+  const before = performance.now();
+  await proxy.close();
+  expect(performance.now() - before).toBeLessThan(3000);
+});
+
+it('tells a client whose body was not whole at the end of the grace time that nothing was sent', async () => {
+  await start({ settings: { 'http.shutdownGraceMs': '200' } });
+  const connection = open(printPost([keyLine(), JSON_TYPE, 'content-length: 100'], '{'));
+  await sleep(100);
+  isStopped = true;
+  const stopping = proxy.close();
+  const answer = await connection.next();
+  await stopping;
+  expect(answer?.status).toBe(503);
+  expect(JSON.parse(answer!.body.toString()).error.data).toEqual({
+    type: 'overloaded',
+    retryable: true,
+    outcome: 'not_sent',
+  });
+});

@@ -1,0 +1,195 @@
+/**
+ * The promise: a result of 200 MB adds at most 32 MB to a warm process. The proxy runs as the real program in a process of
+ * its own; the memory is what the kernel counts as its peak.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request as sendRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createZstdDecompress,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { type Framing, writeEnd, writeHead, writePiece } from './framing.ts';
+import { ODOO_HEAD, OUR_HEAD } from './pair.ts';
+
+const MEBIBYTE = 1024 ** 2;
+const RESULT_BYTES = 200 * MEBIBYTE;
+const ADDED_BYTES_MAX = 32 * MEBIBYTE;
+
+/** A mebibyte of records, so that packing has its usual work. */
+const RECORDS = makeRecords();
+const PIECES = RESULT_BYTES / RECORDS.length;
+
+/** How the upstream packs: each piece by itself, for both formats may be put together of several. */
+const PACKERS = {
+  gzip: (bytes: Buffer) => gzipSync(bytes),
+  zstd: (bytes: Buffer) => zstdCompressSync(bytes),
+};
+
+interface Plan {
+  framing: Framing;
+  packed: keyof typeof PACKERS | null;
+}
+
+let plan: Plan | null = null;
+let upstream: ScriptedUpstream;
+let proxy: ChildProcess;
+let proxyUrl: string;
+let key: string;
+
+beforeAll(async () => {
+  upstream = await startUpstream((socket) => {
+    if (plan === null) answerLikeOdoo(socket, printResult('[{"id": 1, "name": "Deco Addict"}]'));
+    else void sendResult(socket, plan);
+  });
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+  const flags = [
+    '--http.port=0',
+    '--store.url=memory:',
+    `--egress.allow=${upstream.url}`,
+    '--log.level=info',
+  ];
+  proxy = spawn(process.execPath, [main, 'serve', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { PATH: process.env['PATH'] ?? '' },
+  });
+  let printed = '';
+  for await (const bytes of proxy.stdout!.iterator({ destroyOnReturn: false })) {
+    printed += bytes;
+    const url = /"url":"([^"]+)"/.exec(printed);
+    if (url === null) continue;
+    proxyUrl = url[1] as string;
+    key = /ep_\w+/.exec(printed)![0];
+    break;
+  }
+  proxy.stdout!.resume();
+  for (let call = 0; call < 300; call++) await takeResult({});
+});
+afterAll(async () => {
+  proxy.kill('SIGKILL');
+  await once(proxy, 'exit');
+  await upstream.close();
+});
+
+test.runIf(process.platform === 'linux').each<[string, Plan, string | null]>([
+  ['of known length', { framing: 'length', packed: null }, null],
+  ['in chunks', { framing: 'chunked', packed: null }, null],
+  ['to the end of the connection', { framing: 'close', packed: null }, null],
+  ['that came packed by gzip', { framing: 'chunked', packed: 'gzip' }, null],
+  ['that came packed by zstd', { framing: 'chunked', packed: 'zstd' }, null],
+  ['that leaves packed by gzip', { framing: 'length', packed: null }, 'gzip'],
+  ['that leaves packed by br', { framing: 'length', packed: null }, 'br'],
+  ['that leaves packed by zstd', { framing: 'length', packed: null }, 'zstd'],
+])('a result %s', async (name, next, encoding) => {
+  plan = next;
+  const beforeBytes = readMemory('VmRSS');
+  // Sets the peak back to what is in use now (proc(5)).
+  writeFileSync(`/proc/${proxy.pid}/clear_refs`, '5');
+  const startMs = performance.now();
+  const { bytes, hash } = await takeResult(encoding === null ? {} : { 'accept-encoding': encoding });
+  console.log(
+    name,
+    encoding,
+    'before',
+    beforeBytes / MEBIBYTE,
+    'added',
+    (readMemory('VmHWM') - beforeBytes) / MEBIBYTE,
+    performance.now() - startMs,
+  );
+  expect({ bytes, hash }).toEqual(EXPECTED);
+  expect(readMemory('VmHWM') - beforeBytes).toBeLessThan(ADDED_BYTES_MAX);
+});
+
+const EXPECTED = (() => {
+  const hash = createHash('sha1').update(`${OUR_HEAD}[`);
+  for (let piece = 0; piece < PIECES; piece++) hash.update(RECORDS);
+  return {
+    bytes: OUR_HEAD.length + 1 + PIECES * RECORDS.length + 2,
+    hash: hash.update(']}').digest('hex'),
+  };
+})();
+
+async function sendResult(socket: Socket, { framing, packed }: Plan): Promise<void> {
+  const pack = packed === null ? (bytes: Buffer) => bytes : PACKERS[packed];
+  const start = pack(Buffer.from(`${ODOO_HEAD}[`));
+  const records = pack(RECORDS);
+  const end = pack(Buffer.from(']}'));
+  const length = start.length + PIECES * records.length + end.length;
+  writeHead(socket, framing, length, packed === null ? '' : `Content-Encoding: ${packed}\r\n`);
+  writePiece(socket, framing, start);
+  for (let piece = 0; piece < PIECES && !socket.destroyed; piece++) {
+    if (!writePiece(socket, framing, records)) await new Promise((resolve) => socket.once('drain', resolve));
+  }
+  writePiece(socket, framing, end);
+  writeEnd(socket, framing);
+}
+
+/** Counts and hashes an answer without keeping it. */
+function takeResult(headers: Record<string, string>): Promise<{ bytes: number; hash: string }> {
+  return new Promise((resolve, reject) => {
+    const request = sendRequest(`${proxyUrl}/api/erp/execute`, {
+      method: 'POST',
+      headers: {
+        'x-proxy-api': key,
+        'content-type': 'application/json',
+        'x-request-timeout': '60',
+        ...headers,
+      },
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const encoding = response.headers['content-encoding'];
+      const body = encoding === undefined ? response : response.pipe(makeDecoder(encoding));
+      const hash = createHash('sha1');
+      let bytes = 0;
+      response.on('error', reject);
+      body.on('error', reject);
+      body.on('data', (piece: Buffer) => {
+        bytes += piece.length;
+        hash.update(piece);
+      });
+      body.on('end', () => resolve({ bytes, hash: hash.digest('hex') }));
+    });
+    request.end(JSON.stringify(makeCall(upstream.url)));
+  });
+}
+
+function makeDecoder(encoding: string) {
+  if (encoding === 'gzip') return createGunzip();
+  return encoding === 'br' ? createBrotliDecompress() : createZstdDecompress();
+}
+
+function readMemory(name: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${proxy.pid}/status`, 'utf8');
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
+}
+
+function makeRecords(): Buffer {
+  let text = '';
+  for (let id = 1; text.length < MEBIBYTE; id++) {
+    const amount = ((id * 2654435761) % 1_000_003) / 100;
+    text += `{"id": ${id}, "name": "Contact ${(id * 48271) % 65_537}", "amount": ${amount}, "active": true}, `;
+  }
+  return Buffer.from(
+    text
+      .slice(0, MEBIBYTE - 1)
+      .replace(/\}, [^}]*$/, '}, ')
+      .padEnd(MEBIBYTE, ' '),
+  );
+}
