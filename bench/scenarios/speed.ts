@@ -15,6 +15,8 @@ import { FLOORS, listSubjects, PROXY, type RunningSubject } from '../subjects.ts
 import { type ConnectionMode, LARGE_BYTES, SMALL_BYTES } from '../upstream.ts';
 
 const CONNECTIONS = 16;
+/** So many it takes until V8 has compiled what there is to compile. */
+const WARM_UP_CALLS = 12_000;
 
 interface Measured {
   name: string;
@@ -45,9 +47,13 @@ async function compare(bench: Bench, size: 'small' | 'large', mode: ConnectionMo
     }
     // The proxy writes its own, shorter envelope around the result.
     const job = { connections: CONNECTIONS, bodyBytesMin: bodyBytes - 20 };
-    const calls = bench.isQuick ? 400 : size === 'small' ? 4000 : 2000;
+    const calls = bench.isQuick ? 400 : size === 'small' ? 3000 : 1500;
     for (const { subject } of measured) {
-      await runLoad(bench, { ...job, ...describe(subject, upstreamPort), calls: bench.isQuick ? 200 : 4000 });
+      await runLoad(bench, {
+        ...job,
+        ...describe(subject, upstreamPort),
+        calls: bench.isQuick ? 200 : WARM_UP_CALLS,
+      });
     }
     for (let round = 0; round < (bench.isQuick ? 1 : 7); round++) {
       // In turn, so that whatever else the machine does hits all of them.

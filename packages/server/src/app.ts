@@ -44,6 +44,8 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** Connections that may wait to be taken: with Node's 511, each one of a burst beyond waits a second to try again. */
+const BACKLOG = 4096;
 /** Time for the last answers to leave, once every call has ended. */
 const LAST_BYTES_MS = 1000;
 
@@ -95,7 +97,7 @@ export async function createApp({
     async listen() {
       const { host, port } = settings.http;
       try {
-        await server.listen({ host, port });
+        await server.listen({ host, port, backlog: BACKLOG });
       } catch (error) {
         throw explainListenError(error, host, port);
       }

@@ -21,9 +21,9 @@ export type Verdict = 'accepted' | 'refused' | 'unknown';
 export interface CredentialMemory {
   /**
    * `refused`: Odoo said no lately. Otherwise the call may go, and must call `settle` with what came of it. Where the
-   * credentials are being tried by another call, its verdict is waited for.
+   * credentials are being tried by another call, its verdict is waited for, until the signal ends.
    */
-  check(credentials: Credentials): Ticket | 'refused' | Promise<Ticket | 'refused'>;
+  check(credentials: Credentials, signal: AbortSignal): Ticket | 'refused' | Promise<Ticket | 'refused'>;
 }
 
 export interface Ticket {
@@ -46,13 +46,21 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
   });
   const trials = new Map<string, Trial>();
 
-  function check(credentials: Credentials): Ticket | 'refused' | Promise<Ticket | 'refused'> {
+  function check(credentials: Credentials, signal: AbortSignal): ReturnType<CredentialMemory['check']> {
     const id = hashCredentials(salt, credentials);
     const verdict = verdicts.get(id);
     if (verdict === 'refused') return 'refused';
-    if (verdict === 'accepted') return { settle: (news) => learn(id, news) };
+    if (verdict === 'accepted') return { settle: (news) => doubt(id, news) };
     const trial = trials.get(id);
-    return trial === undefined ? startTrial(id) : waitFor(trial, id);
+    return trial === undefined ? startTrial(id) : waitFor(trial, id, signal);
+  }
+
+  /**
+   * Methods raise AccessDenied too (a wrong old password in `change_password`), which says nothing about credentials that
+   * Odoo has accepted before: the next call puts them on trial.
+   */
+  function doubt(id: string, news: Verdict): void {
+    if (news === 'refused' && verdicts.get(id) === 'accepted') verdicts.delete(id);
   }
 
   function startTrial(id: string): Ticket {
@@ -67,8 +75,8 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
     };
   }
 
-  async function waitFor(trial: Trial, id: string): Promise<Ticket | 'refused'> {
-    await trial.wait(WAIT_MS_MAX);
+  async function waitFor(trial: Trial, id: string, signal: AbortSignal): Promise<Ticket | 'refused'> {
+    await trial.wait(WAIT_MS_MAX, signal);
     return verdicts.get(id) === 'refused' ? 'refused' : { settle: (news) => learn(id, news) };
   }
 
@@ -82,20 +90,23 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
 }
 
 class Trial {
-  #waiting: (() => void)[] = [];
+  readonly #waiting: (() => void)[] = [];
 
-  wait(timeoutMs: number): Promise<void> {
+  wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.#waiting.push(() => {
+      const settle = () => {
         clearTimeout(timer);
+        signal.removeEventListener('abort', settle);
         resolve();
-      });
+      };
+      const timer = setTimeout(settle, timeoutMs);
+      signal.addEventListener('abort', settle);
+      this.#waiting.push(settle);
     });
   }
 
   end(): void {
-    for (const resolve of this.#waiting) resolve();
+    for (const settle of this.#waiting) settle();
   }
 }
 

@@ -33,17 +33,28 @@ export interface ExecuteDeps extends AuthenticateDeps {
   nowMs: () => number;
 }
 
+/** What all calls of one request share. */
+interface Run {
+  exchange: Exchange;
+  /** Null until the key was accepted. */
+  key: KeyRecord | null;
+  deadline: Deadline;
+  startedMs: number;
+  deps: ExecuteDeps;
+}
+
 /** Runs one request to the last byte of its answer. Never rejects. */
 export async function execute(exchange: Exchange, deps: ExecuteDeps): Promise<void> {
   const deadline = createDeadline(() => exchange.writer.breakOff());
+  const run: Run = { exchange, key: null, deadline, startedMs: deps.nowMs(), deps };
   exchange.onCallerLeft(() => deadline.end('caller_left'));
   deps.events.requestStarted();
   try {
-    const refusal = deps.admission.enter(deadline) ?? (await executeAdmitted(exchange, deadline, deps));
-    if (refusal instanceof Denial) refuse(refusal, exchange, deps);
+    const refusal = deps.admission.enter(deadline) ?? (await executeAdmitted(run));
+    if (refusal instanceof Denial) refuse(refusal, run);
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
-    if (exchange.writer.restart()) refuse(INTERNAL, exchange, deps);
+    if (exchange.writer.restart()) refuse(INTERNAL, run);
     else exchange.writer.breakOff();
   } finally {
     await exchange.waitUntilLeft();
@@ -53,66 +64,61 @@ export async function execute(exchange: Exchange, deps: ExecuteDeps): Promise<vo
   }
 }
 
-async function executeAdmitted(
-  exchange: Exchange,
-  deadline: Deadline,
-  deps: ExecuteDeps,
-): Promise<Denial | undefined> {
+async function executeAdmitted(run: Run): Promise<Denial | undefined> {
+  const { exchange, deadline, deps } = run;
   const key = await authenticate(exchange, deps);
   if (key instanceof Denial) return key;
+  run.key = key;
   const bytes = await exchange.readBody(deadline.signal);
   if (deadline.reason === 'shutdown') return denyStopping();
   if (bytes instanceof Denial) return bytes;
   deadline.startClock(readTimeoutMs(exchange.header('x-request-timeout'), deps.settings.timeoutMs));
   const body = parseBody(bytes);
   if (body instanceof Denial) return body;
-  const run = { exchange, key, deadline, deps };
   if (body.isBatch) await executeBatch(body, run);
-  else await executeCall(parseCall(body.bytes, body.calls[0]!), null, exchange.writer, run);
+  else await executeCall(body, 0, exchange.writer, run);
   return undefined;
 }
 
-/** What all calls of one request share. */
-interface Run {
-  exchange: Exchange;
-  key: KeyRecord;
-  deadline: Deadline;
-  deps: ExecuteDeps;
-}
-
 async function executeBatch(body: Body, run: Run): Promise<void> {
-  const { settings } = run.deps;
-  await runBatch(body.calls.length, settings.batchConcurrency, {}, run.exchange.writer, (index, writer) =>
-    executeCall(parseCall(body.bytes, body.calls[index]!), index, writer, run),
+  const { batchConcurrency } = run.deps.settings;
+  await runBatch(
+    body.calls.length,
+    batchConcurrency,
+    describeTiming(run),
+    run.exchange.writer,
+    (index, writer) => executeCall(body, index, writer, run),
   );
 }
 
-/** One call, from its parsed form to its record. Never rejects: a fault of ours is answered for this call alone. */
-async function executeCall(
-  read: ReadCall,
-  batchIndex: number | null,
-  writer: AnswerWriter,
-  run: Run,
-): Promise<void> {
+/** One call, from its bytes to its record. Never rejects: a fault of ours is answered for this call alone. */
+async function executeCall(body: Body, index: number, writer: AnswerWriter, run: Run): Promise<void> {
   const { exchange, key, deadline, deps } = run;
   const trace: CallTrace = {
-    startedMs: deps.nowMs(),
+    startedMs: body.isBatch ? deps.nowMs() : run.startedMs,
     sentMs: null,
     answeredMs: null,
     attempts: 0,
     upstreamStatus: null,
     target: null,
   };
+  let read: ReadCall = { id: NULL_ID, call: INTERNAL };
   let outcome: Outcome;
   try {
+    read = parseCall(body.bytes, body.calls[index]!);
     const { reply, isReadOnly } = await runCall(read, trace, deadline, deps);
-    const headers = batchIndex === null ? describeTiming(trace, deps.nowMs()) : {};
+    const headers = body.isBatch ? {} : describeTiming(run, trace);
     outcome = await answerCall(reply, { id: read.id, writer, deadline, isReadOnly, headers });
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
     outcome = answerInternal(read.id, writer);
   }
-  const more = { requestId: exchange.requestId, keyId: key.id, batchIndex, endedMs: deps.nowMs() };
+  const more = {
+    requestId: exchange.requestId,
+    keyId: key?.id ?? null,
+    batchIndex: body.isBatch ? index : null,
+    endedMs: deps.nowMs(),
+  };
   recordCall(deps.events, more, read, trace, outcome);
 }
 
@@ -133,7 +139,7 @@ async function runCall(
   if (upstream instanceof Denial) return deny(upstream);
   const { isReadOnly } = upstream;
 
-  const ticket = await deps.credentials.check(target);
+  const ticket = await deps.credentials.check(target, deadline.signal);
   if (ticket === 'refused') return { reply: REFUSED_BEFORE, isReadOnly };
   let reply: Reply | undefined;
   try {
@@ -159,9 +165,11 @@ function judgeCredentials(reply: Reply | undefined): Verdict {
 }
 
 /** `server-timing`: what Odoo took to the head of its answer, and the rest. */
-function describeTiming(trace: CallTrace, endedMs: number): AnswerHeaders {
-  const totalMs = endedMs - trace.startedMs;
-  if (trace.sentMs === null) return { 'server-timing': `proxy;dur=${totalMs.toFixed(1)}` };
+function describeTiming({ startedMs, deps }: Run, trace?: CallTrace): AnswerHeaders {
+  const endedMs = deps.nowMs();
+  const totalMs = endedMs - startedMs;
+  if (trace === undefined || trace.sentMs === null)
+    return { 'server-timing': `proxy;dur=${totalMs.toFixed(1)}` };
   const upstreamMs = (trace.answeredMs ?? endedMs) - trace.sentMs;
   return {
     'server-timing': `upstream;dur=${upstreamMs.toFixed(1)}, proxy;dur=${(totalMs - upstreamMs).toFixed(1)}`,
@@ -192,9 +200,19 @@ const INTERNAL = new Denial(
 );
 
 /** Answers a request that was refused as a whole. */
-function refuse(denial: Denial, { requestId, address, writer }: Exchange, { events }: ExecuteDeps): void {
-  const { type, httpStatus, detail } = answerDenial(denial, { id: NULL_ID, writer, headers: {} });
-  events.requestRefused({ requestId, address, outcome: type, httpStatus, detail: detail ?? null });
+function refuse(denial: Denial, run: Run): void {
+  const { requestId, address, writer } = run.exchange;
+  // Who has no key is not told how long the look at it took.
+  const answer = { id: NULL_ID, writer, headers: run.key === null ? {} : describeTiming(run) };
+  const { type, httpStatus, detail } = answerDenial(denial, answer);
+  run.deps.events.requestRefused({
+    requestId,
+    keyId: run.key?.id ?? null,
+    address,
+    outcome: type,
+    httpStatus,
+    detail: detail ?? null,
+  });
 }
 
 function answerInternal(id: Uint8Array, writer: AnswerWriter): Outcome {

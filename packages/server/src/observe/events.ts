@@ -31,6 +31,8 @@ export interface CallRecord {
 /** A request that was refused before a call could be read. */
 export interface RefusalRecord {
   requestId: string;
+  /** The client key's id; null where none was accepted. */
+  keyId: string | null;
   address: string;
   outcome: string;
   httpStatus: number;

@@ -15,6 +15,11 @@ export function findFault(status: number, contentType: string | undefined, body:
   return parsed.map((one) => judgeOne(one, null)).find((fault) => fault !== null) ?? null;
 }
 
+interface ErrorData {
+  type: string;
+  retryable: unknown;
+}
+
 function judgeOne(answer: unknown, status: number | null): string | null {
   if (typeof answer !== 'object' || answer === null) return 'an answer that is no object';
   const { jsonrpc, id, ...rest } = answer as Record<string, unknown>;
@@ -23,9 +28,9 @@ function judgeOne(answer: unknown, status: number | null): string | null {
   const names = Object.keys(rest);
   if (names.length !== 1) return `members ${names.join(', ')}`;
   if ('result' in rest) return status === null || status === 200 ? null : `a result with status ${status}`;
-  const { code, message, data } = rest['error'] as Record<string, any>;
+  const { code, message, data } = rest['error'] as { code: number; message: unknown; data?: ErrorData };
   if (typeof message !== 'string' || message === '') return 'no message';
-  if (typeof data?.retryable !== 'boolean') return 'no data.retryable';
+  if (data === undefined || typeof data.retryable !== 'boolean') return 'no data.retryable';
   if (code > 0) return data.type in BUSINESS_ERRORS ? null : `business type ${data.type}`;
   const row = PROXY_ERRORS[data.type as keyof typeof PROXY_ERRORS];
   if (row === undefined || row.code !== code) return `code ${code} with type ${data.type}`;

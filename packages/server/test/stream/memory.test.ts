@@ -96,22 +96,12 @@ test.runIf(process.platform === 'linux').each<[string, Plan, string | null]>([
   ['that leaves packed by gzip', { framing: 'length', packed: null }, 'gzip'],
   ['that leaves packed by br', { framing: 'length', packed: null }, 'br'],
   ['that leaves packed by zstd', { framing: 'length', packed: null }, 'zstd'],
-])('a result %s', async (name, next, encoding) => {
+])('a result %s', async (_, next, encoding) => {
   plan = next;
   const beforeBytes = readMemory('VmRSS');
   // Sets the peak back to what is in use now (proc(5)).
   writeFileSync(`/proc/${proxy.pid}/clear_refs`, '5');
-  const startMs = performance.now();
   const { bytes, hash } = await takeResult(encoding === null ? {} : { 'accept-encoding': encoding });
-  console.log(
-    name,
-    encoding,
-    'before',
-    beforeBytes / MEBIBYTE,
-    'added',
-    (readMemory('VmHWM') - beforeBytes) / MEBIBYTE,
-    performance.now() - startMs,
-  );
   expect({ bytes, hash }).toEqual(EXPECTED);
   expect(readMemory('VmHWM') - beforeBytes).toBeLessThan(ADDED_BYTES_MAX);
 });

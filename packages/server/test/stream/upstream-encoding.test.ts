@@ -1,0 +1,121 @@
+/** The promise: what a reverse proxy in front of Odoo packed is unpacked, bounded against bombs, and never half. */
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { makeCall, printResult } from '../scripted-upstream.ts';
+import { startCaller, takeAnswer } from './caller.ts';
+import { type Framing, writeAnswer, writeEnd, writeHead, writePiece } from './framing.ts';
+import { OUR_HEAD, startPair } from './pair.ts';
+
+const PACKERS: Record<string, [name: string, pack: (text: string | Uint8Array) => Buffer]> = {
+  gzip: ['gzip', gzipSync],
+  'x-gzip': ['x-gzip', gzipSync],
+  'GZIP by another case': ['GZIP', gzipSync],
+  br: ['br', brotliCompressSync],
+  zstd: ['zstd', zstdCompressSync],
+  deflate: ['deflate', deflateSync],
+  'deflate without its head': ['deflate', deflateRawSync],
+};
+const FRAMINGS: Framing[] = ['length', 'chunked', 'close'];
+
+describe.each(Object.entries(PACKERS))('%s', (_, [coding, pack]) => {
+  const headers = `Content-Encoding: ${coding}\r\n`;
+
+  test.each(FRAMINGS)('is unpacked to the same bytes: %s', async (framing) => {
+    const results = ['true', '[1.0, 9223372036854775808]', JSON.stringify('Größe '.repeat(200_000))];
+    const { proxy, upstream } = await startPair((socket, _request, index) =>
+      writeAnswer(socket, framing, pack(printResult(results[index]!)), headers),
+    );
+    for (const result of results) {
+      const { status, body } = await proxy.post(makeCall(upstream.url));
+      expect(status).toBe(200);
+      expect(body.equals(Buffer.from(`${OUR_HEAD}${result}}`))).toBe(true);
+    }
+  });
+
+  test.each(FRAMINGS)('cut short is an error where nothing has left: %s', async (framing) => {
+    const packed = pack(printResult(JSON.stringify(Array.from({ length: 300 }, (_, id) => id * 7919))));
+    const { proxy, upstream } = await startPair((socket) =>
+      writeAnswer(socket, framing, packed.subarray(0, packed.length - 40), headers),
+    );
+    const { status, json } = await proxy.call(makeCall(upstream.url));
+    expect(status).toBe(502);
+    expect(json).toMatchObject({ error: { code: -32004, data: { outcome: 'unknown' } } });
+  });
+
+  test('cut short breaks a long answer off', async () => {
+    const takeFirst = Promise.withResolvers<void>();
+    const packed = pack(printResult(JSON.stringify(Array.from({ length: 90_000 }, (_, id) => id * 7919))));
+    const { proxy, upstream } = await startPair(async (socket) => {
+      writeHead(socket, 'chunked', 0, headers);
+      writePiece(socket, 'chunked', packed.subarray(0, packed.length - 60_000));
+      await takeFirst.promise;
+      writePiece(socket, 'chunked', packed.subarray(packed.length - 60_000, packed.length - 20));
+      writeEnd(socket, 'chunked');
+    });
+    const caller = startCaller(proxy, makeCall(upstream.url));
+    await caller.until((bytes) => (takeAnswer(bytes)?.body.length ?? 0) > 1_000);
+    takeFirst.resolve();
+    expect(await caller.ended).toBe('reset');
+    expect(takeAnswer(caller.received)!.isWhole).toBe(false);
+  });
+});
+
+test.each(['gzip', 'br', 'zstd'])('a bomb of %s breaks the answer off early', async (coding) => {
+  const [, pack] = PACKERS[coding]!;
+  // 256 MiB of one letter: far more than any records pack to.
+  const bomb = pack(
+    Buffer.concat([Buffer.from(printResult('"').slice(0, -1)), Buffer.alloc(256 * 1024 ** 2, 'x')]),
+  );
+  expect(bomb.length).toBeLessThan(300_000);
+  const { proxy, upstream } = await startPair((socket) =>
+    writeAnswer(socket, 'length', bomb, `Content-Encoding: ${coding}\r\n`),
+  );
+  let taken = 0;
+  const caller = startCaller(proxy, makeCall(upstream.url));
+  caller.socket.removeAllListeners('data').on('data', (bytes) => {
+    taken += bytes.length;
+  });
+  expect(await caller.ended).toBe('reset');
+  expect(taken).toBeLessThan(80 * 1024 ** 2);
+  await expect.poll(() => proxy.log).toMatchObject([{ outcome: 'broken_off' }]);
+});
+
+test('a bomb in a fault is given up at the bound of what is read whole', async () => {
+  const bomb = gzipSync(
+    Buffer.concat([Buffer.from('{"jsonrpc": "2.0", "id": 1, "error": "'), Buffer.alloc(64 * 1024 ** 2, 'x')]),
+  );
+  const { proxy, upstream } = await startPair((socket) =>
+    writeAnswer(socket, 'length', bomb, 'Content-Encoding: gzip\r\n'),
+  );
+  const { status, json } = await proxy.call(makeCall(upstream.url));
+  expect(status).toBe(502);
+  expect(json).toMatchObject({ error: { code: -32005 } });
+});
+
+test.each(['compress', 'gzip, br', 'exi', 'gzip, gzip'])(
+  '%j is no coding that can be unpacked',
+  async (coding) => {
+    const { proxy, upstream } = await startPair((socket) =>
+      writeAnswer(socket, 'length', gzipSync(printResult('true')), `Content-Encoding: ${coding}\r\n`),
+    );
+    const { status, json } = await proxy.call(makeCall(upstream.url));
+    expect(status).toBe(502);
+    expect(json).toMatchObject({ error: { code: -32005, data: { outcome: 'unknown' } } });
+  },
+);
+
+test.each(['identity', ''])('%j leaves the bytes as they are', async (coding) => {
+  const { proxy, upstream } = await startPair((socket) =>
+    writeAnswer(socket, 'length', printResult('true'), `Content-Encoding: ${coding}\r\n`),
+  );
+  expect((await proxy.post(makeCall(upstream.url))).body.toString()).toBe(`${OUR_HEAD}true}`);
+});
+
+test('bytes that are not packed as their header says are an error', async () => {
+  const { proxy, upstream } = await startPair((socket) =>
+    writeAnswer(socket, 'length', printResult('true'), 'Content-Encoding: gzip\r\n'),
+  );
+  const { status, json } = await proxy.call(makeCall(upstream.url));
+  expect(status).toBe(502);
+  expect(json.error.data.outcome).toBe('unknown');
+});
