@@ -93,7 +93,7 @@ async function sendHuge(socket: Socket): Promise<void> {
   while (missingBytes > 0 && !socket.destroyed) {
     const piece = HUGE_PIECE.subarray(0, missingBytes);
     missingBytes -= piece.length;
-    if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+    if (!socket.write(piece)) await new Promise((resolve) => socket.once('drain', resolve));
   }
   socket.end(end);
 }

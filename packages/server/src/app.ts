@@ -2,6 +2,7 @@
  * The composition root: builds the proxy from its settings and is the one file that knows every part. Nothing here
  * decides anything about a call.
  */
+import { maskValue } from './config/mask.ts';
 import type { Settings } from './config/schema.ts';
 import { createEgressDispatcher, type EgressDispatcher } from './egress/dispatcher.ts';
 import { parseEgressPolicy } from './egress/policy.ts';
@@ -120,16 +121,19 @@ export async function createApp({
 
 function openEgress(settings: Settings): EgressDispatcher {
   const { policy, faults } = parseEgressPolicy(settings.egress.allow);
-  if (faults.length > 0) {
-    throw new StartError(
-      faults.map(({ entry, message }) => `egress.allow: "${entry}": ${message}`).join('\n'),
-    );
-  }
+  if (faults.length > 0) throw new StartError(explainPolicyFaults(faults).join('\n'));
   return createEgressDispatcher({
     allow: policy,
     connectTimeoutMs: settings.upstream.connectTimeoutMs,
     firstByteTimeoutMs: settings.upstream.firstByteTimeoutMs,
   });
+}
+
+/** Faults of `egress.allow`, for the operator; a password in an entry is not shown. */
+export function explainPolicyFaults(faults: ReturnType<typeof parseEgressPolicy>['faults']): string[] {
+  return faults.map(
+    ({ entry, message }) => `egress.allow: "${maskValue('egress.allow', entry)}": ${message}`,
+  );
 }
 
 async function probeStore(store: Store): Promise<string | null> {

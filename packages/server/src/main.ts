@@ -4,9 +4,17 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { runCommandLine } from './cli/run.ts';
 
+const ECHO_MS = 300;
+
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+
+// Whoever read the output has gone, as `head` does when it has enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(1);
+});
 
 process.exitCode = await runCommandLine(
   {
@@ -24,14 +32,18 @@ process.exitCode = await runCommandLine(
   },
 );
 
-/** A second signal ends the program at once. */
+/**
+ * A second signal ends the program at once. One that comes with the first is its echo: npm passes on the Ctrl-C that the
+ * terminal has sent to all of them.
+ */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
-        resolve();
-      });
-    }
+    let firstMs: number | null = null;
+    const stop = () => {
+      if (firstMs !== null && performance.now() - firstMs > ECHO_MS) process.exit(1);
+      firstMs ??= performance.now();
+      resolve();
+    };
+    process.on('SIGTERM', stop).on('SIGINT', stop);
   });
 }

@@ -21,7 +21,7 @@ export const callCommand: Command = {
     const base = readAddress(input);
     const key = await readKey(input);
     const body = await input.readInput(input.arguments[0] ?? '-');
-    const timeout = input.option('timeout');
+    const timeout = readTimeout(input);
     const egress = createDispatcherTo(base.origin);
     try {
       const url = new URL(EXECUTE_PATH, base);
@@ -56,7 +56,16 @@ async function readKey({ option, readInput }: CommandInput): Promise<string> {
   const file = option('key-file');
   const key = file === undefined ? option('key') : (await readInput(file)).toString().trim();
   if (key === undefined) throw new CommandError('Give the client key with --key-file or --key.');
+  // What cannot be in a header is not shown: it may be another secret, or a whole file.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandError('This is not the text of a client key: ep_….');
   return key;
+}
+
+function readTimeout({ option }: CommandInput): string | undefined {
+  const seconds = option('timeout');
+  if (seconds !== undefined && !/^\d+$/.test(seconds))
+    throw new CommandError(`--timeout "${seconds}" is not a whole number of seconds.`);
+  return seconds;
 }
 
 /** True where the answer, or every answer of a batch, has a result. */

@@ -1,5 +1,6 @@
 /** `config …`: what the settings are, and whether they are right. Faults are reported before a command runs. */
 
+import { explainPolicyFaults } from '../app.ts';
 import { printSettings } from '../config/print.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 import { type Command, JSON_OPTION, printJson } from './command.ts';
@@ -21,8 +22,7 @@ export const configCheckCommand: Command = {
   summary: 'Check the settings and report every fault at once; nothing is started.',
   options: { json: JSON_OPTION },
   async run(input) {
-    const { faults } = parseEgressPolicy(input.settings.egress.allow);
-    const texts = faults.map(({ entry, message }) => `egress.allow: "${entry}": ${message}`);
+    const texts = explainPolicyFaults(parseEgressPolicy(input.settings.egress.allow).faults);
     if (input.isSet('json')) printJson(input, { ok: texts.length === 0, faults: texts });
     else if (texts.length === 0) input.print('The settings are right.\n');
     if (!input.isSet('json')) for (const text of texts) input.complain(`${text}\n`);

@@ -1,7 +1,7 @@
 /** `demo`: a sandbox Odoo, the proxy in front of it, and one real call whose request and answer are shown. */
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
-import { createApp, StartError } from '../app.ts';
+import { type App, createApp, StartError } from '../app.ts';
 import type { Settings } from '../config/schema.ts';
 import { createLogger } from '../observe/log.ts';
 import type { Command } from './command.ts';
@@ -15,9 +15,8 @@ export const demoCommand: Command = {
   async run({ settings, print, complain, isSet, untilStopped }) {
     const isOnce = isSet('once');
     const sandbox = await startSandbox({ version: 18 });
-    const app = await startProxy(settings, sandbox.url, isOnce);
+    const { app, url } = await startProxy(settings, sandbox.url, isOnce);
     try {
-      const url = await app.listen();
       const { key } = await app.keys.create({ name: 'demo' });
       const call = {
         id: 1,
@@ -60,9 +59,13 @@ export const demoCommand: Command = {
 };
 
 /** A proxy that forgets everything, on the port of the settings or, where that is taken or not needed, on a free one. */
-async function startProxy(settings: Settings, sandboxUrl: string, isOnce: boolean) {
-  const start = (port: number) =>
-    createApp({
+async function startProxy(
+  settings: Settings,
+  sandboxUrl: string,
+  isOnce: boolean,
+): Promise<{ app: App; url: string }> {
+  const start = async (port: number) => {
+    const app = await createApp({
       settings: {
         ...settings,
         http: { ...settings.http, port },
@@ -71,14 +74,16 @@ async function startProxy(settings: Settings, sandboxUrl: string, isOnce: boolea
       },
       logger: createLogger('silent'),
     });
+    try {
+      return { app, url: await app.listen() };
+    } catch (error) {
+      await app.stop();
+      throw error;
+    }
+  };
   if (isOnce) return start(0);
-  const app = await start(settings.http.port);
-  try {
-    await app.listen();
-  } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    await app.stop();
-    return start(0);
-  }
-  return app;
+  return start(settings.http.port).catch((error: unknown) => {
+    if (error instanceof StartError) return start(0);
+    throw error;
+  });
 }

@@ -4,6 +4,7 @@ import { StartError } from '../app.ts';
 import { splitFlags } from '../config/flags.ts';
 import { type LoadOptions, loadSettings } from '../config/load.ts';
 import { findNearestName } from '../config/nearest.ts';
+import { explainReadError } from '../config/read-error.ts';
 import { StoreError } from '../stores/store-error.ts';
 import { COMMON_OPTIONS, type Command, CommandError, type Surroundings } from './command.ts';
 import { COMMANDS } from './commands.ts';
@@ -36,6 +37,7 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
     }
     return await command.run({
       ...surroundings,
+      readInput: (path) => surroundings.readInput(path).catch((error) => explainUnread(path, error)),
       arguments: positionals,
       option: (name) => values[name] as string | undefined,
       isSet: (name) => values[name] === true,
@@ -49,6 +51,10 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
     }
     throw error;
   }
+}
+
+function explainUnread(path: string, error: unknown): never {
+  throw new CommandError(`${path}: ${explainReadError(error)}`);
 }
 
 function findCommand(rest: readonly string[]): Command | undefined {

@@ -29,7 +29,6 @@ export class HttpExchange implements Exchange {
     this.#bodyBytesMax = bodyBytesMax;
     this.address = address;
     this.requestId = readRequestId(this.header('x-request-id'));
-    tellWhenConnectionCloses(request, response);
     this.writer = new HttpAnswerWriter(
       request,
       response,
@@ -62,19 +61,6 @@ export class HttpExchange implements Exchange {
 /** The caller's own id where it is safe to log, or a new one (contract section 1). */
 export function readRequestId(header: string | undefined): string {
   return header !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : randomUUID();
-}
-
-/** Node does not tell a pipelined response that waits for its turn that the connection is gone. */
-function tellWhenConnectionCloses({ socket }: IncomingMessage, response: ServerResponse): void {
-  if (response.socket !== null) return;
-  const tell = () => closeWaiting(response);
-  socket.setMaxListeners(0).once('close', tell);
-  response.once('socket', () => socket.off('close', tell));
-}
-
-function closeWaiting(response: ServerResponse): void {
-  response.destroy();
-  response.emit('close');
 }
 
 /** Writes an answer to a response. Compresses it where the client asks for that and it is worth it. */
@@ -157,12 +143,8 @@ class HttpAnswerWriter implements AnswerWriter {
   breakOff(): void {
     this.#encoder?.destroy();
     const { socket } = this.#response;
-    if (socket === null) {
-      closeWaiting(this.#response);
-      return;
-    }
     // A reset, since an HTTP/1.0 client takes a plain end of the connection for the end of the answer.
-    if ('resetAndDestroy' in socket) socket.resetAndDestroy();
+    if (socket && 'resetAndDestroy' in socket) socket.resetAndDestroy();
     this.#response.destroy();
   }
 

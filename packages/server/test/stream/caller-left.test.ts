@@ -46,9 +46,9 @@ interface Stage {
 }
 
 const STAGES: Record<string, Stage> = {
-  'while Odoo works': { script: silent, isReached: () => sleep(50) },
-  'within a short answer': { script: sendShort, isReached: () => sleep(50) },
-  'within a fault': { script: sendFault, isReached: () => sleep(50) },
+  'while Odoo works': { script: silent, isReached: () => sleep(20) },
+  'within a short answer': { script: sendShort, isReached: () => sleep(20) },
+  'within a fault': { script: sendFault, isReached: () => sleep(20) },
   'while the result stalls': {
     script: sendFirst(20_000),
     isReached: (caller) => caller.until((bytes) => bytes.length > 20_000),
@@ -75,6 +75,7 @@ test.each(CASES)('$stage, by $way', async ({ stage, way }) => {
   const { script, options = {}, isReached } = STAGES[stage]!;
   const { proxy, upstream } = await startPair(script);
   const caller = startCaller(proxy, makeCall(upstream.url), options);
+  await expect.poll(() => upstream.requests.length).toBe(1);
   await isReached(caller);
   expect(upstream.sockets.size).toBe(1);
   WAYS[way]!(caller.socket);

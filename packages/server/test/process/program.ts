@@ -1,0 +1,131 @@
+/** The real program as a child process, in a folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach } from 'vitest';
+
+const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
+const TIMEOUT_MS = 10_000;
+
+const folders: string[] = [];
+const running = new Set<ChildProcess>();
+afterEach(async () => {
+  await Promise.all([...running].map(endChild));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function endChild(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve();
+    else child.once('exit', () => resolve()).kill('SIGKILL');
+  });
+}
+
+/** An empty folder that goes after the test. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+export interface Ended {
+  /** Exit status; null where a signal ended it. */
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Program {
+  readonly pid: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Writes to standard input and closes it. */
+  input(text: string): void;
+  /** Closes our end of its standard output. */
+  stopReading(): void;
+  kill(signal: NodeJS.Signals): void;
+  /** The first match in standard output; fails where the program ends or the time is over without one. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  ended: Promise<Ended>;
+}
+
+export interface ProgramOptions {
+  folder: string;
+  env?: Record<string, string>;
+}
+
+export function startProgram(args: readonly string[], { folder, env = {} }: ProgramOptions): Program {
+  const child = spawn(process.execPath, [ENTRY, ...args], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: 'pipe',
+  });
+  running.add(child);
+  child.stdin.on('error', () => {});
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    child.on('close', (status) => {
+      running.delete(child);
+      resolve({ status, stdout, stderr });
+    });
+  });
+  return {
+    pid: child.pid as number,
+    get stdout() {
+      return stdout;
+    },
+    get stderr() {
+      return stderr;
+    },
+    input: (text) => child.stdin.end(text),
+    stopReading: () => void child.stdout.destroy(),
+    kill: (signal) => void child.kill(signal),
+    waitFor(pattern) {
+      return new Promise((resolve, reject) => {
+        const fail = (why: string) => reject(new Error(`${why} without ${pattern}: ${stdout}${stderr}`));
+        const timer = setTimeout(fail, TIMEOUT_MS, 'time is over');
+        const look = () => {
+          const match = pattern.exec(stdout);
+          if (match === null) return;
+          clearTimeout(timer);
+          child.stdout.off('data', look);
+          resolve(match);
+        };
+        child.stdout.on('data', look);
+        void ended.then(() => fail('ended'));
+        look();
+      });
+    },
+    ended,
+  };
+}
+
+/** Runs a command to its end. */
+export function runProgram(
+  args: readonly string[],
+  { input = '', ...options }: ProgramOptions & { input?: string },
+): Promise<Ended> {
+  const program = startProgram(args, options);
+  program.input(input);
+  return program.ended;
+}
+
+export interface Server extends Program {
+  url: string;
+}
+
+/** `serve` on a free port, until it listens. */
+export async function startServer(args: readonly string[], options: ProgramOptions): Promise<Server> {
+  const program = startProgram(['serve', '--http.port=0', ...args], options);
+  const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
+  return Object.assign(program, { url: url as string });
+}

@@ -1,0 +1,194 @@
+/** Promises of the running program: its first key, its signals, its end and its restart. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { send } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type Script,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { makeFolder, type Program, runProgram, type Server, startServer } from './program.ts';
+
+const KEY = /\bep_\w+/;
+
+let folder: string;
+let upstream: ScriptedUpstream;
+let script: Script;
+beforeEach(async () => {
+  folder = makeFolder();
+  script = (socket) => answerLikeOdoo(socket, printResult('7'));
+  upstream = await startUpstream((...args) => script(...args));
+});
+afterEach(() => upstream.close());
+
+const start = (...args: string[]) => startServer([`--egress.allow=${upstream.url}`, ...args], { folder });
+
+function call(server: Server, key: string) {
+  return send(`${server.url}/api/erp/execute`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': key, 'content-type': 'application/json' },
+    body: JSON.stringify(makeCall(upstream.url)),
+  });
+}
+
+async function stop(program: Program): Promise<void> {
+  program.kill('SIGTERM');
+  expect((await program.ended).status).toBe(0);
+}
+
+async function readKey(program: Program): Promise<string> {
+  return (await program.waitFor(KEY))[0];
+}
+
+it('prints the first key at the first start, and never again; it goes on working', async () => {
+  const first = await start();
+  const key = await readKey(first);
+  expect((await call(first, key)).status).toBe(200);
+  await stop(first);
+  expect(first.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
+  const second = await start();
+  expect((await call(second, key)).body.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":7}');
+  await stop(second);
+  expect(second.stdout + second.stderr).not.toMatch(KEY);
+  expect(readFileSync(join(folder, 'data/erp-proxy.db')).includes(key.slice(16, 40))).toBe(false);
+  expect(statSync(join(folder, 'data/erp-proxy.db')).mode & 0o077).toBe(0);
+});
+
+it('keeps its keys through kill -9', async () => {
+  const first = await start();
+  const key = await readKey(first);
+  await call(first, key);
+  first.kill('SIGKILL');
+  await first.ended;
+  const second = await start();
+  expect((await call(second, key)).status).toBe(200);
+  expect(second.stdout).not.toMatch(KEY);
+});
+
+it.each(['SIGTERM', 'SIGINT'] as const)(
+  'at %s the running call ends well, a new one is refused, and the exit status is 0',
+  async (signal) => {
+    script = async (socket) => {
+      await sleep(600);
+      answerLikeOdoo(socket, printResult('"late"'));
+    };
+    const server = await start();
+    const key = await readKey(server);
+    const running = call(server, key);
+    await expect.poll(() => upstream.requests.length).toBe(1);
+    server.kill(signal);
+    await server.waitFor(/stopping/);
+    const refused = await call(server, key);
+    expect(refused.status).toBe(503);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect((await running).body.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":"late"}');
+    expect((await server.ended).status).toBe(0);
+    expect(server.stderr).toBe('');
+  },
+);
+
+it('ends at once at a second signal, but not at the echo of the first', async () => {
+  script = () => {};
+  const server = await start();
+  const running = call(server, await readKey(server)).catch(() => 'broken off');
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  server.kill('SIGINT');
+  server.kill('SIGINT');
+  await server.waitFor(/stopping/);
+  await sleep(500);
+  expect((await send(`${server.url}/healthz`)).status).toBe(200);
+  server.kill('SIGINT');
+  expect((await server.ended).status).toBe(1);
+  expect(await running).toBe('broken off');
+});
+
+it('says that its port is taken, and ends with status 1', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => other.once('listening', resolve));
+  const { port } = other.address() as { port: number };
+  const { status, stdout, stderr } = await runProgram(['serve', `--http.port=${port}`], { folder });
+  other.close();
+  expect(status).toBe(1);
+  expect(stderr).toBe(
+    `Port ${port} on 127.0.0.1 is taken; end what uses it, or choose another with --http.port.\n`,
+  );
+  expect(stdout, 'a key that nobody can use').toBe('');
+});
+
+it('reports all bad settings at once with status 2, and starts nothing', async () => {
+  const { status, stdout, stderr } = await runProgram(['serve', '--http.port=abc', '--htp.host=x'], {
+    folder,
+    env: { ERP_PROXY_LOG_LEVEL: 'loud', ERP_PROXY_KEYS_HASH_SECRET: 'short-and-secret' },
+  });
+  expect(status).toBe(2);
+  expect(stdout).toBe('');
+  for (const name of ['--http.port', '--htp.host', 'ERP_PROXY_LOG_LEVEL', 'ERP_PROXY_KEYS_HASH_SECRET']) {
+    expect(stderr).toContain(`${name}: `);
+  }
+  expect(stderr).not.toContain('short-and-secret');
+  expect(existsSync(join(folder, 'data'))).toBe(false);
+});
+
+it('says what is wrong with its store, and ends with status 1', async () => {
+  const { status, stderr } = await runProgram(
+    ['serve', '--http.port=0', '--store.url=sqlite:/dev/null/x.db'],
+    { folder },
+  );
+  expect(status).toBe(1);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+it('sees keys that the command line makes and revokes beside it, within a second', async () => {
+  const server = await start();
+  const first = await readKey(server);
+  const made = await runProgram(['keys', 'create', '--name=shop', '--json'], { folder });
+  expect(made.status).toBe(0);
+  const { id, key, name } = JSON.parse(made.stdout);
+  expect(name).toBe('shop');
+  expect((await call(server, key)).status).toBe(200);
+
+  const listed = await runProgram(['keys', 'list', '--json'], { folder });
+  expect(JSON.parse(listed.stdout)).toMatchObject([
+    { name: 'first key', state: 'active' },
+    { id, name: 'shop', state: 'active' },
+  ]);
+  expect(listed.stdout).not.toContain(key.slice(16));
+
+  const revoked = await runProgram(['keys', 'revoke', id, '--json'], { folder });
+  expect(JSON.parse(revoked.stdout)).toEqual({ id, revoked: true });
+  await expect.poll(async () => (await call(server, key)).status, { timeout: 1000 }).toBe(401);
+  expect((await call(server, first)).status).toBe(200);
+  const unknown = await runProgram(['keys', 'revoke', 'nobody'], { folder });
+  expect(unknown.status).toBe(1);
+  expect(unknown.stderr).toContain('There is no key with the id "nobody"');
+});
+
+it('refuses a body of 33 MiB without taking memory for it', async () => {
+  const server = await start();
+  const key = await readKey(server);
+  await call(server, key);
+  const before = readPeakMib(server);
+  const body = Buffer.alloc(33 * 1024 ** 2, ' ');
+  const headers = { 'content-type': 'application/json' };
+  for (const name of ['ep_bad', key]) {
+    const answer = await send(`${server.url}/api/erp/execute`, {
+      method: 'POST',
+      headers: { ...headers, 'x-proxy-api': name },
+      body,
+    });
+    expect(answer.status).toBe(name === key ? 413 : 401);
+  }
+  expect(readPeakMib(server) - before).toBeLessThan(24);
+});
+
+/** The most memory that the process has held so far (proc(5), VmHWM). */
+function readPeakMib({ pid }: Server): number {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
