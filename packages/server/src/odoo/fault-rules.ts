@@ -137,7 +137,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     type: 'arguments_invalid',
     name: /\.TypeError$/,
     message:
-      /(got an unexpected keyword argument|missing \d+ required (positional|keyword-only) argument|positional arguments? but \d+|got multiple values for|got some positional-only|argument after \*\*? must be|^int\(\) argument must be|format: a real number is required|^unhashable type|not supported between instances of|unsupported operand type)/,
+      /(got an unexpected keyword argument|missing (\d+|a) required ((positional|keyword-only) )?argument|positional arguments? but \d+|^too many positional arguments|\bmultiple values for|got some positional-only|parameter is positional only|^cannot call \S+ with ids$|argument after \*\*? must be|^int\(\) argument must be|format: a real number is required|^unhashable type|not supported between instances of|unsupported operand type)/,
   },
   {
     type: 'arguments_invalid',

@@ -5,6 +5,7 @@
 import { BUSINESS_CODES, BUSINESS_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
 import { createFaultCleaner, type FaultCleaner } from './fault-cleaner.ts';
 import { FAULT_RULES, type FaultRule } from './fault-rules.ts';
+import { translateJson2Fault } from './json2-faults.ts';
 
 /** The `error` member of an answer that Odoo gave. */
 export type Fault = {
@@ -99,11 +100,14 @@ function readFault(fault: unknown): ReadFault {
   const outer = isObject(fault) ? fault : {};
   const inner = isObject(outer['data']) ? outer['data'] : 'data' in outer ? {} : outer;
   const name = inner['name'];
-  return {
-    code: typeof outer['code'] === 'number' ? outer['code'] : undefined,
+  const raw = {
     name: typeof name === 'string' && name.length <= NAME_LENGTH_MAX ? name : '',
     message: typeof inner['message'] === 'string' ? inner['message'] : '',
     arguments: Array.isArray(inner['arguments']) ? inner['arguments'] : [],
+  };
+  return {
+    code: typeof outer['code'] === 'number' ? outer['code'] : undefined,
+    ...(inner === outer ? translateJson2Fault(raw) : raw),
     context: isObject(inner['context']) ? inner['context'] : {},
     debug: typeof inner['debug'] === 'string' ? inner['debug'] : '',
   };

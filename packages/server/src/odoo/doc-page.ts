@@ -1,0 +1,115 @@
+/**
+ * Reads the signatures of a model's methods from `/doc-bearer/<model>.json` (FACTS 9.2). A page of another shape is refused
+ * and a method that is described otherwise than expected is left out: an argument must never get a name by guessing.
+ * Knows nothing of how the page was fetched; its length is the caller's to bound.
+ */
+import type { Parameter, ParameterKind, Signature } from './signature.ts';
+
+export type DocPage =
+  | { signatures: ReadonlyMap<string, Signature> }
+  /** Why the page is not taken; for the log. */
+  | { refusal: string };
+
+/** `model` is the one that was asked for: the pages of all models share one ETag (FACTS 9.3), so a cache can mix them up. */
+export function readDocPage(bytes: Uint8Array, model: string): DocPage {
+  let page: unknown;
+  try {
+    page = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return { refusal: 'the page is not JSON' };
+  }
+  if (!isObject(page)) return { refusal: 'the page is not an object' };
+  if (page['model'] !== model) return { refusal: 'the page is not about the model that was asked for' };
+  const methods = page['methods'];
+  if (!isObject(methods)) return { refusal: 'the page lists no methods' };
+  const signatures = new Map<string, Signature>();
+  for (const [name, method] of Object.entries(methods)) {
+    const signature = readMethod(method);
+    if (signature !== null) signatures.set(name, signature);
+  }
+  return { signatures };
+}
+
+/** What a method can be marked with; with any other mark, who knows what it takes. */
+const MARKS: ReadonlySet<unknown> = new Set(['model', 'readonly']);
+
+function readMethod(method: unknown): Signature | null {
+  if (!isObject(method)) return null;
+  const { parameters: described, signature: text, api: marks = [] } = method;
+  if (!isObject(described) || typeof text !== 'string') return null;
+  if (!Array.isArray(marks) || !marks.every((mark) => MARKS.has(mark))) return null;
+  const parameters = readParameters(described, text);
+  if (parameters === null) return null;
+  return { kind: marks.includes('model') ? 'model' : 'ids', parameters, isPrivate: false };
+}
+
+/** Far more than any method has. */
+const PARAMETERS_MAX = 200;
+/** Python allows more letters; a name in them is rare enough to go another way. */
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const KINDS: ReadonlyMap<unknown, ParameterKind> = new Map([
+  [undefined, 'positional'],
+  ['POSITIONAL_ONLY', 'positional_only'],
+  ['POSITIONAL_OR_KEYWORD', 'positional'],
+  ['VAR_POSITIONAL', 'var_positional'],
+  ['KEYWORD_ONLY', 'keyword_only'],
+  ['VAR_KEYWORD', 'var_keyword'],
+]);
+
+function readParameters(described: Record<string, unknown>, text: string): Parameter[] | null {
+  const entries = Object.entries(described);
+  if (entries.length > PARAMETERS_MAX) return null;
+  const parameters: Parameter[] = [];
+  let at = 0;
+  for (const [name, description] of entries) {
+    if (!IDENTIFIER.test(name) || !isObject(description)) return null;
+    const kind = KINDS.get(description['kind']);
+    if (kind === undefined) return null;
+    const written = findParameter(text, name, at);
+    if (written === null) return null;
+    at = written.end;
+    const isVariadic = kind === 'var_positional' || kind === 'var_keyword';
+    const isRequired = !isVariadic && !('default' in description) && !written.hasDefault;
+    parameters.push({ name, kind, isRequired });
+  }
+  return isPythonOrder(parameters) ? parameters : null;
+}
+
+/**
+ * Where the signature's text names the parameter, at or behind `start`. The order of an object's members is lost in many
+ * tools, and with it which argument is which; the text keeps it.
+ */
+function findParameter(
+  text: string,
+  name: string,
+  start: number,
+): { end: number; hasDefault: boolean } | null {
+  const pattern = new RegExp(`(?<=[(,] ?\\*{0,2})${name}(?=[,)=: ])(?:: ?[^=,)]*)?( ?=)?`, 'g');
+  pattern.lastIndex = start;
+  const found = pattern.exec(text);
+  return found && { end: pattern.lastIndex, hasDefault: found[1] !== undefined };
+}
+
+const ORDER: readonly ParameterKind[] = [
+  'positional_only',
+  'positional',
+  'var_positional',
+  'keyword_only',
+  'var_keyword',
+];
+
+/** The kinds in their order, at most one `*args` and `**kwargs`, and no required argument behind one with a default. */
+function isPythonOrder(parameters: readonly Parameter[]): boolean {
+  return parameters.every((parameter, index) => {
+    const before = parameters[index - 1];
+    if (before === undefined) return true;
+    const step = ORDER.indexOf(parameter.kind) - ORDER.indexOf(before.kind);
+    if (step < 0 || (step === 0 && parameter.kind.startsWith('var_'))) return false;
+    const isPositional = parameter.kind === 'positional_only' || parameter.kind === 'positional';
+    return !(isPositional && parameter.isRequired && !before.isRequired);
+  });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
