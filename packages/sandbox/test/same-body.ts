@@ -25,8 +25,8 @@ export function expectSameBody({ body: ours }: Answer, { body: recorded, headers
   }
   if (recorded.includes(cut) && !recorded.includes('"debug"')) {
     const firstRecord = (text: string) => readJson(/\{"id".*?\}(?=, \{|\])/.exec(text)?.[0] ?? '[]');
-    const beginning = (text: string) => text.slice(0, text.indexOf('[') + 2);
-    expect(beginning(ours)).toBe(beginning(recorded));
+    const envelopeLength = recorded.startsWith('{') ? 40 : 2;
+    expect(ours.slice(0, envelopeLength)).toBe(recorded.slice(0, envelopeLength));
     expect(findShapeDifference(firstRecord(recorded), firstRecord(ours))).toBeUndefined();
     return;
   }
