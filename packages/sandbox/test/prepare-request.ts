@@ -1,12 +1,13 @@
 /** Maps a recorded request onto the sandbox: its keys, its database, and records where the recorded server had some. */
 import type { Sandbox } from '../src/index.ts';
-import type { RecordedRequest } from './exchange.ts';
+import { exchange, type RecordedRequest } from './exchange.ts';
 
 export async function prepareRequest(
   sandbox: Sandbox,
   { name, request }: { name: string; request: RecordedRequest },
 ): Promise<RecordedRequest> {
-  if (request.body === null) return request;
+  const headers = await adaptHeaders(sandbox, request);
+  if (request.body === null) return { ...request, headers };
   const { admin, demo } = sandbox.users;
   let body = request.body
     .replace(/"o1\d"/g, `"${sandbox.db}"`)
@@ -16,12 +17,35 @@ export async function prepareRequest(
   body = body
     .replace(/"allowed_company_ids":\[[13,]*\]/, keepCompanies)
     .replace(/"product_id":\d+/, '"product_id":44');
-  if (name === 'error-access-record-rule') body = body.replace(/\[\[\d+\]/, '[[71]');
-  else if (name === 'unlink-already-gone') body = body.replace(/\[\[\d+\]/, '[[999]');
-  else body = await replaceRecords(sandbox, name, body);
-  await createTwin(sandbox, name, body);
-  return { ...request, body };
+  if (name === 'error-access-record-rule') body = body.replace(recordIds, '$1[71]');
+  else if (name === 'unlink-already-gone') body = body.replace(recordIds, '$1[999]');
+  else body = await replaceRecords(sandbox, name, request.path, body);
+  await createTwin(sandbox, name, request.path, body);
+  return { ...request, headers, body };
 }
+
+async function adaptHeaders(
+  { url, db, users: { admin, demo } }: Sandbox,
+  request: RecordedRequest,
+): Promise<RecordedRequest['headers']> {
+  const adapted = request.headers.map(([name, value]): [string, string] => [
+    name,
+    value
+      .replace('<UPSTREAM_API_KEY>', admin.apiKey)
+      .replace('<UPSTREAM_DEMO_API_KEY>', demo.apiKey)
+      .replace(/^o1\d$/, db),
+  ]);
+  const known = adapted.find(([name]) => name === 'If-None-Match');
+  if (known) {
+    const headers = adapted.filter((header) => header !== known);
+    const answer = await exchange(url, { ...request, headers });
+    known[1] = answer.headers.find(([name]) => name === 'ETag')?.[1] ?? '';
+  }
+  return adapted;
+}
+
+/** The ids of a call: the first argument of execute_kw, a member of json2. */
+const recordIds = /(\[|"ids":)\[\d+\]/;
 
 type Call = (model: string, method: string, args: unknown[]) => Promise<unknown>;
 
@@ -49,9 +73,11 @@ function keepCompanies(text: string): string {
 }
 
 /** Ids of records that an earlier recording made: the sandbox gets one for each. */
-async function replaceRecords(sandbox: Sandbox, name: string, body: string): Promise<string> {
+async function replaceRecords(sandbox: Sandbox, name: string, path: string, body: string): Promise<string> {
   const [, model = '', list = ''] =
-    /"(res\.partner|sale\.order)","\w+",\[\[?(\d+(?:,\d+)*)\b/.exec(body) ?? [];
+    /"(res\.partner|sale\.order)","\w+",\[\[?(\d+(?:,\d+)*)\b/.exec(body) ??
+    /\/(res\.partner|sale\.order)\/\w+ .*"ids":\[(\d+(?:,\d+)*)\b/.exec(`${path} ${body}`) ??
+    [];
   if (!list) return body;
   const call = callAs(sandbox);
   const ids: number[] = [];
@@ -74,11 +100,14 @@ async function createRecord(call: Call, model: string, name: string): Promise<nu
 }
 
 /** Recordings of a unique constraint need the record that is there already. */
-async function createTwin(sandbox: Sandbox, name: string, body: string): Promise<void> {
+async function createTwin(sandbox: Sandbox, name: string, path: string, body: string): Promise<void> {
   const call = callAs(sandbox);
-  const tag = /"crm\.tag","create",\[\[\{"name":"([^"]+)"/.exec(body)?.[1];
+  const tag = /crm\.tag(?:","|\/)create\b.*"name":"([^"]+)"/.exec(`${path} ${body}`)?.[1];
   if (name.startsWith('error-unique-violation') && tag) await call('crm.tag', 'create', [{ name: tag }]);
-  if (name === 'create-date-datetime' && sandbox.version > 17) {
+  if (name !== 'create-date-datetime' || sandbox.version < 18) return;
+  // Over json2 the day was still free, over jsonrpc it was taken.
+  if (path.startsWith('/json/2')) await call('res.currency.rate', 'unlink', [[2]]);
+  else {
     await call('res.currency.rate', 'create', [
       { name: '2031-02-04', currency_id: 1, rate: 1, company_id: 1 },
     ]);

@@ -7,7 +7,10 @@ import { buildModels } from '../src/orm/registry.ts';
 import type { Version } from '../src/versions/personality.ts';
 import { pickPersonality } from '../src/versions/pick-personality.ts';
 
-type Recorded = Record<string, Record<string, { params: string[]; ids: boolean; private?: boolean }>>;
+type Recorded = Record<
+  string,
+  Record<string, { params: string[]; ids: boolean; private?: boolean; readonly?: boolean }>
+>;
 
 // Named arguments only, and each app overrides it with **kwargs: its list tells nothing.
 const left = new Set(['message_post']);
@@ -35,6 +38,17 @@ for (const version of versions) {
       ]);
       expect(ours).toEqual(theirs);
     });
+
+    // 16 and 17 do not know the mark.
+    if (version > 17) {
+      test('marks readonly what was recorded so', () => {
+        const methods = models.get('res.partner')?.methods ?? new Map<string, Method>();
+        const known = Object.entries(recorded['res.partner'] ?? {}).filter(([name]) => methods.has(name));
+        expect(known.map(([name]) => [name, methods.get(name)?.readonly])).toEqual(
+          known.map(([name, { readonly }]) => [name, readonly]),
+        );
+      });
+    }
 
     test('keeps private what was recorded as private', () => {
       const marked = Object.entries(recorded['res.partner'] ?? {}).filter(

@@ -44,6 +44,7 @@ export const world: Seed = {
 };
 
 const everyGroup = [
+  'api_doc.group_allow_doc',
   'account.group_account_invoice',
   'base.group_erp_manager',
   'base.group_partner_manager',

@@ -1,11 +1,9 @@
 /** The JSON-RPC envelope: id echo, missing results, the error object of each version (FACTS 1 and 2). */
-import { printJson } from '../json/print-json.ts';
 import { readJson } from '../json/read-json.ts';
-import { isObject, type Json, type JsonObject } from '../json/value.ts';
-import { Fault } from '../orm/fault.ts';
+import { isObject, type Json } from '../json/value.ts';
 import type { Wire } from '../versions/personality.ts';
-import { printTraceback } from './print-traceback.ts';
-import { contentLength, nosniff, type Reply, replyHtml } from './reply.ts';
+import { describeFault, toFault } from './describe-fault.ts';
+import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
 
 export interface JsonrpcRequest {
   readonly id: Json;
@@ -44,35 +42,12 @@ export function replyResult(
 }
 
 export function replyFault(id: Json, error: unknown, wire: Wire): Reply {
-  return replyJson({ jsonrpc: '2.0', id, error: describeFault(error, wire) }, []);
-}
-
-export function replyJson(value: JsonObject, headers: Reply['headers']): Reply {
-  const body = printJson(value);
-  if (!body.isWellFormed()) {
-    return replyHtml(
-      500,
-      '500 Internal Server Error',
-      'The server encountered an internal error and was unable to complete your request. Either the server is overloaded or there is an error in the application.',
-    );
-  }
-  return {
-    status: 200,
-    headers: [contentLength, ['Content-Type', 'application/json; charset=utf-8'], ...headers],
-    body,
-  };
-}
-
-function describeFault(error: unknown, wire: Wire): JsonObject {
-  const fault = error instanceof Fault ? error : new Fault('builtins.RuntimeError', String(error));
+  const fault = toFault(error);
   const isSession = fault.name === 'odoo.http.SessionExpiredException';
-  const isBare = fault.name === 'odoo.exceptions.AccessDenied' && !wire.accessDeniedTraceback;
-  const debug = isBare ? `${fault.name}: ${fault.message}\n` : printTraceback(fault);
-  const { name, message } = fault;
-  const rest = { message, arguments: fault.arguments, context: {} };
-  return {
+  const shown = {
     code: isSession ? 100 : wire.errorCode,
     message: isSession ? 'Odoo Session Expired' : 'Odoo Server Error',
-    data: wire.debugFirst ? { name, debug, ...rest } : { name, ...rest, debug },
+    data: describeFault(fault, wire),
   };
+  return replyJson({ jsonrpc: '2.0', id, error: shown }, []);
 }

@@ -3,14 +3,23 @@ import { printJson } from '../json/print-json.ts';
 import { accessDenied, Fault } from '../orm/fault.ts';
 import { callService, describeVersion } from '../rpc/call-service.ts';
 import type { Instance } from '../rpc/instance.ts';
-import { type JsonrpcRequest, readRequest, replyFault, replyJson, replyResult } from './answer-jsonrpc.ts';
+import { answerDoc } from './answer-doc.ts';
+import { answerJson2 } from './answer-json2.ts';
+import { type JsonrpcRequest, readRequest, replyFault, replyResult } from './answer-jsonrpc.ts';
+import { nameRoute } from './name-route.ts';
 import { bakeSession, replyNotFound, replyRedirect, replyWrongContentType } from './pages.ts';
-import { contentLength, nosniff, type Reply } from './reply.ts';
+import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
 
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly contentType: string | undefined;
+  readonly authorization: string | undefined;
+  /** X-Odoo-Database. */
+  readonly database: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+  /** A Content-Length was sent: json2 takes no body without. */
+  readonly hasLength: boolean;
   /** undefined: the client stalled before its body was whole. */
   readonly body: Buffer | undefined;
 }
@@ -20,14 +29,18 @@ export async function answerRequest(instance: Instance, request: HttpRequest): P
   const [pathname = '/', query = ''] = request.url.split('?');
   const path = pathname.replace(/(?<=.)\/$/, '');
   const onlyNosniff = wire.nosniff ? [nosniff] : [];
-  switch (path) {
+  const route = nameRoute(path);
+  instance.countRoute(route);
+  switch (route) {
     case '/jsonrpc':
+      if (!wire.jsonrpc) break;
       return answerRpc(request, instance, (call) => callService(instance, call.params));
     case '/web/webclient/version_info':
       return answerRpc(request, instance, async () => describeVersion(instance), [bakeSession(wire)]);
     case '/web/database/list':
       return answerRpc(request, instance, () => Promise.reject(accessDenied()));
     case '/web/session/get_session_info':
+    case '/web/dataset/call_kw':
       return replyFault(null, sessionExpired(), wire);
     case '/web/health':
       return replyHealth(instance, query.includes('db_server_status=1'));
@@ -40,14 +53,26 @@ export async function answerRequest(instance: Instance, request: HttpRequest): P
       }
       break;
     }
+    case '/json/2':
+      if (!wire.json2) break;
+      return answerJson2(instance, request, path);
+    case '/doc-bearer':
+      if (!wire.json2) break;
+      return answerDoc(instance, request, path);
+    case '/doc':
+      if (!wire.json2) break;
+      return replyRedirect(locateLogin(path, query), []);
     case '/':
       return replyRedirect(wire.home, [bakeSession(wire), ...onlyNosniff]);
   }
-  if (path.startsWith('/web/dataset/call_kw')) return replyFault(null, sessionExpired(), wire);
   if (path.startsWith('/json/') && wire.jsonRedirects) {
-    return replyRedirect(`/web/login?redirect=${encodeURIComponent(`${path}?${query}`)}`, []);
+    return replyRedirect(locateLogin(path, query), []);
   }
   return replyNotFound(wire);
+}
+
+function locateLogin(path: string, query: string): string {
+  return `/web/login?redirect=${encodeURIComponent(`${path}?${query}`)}`;
 }
 
 async function answerRpc(

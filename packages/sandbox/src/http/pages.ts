@@ -1,4 +1,4 @@
-/** What Odoo answers outside JSON-RPC: the 404 page, redirects, cookies, wrong content types. */
+/** What Odoo answers in HTML: the 404 pages, redirects, cookies, wrong content types. */
 import { randomBytes } from 'node:crypto';
 import type { Wire } from '../versions/personality.ts';
 import { contentLength, nosniff, type Reply, replyHtml } from './reply.ts';
@@ -35,18 +35,41 @@ export function replyRedirect(location: string, headers: Reply['headers']): Repl
 
 export function replyWrongContentType(wire: Wire, path: string, method: string): Reply {
   const { status, routeType } = wire.wrongContentType;
-  const types =
-    status === 415 && method !== 'POST' && method !== 'PUT'
-      ? '[&#39;http&#39;, &#39;json2&#39;]'
-      : '[&#39;http&#39;]';
-  const text = `Request inferred type is compatible with ${types} but &#39;${path}&#39; is type=&#39;${routeType}&#39;.`;
-  if (status === 400) return replyHtml(400, '400 Bad Request', text);
+  const isBodyless = status === 415 && method !== 'POST' && method !== 'PUT';
+  const types = isBodyless ? ['http', 'json2'] : ['http'];
+  if (status === 415)
+    return replyUnsupportedMedia(types, path, routeType, 'application/json, application/json-rpc');
+  return replyHtml(400, '400 Bad Request', explainType(types, path, routeType));
+}
+
+export function replyUnsupportedMedia(
+  types: readonly string[],
+  route: string,
+  routeType: string,
+  accepted: string,
+): Reply {
   return replyHtml(
     415,
     '415 Unsupported Media Type',
-    `${text}<br><br>Please verify the Content-Type request header and try again.`,
-    [['Accept', 'application/json, application/json-rpc']],
+    `${explainType(types, route, routeType)}<br><br>Please verify the Content-Type request header and try again.`,
+    [['Accept', accepted]],
   );
+}
+
+/** X-Odoo-Database names no database of this server (FACTS 3.3). */
+export function replyNoDatabase(): Reply {
+  return {
+    status: 404,
+    headers: [['Content-Type', 'text/html; charset=utf-8'], contentLength],
+    body: `<!DOCTYPE html>
+<title>404 Not Found</title>
+<h1>Not Found</h1>
+<p>No database is selected and the requested URL was not found in the server-wide controllers.</p>
+<p>Please verify the hostname, <a href=/web/login>login</a> and try again.</p>
+
+<!-- Alternatively, use the X-Odoo-Database header. -->
+`,
+  };
 }
 
 export function bakeSession(wire: Wire): readonly [string, string] {
@@ -55,6 +78,12 @@ export function bakeSession(wire: Wire): readonly [string, string] {
     'Set-Cookie',
     `session_id=${id}; Expires=${printDateIn(wire.longSessionIds ? 365 : 7)}; Max-Age=604800; HttpOnly; Path=/`,
   ];
+}
+
+function explainType(types: readonly string[], route: string, routeType: string): string {
+  const listed = types.map((type) => `&#39;${type}&#39;`).join(', ');
+  const shown = route.replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return `Request inferred type is compatible with [${listed}] but &#39;${shown}&#39; is type=&#39;${routeType}&#39;.`;
 }
 
 function printDateIn(days: number): string {

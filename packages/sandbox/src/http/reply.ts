@@ -1,3 +1,7 @@
+/** Answers: what they are made of, and how JSON and Werkzeug's plain pages become one. */
+import { printJson } from '../json/print-json.ts';
+import type { Json } from '../json/value.ts';
+
 /** An answer before it is written: status, headers in wire order, body. */
 export interface Reply {
   readonly status: number;
@@ -19,5 +23,21 @@ export function replyHtml(
     status,
     headers: [['Content-Type', 'text/html; charset=utf-8'], contentLength, ...headers],
     body: `<!doctype html>\n<html lang=en>\n<title>${title}</title>\n<h1>${title.replace(/^\d+ /, '')}</h1>\n<p>${text}</p>\n`,
+  };
+}
+
+export function replyJson(value: Json, headers: Reply['headers'], status = 200): Reply {
+  const body = printJson(value);
+  if (!body.isWellFormed()) {
+    return replyHtml(
+      500,
+      '500 Internal Server Error',
+      'The server encountered an internal error and was unable to complete your request. Either the server is overloaded or there is an error in the application.',
+    );
+  }
+  return {
+    status,
+    headers: [contentLength, ['Content-Type', 'application/json; charset=utf-8'], ...headers],
+    body,
   };
 }

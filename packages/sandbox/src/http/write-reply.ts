@@ -38,8 +38,12 @@ export function writeReply(
 const reasons: Record<number, string> = {
   200: 'OK',
   303: 'SEE OTHER',
+  304: 'NOT MODIFIED',
   400: 'BAD REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
   404: 'NOT FOUND',
   415: 'UNSUPPORTED MEDIA TYPE',
+  422: 'UNPROCESSABLE ENTITY',
   500: 'INTERNAL SERVER ERROR',
 };

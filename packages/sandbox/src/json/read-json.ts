@@ -8,7 +8,7 @@ export function readJson(text: string): Json {
   const reader = new Reader(text);
   const value = reader.readValue();
   reader.skipSpace();
-  if (reader.position !== text.length) throw reader.error();
+  if (reader.position !== text.length) throw reader.error('Extra data');
   return value;
 }
 
@@ -32,8 +32,12 @@ class Reader {
     this.#text = text;
   }
 
-  error(): SyntaxError {
-    return new SyntaxError(`no JSON at character ${this.position}`);
+  /** In Python's words: json2 shows them to its caller. */
+  error(what: string, position = this.position): SyntaxError {
+    const before = this.#text.slice(0, position);
+    const line = before.split('\n').length;
+    const column = position - before.lastIndexOf('\n');
+    return new SyntaxError(`${what}: line ${line} column ${column} (char ${position})`);
   }
 
   skipSpace(): void {
@@ -58,7 +62,7 @@ class Reader {
   #readNumber(): Json {
     number.lastIndex = this.position;
     const match = number.exec(this.#text);
-    if (!match) throw this.error();
+    if (!match) throw this.error('Expecting value');
     this.position = number.lastIndex;
     if (match[1] || match[2]) return new Float(Number(match[0]));
     const value = Number(match[0]);
@@ -71,7 +75,7 @@ class Reader {
     if (this.#take(']')) return items;
     do items.push(this.readValue());
     while (this.#take(','));
-    this.#expect(']');
+    this.#expect(']', ',');
     return items;
   }
 
@@ -81,16 +85,18 @@ class Reader {
     if (this.#take('}')) return members;
     do {
       this.skipSpace();
-      if (this.#text[this.position] !== '"') throw this.error();
+      if (this.#text[this.position] !== '"')
+        throw this.error('Expecting property name enclosed in double quotes');
       const name = this.#readString();
       this.#expect(':');
       members[name] = this.readValue();
     } while (this.#take(','));
-    this.#expect('}');
+    this.#expect('}', ',');
     return members;
   }
 
   #readString(): string {
+    const start = this.position;
     let value = '';
     this.position++;
     for (;;) {
@@ -99,7 +105,8 @@ class Reader {
       this.position = plain.lastIndex;
       const next = this.#text[this.position++];
       if (next === '"') return value;
-      if (next !== '\\') throw this.error();
+      if (next === undefined) throw this.error('Unterminated string starting at', start);
+      if (next !== '\\') throw this.error('Invalid control character at', this.position - 1);
       value += this.#readEscape();
     }
   }
@@ -109,12 +116,12 @@ class Reader {
     if ('"\\/'.includes(letter) && letter) return letter;
     if (letter === 'u') {
       const hex = this.#text.slice(this.position, this.position + 4);
-      if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw this.error();
+      if (!/^[0-9a-fA-F]{4}$/.test(hex)) throw this.error('Invalid \\uXXXX escape');
       this.position += 4;
       return String.fromCharCode(Number.parseInt(hex, 16));
     }
     const escaped = escapes[letter];
-    if (escaped === undefined) throw this.error();
+    if (escaped === undefined) throw this.error('Invalid \\escape', this.position - 2);
     return escaped;
   }
 
@@ -125,7 +132,7 @@ class Reader {
     return true;
   }
 
-  #expect(mark: string): void {
-    if (!this.#take(mark)) throw this.error();
+  #expect(mark: string, missed = mark): void {
+    if (!this.#take(mark)) throw this.error(`Expecting '${missed}' delimiter`);
   }
 }

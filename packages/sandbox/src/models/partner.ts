@@ -1,7 +1,7 @@
 /** Contacts and their categories, with the rights and rules of base. */
 import type { Json } from '../json/value.ts';
 import type { Environment } from '../orm/environment.ts';
-import { Fault, userError, validationError } from '../orm/fault.ts';
+import { Fault, userError, validationError, valueError } from '../orm/fault.ts';
 import {
   binary,
   boolean,
@@ -17,7 +17,10 @@ import {
   type Row,
   selection,
 } from '../orm/field.ts';
-import type { ModelSpec } from '../orm/model.ts';
+import type { Call, ModelSpec } from '../orm/model.ts';
+import { searchIds } from '../orm/search.ts';
+import { showRecordset } from '../orm/show-recordset.ts';
+import { createRow } from '../orm/write.ts';
 import { postMessage } from './post-message.ts';
 
 const types = [
@@ -98,7 +101,15 @@ export const partner: ModelSpec = {
   },
   validate: checkRecursion,
   beforeUnlink: keepUsedPartner,
-  methods: { message_post: postMessage },
+  methods: {
+    message_post: postMessage,
+    find_or_create: {
+      owner: '$class',
+      kind: 'model',
+      parameters: 'email, assert_valid_email=False',
+      run: findOrCreate,
+    },
+  },
 };
 
 export const partnerCategory: ModelSpec = {
@@ -127,6 +138,17 @@ function nameAddress(environment: Environment, row: Row): string {
 
 function countryCode(environment: Environment, row: Row): Json {
   return environment.store.get('res.country', row['country_id'] as number)?.['code'] ?? null;
+}
+
+/** A recordset, not ids: before 19 the caller gets it as text (FACTS 7.5). */
+function findOrCreate({ environment, model, values }: Call): Json {
+  const email = String(values['email'] ?? '').trim();
+  if (!email) throw valueError('An email is required for find_or_create to work');
+  if (values['assert_valid_email'] && !email.includes('@'))
+    throw valueError('A valid email is required for find_or_create to work properly.');
+  const [known] = searchIds(environment, model, [['email', '=ilike', email]], { limit: 1 });
+  const id = known ?? createRow(environment, model, { name: email, email });
+  return showRecordset(environment, model.name, [id]);
 }
 
 function checkRecursion(environment: Environment, row: Row): void {

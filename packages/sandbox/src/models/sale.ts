@@ -20,6 +20,7 @@ import {
 import { ensureOne, listRows } from '../orm/methods/record-methods.ts';
 import type { Call, Method, ModelSpec } from '../orm/model.ts';
 import { writeRows } from '../orm/write.ts';
+import { orderMethods } from './order-methods.ts';
 import { postMessage } from './post-message.ts';
 
 const sellers = ['sales_team.group_sale_manager', 'sales_team.group_sale_salesman'];
@@ -88,6 +89,7 @@ export const order: ModelSpec = {
     action_draft: method((call) => setState(call, 'draft')),
     action_quotation_send: method(openComposer),
     message_post: postMessage,
+    ...orderMethods,
   },
 };
 

@@ -13,7 +13,7 @@ export interface Call {
   readonly values: JsonObject;
 }
 
-/** `model`: no ids; `record`: args[0] is ids; `create`: args[0] is required and positional (FACTS 6.1). */
+/** `model`: no ids; `record`: on ids; `create`: no ids, and execute_kw wants args[0] and unpacks the result (FACTS 6.1). */
 export type MethodKind = 'model' | 'record' | 'create';
 
 export interface Method {
@@ -22,6 +22,8 @@ export interface Method {
   readonly kind: MethodKind;
   /** As in Python: `domain, offset=0, limit=None`. */
   readonly parameters: string;
+  /** Marked @api.readonly (FACTS 8.3). */
+  readonly readonly?: true;
   /** undefined is Python's None: the answer has no result (FACTS 1.2). */
   readonly run: (call: Call) => Json | undefined;
 }

@@ -2,6 +2,7 @@
 import { type Json, type JsonObject, toNumber } from '../json/value.ts';
 import { checkAccess, mayReadField } from './access.ts';
 import type { Environment } from './environment.ts';
+import { Fault } from './fault.ts';
 import type { Field, Row } from './field.ts';
 import type { Model } from './model.ts';
 import { showValue } from './values.ts';
@@ -14,7 +15,8 @@ export function readRows(
   namesShown = true,
 ): JsonObject[] {
   const fields = pickFields(environment, model, fieldNames);
-  const known = ids.flatMap((id) => toKnownId(environment, id));
+  checkTexts(environment, model, ids);
+  const known = ids.flatMap((id) => toKnownId(id));
   checkAccess(
     environment,
     model,
@@ -66,9 +68,23 @@ export function pickFields(environment: Environment, model: Model, names: Json):
   return fields;
 }
 
-function toKnownId(environment: Environment, id: Json): number[] {
+// PostgreSQL takes text for a number where it looks like one.
+function checkTexts(environment: Environment, model: Model, ids: readonly Json[]): void {
   const { idIsText } = environment.personality.texts;
-  if (typeof id === 'string' && idIsText) throw idIsText(id);
+  for (const id of ids) {
+    if (typeof id !== 'string') continue;
+    if (idIsText) throw idIsText(id);
+    if (/^\s*-?\d+\s*$/.test(id)) continue;
+    const table = model.name.replaceAll('.', '_');
+    const shown = `'${ids.slice(0, 2).map(String).join("', '")}'`;
+    throw new Fault(
+      'psycopg2.errors.InvalidTextRepresentation',
+      `invalid input syntax for type integer: "${id}"\nLINE 1: ..." FROM "${table}" WHERE "${table}"."id" IN (${shown}, ...\n${' '.repeat(61)}^\n`,
+    );
+  }
+}
+
+function toKnownId(id: Json): number[] {
   const number = toNumber(id);
   return number === undefined ? (id === false ? [0] : []) : [number];
 }

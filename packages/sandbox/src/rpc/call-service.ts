@@ -87,7 +87,7 @@ async function callObject(
   const parameters = method === 'execute' ? 'uid, obj, method, *args' : 'uid, obj, method, args, kw=None';
   bindArguments(method, parameters, [uid, ...args.slice(3)], {});
   const [positional, named] = method === 'execute' ? [rest, {}] : [rest[0] ?? [], rest[1] ?? {}];
-  instance.count(String(model), String(name));
+  instance.countCall(String(model), String(name));
   const environment = instance.environment(uid);
   return environment.store.transact(() =>
     callMethod(

@@ -17,40 +17,61 @@ export interface Requests {
   readonly total: number;
   /** By `model.method`, e.g. `res.partner.read`; refused calls are not counted. */
   readonly calls: Readonly<Record<string, number>>;
+  /** By route, whether the version has it or not: `/jsonrpc`, `/json/2`, `/doc-bearer`, `/web/version`, …; unknown paths are `other`. */
+  readonly routes: Readonly<Record<string, number>>;
   readonly wrongKeys: number;
+}
+
+interface Counters {
+  total: number;
+  readonly calls: Record<string, number>;
+  readonly routes: Record<string, number>;
+  wrongKeys: number;
 }
 
 export class Instance {
   readonly personality: Personality;
-  readonly requests: { total: number; calls: Record<string, number>; wrongKeys: number } = {
-    total: 0,
-    calls: {},
-    wrongKeys: 0,
-  };
+  readonly requests: Counters;
   readonly #models: ReadonlyMap<string, Model>;
   readonly #seed: Store;
   readonly #authDelayMs: number;
   #store: Store;
 
-  constructor(personality: Personality, authDelayMs: number) {
+  /** `before`: the instance that this one takes over from, with its data and its counters. */
+  constructor(personality: Personality, authDelayMs: number, before?: Instance) {
     this.personality = personality;
     this.#authDelayMs = authDelayMs;
     this.#models = buildModels(allModels, personality);
     this.#seed = seedStore(this.#models);
-    this.#store = this.#seed.copy();
+    this.#store = before ? before.#store : this.#seed.copy();
+    this.requests = before?.requests ?? { total: 0, calls: {}, routes: {}, wrongKeys: 0 };
+  }
+
+  /** Another version on the same data. This one stays whole: a request that it has begun ends as it began. */
+  upgrade(personality: Personality): Instance {
+    return new Instance(personality, this.#authDelayMs, this);
   }
 
   reset(): void {
     this.#store = this.#seed.copy();
   }
 
-  count(model: string, method: string): void {
+  countCall(model: string, method: string): void {
     const name = `${model}.${method}`;
     this.requests.calls[name] = (this.requests.calls[name] ?? 0) + 1;
   }
 
+  countRoute(name: string): void {
+    this.requests.routes[name] = (this.requests.routes[name] ?? 0) + 1;
+  }
+
   environment(uid: number): Environment {
     return new Environment({ store: this.#store, models: this.#models, personality: this.personality, uid });
+  }
+
+  /** What X-Odoo-Database may say; without it the only database is found. */
+  servesDatabase(name: string | undefined): boolean {
+    return !name || name === database;
   }
 
   /** Any database but ours fails as PostgreSQL does; `x_not_odoo…` exists but is empty (FACTS 4.2). */

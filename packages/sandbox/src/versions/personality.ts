@@ -7,7 +7,7 @@ import type { Fault } from '../orm/fault.ts';
 import type { FieldSpec } from '../orm/field.ts';
 import type { Method, Model } from '../orm/model.ts';
 
-export type Version = 16 | 17 | 18 | 19;
+export type Version = 16 | 17 | 18 | 19 | 22;
 
 /** The errors whose class or words differ between versions. */
 export interface Texts {
@@ -34,7 +34,7 @@ export interface Texts {
   readonly recordRule: (model: Model, operation: string, user: string) => Fault;
   /** Undefined: a language that is not installed is ignored. */
   readonly unknownLanguage: ((code: string) => Fault) | undefined;
-  /** Undefined: `read` of an id that is text gives nothing. */
+  /** Undefined: `read` of an id that is text gives nothing, unless it is no number. */
   readonly idIsText: ((id: string) => Fault) | undefined;
 }
 
@@ -48,6 +48,8 @@ export interface Personality {
   readonly methods: Readonly<Record<string, Partial<Method> | undefined>>;
   /** Public names that may not be called remotely (@api.private). */
   readonly privateMethods: ReadonlySet<string>;
+  /** Callable, but left out of /doc-bearer. */
+  readonly deprecatedMethods: ReadonlySet<string>;
   /** Fields that differ, by model: undefined = absent. */
   readonly fields: Readonly<Record<string, Readonly<Record<string, FieldSpec | undefined>>>>;
   /** id and display_name lead the fields of a record (19). */
@@ -58,6 +60,8 @@ export interface Personality {
   /** `copy` and `message_post` return lists. */
   readonly copyIsList: boolean;
   readonly messageIsList: boolean;
+  /** A recordset that a method returns is shown as its ids (19), else as text: `res.partner(1,)`. */
+  readonly recordsetIsList: boolean;
   /** read_group: keys before sums, and the caller's domain before the group's. */
   readonly readGroupKeysFirst: boolean;
   /** Joined domains are one long `&` (19) instead of nested ones. */
@@ -82,6 +86,10 @@ export interface Personality {
 
 /** How the HTTP side of the version looks. */
 export interface Wire {
+  /** Has /jsonrpc. */
+  readonly jsonrpc: boolean;
+  /** Has /json/2 and /doc-bearer. */
+  readonly json2: boolean;
   readonly errorCode: number;
   readonly debugFirst: boolean;
   readonly accessDeniedTraceback: boolean;

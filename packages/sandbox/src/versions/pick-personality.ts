@@ -4,7 +4,8 @@ import { version16 } from './version16.ts';
 import { version17 } from './version17.ts';
 import { version18 } from './version18.ts';
 import { version19 } from './version19.ts';
+import { version22 } from './version22.ts';
 
 export function pickPersonality(version: Version): Personality {
-  return { 16: version16, 17: version17, 18: version18, 19: version19 }[version];
+  return { 16: version16, 17: version17, 18: version18, 19: version19, 22: version22 }[version];
 }

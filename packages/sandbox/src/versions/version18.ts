@@ -108,8 +108,11 @@ export const version18: Personality = {
     web_save_multi: undefined,
     web_resequence: undefined,
     user_has_groups: undefined,
+    'res.users/authenticate': undefined,
+    'res.users/get_totp_invite_url': undefined,
   },
   privateMethods: new Set(),
+  deprecatedMethods: new Set(),
   fields: {
     'res.country': {
       country_group_codes: undefined,
@@ -121,6 +124,7 @@ export const version18: Personality = {
   takesAny: true,
   copyIsList: true,
   messageIsList: false,
+  recordsetIsList: false,
   readGroupKeysFirst: true,
   domainsAreFlat: false,
   confirmTwiceFails: true,
@@ -146,6 +150,8 @@ export const version18: Personality = {
     stamp: 'write_date',
   },
   wire: {
+    jsonrpc: true,
+    json2: false,
     errorCode: 200,
     debugFirst: true,
     accessDeniedTraceback: true,

@@ -65,6 +65,7 @@ export const version19: Personality = {
       ' ',
     ),
   ),
+  deprecatedMethods: new Set(['check_access_rights', 'check_access_rule', 'read_group', 'toggle_active']),
   fields: {
     'ir.model.fields': { complete_name: undefined },
     'res.country': {
@@ -76,6 +77,7 @@ export const version19: Personality = {
   domainsAreFlat: true,
   rpcArgumentsMin: 5,
   messageIsList: true,
+  recordsetIsList: true,
   cancelOpensWizard: false,
   composerHead: { name: 'Send' },
   quotationContext: (orderId) => ({
@@ -93,6 +95,7 @@ export const version19: Personality = {
   fieldAttributes: { ...version18.fieldAttributes, hasHierarchy: true },
   wire: {
     ...version18.wire,
+    json2: true,
     errorCode: 0,
     debugFirst: false,
     accessDeniedTraceback: false,
@@ -100,6 +103,5 @@ export const version19: Personality = {
     jsonrpcFunction: 'JSONRPC.jsonrpc',
     cookiesTwice: false,
     versionRoutes: true,
-    jsonRedirects: false,
   },
 };

@@ -54,6 +54,7 @@ export const describeMethods: Readonly<Record<string, Method>> = {
     owner: 'Base',
     kind: 'model',
     parameters: 'views, options=None',
+    readonly: true,
     run: (call) => {
       const views: Record<string, Json> = {};
       for (const pair of listOf(call.values['views']) as readonly Json[]) {

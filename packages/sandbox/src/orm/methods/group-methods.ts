@@ -12,12 +12,14 @@ export const groupMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'model',
     parameters: 'domain, fields, groupby, offset=0, limit=None, orderby=False, lazy=True',
+    readonly: true,
     run: (call) => readGroup(call),
   },
   web_read_group: {
     owner: 'Base',
     kind: 'model',
     parameters: 'domain, fields, groupby, limit=None, offset=0, orderby=False, lazy=True',
+    readonly: true,
     run: (call) => {
       const isFormatted = 'aggregates' in call.values;
       const everything = { ...call, values: { ...call.values, limit: null, offset: 0 } };
@@ -29,12 +31,14 @@ export const groupMethods: Readonly<Record<string, Method>> = {
     owner: 'Base',
     kind: 'model',
     parameters: 'domain, groupby=(), aggregates=(), having=(), offset=0, limit=None, order=None',
+    readonly: true,
     run: (call) => formatGroups(call),
   },
   formatted_read_grouping_sets: {
     owner: 'Base',
     kind: 'model',
     parameters: 'domain, grouping_sets, aggregates=(), *, order=None',
+    readonly: true,
     run: (call) =>
       listOf(call.values['grouping_sets']).map((groupby) =>
         formatGroups({ ...call, values: { ...call.values, groupby } }),

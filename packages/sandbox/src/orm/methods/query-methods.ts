@@ -1,9 +1,10 @@
 /** Methods that find and read: search, read, name_search and their kin. */
-import { Float, type Json, toNumber } from '../../json/value.ts';
+import { type Json, toNumber } from '../../json/value.ts';
 import { keyError } from '../fault.ts';
 import type { Call, Method } from '../model.ts';
 import { readRows } from '../read.ts';
 import { searchIds } from '../search.ts';
+import { showRecordset } from '../show-recordset.ts';
 import { getValue, nameRow } from '../values.ts';
 import { recordMissing } from '../write.ts';
 
@@ -14,6 +15,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'model',
     parameters: 'domain, offset=0, limit=None, order=None',
+    readonly: true,
     run: (call) => {
       const domain = call.values['domain'] ?? call.values['args'] ?? [];
       const ids = searchIds(call.environment, call.model, domain, call.values);
@@ -24,6 +26,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'model',
     parameters: 'domain, limit=None',
+    readonly: true,
     run: ({ environment, model, values }) =>
       searchIds(environment, model, values['domain'] ?? [], { limit: values['limit'] ?? null }).length,
   },
@@ -31,6 +34,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'model',
     parameters: 'domain=None, fields=None, offset=0, limit=None, order=None, **read_kwargs',
+    readonly: true,
     run: (call) => {
       const ids = searchIds(call.environment, call.model, call.values['domain'] ?? [], call.values);
       return readRows(call.environment, call.model, ids, call.values['fields'] ?? null, isClassic(call));
@@ -40,12 +44,14 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'model',
     parameters: 'domain, field_names, offset=0, limit=None, order=None',
+    readonly: true,
     run: ({ environment, model, values }) => searchIds(environment, model, values['domain'] ?? [], values),
   },
   read: {
     owner,
     kind: 'record',
     parameters: "fields=None, load='_classic_read'",
+    readonly: true,
     run: (call) =>
       readRows(call.environment, call.model, call.ids, call.values['fields'] ?? null, isClassic(call)),
   },
@@ -53,6 +59,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'model',
     parameters: "name='', args=None, operator='ilike', limit=100",
+    readonly: true,
     run: ({ environment, model, values }) => {
       const domain = (values['args'] ?? values['domain'] ?? []) as readonly Json[];
       const name = values['name'];
@@ -88,7 +95,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'record',
     parameters: 'flag=True',
-    run: ({ model, ids }) => printRecordset(model.name, ids),
+    run: ({ environment, model, ids }) => showRecordset(environment, model.name, ids),
   },
   mapped: {
     owner,
@@ -102,7 +109,8 @@ export const queryMethods: Readonly<Record<string, Method>> = {
         return row ? [getValue(environment, model, row, field)] : [];
       });
       return field.relation
-        ? printRecordset(
+        ? showRecordset(
+            environment,
             field.relation,
             [...new Set(found.flat())].filter((id) => id !== null),
           )
@@ -113,14 +121,9 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'record',
     parameters: '*args, **kwargs',
-    run: ({ model, ids }) => printRecordset(model.name, ids),
+    run: ({ environment, model, ids }) => showRecordset(environment, model.name, ids),
   },
 };
-
-// Odoo prints a recordset that a method returns, where the method is not declared to give ids (FACTS 7.5).
-function printRecordset(model: string, ids: readonly Json[]): string {
-  return `${model}(${ids.map((id) => String(id instanceof Float ? id.value : id)).join(', ')}${ids.length === 1 ? ',' : ''})`;
-}
 
 function isClassic(call: Call): boolean {
   return (call.values['load'] ?? '_classic_read') === '_classic_read';

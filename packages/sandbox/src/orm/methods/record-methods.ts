@@ -14,8 +14,7 @@ export const recordMethods: Readonly<Record<string, Method>> = {
     parameters: 'vals_list',
     run: ({ environment, model, values }) => {
       const rows = values['vals_list'] ?? null;
-      if (Array.isArray(rows)) return rows.map((row) => createRow(environment, model, row));
-      return createRow(environment, model, rows);
+      return (Array.isArray(rows) ? rows : [rows]).map((row) => createRow(environment, model, row));
     },
   },
   write: {

@@ -17,12 +17,14 @@ export const webMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'record',
     parameters: 'specification',
+    readonly: true,
     run: (call) => readNested(call.environment, call.model, listIds(call), call.values['specification']),
   },
   web_search_read: {
     owner,
     kind: 'model',
     parameters: 'domain, specification, offset=0, limit=None, order=None, count_limit=None',
+    readonly: true,
     run: (call) => {
       const { environment, model, values } = call;
       const ids = searchIds(environment, model, values['domain'] ?? [], values);
@@ -67,6 +69,7 @@ export const webMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'model',
     parameters: "name, specification, domain=None, operator='ilike', limit=100",
+    readonly: true,
     run: ({ environment, model, values }) => {
       const name = values['name'];
       const own = (values['domain'] ?? []) as readonly Json[];

@@ -1,0 +1,10 @@
+/** The methods that the documentation names: neither private nor deprecated, by alphabet (FACTS 9.2). */
+import type { Environment } from '../orm/environment.ts';
+import type { Model } from '../orm/model.ts';
+
+export function listCallable({ personality }: Environment, model: Model): readonly string[] {
+  const { privateMethods, deprecatedMethods } = personality;
+  return [...model.methods.keys()]
+    .filter((name) => !name.startsWith('_') && !privateMethods.has(name) && !deprecatedMethods.has(name))
+    .sort();
+}

@@ -1,0 +1,83 @@
+/** /json/2 and what it shares with /doc-bearer: database, bearer, and errors with a status (FACTS 3, 4.8). */
+import { readJson } from '../json/read-json.ts';
+import type { Json } from '../json/value.ts';
+import { callJson2 } from '../rpc/call-json2.ts';
+import { checkBearer } from '../rpc/check-bearer.ts';
+import { httpFault } from '../rpc/http-fault.ts';
+import type { Instance } from '../rpc/instance.ts';
+import type { HttpRequest } from './answer-request.ts';
+import { describeFault, toFault } from './describe-fault.ts';
+import { replyNoDatabase, replyUnsupportedMedia } from './pages.ts';
+import { nosniff, type Reply, replyJson } from './reply.ts';
+
+export function answerJson2(instance: Instance, request: HttpRequest, path: string): Reply {
+  return answerBearer(instance, request, () => {
+    const parts = path.split('/').slice(3).map(decodePart);
+    const [model, method] = parts;
+    const isCall = parts.length === 2 && request.method === 'POST' && model && method;
+    const type = request.contentType?.split(';')[0]?.trim().toLowerCase();
+    if (type !== 'application/json' && request.hasLength) {
+      const route = isCall ? '/json/2/<__model__>/<__method__>' : '/json/2/<path:subpath>';
+      return replyUnsupportedMedia(['http'], route, 'json2', 'application/json');
+    }
+    if (!isCall) throw httpFault('NotFound', 'Did you mean POST /json/2/<model>/<method>?');
+    const uid = checkBearer(instance, request.authorization);
+    const result = callJson2(instance, uid, model, method, readBodyJson(request));
+    return replyJson(result ?? null, [nosniff]);
+  });
+}
+
+// As Werkzeug: what is no escape stays as it is.
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Runs what needs the database; a fault becomes an error with its status. */
+export function answerBearer(instance: Instance, request: HttpRequest, run: () => Reply): Reply {
+  if (!instance.servesDatabase(request.database)) return replyNoDatabase();
+  try {
+    return run();
+  } catch (error) {
+    return replyFaultStatus(error, instance);
+  }
+}
+
+// Without a Content-Length the body is not looked at, chunked or not (FACTS 5.6).
+function readBodyJson({ body, hasLength }: HttpRequest): Json {
+  if (!hasLength) return null;
+  if (!body) {
+    throw httpFault(
+      'ClientDisconnected',
+      'The browser (or proxy) sent a request that this server could not understand.',
+    );
+  }
+  try {
+    return body.length > 0 ? readJson(body.toString('utf8')) : null;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw httpFault('BadRequest', `could not parse the body as json: ${reason}`);
+  }
+}
+
+/** The status that a class of Odoo's own has; every other is 500, RedirectWarning too. */
+const statuses: Readonly<Record<string, number>> = {
+  'odoo.exceptions.AccessDenied': 403,
+  'odoo.exceptions.AccessError': 403,
+  'odoo.exceptions.MissingError': 404,
+  'odoo.exceptions.UserError': 422,
+  'odoo.exceptions.ValidationError': 422,
+};
+
+function replyFaultStatus(error: unknown, { personality: { wire } }: Instance): Reply {
+  const fault = toFault(error);
+  const isHttp = fault.name.startsWith('werkzeug.');
+  const status = isHttp ? Number(fault.arguments[1]) : (statuses[fault.name] ?? 500);
+  const reply = replyJson(describeFault(fault, wire), [], status);
+  if (status !== 401) return reply;
+  // Odoo leaves the blank after the scheme.
+  return { ...reply, headers: [['WWW-Authenticate', 'Bearer '], ...reply.headers] };
+}

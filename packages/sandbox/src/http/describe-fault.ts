@@ -1,0 +1,17 @@
+/** The members of an error that both protocols show; their order is the version's (FACTS 2.1, 3.1). */
+import type { JsonObject } from '../json/value.ts';
+import { Fault } from '../orm/fault.ts';
+import type { Wire } from '../versions/personality.ts';
+import { printTraceback } from './print-traceback.ts';
+
+export function describeFault(fault: Fault, wire: Wire): JsonObject {
+  const isBare = fault.name === 'odoo.exceptions.AccessDenied' && !wire.accessDeniedTraceback;
+  const debug = isBare ? `${fault.name}: ${fault.message}\n` : printTraceback(fault);
+  const { name, message } = fault;
+  const rest = { message, arguments: fault.arguments, context: {} };
+  return wire.debugFirst ? { name, debug, ...rest } : { name, ...rest, debug };
+}
+
+export function toFault(error: unknown): Fault {
+  return error instanceof Fault ? error : new Fault('builtins.RuntimeError', String(error));
+}

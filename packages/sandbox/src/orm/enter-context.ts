@@ -1,0 +1,29 @@
+/** The environment of a call with the context that its caller sent. */
+import type { Json, JsonObject } from '../json/value.ts';
+import { isObject } from '../json/value.ts';
+import type { Environment } from './environment.ts';
+import { valueError } from './fault.ts';
+import { listItems } from './list-items.ts';
+
+export function enterContext(environment: Environment, context: Json | undefined): Environment {
+  const inContext = environment.withContext(readDict(context ?? null));
+  checkLanguage(inContext);
+  return inContext;
+}
+
+// What Python's dict() makes of a context.
+function readDict(value: Json): JsonObject {
+  if (!value) return {};
+  if (isObject(value)) return value;
+  const [first] = listItems(value);
+  if (first === undefined) return {};
+  throw valueError(`dictionary update sequence element #0 has length ${String(first).length}; 2 is required`);
+}
+
+function checkLanguage(environment: Environment): void {
+  const { unknownLanguage } = environment.personality.texts;
+  const code = environment.context['lang'];
+  if (!unknownLanguage || typeof code !== 'string') return;
+  const languages = [...environment.store.table('res.lang').values()];
+  if (!languages.some((row) => row['code'] === code && row['active'])) throw unknownLanguage(code);
+}

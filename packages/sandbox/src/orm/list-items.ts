@@ -1,0 +1,17 @@
+/** What Python's tuple() makes of a value: a text is its letters, a dict its keys. */
+import { nameType } from '../json/print-python.ts';
+import { isObject, type Json } from '../json/value.ts';
+import { typeError } from './fault.ts';
+
+export function listItems(value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'string') return [...value];
+  if (isObject(value)) return Object.keys(value);
+  throw typeError(`'${nameType(value)}' object is not iterable`);
+}
+
+/** What Odoo's browse() takes for ids: nothing, one or several. */
+export function browseIds(value: Json): readonly Json[] {
+  if (!value) return [];
+  return typeof value === 'number' || typeof value === 'bigint' ? [value] : listItems(value);
+}

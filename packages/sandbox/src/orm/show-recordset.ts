@@ -1,0 +1,9 @@
+/** A recordset as the caller of a method gets it that is not declared to return ids (FACTS 7.5). */
+import { Float, type Json } from '../json/value.ts';
+import type { Environment } from './environment.ts';
+
+export function showRecordset({ personality }: Environment, model: string, ids: readonly Json[]): Json {
+  if (personality.recordsetIsList) return ids;
+  const shown = ids.map((id) => String(id instanceof Float ? id.value : id));
+  return `${model}(${shown.join(', ')}${shown.length === 1 ? ',' : ''})`;
+}

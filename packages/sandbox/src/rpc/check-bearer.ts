@@ -1,0 +1,19 @@
+/** Who calls /json/2 and /doc-bearer: the user of the API key in the Authorization header (FACTS 4.8, 4.9). */
+import { users } from '../data/users.ts';
+import { httpFault } from './http-fault.ts';
+import type { Instance } from './instance.ts';
+
+/** The user's id. Passwords open nothing here, and a wrong key costs no time: it is not hashed as a password. */
+export function checkBearer(instance: Instance, authorization: string | undefined): number {
+  const key = /^bearer\s+(\S.*)$/i.exec(authorization ?? '')?.[1]?.trim();
+  if (!key) {
+    throw httpFault(
+      'Unauthorized',
+      'User not authenticated, use an API Key with a Bearer Authorization header.',
+    );
+  }
+  const user = Object.values(users).find((known) => known.apiKey === key);
+  if (user) return user.userId;
+  instance.requests.wrongKeys++;
+  throw httpFault('Unauthorized', 'Invalid apikey');
+}

@@ -1,0 +1,10 @@
+/** Odoo 22 as announced: 19 without /jsonrpc (FACTS 11). No recording holds it. */
+import type { Personality } from './personality.ts';
+import { version19 } from './version19.ts';
+
+export const version22: Personality = {
+  ...version19,
+  version: 22,
+  serverVersion: '22.0',
+  wire: { ...version19.wire, jsonrpc: false },
+};
