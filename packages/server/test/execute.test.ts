@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Proxy, startProxy } from './harness.ts';
-import { answerLikeOdoo, makeCall, printResult, type ScriptedUpstream, startUpstream } from './scripted-upstream.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+} from './scripted-upstream.ts';
 
 let upstream: ScriptedUpstream;
 let proxy: Proxy;

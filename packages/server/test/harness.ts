@@ -56,7 +56,12 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-export async function startProxy({ allow = [], settings = {}, clock, nowMs }: ProxyOptions = {}): Promise<Proxy> {
+export async function startProxy({
+  allow = [],
+  settings = {},
+  clock,
+  nowMs,
+}: ProxyOptions = {}): Promise<Proxy> {
   const log: Record<string, unknown>[] = [];
   const logger = createLogger('info', {
     write: (line: string) => {
@@ -78,7 +83,8 @@ export async function startProxy({ allow = [], settings = {}, clock, nowMs }: Pr
   const url = await app.listen();
   const { key } = await app.keys.create({ name: 'test' });
   const post: Proxy['post'] = (body, headers = {}) => {
-    const bytes = typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body);
+    const bytes =
+      typeof body === 'string' || body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body);
     return send(`${url}/api/erp/execute`, {
       method: 'POST',
       headers: { 'x-proxy-api': key, 'content-type': 'application/json', ...headers },
@@ -105,7 +111,11 @@ export function send(
   options: { method?: string; headers?: Record<string, string>; body?: string | Uint8Array } = {},
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(url, { method: options.method ?? 'GET', headers: options.headers ?? {}, agent: false });
+    const request = httpRequest(url, {
+      method: options.method ?? 'GET',
+      headers: options.headers ?? {},
+      agent: false,
+    });
     request.on('error', reject);
     request.on('response', (response) => {
       buffer(response).then(

@@ -138,6 +138,7 @@ it.each([
   const answer = await connection.next(1000);
   expect(answer?.status).toBe(401);
   expect(answer?.headers['connection']).toBe('close');
+  connection.socket.end();
   await connection.closed;
 });
 
@@ -159,6 +160,7 @@ it('asks for the body only of a client whose key and content type are right', as
   expect((await good.next())?.status).toBe(200);
   const refused = open(printPost([keyLine(), 'content-type: text/plain', ...headers]));
   expect((await refused.next())?.status).toBe(415);
+  refused.socket.end();
   await refused.closed;
 });
 

@@ -12,7 +12,7 @@ export interface Generator {
 }
 
 /** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function createRandom(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

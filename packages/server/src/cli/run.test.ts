@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { COMMANDS } from './commands.ts';
+import { runCommandLine } from './run.ts';
+
+let printed = '';
+let complained = '';
+afterEach(() => {
+  printed = '';
+  complained = '';
+});
+
+function run(...argv: string[]): Promise<number> {
+  return runCommandLine(
+    {
+      argv,
+      env: {},
+      cwd: '/nowhere',
+      readFile: () => {
+        throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
+      },
+      version: '1.2.3',
+    },
+    {
+      print: (text) => {
+        printed += text;
+      },
+      complain: (text) => {
+        complained += text;
+      },
+      readInput: () => Promise.reject(Object.assign(new Error('/a/path'), { code: 'EACCES' })),
+      untilStopped: () => Promise.resolve(),
+    },
+  );
+}
+
+describe('help', () => {
+  it.each([[['--help']], [['help']], [[]]])('%j lists every command', async (argv) => {
+    expect(await run(...argv)).toBe(0);
+    for (const { name, summary } of COMMANDS) {
+      expect(printed).toContain(name);
+      expect(printed).toContain(summary);
+    }
+  });
+
+  it.each(COMMANDS.map(({ name }) => name))(
+    '%s --help lists its options and starts nothing',
+    async (name) => {
+      expect(await run(...name.split(' '), '--help')).toBe(0);
+      const options = COMMANDS.find((command) => command.name === name)?.options ?? {};
+      for (const option of [...Object.keys(options), 'config', 'help'])
+        expect(printed).toContain(`--${option}`);
+      expect(complained).toBe('');
+    },
+  );
+
+  it('--version prints the version alone', async () => {
+    expect(await run('--version')).toBe(0);
+    expect(printed).toBe('1.2.3\n');
+  });
+});
+
+describe('what is called wrongly ends with 2 and says how to call it', () => {
+  it.each([
+    [['serv'], /no command "serv".*Did you mean "serve"/],
+    [['keys'], /"keys" goes with one of: keys create, keys list, keys revoke/],
+    [['keys', 'remove', 'x'], /no command "keys remove"/],
+    [['key', 'list'], /Did you mean "keys list"/],
+    [['keys', 'revoke'], /Call it as: erp-proxy keys revoke <id>/],
+    [['keys', 'revoke', 'a', 'b'], /Call it as: erp-proxy keys revoke <id>/],
+    [['serve', '--frob'], /--frob/],
+    [['serve', '--http.prt=1'], /nearest is --http\.port/],
+    [['serve', '--http.port=x', '--log.level=x'], /http\.port[\s\S]*log\.level/],
+    [['serve', '--config', 'missing.yaml'], /missing\.yaml: there is no such file/],
+    [['keys', 'create', '--name'], /--name/],
+    [['keys', 'create', '--store.url=memory:'], /store\.url is memory:/],
+    [['sandbox', '--version=12'], /one of 16, 17, 18, 19/],
+    [['sandbox', '--port=-1'], /0 to 65535/],
+    [['call', 'file', '--key=x'], /file: the file cannot be read \(EACCES\)/],
+  ])('%j', async (argv, says) => {
+    expect(await run(...argv)).toBe(2);
+    expect(complained).toMatch(says);
+    expect(printed).toBe('');
+    expect(complained).not.toContain('/a/path');
+  });
+});
+
+it('a setting may stand before or after the command, as one word or two', async () => {
+  for (const argv of [
+    ['--log.level=warn', 'config', 'print', '--json'],
+    ['config', 'print', '--log.level', 'warn', '--json'],
+  ]) {
+    printed = '';
+    expect(await run(...argv)).toBe(0);
+    expect(printed).toContain('warn');
+  }
+});
+
+it('ends with 1 where the settings are right and the surroundings are not', async () => {
+  expect(await run('keys', 'list', '--store.url=sqlite:/dev/null/keys.db')).toBe(1);
+  expect(complained.trim().split('\n')).toHaveLength(1);
+});
