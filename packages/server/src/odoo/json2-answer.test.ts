@@ -171,6 +171,7 @@ describe('an answer that was not recorded', () => {
     ['JSON of another program', { status: 404, body: '{"detail":"Not Found"}' }],
     ['a message of another program', { status: 500, body: '{"name":"Error","message":"no"}' }],
     ['an envelope of /jsonrpc', { status: 500, body: '{"jsonrpc":"2.0","error":{"data":{}}}' }],
+    ['a fault within another', { status: 500, body: '{"name":"a.B","message":"no","data":{"name":"c.D"}}' }],
     ['a list', { status: 500, body: '[]' }],
     ['null', { status: 500, body: 'null' }],
     ['broken JSON', { status: 500, body: '{"name": "odoo.exc' }],

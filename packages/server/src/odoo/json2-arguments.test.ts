@@ -156,6 +156,7 @@ describe('positional arguments', () => {
     ['model (*args)', '[]', '{"args":1}', "builtins.TypeError: got an unexpected keyword argument 'args'"],
     ['model (**kwargs)', '[]', '{"kwargs":1}', '{"kwargs":1}'],
     ['model (a, /)', '[]', '{}', "builtins.TypeError: missing a required argument: 'a'"],
+    ['model (a, /, **b)', '[]', '{"a":1}', "builtins.TypeError: missing a required argument: 'a'"],
     [
       'model (a=, /)',
       '[]',
@@ -244,10 +245,17 @@ describe('a fault', () => {
   });
 
   test('is found without listing millions of arguments', () => {
-    const params = `[${'0,'.repeat(1_000_000)}0]`;
-    const started = performance.now();
-    expect(describeMapped('model (a)', { params })).toMatch(/too many/);
-    expect(performance.now() - started).toBeLessThan(500);
+    const params = Buffer.from(`[${'0,'.repeat(4_000_000)}0]`);
+    const call = {
+      method: 'run',
+      signature: parseSignature('model (a)'),
+      keyword: Buffer.from('{}'),
+      secrets: [],
+    };
+    const before = process.cpuUsage();
+    expect(mapArguments({ ...call, params })).toHaveProperty('fault');
+    const { user } = process.cpuUsage(before);
+    expect(user).toBeLessThan(60_000);
   });
 });
 

@@ -86,7 +86,11 @@ function bindArguments({ method, signature, params, keyword }: PositionalCall) {
   }
 
   const missing = parameters.find(
-    ({ name, isRequired }) => isRequired && !bound.has(name) && (name === 'context' || !seen.has(name)),
+    ({ name, kind, isRequired }) =>
+      isRequired &&
+      !bound.has(name) &&
+      // Under these a keyword is another argument: the context of the call, or one of `**kwargs`.
+      (name === 'context' || kind === 'positional_only' || !seen.has(name)),
   );
   if (missing) return new Refusal('TypeError', `missing a required argument: '${missing.name}'`);
   // /jsonrpc looks at the first positional argument once the records are made, and takes them back (FACTS 6.1).
