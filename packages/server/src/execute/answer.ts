@@ -42,7 +42,7 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
   }
   const head = buildResultHead(id);
   if (reply.rest === null) {
-    writer.sendWhole(200, headers, Buffer.concat([head, ...reply.pieces]));
+    writer.sendWhole(200, headers, Buffer.concat([head, ...reply.pieces, reply.tail]));
     return OK;
   }
   return streamResult(head, reply, reply.rest, context);
@@ -80,8 +80,9 @@ async function streamResult(
   const breakOff = () => writer.breakOff();
   deadline.signal.addEventListener('abort', breakOff, { once: true });
   try {
-    const ending = new EndingCheck(reply.lengthBytes);
-    writer.begin(200, context.headers, reply.lengthBytes === null ? null : head.length + reply.lengthBytes);
+    const { lengthBytes, tail } = reply;
+    const ending = new EndingCheck(reply);
+    writer.begin(200, context.headers, lengthBytes === null ? null : head.length + lengthBytes + tail.length);
     for (const piece of reply.pieces) ending.take(piece);
     // Two writes of one turn leave together; a copy of the first piece (up to 64 KiB) would cost more.
     let room = writer.write(head);
@@ -92,6 +93,7 @@ async function streamResult(
       await writer.write(piece);
     }
     ending.finish();
+    if (tail.length > 0) await writer.write(tail);
     writer.end();
     return OK;
   } catch (error) {

@@ -15,7 +15,7 @@ function setUp(ttlMs = TTL_MS) {
   const memory = createCredentialMemory(ttlMs, () => nowMs);
   const calls = new AbortController();
   return {
-    check: (credentials: Credentials) => memory.check(credentials, calls.signal),
+    check: (credentials: Credentials) => memory.check(nameCredentials(credentials), calls.signal),
     advance: (ms: number) => {
       nowMs += ms;
     },

@@ -1,19 +1,10 @@
 /**
  * Remembers for a short time which credentials Odoo refused, so that a storm of bad keys does not reach it: each costs
  * some 330 ms of a worker, and Odoo has no lockout there (FACTS 4.6). Of credentials that it has not seen yet one call
- * goes ahead and the others wait a moment for its verdict. Holds hashes only.
+ * goes ahead and the others wait a moment for its verdict. It knows them by name only
+ * (credentials-id.ts).
  */
-import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-
-/** Who asks, and with what. */
-export interface Credentials {
-  origin: string;
-  pathPrefix: string;
-  db: string;
-  userId: number;
-  apiKey: string;
-}
 
 /** What an answer of Odoo said about the credentials; `unknown` where it did not get so far. */
 export type Verdict = 'accepted' | 'refused' | 'unknown';
@@ -23,7 +14,7 @@ export interface CredentialMemory {
    * `refused`: Odoo said no lately. Otherwise the call may go, and must call `settle` with what came of it. Where the
    * credentials are being tried by another call, its verdict is waited for, until the signal ends.
    */
-  check(credentials: Credentials, signal: AbortSignal): Ticket | 'refused' | Promise<Ticket | 'refused'>;
+  check(credentialsId: string, signal: AbortSignal): Ticket | 'refused' | Promise<Ticket | 'refused'>;
 }
 
 export interface Ticket {
@@ -37,7 +28,6 @@ const WAIT_MS_MAX = 1000;
 /** `refusedTtlMs` 0 turns the memory off. `nowMs` is a monotonic clock in milliseconds. */
 export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number): CredentialMemory {
   if (refusedTtlMs === 0) return { check: () => ({ settle() {} }) };
-  const salt = randomBytes(16).toString('base64');
   const verdicts = new LRUCache<string, 'accepted' | 'refused'>({
     max: REMEMBERED_MAX,
     // The clock is asked each time: the library's own copy of it is renewed by a real timer.
@@ -46,8 +36,7 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
   });
   const trials = new Map<string, Trial>();
 
-  function check(credentials: Credentials, signal: AbortSignal): ReturnType<CredentialMemory['check']> {
-    const id = hashCredentials(salt, credentials);
+  function check(id: string, signal: AbortSignal): ReturnType<CredentialMemory['check']> {
     const verdict = verdicts.get(id);
     if (verdict === 'refused') return 'refused';
     if (verdict === 'accepted') return { settle: (news) => doubt(id, news) };
@@ -108,8 +97,4 @@ class Trial {
   end(): void {
     for (const settle of this.#waiting) settle();
   }
-}
-
-function hashCredentials(salt: string, { origin, pathPrefix, db, userId, apiKey }: Credentials): string {
-  return hash('sha256', salt + JSON.stringify([origin, pathPrefix, db, userId, apiKey]), 'base64');
 }

@@ -9,21 +9,37 @@ import { readMembers } from '../json/members.ts';
 import type { JsonMember } from '../json/span.ts';
 import { JsonSyntaxError } from '../json/syntax-error.ts';
 import { classifyFault, type Fault } from '../odoo/faults.ts';
+import { classifyJson2Answer } from '../odoo/json2-answer.ts';
+import { unwrapOne } from '../odoo/json2-result.ts';
 import { matchResultHead } from '../odoo/jsonrpc.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { UpstreamCall } from './translate.ts';
 import { adviseFate, denyEnded, type UpstreamFate } from './upstream-denials.ts';
+import { denyOverloaded, denyStatus, denyTooLarge, isRouteMissing } from './upstream-status.ts';
 
-/** A success. `pieces` begin with the result's value; the envelope's closing brace is the end of the last one. */
+/** A success. `pieces`, `rest` and `tail` together are the result's value and the envelope's closing brace. */
 export interface ResultReply {
   kind: 'result';
   pieces: Uint8Array[];
   /** What is still to come; null where `pieces` are the whole, which then has been checked. */
   rest: EgressBody | null;
-  /** Length of all pieces and the rest in bytes, where it is known. */
+  /** Length of the pieces and the rest in bytes, where it is known. */
   lengthBytes: number | null;
+  /** The byte that pieces and rest must end with; null where any may. */
+  lastByte: number | null;
+  /** What follows the rest. */
+  tail: Uint8Array;
+}
+
+/** A server that is not what it was taken for: nothing was run, and the call may go another way. */
+export interface ContradictionReply {
+  kind: 'contradiction';
+  /** What was wrong: the route, the signature that the call was mapped by, or that json2 shows the database. */
+  about: 'route' | 'signature' | 'database';
+  /** The reply if there is no other way. */
+  otherwise: FaultReply | Denial;
 }
 
 /** What Odoo said no with. */
@@ -33,6 +49,7 @@ export interface FaultReply {
 }
 
 export type Reply = ResultReply | FaultReply | Denial;
+export type ReceivedReply = Reply | ContradictionReply;
 
 export interface ReceiveSettings {
   /** Largest answer that is read whole, in bytes. */
@@ -46,21 +63,25 @@ const CHECKED_BYTES_MAX = 16 * 1024;
 /** How long a short answer of unknown length may take in all before what is there goes on unchecked. */
 const SHORT_ANSWER_WAIT_MS = 20;
 
-const NULL_RESULT = Buffer.from('null}');
+const NULL_RESULT = Buffer.from('null');
+const CLOSING_BRACE = Buffer.from('}');
+const NOTHING = Buffer.alloc(0);
 
 export async function receiveReply(
   answer: EgressAnswer,
   call: UpstreamCall,
   deadline: Deadline,
   settings: ReceiveSettings,
-): Promise<Reply> {
-  if (answer.status !== 200) {
-    answer.body.cancel();
-    return denyStatus(answer, call);
-  }
+): Promise<ReceivedReply> {
   const peeked = new PeekedBody(answer.body);
   try {
-    return await readReply(peeked, answer, call, settings);
+    if (call.protocol === 'json2') return await readJson2Reply(peeked, answer, call, settings);
+    if (answer.status === 200) return await readJsonrpcReply(peeked, answer, call, settings);
+    peeked.cancel();
+    const denial = denyStatus(answer, call);
+    return isRouteMissing(answer.status)
+      ? { kind: 'contradiction', about: 'route', otherwise: denial }
+      : denial;
   } catch (error) {
     answer.body.cancel();
     if (!(error instanceof EgressBreak)) throw error;
@@ -71,7 +92,7 @@ export async function receiveReply(
   }
 }
 
-async function readReply(
+async function readJsonrpcReply(
   peeked: PeekedBody,
   answer: EgressAnswer,
   call: UpstreamCall,
@@ -91,6 +112,8 @@ async function readReply(
         pieces: [peeked.bytes.subarray(head.resultStart)],
         rest: peeked,
         lengthBytes: bodyLength === null ? null : bodyLength - head.resultStart,
+        lastByte: CLOSING_BRACE[0]!,
+        tail: NOTHING,
       };
     }
   }
@@ -151,15 +174,93 @@ function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSett
     // A method that returns None: neither member (FACTS 1.2).
     if (find('jsonrpc') === undefined)
       return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'no envelope');
-    return { kind: 'result', pieces: [NULL_RESULT], rest: null, lengthBytes: NULL_RESULT.length };
+    return replyWhole(NULL_RESULT);
   }
-  const value = bytes.subarray(result.start, result.end);
+  return replyWhole(bytes.subarray(result.start, result.end));
+}
+
+/** A value that is there whole and has been checked. */
+function replyWhole(value: Uint8Array): ResultReply {
   return {
     kind: 'result',
-    pieces: [value, NULL_RESULT.subarray(4)],
+    pieces: [value],
     rest: null,
-    lengthBytes: value.length + 1,
+    lengthBytes: value.length,
+    lastByte: null,
+    tail: CLOSING_BRACE,
   };
+}
+
+/** An answer of json2: the value alone, or a fault by its status (FACTS 3). */
+async function readJson2Reply(
+  peeked: PeekedBody,
+  answer: EgressAnswer,
+  call: UpstreamCall,
+  settings: ReceiveSettings,
+): Promise<ReceivedReply> {
+  const { status, headers, bodyLength } = answer;
+  if (status === 200 && isJson(headers) && call.resultShape === 'same') {
+    await readShort(peeked, bodyLength);
+    if (!peeked.isWhole) {
+      return {
+        kind: 'result',
+        pieces: [peeked.bytes],
+        rest: peeked,
+        lengthBytes: bodyLength,
+        lastByte: ENDINGS.get(peeked.bytes[0]) ?? null,
+        tail: CLOSING_BRACE,
+      };
+    }
+  } else if (!(await readWhole(peeked, settings.answerBytesMax))) {
+    peeked.cancel();
+    return denyAnswer(call, 'The answer is too large to be checked.', 'too large');
+  }
+  const text = (name: string) => String(headers[name] ?? '');
+  const verdict = classifyJson2Answer(
+    { status, contentType: text('content-type'), location: text('location'), body: peeked.bytes },
+    { debug: settings.isDebug, secrets: [call.target.apiKey] },
+  );
+  switch (verdict.kind) {
+    case 'result':
+      return readJson2Value(peeked.bytes, call);
+    case 'fault':
+      return replyFault(verdict.fault, call);
+    case 'signature_differs':
+      return { kind: 'contradiction', about: 'signature', otherwise: { kind: 'fault', fault: verdict.fault } };
+    case 'database_hidden':
+      return { kind: 'contradiction', about: 'database', otherwise: { kind: 'fault', fault: verdict.fault } };
+    case 'route_missing':
+      return { kind: 'contradiction', about: 'route', otherwise: denyStatus(answer, call, 'not_sent') };
+    case 'status':
+      return denyStatus(answer, call);
+    case 'bad':
+      return status === 200 ? denyAnswer(call, "The answer is not Odoo's.", verdict.reason) : denyStatus(answer, call);
+  }
+}
+
+function readJson2Value(bytes: Uint8Array, call: UpstreamCall): Reply {
+  if (call.resultShape === 'unwrap_one') {
+    const only = unwrapOne(bytes);
+    return only === null ? denyAnswer(call, 'The answer is not the id of one record.', 'not one id') : replyWhole(only);
+  }
+  try {
+    const { root } = readDocument(bytes);
+    return replyWhole(bytes.subarray(root.start, root.end));
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return denyAnswer(call, 'The answer is not JSON.', error.message);
+  }
+}
+
+/** What a value that begins so ends with. */
+const ENDINGS = new Map([
+  [0x5b, 0x5d],
+  [0x7b, 0x7d],
+  [0x22, 0x22],
+]);
+
+function isJson(headers: EgressAnswer['headers']): boolean {
+  return /^application\/json\s*(;|$)/i.test(String(headers['content-type'] ?? ''));
 }
 
 /** Odoo also says in its envelope what a reverse proxy says by a status (FACTS 5.7). */
@@ -168,64 +269,6 @@ function replyFault(fault: Fault, call: UpstreamCall): Reply {
   if (fault.data.name === 'werkzeug.exceptions.TooManyRequests')
     return denyOverloaded(call, fault.data.name, undefined);
   return { kind: 'fault', fault };
-}
-
-function denyTooLarge(detail: string): Denial {
-  return new Denial('payload_too_large', 'The server refuses a body of this size; send less in one call.', {
-    detail,
-  });
-}
-
-function denyOverloaded(
-  call: UpstreamCall,
-  detail: string,
-  retryAfter: EgressAnswer['headers'][string],
-): Denial {
-  const fate = describeFate(call, 'not_sent', detail);
-  const isGiven = typeof retryAfter === 'string' && RETRY_AFTER.test(retryAfter);
-  return new Denial('overloaded', `The server is overloaded. ${adviseFate(fate)}`, {
-    ...fate,
-    ...(isGiven ? { headers: { 'retry-after': retryAfter } } : { retryAfterSeconds: RETRY_AFTER_SECONDS }),
-  });
-}
-
-/** Seconds, or a date (RFC 9110 section 10.2.3). */
-const RETRY_AFTER = /^(\d{1,9}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)$/;
-/** Where the server does not say when it will take calls again. */
-const RETRY_AFTER_SECONDS = 1;
-
-/** What a status other than 200 means; Odoo's JSON-RPC itself always says 200 (FACTS 1.6). */
-function denyStatus(answer: EgressAnswer, call: UpstreamCall): Denial {
-  const { status } = answer;
-  const detail = `HTTP ${status}`;
-  const refused = describeFate(call, 'not_sent', detail);
-  const unknown = describeFate(call, 'unknown', detail);
-  switch (status) {
-    case 413:
-      return denyTooLarge(detail);
-    case 429:
-    case 503:
-      return denyOverloaded(call, detail, answer.headers['retry-after']);
-    case 502:
-      return new Denial(
-        'upstream_unreachable',
-        `The reverse proxy in front of Odoo does not reach it (HTTP 502). ${adviseFate(unknown)}`,
-        unknown,
-      );
-    case 504:
-      return new Denial(
-        'upstream_timeout',
-        `The reverse proxy in front of Odoo gave up waiting for it (HTTP 504). ${adviseFate(unknown)}`,
-        unknown,
-      );
-  }
-  // Below 500 the request was turned away before any method ran; a redirect or a success page is no Odoo answer.
-  const fate = status >= 300 && status < 500 ? refused : unknown;
-  return new Denial(
-    'upstream_bad_response',
-    `The server answered HTTP ${status} and not as Odoo's /jsonrpc does. Check that \`erp_instance.url\` is its base address. ${adviseFate(fate)}`,
-    fate,
-  );
 }
 
 function denyAnswer(call: UpstreamCall, what: string, detail: string): Denial {

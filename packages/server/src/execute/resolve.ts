@@ -1,6 +1,7 @@
 /** Step: from what a call names to the server it runs on. Refuses addresses that the operator does not allow. */
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import { readBaseUrl } from './base-url.ts';
+import { nameCredentials } from './credentials-id.ts';
 import { Denial } from './denial.ts';
 import type { Call } from './parse.ts';
 import { denyEgress } from './upstream-denials.ts';
@@ -14,6 +15,8 @@ export interface Target {
   db: string;
   userId: number;
   apiKey: string;
+  /** Name of the credentials, for what is remembered about them. */
+  credentialsId: string;
 }
 
 export function resolveTarget(call: Call, egress: EgressDispatcher): Target | Denial {
@@ -29,5 +32,6 @@ export function resolveTarget(call: Call, egress: EgressDispatcher): Target | De
   if (address instanceof Denial) return address;
   const denied = egress.judge(address.origin);
   if (denied !== null) return denyEgress(denied.detail);
-  return { ...address, db: instance.db, userId: instance.userId, apiKey: instance.apiKey };
+  const credentials = { ...address, db: instance.db, userId: instance.userId, apiKey: instance.apiKey };
+  return { ...credentials, credentialsId: nameCredentials(credentials) };
 }

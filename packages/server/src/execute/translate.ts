@@ -1,44 +1,70 @@
 /**
- * Step: from a call and its target to the bytes that go to Odoo, with the rules of `keyword.limit` applied (contract
- * section 1). Everything else passes as the caller's own bytes.
+ * Step: chooses the protocol that carries a call, and makes the request for it. json2 is used where it is certain that the
+ * outcome is the one that `/jsonrpc` gives; nothing is guessed.
  */
 import type { EgressRequest } from '../egress/dispatcher.ts';
-import { joinParts, removeMembers } from '../json/edit.ts';
-import { readElements } from '../json/elements.ts';
-import type { JsonSpan } from '../json/span.ts';
+import type { Fault } from '../odoo/faults.ts';
+import { mapArguments } from '../odoo/json2-arguments.ts';
+import { buildJson2Request, isApiKeyShaped } from '../odoo/json2-request.ts';
+import { chooseResultShape, type ResultShape } from '../odoo/json2-result.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
-import { isReadOnlyMethod, limitRule } from '../odoo/methods.ts';
+import { findSignature } from '../odoo/signatures.ts';
+import { readNamedCall } from '../odoo/json2-named.ts';
+import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
-import type { Call } from './parse.ts';
+import type { MethodCall } from './limit.ts';
 import type { Target } from './resolve.ts';
+import { type Protocols, type Servers, type Unanswered } from './servers.ts';
+import { GAVE_UP } from './shared-cache.ts';
+import { denyEnded, denyFailure } from './upstream-denials.ts';
+import { denyStatus } from './upstream-status.ts';
+
+export type Protocol = 'jsonrpc' | 'json2';
 
 /** A request that is ready to be sent. */
 export interface UpstreamCall {
   request: EgressRequest;
+  protocol: Protocol;
+  /** What the answer's value is to be made into. */
+  resultShape: ResultShape;
   target: Target;
   model: string;
   method: string;
-  /** True where sending it twice can do no harm. */
   isReadOnly: boolean;
 }
 
-const LIMIT = new Set(['limit']);
-const EMPTY_PARAMS = Buffer.from('[]');
-const EMPTY_KEYWORD = Buffer.from('{}');
+export interface TranslateDeps {
+  servers: Servers;
+  /** What the operator chose for this server. */
+  protocolFor: (target: Target) => 'auto' | Protocol;
+}
 
-export function translateCall(call: Call, target: Target): UpstreamCall | Denial {
-  const rule = limitRule(call.method);
-  const params = applyLimit(call, rule);
-  if (params instanceof Denial) return params;
-  const body = buildExecuteKw({
-    db: target.db,
-    userId: target.userId,
-    apiKey: target.apiKey,
-    model: call.model,
-    method: call.method,
-    params,
-    keyword: cutKeyword(call, rule),
-  });
+export async function translateCall(
+  call: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  { servers, protocolFor }: TranslateDeps,
+): Promise<UpstreamCall | { fault: Fault } | Denial> {
+  const chosen = protocolFor(target);
+  if (chosen === 'jsonrpc') return translateToJsonrpc(call, target);
+  const spoken = chosen === 'json2' ? JSON2_ONLY : await servers.findProtocols(target, deadline.signal);
+  if (spoken === GAVE_UP) return denyEnded(deadline, notSent(call));
+  if ('met' in spoken) return denyMet(spoken, call, deadline);
+  if (!spoken.json2) return spoken.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
+  const hasChoice = spoken.jsonrpc;
+  // /jsonrpc takes a user's password in place of the key, json2 does not (FACTS 4.4).
+  if (hasChoice && (!isApiKeyShaped(target.apiKey) || servers.isDistrusted(target, call.model, call.method))) {
+    return translateToJsonrpc(call, target);
+  }
+  const translated = await translateToJson2(call, target, deadline, servers);
+  if (!('unmappable' in translated)) return translated;
+  return hasChoice ? translateToJsonrpc(call, target) : denyUnmappable(call, translated.unmappable);
+}
+
+const JSON2_ONLY: Protocols = { jsonrpc: false, json2: true };
+
+function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
+  const { model, method, params, keyword, isReadOnly } = call;
   return {
     request: {
       method: 'POST',
@@ -46,88 +72,74 @@ export function translateCall(call: Call, target: Target): UpstreamCall | Denial
       path: `${target.pathPrefix}/jsonrpc`,
       // Odoo 19 answers two to three times faster with the database's name (FACTS 5.10); older ones ignore it.
       headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
-      body,
+      body: buildExecuteKw({ ...target, model, method, params, keyword }),
     },
+    protocol: 'jsonrpc',
+    resultShape: 'same',
     target,
-    model: call.model,
-    method: call.method,
-    isReadOnly: isReadOnlyMethod(call.method, call.model),
+    model,
+    method,
+    isReadOnly,
   };
 }
 
-/** Methods without a `limit` of their own do not get the member: it would be a TypeError in Odoo. */
-function cutKeyword(call: Call, rule: ReturnType<typeof limitRule>): Uint8Array {
-  const { span, members } = call.keyword;
-  if (span === null) return EMPTY_KEYWORD;
-  if (rule === 'pass' || !members.some((member) => member.name === 'limit')) {
-    return call.bytes.subarray(span.start, span.end);
+async function translateToJson2(
+  call: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  servers: Servers,
+): Promise<UpstreamCall | { fault: Fault } | { unmappable: string } | Denial> {
+  const { model, method, params, keyword, isReadOnly } = call;
+  const head = buildJson2Request({ ...target, model, method });
+  if ('unmappable' in head) return head;
+  const signature =
+    findSignature(model, method) ?? (await servers.findSignature(target, model, method, deadline.signal));
+  if (signature === GAVE_UP) return denyEnded(deadline, notSent(call));
+  const mapped =
+    signature === undefined
+      ? readNamedCall(params, keyword)
+      : mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
+  if (!('body' in mapped)) return mapped;
+
+  const confirmation = await servers.confirmUser(target, deadline.signal);
+  if (confirmation === GAVE_UP) return denyEnded(deadline, notSent(call));
+  if (confirmation === 'unconfirmed') return { unmappable: 'the server does not tell whose key it is' };
+  if (confirmation !== 'confirmed') {
+    return 'met' in confirmation ? denyMet(confirmation, call, deadline) : { fault: confirmation };
   }
-  return joinParts(call.bytes, removeMembers(span, members, LIMIT));
+  return {
+    request: { method: 'POST', origin: target.origin, ...head, body: mapped.body },
+    protocol: 'json2',
+    resultShape: chooseResultShape(method, params),
+    target,
+    model,
+    method,
+    isReadOnly,
+  };
 }
 
-function applyLimit(call: Call, rule: ReturnType<typeof limitRule>): Uint8Array | Denial {
-  const { bytes, params, limit } = call;
-  if (params === null) return EMPTY_PARAMS;
-  const whole = bytes.subarray(params.start, params.end);
-  if (limit === null || rule === 'pass') return whole;
-  const records = readFirst(bytes, params);
-  if (records === null) return whole;
-  if (records.kind === 'array') {
-    return rule === 'cut'
-      ? cutIds(bytes, params, records, limit)
-      : (refuseMany(call, records, limit) ?? whole);
-  }
-  // One id, or one row of values.
-  if (records.kind === 'number' || (call.method === 'create' && records.kind === 'object')) return whole;
-  // Odoo would take the characters of a text, or the keys of an object, for ids: more records than one.
+function denyMet({ met }: Unanswered, call: MethodCall, deadline: Deadline): Denial {
+  // What the question met happened before the call: nothing of it was sent.
+  if ('ok' in met && !met.ok) return denyFailure({ ...met, sent: false }, call, deadline);
+  return denyStatus(met, call, 'not_sent');
+}
+
+function denyNoOdoo(call: MethodCall): Denial {
   return new Denial(
-    'invalid_params',
-    call.method === 'create'
-      ? '`params[0]` must be the values of a record, or a list of them, when `keyword.limit` is given.'
-      : '`params[0]` must be an id or a list of ids when `keyword.limit` is given.',
-    { path: 'params[0]' },
+    'upstream_bad_response',
+    "The server has neither Odoo's /jsonrpc nor /json/2. Check that `erp_instance.url` is its base address. The call was not run.",
+    notSent(call),
   );
 }
 
-function readFirst(bytes: Uint8Array, array: JsonSpan): JsonSpan | null {
-  let first: JsonSpan | null = null;
-  readElements(bytes, array, (element) => {
-    first = element;
-    return false;
-  });
-  return first;
-}
-
-/** `read` takes no limit upstream: the first `limit` ids stay. */
-function cutIds(bytes: Uint8Array, params: JsonSpan, ids: JsonSpan, limit: number): Uint8Array {
-  let count = 0;
-  let keptEnd = ids.start + 1;
-  let isCut = false;
-  readElements(bytes, ids, (id) => {
-    count++;
-    if (count > limit) {
-      isCut = true;
-      return false;
-    }
-    keptEnd = id.end;
-    return true;
-  });
-  if (!isCut) return bytes.subarray(params.start, params.end);
-  return Buffer.concat([bytes.subarray(params.start, keptEnd), bytes.subarray(ids.end - 1, params.end)]);
-}
-
-/** More ids or rows than the limit are refused, never silently cut: half of a write is worse than none. */
-function refuseMany(call: Call, records: JsonSpan, limit: number): Denial | undefined {
-  let count = 0;
-  readElements(call.bytes, records, () => {
-    count++;
-    return count <= limit;
-  });
-  if (count <= limit) return undefined;
-  const what = call.method === 'create' ? 'rows' : 'ids';
+function denyUnmappable({ model, method }: MethodCall, reason: string): Denial {
   return new Denial(
     'invalid_params',
-    `\`${call.method}\` got more ${what} than \`keyword.limit\` allows (${limit}); nothing was sent. Send fewer ${what}, or raise the limit.`,
-    { path: 'keyword.limit' },
+    `This server takes named arguments only, and those of \`${model}.${method}\` cannot be told: ${reason}. Leave \`params\` empty and give every argument by its name in \`keyword\`, with \`ids\` for the records (null where the method takes none).`,
+    { path: 'params' },
   );
+}
+
+function notSent({ isReadOnly }: MethodCall) {
+  return { outcome: 'not_sent', isReadOnly } as const;
 }

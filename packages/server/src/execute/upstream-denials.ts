@@ -1,5 +1,6 @@
 /** Denials that several steps give about the upstream, with the one text for each. */
 import type { Outcome } from '@erp-proxy/contract';
+import type { EgressFailure } from '../egress/dispatcher.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 
@@ -42,3 +43,49 @@ export function adviseFate({ outcome, isReadOnly }: UpstreamFate): string {
   if (isReadOnly) return 'The call only reads and may be sent again.';
   return 'Odoo may have run the call: look there before sending it again.';
 }
+
+/** A request that got no answer. */
+export function denyFailure(
+  failure: EgressFailure,
+  { isReadOnly }: { isReadOnly: boolean },
+  deadline: Deadline,
+): Denial {
+  const fate: UpstreamFate = {
+    outcome: failure.sent ? 'unknown' : 'not_sent',
+    isReadOnly,
+    detail: failure.detail,
+  };
+  switch (failure.reason) {
+    case 'denied':
+      return denyEgress(failure.detail);
+    case 'aborted':
+      return denyEnded(deadline, fate);
+    case 'connect_timeout':
+    case 'first_byte_timeout':
+      return new Denial('upstream_timeout', `${TIMEOUT_TEXTS[failure.reason]} ${adviseFate(fate)}`, fate);
+    case 'bad_response':
+      return new Denial(
+        'upstream_bad_response',
+        `The server's answer is not HTTP that can be read. Check \`erp_instance.url\`. ${adviseFate(fate)}`,
+        fate,
+      );
+    default:
+      return new Denial(
+        'upstream_unreachable',
+        `${UNREACHABLE_TEXTS[failure.reason]} ${adviseFate(fate)}`,
+        fate,
+      );
+  }
+}
+
+const TIMEOUT_TEXTS = {
+  connect_timeout: 'The connection to the server was not made in time.',
+  first_byte_timeout: 'Odoo did not begin to answer in time.',
+} as const;
+
+const UNREACHABLE_TEXTS = {
+  unresolved: 'The host in `erp_instance.url` has no address; check its spelling.',
+  refused: 'The server refuses connections; check host and port in `erp_instance.url`, and that Odoo runs.',
+  tls: "The server's TLS handshake or certificate failed; check the scheme and host in `erp_instance.url`.",
+  reset: 'The server closed the connection without an answer.',
+} as const;

@@ -1,0 +1,111 @@
+/**
+ * Step: the rules of `keyword.limit` (contract section 1), and the arguments that are left for Odoo. They stay the caller's
+ * own bytes.
+ */
+import { joinParts, removeMembers } from '../json/edit.ts';
+import { readElements } from '../json/elements.ts';
+import type { JsonSpan } from '../json/span.ts';
+import { isReadOnlyMethod, limitRule } from '../odoo/methods.ts';
+import { Denial } from './denial.ts';
+import type { Call } from './parse.ts';
+
+/** What is to be run, whatever protocol carries it. */
+export interface MethodCall {
+  model: string;
+  method: string;
+  /** A JSON array: the positional arguments. */
+  params: Uint8Array;
+  /** A JSON object: the named arguments. */
+  keyword: Uint8Array;
+  /** True where running it twice can do no harm. */
+  isReadOnly: boolean;
+}
+
+const LIMIT = new Set(['limit']);
+const EMPTY_PARAMS = Buffer.from('[]');
+const EMPTY_KEYWORD = Buffer.from('{}');
+
+export function limitCall(call: Call): MethodCall | Denial {
+  const { model, method } = call;
+  const rule = limitRule(method);
+  const params = applyLimit(call, rule);
+  if (params instanceof Denial) return params;
+  return { model, method, params, keyword: cutKeyword(call, rule), isReadOnly: isReadOnlyMethod(method, model) };
+}
+
+/** Methods without a `limit` of their own do not get the member: it would be a TypeError in Odoo. */
+function cutKeyword(call: Call, rule: ReturnType<typeof limitRule>): Uint8Array {
+  const { span, members } = call.keyword;
+  if (span === null) return EMPTY_KEYWORD;
+  if (rule === 'pass' || !members.some((member) => member.name === 'limit')) {
+    return call.bytes.subarray(span.start, span.end);
+  }
+  return joinParts(call.bytes, removeMembers(span, members, LIMIT));
+}
+
+function applyLimit(call: Call, rule: ReturnType<typeof limitRule>): Uint8Array | Denial {
+  const { bytes, params, limit } = call;
+  if (params === null) return EMPTY_PARAMS;
+  const whole = bytes.subarray(params.start, params.end);
+  if (limit === null || rule === 'pass') return whole;
+  const records = readFirst(bytes, params);
+  if (records === null) return whole;
+  if (records.kind === 'array') {
+    return rule === 'cut'
+      ? cutIds(bytes, params, records, limit)
+      : (refuseMany(call, records, limit) ?? whole);
+  }
+  // One id, or one row of values.
+  if (records.kind === 'number' || (call.method === 'create' && records.kind === 'object')) return whole;
+  // Odoo would take the characters of a text, or the keys of an object, for ids: more records than one.
+  return new Denial(
+    'invalid_params',
+    call.method === 'create'
+      ? '`params[0]` must be the values of a record, or a list of them, when `keyword.limit` is given.'
+      : '`params[0]` must be an id or a list of ids when `keyword.limit` is given.',
+    { path: 'params[0]' },
+  );
+}
+
+function readFirst(bytes: Uint8Array, array: JsonSpan): JsonSpan | null {
+  let first: JsonSpan | null = null;
+  readElements(bytes, array, (element) => {
+    first = element;
+    return false;
+  });
+  return first;
+}
+
+/** `read` takes no limit upstream: the first `limit` ids stay. */
+function cutIds(bytes: Uint8Array, params: JsonSpan, ids: JsonSpan, limit: number): Uint8Array {
+  let count = 0;
+  let keptEnd = ids.start + 1;
+  let isCut = false;
+  readElements(bytes, ids, (id) => {
+    count++;
+    if (count > limit) {
+      isCut = true;
+      return false;
+    }
+    keptEnd = id.end;
+    return true;
+  });
+  if (!isCut) return bytes.subarray(params.start, params.end);
+  return Buffer.concat([bytes.subarray(params.start, keptEnd), bytes.subarray(ids.end - 1, params.end)]);
+}
+
+/** More ids or rows than the limit are refused, never silently cut: half of a write is worse than none. */
+function refuseMany(call: Call, records: JsonSpan, limit: number): Denial | undefined {
+  let count = 0;
+  readElements(call.bytes, records, () => {
+    count++;
+    return count <= limit;
+  });
+  if (count <= limit) return undefined;
+  const what = call.method === 'create' ? 'rows' : 'ids';
+  return new Denial(
+    'invalid_params',
+    `\`${call.method}\` got more ${what} than \`keyword.limit\` allows (${limit}); nothing was sent. Send fewer ${what}, or raise the limit.`,
+    { path: 'keyword.limit' },
+  );
+}

@@ -1,0 +1,213 @@
+/**
+ * What is known of the Odoo servers: which protocols one speaks, the signatures on its doc pages, and whether a key is the
+ * user's that a call names. Asked for when first needed, shared by all calls, renewed by time and when a server
+ * contradicts it.
+ */
+import type { EgressDispatcher, EgressFailure, EgressRequest } from '../egress/dispatcher.ts';
+import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
+import { classifyJson2Answer } from '../odoo/json2-answer.ts';
+import { buildDocPageRequest, buildJson2Request } from '../odoo/json2-request.ts';
+import { type DocPage, readDocPage } from '../odoo/doc-page.ts';
+import { classifyFault, type Fault } from '../odoo/faults.ts';
+import type { Signature } from '../odoo/signature.ts';
+import { JSON2_SINCE, readJsonrpcVersion, readMajor, VERSION_BODY } from '../odoo/version.ts';
+import type { Target } from './resolve.ts';
+import { GAVE_UP, type Kept, SharedCache } from './shared-cache.ts';
+import { isRouteMissing } from './upstream-status.ts';
+
+/** What a server speaks. */
+export interface Protocols {
+  jsonrpc: boolean;
+  json2: boolean;
+}
+
+/** Why a question got no answer that helps: what the call itself would have met, had it been sent. */
+export interface Unanswered {
+  met: EgressFailure | WholeAnswer;
+}
+
+export type Confirmation = 'confirmed' | 'unconfirmed';
+
+export interface ServersOptions {
+  egress: EgressDispatcher;
+  nowMs: () => number;
+  /** Time for one question. */
+  timeoutMs: number;
+  /** Largest answer to a question. */
+  bytesMax: number;
+}
+
+/** A server is upgraded rarely, and then it contradicts what we know. */
+const PROTOCOLS_TTL_MS = 600_000;
+/** An address where no Odoo answers may have one soon. */
+const NO_ODOO_TTL_MS = 5_000;
+/** A doc page changes when a module is installed or upgraded. */
+const DOC_PAGE_TTL_MS = 600_000;
+const NO_DOC_PAGE_TTL_MS = 60_000;
+/** A key never changes its user, but it can be removed. */
+const USER_TTL_MS = 600_000;
+const ENTRIES_MAX = 1_000;
+
+const NO_PAGE: DocPage = { refusal: 'no page' };
+const CONFIRMED = 'confirmed';
+/** Nobody can tell whose key it is: json2 must not be used with it. */
+const UNCONFIRMED = 'unconfirmed';
+const NO_PROTOCOL: Protocols = { jsonrpc: false, json2: false };
+const EMPTY_BODY = Buffer.from('{}');
+
+export class Servers {
+  readonly #options: ServersOptions;
+  readonly #protocols: SharedCache<Protocols | Unanswered>;
+  readonly #docPages: SharedCache<DocPage>;
+  readonly #users: SharedCache<Fault | Unanswered | Confirmation>;
+  /** Calls that a server has taken otherwise than we thought; they go over /jsonrpc for a while. */
+  readonly #mistaken: SharedCache<true>;
+
+  constructor(options: ServersOptions) {
+    this.#options = options;
+    this.#protocols = new SharedCache(ENTRIES_MAX, options.nowMs);
+    this.#docPages = new SharedCache(ENTRIES_MAX, options.nowMs);
+    this.#users = new SharedCache(ENTRIES_MAX * 10, options.nowMs);
+    this.#mistaken = new SharedCache(ENTRIES_MAX, options.nowMs);
+  }
+
+  /** What the server speaks; one probe per server at a time. */
+  findProtocols(target: Target, signal: AbortSignal) {
+    return this.#protocols.get(nameServer(target), signal, () => this.#probe(target));
+  }
+
+  /** The server has contradicted what we know of it. */
+  forgetProtocols(target: Target): void {
+    this.#protocols.forget(nameServer(target));
+  }
+
+  /** The signature on the model's doc page; undefined where there is none for us. */
+  async findSignature(
+    target: Target,
+    model: string,
+    method: string,
+    signal: AbortSignal,
+  ): Promise<Signature | undefined | typeof GAVE_UP> {
+    const key = `${target.credentialsId} ${model}`;
+    const page = await this.#docPages.get(key, signal, () => this.#fetchDocPage(target, model));
+    if (page === GAVE_UP) return GAVE_UP;
+    return 'signatures' in page ? page.signatures.get(method) : undefined;
+  }
+
+  /** Keeps calls of this method off json2 for a while: the server binds its arguments otherwise than its signature says. */
+  distrustSignature(target: Target, model: string, method: string): void {
+    this.#docPages.forget(`${target.credentialsId} ${model}`);
+    this.#mistaken.set(nameMethod(target, model, method), { value: true, ttlMs: DOC_PAGE_TTL_MS });
+  }
+
+  /** Keeps calls of this database off json2 for a while: the server shows it over /jsonrpc only. */
+  distrustDatabase(target: Target): void {
+    this.#mistaken.set(nameDatabase(target), { value: true, ttlMs: PROTOCOLS_TTL_MS });
+  }
+
+  isDistrusted(target: Target, model: string, method: string): boolean {
+    return this.#mistaken.has(nameDatabase(target)) || this.#mistaken.has(nameMethod(target, model, method));
+  }
+
+  /** Whether the key is that of the user whom the call names: over json2 the key alone decides (FACTS 4.9). */
+  confirmUser(target: Target, signal: AbortSignal) {
+    return this.#users.get(target.credentialsId, signal, () => this.#askUser(target));
+  }
+
+  async #probe(target: Target): Promise<Kept<Protocols | Unanswered>> {
+    const answer = await this.#fetch(target, {
+      method: 'POST',
+      path: `${target.pathPrefix}/jsonrpc`,
+      headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
+      body: VERSION_BODY,
+    });
+    if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
+    if (answer.status === 200) {
+      const version = readJsonrpcVersion(answer.body);
+      const major = version === null ? null : readMajor(version);
+      return { value: { jsonrpc: true, json2: major !== null && major >= JSON2_SINCE }, ttlMs: PROTOCOLS_TTL_MS };
+    }
+    // Gone (22 and later), or another program: only an answer of json2's own tells.
+    if (isRouteMissing(answer.status)) return this.#probeJson2(target);
+    return { value: { met: answer }, ttlMs: 0 };
+  }
+
+  async #probeJson2(target: Target): Promise<Kept<Protocols | Unanswered>> {
+    const answer = await this.#askContext(target);
+    if (answer === null) return { value: NO_PROTOCOL, ttlMs: NO_ODOO_TTL_MS };
+    if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
+    const { kind } = classifyWhole(answer);
+    if (kind === 'result' || kind === 'fault' || kind === 'database_hidden') {
+      return { value: { jsonrpc: false, json2: true }, ttlMs: PROTOCOLS_TTL_MS };
+    }
+    if (kind === 'status') return { value: { met: answer }, ttlMs: 0 };
+    return { value: NO_PROTOCOL, ttlMs: NO_ODOO_TTL_MS };
+  }
+
+  async #fetchDocPage(target: Target, model: string): Promise<Kept<DocPage>> {
+    const request = buildDocPageRequest({ ...target, model });
+    if ('unmappable' in request) return { value: NO_PAGE, ttlMs: NO_DOC_PAGE_TTL_MS };
+    const answer = await this.#fetch(target, { method: 'GET', ...request, body: null });
+    if (!answer.ok) return { value: NO_PAGE, ttlMs: answer.reason === 'bad_response' ? NO_DOC_PAGE_TTL_MS : 0 };
+    if (answer.status !== 200) return { value: NO_PAGE, ttlMs: answer.status < 500 ? NO_DOC_PAGE_TTL_MS : 0 };
+    const page = readDocPage(answer.body, model);
+    return { value: page, ttlMs: 'signatures' in page ? DOC_PAGE_TTL_MS : NO_DOC_PAGE_TTL_MS };
+  }
+
+  async #askUser(target: Target): Promise<Kept<Fault | Unanswered | Confirmation>> {
+    const answer = await this.#askContext(target);
+    if (answer === null) return { value: UNCONFIRMED, ttlMs: 0 };
+    if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
+    const verdict = classifyWhole(answer);
+    if (verdict.kind === 'fault') return { value: verdict.fault, ttlMs: 0 };
+    if (verdict.kind === 'status') return { value: { met: answer }, ttlMs: 0 };
+    const uid = verdict.kind === 'result' ? readUid(answer.body) : null;
+    if (uid === null) return { value: UNCONFIRMED, ttlMs: 0 };
+    if (uid === target.userId) return { value: CONFIRMED, ttlMs: USER_TTL_MS };
+    const refusal = { name: 'odoo.exceptions.AccessDenied', message: 'Access Denied', arguments: ['Access Denied'] };
+    return { value: classifyFault({ ...refusal, context: {} }, { debug: false, secrets: [] }), ttlMs: 0 };
+  }
+
+  /** `res.users/context_get`: the one method that tells a key's user and does nothing else. */
+  #askContext(target: Target): Promise<WholeAnswer | EgressFailure> | null {
+    const request = buildJson2Request({ ...target, model: 'res.users', method: 'context_get' });
+    if ('unmappable' in request) return null;
+    return this.#fetch(target, { method: 'POST', ...request, body: EMPTY_BODY });
+  }
+
+  #fetch(target: Target, request: Omit<EgressRequest, 'origin'>): Promise<WholeAnswer | EgressFailure> {
+    const { egress, timeoutMs, bytesMax } = this.#options;
+    return fetchWhole(
+      egress,
+      { ...request, origin: target.origin },
+      { signal: AbortSignal.timeout(timeoutMs), bytesMax },
+    );
+  }
+}
+
+function nameServer({ origin, pathPrefix }: Target): string {
+  return origin + pathPrefix;
+}
+
+function nameDatabase(target: Target): string {
+  return `${nameServer(target)} ${target.db}`;
+}
+
+function nameMethod(target: Target, model: string, method: string): string {
+  return `${nameDatabase(target)} ${model} ${method}`;
+}
+
+function classifyWhole({ status, headers, body }: WholeAnswer) {
+  const text = (name: string) => String(headers[name] ?? '');
+  const answer = { status, contentType: text('content-type'), location: text('location'), body };
+  return classifyJson2Answer(answer, { debug: false, secrets: [] });
+}
+
+function readUid(body: Buffer): number | null {
+  try {
+    const { uid } = JSON.parse(body.toString()) as { uid?: unknown };
+    return typeof uid === 'number' ? uid : null;
+  } catch {
+    return null;
+  }
+}

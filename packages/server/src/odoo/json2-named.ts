@@ -1,0 +1,31 @@
+/**
+ * A call of a method that nobody knows the signature of: it can go over `/json/2` only where the caller gave every argument
+ * by name, and said with `ids` which records it is about. Values keep their bytes.
+ */
+import { joinParts, removeMembers } from '../json/edit.ts';
+import { readElements } from '../json/elements.ts';
+import { readMembers } from '../json/members.ts';
+import type { JsonSpan } from '../json/span.ts';
+
+const IDS = new Set(['ids']);
+
+/** `params` is a JSON array and `keyword` a JSON object, nothing around them. */
+export function readNamedCall(
+  params: Uint8Array,
+  keyword: Uint8Array,
+): { body: Uint8Array } | { unmappable: string } {
+  let hasPositionals = false;
+  readElements(params, { kind: 'array', start: 0, end: params.length }, () => {
+    hasPositionals = true;
+    return false;
+  });
+  if (hasPositionals) return { unmappable: 'its documentation on the server has no such method, or may not be read' };
+  const object: JsonSpan = { kind: 'object', start: 0, end: keyword.length };
+  const members = readMembers(keyword, object);
+  const ids = members.find(({ name }) => name === 'ids');
+  // Without ids a method of records would do nothing and say so to nobody (FACTS 6.2).
+  if (ids === undefined) return { unmappable: '`ids` is missing' };
+  if (ids.value.kind === 'null') return { body: joinParts(keyword, removeMembers(object, members, IDS)) };
+  if (ids.value.kind === 'array' || ids.value.kind === 'number') return { body: keyword };
+  return { unmappable: '`ids` must be an id, a list of ids, or null' };
+}

@@ -1,0 +1,57 @@
+/** Odoo's version: how to ask for it without leaving anything on the server, and how to read what it says. Pure. */
+
+/** What `common.version` says; the members of Odoo's own object. */
+export interface OdooVersion {
+  server_version: string;
+  server_version_info: unknown[];
+  server_serie: string;
+  protocol_version: number;
+}
+
+/** The first version with `/json/2`. */
+export const JSON2_SINCE = 19;
+
+/** The body of `common.version` for `/jsonrpc`: opens no database and makes no session, unlike the version pages (FACTS 10). */
+export const VERSION_BODY: Uint8Array = Buffer.from(
+  '{"jsonrpc":"2.0","method":"call","params":{"service":"common","method":"version","args":[]},"id":1}',
+);
+
+/** Reads the answer of `/jsonrpc` to {@link VERSION_BODY}; null where it is another. */
+export function readJsonrpcVersion(body: Uint8Array): OdooVersion | null {
+  const answer = parseObject(body);
+  const version = answer?.['result'];
+  if (!isObject(version)) return null;
+  const { server_version, server_version_info, server_serie, protocol_version = 1 } = version;
+  if (typeof server_version !== 'string' || typeof server_serie !== 'string') return null;
+  if (!Array.isArray(server_version_info) || typeof protocol_version !== 'number') return null;
+  return { server_version, server_version_info, server_serie, protocol_version };
+}
+
+/** Reads `GET /json/version` (19 and later), `{"version_info": […], "version": "…"}`; null where it is another. */
+export function readJsonVersion(body: Uint8Array): OdooVersion | null {
+  const answer = parseObject(body);
+  const version = answer?.['version'];
+  const info = answer?.['version_info'];
+  if (typeof version !== 'string' || !Array.isArray(info)) return null;
+  const serie = /^(saas~)?\d+\.\d+/.exec(version)?.[0] ?? version;
+  return { server_version: version, server_version_info: info, server_serie: serie, protocol_version: 1 };
+}
+
+/** The number before the point: 19 of "19.0", 18 of "saas~18.2"; null where there is none. */
+export function readMajor({ server_serie }: OdooVersion): number | null {
+  const [, major] = /^(?:saas~)?(\d{1,4})(?:\.|$)/.exec(server_serie) ?? [];
+  return major === undefined ? null : Number(major);
+}
+
+function parseObject(body: Uint8Array): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
