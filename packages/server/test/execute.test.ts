@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Proxy, startProxy } from './harness.ts';
+import { type Proxy as RunningProxy, startProxy } from './harness.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -9,7 +9,7 @@ import {
 } from './scripted-upstream.ts';
 
 let upstream: ScriptedUpstream;
-let proxy: Proxy;
+let proxy: RunningProxy;
 beforeAll(async () => {
   upstream = await startUpstream((socket) => answerLikeOdoo(socket, printResult('[{"id": 1, "x": 1.0}]')));
   proxy = await startProxy({ allow: [upstream.url] });

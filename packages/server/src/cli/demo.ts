@@ -14,6 +14,7 @@ export const demoCommand: Command = {
   options: { once: { type: 'boolean', description: 'End after the call, with status 0 if it worked.' } },
   async run({ settings, print, complain, isSet, untilStopped }) {
     const isOnce = isSet('once');
+    const stopped = isOnce ? null : untilStopped();
     const sandbox = await startSandbox({ version: 18 });
     const { app, url } = await startProxy(settings, sandbox.url, isOnce);
     try {
@@ -48,7 +49,7 @@ export const demoCommand: Command = {
       print(`${answer.body}\n\n`);
       if (!isOnce) {
         print('Both keep running: send the call again, or change it. Ctrl-C ends them.\n');
-        await untilStopped();
+        await stopped;
       }
       return answer.status === 200 && 'result' in JSON.parse(answer.body.toString()) ? 0 : 1;
     } finally {

@@ -22,6 +22,7 @@ export const sandboxCommand: Command = {
     if (version === undefined) throw new CommandError(`--version is one of ${VERSIONS.join(', ')}.`);
     const port = Number(input.option('port') ?? 8069);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CommandError('--port is 0 to 65535.');
+    const stopped = input.untilStopped();
     const sandbox = await startSandbox({ version, port }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error;
       throw new CommandError(`Port ${port} is taken; choose another with --port.`);
@@ -37,7 +38,7 @@ export const sandboxCommand: Command = {
       input.print('The proxy reaches it only if egress.allow names it: npm start -- --egress.allow ');
       input.print(`${url}\n`);
     }
-    await input.untilStopped();
+    await stopped;
     await sandbox.close();
     return 0;
   },

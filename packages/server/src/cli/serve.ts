@@ -12,6 +12,8 @@ export const serveCommand: Command = {
     // V8 lets 64 MiB of read buffers that nobody needs any more pile up before it looks at them: more than a long result
     // may add. The bound is derived from this flag (4 gives 16 MiB); the heap, which stands already, is not made smaller.
     setFlagsFromString('--scavenger-max-new-space-capacity-mb=4');
+    // Before anything else: who reads that we listen may stop us at once.
+    const stopped = untilStopped();
     const app = await createApp({ settings });
     const url = await app.listen();
     if (await app.keys.isEmpty()) {
@@ -19,7 +21,7 @@ export const serveCommand: Command = {
       print(`The first client key, shown this once. Send it in the header x-proxy-api:\n\n  ${key}\n\n`);
     }
     app.logger.info({ url }, 'listening');
-    await untilStopped();
+    await stopped;
     app.logger.info('stopping');
     await app.stop();
     app.logger.info('stopped');

@@ -13,7 +13,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { makeFolder, type Program, runProgram, type Server, startServer } from './program.ts';
+import { makeFolder, type Program, runProgram, type Server, startProgram, startServer } from './program.ts';
 
 const KEY = /\bep_\w+/;
 
@@ -192,3 +192,15 @@ it('refuses a body of 33 MiB without taking memory for it', async () => {
 function readPeakMib({ pid }: Server): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
+
+it('ends well where it is stopped the moment it listens, or before', async () => {
+  const options = { folder };
+  const [soon, sooner] = [0, 1].map((index) =>
+    startProgram(['serve', '--http.port=0', `--store.url=sqlite:${index}.db`], options),
+  ) as [Program, Program];
+  await sooner.waitFor(/ep_/);
+  sooner.kill('SIGTERM');
+  await soon.waitFor(/listening/);
+  soon.kill('SIGTERM');
+  expect([(await soon.ended).status, (await sooner.ended).status]).toEqual([0, 0]);
+});
