@@ -29,6 +29,7 @@ const STEPS = [
   'authenticate',
   'authorize',
   'call',
+  'limit',
   'parse',
   'receive',
   'record',

@@ -8,6 +8,8 @@ import { createEgressDispatcher, type EgressDispatcher } from './egress/dispatch
 import { parseEgressPolicy } from './egress/policy.ts';
 import { Admission } from './execute/admit.ts';
 import { createCredentialMemory } from './execute/credential-memory.ts';
+import { Servers } from './execute/servers.ts';
+import type { Protocol, TranslateDeps } from './execute/translate.ts';
 import { createServer } from './http/server.ts';
 import { createKeys, type Keys } from './keys/keys.ts';
 import { createSlowdown } from './keys/slowdown.ts';
@@ -74,6 +76,13 @@ export async function createApp({
     admission,
     egress,
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
+    servers: new Servers({
+      egress,
+      nowMs,
+      timeoutMs: settings.upstream.timeoutMs,
+      bytesMax: settings.upstream.answerBytesMax,
+    }),
+    protocolFor: readProtocols(settings),
     events: combineEvents(logEvents(log), metrics),
     metrics,
     nowMs,
@@ -134,6 +143,18 @@ export function explainPolicyFaults(faults: ReturnType<typeof parseEgressPolicy>
   return faults.map(
     ({ entry, message }) => `egress.allow: "${maskValue('egress.allow', entry)}": ${message}`,
   );
+}
+
+/** The operator's choice of protocol, by the server's origin. */
+function readProtocols({ upstream }: Settings): TranslateDeps['protocolFor'] {
+  const byOrigin = new Map(
+    upstream.protocolFor.map((entry) => {
+      const [origin = '', protocol] = entry.split('=');
+      return [new URL(origin).origin, protocol as Protocol];
+    }),
+  );
+  const otherwise = upstream.protocol as 'auto' | Protocol;
+  return ({ origin }) => byOrigin.get(origin) ?? otherwise;
 }
 
 async function probeStore(store: Store): Promise<string | null> {

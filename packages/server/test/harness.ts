@@ -73,6 +73,8 @@ export async function startProxy({
       'http.port': '0',
       'http.shutdownGraceMs': '0',
       'store.url': 'memory:',
+      // Scripted upstreams expect the call, and no question before it; tests of the choice set `auto`.
+      'upstream.protocol': 'jsonrpc',
       ...(allow.length > 0 ? { 'egress.allow': allow.join(',') } : {}),
       ...settings,
     }),

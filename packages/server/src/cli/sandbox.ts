@@ -2,7 +2,7 @@
 import { startSandbox, type Version } from '@erp-proxy/sandbox';
 import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts';
 
-const VERSIONS: readonly Version[] = [16, 17, 18, 19];
+const VERSIONS: readonly Version[] = [16, 17, 18, 19, 22];
 
 export const sandboxCommand: Command = {
   name: 'sandbox',
@@ -11,7 +11,7 @@ export const sandboxCommand: Command = {
   options: {
     version: {
       type: 'string',
-      value: '16|17|18|19',
+      value: '16|17|18|19|22',
       description: 'The Odoo version it answers as. Default: 18.',
     },
     port: { type: 'string', value: 'port', description: 'TCP port. Default: 8069, as Odoo.' },

@@ -24,6 +24,8 @@ export interface Setting<Value = unknown> {
   secret?: true;
 }
 
+/** An origin without a path, `=`, a protocol. */
+const PROTOCOL_FOR = /^https?:\/\/[^/=\s]+=(auto|jsonrpc|json2)$/;
 const HOUR_MS = 3_600_000;
 const MIB = 1024 ** 2;
 
@@ -81,6 +83,20 @@ export const SETTINGS = {
     default: [],
     description:
       'Origins, hosts or CIDRs of Odoo servers that may be private or plain http, such as `http://odoo.internal:8069` or `10.1.0.0/16`. Empty: only public addresses over https are reached.',
+  }),
+  'upstream.protocol': define({
+    kind: choice('auto', 'jsonrpc', 'json2'),
+    default: 'auto',
+    description:
+      'How Odoo servers are spoken to. `auto` uses `/json/2` from Odoo 19 on where the outcome is certain to be the same, else `/jsonrpc`; the others are for servers behind a proxy that lets only one through.',
+  }),
+  'upstream.protocolFor': define({
+    kind: list('origins with a protocol, such as https://erp.example.com=jsonrpc', (entry) =>
+      PROTOCOL_FOR.test(entry),
+    ),
+    default: [],
+    description:
+      'Servers that are spoken to otherwise than `upstream.protocol` says: an origin, `=`, and `auto`, `jsonrpc` or `json2`, such as `https://erp.example.com=jsonrpc`.',
   }),
   'upstream.timeoutMs': define({
     kind: integer(1, 300_000, 'milliseconds'),

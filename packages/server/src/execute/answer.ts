@@ -121,15 +121,17 @@ async function breakAnswerOff(detail: string, context: AnswerContext): Promise<O
 }
 
 /**
- * Watches that a long answer ends with its closing brace. Where its length is known the last piece is judged before it
- * goes on: after it the caller would have all the bytes that were promised.
+ * Watches that a long answer ends as it must. Where its length is known the last piece is judged before it goes on: after
+ * it the caller would have all the bytes that were promised.
  */
 class EndingCheck {
   #missingBytes: number | null;
+  readonly #expectedByte: number | null;
   #lastByte = 0;
 
-  constructor(lengthBytes: number | null) {
+  constructor({ lengthBytes, lastByte }: ResultReply) {
     this.#missingBytes = lengthBytes;
+    this.#expectedByte = lastByte;
   }
 
   take(piece: Uint8Array): void {
@@ -142,10 +144,9 @@ class EndingCheck {
   }
 
   finish(): void {
-    if (this.#lastByte !== CLOSING_BRACE)
+    if (this.#expectedByte !== null && this.#lastByte !== this.#expectedByte)
       throw new EgressBreak('broken_off', 'the answer does not end with its closing brace');
   }
 }
 
-const CLOSING_BRACE = 0x7d;
 const WHITESPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);

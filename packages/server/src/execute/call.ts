@@ -4,7 +4,7 @@
  */
 import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import type { Deadline } from './deadline.ts';
-import { Denial } from './denial.ts';
+import type { Denial } from './denial.ts';
 import type { UpstreamCall } from './translate.ts';
 import { denyFailure } from './upstream-denials.ts';
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Credentials, createCredentialMemory, type Ticket } from './credential-memory.ts';
+import { createCredentialMemory, type Ticket } from './credential-memory.ts';
+import { type Credentials, nameCredentials } from './credentials-id.ts';
 
 const GOOD: Credentials = {
   origin: 'https://a.example',

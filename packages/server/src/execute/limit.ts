@@ -30,7 +30,13 @@ export function limitCall(call: Call): MethodCall | Denial {
   const rule = limitRule(method);
   const params = applyLimit(call, rule);
   if (params instanceof Denial) return params;
-  return { model, method, params, keyword: cutKeyword(call, rule), isReadOnly: isReadOnlyMethod(method, model) };
+  return {
+    model,
+    method,
+    params,
+    keyword: cutKeyword(call, rule),
+    isReadOnly: isReadOnlyMethod(method, model),
+  };
 }
 
 /** Methods without a `limit` of their own do not get the member: it would be a TypeError in Odoo. */

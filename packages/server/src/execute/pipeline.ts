@@ -17,13 +17,14 @@ import { createDeadline, type Deadline, readTimeoutMs } from './deadline.ts';
 import { Denial } from './denial.ts';
 import { NULL_ID } from './envelope.ts';
 import type { AnswerHeaders, AnswerWriter, Exchange } from './exchange.ts';
+import { limitCall, type MethodCall } from './limit.ts';
 import { type Body, parseBody, parseCall, type ReadCall } from './parse.ts';
 import { type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
 import { type CallTrace, recordCall } from './record.ts';
-import { resolveTarget } from './resolve.ts';
-import { translateCall } from './translate.ts';
+import { resolveTarget, type Target } from './resolve.ts';
+import { type TranslateDeps, translateCall } from './translate.ts';
 
-export interface ExecuteDeps extends AuthenticateDeps {
+export interface ExecuteDeps extends AuthenticateDeps, TranslateDeps {
   admission: Admission;
   egress: EgressDispatcher;
   credentials: CredentialMemory;
@@ -101,6 +102,7 @@ async function executeCall(body: Body, index: number, writer: AnswerWriter, run:
     attempts: 0,
     upstreamStatus: null,
     target: null,
+    protocol: null,
   };
   let read: ReadCall = { id: NULL_ID, call: INTERNAL };
   let outcome: Outcome;
@@ -135,25 +137,53 @@ async function runCall(
   const target = resolveTarget(call, deps.egress);
   if (target instanceof Denial) return deny(target);
   trace.target = target;
-  const upstream = translateCall(call, target);
-  if (upstream instanceof Denial) return deny(upstream);
-  const { isReadOnly } = upstream;
+  const methodCall = limitCall(call);
+  if (methodCall instanceof Denial) return deny(methodCall);
+  const { isReadOnly } = methodCall;
 
-  const ticket = await deps.credentials.check(target, deadline.signal);
+  const ticket = await deps.credentials.check(target.credentialsId, deadline.signal);
   if (ticket === 'refused') return { reply: REFUSED_BEFORE, isReadOnly };
   let reply: Reply | undefined;
   try {
-    trace.sentMs = deps.nowMs();
-    const { answer, attempts } = await callUpstream(upstream, deadline, deps.egress);
-    trace.answeredMs = deps.nowMs();
-    trace.attempts = attempts;
-    if (answer instanceof Denial) return deny(answer);
-    trace.upstreamStatus = answer.status;
-    reply = await receiveReply(answer, upstream, deadline, deps.settings);
+    reply = await runMethod(methodCall, target, trace, deadline, deps);
     return { reply, isReadOnly };
   } finally {
     ticket.settle(judgeCredentials(reply));
   }
+}
+
+/** A server that is not what it was taken for turns calls away; each time something is learnt, and there are three ways. */
+const WAYS_MAX = 3;
+
+/** Sends the call, over another protocol where the server contradicts what was known of it: then nothing was run. */
+async function runMethod(
+  call: MethodCall,
+  target: Target,
+  trace: CallTrace,
+  deadline: Deadline,
+  deps: ExecuteDeps,
+): Promise<Reply> {
+  let otherwise: Reply | null = null;
+  for (let way = 0; way < WAYS_MAX; way++) {
+    const before = trace.protocol;
+    const upstream = await translateCall(call, target, deadline, deps);
+    if (upstream instanceof Denial) return otherwise ?? upstream;
+    if ('fault' in upstream) return { kind: 'fault', fault: upstream.fault };
+    if (otherwise !== null && upstream.protocol === before) return otherwise;
+
+    trace.protocol = upstream.protocol;
+    trace.sentMs ??= deps.nowMs();
+    const { answer, attempts } = await callUpstream(upstream, deadline, deps.egress);
+    trace.answeredMs = deps.nowMs();
+    trace.attempts += attempts;
+    if (answer instanceof Denial) return answer;
+    trace.upstreamStatus = answer.status;
+    const received = await receiveReply(answer, upstream, deadline, deps.settings);
+    if (received instanceof Denial || received.kind !== 'contradiction') return received;
+    otherwise = received.otherwise;
+    deps.servers.learn(received.about, target, call);
+  }
+  return otherwise as Reply;
 }
 
 /** What a reply says about the credentials: only what Odoo did after checking them speaks for them. */
@@ -172,7 +202,7 @@ function describeTiming({ startedMs, deps }: Run, trace?: CallTrace): AnswerHead
     return { 'server-timing': `proxy;dur=${totalMs.toFixed(1)}` };
   const upstreamMs = (trace.answeredMs ?? endedMs) - trace.sentMs;
   return {
-    'server-timing': `upstream;dur=${upstreamMs.toFixed(1)}, proxy;dur=${(totalMs - upstreamMs).toFixed(1)}`,
+    'server-timing': `upstream;dur=${upstreamMs.toFixed(1)};desc="${trace.protocol}", proxy;dur=${(totalMs - upstreamMs).toFixed(1)}`,
   };
 }
 

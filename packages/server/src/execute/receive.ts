@@ -200,6 +200,7 @@ async function readJson2Reply(
 ): Promise<ReceivedReply> {
   const { status, headers, bodyLength } = answer;
   if (status === 200 && isJson(headers) && call.resultShape === 'same') {
+    await peeked.readMore();
     await readShort(peeked, bodyLength);
     if (!peeked.isWhole) {
       return {
@@ -207,7 +208,7 @@ async function readJson2Reply(
         pieces: [peeked.bytes],
         rest: peeked,
         lengthBytes: bodyLength,
-        lastByte: ENDINGS.get(peeked.bytes[0]) ?? null,
+        lastByte: ENDINGS.get(peeked.bytes[0] ?? 0) ?? null,
         tail: CLOSING_BRACE,
       };
     }
@@ -226,7 +227,11 @@ async function readJson2Reply(
     case 'fault':
       return replyFault(verdict.fault, call);
     case 'signature_differs':
-      return { kind: 'contradiction', about: 'signature', otherwise: { kind: 'fault', fault: verdict.fault } };
+      return {
+        kind: 'contradiction',
+        about: 'signature',
+        otherwise: { kind: 'fault', fault: verdict.fault },
+      };
     case 'database_hidden':
       return { kind: 'contradiction', about: 'database', otherwise: { kind: 'fault', fault: verdict.fault } };
     case 'route_missing':
@@ -234,14 +239,18 @@ async function readJson2Reply(
     case 'status':
       return denyStatus(answer, call);
     case 'bad':
-      return status === 200 ? denyAnswer(call, "The answer is not Odoo's.", verdict.reason) : denyStatus(answer, call);
+      return status === 200
+        ? denyAnswer(call, "The answer is not Odoo's.", verdict.reason)
+        : denyStatus(answer, call);
   }
 }
 
 function readJson2Value(bytes: Uint8Array, call: UpstreamCall): Reply {
   if (call.resultShape === 'unwrap_one') {
     const only = unwrapOne(bytes);
-    return only === null ? denyAnswer(call, 'The answer is not the id of one record.', 'not one id') : replyWhole(only);
+    return only === null
+      ? denyAnswer(call, 'The answer is not the id of one record.', 'not one id')
+      : replyWhole(only);
   }
   try {
     const { root } = readDocument(bytes);

@@ -4,6 +4,7 @@ import type { Outcome } from './answer.ts';
 import { Denial } from './denial.ts';
 import type { ReadCall } from './parse.ts';
 import type { Target } from './resolve.ts';
+import type { Protocol } from './translate.ts';
 
 /** What is known of a call as it goes along. */
 export interface CallTrace {
@@ -14,6 +15,7 @@ export interface CallTrace {
   attempts: number;
   upstreamStatus: number | null;
   target: Target | null;
+  protocol: Protocol | null;
 }
 
 export function recordCall(
@@ -36,6 +38,7 @@ export function recordCall(
     outcome: outcome.type,
     code: outcome.code,
     httpStatus: outcome.httpStatus,
+    protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,
     attempts: trace.attempts,
     totalMs: more.endedMs - trace.startedMs,

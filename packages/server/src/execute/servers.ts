@@ -5,12 +5,13 @@
  */
 import type { EgressDispatcher, EgressFailure, EgressRequest } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
-import { classifyJson2Answer } from '../odoo/json2-answer.ts';
-import { buildDocPageRequest, buildJson2Request } from '../odoo/json2-request.ts';
 import { type DocPage, readDocPage } from '../odoo/doc-page.ts';
 import { classifyFault, type Fault } from '../odoo/faults.ts';
+import { classifyJson2Answer } from '../odoo/json2-answer.ts';
+import { buildDocPageRequest, buildJson2Request } from '../odoo/json2-request.ts';
 import type { Signature } from '../odoo/signature.ts';
 import { JSON2_SINCE, readJsonrpcVersion, readMajor, VERSION_BODY } from '../odoo/version.ts';
+import type { MethodCall } from './limit.ts';
 import type { Target } from './resolve.ts';
 import { GAVE_UP, type Kept, SharedCache } from './shared-cache.ts';
 import { isRouteMissing } from './upstream-status.ts';
@@ -46,6 +47,8 @@ const DOC_PAGE_TTL_MS = 600_000;
 const NO_DOC_PAGE_TTL_MS = 60_000;
 /** A key never changes its user, but it can be removed. */
 const USER_TTL_MS = 600_000;
+/** How long what went wrong over json2 is left to /jsonrpc. */
+const MISTAKEN_TTL_MS = 600_000;
 const ENTRIES_MAX = 1_000;
 
 const NO_PAGE: DocPage = { refusal: 'no page' };
@@ -76,11 +79,6 @@ export class Servers {
     return this.#protocols.get(nameServer(target), signal, () => this.#probe(target));
   }
 
-  /** The server has contradicted what we know of it. */
-  forgetProtocols(target: Target): void {
-    this.#protocols.forget(nameServer(target));
-  }
-
   /** The signature on the model's doc page; undefined where there is none for us. */
   async findSignature(
     target: Target,
@@ -94,17 +92,20 @@ export class Servers {
     return 'signatures' in page ? page.signatures.get(method) : undefined;
   }
 
-  /** Keeps calls of this method off json2 for a while: the server binds its arguments otherwise than its signature says. */
-  distrustSignature(target: Target, model: string, method: string): void {
-    this.#docPages.forget(`${target.credentialsId} ${model}`);
-    this.#mistaken.set(nameMethod(target, model, method), { value: true, ttlMs: DOC_PAGE_TTL_MS });
+  /** The server has contradicted what was known of it: what was wrong is asked again, or left alone for a while. */
+  learn(about: 'route' | 'signature' | 'database', target: Target, { model, method }: MethodCall): void {
+    const mistaken = { value: true, ttlMs: MISTAKEN_TTL_MS } as const;
+    if (about === 'route') {
+      this.#protocols.forget(nameServer(target));
+    } else if (about === 'database') {
+      this.#mistaken.set(nameDatabase(target), mistaken);
+    } else {
+      this.#docPages.forget(`${target.credentialsId} ${model}`);
+      this.#mistaken.set(nameMethod(target, model, method), mistaken);
+    }
   }
 
-  /** Keeps calls of this database off json2 for a while: the server shows it over /jsonrpc only. */
-  distrustDatabase(target: Target): void {
-    this.#mistaken.set(nameDatabase(target), { value: true, ttlMs: PROTOCOLS_TTL_MS });
-  }
-
+  /** Whether a call like this has gone wrong over json2 lately, though the server speaks it. */
   isDistrusted(target: Target, model: string, method: string): boolean {
     return this.#mistaken.has(nameDatabase(target)) || this.#mistaken.has(nameMethod(target, model, method));
   }
@@ -125,7 +126,10 @@ export class Servers {
     if (answer.status === 200) {
       const version = readJsonrpcVersion(answer.body);
       const major = version === null ? null : readMajor(version);
-      return { value: { jsonrpc: true, json2: major !== null && major >= JSON2_SINCE }, ttlMs: PROTOCOLS_TTL_MS };
+      return {
+        value: { jsonrpc: true, json2: major !== null && major >= JSON2_SINCE },
+        ttlMs: PROTOCOLS_TTL_MS,
+      };
     }
     // Gone (22 and later), or another program: only an answer of json2's own tells.
     if (isRouteMissing(answer.status)) return this.#probeJson2(target);
@@ -148,7 +152,8 @@ export class Servers {
     const request = buildDocPageRequest({ ...target, model });
     if ('unmappable' in request) return { value: NO_PAGE, ttlMs: NO_DOC_PAGE_TTL_MS };
     const answer = await this.#fetch(target, { method: 'GET', ...request, body: null });
-    if (!answer.ok) return { value: NO_PAGE, ttlMs: answer.reason === 'bad_response' ? NO_DOC_PAGE_TTL_MS : 0 };
+    if (!answer.ok)
+      return { value: NO_PAGE, ttlMs: answer.reason === 'bad_response' ? NO_DOC_PAGE_TTL_MS : 0 };
     if (answer.status !== 200) return { value: NO_PAGE, ttlMs: answer.status < 500 ? NO_DOC_PAGE_TTL_MS : 0 };
     const page = readDocPage(answer.body, model);
     return { value: page, ttlMs: 'signatures' in page ? DOC_PAGE_TTL_MS : NO_DOC_PAGE_TTL_MS };
@@ -164,7 +169,11 @@ export class Servers {
     const uid = verdict.kind === 'result' ? readUid(answer.body) : null;
     if (uid === null) return { value: UNCONFIRMED, ttlMs: 0 };
     if (uid === target.userId) return { value: CONFIRMED, ttlMs: USER_TTL_MS };
-    const refusal = { name: 'odoo.exceptions.AccessDenied', message: 'Access Denied', arguments: ['Access Denied'] };
+    const refusal = {
+      name: 'odoo.exceptions.AccessDenied',
+      message: 'Access Denied',
+      arguments: ['Access Denied'],
+    };
     return { value: classifyFault({ ...refusal, context: {} }, { debug: false, secrets: [] }), ttlMs: 0 };
   }
 

@@ -22,7 +22,11 @@ export class SharedCache<Value extends NonNullable<unknown>> {
   }
 
   /** `ask` must not reject, and must end by itself. */
-  get(key: string, signal: AbortSignal, ask: () => Promise<Kept<Value>>): Value | Promise<Value | typeof GAVE_UP> {
+  get(
+    key: string,
+    signal: AbortSignal,
+    ask: () => Promise<Kept<Value>>,
+  ): Value | Promise<Value | typeof GAVE_UP> {
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept.value;
     let asked = this.#asked.get(key);

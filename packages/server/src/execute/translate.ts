@@ -5,16 +5,16 @@
 import type { EgressRequest } from '../egress/dispatcher.ts';
 import type { Fault } from '../odoo/faults.ts';
 import { mapArguments } from '../odoo/json2-arguments.ts';
+import { readNamedCall } from '../odoo/json2-named.ts';
 import { buildJson2Request, isApiKeyShaped } from '../odoo/json2-request.ts';
 import { chooseResultShape, type ResultShape } from '../odoo/json2-result.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
 import { findSignature } from '../odoo/signatures.ts';
-import { readNamedCall } from '../odoo/json2-named.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { MethodCall } from './limit.ts';
 import type { Target } from './resolve.ts';
-import { type Protocols, type Servers, type Unanswered } from './servers.ts';
+import type { Protocols, Servers, Unanswered } from './servers.ts';
 import { GAVE_UP } from './shared-cache.ts';
 import { denyEnded, denyFailure } from './upstream-denials.ts';
 import { denyStatus } from './upstream-status.ts';
@@ -53,7 +53,10 @@ export async function translateCall(
   if (!spoken.json2) return spoken.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
   const hasChoice = spoken.jsonrpc;
   // /jsonrpc takes a user's password in place of the key, json2 does not (FACTS 4.4).
-  if (hasChoice && (!isApiKeyShaped(target.apiKey) || servers.isDistrusted(target, call.model, call.method))) {
+  if (
+    hasChoice &&
+    (!isApiKeyShaped(target.apiKey) || servers.isDistrusted(target, call.model, call.method))
+  ) {
     return translateToJsonrpc(call, target);
   }
   const translated = await translateToJson2(call, target, deadline, servers);

@@ -18,6 +18,8 @@ export interface CallRecord {
   outcome: string;
   code: number | null;
   httpStatus: number;
+  /** Which protocol carried the call to Odoo; null where nothing was sent. */
+  protocol: 'jsonrpc' | 'json2' | null;
   upstreamStatus: number | null;
   /** How often the request was sent to Odoo. */
   attempts: number;

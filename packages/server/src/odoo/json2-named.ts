@@ -19,7 +19,8 @@ export function readNamedCall(
     hasPositionals = true;
     return false;
   });
-  if (hasPositionals) return { unmappable: 'its documentation on the server has no such method, or may not be read' };
+  if (hasPositionals)
+    return { unmappable: 'its documentation on the server has no such method, or may not be read' };
   const object: JsonSpan = { kind: 'object', start: 0, end: keyword.length };
   const members = readMembers(keyword, object);
   const ids = members.find(({ name }) => name === 'ids');
