@@ -164,7 +164,8 @@ export class Servers {
     if (answer === null) return { value: UNCONFIRMED, ttlMs: 0 };
     if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
     const verdict = classifyWhole(answer);
-    if (verdict.kind === 'fault') return { value: verdict.fault, ttlMs: 0 };
+    if (verdict.kind === 'fault' || verdict.kind === 'database_hidden')
+      return { value: verdict.fault, ttlMs: 0 };
     if (verdict.kind === 'status') return { value: { met: answer }, ttlMs: 0 };
     const uid = verdict.kind === 'result' ? readUid(answer.body) : null;
     if (uid === null) return { value: UNCONFIRMED, ttlMs: 0 };

@@ -60,8 +60,10 @@ export async function translateCall(
     return translateToJsonrpc(call, target);
   }
   const translated = await translateToJson2(call, target, deadline, servers);
-  if (!('unmappable' in translated)) return translated;
-  return hasChoice ? translateToJsonrpc(call, target) : denyUnmappable(call, translated.unmappable);
+  if (translated instanceof Denial || 'request' in translated) return translated;
+  // Where both are there /jsonrpc says itself what is wrong: a mistake that it would look for earlier comes first there.
+  if (hasChoice) return translateToJsonrpc(call, target);
+  return 'fault' in translated ? translated : denyUnmappable(call, translated.unmappable);
 }
 
 const JSON2_ONLY: Protocols = { jsonrpc: false, json2: true };
@@ -102,7 +104,7 @@ async function translateToJson2(
     signature === undefined
       ? readNamedCall(params, keyword)
       : mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
-  if (!('body' in mapped)) return mapped;
+  if ('unmappable' in mapped) return mapped;
 
   const confirmation = await servers.confirmUser(target, deadline.signal);
   if (confirmation === GAVE_UP) return denyEnded(deadline, notSent(call));
@@ -110,6 +112,8 @@ async function translateToJson2(
   if (confirmation !== 'confirmed') {
     return 'met' in confirmation ? denyMet(confirmation, call, deadline) : { fault: confirmation };
   }
+  // Odoo looks at the credentials before it looks at the arguments (FACTS 4.1).
+  if ('fault' in mapped) return mapped;
   return {
     request: { method: 'POST', origin: target.origin, ...head, body: mapped.body },
     protocol: 'json2',

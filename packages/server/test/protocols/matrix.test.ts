@@ -1,0 +1,161 @@
+/** The promise: the outcome is the one of `/jsonrpc`, whatever protocol carried the call, to the last byte. */
+import type { Sandbox, Version } from '@erp-proxy/sandbox';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Proxy as RunningProxy } from '../harness.ts';
+import { type Operation, operations } from './operations.ts';
+import {
+  describeKind,
+  describeOutcome,
+  openProxy,
+  openSandbox,
+  printOperation,
+  readProtocol,
+  readTable,
+} from './stage.ts';
+
+// The sandbox stamps what it writes: with the clock standing still two runs give the same bytes.
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-12-01T10:00:00Z') });
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+/** The outcome for the caller, and what it left in the table of the model. */
+async function run(sandbox: Sandbox, proxy: RunningProxy, operation: Operation) {
+  sandbox.reset();
+  const outcome = describeOutcome(await proxy.post(printOperation(sandbox, operation)));
+  const isLarge = operation.model.startsWith('ir.model');
+  return { outcome, left: isLarge ? null : await readTable(sandbox, operation.model) };
+}
+
+const NAMES_UNKNOWN = 'nobody tells the names of its arguments, or whether it is there';
+const NO_IDS = 'what /jsonrpc makes of such ids is not certain';
+
+/** What comes otherwise where there is no /jsonrpc: the type of the fault, and why. Nothing of it is ever run. */
+const WITHOUT_JSONRPC: Record<string, [type: string, why: string]> = {
+  'recorded: error-access-write-settings': ['invalid_params', 'the user may not read the doc page'],
+  'set_param: refused': ['invalid_params', 'the user may not read the doc page'],
+  'action_confirm: a user without rights': ['invalid_params', 'the user may not read the doc page'],
+  'find_or_create: who may not read the doc page': ['invalid_params', 'the user may not read the doc page'],
+  'recorded: error-field-name-as-method': ['invalid_params', NAMES_UNKNOWN],
+  'recorded: error-non-method-attribute': ['invalid_params', NAMES_UNKNOWN],
+  'recorded: error-unknown-method': ['invalid_params', NAMES_UNKNOWN],
+  'recorded: name-get': ['invalid_params', NAMES_UNKNOWN],
+  'a method that there is not': ['invalid_params', NAMES_UNKNOWN],
+  'a field in place of a method': ['invalid_params', NAMES_UNKNOWN],
+  'a private method with a mistake': ['invalid_params', NAMES_UNKNOWN],
+  'a model that there is not, and a method of its own': ['invalid_params', NAMES_UNKNOWN],
+  'a method that there is not, of a model that there is not': ['invalid_params', NAMES_UNKNOWN],
+  'read: ids as text': ['invalid_params', NO_IDS],
+  'read: null for ids': ['invalid_params', NO_IDS],
+  'read: false for ids': ['invalid_params', NO_IDS],
+  'read: a float for ids': ['invalid_params', NO_IDS],
+  'read: an object for ids': ['invalid_params', NO_IDS],
+  'write: vals in place of ids': ['invalid_params', NO_IDS],
+  'message_post: body by position': ['invalid_params', 'its first positional arguments have no names'],
+  'a model that there is not, and a mistake': ['arguments_invalid', 'such a call is not sent'],
+  'the password in place of the key': ['access_denied', 'json2 takes keys only'],
+  'a user that there is not': ['access_denied', 'another exception: json2 knows no user but the key’s'],
+  'a database that is not of Odoo': ['database_missing', 'another exception: json2 shows it to nobody'],
+};
+
+/** What `auto` leaves to /jsonrpc while there is one, though /json/2 could carry it: what is wrong is said there. */
+const isLeftToJsonrpc = ({ outcome }: Awaited<ReturnType<typeof run>>) =>
+  ['arguments_invalid', 'access_denied', 'database_missing'].includes(
+    (outcome as { type?: string }).type ?? '',
+  );
+
+describe('on Odoo 19', async () => {
+  const sandbox = await openSandbox({ version: 19 });
+  const jsonrpc = await openProxy([sandbox], 'jsonrpc');
+  const auto = await openProxy([sandbox], 'auto');
+
+  test.each(operations)('auto gives what /jsonrpc gives: $name', async (operation) => {
+    const expected = await run(sandbox, jsonrpc, operation);
+    expect(await run(sandbox, auto, operation)).toEqual(expected);
+    const protocol = await readProtocol(auto);
+    if (protocol === 'jsonrpc' && WITHOUT_JSONRPC[operation.name] === undefined)
+      expect(isLeftToJsonrpc(expected)).toBe(true);
+  });
+});
+
+describe.each<[string, Version, 'auto' | 'json2']>([
+  ['json2 alone, on Odoo 19', 19, 'json2'],
+  ['auto, on Odoo 22', 22, 'auto'],
+])('%s', async (_, version, protocol) => {
+  const reference = await openSandbox({ version: 19 });
+  const jsonrpc = await openProxy([reference], 'jsonrpc');
+  const sandbox = await openSandbox({ version });
+  const proxy = await openProxy([sandbox], protocol);
+
+  test.each(operations)('gives what /jsonrpc gives on 19, or says why not: $name', async (operation) => {
+    const [expected, got] = [await run(reference, jsonrpc, operation), await run(sandbox, proxy, operation)];
+    const different = WITHOUT_JSONRPC[operation.name];
+    if (different === undefined) {
+      expect(got).toEqual(expected);
+    } else {
+      expect(got).not.toEqual(expected);
+      expect(got.outcome).toMatchObject({ type: different[0] });
+      // Whatever it says, it has done nothing.
+      sandbox.reset();
+      expect(got.left).toEqual(
+        operation.model.startsWith('ir.model') ? null : await readTable(sandbox, operation.model),
+      );
+    }
+  });
+});
+
+/** Where older versions have it otherwise themselves: the versions, the type of the fault or `ok`, and why. */
+const OLDER: Record<string, [versions: number[], kind: string, why: string]> = {
+  'recorded: copy-two': [[16, 17], 'arguments_invalid', 'copies one record (FACTS 13.12)'],
+  'recorded: default-get-product-template': [
+    [18],
+    'arguments_invalid',
+    'a record method by mistake (FACTS 6.4)',
+  ],
+  'recorded: error-search-id-out-of-range': [
+    [16, 17, 18],
+    'arguments_invalid',
+    'PostgreSQL refuses it (FACTS 7.1)',
+  ],
+  'recorded: error-search-malformed-domain': [[17, 18], 'arguments_invalid', 'only a real traceback tells'],
+  'recorded: error-user-error-confirm-twice': [[16], 'ok', 'FACTS 13.17'],
+  'action_confirm: confirmed already': [[16], 'ok', 'FACTS 13.17'],
+  'recorded: has-group': [[16, 17], 'arguments_invalid', 'a method of the model (FACTS 13.13)'],
+  has_group: [[16, 17], 'arguments_invalid', 'a method of the model (FACTS 13.13)'],
+  'recorded: name-search-args-kwarg': [[16, 17, 18], 'ok', '`args` is `domain` in 19 (FACTS 6.3)'],
+  'recorded: name-search-domain-kwarg': [
+    [16, 17, 18],
+    'arguments_invalid',
+    '`args` is `domain` in 19 (FACTS 6.3)',
+  ],
+  'recorded: read-id-string': [[16], 'arguments_invalid', 'FACTS 13.16'],
+  'read: ids as text': [[16], 'arguments_invalid', 'FACTS 13.16'],
+  'recorded: search-count-kwarg': [[16], 'ok', 'FACTS 13.13'],
+  'search: too many by position': [[16], 'ok', 'the fifth is `count` (FACTS 13.13)'],
+  'search: an operator that any takes': [[16], 'arguments_invalid', 'FACTS 13.15'],
+  'recorded: search-read-context-lang-tz': [[16, 17], 'ok', 'an unknown language is ignored (FACTS 13.11)'],
+  'read: context with an unknown language': [[16, 17], 'ok', 'an unknown language is ignored (FACTS 13.11)'],
+  'recorded: types-many2one-false-date': [[16], 'query_invalid', 'has no field `locked` (FACTS 13.17)'],
+  'recorded: web-read-group': [[16, 17, 18], 'arguments_invalid', 'other parameters (FACTS 6.3)'],
+  'web_search_read: specification missing': [[16], 'ok', 'other parameters (FACTS 13.13)'],
+};
+
+describe.each([16, 17, 18] as const)('auto, on Odoo %i', async (version) => {
+  const reference = await openSandbox({ version: 19 });
+  const jsonrpc = await openProxy([reference], 'jsonrpc');
+  const sandbox = await openSandbox({ version });
+  const proxy = await openProxy([sandbox], 'auto');
+
+  test.each(operations)('the same body comes to the same end: $name', async (operation) => {
+    reference.reset();
+    sandbox.reset();
+    const there = describeKind(await jsonrpc.post(printOperation(reference, operation)));
+    const here = describeKind(await proxy.post(printOperation(sandbox, operation)));
+    const isInOneOnly = [there, here].includes('method_not_found');
+    const [versions, kind] = OLDER[operation.name] ?? [[], ''];
+    if (!isInOneOnly) expect(here).toBe((versions as number[]).includes(version) ? kind : there);
+    expect(sandbox.requests.routes).toEqual({ '/jsonrpc': expect.any(Number) });
+  });
+});
