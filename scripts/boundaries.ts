@@ -22,7 +22,7 @@ interface Boundary {
  */
 const GUARDED_MODULES = '{child_process,dgram,dns,http,http2,https,net,process,sqlite,tls}';
 
-/** The steps of the pipeline: the files of execute/ whose opening comment begins with "Step:". */
+/** The steps of the pipelines: the files of execute/ whose opening comment begins with "Step:". */
 const STEPS = [
   'admit',
   'answer',
@@ -31,7 +31,9 @@ const STEPS = [
   'call',
   'limit',
   'parse',
+  'parse-json2',
   'receive',
+  'receive-json2-refusal',
   'record',
   'resolve',
   'translate',
@@ -84,7 +86,7 @@ const BOUNDARIES: Boundary[] = [
     ],
   },
   { files: `${SERVER}/execute/**`, allow: EXECUTE, keepsStepsApart: true, takesClock: true },
-  { files: `${SERVER}/execute/pipeline.ts`, allow: EXECUTE, takesClock: true },
+  { files: `${SERVER}/execute/*pipeline.ts`, allow: EXECUTE, takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {

@@ -2,6 +2,8 @@
  * docs/errors.md from the error table of the contract: how a caller reads an error, and every one of them. Facts stand in
  * the table; here is only the text around it.
  */
+
+import { COMPATIBLE_CHANGES, COMPATIBLE_ERRORS } from '../packages/contract/src/compatible.ts';
 import {
   BUSINESS_CODES,
   BUSINESS_ERRORS,
@@ -17,9 +19,11 @@ const RETRYABLE: Record<Retry, string> = { never: 'no', always: 'yes', if_safe: 
 export function renderErrors(): string {
   const proxyErrors = Object.entries<ErrorRow>(PROXY_ERRORS);
   const businessErrors = Object.entries<BusinessErrorRow>(BUSINESS_ERRORS);
+  const compatibleErrors = Object.entries<ErrorRow>(COMPATIBLE_ERRORS);
+  const changes = Object.entries(COMPATIBLE_CHANGES);
   const withOutcome = proxyErrors.filter(([, row]) => row.hasOutcome).map(([type]) => `\`${type}\``);
 
-  return `<!-- Generated from packages/contract/src/errors.ts by "npm run docs": change it there. -->
+  return `<!-- Generated from packages/contract/src/{errors,compatible}.ts by "npm run docs": change it there. -->
 
 # Errors
 
@@ -77,6 +81,22 @@ credentials are cut out; \`debug\` is there only if the operator turned \`errors
 | \`data.type\` | \`status\` | retryable | when |
 |---|---|---|---|
 ${businessErrors.map(([type, row]) => renderRow([`\`${type}\``, row.status, RETRYABLE[row.retry], row.when])).join('\n')}
+
+## Errors of the compatible routes
+
+The routes of [compatibility.md](compatibility.md) give the same errors, and these two:
+
+| code | HTTP | \`data.type\` | retryable | when | what to do |
+|---|---|---|---|---|---|
+${compatibleErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${type}\``, RETRYABLE[row.retry], row.when, row.remedy])).join('\n')}
+
+Their clients expect another code or status of some; \`data.type\` is the same:
+
+| \`data.type\` | code | HTTP |
+|---|---|---|
+${changes.map(([type, { code, httpStatus }]) => renderRow([`\`${type}\``, code, httpStatus])).join('\n')}
+
+On \`/v2/odoo/execute\` a status of 400 or more of the server's is HTTP 200 with that status as \`code\`; \`data\` is that of the tables above.
 `;
 }
 

@@ -1,3 +1,4 @@
 /** The public contract of erp-proxy: what goes over the wire, and every error. Imports nothing. */
+export * from './compatible.ts';
 export * from './errors.ts';
 export * from './wire.ts';

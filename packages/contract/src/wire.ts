@@ -3,6 +3,9 @@
 /** Path of the execute call. */
 export const EXECUTE_PATH = '/api/erp/execute';
 
+/** Path of the question for a server's version. */
+export const VERSION_PATH = '/api/erp/version';
+
 /** Header that carries the client key. */
 export const KEY_HEADER = 'x-proxy-api';
 

@@ -2,11 +2,11 @@
  * Step: sends an answer out. A result goes on as it arrives, with back-pressure; one that breaks off mid-way breaks the
  * caller's connection off, so that a part never looks like the whole.
  */
-import { PROXY_ERRORS } from '@erp-proxy/contract';
 import { EgressBreak } from '../egress/dispatcher.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
-import { buildDenialBody, buildErrorAnswer, buildResultHead } from './envelope.ts';
+import type { Dialect } from './dialect.ts';
+import { buildErrorAnswer, buildResultHead, describeDenial, listDenialHeaders } from './envelope.ts';
 import type { AnswerHeaders, AnswerWriter } from './exchange.ts';
 import type { Reply, ResultReply } from './receive.ts';
 import { adviseFate, denyEnded } from './upstream-denials.ts';
@@ -29,6 +29,7 @@ export interface AnswerContext {
   deadline: Deadline;
   isReadOnly: boolean;
   headers: AnswerHeaders;
+  dialect: Dialect;
 }
 
 export async function answerCall(reply: Reply, context: AnswerContext): Promise<Outcome> {
@@ -37,7 +38,7 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
   }
   const { id, writer, headers } = context;
   if (reply.kind === 'fault') {
-    writer.sendWhole(200, headers, buildErrorAnswer(id, reply.fault));
+    writer.sendWhole(200, { ...headers, ...reply.headers }, buildErrorAnswer(id, reply.fault));
     return { type: reply.fault.data.type, code: reply.fault.code, httpStatus: 200 };
   }
   const head = buildResultHead(id);
@@ -56,17 +57,12 @@ const CALLER_LEFT: Outcome = { type: 'caller_left', code: null, httpStatus: 499 
 /** Sends a denial as the answer. */
 export function answerDenial(
   denial: Denial,
-  { id, writer, headers }: Pick<AnswerContext, 'id' | 'writer' | 'headers'>,
+  { id, writer, headers, dialect }: Pick<AnswerContext, 'id' | 'writer' | 'headers' | 'dialect'>,
 ): Outcome {
-  const { code, httpStatus } = PROXY_ERRORS[denial.type];
-  const { retryAfterSeconds, detail } = denial.more;
-  const allHeaders = {
-    ...headers,
-    ...denial.more.headers,
-    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-  };
-  writer.sendWhole(httpStatus, allHeaders, buildErrorAnswer(id, buildDenialBody(denial)));
-  return { type: denial.type, code, httpStatus, ...(detail === undefined ? {} : { detail }) };
+  const { httpStatus, error } = describeDenial(denial, dialect);
+  const { detail } = denial.more;
+  writer.sendWhole(httpStatus, { ...headers, ...listDenialHeaders(denial) }, buildErrorAnswer(id, error));
+  return { type: denial.type, code: error.code, httpStatus, ...(detail === undefined ? {} : { detail }) };
 }
 
 async function streamResult(

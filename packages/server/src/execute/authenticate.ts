@@ -1,10 +1,10 @@
 /** Step: whose call this is. Runs before the body is read, so that a refused key costs next to nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KEY_HEADER } from '@erp-proxy/contract';
 import type { Keys } from '../keys/keys.ts';
 import type { Slowdown } from '../keys/slowdown.ts';
 import type { KeyRecord } from '../stores/ports.ts';
 import { Denial } from './denial.ts';
+import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface AuthenticateDeps {
@@ -15,8 +15,11 @@ export interface AuthenticateDeps {
 export async function authenticate(
   exchange: Exchange,
   { keys, slowdown }: AuthenticateDeps,
+  { keyHeaders }: Dialect,
 ): Promise<KeyRecord | Denial> {
-  const key = await keys.authenticate(exchange.header(KEY_HEADER));
+  const text = readKey(exchange, keyHeaders);
+  if (text instanceof Denial) return text;
+  const key = await keys.authenticate(text);
   if (!('refused' in key)) return key;
   // Why it was refused goes to the log alone: callers must not learn which ids exist.
   const detail = key.keyId === null ? `key ${key.refused}` : `key ${key.refused} (${key.keyId})`;
@@ -29,9 +32,36 @@ export async function authenticate(
     });
   }
   if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, exchange);
-  return new Denial('unauthorized', `The client key in the header ${KEY_HEADER} is missing or not valid.`, {
-    detail,
-  });
+  return new Denial(
+    'unauthorized',
+    `The client key in the header ${keyHeaders[0]} is missing or not valid.`,
+    {
+      detail,
+    },
+  );
+}
+
+/** The key that the headers agree on. */
+function readKey(exchange: Exchange, keyHeaders: readonly string[]): string | undefined | Denial {
+  let found: string | undefined;
+  for (const name of keyHeaders) {
+    const key = readKeyHeader(exchange, name);
+    if (key === undefined || key === '') continue;
+    if (found !== undefined && found !== key) {
+      return new Denial(
+        'invalid_request',
+        `Two headers have different client keys; send one of ${keyHeaders.join(', ')}.`,
+      );
+    }
+    found = key;
+  }
+  return found;
+}
+
+/** `authorization` with another scheme is not meant for us (RFC 9110 section 11.4). */
+function readKeyHeader(exchange: Exchange, name: string): string | undefined {
+  const text = exchange.header(name);
+  return name === 'authorization' ? /^bearer +(.*)$/i.exec(text ?? '')?.[1] : text;
 }
 
 const CLOSE = { connection: 'close' };

@@ -2,7 +2,7 @@
  * A refusal as a value: a step returns it in place of its output, and the pipeline turns it into an answer. It carries
  * the public text; `detail` is for the operator's log only and never reaches a caller.
  */
-import { type Outcome, PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
+import { ALL_ERRORS, type CompatibleErrorType, type Outcome, type ProxyErrorType } from '@erp-proxy/contract';
 
 /** What a denial can say beyond its type and message. */
 export interface DenialMore {
@@ -21,11 +21,11 @@ export interface DenialMore {
 }
 
 export class Denial {
-  readonly type: ProxyErrorType;
+  readonly type: ProxyErrorType | CompatibleErrorType;
   readonly message: string;
   readonly more: DenialMore;
 
-  constructor(type: ProxyErrorType, message: string, more: DenialMore = {}) {
+  constructor(type: ProxyErrorType | CompatibleErrorType, message: string, more: DenialMore = {}) {
     this.type = type;
     this.message = message;
     this.more = more;
@@ -33,7 +33,7 @@ export class Denial {
 
   /** Whether the same call may be sent again as it is (contract section 2). */
   get retryable(): boolean {
-    const { retry } = PROXY_ERRORS[this.type];
+    const { retry } = ALL_ERRORS[this.type];
     if (retry === 'if_safe') return this.more.isReadOnly === true || this.more.outcome === 'not_sent';
     return retry === 'always';
   }

@@ -1,6 +1,7 @@
 /** The bytes of our own answers: the JSON-RPC envelope around a result, and errors made from denials and Odoo's faults. */
-import { type ErrorBody, PROXY_ERRORS } from '@erp-proxy/contract';
+import { ALL_ERRORS, type ErrorBody } from '@erp-proxy/contract';
 import type { Denial } from './denial.ts';
+import { type Dialect, nameMembers } from './dialect.ts';
 
 /** Bytes of the answer's `id` where the caller's is not known. */
 export const NULL_ID: Uint8Array = Buffer.from('null');
@@ -20,18 +21,29 @@ export function buildErrorAnswer(id: Uint8Array, error: ErrorBody): Buffer {
   return Buffer.concat([HEAD, id, ERROR, Buffer.from(JSON.stringify(error)), CLOSE]);
 }
 
-/** The `error` member for a denial. */
-export function buildDenialBody(denial: Denial): ErrorBody {
-  const row = PROXY_ERRORS[denial.type];
+/** The `error` member for a denial, and the status that goes with it. */
+export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: number; error: ErrorBody } {
+  const row = ALL_ERRORS[denial.type];
+  const { code, httpStatus } = dialect.errors[denial.type] ?? row;
   const { path, outcome } = denial.more;
-  return {
-    code: row.code,
-    message: denial.message,
+  const error = {
+    code,
+    message: nameMembers(denial.message, dialect),
     data: {
       type: denial.type,
       retryable: denial.retryable,
-      ...(path === undefined ? {} : { path }),
-      ...('hasOutcome' in row ? { outcome: outcome ?? 'unknown' } : {}),
+      ...(path === undefined ? {} : { path: nameMembers(path, dialect) }),
+      ...(row.hasOutcome ? { outcome: outcome ?? ('unknown' as const) } : {}),
     },
+  };
+  return { httpStatus, error };
+}
+
+/** Headers that an answer with a denial must carry. */
+export function listDenialHeaders({ more }: Denial): Record<string, string> {
+  const { retryAfterSeconds, headers } = more;
+  return {
+    ...headers,
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
   };
 }

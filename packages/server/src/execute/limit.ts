@@ -7,6 +7,7 @@ import { readElements } from '../json/elements.ts';
 import type { JsonSpan } from '../json/span.ts';
 import { isReadOnlyMethod, limitRule } from '../odoo/methods.ts';
 import { Denial } from './denial.ts';
+import type { Dialect } from './dialect.ts';
 import type { Call } from './parse.ts';
 
 /** What is to be run, whatever protocol carries it. */
@@ -22,10 +23,11 @@ export interface MethodCall {
 }
 
 const LIMIT = new Set(['limit']);
+const NOTHING: ReadonlySet<string> = new Set();
 const EMPTY_PARAMS = Buffer.from('[]');
 const EMPTY_KEYWORD = Buffer.from('{}');
 
-export function limitCall(call: Call): MethodCall | Denial {
+export function limitCall(call: Call, dialect: Dialect): MethodCall | Denial {
   const { model, method } = call;
   const rule = limitRule(method);
   const params = applyLimit(call, rule);
@@ -34,19 +36,22 @@ export function limitCall(call: Call): MethodCall | Denial {
     model,
     method,
     params,
-    keyword: cutKeyword(call, rule),
+    keyword: cutKeyword(call, rule, dialect),
     isReadOnly: isReadOnlyMethod(method, model),
   };
 }
 
-/** Methods without a `limit` of their own do not get the member: it would be a TypeError in Odoo. */
-function cutKeyword(call: Call, rule: ReturnType<typeof limitRule>): Uint8Array {
+/** Methods do not get a `limit`, or a surplus argument, that they have not: it would be a TypeError in Odoo. */
+function cutKeyword(
+  call: Call,
+  rule: ReturnType<typeof limitRule>,
+  { surplusArguments }: Dialect,
+): Uint8Array {
   const { span, members } = call.keyword;
   if (span === null) return EMPTY_KEYWORD;
-  if (rule === 'pass' || !members.some((member) => member.name === 'limit')) {
-    return call.bytes.subarray(span.start, span.end);
-  }
-  return joinParts(call.bytes, removeMembers(span, members, LIMIT));
+  const dropped = rule === 'pass' ? (surplusArguments.get(call.method) ?? NOTHING) : LIMIT;
+  if (!members.some((member) => dropped.has(member.name))) return call.bytes.subarray(span.start, span.end);
+  return joinParts(call.bytes, removeMembers(span, members, dropped));
 }
 
 function applyLimit(call: Call, rule: ReturnType<typeof limitRule>): Uint8Array | Denial {

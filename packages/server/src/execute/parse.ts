@@ -2,18 +2,31 @@
  * Step: from the body's bytes to calls. Every rule of contract section 1 about the body's shape is here; what a method
  * makes of its arguments is not (translate.ts). Values of `params` and `keyword` stay byte spans of the body.
  */
-import { BATCH_CALLS_MAX, ID_LENGTH_MAX } from '@erp-proxy/contract';
-import { findNearestName } from '../config/nearest.ts';
+import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
 import { readDocument } from '../json/document.ts';
 import { readElements } from '../json/elements.ts';
-import { findDuplicate, readMembers } from '../json/members.ts';
+import { readMembers } from '../json/members.ts';
 import { readInteger } from '../json/number.ts';
 import type { JsonMember, JsonSpan } from '../json/span.ts';
-import { decodeString } from '../json/string.ts';
 import { JsonSyntaxError } from '../json/syntax-error.ts';
 import { Denial } from './denial.ts';
+import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
 import { checkContext } from './parse-context.ts';
+import {
+  API_KEY_LENGTH_MAX,
+  checkNames,
+  DATABASE_NAME,
+  describe,
+  invalid,
+  type KeywordSpan,
+  NAME_LENGTH_MAX,
+  OWN_MEMBERS_MAX,
+  readId,
+  readKeyword,
+  readText,
+  URL_LENGTH_MAX,
+} from './read-members.ts';
 
 /** A body: one call or several, not yet looked into. */
 export interface Body {
@@ -36,13 +49,6 @@ export interface InstanceAddress {
   apiKey: string;
 }
 
-/** Named arguments, as spans of the body. */
-export interface KeywordSpan {
-  /** The object; null where the caller gave none. */
-  span: JsonSpan | null;
-  members: JsonMember[];
-}
-
 /** A call whose shape is right. */
 export interface Call {
   /** The body that the spans point into. */
@@ -59,30 +65,18 @@ export interface Call {
 }
 
 /** A call as read: its `id` is known even where the rest is refused. */
-export interface ReadCall {
+export interface Read<AnyCall> {
   /** Bytes of the `id` to answer with. */
   id: Uint8Array;
-  call: Call | Denial;
+  call: AnyCall | Denial;
 }
 
-const CALL_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword', 'erp_instance'];
+const CALL_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];
 /** Taken and not looked at: callers with a JSON-RPC habit send it. */
 const TOLERATED_MEMBERS = ['jsonrpc'];
 const INSTANCE_MEMBERS = ['url', 'db', 'user_id', 'api_key', 'name'];
 const METHOD_NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 const MODEL_NAME = /^[A-Za-z0-9_.]+$/;
-/**
- * A PostgreSQL name of at most 63 bytes. Narrow on purpose: Odoo takes a `postgres://` address here and would connect to
- * it, and the name also goes into the X-Odoo-Database header.
- */
-const DATABASE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
-/** Far more than any method has; a body can hold millions, and each costs memory. */
-const KEYWORD_MEMBERS_MAX = 1000;
-/** Objects with members of ours have fewer. */
-const OWN_MEMBERS_MAX = 64;
-const NAME_LENGTH_MAX = 256;
-const URL_LENGTH_MAX = 2048;
-const API_KEY_LENGTH_MAX = 1024;
 const USER_ID_MAX = 2 ** 31 - 1;
 /** Python's JSON reader gives up near 1,000 levels, and Odoo answers that with an HTML page. */
 const DEPTH_MAX = 512;
@@ -117,18 +111,22 @@ export function parseBody(bytes: Uint8Array): Body | Denial {
 }
 
 /** Reads one call of the body. */
-export function parseCall(bytes: Uint8Array, { span, members: known }: CallSpan): ReadCall {
+export function parseCall(
+  bytes: Uint8Array,
+  { span, members: known }: CallSpan,
+  { instanceAt }: Dialect,
+): Read<Call> {
   if (span.kind !== 'object') {
     return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
   }
   const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
   const id = readId(bytes, members);
   if (id instanceof Denial) return { id: NULL_ID, call: id };
-  return { id, call: readCall(bytes, members) };
+  return { id, call: readCall(bytes, members, instanceAt) };
 }
 
-function readCall(bytes: Uint8Array, members: JsonMember[]): Call | Denial {
-  const strange = checkNames(members, '', CALL_MEMBERS, TOLERATED_MEMBERS);
+function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string): Call | Denial {
+  const strange = checkNames(members, '', [...CALL_MEMBERS, instanceAt], TOLERATED_MEMBERS);
   if (strange) return strange;
   const byName = new Map(members.map((member) => [member.name, member.value]));
 
@@ -138,9 +136,9 @@ function readCall(bytes: Uint8Array, members: JsonMember[]): Call | Denial {
   if (model instanceof Denial) return model;
   const params = readParams(byName.get('params'));
   if (params instanceof Denial) return params;
-  const keyword = readKeyword(bytes, byName.get('keyword'));
+  const keyword = readKeyword(bytes, byName.get('keyword'), 'keyword');
   if (keyword instanceof Denial) return keyword;
-  const instance = readInstance(bytes, byName.get('erp_instance'));
+  const instance = readInstance(bytes, byName.get(instanceAt), instanceAt);
   if (instance instanceof Denial) return instance;
   const limit = readLimit(bytes, keyword);
   if (limit instanceof Denial) return limit;
@@ -148,23 +146,6 @@ function readCall(bytes: Uint8Array, members: JsonMember[]): Call | Denial {
   const contextDenial = context && checkContext(bytes, context.value);
   if (contextDenial) return contextDenial;
   return { bytes, model, method, params, keyword, limit, instance };
-}
-
-function readId(bytes: Uint8Array, members: JsonMember[]): Uint8Array | Denial {
-  const ids = members.filter((member) => member.name === 'id');
-  if (ids.length > 1) return invalid('id', '`id` stands there twice; send it once.');
-  const value = ids[0]?.value;
-  if (value === undefined || value.kind === 'null') return NULL_ID;
-  const text = bytes.subarray(value.start, value.end);
-  if (value.kind === 'string') {
-    // At most twelve bytes a character (a pair of escapes): what is longer is not decoded to find out.
-    if (text.length <= ID_LENGTH_MAX * 12 + 2 && [...decodeString(bytes, value)].length <= ID_LENGTH_MAX)
-      return text;
-    return invalid('id', `\`id\` may have at most ${ID_LENGTH_MAX} characters.`);
-  }
-  if (value.kind === 'number' && text.length <= ID_LENGTH_MAX && readInteger(bytes, value) !== null)
-    return text;
-  return invalid('id', `\`id\` must be a string or an integer, not ${describe(value)}.`);
 }
 
 function readMethod(bytes: Uint8Array, action?: JsonSpan, fnName?: JsonSpan): string | Denial {
@@ -220,20 +201,6 @@ function readParams(value?: JsonSpan): JsonSpan | null | Denial {
   );
 }
 
-function readKeyword(bytes: Uint8Array, value?: JsonSpan): KeywordSpan | Denial {
-  if (value === undefined || value.kind === 'null' || isEmptyArray(bytes, value))
-    return { span: null, members: [] };
-  if (value.kind !== 'object') {
-    return invalid('keyword', `\`keyword\` must be an object of named arguments, not ${describe(value)}.`);
-  }
-  const members = readMembers(bytes, value, KEYWORD_MEMBERS_MAX + 1);
-  if (members.length > KEYWORD_MEMBERS_MAX) {
-    return invalid('keyword', `\`keyword\` may have at most ${KEYWORD_MEMBERS_MAX} named arguments.`);
-  }
-  const twice = findDuplicate(members);
-  return twice ? refuseDuplicate(twice, 'keyword') : { span: value, members };
-}
-
 function readLimit(bytes: Uint8Array, keyword: KeywordSpan): number | null | Denial {
   const value = keyword.members.find((member) => member.name === 'limit')?.value;
   if (value === undefined || value.kind === 'null' || value.kind === 'false') return null;
@@ -251,21 +218,23 @@ function readLimit(bytes: Uint8Array, keyword: KeywordSpan): number | null | Den
   return limit === 0 || limit === 0n ? null : Number(limit);
 }
 
-function readInstance(bytes: Uint8Array, value?: JsonSpan): InstanceAddress | { name: string } | Denial {
+/** Members of the instance are named as on our own route; what goes out names them as the caller did (dialect.ts). */
+function readInstance(
+  bytes: Uint8Array,
+  value: JsonSpan | undefined,
+  at: string,
+): InstanceAddress | { name: string } | Denial {
   if (value === undefined || value.kind === 'null') {
-    return invalid(
-      'erp_instance',
-      '`erp_instance` is missing: {"url", "db", "user_id", "api_key"} of the Odoo server.',
-    );
+    return invalid(at, `\`${at}\` is missing: {"url", "db", "user_id", "api_key"} of the Odoo server.`);
   }
   if (value.kind !== 'object') {
-    return invalid('erp_instance', `\`erp_instance\` must be an object, not ${describe(value)}.`);
+    return invalid(at, `\`${at}\` must be an object, not ${describe(value)}.`);
   }
   const members = readMembers(bytes, value, OWN_MEMBERS_MAX);
-  const strange = checkNames(members, 'erp_instance', INSTANCE_MEMBERS);
+  const strange = checkNames(members, at, INSTANCE_MEMBERS);
   if (strange) return strange;
   const byName = new Map(members.map((member) => [member.name, member.value]));
-  if (byName.has('name')) return readInstanceName(bytes, byName);
+  if (byName.has('name')) return readInstanceName(bytes, byName, at);
 
   const url = readText(
     bytes,
@@ -296,7 +265,11 @@ function readInstance(bytes: Uint8Array, value?: JsonSpan): InstanceAddress | { 
   return { url, db, userId, apiKey };
 }
 
-function readInstanceName(bytes: Uint8Array, byName: Map<string, JsonSpan>): { name: string } | Denial {
+function readInstanceName(
+  bytes: Uint8Array,
+  byName: Map<string, JsonSpan>,
+  at: string,
+): { name: string } | Denial {
   const name = readText(
     bytes,
     byName.get('name'),
@@ -306,10 +279,7 @@ function readInstanceName(bytes: Uint8Array, byName: Map<string, JsonSpan>): { n
   );
   if (name instanceof Denial) return name;
   if (byName.size > 1) {
-    return invalid(
-      'erp_instance',
-      '`erp_instance` takes either `name` or {"url", "db", "user_id", "api_key"}, not both.',
-    );
+    return invalid(at, `\`${at}\` takes either \`name\` or {"url", "db", "user_id", "api_key"}, not both.`);
   }
   return { name };
 }
@@ -323,79 +293,4 @@ function readUserId(bytes: Uint8Array, value?: JsonSpan): number | Denial {
     return invalid(path, "`erp_instance.user_id` must be the user's number in Odoo, a positive integer.");
   }
   return Number(userId);
-}
-
-/** A member that must be a text of 1 to `lengthMax` characters. */
-function readText(
-  bytes: Uint8Array,
-  value: JsonSpan | undefined,
-  path: string,
-  lengthMax: number,
-  what: string,
-): string | Denial {
-  if (value === undefined) return invalid(path, `\`${path}\` is missing: ${what}.`);
-  if (value.kind !== 'string')
-    return invalid(path, `\`${path}\` must be a string, not ${describe(value)}: ${what}.`);
-  if (value.end - value.start > lengthMax * 6 + 2) return tooLong(path, lengthMax);
-  const text = decodeString(bytes, value);
-  if (text.length > lengthMax) return tooLong(path, lengthMax);
-  // The action's own rule says more about an empty name than this one could.
-  if (text === '' && path !== 'action') return invalid(path, `\`${path}\` is empty: ${what}.`);
-  return text;
-}
-
-function tooLong(path: string, lengthMax: number): Denial {
-  return invalid(path, `\`${path}\` may have at most ${lengthMax} characters.`);
-}
-
-/** Silently ignoring a misspelt `keyword` would return every record, so unknown and doubled names are refused. */
-function checkNames(
-  members: JsonMember[],
-  parent: string,
-  known: string[],
-  tolerated: string[] = [],
-): Denial | undefined {
-  for (const { name } of members) {
-    if (known.includes(name) || tolerated.includes(name)) continue;
-    const path = joinPath(parent, name);
-    const nearest = findNearestName(name, known);
-    const hint = `Did you mean \`${nearest}\`?`;
-    return invalid(
-      path,
-      `\`${path}\` is not a member of ${parent === '' ? 'a call' : `\`${parent}\``}. ${hint}`,
-    );
-  }
-  const twice = findDuplicate(members);
-  return twice ? refuseDuplicate(twice, parent) : undefined;
-}
-
-function refuseDuplicate(member: JsonMember, parent: string): Denial {
-  const path = joinPath(parent, member.name);
-  return invalid(path, `\`${path}\` stands there twice; send it once.`);
-}
-
-/** Names come from the caller: long ones are cut, so that an answer cannot be made large by them. */
-function joinPath(parent: string, name: string): string {
-  const short = name.length > 64 ? `${name.slice(0, 64)}…` : name;
-  return parent === '' ? short : `${parent}.${short}`;
-}
-
-function isEmptyArray(bytes: Uint8Array, value: JsonSpan): boolean {
-  if (value.kind !== 'array') return false;
-  let isEmpty = true;
-  readElements(bytes, value, () => {
-    isEmpty = false;
-    return false;
-  });
-  return isEmpty;
-}
-
-function invalid(path: string, message: string): Denial {
-  return new Denial('invalid_request', message, path === '' ? {} : { path });
-}
-
-function describe(span: JsonSpan): string {
-  if (span.kind === 'true' || span.kind === 'false') return 'a boolean';
-  if (span.kind === 'null') return 'null';
-  return span.kind === 'object' || span.kind === 'array' ? `an ${span.kind}` : `a ${span.kind}`;
 }

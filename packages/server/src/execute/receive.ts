@@ -2,7 +2,7 @@
  * Step: tells what an upstream answer is, from its status and first bytes. A result is not read further here: it goes on
  * as it arrives. Faults, and answers in an unusual form, are read whole within a bound.
  */
-import type { Outcome } from '@erp-proxy/contract';
+import type { ErrorBody, Outcome } from '@erp-proxy/contract';
 import { type EgressAnswer, type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
 import { readDocument } from '../json/document.ts';
 import { readMembers } from '../json/members.ts';
@@ -45,7 +45,9 @@ export interface ContradictionReply {
 /** What Odoo said no with. */
 export interface FaultReply {
   kind: 'fault';
-  fault: Fault;
+  fault: ErrorBody;
+  /** Headers that the answer must carry. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export type Reply = ResultReply | FaultReply | Denial;

@@ -2,8 +2,8 @@
 import type { CallRecord, Events } from '../observe/events.ts';
 import type { Outcome } from './answer.ts';
 import { Denial } from './denial.ts';
-import type { ReadCall } from './parse.ts';
-import type { Target } from './resolve.ts';
+import type { Read } from './parse.ts';
+import type { ServerAddress } from './resolve.ts';
 import type { Protocol } from './translate.ts';
 
 /** What is known of a call as it goes along. */
@@ -14,14 +14,14 @@ export interface CallTrace {
   answeredMs: number | null;
   attempts: number;
   upstreamStatus: number | null;
-  target: Target | null;
+  target: (ServerAddress & { db?: string }) | null;
   protocol: Protocol | null;
 }
 
 export function recordCall(
   events: Events,
   more: Pick<CallRecord, 'requestId' | 'keyId' | 'batchIndex'> & { endedMs: number },
-  read: ReadCall,
+  read: Read<{ model?: string; method?: string }>,
   trace: CallTrace,
   outcome: Outcome,
 ): void {

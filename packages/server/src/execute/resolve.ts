@@ -6,12 +6,16 @@ import { Denial } from './denial.ts';
 import type { Call } from './parse.ts';
 import { denyEgress } from './upstream-denials.ts';
 
-/** The server, database and credentials of a call, judged as far as they can be without asking DNS. */
-export interface Target {
+/** A server's address. */
+export interface ServerAddress {
   /** Scheme, host and port, as URL.origin prints them. */
   origin: string;
   /** What the server's paths begin with; empty or beginning with a slash, never ending with one. */
   pathPrefix: string;
+}
+
+/** The server, database and credentials of a call, judged as far as they can be without asking DNS. */
+export interface Target extends ServerAddress {
   db: string;
   userId: number;
   apiKey: string;
@@ -19,8 +23,7 @@ export interface Target {
   credentialsId: string;
 }
 
-export function resolveTarget(call: Call, egress: EgressDispatcher): Target | Denial {
-  const { instance } = call;
+export function resolveTarget(instance: Call['instance'], egress: EgressDispatcher): Target | Denial {
   if ('name' in instance) {
     return new Denial(
       'invalid_request',
@@ -28,10 +31,16 @@ export function resolveTarget(call: Call, egress: EgressDispatcher): Target | De
       { path: 'erp_instance.name' },
     );
   }
-  const address = readBaseUrl(instance.url);
+  const address = resolveServer(instance.url, egress);
   if (address instanceof Denial) return address;
-  const denied = egress.judge(address.origin);
-  if (denied !== null) return denyEgress(denied.detail);
   const credentials = { ...address, db: instance.db, userId: instance.userId, apiKey: instance.apiKey };
   return { ...credentials, credentialsId: nameCredentials(credentials) };
+}
+
+/** The same for a question that needs no database. */
+export function resolveServer(url: string, egress: EgressDispatcher): ServerAddress | Denial {
+  const address = readBaseUrl(url);
+  if (address instanceof Denial) return address;
+  const denied = egress.judge(address.origin);
+  return denied === null ? address : denyEgress(denied.detail);
 }

@@ -2,13 +2,13 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
-export type Encoding = 'zstd' | 'br' | 'gzip';
+export type Encoding = 'zstd' | 'br' | 'gzip' | 'deflate';
 
 /** Smaller answers cost more to compress than to send. */
 export const ENCODED_BYTES_MIN = 1024;
 
 /** Best first, where a client likes several as much. */
-const PREFERENCE: readonly Encoding[] = ['zstd', 'br', 'gzip'];
+const PREFERENCE: readonly Encoding[] = ['zstd', 'br', 'gzip', 'deflate'];
 
 /** Clients send few different texts, so that the choice for each is kept. */
 const choices = new Map<string, Encoding | null>();
@@ -50,6 +50,8 @@ const compressors = {
       params: BROTLI_PARAMS,
     }),
   zstd: promisify<zlib.InputType, Buffer>(zlib.zstdCompress),
+  // With the zlib format around it, as RFC 9110 section 8.4.1.2 has it.
+  deflate: promisify<zlib.InputType, Buffer>(zlib.deflate),
 };
 
 /** The whole of a body, compressed; off the main thread. */
@@ -58,10 +60,14 @@ export function encodeWhole(encoding: Encoding, bytes: Uint8Array): Promise<Buff
 }
 
 /** A stream that compresses; what was written leaves at once, so that a slow answer is not held back. */
-export function createEncoder(encoding: Encoding): zlib.Gzip | zlib.BrotliCompress | zlib.ZstdCompress {
+export function createEncoder(
+  encoding: Encoding,
+): zlib.Gzip | zlib.BrotliCompress | zlib.ZstdCompress | zlib.Deflate {
   switch (encoding) {
     case 'gzip':
       return zlib.createGzip({ flush: constants.Z_SYNC_FLUSH });
+    case 'deflate':
+      return zlib.createDeflate({ flush: constants.Z_SYNC_FLUSH });
     case 'br':
       return zlib.createBrotliCompress({ flush: constants.BROTLI_OPERATION_FLUSH, params: BROTLI_PARAMS });
     case 'zstd':

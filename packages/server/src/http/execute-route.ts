@@ -1,6 +1,8 @@
-/** `POST /api/erp/execute`: hands the request to the pipeline. */
+/** `POST /api/erp/execute`, and how any route hands its request to a pipeline. */
 import { EXECUTE_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
+import { type Dialect, OWN_DIALECT } from '../execute/dialect.ts';
+import type { Exchange } from '../execute/exchange.ts';
 import { type ExecuteDeps, execute } from '../execute/pipeline.ts';
 import { HttpExchange } from './http-exchange.ts';
 
@@ -9,9 +11,21 @@ export interface ExecuteRouteDeps extends ExecuteDeps {
 }
 
 export function addExecuteRoute(app: FastifyInstance, deps: ExecuteRouteDeps): void {
-  app.post(EXECUTE_PATH, (request, reply) => {
+  addPipelineRoute(app, EXECUTE_PATH, execute, OWN_DIALECT, deps);
+}
+
+/** `pipeline` answers the request, whatever becomes of it. */
+export function addPipelineRoute(
+  app: FastifyInstance,
+  path: string,
+  pipeline: (exchange: Exchange, deps: ExecuteRouteDeps, dialect: Dialect) => Promise<void>,
+  dialect: Dialect,
+  deps: ExecuteRouteDeps,
+): void {
+  app.post(path, (request, reply) => {
     reply.hijack();
     const { bodyBytesMax } = deps.http;
-    void execute(new HttpExchange(request.raw, reply.raw, { address: request.ip, bodyBytesMax }), deps);
+    const exchange = new HttpExchange(request.raw, reply.raw, { address: request.ip, bodyBytesMax });
+    void pipeline(exchange, deps, dialect);
   });
 }

@@ -1,4 +1,4 @@
-/** `GET /metrics`: the metrics in Prometheus' text format. */
+/** The metrics in Prometheus' text format. */
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../observe/metrics.ts';
 
@@ -6,8 +6,8 @@ export interface MetricsRouteDeps {
   metrics: Metrics;
 }
 
-export function addMetricsRoute(app: FastifyInstance, deps: MetricsRouteDeps): void {
-  app.get('/metrics', async (_request, reply) =>
+export function addMetricsRoute(app: FastifyInstance, path: string, deps: MetricsRouteDeps): void {
+  app.get(path, async (_request, reply) =>
     reply.header('content-type', deps.metrics.contentType).send(await deps.metrics.render()),
   );
 }

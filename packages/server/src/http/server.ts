@@ -4,14 +4,16 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { PROXY_ERRORS } from '@erp-proxy/contract';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Denial } from '../execute/denial.ts';
-import { buildDenialBody, buildErrorAnswer, NULL_ID } from '../execute/envelope.ts';
+import { OWN_DIALECT } from '../execute/dialect.ts';
+import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/envelope.ts';
+import { addCompatibleRoutes } from './compatible-routes.ts';
 import { addExecuteRoute, type ExecuteRouteDeps } from './execute-route.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { readRequestId } from './http-exchange.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
+import { addVersionRoute } from './version-route.ts';
 
 export interface ServerDeps extends ExecuteRouteDeps, HealthRouteDeps, MetricsRouteDeps {
   http: {
@@ -70,8 +72,10 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   }
 
   addExecuteRoute(app, deps);
+  addVersionRoute(app, deps);
+  addCompatibleRoutes(app, deps);
   addHealthRoutes(app, deps);
-  addMetricsRoute(app, deps);
+  addMetricsRoute(app, '/metrics', deps);
 
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string;
@@ -125,15 +129,16 @@ interface Reply {
 }
 
 function sendDenial(denial: Denial, requestId: string, reply: Reply): unknown {
+  const { httpStatus, error } = describeDenial(denial, OWN_DIALECT);
   return reply
-    .code(PROXY_ERRORS[denial.type].httpStatus)
+    .code(httpStatus)
     .headers({
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-request-id': requestId,
       ...denial.more.headers,
     })
-    .send(buildErrorAnswer(NULL_ID, buildDenialBody(denial)));
+    .send(buildErrorAnswer(NULL_ID, error));
 }
 
 /** Node names the response that has its turn on a connection; its own handler of broken requests goes by it too. */
@@ -164,7 +169,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSocket): 
     'invalid_request',
     BROKEN_REQUEST_TEXTS[error.code ?? ''] ?? 'The request is not HTTP/1.1.',
   );
-  const body = buildErrorAnswer(NULL_ID, buildDenialBody(denial));
+  const body = buildErrorAnswer(NULL_ID, describeDenial(denial, OWN_DIALECT).error);
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
   );

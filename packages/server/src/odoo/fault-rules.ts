@@ -27,7 +27,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     type: 'access_denied',
     name: /\.MissingError$/,
     message: /\bres\.users\((\d+),?\),[^()]*\b\1\)/,
-    text: 'Access denied: the database has no such user; check `erp_instance.user_id`.',
+    text: 'Access denied: the database has no such user; check `user_id`.',
   },
   { type: 'access_denied', name: /\.(AccessDenied|SessionExpiredException|Unauthorized)$/ },
 

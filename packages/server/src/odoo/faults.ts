@@ -72,7 +72,7 @@ const OWN_TEXTS: Record<BusinessErrorType, string> = {
   arguments_invalid: 'A value of the call does not fit: it is out of range or of another type.',
   query_invalid: 'The query does not fit: check its fields, operators, order and grouping.',
   concurrency_conflict: 'Another transaction was in the way, and Odoo rolled back: send the call again.',
-  database_missing: 'The server has no such Odoo database: check `erp_instance.db`.',
+  database_missing: 'The server has no such Odoo database: check `db`.',
   upstream_error: "Odoo failed; the Odoo server's log has the cause.",
 };
 

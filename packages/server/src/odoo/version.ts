@@ -3,7 +3,7 @@
 /** What `common.version` says; the members of Odoo's own object. */
 export interface OdooVersion {
   server_version: string;
-  server_version_info: unknown[];
+  server_version_info: (string | number)[];
   server_serie: string;
   protocol_version: number;
 }
@@ -23,7 +23,7 @@ export function readJsonrpcVersion(body: Uint8Array): OdooVersion | null {
   if (!isObject(version)) return null;
   const { server_version, server_version_info, server_serie, protocol_version = 1 } = version;
   if (typeof server_version !== 'string' || typeof server_serie !== 'string') return null;
-  if (!Array.isArray(server_version_info) || typeof protocol_version !== 'number') return null;
+  if (!isVersionInfo(server_version_info) || typeof protocol_version !== 'number') return null;
   return { server_version, server_version_info, server_serie, protocol_version };
 }
 
@@ -32,7 +32,7 @@ export function readJsonVersion(body: Uint8Array): OdooVersion | null {
   const answer = parseObject(body);
   const version = answer?.['version'];
   const info = answer?.['version_info'];
-  if (typeof version !== 'string' || !Array.isArray(info)) return null;
+  if (typeof version !== 'string' || !isVersionInfo(info)) return null;
   const serie = /^(saas~)?\d+\.\d+/.exec(version)?.[0] ?? version;
   return { server_version: version, server_version_info: info, server_serie: serie, protocol_version: 1 };
 }
@@ -50,6 +50,11 @@ function parseObject(body: Uint8Array): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** Numbers and texts, as `[19, 0, 0, "final", 0, ""]`. */
+function isVersionInfo(value: unknown): value is (string | number)[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

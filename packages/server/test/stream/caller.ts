@@ -3,7 +3,7 @@
  * whole answer by the rules of HTTP. For what an HTTP library would hide.
  */
 import { connect, type Socket } from 'node:net';
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { Proxy as RunningProxy } from '../harness.ts';
 
 export interface CallerOptions {
@@ -150,6 +150,8 @@ export function unpack(encoding: string | undefined, body: Buffer): Buffer {
   switch (encoding) {
     case 'gzip':
       return gunzipSync(body);
+    case 'deflate':
+      return inflateSync(body);
     case 'br':
       return brotliDecompressSync(body);
     case 'zstd':

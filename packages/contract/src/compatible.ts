@@ -1,0 +1,46 @@
+/**
+ * What the routes for callers of ODXProxy answer otherwise than ours: their own errors, and the codes and statuses that
+ * their clients expect of errors that both have. docs/errors.md shows both tables.
+ */
+import { type ErrorRow, PROXY_ERRORS, type ProxyErrorType } from './errors.ts';
+
+/** Errors that only `/v2/odoo/…` gives. */
+export const COMPATIBLE_ERRORS = {
+  json2_missing: {
+    code: -32006,
+    httpStatus: 200,
+    retry: 'never',
+    when: 'The server has no `/json/2` (Odoo 18 and older), or shows no such database there (`dbfilter`).',
+    remedy: 'Use `/api/odoo/execute`, which works with every version; check `odoo_instance.url` and `db`.',
+  },
+  json2_call_invalid: {
+    code: -32007,
+    httpStatus: 400,
+    retry: 'never',
+    when: '`model_id`, `method`, `db` or `api_key` cannot stand in a request to `/json/2`. `data.path` names it.',
+    remedy: 'Correct the member that `data.path` names.',
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+/** Errors of the proxy that have another code or status on the compatible routes; `data.type` is the same. */
+export const COMPATIBLE_CHANGES: Partial<Record<ProxyErrorType, { code: number; httpStatus: number }>> = {
+  // Its clients take every 403 for an invalid licence.
+  policy_denied: {
+    code: PROXY_ERRORS.action_invalid.code,
+    httpStatus: PROXY_ERRORS.action_invalid.httpStatus,
+  },
+  egress_denied: {
+    code: PROXY_ERRORS.upstream_unreachable.code,
+    httpStatus: PROXY_ERRORS.upstream_unreachable.httpStatus,
+  },
+  upstream_bad_response: { code: PROXY_ERRORS.upstream_bad_response.code, httpStatus: 500 },
+};
+
+/** `data.type` of an error that only the compatible routes give. */
+export type CompatibleErrorType = keyof typeof COMPATIBLE_ERRORS;
+
+/** Every error of the proxy, whatever route gives it. */
+export const ALL_ERRORS: Readonly<Record<ProxyErrorType | CompatibleErrorType, ErrorRow>> = {
+  ...PROXY_ERRORS,
+  ...COMPATIBLE_ERRORS,
+};

@@ -1,0 +1,157 @@
+/**
+ * The question for a server's version, from its bytes to the reply. Asks over `/jsonrpc`, which leaves nothing on the server,
+ * and only a server that has none at its version page (FACTS 10). Nothing is remembered: who asks wants to know it now.
+ */
+import type { EgressDispatcher, EgressRequest } from '../egress/dispatcher.ts';
+import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
+import { readMembers } from '../json/members.ts';
+import type { JsonMember } from '../json/span.ts';
+import { type OdooVersion, readJsonrpcVersion, readJsonVersion, VERSION_BODY } from '../odoo/version.ts';
+import { Denial } from './denial.ts';
+import type { Dialect } from './dialect.ts';
+import { NULL_ID } from './envelope.ts';
+import type { Exchange } from './exchange.ts';
+import type { CallSpan, Read } from './parse.ts';
+import {
+  checkNames,
+  describe,
+  invalid,
+  OWN_MEMBERS_MAX,
+  readId,
+  readText,
+  URL_LENGTH_MAX,
+} from './read-members.ts';
+import type { Reply } from './receive.ts';
+import type { CallTrace } from './record.ts';
+import { type Operation, type RequestDeps, type Run, runRequest } from './request-pipeline.ts';
+import { resolveServer, type ServerAddress } from './resolve.ts';
+import type { Protocol } from './translate.ts';
+import { denyFailure } from './upstream-denials.ts';
+import { denyStatus, isRouteMissing } from './upstream-status.ts';
+
+export interface VersionDeps extends RequestDeps {
+  egress: EgressDispatcher;
+}
+
+/** Answers `{id, url}` with the members of Odoo's own version object, whatever its version. Never rejects. */
+export function askVersion(exchange: Exchange, deps: VersionDeps, dialect: Dialect): Promise<void> {
+  return runRequest(VERSION, exchange, deps, { ...dialect, instanceAt: '' });
+}
+
+/** Answers `{id, url}` with what `/json/version` says; a server without it is refused. Never rejects. */
+export function askJsonVersion(exchange: Exchange, deps: VersionDeps, dialect: Dialect): Promise<void> {
+  return runRequest(JSON_VERSION, exchange, deps, { ...dialect, instanceAt: '' });
+}
+
+interface Question {
+  url: string;
+  /** It is about a server, and no model of it. */
+  model?: never;
+  method?: never;
+}
+
+const VERSION: Operation<Question, VersionDeps> = {
+  takesBatch: false,
+  read: readQuestion,
+  run: (question, trace, run) => ask(question, trace, run, findVersion),
+};
+
+const JSON_VERSION: Operation<Question, VersionDeps> = {
+  takesBatch: false,
+  read: readQuestion,
+  run: (question, trace, run) => ask(question, trace, run, findJsonVersion),
+};
+
+/** A version is some hundred bytes; the pages of other programs are not worth reading. */
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** Asking changes nothing. */
+const QUESTION = { isReadOnly: true };
+
+function readQuestion(bytes: Uint8Array, { span, members: known }: CallSpan): Read<Question> {
+  if (span.kind !== 'object')
+    return { id: NULL_ID, call: invalid('', `A question must be an object, not ${describe(span)}.`) };
+  const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
+  const id = readId(bytes, members);
+  if (id instanceof Denial) return { id: NULL_ID, call: id };
+  return { id, call: readUrl(bytes, members) };
+}
+
+function readUrl(bytes: Uint8Array, members: JsonMember[]): Question | Denial {
+  const strange = checkNames(members, '', ['id', 'url'], ['jsonrpc']);
+  if (strange) return strange;
+  const value = members.find(({ name }) => name === 'url')?.value;
+  const url = readText(bytes, value, 'url', URL_LENGTH_MAX, 'the address of the Odoo server');
+  return url instanceof Denial ? url : { url };
+}
+
+type Fetch = (protocol: Protocol, request: Omit<EgressRequest, 'origin'>) => Promise<WholeAnswer | Denial>;
+
+async function ask(
+  { url }: Question,
+  trace: CallTrace,
+  { deadline, deps }: Run<VersionDeps>,
+  find: (server: ServerAddress, fetch: Fetch) => Promise<object | Denial>,
+): Promise<{ reply: Reply; isReadOnly: boolean }> {
+  const server = resolveServer(url, deps.egress);
+  if (server instanceof Denial) return { reply: server, ...QUESTION };
+  trace.target = server;
+  const version = await find(server, async (protocol, request) => {
+    trace.protocol = protocol;
+    trace.sentMs ??= deps.nowMs();
+    trace.attempts = 1;
+    const answer = await fetchWhole(
+      deps.egress,
+      { ...request, origin: server.origin },
+      { signal: deadline.signal, bytesMax: ANSWER_BYTES_MAX },
+    );
+    trace.answeredMs = deps.nowMs();
+    if (!answer.ok) return denyFailure(answer, QUESTION, deadline);
+    trace.upstreamStatus = answer.status;
+    return answer;
+  });
+  return { reply: version instanceof Denial ? version : replyWith(version), ...QUESTION };
+}
+
+async function findVersion(server: ServerAddress, fetch: Fetch): Promise<OdooVersion | Denial> {
+  const answer = await fetch('jsonrpc', {
+    method: 'POST',
+    path: `${server.pathPrefix}/jsonrpc`,
+    headers: { 'content-type': 'application/json' },
+    body: VERSION_BODY,
+  });
+  if (answer instanceof Denial) return answer;
+  if (answer.status === 200) return readJsonrpcVersion(answer.body) ?? denyStatus(answer, QUESTION);
+  if (!isRouteMissing(answer.status)) return denyStatus(answer, QUESTION);
+  const page = await fetchPage(server, fetch);
+  if (page instanceof Denial) return page;
+  return (page.status === 200 ? readJsonVersion(page.body) : null) ?? denyStatus(page, QUESTION);
+}
+
+async function findJsonVersion(server: ServerAddress, fetch: Fetch): Promise<object | Denial> {
+  const page = await fetchPage(server, fetch);
+  if (page instanceof Denial) return page;
+  if (isRouteMissing(page.status)) {
+    return new Denial(
+      'json2_missing',
+      'The server has no /json/version: it is Odoo 18 or older, or no Odoo. Nothing was run.',
+    );
+  }
+  const version = page.status === 200 ? readJsonVersion(page.body) : null;
+  if (version === null) return denyStatus(page, QUESTION);
+  return { version_info: version.server_version_info, version: version.server_version };
+}
+
+function fetchPage({ pathPrefix }: ServerAddress, fetch: Fetch): Promise<WholeAnswer | Denial> {
+  return fetch('json2', { method: 'GET', path: `${pathPrefix}/json/version`, headers: {}, body: null });
+}
+
+function replyWith(value: object): Reply {
+  return {
+    kind: 'result',
+    pieces: [Buffer.from(JSON.stringify(value))],
+    rest: null,
+    lengthBytes: null,
+    lastByte: null,
+    tail: Buffer.from('}'),
+  };
+}

@@ -1,0 +1,246 @@
+/** `/v2/odoo/…`: json2 as it is. */
+import { describe, expect, it } from 'vitest';
+import { answerLikeOdoo, type Script } from '../scripted-upstream.ts';
+import { startOdoo, startScripted } from './gateway.ts';
+
+const EXECUTE = '/v2/odoo/execute';
+
+const answerWith =
+  (status: string, body = '', headers = 'Content-Type: application/json'): Script =>
+  (socket) => {
+    socket.end(
+      `HTTP/1.0 ${status}\r\n${headers}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  };
+
+it('kwargs go to Odoo as the bytes they are, with the key and the database in headers', async () => {
+  const { post, upstream, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, '[1.0]'));
+  const kwargs = '{ "ids" :[1.0, 12345678901234567890], "b":{"\\u00e9": 1e400,"a":[ ]}}';
+  const { odoo_instance, ...rest } = json2Call;
+  const { url, db, api_key } = odoo_instance;
+  const text = JSON.stringify({ ...rest, kwargs: 0, odoo_instance }).replace(
+    '"kwargs":0',
+    `"kwargs":${kwargs}`,
+  );
+  const answer = await post(EXECUTE, text);
+  expect(answer.body.toString()).toBe('{"jsonrpc":"2.0","id":"1","result":[1.0]}');
+  const [sent] = upstream.requests;
+  expect(sent?.body.toString()).toBe(kwargs);
+  expect(sent?.head).toMatch(/^POST \/json\/2\/res\.partner\/read HTTP/);
+  expect(sent?.head).toMatch(new RegExp(`^authorization: bearer ${api_key}$`, 'im'));
+  expect(sent?.head).toMatch(new RegExp(`^x-odoo-database: ${db}$`, 'im'));
+  expect(sent?.head).toContain(new URL(url).host);
+  expect(upstream.requests).toHaveLength(1);
+});
+
+it('kwargs: absent, null, {} and [] are no arguments; anything else is refused', async () => {
+  const { post, upstream, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
+  for (const kwargs of [undefined, null, {}, []]) {
+    expect((await post(EXECUTE, { ...json2Call, kwargs })).json.result).toBe(true);
+    expect(upstream.requests.at(-1)?.body.toString()).toBe('{}');
+  }
+  for (const kwargs of [[1], 'x', 7, true]) {
+    const { status, json } = await post(EXECUTE, { ...json2Call, kwargs });
+    expect([status, json.error.code, json.error.data.path]).toEqual([400, -32600, 'kwargs']);
+  }
+});
+
+describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
+  it('create gives a list, of one dict too', async () => {
+    const { post, makeJson2Call } = await startOdoo(version);
+    const { json } = await post(
+      EXECUTE,
+      makeJson2Call({ method: 'create', kwargs: { vals_list: { name: 'One' } } }),
+    );
+    expect(json.result).toEqual([expect.any(Number)]);
+  });
+
+  it('None is "result": null, and limit is the method’s own', async () => {
+    const { post, makeJson2Call } = await startOdoo(version);
+    const archived = await post(EXECUTE, makeJson2Call({ method: 'action_archive', kwargs: { ids: [9] } }));
+    expect(archived.body.toString()).toBe('{"jsonrpc":"2.0","id":"01JD8PXM3R","result":null}');
+    const read = await post(EXECUTE, makeJson2Call({ method: 'read', kwargs: { ids: [1], limit: 1 } }));
+    expect([read.status, read.json.error.code]).toEqual([200, 422]);
+  });
+
+  it.each([
+    [
+      'a wrong key',
+      { api_key: 'f'.repeat(40) },
+      {},
+      401,
+      'werkzeug.exceptions.Unauthorized',
+      'access_denied',
+    ],
+    ['a private method', {}, { method: '_write' }, 403, 'odoo.exceptions.AccessError', undefined],
+    [
+      'an unknown model',
+      {},
+      { model_id: 'no.model' },
+      404,
+      'werkzeug.exceptions.NotFound',
+      'model_not_found',
+    ],
+    [
+      'an unknown method',
+      {},
+      { method: 'no_method' },
+      404,
+      'werkzeug.exceptions.NotFound',
+      'method_not_found',
+    ],
+    [
+      'an unknown argument',
+      {},
+      { kwargs: { no_argument: 1 } },
+      422,
+      'werkzeug.exceptions.UnprocessableEntity',
+      'arguments_invalid',
+    ],
+    [
+      'a bad field',
+      {},
+      { kwargs: { domain: [['no_field', '=', 1]] } },
+      500,
+      'builtins.ValueError',
+      'query_invalid',
+    ],
+  ])(
+    '%s is HTTP 200 with the status as code, in the words of Odoo',
+    async (_, wrong, changes, code, name, type) => {
+      const { post, makeJson2Call } = await startOdoo(version);
+      const call = makeJson2Call(changes);
+      const answer = await post(EXECUTE, { ...call, odoo_instance: { ...call.odoo_instance, ...wrong } });
+      expect(answer.status).toBe(200);
+      expect(answer.json.error.code).toBe(code);
+      expect(answer.json.error.data).toMatchObject({ name, retryable: false, ...(type ? { type } : {}) });
+      expect(answer.json.error.data).not.toHaveProperty('debug');
+    },
+  );
+
+  it('a key that Odoo has refused reads alike the second time, and is not asked again', async () => {
+    const { post, makeJson2Call, sandbox } = await startOdoo(version);
+    const call = makeJson2Call();
+    const wrong = { ...call, odoo_instance: { ...call.odoo_instance, api_key: 'f'.repeat(40) } };
+    const [first, second] = [await post(EXECUTE, wrong), await post(EXECUTE, wrong)];
+    expect(second?.json).toEqual(first?.json);
+    expect(sandbox.requests.routes['/json/2']).toBe(1);
+  });
+
+  it('a database that is not there, or hidden, is 200 / -32006', async () => {
+    const { post, makeJson2Call } = await startOdoo(version);
+    const call = makeJson2Call();
+    const answer = await post(EXECUTE, { ...call, odoo_instance: { ...call.odoo_instance, db: 'missing' } });
+    expect([answer.status, answer.json.error.code]).toEqual([200, -32006]);
+  });
+
+  it('/v2/odoo/version is /json/version', async () => {
+    const { post, sandbox } = await startOdoo(version);
+    const { status, json } = await post('/v2/odoo/version', { id: '1', url: sandbox.url });
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      jsonrpc: '2.0',
+      id: '1',
+      result: { version_info: [version, 0, 0, 'final', 0, ''], version: `${version}.0` },
+    });
+  });
+});
+
+it.each([16, 17, 18] as const)('no json2: Odoo %i is 200 / -32006 on both routes', async (version) => {
+  const { post, makeJson2Call, sandbox } = await startOdoo(version);
+  for (const answer of [
+    await post(EXECUTE, makeJson2Call()),
+    await post('/v2/odoo/version', { id: '01JD8PXM3R', url: sandbox.url }),
+  ]) {
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({
+      id: '01JD8PXM3R',
+      error: { code: -32006, data: { type: 'json2_missing', retryable: false } },
+    });
+  }
+});
+
+it.each([
+  ['400 Bad Request', 400],
+  ['403 Forbidden', 403],
+  ['413 Too Large', 413],
+  ['429 Slow Down', 429],
+  ['500 Oops', 500],
+  ['502 Bad Gateway', 502],
+  ['503 Unavailable', 503],
+  ['504 Timeout', 504],
+])('an upstream that says %s, in whatever words, is HTTP 200 with that code', async (line, code) => {
+  const { post, json2Call } = await startScripted(
+    answerWith(line, '<h1>do-not-show</h1>', 'Content-Type: text/html\r\nRetry-After: 7'),
+  );
+  const { status, headers, body, json } = await post(EXECUTE, json2Call);
+  expect([status, json.error.code]).toEqual([200, code]);
+  expect(json.error.data).toMatchObject({ type: expect.any(String), retryable: expect.any(Boolean) });
+  expect(body.toString()).not.toContain('do-not-show');
+  expect(headers['retry-after']).toBe(code === 429 || code === 503 ? '7' : undefined);
+});
+
+it.each([
+  ['200 OK', '<html>', 'Content-Type: text/html'],
+  ['200 OK', '[1', 'Content-Type: application/json'],
+  ['302 Found', '', 'Location: https://sso.example/login'],
+  ['204 No Content', '', 'X: y'],
+])('what is no answer of json2 and no error is 500 / -32005: %s %s', async (line, body, headers) => {
+  const { post, json2Call } = await startScripted(answerWith(line, body, headers));
+  const { status, json } = await post(EXECUTE, json2Call);
+  expect([status, json.error.code]).toEqual([500, -32005]);
+});
+
+it.each<[path: string, changes: object, wrong?: object]>([
+  ['model_id', { model_id: '../x' }],
+  ['model_id', { model_id: '..' }],
+  ['model_id', { model_id: 'a/b' }],
+  ['model_id', { model_id: '' }],
+  ['model_id', { model_id: undefined }],
+  ['method', { method: 'read?x=1' }],
+  ['method', { method: '.read' }],
+  ['method', { method: 'lire é' }],
+  ['method', { method: 7 }],
+  ['odoo_instance.db', {}, { db: 'a\r\nx: y' }],
+  ['odoo_instance.db', {}, { db: 'postgres://x' }],
+  ['odoo_instance.api_key', {}, { api_key: 'a b' }],
+  ['odoo_instance.api_key', {}, { api_key: 'ké' }],
+  ['odoo_instance.api_key', {}, { api_key: '' }],
+])('%s not well-formed is 400 / -32007 and nothing is sent: %j %j', async (path, changes, wrong = {}) => {
+  const { post, upstream, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
+  const call = { ...json2Call, ...changes, odoo_instance: { ...json2Call.odoo_instance, ...wrong } };
+  const { status, json } = await post(EXECUTE, call);
+  expect(status).toBe(400);
+  expect(json).toMatchObject({
+    id: '1',
+    error: { code: -32007, data: { type: 'json2_call_invalid', path } },
+  });
+  expect(upstream.connections()).toBe(0);
+});
+
+it('members of another route are refused, but for the user_id of an instance kept for both', async () => {
+  const { post, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
+  for (const more of [{ params: [] }, { keyword: {} }, { action: 'read' }, { kwarg: {} }]) {
+    const { status, json } = await post(EXECUTE, { ...json2Call, ...more });
+    expect([status, json.error.code]).toEqual([400, -32600]);
+  }
+  const instance = { ...json2Call.odoo_instance, user_id: 2 };
+  expect((await post(EXECUTE, { ...json2Call, odoo_instance: instance })).json.result).toBe(true);
+});
+
+it('takes one call, not an array', async () => {
+  const { post, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
+  const { status, json } = await post(EXECUTE, [json2Call]);
+  expect([status, json.error.code]).toEqual([400, -32600]);
+});
+
+it('a result is passed on as it comes, and one that is cut off breaks the connection', async () => {
+  const half = `["${'x'.repeat(100_000)}"`;
+  const { post, json2Call } = await startScripted((socket) => {
+    socket.write(
+      `HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n${half}`,
+    );
+    setTimeout(() => socket.resetAndDestroy(), 50);
+  });
+  await expect(post(EXECUTE, json2Call)).rejects.toThrow();
+});

@@ -1,0 +1,158 @@
+/** What the clients send, one test a line of the list. */
+import { Agent, request } from 'node:http';
+import { json as readJson } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { makeSettings } from '../harness.ts';
+import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { startOdoo, startScripted } from './gateway.ts';
+
+const EXECUTE = '/api/odoo/execute';
+
+describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
+  it('keyword: absent, null, {}, [], or with only a context, which can be []', async () => {
+    const { post, makeCall } = await startOdoo(version);
+    for (const keyword of [
+      undefined,
+      null,
+      {},
+      [],
+      { context: { lang: 'en_US' } },
+      { context: {} },
+      { context: [] },
+      { context: null },
+    ]) {
+      const { json } = await post(EXECUTE, makeCall({ keyword }));
+      expect(json, JSON.stringify(keyword)).toEqual({
+        jsonrpc: '2.0',
+        id: '01JD8PXM3R',
+        result: expect.any(Number),
+      });
+    }
+  });
+
+  it('params: absent or null', async () => {
+    const { post, makeCall } = await startOdoo(version);
+    for (const params of [undefined, null]) {
+      const call = makeCall({ action: 'fields_get', params, keyword: { attributes: ['type'] } });
+      expect((await post(EXECUTE, call)).json.result.name).toEqual({ type: 'char' });
+    }
+  });
+
+  it('fn_name: null, and a name with call_method', async () => {
+    const { post, makeCall } = await startOdoo(version);
+    expect((await post(EXECUTE, makeCall({ fn_name: null }))).json.error).toBeUndefined();
+    const { json } = await post(EXECUTE, makeCall({ action: 'call_method', fn_name: 'search_count' }));
+    expect(json.result).toEqual(expect.any(Number));
+  });
+
+  it('id: UUID, ULID, hex, or "1", "2"; each comes back', async () => {
+    const { post, makeCall } = await startOdoo(version);
+    for (const id of [
+      'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
+      '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+      '9f86d081884c7d65',
+      '1',
+      '2',
+    ]) {
+      expect((await post(EXECUTE, makeCall({ id }))).json.id).toBe(id);
+    }
+  });
+
+  it('search_count with fields, order and offset: they are dropped, in call_method too', async () => {
+    const { post, makeCall } = await startOdoo(version);
+    const plain = await post(EXECUTE, makeCall());
+    const keyword = { fields: ['name'], order: 'id', offset: 0, context: { lang: 'en_US' } };
+    for (const changes of [{ keyword }, { keyword, action: 'call_method', fn_name: 'search_count' }]) {
+      expect((await post(EXECUTE, makeCall(changes))).json).toEqual(plain.json);
+    }
+  });
+
+  it('read with its fields as second positional argument, or in keyword', async () => {
+    const { post, makeCall } = await startOdoo(version);
+    const positional = await post(EXECUTE, makeCall({ action: 'read', params: [[1], ['name']] }));
+    const named = await post(
+      EXECUTE,
+      makeCall({ action: 'read', params: [[1]], keyword: { fields: ['name'] } }),
+    );
+    expect(Object.keys(positional.json.result[0])).toEqual(['id', 'name']);
+    expect(named.body.equals(positional.body)).toBe(true);
+  });
+});
+
+it('only search_count loses arguments, and on our own route none does', async () => {
+  const { post, proxy, upstream, call } = await startScripted((socket) =>
+    answerLikeOdoo(socket, printResult('1')),
+  );
+  const keyword = { fields: ['name'], order: 'id', limit: 5, offset: 0 };
+  const sent = () => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? '').params.args[6];
+  await post(EXECUTE, { ...call, action: 'search_count', params: [[]], keyword });
+  expect(sent()).toEqual({ limit: 5 });
+  await post(EXECUTE, { ...call, action: 'search_read', params: [[]], keyword });
+  expect(sent()).toEqual(keyword);
+  const { odoo_instance, ...rest } = call;
+  await proxy.call({ ...rest, action: 'search_count', params: [[]], keyword, erp_instance: odoo_instance });
+  expect(sent()).toEqual(keyword);
+});
+
+it.each([
+  ['1', 1_000],
+  ['0', 2_000],
+  ['soon', 2_000],
+  [null, 2_000],
+])('x-request-timeout %j: the answer comes before the clients give up', async (header, expectedMs) => {
+  const { post, call } = await startScripted(() => {}, { settings: { 'upstream.timeoutMs': '2000' } });
+  const startedMs = performance.now();
+  const { status, json } = await post(EXECUTE, call, { 'x-request-timeout': header });
+  const tookMs = performance.now() - startedMs;
+  expect([status, json.error.code]).toEqual([504, -32003]);
+  expect(tookMs).toBeGreaterThan(expectedMs - 100);
+  expect(tookMs).toBeLessThan(expectedMs + 4_000);
+});
+
+it('without a number the time is 15 seconds, unless the operator says otherwise', () => {
+  expect(makeSettings().upstream.timeoutMs).toBe(15_000);
+});
+
+it('more than 25 calls in parallel over one pool', async () => {
+  const { proxy, makeCall } = await startOdoo(19);
+  const agent = new Agent({ keepAlive: true, maxSockets: 10 });
+  const results = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => callOver(agent, proxy, makeCall({ id: String(index) }))),
+  );
+  agent.destroy();
+  expect(results.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, index) => String(index)));
+  expect(results.every(({ result }) => typeof result === 'number')).toBe(true);
+});
+
+it('three calls, one connection', async () => {
+  const { proxy, makeCall } = await startOdoo(18);
+  let connections = 0;
+  proxy.app.server.server.on('connection', () => connections++);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let index = 0; index < 3; index++) await callOver(agent, proxy, makeCall());
+  agent.destroy();
+  expect(connections).toBe(1);
+});
+
+it('no cap on rows unless the caller sets one', async () => {
+  const rows = JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id })));
+  const { post, upstream, call } = await startScripted((socket) => answerLikeOdoo(socket, printResult(rows)));
+  const { json } = await post(EXECUTE, { ...call, action: 'search_read', params: [[]] });
+  expect(json.result).toHaveLength(20_000);
+  expect(upstream.requests[0]?.body.toString()).not.toContain('limit');
+});
+
+function callOver(
+  agent: Agent,
+  { url, key }: { url: string; key: string },
+  body: unknown,
+): Promise<{ id: unknown; result?: unknown }> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+    request(url + EXECUTE, { method: 'POST', agent, headers }, (response) => {
+      readJson(response).then((value) => resolve(value as { id: unknown }), reject);
+    })
+      .on('error', reject)
+      .end(JSON.stringify(body));
+  });
+}
