@@ -73,7 +73,7 @@ async function runMethod(
   for (let way = 0; way < WAYS_MAX; way++) {
     const before = trace.protocol;
     const upstream = await translateCall(call, target, deadline, deps);
-    if (upstream instanceof Denial) return otherwise ?? upstream;
+    if (upstream instanceof Denial) return upstream;
     if ('fault' in upstream) return { kind: 'fault', fault: upstream.fault };
     if (otherwise !== null && upstream.protocol === before) return otherwise;
 

@@ -15,6 +15,7 @@ import { matchResultHead } from '../odoo/jsonrpc.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import { PeekedBody } from './peeked-body.ts';
+import type { Contradiction } from './servers.ts';
 import type { UpstreamCall } from './translate.ts';
 import { adviseFate, denyEnded, type UpstreamFate } from './upstream-denials.ts';
 import { denyOverloaded, denyStatus, denyTooLarge, isRouteMissing } from './upstream-status.ts';
@@ -36,8 +37,8 @@ export interface ResultReply {
 /** A server that is not what it was taken for: nothing was run, and the call may go another way. */
 export interface ContradictionReply {
   kind: 'contradiction';
-  /** What was wrong: the route, the signature that the call was mapped by, or that json2 shows the database. */
-  about: 'route' | 'signature' | 'database';
+  /** What was wrong: a route, the signature that the call was mapped by, or that json2 shows the database. */
+  about: Contradiction;
   /** The reply if there is no other way. */
   otherwise: FaultReply | Denial;
 }
@@ -82,7 +83,7 @@ export async function receiveReply(
     peeked.cancel();
     const denial = denyStatus(answer, call);
     return isRouteMissing(answer.status)
-      ? { kind: 'contradiction', about: 'route', otherwise: denial }
+      ? { kind: 'contradiction', about: 'jsonrpc_missing', otherwise: denial }
       : denial;
   } catch (error) {
     answer.body.cancel();
@@ -237,7 +238,11 @@ async function readJson2Reply(
     case 'database_hidden':
       return { kind: 'contradiction', about: 'database', otherwise: { kind: 'fault', fault: verdict.fault } };
     case 'route_missing':
-      return { kind: 'contradiction', about: 'route', otherwise: denyStatus(answer, call, 'not_sent') };
+      return {
+        kind: 'contradiction',
+        about: 'json2_missing',
+        otherwise: denyStatus(answer, call, 'not_sent'),
+      };
     case 'status':
       return denyStatus(answer, call);
     case 'bad':

@@ -9,6 +9,7 @@ import { type DocPage, readDocPage } from '../odoo/doc-page.ts';
 import { classifyFault, type Fault } from '../odoo/faults.ts';
 import { classifyJson2Answer } from '../odoo/json2-answer.ts';
 import { buildDocPageRequest, buildJson2Request } from '../odoo/json2-request.ts';
+import { matchResultHead } from '../odoo/jsonrpc.ts';
 import type { Signature } from '../odoo/signature.ts';
 import { JSON2_SINCE, readJsonrpcVersion, readMajor, VERSION_BODY } from '../odoo/version.ts';
 import type { MethodCall } from './limit.ts';
@@ -27,7 +28,13 @@ export interface Unanswered {
   met: EgressFailure | WholeAnswer;
 }
 
-export type Confirmation = 'confirmed' | 'unconfirmed';
+/** An answer that does not tell whose key it is: json2 must not be used with it. */
+export interface Unconfirmed {
+  unconfirmed: WholeAnswer;
+}
+
+/** What a server can do otherwise than it was thought to. */
+export type Contradiction = 'jsonrpc_missing' | 'json2_missing' | 'signature' | 'database';
 
 export interface ServersOptions {
   egress: EgressDispatcher;
@@ -40,8 +47,8 @@ export interface ServersOptions {
 
 /** A server is upgraded rarely, and then it contradicts what we know. */
 const PROTOCOLS_TTL_MS = 600_000;
-/** An address where no Odoo answers may have one soon. */
-const NO_ODOO_TTL_MS = 5_000;
+/** An address where no Odoo answers may have one soon, and what answers oddly may be about to stop. */
+const DOUBTFUL_TTL_MS = 5_000;
 /** A doc page changes when a module is installed or upgraded. */
 const DOC_PAGE_TTL_MS = 600_000;
 const NO_DOC_PAGE_TTL_MS = 60_000;
@@ -53,16 +60,16 @@ const ENTRIES_MAX = 1_000;
 
 const NO_PAGE: DocPage = { refusal: 'no page' };
 const CONFIRMED = 'confirmed';
-/** Nobody can tell whose key it is: json2 must not be used with it. */
-const UNCONFIRMED = 'unconfirmed';
 const NO_PROTOCOL: Protocols = { jsonrpc: false, json2: false };
 const EMPTY_BODY = Buffer.from('{}');
+/** The heads of Odoo's own answers over /jsonrpc. */
+const ENVELOPES: ReadonlySet<string> = new Set(['result', 'error', 'empty']);
 
 export class Servers {
   readonly #options: ServersOptions;
   readonly #protocols: SharedCache<Protocols | Unanswered>;
   readonly #docPages: SharedCache<DocPage>;
-  readonly #users: SharedCache<Fault | Unanswered | Confirmation>;
+  readonly #users: SharedCache<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>;
   /** Calls that a server has taken otherwise than we thought; they go over /jsonrpc for a while. */
   readonly #mistaken: SharedCache<true>;
 
@@ -93,10 +100,14 @@ export class Servers {
   }
 
   /** The server has contradicted what was known of it: what was wrong is asked again, or left alone for a while. */
-  learn(about: 'route' | 'signature' | 'database', target: Target, { model, method }: MethodCall): void {
+  learn(about: Contradiction, target: Target, { model, method }: MethodCall): void {
     const mistaken = { value: true, ttlMs: MISTAKEN_TTL_MS } as const;
-    if (about === 'route') {
+    if (about === 'jsonrpc_missing') {
       this.#protocols.forget(nameServer(target));
+    } else if (about === 'json2_missing') {
+      // Its version does not tell: what stands in front of it may keep the route from us.
+      this.#protocols.forget(nameServer(target));
+      this.#mistaken.set(nameServer(target), mistaken);
     } else if (about === 'database') {
       this.#mistaken.set(nameDatabase(target), mistaken);
     } else {
@@ -107,7 +118,8 @@ export class Servers {
 
   /** Whether a call like this has gone wrong over json2 lately, though the server speaks it. */
   isDistrusted(target: Target, model: string, method: string): boolean {
-    return this.#mistaken.has(nameDatabase(target)) || this.#mistaken.has(nameMethod(target, model, method));
+    const names = [nameServer(target), nameDatabase(target), nameMethod(target, model, method)];
+    return names.some((name) => this.#mistaken.has(name));
   }
 
   /** Whether the key is that of the user whom the call names: over json2 the key alone decides (FACTS 4.9). */
@@ -123,7 +135,7 @@ export class Servers {
       body: VERSION_BODY,
     });
     if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
-    if (answer.status === 200) {
+    if (answer.status === 200 && ENVELOPES.has(matchResultHead(answer.body).kind)) {
       const version = readJsonrpcVersion(answer.body);
       const major = version === null ? null : readMajor(version);
       return {
@@ -131,21 +143,27 @@ export class Servers {
         ttlMs: PROTOCOLS_TTL_MS,
       };
     }
-    // Gone (22 and later), or another program: only an answer of json2's own tells.
-    if (isRouteMissing(answer.status)) return this.#probeJson2(target);
-    return { value: { met: answer }, ttlMs: 0 };
+    if (classifyWhole(answer).kind === 'status') return { value: { met: answer }, ttlMs: 0 };
+    // Gone (22 and later), kept from us, or another program: only an answer of json2's own tells.
+    return this.#probeJson2(target, answer);
   }
 
-  async #probeJson2(target: Target): Promise<Kept<Protocols | Unanswered>> {
-    const answer = await this.#askContext(target);
-    if (answer === null) return { value: NO_PROTOCOL, ttlMs: NO_ODOO_TTL_MS };
-    if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
+  /** `instead`: what the server answered over /jsonrpc. */
+  async #probeJson2(target: Target, instead: WholeAnswer): Promise<Kept<Protocols | Unanswered>> {
+    const isGone = isRouteMissing(instead.status);
+    // What this caller's key and database are must not tell for others: any answer of json2's does.
+    const answer =
+      (await this.#askContext(target)) ?? (await this.#askContext({ ...target, db: 'none', apiKey: 'none' }));
+    if (answer === null || !answer.ok) return { value: { met: answer ?? instead }, ttlMs: 0 };
     const { kind } = classifyWhole(answer);
     if (kind === 'result' || kind === 'fault' || kind === 'database_hidden') {
-      return { value: { jsonrpc: false, json2: true }, ttlMs: PROTOCOLS_TTL_MS };
+      return {
+        value: { jsonrpc: false, json2: true },
+        ttlMs: isGone ? PROTOCOLS_TTL_MS : DOUBTFUL_TTL_MS,
+      };
     }
     if (kind === 'status') return { value: { met: answer }, ttlMs: 0 };
-    return { value: NO_PROTOCOL, ttlMs: NO_ODOO_TTL_MS };
+    return isGone ? { value: NO_PROTOCOL, ttlMs: DOUBTFUL_TTL_MS } : { value: { met: instead }, ttlMs: 0 };
   }
 
   async #fetchDocPage(target: Target, model: string): Promise<Kept<DocPage>> {
@@ -159,16 +177,16 @@ export class Servers {
     return { value: page, ttlMs: 'signatures' in page ? DOC_PAGE_TTL_MS : NO_DOC_PAGE_TTL_MS };
   }
 
-  async #askUser(target: Target): Promise<Kept<Fault | Unanswered | Confirmation>> {
+  async #askUser(target: Target): Promise<Kept<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>> {
     const answer = await this.#askContext(target);
-    if (answer === null) return { value: UNCONFIRMED, ttlMs: 0 };
+    if (answer === null) throw new Error('confirmUser is for credentials that a header can hold');
     if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
     const verdict = classifyWhole(answer);
     if (verdict.kind === 'fault' || verdict.kind === 'database_hidden')
       return { value: verdict.fault, ttlMs: 0 };
     if (verdict.kind === 'status') return { value: { met: answer }, ttlMs: 0 };
     const uid = verdict.kind === 'result' ? readUid(answer.body) : null;
-    if (uid === null) return { value: UNCONFIRMED, ttlMs: 0 };
+    if (uid === null) return { value: { unconfirmed: answer }, ttlMs: DOUBTFUL_TTL_MS };
     if (uid === target.userId) return { value: CONFIRMED, ttlMs: USER_TTL_MS };
     const refusal = {
       name: 'odoo.exceptions.AccessDenied',

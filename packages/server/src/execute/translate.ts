@@ -63,7 +63,7 @@ export async function translateCall(
   if (translated instanceof Denial || 'request' in translated) return translated;
   // Where both are there /jsonrpc says itself what is wrong: a mistake that it would look for earlier comes first there.
   if (hasChoice) return translateToJsonrpc(call, target);
-  return 'fault' in translated ? translated : denyUnmappable(call, translated.unmappable);
+  return translated.otherwise;
 }
 
 const JSON2_ONLY: Protocols = { jsonrpc: false, json2: true };
@@ -88,15 +88,21 @@ function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
   };
 }
 
+/** A call that json2 cannot carry with certainty. */
+interface Uncertain {
+  /** What it comes to where there is nothing else. */
+  otherwise: { fault: Fault } | Denial;
+}
+
 async function translateToJson2(
   call: MethodCall,
   target: Target,
   deadline: Deadline,
   servers: Servers,
-): Promise<UpstreamCall | { fault: Fault } | { unmappable: string } | Denial> {
+): Promise<UpstreamCall | Uncertain | Denial> {
   const { model, method, params, keyword, isReadOnly } = call;
   const head = buildJson2Request({ ...target, model, method });
-  if ('unmappable' in head) return head;
+  if ('unmappable' in head) return { otherwise: denyUnmappable(call, head.unmappable) };
   const signature =
     findSignature(model, method) ?? (await servers.findSignature(target, model, method, deadline.signal));
   if (signature === GAVE_UP) return denyEnded(deadline, notSent(call));
@@ -104,16 +110,18 @@ async function translateToJson2(
     signature === undefined
       ? readNamedCall(params, keyword)
       : mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
-  if ('unmappable' in mapped) return mapped;
+  if ('unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
 
   const confirmation = await servers.confirmUser(target, deadline.signal);
   if (confirmation === GAVE_UP) return denyEnded(deadline, notSent(call));
-  if (confirmation === 'unconfirmed') return { unmappable: 'the server does not tell whose key it is' };
   if (confirmation !== 'confirmed') {
-    return 'met' in confirmation ? denyMet(confirmation, call, deadline) : { fault: confirmation };
+    if ('met' in confirmation) return denyMet(confirmation, call, deadline);
+    if ('unconfirmed' in confirmation)
+      return { otherwise: denyStatus(confirmation.unconfirmed, call, 'not_sent') };
+    return { otherwise: { fault: confirmation } };
   }
   // Odoo looks at the credentials before it looks at the arguments (FACTS 4.1).
-  if ('fault' in mapped) return mapped;
+  if ('fault' in mapped) return { otherwise: mapped };
   return {
     request: { method: 'POST', origin: target.origin, ...head, body: mapped.body },
     protocol: 'json2',

@@ -70,7 +70,10 @@ export function denyStatus(
   );
 }
 
-/** 404, and the redirects by which Odoo and the proxies in front of it send strangers away. */
+/**
+ * Whether `/jsonrpc` is not there for us: gone, or kept from us by what stands in front. Odoo itself answers it by none of
+ * these (FACTS 1.6), but for the redirects and pages that it has for strangers.
+ */
 export function isRouteMissing(status: number): boolean {
-  return status === 404 || status === 410 || (status >= 300 && status < 400);
+  return [403, 404, 405, 410].includes(status) || (status >= 300 && status < 400);
 }

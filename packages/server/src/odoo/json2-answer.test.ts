@@ -165,8 +165,6 @@ describe('an answer that was not recorded', () => {
     ['a redirect to another scheme', { status: 301, location: 'https://x.example/json/2/a/b' }],
     ['a login of another program', { status: 302, location: 'https://sso.example/login' }],
     ['a page with 401', { status: 401, contentType: HTML_TYPE, body: '<html>' }],
-    ['a page with 403', { status: 403, contentType: HTML_TYPE, body: '<html>' }],
-    ['a page with 405', { status: 405, contentType: HTML_TYPE, body: '<html>' }],
     ['a page with 500', { status: 500, contentType: HTML_TYPE, body: '<html>' }],
     ['JSON of another program', { status: 404, body: '{"detail":"Not Found"}' }],
     ['a message of another program', { status: 500, body: '{"name":"Error","message":"no"}' }],
@@ -182,7 +180,10 @@ describe('an answer that was not recorded', () => {
   test.each<[string, Parameters<typeof classify>[0]]>([
     ['a login behind a prefix', { status: 303, location: '/erp/web/login?redirect=%2Fjson' }],
     ['a login with its origin', { status: 303, location: 'https://x.example/web/login' }],
+    ['a page with 403', { status: 403, contentType: HTML_TYPE, body: '<html>' }],
     ['a page with 404', { status: 404, contentType: HTML_TYPE, body: '<!DOCTYPE html>Page Not Found' }],
+    ['a page with 405', { status: 405, contentType: HTML_TYPE, body: '<html>' }],
+    ['a page with 410', { status: 410, contentType: HTML_TYPE, body: '<html>' }],
   ])('that is %s comes from a server without the route', (_, answer) => {
     expect(classify(answer).kind).toBe('route_missing');
   });

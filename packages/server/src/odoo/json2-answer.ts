@@ -27,13 +27,14 @@ export type Json2Verdict =
    * The server shows no such database. `/jsonrpc` may still open it: `dbfilter` does not hold there (FACTS 4.2).
    */
   | { kind: 'database_hidden'; fault: Fault }
-  /** The server has no `/json/2`: it is older than 19, or not the Odoo that it was. */
+  /** The server has no `/json/2` for us: it is older than 19, not the Odoo that it was, or what is in front blocks it. */
   | { kind: 'route_missing' }
   /** 413, 429, 502, 503 and 504 mean the same whatever was asked for. */
   | { kind: 'status' }
   /** Not an answer of Odoo's to this request; the reason is for the log. */
   | { kind: 'bad'; reason: string };
 
+const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 405, 410]);
 const SPEAKING_STATUSES: ReadonlySet<number> = new Set([413, 429, 502, 503, 504]);
 
 export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOptions): Json2Verdict {
@@ -45,6 +46,8 @@ export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOption
   if (status === 303 && /\/web\/login(\?|$)/.test(location)) return { kind: 'route_missing' };
   if (status < 400) return bad(`HTTP ${status}`);
   if (isJson) return classifyBody(status, body, options);
+  // No page of Odoo's: what stands in front of it keeps the route from us.
+  if (BLOCKING_STATUSES.has(status)) return { kind: 'route_missing' };
   if (status !== 404) return bad(`HTTP ${status} that is not JSON`);
   // One text in every language: no database, no translations (FACTS 3.3).
   const isHidden = decodeStart(body).includes('No database is selected');

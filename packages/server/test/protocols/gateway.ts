@@ -1,5 +1,5 @@
 /** A reverse proxy in front of a sandbox that changes what a test tells it to: what real ones do to Odoo's answers. */
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterEach } from 'vitest';
@@ -75,7 +75,8 @@ function forward(url: string, { method, path, headers, body }: Passing, response
 /** How often a method was sent over each protocol, whatever came of it. */
 export function countSent({ requests }: Gateway, method: string): { jsonrpc: number; json2: number } {
   return {
-    jsonrpc: requests.filter(({ path, body }) => path === '/jsonrpc' && body.includes(`"${method}",[`)).length,
+    jsonrpc: requests.filter(({ path, body }) => path === '/jsonrpc' && body.includes(`"${method}",[`))
+      .length,
     json2: requests.filter(({ path }) => path.startsWith('/json/2/') && path.endsWith(`/${method}`)).length,
   };
 }

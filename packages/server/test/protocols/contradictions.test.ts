@@ -1,0 +1,207 @@
+/**
+ * The promise: a server that is not what it was taken for, or a proxy in front that changes its answers, gives the outcome
+ * that is left or a clear error. No write is ever sent twice where it may have been run.
+ */
+import { describe, expect, test } from 'vitest';
+import { countAsked, countSent, openGateway, type Reply, type Rule } from './gateway.ts';
+import { openProxy, openSandbox, printOperation } from './stage.ts';
+
+const sandboxes = {
+  18: await openSandbox({ version: 18 }),
+  19: await openSandbox({ version: 19 }),
+  22: await openSandbox({ version: 22 }),
+};
+const pass: Rule = () => null;
+
+async function openPair(version: 18 | 19 | 22, rule: Rule, protocol: 'auto' | 'jsonrpc' | 'json2' = 'auto') {
+  const sandbox = sandboxes[version];
+  sandbox.reset();
+  const gateway = await openGateway(sandbox, rule);
+  const proxy = await openProxy([gateway], protocol);
+  const call = (action: string, params: unknown, keyword: unknown = {}, model = 'res.partner') => {
+    const operation = {
+      name: action,
+      model,
+      action,
+      params: JSON.stringify(params),
+      keyword: JSON.stringify(keyword),
+    };
+    return proxy.call(
+      printOperation(sandbox, { ...operation, instance: { url: JSON.stringify(gateway.url) } }),
+    );
+  };
+  return { gateway, proxy, call, create: () => call('create', [{ name: 'once' }]) };
+}
+
+const page = (status: number): Reply => ({ status, body: '<html>not here</html>' });
+const REDIRECT: Reply = { status: 302, headers: { location: 'https://sso.example/login' } };
+const isJson2: (path: string) => boolean = (path) => path.startsWith('/json/2/');
+
+describe('a proxy that keeps /json/2 from us', () => {
+  test.each([
+    ['404', page(404)],
+    ['403', page(403)],
+    ['405', page(405)],
+    ['410', page(410)],
+    ['500', page(500)],
+    ['401', page(401)],
+    ['200 with a page', page(200)],
+    ['a redirect', REDIRECT],
+    ['JSON of its own', { status: 404, type: 'application/json', body: '{"detail":"Not Found"}' }],
+    ['a result of its own', { status: 200, type: 'application/json', body: '{"ok":true}' }],
+    ['a user that is no number', { status: 200, type: 'application/json', body: '{"uid":"2"}' }],
+    ['a user that is not whole', { status: 200, type: 'application/json', body: '{"uid":2' }],
+  ])('from the start, by %s: calls go over /jsonrpc', async (_, reply) => {
+    const { gateway, create } = await openPair(19, ({ path }) => (isJson2(path) ? reply : null));
+    for (let i = 0; i < 3; i++) expect((await create()).json.result).toEqual(expect.any(Number));
+    expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 3, json2: 0 });
+    expect(countAsked(gateway)).toEqual({ version: 1, user: 1, page: 0 });
+  });
+
+  test.each([
+    ['404', page(404)],
+    ['403', page(403)],
+    ['405', page(405)],
+  ])('from one moment on, by %s: calls go over /jsonrpc', async (_, reply) => {
+    const { gateway, create } = await openPair(19, pass);
+    expect((await create()).json.result).toEqual(expect.any(Number));
+    gateway.rule = ({ path }) => (isJson2(path) ? reply : null);
+    for (let i = 0; i < 3; i++) expect((await create()).json.result).toEqual(expect.any(Number));
+    expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 3, json2: 2 });
+  });
+
+  test.each([
+    ['500', page(500), -32005, 'unknown'],
+    ['200 with a page', page(200), -32005, 'unknown'],
+    ['a redirect', REDIRECT, -32005, 'not_sent'],
+    ['502', page(502), -32004, 'unknown'],
+    ['504', page(504), -32003, 'unknown'],
+    ['503', page(503), -32013, 'not_sent'],
+    ['a broken value', { status: 200, type: 'application/json', body: '[82' }, -32005, 'unknown'],
+  ])('a write that met %s is not sent again', async (_, reply, code, outcome) => {
+    const { gateway, create } = await openPair(19, pass);
+    expect((await create()).json.result).toEqual(expect.any(Number));
+    gateway.rule = ({ path }) => (isJson2(path) ? reply : null);
+    expect((await create()).json).toMatchObject({ error: { code, data: { outcome } } });
+    expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 0, json2: 2 });
+  });
+});
+
+describe('a proxy that keeps /jsonrpc from us', () => {
+  test.each([
+    ['404', page(404)],
+    ['403', page(403)],
+    ['405', page(405)],
+    ['500', page(500)],
+    ['200 with a page', page(200)],
+    ['a redirect', REDIRECT],
+  ])('from the start, by %s: calls go over json2', async (_, reply) => {
+    for (const version of [19, 22] as const) {
+      const { gateway, create } = await openPair(version, ({ path }) => (path === '/jsonrpc' ? reply : null));
+      for (let i = 0; i < 3; i++) expect((await create()).json.result).toEqual(expect.any(Number));
+      expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 0, json2: 3 });
+      expect(countAsked(gateway).version).toBe(1);
+    }
+  });
+
+  test.each([
+    ['404', page(404)],
+    ['403', page(403)],
+    ['a redirect', REDIRECT],
+  ])('from one moment on, by %s: what only it could carry says what would help', async (_, reply) => {
+    const { gateway, call } = await openPair(19, pass);
+    const post = () => call('message_post', [[21], 'hello']);
+    expect((await post()).json).toMatchObject({ error: { data: { type: 'arguments_invalid' } } });
+    gateway.rule = ({ path }) => (path === '/jsonrpc' ? reply : null);
+    const { status, json } = await post();
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ error: { code: -32602, message: expect.stringContaining('by its name') } });
+    expect(countSent(gateway, 'message_post')).toEqual({ jsonrpc: 2, json2: 0 });
+    expect((await call('read', [[3], ['name']])).json).toHaveProperty('result');
+  });
+
+  test('a write that met 500 there is not sent again', async () => {
+    const { gateway, create } = await openPair(18, pass);
+    expect((await create()).json.result).toEqual(expect.any(Number));
+    gateway.rule = () => page(500);
+    expect((await create()).json).toMatchObject({ error: { code: -32005, data: { outcome: 'unknown' } } });
+    expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 0 });
+  });
+});
+
+test.each([
+  ['404', page(404)],
+  ['200 with a page', page(200)],
+  ['500', page(500)],
+])('an address where no Odoo is, that answers %s, gets no call', async (_, reply) => {
+  const { gateway, create } = await openPair(19, () => reply);
+  const { status, json } = await create();
+  expect(status).toBe(502);
+  expect(json).toMatchObject({ error: { code: -32005, data: { outcome: 'not_sent' } } });
+  expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 0, json2: 0 });
+});
+
+test('a server whose routes are all gone says so, and the write was not run', async () => {
+  const { gateway, create } = await openPair(18, pass);
+  expect((await create()).json.result).toEqual(expect.any(Number));
+  gateway.rule = () => page(404);
+  expect((await create()).json).toMatchObject({ error: { code: -32005, data: { outcome: 'not_sent' } } });
+  expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 0 });
+});
+
+test.each(['jsonrpc', 'json2'] as const)(
+  'with %s forced nothing else is tried, nor asked',
+  async (forced) => {
+    const { gateway, create } = await openPair(
+      19,
+      ({ path, body }) => (body.includes('once') || path.includes('version') ? page(404) : null),
+      forced,
+    );
+    expect((await create()).json).toMatchObject({ error: { code: -32005, data: { outcome: 'not_sent' } } });
+    expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 0, json2: 0, [forced]: 1 });
+    expect(countAsked(gateway)).toEqual({ version: 0, user: forced === 'json2' ? 1 : 0, page: 0 });
+  },
+);
+
+test('a server that takes other arguments than its page says gets the call over /jsonrpc, once', async () => {
+  const page19 = await openPair(19, pass);
+  const find = () => page19.call('find_or_create', ['new@example.com', true]);
+  page19.gateway.rule = async ({ path, headers }) => {
+    if (!path.startsWith('/doc-bearer/')) return null;
+    const real = await fetch(`${sandboxes[19].url}${path}`, { headers: headers as Record<string, string> });
+    return {
+      status: 200,
+      type: 'application/json',
+      body: (await real.text()).replaceAll('assert_valid_email', 'check_email'),
+    };
+  };
+  expect((await find()).json).toHaveProperty('result');
+  expect(countSent(page19.gateway, 'find_or_create')).toEqual({ jsonrpc: 1, json2: 1 });
+  expect((await find()).json).toHaveProperty('result');
+  expect(countSent(page19.gateway, 'find_or_create')).toEqual({ jsonrpc: 2, json2: 1 });
+});
+
+describe('a database that json2 does not show', () => {
+  const hide: Rule = ({ path }) =>
+    isJson2(path) ? { status: 404, body: '<p>No database is selected</p>' } : null;
+
+  test('is opened over /jsonrpc', async () => {
+    const { gateway, create } = await openPair(19, hide);
+    expect((await create()).json.result).toEqual(expect.any(Number));
+    expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 1, json2: 0 });
+  });
+
+  test('from one moment on, is opened over /jsonrpc', async () => {
+    const { gateway, create } = await openPair(19, pass);
+    await create();
+    gateway.rule = hide;
+    expect((await create()).json.result).toEqual(expect.any(Number));
+    expect((await create()).json.result).toEqual(expect.any(Number));
+    expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 2 });
+  });
+
+  test('is missing where there is no /jsonrpc', async () => {
+    const { create } = await openPair(22, hide);
+    expect((await create()).json).toMatchObject({ error: { code: 200, data: { type: 'database_missing' } } });
+  });
+});
