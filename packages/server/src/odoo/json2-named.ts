@@ -7,8 +7,6 @@ import { readElements } from '../json/elements.ts';
 import { readMembers } from '../json/members.ts';
 import type { JsonSpan } from '../json/span.ts';
 
-const IDS = new Set(['ids']);
-
 /** `params` is a JSON array and `keyword` a JSON object, nothing around them. */
 export function readNamedCall(
   params: Uint8Array,
@@ -26,7 +24,11 @@ export function readNamedCall(
   const ids = members.find(({ name }) => name === 'ids');
   // Without ids a method of records would do nothing and say so to nobody (FACTS 6.2).
   if (ids === undefined) return { unmappable: '`ids` is missing' };
-  if (ids.value.kind === 'null') return { body: joinParts(keyword, removeMembers(object, members, IDS)) };
-  if (ids.value.kind === 'array' || ids.value.kind === 'number') return { body: keyword };
-  return { unmappable: '`ids` must be an id, a list of ids, or null' };
+  if (!['null', 'array', 'number'].includes(ids.value.kind))
+    return { unmappable: '`ids` must be an id, a list of ids, or null' };
+  // /jsonrpc takes what is false in Python for no context, and PHP prints `[]` for one that is empty.
+  const isLeftOut = ({ name, value }: (typeof members)[number]) =>
+    (name === 'ids' && value.kind === 'null') || (name === 'context' && value.kind !== 'object');
+  const leftOut = new Set(members.filter(isLeftOut).map(({ name }) => name));
+  return { body: leftOut.size === 0 ? keyword : joinParts(keyword, removeMembers(object, members, leftOut)) };
 }

@@ -79,6 +79,23 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
   });
 });
 
+it.each(['[]', 'null', 'false'])(
+  'a context of %s is none where Odoo 22 gets the arguments by name, too',
+  async (context) => {
+    const { post, upstream, call } = await startScripted(
+      (socket, { head }) => {
+        if (head.startsWith('GET /doc-bearer/')) answerLikeOdoo(socket, '<html>', '404 Not Found');
+        else answerLikeOdoo(socket, head.includes('/context_get') ? '{"uid": 2}' : 'true');
+      },
+      { settings: { 'upstream.protocol': 'json2' } },
+    );
+    const keyword = { ids: [1], note: 'x', context: JSON.parse(context) };
+    const { json } = await post(EXECUTE, { ...call, action: 'x_approve', params: [], keyword });
+    expect(json.result).toBe(true);
+    expect(JSON.parse(upstream.requests.at(-1)?.body.toString() ?? '')).toEqual({ ids: [1], note: 'x' });
+  },
+);
+
 it('only search_count loses arguments, and on our own route none does', async () => {
   const { post, proxy, upstream, call } = await startScripted((socket) =>
     answerLikeOdoo(socket, printResult('1')),
