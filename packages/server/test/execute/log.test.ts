@@ -36,6 +36,7 @@ it('is one line a call, with what an operator asks for', async () => {
       outcome: 'ok',
       code: null,
       httpStatus: 200,
+      protocol: 'jsonrpc',
       upstreamStatus: 200,
       attempts: 1,
       totalMs: expect.any(Number),

@@ -1,0 +1,70 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { createEgressDispatcher } from './dispatcher.ts';
+import { fetchWhole } from './fetch-whole.ts';
+import { parseEgressPolicy } from './policy.ts';
+
+const open: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+async function fetchFrom(answer: RequestListener, bytesMax = 1_000, timeoutMs = 2_000) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const egress = createEgressDispatcher({
+    allow: parseEgressPolicy([origin]).policy,
+    connectTimeoutMs: 1_000,
+    firstByteTimeoutMs: 1_000,
+  });
+  open.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+    () => egress.close(),
+  );
+  return fetchWhole(
+    egress,
+    { method: 'GET', origin, path: '/', headers: {}, body: null },
+    { signal: AbortSignal.timeout(timeoutMs), bytesMax },
+  );
+}
+
+test('reads an answer whole', async () => {
+  const answer = await fetchFrom((_, response) =>
+    response.writeHead(404, { etag: 'x' }).end('a'.repeat(1_000)),
+  );
+  expect(answer).toMatchObject({ ok: true, status: 404, headers: { etag: 'x' } });
+  expect('body' in answer && answer.body.toString()).toBe('a'.repeat(1_000));
+});
+
+test('gives up an answer that is too large, wherever its end is', async () => {
+  const write: RequestListener = (_, response) => {
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(10_000)));
+    };
+    response.on('drain', more);
+    more();
+  };
+  expect(await fetchFrom(write)).toMatchObject({ ok: false, reason: 'bad_response' });
+  expect(await fetchFrom((_, response) => response.end(Buffer.alloc(1_001)))).toMatchObject({ ok: false });
+});
+
+test('says that an answer broke off', async () => {
+  const answer = await fetchFrom((_, response) => {
+    response.writeHead(200, { 'content-length': '10' });
+    response.write('half', () => response.destroy());
+  });
+  expect(answer).toMatchObject({ ok: false, reason: 'reset', sent: true });
+});
+
+test('ends with its signal, in the middle of an answer too', async () => {
+  const silent = await fetchFrom(() => {}, 1_000, 100);
+  expect(silent).toMatchObject({ ok: false, reason: 'aborted' });
+  const half = await fetchFrom((_, response) => void response.write('half'), 1_000, 200);
+  expect(half).toMatchObject({ ok: false, reason: 'aborted' });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { nameCredentials } from './credentials-id.ts';
+
+const credentials = {
+  origin: 'https://erp.example.com',
+  pathPrefix: '',
+  db: 'prod',
+  userId: 2,
+  apiKey: 'a-secret-of-the-caller',
+};
+
+test('names the same credentials alike, and any others otherwise', () => {
+  const others = [
+    { origin: 'https://erp.example.org' },
+    { pathPrefix: '/erp' },
+    { db: 'prod2' },
+    { userId: 3 },
+    { apiKey: 'another' },
+    // No two members can be taken for one another.
+    { pathPrefix: 'prod', db: '' },
+  ].map((change) => nameCredentials({ ...credentials, ...change }));
+  expect(nameCredentials({ ...credentials })).toBe(nameCredentials(credentials));
+  expect(new Set([nameCredentials(credentials), ...others]).size).toBe(others.length + 1);
+});
+
+test('holds no credential', () => {
+  const name = nameCredentials(credentials);
+  expect(name).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+  expect(Buffer.from(name, 'base64').toString('latin1')).not.toContain('secret');
+});
