@@ -29,7 +29,9 @@ export async function receiveJson2Refusal(
     { status, contentType: text('content-type'), location: text('location'), body },
     options,
   );
-  if (verdict.kind === 'route_missing' || verdict.kind === 'database_hidden') return JSON2_MISSING;
+  // What stands in front of Odoo may block the route with another status: then that is what the caller hears.
+  const isMissing = verdict.kind === 'route_missing' && (status < 400 || status === 404);
+  if (isMissing || verdict.kind === 'database_hidden') return JSON2_MISSING;
   if (verdict.kind === 'fault' || verdict.kind === 'signature_differs')
     return { kind: 'fault', fault: classifyOwnJson2Fault(body, { ...verdict.fault, code: status }, options) };
   const denial = denyStatus(answer, call);

@@ -163,6 +163,7 @@ it.each([16, 17, 18] as const)('no json2: Odoo %i is 200 / -32006 on both routes
 it.each([
   ['400 Bad Request', 400],
   ['403 Forbidden', 403],
+  ['405 Not Allowed', 405],
   ['413 Too Large', 413],
   ['429 Slow Down', 429],
   ['500 Oops', 500],
