@@ -65,7 +65,7 @@ With ${joinWords(withOutcome)} \`data.outcome\` tells what became of the call:
 
 | code | HTTP | \`data.type\` | retryable | when | what to do |
 |---|---|---|---|---|---|
-${proxyErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${type}\``, RETRYABLE[row.retry], row.when, row.remedy])).join('\n')}
+${proxyErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${type}\``, RETRYABLE[row.retry], renderWhen(row), row.remedy])).join('\n')}
 
 ## Errors of Odoo
 
@@ -78,6 +78,10 @@ credentials are cut out; \`debug\` is there only if the operator turned \`errors
 |---|---|---|---|
 ${businessErrors.map(([type, row]) => renderRow([`\`${type}\``, row.status, RETRYABLE[row.retry], row.when])).join('\n')}
 `;
+}
+
+function renderWhen({ when, notYet }: ErrorRow): string {
+  return notYet === undefined ? when : `Not given by this version: ${notYet}. ${when}`;
 }
 
 function renderRow(cells: (string | number)[]): string {

@@ -7,7 +7,7 @@ import type { Settings } from '../src/config/schema.ts';
 import { createLogger } from '../src/observe/log.ts';
 
 /** The defaults with some settings changed, by their dotted names as flags give them. */
-export function makeSettings(changes: Record<string, string> = {}): Settings {
+function makeSettings(changes: Record<string, string> = {}): Settings {
   const argv = Object.entries(changes).map(([name, value]) => `--${name}=${value}`);
   const loaded = loadSettings({
     argv,

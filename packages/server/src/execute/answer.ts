@@ -78,7 +78,7 @@ async function streamResult(
   const { writer, deadline } = context;
   // A caller that takes nothing more would hold a write for ever: the deadline's end sets it free.
   const breakOff = () => writer.breakOff();
-  deadline.signal.addEventListener('abort', breakOff, { once: true });
+  deadline.signal.addEventListener('abort', breakOff);
   try {
     const ending = new EndingCheck(reply.lengthBytes);
     writer.begin(200, context.headers, reply.lengthBytes === null ? null : head.length + reply.lengthBytes);

@@ -29,9 +29,13 @@ export async function authenticate(
     });
   }
   if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, exchange);
-  return new Denial('unauthorized', `The client key in the header ${KEY_HEADER} is missing or not valid.`, {
-    detail,
-  });
+  return new Denial(
+    'unauthorized',
+    `The client key in the header ${KEY_HEADER} is missing or not valid; send one that is.`,
+    {
+      detail,
+    },
+  );
 }
 
 const CLOSE = { connection: 'close' };

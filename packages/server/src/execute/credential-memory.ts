@@ -5,6 +5,7 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { EndSignal } from '../egress/dispatcher.ts';
 
 /** Who asks, and with what. */
 export interface Credentials {
@@ -23,7 +24,7 @@ export interface CredentialMemory {
    * `refused`: Odoo said no lately. Otherwise the call may go, and must call `settle` with what came of it. Where the
    * credentials are being tried by another call, its verdict is waited for, until the signal ends.
    */
-  check(credentials: Credentials, signal: AbortSignal): Ticket | 'refused' | Promise<Ticket | 'refused'>;
+  check(credentials: Credentials, signal: EndSignal): Ticket | 'refused' | Promise<Ticket | 'refused'>;
 }
 
 export interface Ticket {
@@ -46,7 +47,7 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
   });
   const trials = new Map<string, Trial>();
 
-  function check(credentials: Credentials, signal: AbortSignal): ReturnType<CredentialMemory['check']> {
+  function check(credentials: Credentials, signal: EndSignal): ReturnType<CredentialMemory['check']> {
     const id = hashCredentials(salt, credentials);
     const verdict = verdicts.get(id);
     if (verdict === 'refused') return 'refused';
@@ -75,7 +76,7 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
     };
   }
 
-  async function waitFor(trial: Trial, id: string, signal: AbortSignal): Promise<Ticket | 'refused'> {
+  async function waitFor(trial: Trial, id: string, signal: EndSignal): Promise<Ticket | 'refused'> {
     await trial.wait(WAIT_MS_MAX, signal);
     return verdicts.get(id) === 'refused' ? 'refused' : { settle: (news) => learn(id, news) };
   }
@@ -92,7 +93,7 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
 class Trial {
   readonly #waiting: (() => void)[] = [];
 
-  wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
+  wait(timeoutMs: number, signal: EndSignal): Promise<void> {
     return new Promise((resolve) => {
       const settle = () => {
         clearTimeout(timer);
