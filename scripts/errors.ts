@@ -69,7 +69,7 @@ With ${joinWords(withOutcome)} \`data.outcome\` tells what became of the call:
 
 | code | HTTP | \`data.type\` | retryable | when | what to do |
 |---|---|---|---|---|---|
-${proxyErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${type}\``, RETRYABLE[row.retry], row.when, row.remedy])).join('\n')}
+${proxyErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${type}\``, RETRYABLE[row.retry], renderWhen(row), row.remedy])).join('\n')}
 
 ## Errors of Odoo
 
@@ -98,6 +98,10 @@ ${changes.map(([type, { code, httpStatus }]) => renderRow([`\`${type}\``, code, 
 
 On \`/v2/odoo/execute\` a status of 400 or more of the server's is HTTP 200 with that status as \`code\`; \`data\` is that of the tables above.
 `;
+}
+
+function renderWhen({ when, notYet }: ErrorRow): string {
+  return notYet === undefined ? when : `Not given by this version: ${notYet}. ${when}`;
 }
 
 function renderRow(cells: (string | number)[]): string {

@@ -18,6 +18,8 @@ export interface ErrorRow {
   retry: Retry;
   /** True where `data.outcome` is part of the error. */
   hasOutcome?: true;
+  /** Promised by the contract, but nothing gives it yet, and why. */
+  notYet?: string;
   /** When it is given, for the documentation. */
   when: string;
   /** What the caller can do, for the documentation. */
@@ -113,6 +115,7 @@ export const PROXY_ERRORS = {
     code: -32010,
     httpStatus: 403,
     retry: 'never',
+    notYet: 'keys have no policies yet',
     when: "The key's policy does not allow the call. `data.rule` names the rule.",
     remedy: 'Ask the operator for a key that may do this.',
   },
@@ -142,6 +145,7 @@ export const PROXY_ERRORS = {
     code: -32014,
     httpStatus: 409,
     retry: 'never',
+    notYet: 'idempotency keys are not read yet',
     when: 'The idempotency key was used with another body, or its first call is still running.',
     remedy: 'Use a new key for a new call.',
   },
@@ -149,6 +153,7 @@ export const PROXY_ERRORS = {
     code: -32015,
     httpStatus: 409,
     retry: 'never',
+    notYet: 'idempotency keys are not read yet',
     when: 'An earlier attempt with this idempotency key was cut off: it may have happened.',
     remedy: 'Look in Odoo whether it happened before sending it again with a new key.',
   },

@@ -14,7 +14,7 @@ import { createServer } from './http/server.ts';
 import { createKeys, type Keys } from './keys/keys.ts';
 import { createSlowdown } from './keys/slowdown.ts';
 import { combineEvents } from './observe/events.ts';
-import { createLogger, type Logger, logEvents } from './observe/log.ts';
+import { createLogger, describeError, type Logger, logEvents } from './observe/log.ts';
 import { createMetrics } from './observe/metrics.ts';
 import { classifyAction } from './odoo/methods.ts';
 import { openStore } from './stores/open.ts';
@@ -65,7 +65,7 @@ export async function createApp({
     store,
     clock,
     hashSecret: settings.keys.hashSecret ?? undefined,
-    onError: (error) => log.error({ err: error }, 'key store'),
+    onError: (error) => log.error('key store', { err: describeError(error) }),
   });
   const metrics = createMetrics(classifyAction);
   const admission = new Admission();

@@ -10,8 +10,11 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-// Whoever read the output has gone, as `head` does when it has enough.
+let isServing = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A full disk or a log collector that went away must not end the calls.
+  if (isServing) return;
+  // Whoever read the output has gone, as `head` does when it has enough.
   if (error.code !== 'EPIPE') throw error;
   process.exit(1);
 });
@@ -37,6 +40,7 @@ process.exitCode = await runCommandLine(
  * terminal has sent to all of them.
  */
 function untilStopped(): Promise<void> {
+  isServing = true;
   return new Promise((resolve) => {
     let firstMs: number | null = null;
     const stop = () => {

@@ -76,6 +76,9 @@ export function printResult(result: string): string {
   return `{"jsonrpc": "2.0", "id": 1, "result": ${result}}`;
 }
 
+/** The script of an upstream of which only its being there matters. */
+export const answerTrue: Script = (socket) => answerLikeOdoo(socket, printResult('true'));
+
 /** A call of the execute route on this upstream, with what the test changes. */
 export function makeCall(url: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {

@@ -1,8 +1,9 @@
 /** `POST /api/erp/version`: one shape for every generation, and the rules of the execute call. */
 import { startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, describe, expect, it } from 'vitest';
-import { expectError, type Pair, startPair, waitFor } from './execute/expectations.ts';
+import { expectError, waitFor } from './execute/expectations.ts';
 import { type HttpAnswer, send, startProxy } from './harness.ts';
+import { type Pair, startPair } from './pair.ts';
 import { answerLikeOdoo, printResult, type Script } from './scripted-upstream.ts';
 
 const open: { close(): Promise<void> }[] = [];

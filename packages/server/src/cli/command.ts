@@ -39,6 +39,8 @@ export interface Command {
   options: Readonly<Record<string, CommandOption>>;
   /** Returns the exit status. */
   run(input: CommandInput): Promise<number>;
+  /** Reports settings that are wrong, in place of `run`; by default a line each on standard error. */
+  reportFaults?(faults: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>): void;
 }
 
 /** A fault in how a command was called or in its surroundings: its message says how to mend it. */
@@ -60,6 +62,6 @@ export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
 export const JSON_OPTION: CommandOption = { type: 'boolean', description: 'Print JSON, for programs.' };
 
 /** Prints data as one line of JSON. */
-export function printJson({ print }: Surroundings, data: unknown): void {
+export function printJson({ print }: Pick<Surroundings, 'print'>, data: unknown): void {
   print(`${JSON.stringify(data)}\n`);
 }

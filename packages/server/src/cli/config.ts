@@ -3,7 +3,7 @@
 import { explainPolicyFaults } from '../app.ts';
 import { printSettings } from '../config/print.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
-import { type Command, JSON_OPTION, printJson } from './command.ts';
+import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 
 export const configPrintCommand: Command = {
   name: 'config print',
@@ -22,10 +22,15 @@ export const configCheckCommand: Command = {
   summary: 'Check the settings and report every fault at once; nothing is started.',
   options: { json: JSON_OPTION },
   async run(input) {
-    const texts = explainPolicyFaults(parseEgressPolicy(input.settings.egress.allow).faults);
-    if (input.isSet('json')) printJson(input, { ok: texts.length === 0, faults: texts });
-    else if (texts.length === 0) input.print('The settings are right.\n');
-    if (!input.isSet('json')) for (const text of texts) input.complain(`${text}\n`);
-    return texts.length === 0 ? 0 : 2;
+    const faults = explainPolicyFaults(parseEgressPolicy(input.settings.egress.allow).faults);
+    reportFaults(faults, input);
+    return faults.length === 0 ? 0 : 2;
   },
+  reportFaults,
 };
+
+function reportFaults(faults: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>) {
+  if (input.isSet('json')) printJson(input, { ok: faults.length === 0, faults });
+  else if (faults.length === 0) input.print('The settings are right.\n');
+  else input.complain(`${faults.join('\n')}\n`);
+}

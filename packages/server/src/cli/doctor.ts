@@ -1,4 +1,5 @@
 /** `doctor`: checks step by step whether the proxy can work with an Odoo server, and says what to do where it cannot. */
+import { explainPolicyFaults } from '../app.ts';
 import { createEgressDispatcher, type EgressDispatcher, type EgressFailure } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 import { readBaseUrl } from '../execute/base-url.ts';
@@ -70,7 +71,8 @@ async function examine(input: CommandInput, credentials: Credentials | null): Pr
     ];
   }
   const checks: Check[] = [{ name: 'url', state: 'ok', text: base.origin + base.pathPrefix }];
-  const { policy } = parseEgressPolicy(settings.egress.allow);
+  const { policy, faults } = parseEgressPolicy(settings.egress.allow);
+  if (faults.length > 0) throw new CommandError(explainPolicyFaults(faults).join('\n'));
   const egress = createEgressDispatcher({
     allow: policy,
     connectTimeoutMs: settings.upstream.connectTimeoutMs,
@@ -88,7 +90,7 @@ async function examine(input: CommandInput, credentials: Credentials | null): Pr
       },
     );
   try {
-    checks.push(...(await checkServer(egress, base.origin, ask)));
+    checks.push(...(await checkServer(egress, base.origin, settings.egress.allow, ask)));
     if (checks.some((check) => check.state === 'failed')) return checks;
     checks.push(await checkCredentials(credentials, ask));
     return checks;
@@ -106,12 +108,19 @@ const VERSION_REQUEST = JSON.stringify({
   id: 1,
 });
 
-async function checkServer(egress: EgressDispatcher, origin: string, ask: Ask): Promise<Check[]> {
+async function checkServer(
+  egress: EgressDispatcher,
+  origin: string,
+  allow: readonly string[],
+  ask: Ask,
+): Promise<Check[]> {
   const denied = egress.judge(origin);
   if (denied !== null)
-    return [explainFailure({ ok: false, reason: 'denied', sent: false, detail: denied.detail }, origin)];
+    return [
+      explainFailure({ ok: false, reason: 'denied', sent: false, detail: denied.detail }, origin, allow),
+    ];
   const answer = await ask(VERSION_REQUEST);
-  if (!answer.ok) return [...passedBefore(answer, origin), explainFailure(answer, origin)];
+  if (!answer.ok) return [...passedBefore(answer, origin), explainFailure(answer, origin, allow)];
   const checks = passedBefore(null, origin);
   const version = readResult(answer.body);
   if (answer.status !== 200 || version === null || typeof version['server_serie'] !== 'string') {
@@ -143,11 +152,11 @@ function passedBefore(failure: EgressFailure | null, origin: string): Check[] {
   );
 }
 
-function explainFailure({ reason, detail }: EgressFailure, origin: string): Check {
+function explainFailure({ reason, detail }: EgressFailure, origin: string, allow: readonly string[]): Check {
   const fail = (name: Check['name'], text: string): Check => ({ name, state: 'failed', text });
   switch (reason) {
     case 'denied':
-      return fail('egress', `${detail}. Where you trust it, allow it: --egress.allow ${origin}`);
+      return fail('egress', detail + suggestEntry(origin, allow));
     case 'unresolved':
       return fail('dns', `the host has no address (${detail}); check its spelling`);
     case 'refused':
@@ -162,6 +171,12 @@ function explainFailure({ reason, detail }: EgressFailure, origin: string): Chec
     default:
       return fail('odoo', `no answer (${detail})`);
   }
+}
+
+/** Nothing where naming the origin is not enough: of a cloud's metadata, say, the address itself must be named. */
+function suggestEntry(origin: string, allow: readonly string[]): string {
+  const helps = !allow.includes(origin) && parseEgressPolicy([origin]).faults.length === 0;
+  return helps ? `. Where you trust it: --egress.allow ${origin}` : '';
 }
 
 async function checkCredentials(credentials: Credentials | null, ask: Ask): Promise<Check> {

@@ -67,7 +67,7 @@ describe('what is called wrongly ends with 2 and says how to call it', () => {
     [['key', 'list'], /Did you mean "keys list"/],
     [['keys', 'revoke'], /Call it as: erp-proxy keys revoke <id>/],
     [['keys', 'revoke', 'a', 'b'], /Call it as: erp-proxy keys revoke <id>/],
-    [['serve', '--frob'], /--frob/],
+    [['serve', '--frob'], /^Unknown option '--frob'\. See erp-proxy serve --help\.\n$/],
     [['serve', '--http.prt=1'], /nearest is --http\.port/],
     [['serve', '--http.port=x', '--log.level=x'], /http\.port[\s\S]*log\.level/],
     [['serve', '--config', 'missing.yaml'], /missing\.yaml: there is no such file/],
@@ -93,6 +93,18 @@ it('a setting may stand before or after the command, as one word or two', async 
     expect(await run(...argv)).toBe(0);
     expect(printed).toContain('warn');
   }
+});
+
+it('config check --json prints JSON whatever is wrong', async () => {
+  expect(await run('config', 'check', '--json', '--http.port=x', '--log.level=x')).toBe(2);
+  expect(JSON.parse(printed)).toEqual({
+    ok: false,
+    faults: [expect.stringMatching(/^--http\.port: /), expect.stringMatching(/^--log\.level: /)],
+  });
+  printed = '';
+  expect(await run('config', 'check', '--json', '--egress.allow=a/b')).toBe(2);
+  expect(JSON.parse(printed)).toMatchObject({ ok: false, faults: [expect.stringContaining('a/b')] });
+  expect(complained).toBe('');
 });
 
 it('ends with 1 where the settings are right and the surroundings are not', async () => {

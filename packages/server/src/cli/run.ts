@@ -31,8 +31,11 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
     checkArguments(command, positionals);
     const file = values['config'] as string | undefined;
     const loaded = loadSettings({ ...options, argv: settingFlags, ...(file === undefined ? {} : { file }) });
+    const isSet = (name: string) => values[name] === true;
     if (!loaded.ok) {
-      for (const { source, message } of loaded.faults) surroundings.complain(`${source}: ${message}\n`);
+      const faults = loaded.faults.map(({ source, message }) => `${source}: ${message}`);
+      if (command.reportFaults) command.reportFaults(faults, { ...surroundings, isSet });
+      else surroundings.complain(`${faults.join('\n')}\n`);
       return 2;
     }
     return await command.run({
@@ -40,7 +43,7 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
       readInput: (path) => surroundings.readInput(path).catch((error) => explainUnread(path, error)),
       arguments: positionals,
       option: (name) => values[name] as string | undefined,
-      isSet: (name) => values[name] === true,
+      isSet,
       settings: loaded.settings,
       sources: loaded.sources,
     });
@@ -92,7 +95,9 @@ function parseOptions(command: Command, args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new CommandError(`${(error as Error).message}\nSee erp-proxy ${command.name} --help.`);
+    // Node goes on to explain options that begin with a dash, which none of ours does.
+    const [what] = (error as Error).message.split('. ');
+    throw new CommandError(`${what}. See erp-proxy ${command.name} --help.`);
   }
 }
 

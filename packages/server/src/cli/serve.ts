@@ -20,7 +20,7 @@ export const serveCommand: Command = {
       const { key } = await app.keys.create({ name: 'first key' });
       print(`The first client key, shown this once. Send it in the header x-proxy-api:\n\n  ${key}\n\n`);
     }
-    app.logger.info({ url }, 'listening');
+    app.logger.info('listening', { url });
     await stopped;
     app.logger.info('stopping');
     await app.stop();

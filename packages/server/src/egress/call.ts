@@ -1,9 +1,10 @@
 /**
- * One request on one connection: undici's handler on one side, the answer and its body on the other, with the
+ * One request on one connection: the answer's reader on one side, the answer and its body on the other, with the
  * deadlines and the back-pressure between them. One object for all of it keeps a small call cheap. It knows neither
  * addresses nor pools.
  */
-import { type Dispatcher, errors } from 'undici';
+import { type AnswerHead, AnswerSyntaxError } from './answer-head.ts';
+import { AnswerReader, type AnswerSink } from './answer-reader.ts';
 import { decodeBody, findCoding } from './decode.ts';
 import {
   type EgressAnswer,
@@ -11,60 +12,62 @@ import {
   EgressBreak,
   type EgressFailure,
   type EgressFailureReason,
+  type EndSignal,
 } from './exchange.ts';
-import { describeError, OpeningFault } from './opening.ts';
 
 /** What a call needs of the connection it runs on. */
 export interface CallConnection {
-  readonly hasFailed: boolean;
   /** The socket still holds bytes of the request. */
   readonly isSending: boolean;
-  /** The answer is complete: the connection may serve another call, unless the server said that this is the last. */
-  release(isLast: boolean): void;
+  pause(): void;
+  resume(): void;
+  /** The answer is complete: the connection may serve another call, for as long as the server keeps it. */
+  release(keptMs: number | null): void;
   /** Closes at once. */
   drop(): void;
 }
 
-type Headers = Record<string, string | string[] | undefined>;
-
 /** Above this many bytes waiting for the reader, the socket is not read. */
 const WAITING_BYTES_MAX = 64 * 1024;
+/** What a waiting piece costs beside its bytes: a server can send them one by one. */
+const PIECE_BYTES = 256;
 
-export class Call implements Dispatcher.DispatchHandler, EgressBody {
+export class Call implements AnswerSink, EgressBody {
   readonly #connection: CallConnection;
-  readonly #signal: AbortSignal;
+  readonly #signal: EndSignal;
   readonly #firstByteTimeoutMs: number | null;
   readonly #settle: (outcome: EgressAnswer | EgressFailure) => void;
-  readonly #refuse: (error: Error) => void;
 
+  readonly #answer = new AnswerReader(this);
   #phase: 'opening' | 'waiting' | 'receiving' | 'complete' | 'broken' = 'opening';
-  #controller: Dispatcher.DispatchController | null = null;
   #firstByteTimer: NodeJS.Timeout | null = null;
+  #head: AnswerHead | null = null;
   #chunks: Uint8Array[] = [];
   #waitingBytes = 0;
+  #isPaused = false;
   #break: EgressBreak | null = null;
-  #isLast = false;
   #reader: PromiseWithResolvers<Uint8Array | null> | null = null;
 
   constructor(
     connection: CallConnection,
-    options: { signal: AbortSignal; firstByteTimeoutMs: number | null },
+    options: { signal: EndSignal; firstByteTimeoutMs: number | null },
     settle: (outcome: EgressAnswer | EgressFailure) => void,
-    refuse: (error: Error) => void,
   ) {
     this.#connection = connection;
     this.#signal = options.signal;
     this.#firstByteTimeoutMs = options.firstByteTimeoutMs;
     this.#settle = settle;
-    this.#refuse = refuse;
     this.#signal.addEventListener('abort', this);
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
     const chunk = this.#chunks.shift();
     if (chunk !== undefined) {
-      this.#waitingBytes -= chunk.length;
-      if (this.#waitingBytes < WAITING_BYTES_MAX && this.#controller?.paused) this.#controller.resume();
+      this.#waitingBytes -= chunk.length + PIECE_BYTES;
+      if (this.#isPaused && this.#waitingBytes < WAITING_BYTES_MAX) {
+        this.#isPaused = false;
+        if (this.#phase === 'receiving') this.#connection.resume();
+      }
       return chunk;
     }
     if (this.#break !== null) throw this.#break;
@@ -91,64 +94,76 @@ export class Call implements Dispatcher.DispatchHandler, EgressBody {
     this.#waitingBytes = 0;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
+  /** The connection will not bring the whole answer. */
+  break(reason: EgressFailureReason, detail: string): void {
+    if (this.#phase === 'receiving') this.#breakOff('broken_off', detail);
+    else if (this.#phase === 'opening' || this.#phase === 'waiting') this.#fail(reason, detail);
+  }
+
+  /** From here on the server may have the request. */
+  onSending(): void {
     this.#phase = 'waiting';
     this.#armFirstByte();
   }
 
-  onResponseStart(_controller: unknown, status: number, headers: Headers): void {
-    // 1xx are skipped (RFC 9110 15.2)
-    if (this.#phase !== 'waiting' || status < 200) return;
+  /** Bytes of the answer. */
+  take(bytes: Buffer): void {
+    if (this.#phase === 'opening') {
+      this.#fail('reset', 'the server spoke before it was asked');
+      return;
+    }
+    try {
+      this.#answer.take(bytes);
+    } catch (error) {
+      if (!(error instanceof AnswerSyntaxError)) throw error;
+      this.break('bad_response', error.message);
+    }
+  }
+
+  /** The server has ended the connection, which may be how the answer ends. */
+  finish(): void {
+    if (!this.#answer.finish()) this.break('reset', 'the connection ended before the answer was complete');
+  }
+
+  onHead(head: AnswerHead): void {
+    const { status, headers, framing } = head;
     const coding = findCoding(headers['content-encoding']);
     if (coding === null) {
       this.#fail('bad_response', 'the answer has a content-encoding that was not asked for');
       return;
     }
+    this.#head = head;
     this.#phase = 'receiving';
-    this.#isLast = String(headers.connection).toLowerCase() === 'close';
-    clearTimeout(this.#firstByteTimer ?? undefined);
+    if (this.#firstByteTimer !== null) clearTimeout(this.#firstByteTimer);
     this.#settle({
       ok: true,
       status,
       headers,
-      bodyLength: coding === 'identity' ? readLength(headers) : null,
+      bodyLength: coding === 'identity' && typeof framing === 'number' ? framing : null,
       body: coding === 'identity' ? this : decodeBody(this, coding),
     });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onPiece(piece: Buffer): void {
     if (this.#phase !== 'receiving') return;
     if (this.#reader !== null) {
-      this.#takeReader()?.resolve(chunk);
+      this.#takeReader()?.resolve(piece);
       return;
     }
-    this.#chunks.push(chunk);
-    this.#waitingBytes += chunk.length;
-    if (this.#waitingBytes >= WAITING_BYTES_MAX) controller.pause();
+    this.#chunks.push(piece);
+    this.#waitingBytes += piece.length + PIECE_BYTES;
+    if (this.#waitingBytes < WAITING_BYTES_MAX || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#connection.pause();
   }
 
-  onResponseEnd(): void {
-    if (this.#phase !== 'receiving') return;
-    // undici takes a reset for the end of a body that only the connection's end delimits.
-    if (this.#connection.hasFailed) {
-      this.#breakOff('broken_off', 'the connection was reset before the body was complete');
-      return;
-    }
+  onEnd(hasMore: boolean): void {
+    if (this.#phase !== 'receiving' || this.#head === null) return;
     this.#phase = 'complete';
     this.#signal.removeEventListener('abort', this);
-    this.#connection.release(this.#isLast);
+    if (this.#head.isLast || hasMore) this.#connection.drop();
+    else this.#connection.release(this.#head.keptMs);
     this.#takeReader()?.resolve(null);
-  }
-
-  onResponseError(_controller: unknown, error: Error): void {
-    if (this.#phase === 'receiving') this.#breakOff('broken_off', describeError(error));
-    else if (isFaultOfCaller(error) && this.#phase === 'opening') {
-      this.#leave();
-      this.#refuse(error);
-    } else if (this.#phase === 'opening' || this.#phase === 'waiting') {
-      this.#fail(reasonOf(error), describeError(error));
-    }
   }
 
   #fail(reason: EgressFailureReason, detail: string): void {
@@ -166,7 +181,7 @@ export class Call implements Dispatcher.DispatchHandler, EgressBody {
 
   #leave(): void {
     this.#phase = 'broken';
-    clearTimeout(this.#firstByteTimer ?? undefined);
+    if (this.#firstByteTimer !== null) clearTimeout(this.#firstByteTimer);
     this.#signal.removeEventListener('abort', this);
     this.#connection.drop();
   }
@@ -185,25 +200,4 @@ export class Call implements Dispatcher.DispatchHandler, EgressBody {
       else this.#fail('first_byte_timeout', `no answer within ${this.#firstByteTimeoutMs} ms`);
     }, this.#firstByteTimeoutMs);
   }
-}
-
-function readLength(headers: Headers): number | null {
-  const text = headers['content-length'];
-  return typeof text === 'string' && headers['transfer-encoding'] === undefined ? Number(text) : null;
-}
-
-function isFaultOfCaller(error: Error): boolean {
-  return 'code' in error && (error.code === 'UND_ERR_INVALID_ARG' || error.code === 'UND_ERR_NOT_SUPPORTED');
-}
-
-function reasonOf(error: Error): EgressFailureReason {
-  if (error instanceof OpeningFault) return error.reason;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return 'tls';
-  const isUnreadable =
-    error instanceof errors.HTTPParserError ||
-    code === 'UND_ERR_HEADERS_OVERFLOW' ||
-    code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' ||
-    (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad '));
-  return isUnreadable ? 'bad_response' : 'reset';
 }

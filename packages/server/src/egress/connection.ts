@@ -1,17 +1,14 @@
 /**
- * One connection to an upstream: an undici Client that never has more than one call, whose sockets are opened only by
- * {@link Opening}. undici's own pool is not used because a call could not be cut off there while it connects.
+ * One connection to an upstream, with at most one call at a time: opened by {@link Opening}, written to and read from
+ * here, and closed when nobody has used it for a while. It knows nothing of what the bytes say.
  */
 import type { Socket } from 'node:net';
-import { Client } from 'undici';
 import type { Call, CallConnection } from './call.ts';
-import type { EgressRequest } from './exchange.ts';
-import { Opening, OpeningFault, type OpeningMeans, type SessionSlot } from './opening.ts';
+import { describeError, Opening, OpeningFault, type OpeningMeans, type SessionSlot } from './opening.ts';
 import type { EgressTarget } from './policy.ts';
 
 /** What a connection tells its pool. */
 export interface ConnectionOwner extends SessionSlot {
-  readonly origin: string;
   readonly target: EgressTarget;
   onFree(connection: Connection): void;
   onGone(connection: Connection): void;
@@ -19,33 +16,20 @@ export interface ConnectionOwner extends SessionSlot {
 
 /** Less than the common idle times of servers (nginx 75 s, Node 5 s), so that we are the ones who close. */
 const IDLE_MS = 4_000;
-const HEADER_BYTES_MAX = 32 * 1024;
+/** Of a server's own idle time, so much is left for the way. */
+const WAY_MS = 1_000;
 
 export class Connection implements CallConnection {
   readonly #owner: ConnectionOwner;
-  readonly #means: OpeningMeans;
-  readonly #client: Client;
   #opening: Opening | null = null;
   #socket: Socket | null = null;
   #call: Call | null = null;
-  hasFailed = false;
+  #isGone = false;
+  #idleMs = 0;
+  #idleTimer: NodeJS.Timeout | null = null;
 
-  constructor(owner: ConnectionOwner, means: OpeningMeans) {
+  constructor(owner: ConnectionOwner) {
     this.#owner = owner;
-    this.#means = means;
-    this.#client = new Client(owner.origin, {
-      connect: (_options, callback) => this.#open(callback),
-      allowH2: false,
-      pipelining: 1,
-      maxHeaderSize: HEADER_BYTES_MAX,
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: IDLE_MS,
-      // Of a server's own idle time, one second is left for the way.
-      keepAliveTimeoutThreshold: 1_000,
-      // Deadlines are ours: undici's timers are half a second coarse.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
   }
 
   get isOpen(): boolean {
@@ -56,56 +40,105 @@ export class Connection implements CallConnection {
     return this.#socket !== null && this.#socket.writableLength > 0;
   }
 
-  run(call: Call, request: EgressRequest): void {
+  /** Sends the call's request, where need be on a socket that is opened for it. */
+  run(call: Call, request: readonly Uint8Array[], means: OpeningMeans): void {
     this.#call = call;
-    this.#client.dispatch(
-      { method: request.method, path: request.path, headers: request.headers, body: request.body },
-      call,
-    );
-  }
-
-  release(isLast: boolean): void {
-    this.#call = null;
-    if (isLast) {
-      // undici would close it too, but by way of an error whose stack costs a tenth of the call.
-      this.#socket?.destroy();
-      this.#owner.onGone(this);
+    if (this.#socket !== null) {
+      this.#send(this.#socket, call, request);
       return;
     }
+    this.#opening = new Opening(this.#owner.target, means, this.#owner, (outcome) => {
+      this.#opening = null;
+      if (outcome instanceof OpeningFault) {
+        call.end(outcome.reason, outcome.message);
+        return;
+      }
+      this.#listen(outcome);
+      this.#send(outcome, call, request);
+    });
+  }
+
+  pause(): void {
+    this.#socket?.pause();
+  }
+
+  resume(): void {
+    this.#socket?.resume();
+  }
+
+  release(keptMs: number | null): void {
+    this.#call = null;
+    const idleMs = keptMs === null ? IDLE_MS : Math.min(IDLE_MS, keptMs - WAY_MS);
+    // An answer that came before the whole request: what is left of it would be taken for the next one.
+    if (idleMs <= 0 || this.isSending) {
+      this.drop();
+      return;
+    }
+    this.resume();
+    this.#awaitUse(idleMs);
     this.#owner.onFree(this);
   }
 
   drop(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
     this.#call = null;
     this.#opening?.cancel();
-    this.#client.destroy(() => {});
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    this.#socket?.destroy();
     this.#owner.onGone(this);
   }
 
   /** Ends its call, if it has one, and closes. */
-  async close(): Promise<void> {
+  close(): void {
     this.#call?.end('aborted', 'the proxy is shutting down');
-    this.#opening?.cancel();
-    await this.#client.destroy();
+    this.drop();
   }
 
-  #open(callback: (...outcome: [error: null, socket: Socket] | [error: Error, socket: null]) => void): void {
-    this.#opening = new Opening(this.#owner.target, this.#means, this.#owner, (outcome) => {
-      this.#opening = null;
-      if (outcome instanceof OpeningFault) {
-        callback(outcome, null);
-        return;
-      }
-      this.#socket = outcome;
-      this.hasFailed = false;
-      // Before undici's own listeners, so that the call knows it when undici calls a reset the end of the body.
-      outcome.on('error', () => {
-        if (this.#socket === outcome) this.hasFailed = true;
-      });
-      outcome.once('close', () => {
-        if (this.#call === null) this.#owner.onGone(this);
-      });
-      callback(null, outcome);
+  /** At the end of the turn: requests that leave together wake the server, and whatever is on the way, only once. */
+  #send(socket: Socket, call: Call, request: readonly Uint8Array[]): void {
+    setImmediate(() => {
+      if (this.#call !== call) return;
+      call.onSending();
+      for (const piece of request) socket.write(piece);
     });
   }
+
+  #listen(socket: Socket): void {
+    this.#socket = socket;
+    socket.on('data', (bytes: Buffer) => {
+      // Bytes that nobody asked for would be taken for the next call's answer.
+      if (this.#call === null) this.drop();
+      else this.#call.take(bytes);
+    });
+    socket.on('end', () => {
+      this.#call?.finish();
+      this.drop();
+    });
+    socket.on('error', (error) => {
+      this.#call?.break(isTlsError(error) ? 'tls' : 'reset', describeError(error));
+    });
+    socket.on('close', () => {
+      this.#call?.break('reset', 'the connection was closed');
+      this.drop();
+    });
+  }
+
+  /** One timer for the connection's life: to wind it up again costs less than to make a new one for each call. */
+  #awaitUse(idleMs: number): void {
+    if (this.#idleTimer !== null && this.#idleMs === idleMs) {
+      this.#idleTimer.refresh();
+      return;
+    }
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    this.#idleMs = idleMs;
+    this.#idleTimer = setTimeout(() => {
+      if (this.#call === null) this.drop();
+    }, idleMs).unref();
+  }
+}
+
+/** Some faults of a handshake are told after it, as that of a client certificate in TLS 1.3. */
+function isTlsError(error: NodeJS.ErrnoException): boolean {
+  return error.code !== undefined && /^ERR_(SSL|TLS)/.test(error.code);
 }

@@ -6,10 +6,11 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import { LRUCache } from 'lru-cache';
 import { Call } from './call.ts';
 import { Connection, type ConnectionOwner } from './connection.ts';
-import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest } from './exchange.ts';
+import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EndSignal } from './exchange.ts';
 import { type ResolveName, rememberNames, resolveBySystem } from './names.ts';
 import type { OpeningMeans } from './opening.ts';
 import { type EgressPolicy, type EgressTarget, judgeOrigin } from './policy.ts';
+import { buildRequest } from './request-bytes.ts';
 
 export {
   type EgressAnswer,
@@ -18,13 +19,15 @@ export {
   type EgressDenial,
   type EgressFailure,
   type EgressRequest,
+  type EndListener,
+  type EndSignal,
 } from './exchange.ts';
 
 export interface EgressDispatcher {
   /** What can be told without DNS: scheme, port, a literal address. */
   judge(origin: string): EgressDenial | null;
   /** Rejects only where the request itself is not one that can be sent (a line break in a header). */
-  send(request: EgressRequest, options: { signal: AbortSignal }): Promise<EgressAnswer | EgressFailure>;
+  send(request: EgressRequest, options: { signal: EndSignal }): Promise<EgressAnswer | EgressFailure>;
   /** Ends the calls that run, closes every connection. */
   close(): Promise<void>;
 }
@@ -64,7 +67,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     if (known !== undefined) return known;
     const target = judgeOrigin(policy, origin);
     if ('rule' in target) return target;
-    const pool = new Pool(origin, target, means, connections);
+    const pool = new Pool(new URL(origin).host, target, connections);
     pools.set(origin, pool);
     return pool;
   }
@@ -77,31 +80,23 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     },
 
     send(request, { signal }) {
-      const fault = findFault(request);
-      if (fault !== null) return Promise.reject(new TypeError(fault));
       const pool = findPool(request.origin);
       if ('rule' in pool) return Promise.resolve(refuse('denied', pool.detail));
       if (signal.aborted) return Promise.resolve(refuse('aborted', 'the caller aborted before sending'));
       if (isClosed) return Promise.resolve(refuse('aborted', 'the proxy is shutting down'));
-      return new Promise((settle, reject) => {
+      return new Promise((settle) => {
+        const bytes = buildRequest(request, pool.host);
         const connection = pool.take();
-        connection.run(new Call(connection, { signal, firstByteTimeoutMs }, settle, reject), request);
+        connection.run(new Call(connection, { signal, firstByteTimeoutMs }, settle), bytes, means);
       });
     },
 
     async close() {
       isClosed = true;
       pools.clear();
-      await Promise.all([...connections].map((connection) => connection.close()));
+      for (const connection of connections) connection.close();
     },
   };
-}
-
-/** undici checks names and values of headers itself, but lets these pass. */
-function findFault(request: EgressRequest): string | null {
-  if (!request.path.startsWith('/')) return 'path must begin with a slash';
-  if (request.headers.host !== undefined) return 'the host header comes from the origin';
-  return null;
 }
 
 function refuse(reason: 'denied' | 'aborted', detail: string): EgressFailure {
@@ -110,18 +105,17 @@ function refuse(reason: 'denied' | 'aborted', detail: string): EgressFailure {
 
 /** The connections of one origin that wait for a call; the last used first, so that the others can go. */
 class Pool implements ConnectionOwner {
-  readonly origin: string;
+  /** With the port where it is not the scheme's own, as the host header has it. */
+  readonly host: string;
   readonly target: EgressTarget;
   session: Buffer | null = null;
-  readonly #means: OpeningMeans;
   readonly #connections: Set<Connection>;
   #idle: Connection[] = [];
   #isRetired = false;
 
-  constructor(origin: string, target: EgressTarget, means: OpeningMeans, connections: Set<Connection>) {
-    this.origin = origin;
+  constructor(host: string, target: EgressTarget, connections: Set<Connection>) {
+    this.host = host;
     this.target = target;
-    this.#means = means;
     this.#connections = connections;
   }
 
@@ -130,7 +124,7 @@ class Pool implements ConnectionOwner {
       if (kept.isOpen) return kept;
       this.#connections.delete(kept);
     }
-    const connection = new Connection(this, this.#means);
+    const connection = new Connection(this);
     this.#connections.add(connection);
     return connection;
   }

@@ -12,6 +12,15 @@ export interface EgressRequest {
   body: Uint8Array | null;
 }
 
+/** What ends a call from outside: an AbortSignal, or something lighter that can do as much. */
+export interface EndSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: EndListener): void;
+  removeEventListener(type: 'abort', listener: EndListener): void;
+}
+
+export type EndListener = (() => void) | { handleEvent(): void };
+
 export interface EgressAnswer {
   ok: true;
   status: number;

@@ -5,6 +5,7 @@ import {
   type EgressDispatcher,
   type EgressFailure,
   type EgressRequest,
+  type EndSignal,
 } from './dispatcher.ts';
 
 export interface WholeAnswer extends Omit<EgressAnswer, 'body' | 'bodyLength'> {
@@ -15,7 +16,7 @@ export interface WholeAnswer extends Omit<EgressAnswer, 'body' | 'bodyLength'> {
 export async function fetchWhole(
   egress: EgressDispatcher,
   request: EgressRequest,
-  { signal, bytesMax }: { signal: AbortSignal; bytesMax: number },
+  { signal, bytesMax }: { signal: EndSignal; bytesMax: number },
 ): Promise<WholeAnswer | EgressFailure> {
   const answer = await egress.send(request, { signal });
   if (!answer.ok) return answer;

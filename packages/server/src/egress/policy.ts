@@ -105,10 +105,8 @@ export function judgeAddress(
   if (kind === 'public') return target.secure || target.isNamed ? null : denyPlain(target);
   if (target.isNamed && COVERED_BY_NAME.has(kind)) return null;
   const remedy = COVERED_BY_NAME.has(kind) ? 'it' : 'the address';
-  return deny(
-    'address',
-    `${target.host} is ${address} (${kind}): name ${remedy} in egress.allow to reach it`,
-  );
+  const found = target.isLiteral ? kind : `${address} (${kind})`;
+  return deny('address', `${target.host} is ${found}: name ${remedy} in egress.allow to reach it`);
 }
 
 const COVERED_BY_NAME: ReadonlySet<AddressKind> = new Set([

@@ -74,7 +74,7 @@ async function streamResult(
   const { writer, deadline } = context;
   // A caller that takes nothing more would hold a write for ever: the deadline's end sets it free.
   const breakOff = () => writer.breakOff();
-  deadline.signal.addEventListener('abort', breakOff, { once: true });
+  deadline.signal.addEventListener('abort', breakOff);
   try {
     const { lengthBytes, tail } = reply;
     const ending = new EndingCheck(reply);

@@ -34,7 +34,7 @@ export async function authenticate(
   if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, exchange);
   return new Denial(
     'unauthorized',
-    `The client key in the header ${keyHeaders[0]} is missing or not valid.`,
+    `The client key in the header ${keyHeaders[0]} is missing or not valid; send one that is.`,
     {
       detail,
     },

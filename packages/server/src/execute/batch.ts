@@ -36,14 +36,16 @@ export async function runBatch(
   for (const slot of slots) {
     await writer.write(before);
     before = COMMA;
-    if (!(await slot.takeTurn())) break;
+    if (await slot.takeTurn()) continue;
+    writer.breakOff();
+    // The turn of the others will never come: what they write goes nowhere, but must not wait.
+    for (const waiting of slots) waiting.open();
+    break;
   }
   await Promise.all(workers);
   if (slots.every((slot) => slot.isWhole)) {
     await writer.write(CLOSE);
     writer.end();
-  } else {
-    writer.breakOff();
   }
 }
 
@@ -111,13 +113,19 @@ class Slot implements AnswerWriter {
     this.#onFinished?.();
   }
 
+  /** What is written from now on goes straight out. */
+  open(): void {
+    this.#isOpen = true;
+    this.#held = [];
+    this.#onRoom?.();
+  }
+
   /** Passes on what is held and what follows; false if the answer was broken off. */
   async takeTurn(): Promise<boolean> {
     this.#isItsTurn = true;
     for (let piece = this.#held.shift(); piece !== undefined; piece = this.#held.shift())
       await this.#out.write(piece);
-    this.#isOpen = true;
-    this.#onRoom?.();
+    this.open();
     if (!this.#isFinished) {
       await new Promise<void>((resolve) => {
         this.#onFinished = resolve;

@@ -5,6 +5,7 @@
  * (credentials-id.ts).
  */
 import { LRUCache } from 'lru-cache';
+import type { EndSignal } from '../egress/dispatcher.ts';
 
 /** What an answer of Odoo said about the credentials; `unknown` where it did not get so far. */
 export type Verdict = 'accepted' | 'refused' | 'unknown';
@@ -14,7 +15,7 @@ export interface CredentialMemory {
    * `refused`: Odoo said no lately. Otherwise the call may go, and must call `settle` with what came of it. Where the
    * credentials are being tried by another call, its verdict is waited for, until the signal ends.
    */
-  check(credentialsId: string, signal: AbortSignal): Ticket | 'refused' | Promise<Ticket | 'refused'>;
+  check(credentialsId: string, signal: EndSignal): Ticket | 'refused' | Promise<Ticket | 'refused'>;
 }
 
 export interface Ticket {
@@ -36,7 +37,7 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
   });
   const trials = new Map<string, Trial>();
 
-  function check(id: string, signal: AbortSignal): ReturnType<CredentialMemory['check']> {
+  function check(id: string, signal: EndSignal): ReturnType<CredentialMemory['check']> {
     const verdict = verdicts.get(id);
     if (verdict === 'refused') return 'refused';
     if (verdict === 'accepted') return { settle: (news) => doubt(id, news) };
@@ -64,7 +65,7 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
     };
   }
 
-  async function waitFor(trial: Trial, id: string, signal: AbortSignal): Promise<Ticket | 'refused'> {
+  async function waitFor(trial: Trial, id: string, signal: EndSignal): Promise<Ticket | 'refused'> {
     await trial.wait(WAIT_MS_MAX, signal);
     return verdicts.get(id) === 'refused' ? 'refused' : { settle: (news) => learn(id, news) };
   }
@@ -81,7 +82,7 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
 class Trial {
   readonly #waiting: (() => void)[] = [];
 
-  wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
+  wait(timeoutMs: number, signal: EndSignal): Promise<void> {
     return new Promise((resolve) => {
       const settle = () => {
         clearTimeout(timer);

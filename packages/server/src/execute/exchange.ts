@@ -2,7 +2,10 @@
  * The port between the pipeline and HTTP: what the pipeline may ask of a request, and how an answer leaves. `http/`
  * implements it on a socket, `batch.ts` on one element of an array.
  */
+import type { EndSignal } from '../egress/dispatcher.ts';
 import type { Denial } from './denial.ts';
+
+export type { EndSignal };
 
 /** HTTP headers of an answer, lower-case names. */
 export type AnswerHeaders = Record<string, string>;
@@ -33,7 +36,7 @@ export interface Exchange {
   /** Tells once when the caller leaves before the answer is whole; at once if that has happened already. */
   onCallerLeft(listener: () => void): void;
   /** The whole body; a denial when it is of the wrong type, too large or cut off, by the signal too. To be called once. */
-  readBody(signal: AbortSignal): Promise<Uint8Array | Denial>;
+  readBody(signal: EndSignal): Promise<Uint8Array | Denial>;
   readonly writer: AnswerWriter;
   /** Resolves when the last byte of the answer has left, or the connection is gone. To be called after the answer. */
   waitUntilLeft(): Promise<void>;

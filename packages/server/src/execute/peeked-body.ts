@@ -1,15 +1,14 @@
 /** A body whose first part has been looked at: what was read is kept in one piece, and reading goes on from there. */
 import type { EgressBody } from '../egress/dispatcher.ts';
+import { PieceCollector } from './piece-collector.ts';
 
 const LATE = Symbol('late');
 
 export class PeekedBody implements EgressBody {
   readonly #body: EgressBody;
-  #pieces: Uint8Array[] = [];
+  readonly #read = new PieceCollector();
   /** A read that was given up waiting for: its bytes come first when reading goes on. */
   #outstanding: ReturnType<EgressBody['next']> = null;
-  /** Bytes read so far. */
-  length = 0;
   /** True once the end was read: `bytes` is the whole body. */
   isWhole = false;
 
@@ -19,8 +18,12 @@ export class PeekedBody implements EgressBody {
 
   /** What has been read so far. */
   get bytes(): Uint8Array {
-    if (this.#pieces.length !== 1) this.#pieces = [Buffer.concat(this.#pieces, this.length)];
-    return this.#pieces[0] as Uint8Array;
+    return this.#read.join();
+  }
+
+  /** Bytes read so far. */
+  get length(): number {
+    return this.#read.length;
   }
 
   async readMore(): Promise<void> {
@@ -59,11 +62,7 @@ export class PeekedBody implements EgressBody {
   }
 
   #keep(piece: Uint8Array | null): void {
-    if (piece === null) {
-      this.isWhole = true;
-      return;
-    }
-    this.#pieces.push(piece);
-    this.length += piece.length;
+    if (piece === null) this.isWhole = true;
+    else this.#read.add(piece);
   }
 }

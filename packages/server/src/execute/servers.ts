@@ -3,7 +3,7 @@
  * user's that a call names. Asked for when first needed, shared by all calls, renewed by time and when a server
  * contradicts it.
  */
-import type { EgressDispatcher, EgressFailure, EgressRequest } from '../egress/dispatcher.ts';
+import type { EgressDispatcher, EgressFailure, EgressRequest, EndSignal } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { type DocPage, readDocPage } from '../odoo/doc-page.ts';
 import { classifyFault, type Fault } from '../odoo/faults.ts';
@@ -82,7 +82,7 @@ export class Servers {
   }
 
   /** What the server speaks; one probe per server at a time. */
-  findProtocols(target: Target, signal: AbortSignal) {
+  findProtocols(target: Target, signal: EndSignal) {
     return this.#protocols.get(nameServer(target), signal, () => this.#probe(target));
   }
 
@@ -91,7 +91,7 @@ export class Servers {
     target: Target,
     model: string,
     method: string,
-    signal: AbortSignal,
+    signal: EndSignal,
   ): Promise<Signature | undefined | typeof GAVE_UP> {
     const key = `${target.credentialsId} ${model}`;
     const page = await this.#docPages.get(key, signal, () => this.#fetchDocPage(target, model));
@@ -123,7 +123,7 @@ export class Servers {
   }
 
   /** Whether the key is that of the user whom the call names: over json2 the key alone decides (FACTS 4.9). */
-  confirmUser(target: Target, signal: AbortSignal) {
+  confirmUser(target: Target, signal: EndSignal) {
     return this.#users.get(target.credentialsId, signal, () => this.#askUser(target));
   }
 

@@ -3,6 +3,7 @@
  * asked first does not matter: the question goes on when its caller leaves.
  */
 import { LRUCache } from 'lru-cache';
+import type { EndSignal } from '../egress/dispatcher.ts';
 
 /** An answer, and how long it holds; 0 = for those who wait now only. */
 export interface Kept<Value> {
@@ -24,7 +25,7 @@ export class SharedCache<Value extends NonNullable<unknown>> {
   /** `ask` must not reject, and must end by itself. */
   get(
     key: string,
-    signal: AbortSignal,
+    signal: EndSignal,
     ask: () => Promise<Kept<Value>>,
   ): Value | Promise<Value | typeof GAVE_UP> {
     const kept = this.#kept.get(key);
@@ -60,11 +61,11 @@ export class SharedCache<Value extends NonNullable<unknown>> {
   }
 }
 
-function waitFor<Value>(asked: Promise<Value>, signal: AbortSignal): Promise<Value | typeof GAVE_UP> {
+function waitFor<Value>(asked: Promise<Value>, signal: EndSignal): Promise<Value | typeof GAVE_UP> {
   if (signal.aborted) return Promise.resolve(GAVE_UP);
   return new Promise((resolve, reject) => {
     const giveUp = () => resolve(GAVE_UP);
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', giveUp);
     asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
   });
 }

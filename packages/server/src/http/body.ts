@@ -1,6 +1,8 @@
 /** Reads a request body whole, within its bound. Judges the content type; knows nothing of what is in the body. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Denial } from '../execute/denial.ts';
+import type { EndSignal } from '../execute/exchange.ts';
+import { PieceCollector } from '../execute/piece-collector.ts';
 
 /**
  * The whole body, or why it is not taken. A client that leaves mid-way gives a denial that nobody will read, and so does
@@ -10,7 +12,7 @@ export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   bytesMax: number,
-  signal: AbortSignal,
+  signal: EndSignal,
 ): Promise<Uint8Array | Denial> | Denial {
   const { headers } = request;
   if (!isJson(headers['content-type'])) {
@@ -25,21 +27,19 @@ export function readBody(
   if (headers.expect?.toLowerCase() === '100-continue' && request.httpVersion !== '1.0')
     response.writeContinue();
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
+    const body = new PieceCollector();
     const finish = (outcome: Uint8Array | Denial) => {
       request.off('data', take);
       signal.removeEventListener('abort', cutOff);
       resolve(outcome);
     };
     const take = (piece: Buffer) => {
-      bytes += piece.length;
-      pieces.push(piece);
-      if (bytes > bytesMax) finish(tooLarge(bytesMax));
+      body.add(piece);
+      if (body.length > bytesMax) finish(tooLarge(bytesMax));
     };
     const cutOff = () => finish(CUT_OFF);
     request.on('data', take);
-    request.on('end', () => finish(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
+    request.on('end', () => finish(body.join()));
     request.on('close', cutOff);
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNRESET' || request.destroyed) cutOff();

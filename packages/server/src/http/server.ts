@@ -2,17 +2,16 @@
  * The HTTP server: Fastify with our routes, limits against slow and broken clients, and JSON-RPC errors for requests
  * that no route takes. Knows no step of a call.
  */
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Denial } from '../execute/denial.ts';
 import { OWN_DIALECT } from '../execute/dialect.ts';
 import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/envelope.ts';
+import { handleBrokenRequest } from './broken-request.ts';
 import { addCompatibleRoutes } from './compatible-routes.ts';
 import { addExecuteRoute, type ExecuteRouteDeps } from './execute-route.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
-import { readRequestId } from './http-exchange.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
+import { readRequestId } from './request-id.ts';
 import { addVersionRoute } from './version-route.ts';
 
 export interface ServerDeps extends ExecuteRouteDeps, HealthRouteDeps, MetricsRouteDeps {
@@ -49,11 +48,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     clientErrorHandler: handleBrokenRequest,
     // A path that cannot be decoded; Fastify would answer in its own form.
     frameworkErrors: (_error, request, reply) =>
-      sendDenial(
-        NO_ROUTE,
-        readRequestId(request.headers['x-request-id'] as string | undefined),
-        reply as Reply,
-      ),
+      sendDenial(NO_ROUTE, readRequestId(request.headers), reply as Reply),
     exposeHeadRoutes: true,
   });
   // The pipeline reads the body itself, after it has judged the key.
@@ -63,7 +58,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   app.addHook('onRequest', (request, reply, done) => {
     const { headers, httpVersion } = request.raw;
     if (headers.host !== undefined || httpVersion === '1.0') done();
-    else sendDenial(NO_HOST, readRequestId(headers['x-request-id'] as string | undefined), reply);
+    else sendDenial(NO_HOST, readRequestId(headers), reply);
   });
   // The routes say themselves whether they want the body that is announced; other expectations may be passed over
   // (RFC 9110 section 10.1.1).
@@ -86,10 +81,10 @@ export function createServer(deps: ServerDeps): FastifyInstance {
         : new Denial('method_not_allowed', `This route takes ${allowed.join(' or ')} only.`, {
             headers: { allow: allowed.join(', ') },
           });
-    return sendDenial(denial, readRequestId(request.headers['x-request-id'] as string | undefined), reply);
+    return sendDenial(denial, readRequestId(request.headers), reply);
   });
   app.setErrorHandler<Error & { statusCode?: number }>((error, request, reply) => {
-    const requestId = readRequestId(request.headers['x-request-id'] as string | undefined);
+    const requestId = readRequestId(request.headers);
     if (error.statusCode === 415) {
       return sendDenial(
         new Denial('unsupported_media_type', 'Send `content-type: application/json`, in UTF-8.'),
@@ -140,43 +135,3 @@ function sendDenial(denial: Denial, requestId: string, reply: Reply): unknown {
     })
     .send(buildErrorAnswer(NULL_ID, error));
 }
-
-/** Node names the response that has its turn on a connection; its own handler of broken requests goes by it too. */
-type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
-
-/** Node tells again of each further piece that a broken client sends. */
-const brokenSockets = new WeakSet<Socket>();
-
-function handleBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
-  if (brokenSockets.has(socket)) return;
-  brokenSockets.add(socket);
-  answerBrokenRequest(error, socket);
-}
-
-/** Answers what is not HTTP, too long in its head, or too slow, and closes the connection. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
-  const pending = socket._httpMessage;
-  if (error.code !== 'ECONNRESET' && pending?.req.complete) {
-    // The answer of an earlier request comes first: ours would be taken for it.
-    pending.once('finish', () => answerBrokenRequest(error, socket));
-    return;
-  }
-  if (error.code === 'ECONNRESET' || !socket.writable || pending?.headersSent) {
-    socket.destroy();
-    return;
-  }
-  const denial = new Denial(
-    'invalid_request',
-    BROKEN_REQUEST_TEXTS[error.code ?? ''] ?? 'The request is not HTTP/1.1.',
-  );
-  const body = buildErrorAnswer(NULL_ID, describeDenial(denial, OWN_DIALECT).error);
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-  );
-  socket.destroySoon();
-}
-
-const BROKEN_REQUEST_TEXTS: Record<string, string> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive whole in time.',
-  HPE_HEADER_OVERFLOW: "The request's head is too large.",
-};

@@ -1,13 +1,43 @@
 /** The log: one line a call, JSON, on standard output. Never a value, a key or a traceback of Odoo's. */
-import { type DestinationStream, type Logger, pino } from 'pino';
-import type { Events } from './events.ts';
+import type { CallRecord, Events } from './events.ts';
+import { collectLines, type LineDestination } from './lines.ts';
 
-export type { Logger } from 'pino';
+/** The numbers that log collectors know from pino. */
+const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: 100 } as const;
 
-/** A logger that writes JSON lines; `destination` is for tests. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  return destination === undefined ? pino(options) : pino(options, destination);
+export interface Logger {
+  info(message: string, fields?: object): void;
+  warn(message: string, fields?: object): void;
+  error(message: string, fields?: object): void;
+}
+
+/** A logger that writes JSON lines of this level (`log.level`) and above; `destination` is for tests. */
+export function createLogger(
+  level: string,
+  destination: LineDestination = collectLines(process.stdout),
+): Logger {
+  const leastLevel = new Map<string, number>(Object.entries(LEVELS)).get(level) ?? LEVELS.info;
+  const writeAt = (own: keyof typeof LEVELS): Logger['info'] => {
+    if (LEVELS[own] < leastLevel) return () => {};
+    return (message, fields) => {
+      const line = { level: LEVELS[own], time: new Date().toISOString(), ...fields, msg: message };
+      destination.write(`${JSON.stringify(line)}\n`);
+    };
+  };
+  return { info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') };
+}
+
+/** An error for a log line, with what caused it. */
+export function describeError(error: unknown): object | string {
+  if (!(error instanceof Error)) return String(error);
+  const { name: type, message, stack, cause } = error;
+  return {
+    type,
+    message,
+    ...('code' in error ? { code: error.code } : null),
+    stack,
+    ...(cause === undefined ? null : { cause: describeError(cause) }),
+  };
 }
 
 /** Writes each ended call, each refusal and each fault of our own. */
@@ -16,13 +46,13 @@ export function logEvents(logger: Logger): Events {
     requestStarted() {},
     requestEnded() {},
     callEnded(record) {
-      logger[isOperatorsConcern(record.outcome) ? 'warn' : 'info'](round(record), 'call');
+      logger[isOperatorsConcern(record.outcome) ? 'warn' : 'info']('call', round(record));
     },
     requestRefused(record) {
-      logger.info(record, 'refused');
+      logger.info('refused', record);
     },
     faultSeen(requestId, error) {
-      logger.error({ requestId, err: error }, 'internal error');
+      logger.error('internal error', { requestId, err: describeError(error) });
     },
   };
 }
@@ -32,11 +62,11 @@ function isOperatorsConcern(outcome: string): boolean {
   return outcome.startsWith('upstream_') || outcome === 'internal' || outcome === 'broken_off';
 }
 
-function round<T extends { totalMs: number; upstreamMs: number | null }>(record: T): T {
-  const tenth = (ms: number) => Math.round(ms * 10) / 10;
-  return {
-    ...record,
-    totalMs: tenth(record.totalMs),
-    upstreamMs: record.upstreamMs === null ? null : tenth(record.upstreamMs),
-  };
+function round(record: CallRecord): CallRecord {
+  const { totalMs, upstreamMs } = record;
+  return { ...record, totalMs: tenth(totalMs), upstreamMs: upstreamMs === null ? null : tenth(upstreamMs) };
+}
+
+function tenth(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }

@@ -24,18 +24,37 @@ describe('the pages', () => {
     expect(broken).toEqual([]);
   });
 
-  test.each(findFiles('ARCHITECTURE.md'))('%s names only paths that exist', (page) => {
-    const missing = listPaths(readText(page)).filter(
-      (path) => !existsSync(join(root, path)) && !existsSync(join(root, SERVER, path)),
-    );
-    expect(missing).toEqual([]);
-  });
+  test.each(findFiles('{ARCHITECTURE,CONTRIBUTING,SECURITY}.md'))(
+    '%s names only paths that exist',
+    (page) => {
+      const missing = listPaths(readText(page)).filter(
+        (path) => !existsSync(join(root, path)) && !existsSync(join(root, SERVER, path)),
+      );
+      expect(missing).toEqual([]);
+    },
+  );
 
   test.each(findFiles('ARCHITECTURE.md'))('%s names every folder of the server', (page) => {
     const text = readText(page);
     const folders = readdirSync(join(root, SERVER), { withFileTypes: true }).filter((it) => it.isDirectory());
     expect(folders.map(({ name }) => `${name}/`).filter((name) => !text.includes(name))).toEqual([]);
   });
+});
+
+test('CONTRIBUTING.md shows commands for tests that exist', () => {
+  const commands = [
+    ...readText('CONTRIBUTING.md').matchAll(/^npx vitest (?:run )?(?:-t "([^"]+)"|(\S+))$/gm),
+  ];
+  expect(commands).toHaveLength(3);
+  const tests = findFiles('packages/**/*.test.ts').map(readText);
+  for (const [, name, path] of commands) {
+    if (path !== undefined) expect(existsSync(join(root, path)), path).toBe(true);
+    else
+      expect(
+        tests.some((text) => text.includes(`('${name}'`)),
+        name,
+      ).toBe(true);
+  }
 });
 
 describe('every file', () => {

@@ -1,13 +1,7 @@
 /** HTTP 400: the body is not JSON, not a call, or breaks a rule of the proxy's own. Nothing reaches Odoo. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  collectSent,
-  type ExpectedError,
-  expectError,
-  type Pair,
-  printCall,
-  startPair,
-} from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { collectSent, type ExpectedError, expectError, printCall } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 /** HTTP 401: the client key is missing, unknown, expired or revoked. A caller cannot tell which. */
 import { afterEach, expect, it } from 'vitest';
 import { type HttpAnswer, send, startProxy } from '../harness.ts';
-import { expectError, makeClock, type Pair, printCall, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { expectError, makeClock, printCall } from './expectations.ts';
 
 let pair: Pair;
 afterEach(() => pair.close());

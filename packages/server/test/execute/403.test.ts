@@ -1,7 +1,8 @@
 /** HTTP 403: the address is not one that the operator allows. It reads the same whatever is there. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
-import { answerTrue, expectError, type Pair, printCall, printInstance, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
+import { expectError, printCall, printInstance } from './expectations.ts';
 
 let pair: Pair;
 let unlisted: ScriptedUpstream;

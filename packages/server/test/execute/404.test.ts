@@ -1,7 +1,8 @@
 /** HTTP 404: no route has this path. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { send } from '../harness.ts';
-import { expectError, type Pair, printCall, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { expectError, printCall } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 /** HTTP 413: a body larger than the proxy takes, or than the server behind it. */
 import { afterEach, expect, it } from 'vitest';
+import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo } from '../scripted-upstream.ts';
-import { expectError, type Pair, printCall, startPair } from './expectations.ts';
+import { expectError, printCall } from './expectations.ts';
 
 let pair: Pair;
 afterEach(() => pair.close());

@@ -2,7 +2,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { send } from '../harness.ts';
-import { expectError, type Pair, printCall, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { expectError, printCall } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

@@ -2,15 +2,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
-import {
-  type ExpectedError,
-  expectError,
-  type Pair,
-  printCall,
-  printInstance,
-  startPair,
-} from './expectations.ts';
+import { type ExpectedError, expectError, printCall, printInstance } from './expectations.ts';
 
 let pair: Pair;
 let server: Server | undefined;

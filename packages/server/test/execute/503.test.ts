@@ -1,7 +1,8 @@
 /** HTTP 503: the proxy is shutting down, or the server is overloaded. `retry-after` says when to try again. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, makeCall } from '../scripted-upstream.ts';
-import { expectError, type Pair, printCall, startPair, waitFor } from './expectations.ts';
+import { expectError, printCall, waitFor } from './expectations.ts';
 
 let pair: Pair;
 afterEach(() => pair.close());

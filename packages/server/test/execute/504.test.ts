@@ -1,7 +1,8 @@
 /** HTTP 504: Odoo did not answer in time. `outcome` says what a writer must know. */
 import { afterEach, expect, it } from 'vitest';
+import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo } from '../scripted-upstream.ts';
-import { type ExpectedError, expectError, type Pair, printCall, startPair, waitFor } from './expectations.ts';
+import { type ExpectedError, expectError, printCall, waitFor } from './expectations.ts';
 
 let pair: Pair;
 afterEach(() => pair.close());

@@ -1,17 +1,9 @@
 /** Contract section 1: a batch gives an array of answers in the order of its calls, each with its own result or error. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
-import {
-  answerTrue,
-  describeErrorAnswer,
-  expectError,
-  type Pair,
-  printCall,
-  printInstance,
-  startPair,
-  waitFor,
-} from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
+import { describeErrorAnswer, expectError, printCall, printInstance, waitFor } from './expectations.ts';
 
 let pair: Pair;
 afterEach(() => pair.close());
@@ -222,6 +214,27 @@ it('ends, and leaves nothing running, where large answers wait behind one that b
   await waitFor(() => pair.upstream.sockets.size === 0);
   const metrics = await fetch(`${pair.proxy.url}/metrics`).then((response) => response.text());
   expect(metrics).toMatch(/^erp_proxy_requests_in_flight 0$/m);
+});
+
+/** In an order that is read whole, so that all of it is there before its turn. */
+const printReadWhole = (result: string) => `{"result": ${result}, "jsonrpc": "2.0", "id": 1}`;
+
+it('ends, and can be stopped, where large answers that are read whole wait for a turn that never comes', async () => {
+  pair = await startPair(
+    async (socket, request, index) => {
+      if (readFirstId(request.body) === 0) {
+        await sleep(100);
+        return breakOff(socket, request, index);
+      }
+      answerLikeOdoo(socket, printReadWhole(`"${'y'.repeat(600_000)}"`));
+    },
+    { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
+  );
+  await expect(pair.proxy.post(printBatch(3))).rejects.toThrow();
+  await waitFor(async () => {
+    const metrics = await fetch(`${pair.proxy.url}/metrics`).then((response) => response.text());
+    return /^erp_proxy_requests_in_flight 0$/m.test(metrics);
+  });
 });
 
 it('passes large results on in their order, through the bound on what is held back', async () => {

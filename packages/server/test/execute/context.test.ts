@@ -1,6 +1,7 @@
 /** Contract section 1: what is checked of `keyword.context`; the bytes go on as they came. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { collectSent, expectError, type Pair, printCall, printExecuteKw, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

@@ -1,41 +1,13 @@
 /**
- * What the black-box tests of the execute call share: a proxy in front of one scripted upstream, calls in raw JSON text
- * (names twice, odd spellings), and the comparison of a whole error.
+ * What the black-box tests of the execute call share: calls in raw JSON text (names twice, odd spellings), and the
+ * comparison of a whole error.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { type HttpAnswer, type ProxyOptions, startProxy } from '../harness.ts';
-import {
-  answerLikeOdoo,
-  printResult,
-  type Script,
-  type ScriptedUpstream,
-  startUpstream,
-} from '../scripted-upstream.ts';
+import type { HttpAnswer } from '../harness.ts';
+import type { ScriptedUpstream } from '../scripted-upstream.ts';
 
 export const UPSTREAM_KEY = 'upstream-key-0123456789';
-
-export interface Pair {
-  proxy: Awaited<ReturnType<typeof startProxy>>;
-  upstream: ScriptedUpstream;
-  close(): Promise<void>;
-}
-
-/** A proxy that may reach one upstream; without a script it answers every call with `true`. */
-export async function startPair(script: Script = answerTrue, options: ProxyOptions = {}): Promise<Pair> {
-  const upstream = await startUpstream(script);
-  const proxy = await startProxy({ ...options, allow: [upstream.url, ...(options.allow ?? [])] });
-  return {
-    proxy,
-    upstream,
-    async close() {
-      await proxy.close();
-      await upstream.close();
-    },
-  };
-}
-
-export const answerTrue: Script = (socket) => answerLikeOdoo(socket, printResult('true'));
 
 /** The JSON text of `erp_instance`, with members given as JSON text. */
 export function printInstance(url: string, changes: Record<string, string | null> = {}): string {

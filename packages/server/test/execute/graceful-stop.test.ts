@@ -3,8 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { send } from '../harness.ts';
+import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
-import { type Pair, printCall, startPair, waitFor } from './expectations.ts';
+import { printCall, waitFor } from './expectations.ts';
 
 let pair: Pair;
 let isStopped = false;

@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../harness.ts';
+import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
-import { type Pair, printCall, startPair } from './expectations.ts';
+import { printCall } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

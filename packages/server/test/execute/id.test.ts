@@ -1,6 +1,7 @@
 /** Contract section 1: `id` is a text of at most 256 characters or an integer, and comes back as the bytes it was sent in. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError, type Pair, printCall, printInstance, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { expectError, printCall, printInstance } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 /** Contract section 1: the forms of `erp_instance.url`, and what reaches Odoo of an instance. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectError, type Pair, printCall, printInstance, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { expectError, printCall, printInstance } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

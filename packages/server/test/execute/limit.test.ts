@@ -1,6 +1,7 @@
 /** Contract section 1: `keyword.limit` caps the records of a call, by the rule of each method. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { collectSent, expectError, type Pair, printCall, printExecuteKw, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

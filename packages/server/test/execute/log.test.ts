@@ -1,7 +1,8 @@
 /** Issue promise: one log line a call, never a value, a key or a traceback. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
-import { type Pair, printCall, printInstance, startPair, UPSTREAM_KEY, waitFor } from './expectations.ts';
+import { printCall, printInstance, UPSTREAM_KEY, waitFor } from './expectations.ts';
 
 let pair: Pair;
 afterEach(() => pair.close());

@@ -1,14 +1,7 @@
 /** Contract section 1: the members of the body, their types and names. Nothing that is refused reaches Odoo. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  collectSent,
-  expectError,
-  type Pair,
-  printCall,
-  printExecuteKw,
-  printInstance,
-  startPair,
-} from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { collectSent, expectError, printCall, printExecuteKw, printInstance } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

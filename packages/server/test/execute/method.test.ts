@@ -1,6 +1,7 @@
 /** Contract section 1: `action`, `fn_name` and `model_id` say what runs; a private or odd name never reaches Odoo. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { collectSent, expectError, type Pair, printCall, printExecuteKw, startPair } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 /** Issue promise: only a read is tried once more, and only where no answer had begun. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
-import { type Pair, printCall, startPair, waitFor } from './expectations.ts';
+import { printCall, waitFor } from './expectations.ts';
 
 let pair: Pair;
 afterEach(() => pair.close());

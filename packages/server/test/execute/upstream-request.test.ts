@@ -2,7 +2,8 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Pair, printCall, printExecuteKw, startPair, waitFor } from './expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { printCall, printExecuteKw, waitFor } from './expectations.ts';
 
 let pair: Pair;
 beforeAll(async () => {

@@ -110,6 +110,20 @@ describe('doctor', () => {
     await expectFailed('url', /https:/, 'ftp://odoo.example');
   });
 
+  it('names the entry that helps, and says where an entry is wrong', async () => {
+    const { checks } = await examine('http://169.254.169.254');
+    expect(checks.at(-1)).toEqual({
+      name: 'egress',
+      state: 'failed',
+      text: '169.254.169.254 is metadata: name the address in egress.allow to reach it',
+    });
+    const { status, stderr } = await run(['doctor', sandbox.url, '--egress.allow=http://169.254.169.254']);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(
+      /^egress\.allow: "http:\/\/169\.254\.169\.254": .*only by an entry that is the address/,
+    );
+  });
+
   it('wants all or none of the credentials', async () => {
     const { status, stderr } = await run(['doctor', sandbox.url, '--db=x']);
     expect(status).toBe(2);

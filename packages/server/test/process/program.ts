@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
 const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
+const SHELL = 'sh';
 const TIMEOUT_MS = 10_000;
 
 const folders: string[] = [];
@@ -16,10 +17,12 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
+/** Ends a child that still runs; of a shell, all that it has started. */
 function endChild(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) resolve();
-    else child.once('exit', () => resolve()).kill('SIGKILL');
+    child.once('close', () => resolve());
+    if (child.spawnfile === SHELL) process.kill(-(child.pid as number), 'SIGKILL');
+    else child.kill('SIGKILL');
   });
 }
 
@@ -56,11 +59,21 @@ export interface ProgramOptions {
   env?: Record<string, string>;
 }
 
-export function startProgram(args: readonly string[], { folder, env = {} }: ProgramOptions): Program {
-  const child = spawn(process.execPath, [ENTRY, ...args], {
+export function startProgram(args: readonly string[], options: ProgramOptions): Program {
+  return start(process.execPath, [ENTRY, ...args], options);
+}
+
+/** A line of shell, as a person types it. */
+export function startShell(line: string, options: ProgramOptions): Program {
+  return start(SHELL, ['-c', line], options);
+}
+
+function start(command: string, args: readonly string[], { folder, env = {} }: ProgramOptions): Program {
+  const child = spawn(command, args, {
     cwd: folder,
     env: { PATH: process.env['PATH'], ...env },
     stdio: 'pipe',
+    detached: command === SHELL,
   });
   running.add(child);
   child.stdin.on('error', () => {});

@@ -170,6 +170,14 @@ it('sees keys that the command line makes and revokes beside it, within a second
   expect(unknown.stderr).toContain('There is no key with the id "nobody"');
 });
 
+it('goes on serving where nobody takes its log any more', async () => {
+  const server = await start();
+  const key = await readKey(server);
+  server.stopReading();
+  for (let count = 0; count < 3; count++) expect((await call(server, key)).status).toBe(200);
+  await stop(server);
+});
+
 it('refuses a body of 33 MiB without taking memory for it', async () => {
   const server = await start();
   const key = await readKey(server);

@@ -4,9 +4,10 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Script } from '../scripted-upstream.ts';
 import { makeCall } from '../scripted-upstream.ts';
-import { startCaller, takeAnswer } from '../stream/caller.ts';
+import { startCaller } from '../stream/caller.ts';
 import { type Framing, writeAnswer, writeEnd, writeHead, writePiece } from '../stream/framing.ts';
 import { OUR_HEAD, startPair } from '../stream/pair.ts';
+import { takeAnswer } from '../take-answer.ts';
 
 const settings = { 'upstream.protocol': 'json2' };
 const FRAMINGS: Framing[] = ['length', 'chunked', 'close'];

@@ -1,6 +1,6 @@
 /** A client on a bare socket that sends any bytes, and reads the answers that come, one after the other. */
 import { connect, type Socket } from 'node:net';
-import { type TakenAnswer, takeAnswer } from '../stream/caller.ts';
+import { type TakenAnswer, takeAnswer } from '../take-answer.ts';
 
 export interface Connection {
   socket: Socket;

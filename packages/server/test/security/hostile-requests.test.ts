@@ -8,7 +8,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { takeAnswer, unpack } from '../stream/caller.ts';
+import { takeAnswer, unpack } from '../take-answer.ts';
 import { findFault } from './answer-check.ts';
 import { openConnection } from './connection.ts';
 import { createGenerator, type Generator, type HostileRequest } from './hostile-requests.ts';

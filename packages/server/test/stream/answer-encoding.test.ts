@@ -1,7 +1,7 @@
 /** The promise: our answers are packed as the caller asks, unpack to the very same bytes, and are left alone otherwise. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
-import { unpack } from './caller.ts';
+import { unpack } from '../take-answer.ts';
 import { writeAnswer } from './framing.ts';
 import { OUR_HEAD, startPair } from './pair.ts';
 

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Proxy as RunningProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
-import { type Caller, type CallerOptions, startCaller, takeAnswer } from './caller.ts';
+import { takeAnswer } from '../take-answer.ts';
+import { type Caller, type CallerOptions, startCaller } from './caller.ts';
 import { writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, startPair } from './pair.ts';
 

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
-import { type CallerOptions, startCaller, takeAnswer, unpack } from './caller.ts';
+import { takeAnswer, unpack } from '../take-answer.ts';
+import { type CallerOptions, startCaller } from './caller.ts';
 import { type Framing, writeAnswer, writeEnd, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, OUR_HEAD, startPair } from './pair.ts';
 

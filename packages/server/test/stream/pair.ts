@@ -1,24 +1,18 @@
-/** A proxy in front of one scripted upstream, for the tests of this folder; all are closed after each test. */
+/** Pairs that are closed after each test of this folder, and how the answers of both begin. */
 import { afterEach } from 'vitest';
-import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../harness.ts';
-import { type Script, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
+import type { ProxyOptions } from '../harness.ts';
+import { type Pair, startPair as startOpenPair } from '../pair.ts';
+import type { Script } from '../scripted-upstream.ts';
 
-const open: { close(): Promise<void> }[] = [];
+const open: Pair[] = [];
 afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
+  for (const pair of open.splice(0).reverse()) await pair.close();
 });
 
-export interface Pair {
-  proxy: RunningProxy;
-  upstream: ScriptedUpstream;
-}
-
 export async function startPair(script: Script, options: ProxyOptions = {}): Promise<Pair> {
-  const upstream = await startUpstream(script);
-  open.push(upstream);
-  const proxy = await startProxy({ ...options, allow: [upstream.url, ...(options.allow ?? [])] });
-  open.push(proxy);
-  return { proxy, upstream };
+  const pair = await startOpenPair(script, options);
+  open.push(pair);
+  return pair;
 }
 
 /** How an answer of Odoo begins, and how ours does. */

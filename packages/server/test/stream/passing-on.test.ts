@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { makeCall } from '../scripted-upstream.ts';
-import { startCaller, takeAnswer, unpack } from './caller.ts';
+import { takeAnswer, unpack } from '../take-answer.ts';
+import { startCaller } from './caller.ts';
 import { type Framing, writeEnd, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, OUR_HEAD, startPair } from './pair.ts';
 

@@ -9,7 +9,8 @@ import {
 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { makeCall, printResult } from '../scripted-upstream.ts';
-import { startCaller, takeAnswer } from './caller.ts';
+import { takeAnswer } from '../take-answer.ts';
+import { startCaller } from './caller.ts';
 import { type Framing, writeAnswer, writeEnd, writeHead, writePiece } from './framing.ts';
 import { OUR_HEAD, startPair } from './pair.ts';
 

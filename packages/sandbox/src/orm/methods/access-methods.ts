@@ -24,10 +24,7 @@ export const accessMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'record',
     parameters: 'operation',
-    run: (call) => {
-      checkAccess(call.environment, call.model, readOperation(call), listIds(call));
-      return undefined;
-    },
+    run: checkRecords,
   },
   check_access_rights: {
     owner,
@@ -43,10 +40,7 @@ export const accessMethods: Readonly<Record<string, Method>> = {
     owner,
     kind: 'record',
     parameters: 'operation',
-    run: (call) => {
-      checkAccess(call.environment, call.model, readOperation(call), listIds(call));
-      return undefined;
-    },
+    run: checkRecords,
   },
   user_has_groups: {
     owner,
@@ -58,6 +52,10 @@ export const accessMethods: Readonly<Record<string, Method>> = {
         .some((group) => environment.hasGroup(group.trim())),
   },
 };
+
+function checkRecords(call: Call): undefined {
+  checkAccess(call.environment, call.model, readOperation(call), listIds(call));
+}
 
 function readOperation(call: Call): Operation {
   const operation = call.values['operation'];

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { PieceCollector } from './piece-collector.ts';
+
+it('gives the bytes of all pieces in their order, before and after more were added', () => {
+  const collector = new PieceCollector();
+  expect(collector.join()).toHaveLength(0);
+  const whole = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
+  for (const [index, byte] of whole.entries()) {
+    collector.add(Buffer.of(byte));
+    if (index % 1000 === 7) expect(collector.join()).toEqual(whole.subarray(0, index + 1));
+  }
+  expect(collector.length).toBe(5000);
+  expect(collector.join()).toEqual(whole);
+});
+
+it('does not copy a single piece', () => {
+  const collector = new PieceCollector();
+  const piece = Buffer.from('whole');
+  collector.add(piece);
+  expect(collector.join()).toBe(piece);
+});

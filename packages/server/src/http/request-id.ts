@@ -1,0 +1,9 @@
+/** The id under which one request stands in its answer and in the log. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** The caller's own id where it is safe to log, or a new one (contract section 1). */
+export function readRequestId(headers: IncomingHttpHeaders): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,99 @@
+/**
+ * The README as its reader meets it: its commands are run as they stand there, and give what it shows. Other are only the
+ * ports, since those of the page may be taken, and the store; `npm ci` and `npm test` are what runs this.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { send } from '../harness.ts';
+import { makeFolder, type Program, startShell } from './program.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+const DEMO = 'npm run demo';
+const DEMO_ONCE = 'npm run demo -- --once';
+const START = 'npm start -- --egress.allow http://localhost:8069';
+const DOCTOR = 'npx erp-proxy doctor http://localhost:8069 --egress.allow http://localhost:8069';
+const SANDBOX = 'npx erp-proxy sandbox --version 17';
+const CREATE_KEY = 'npx erp-proxy keys create --name shop';
+
+let store: string;
+beforeEach(() => {
+  store = `sqlite:${join(makeFolder(), 'keys.db')}`;
+});
+
+function type(line: string): Program {
+  const env = { ERP_PROXY_STORE_URL: store, ERP_PROXY_HTTP_PORT: '0' };
+  return startShell(line, { folder: root, env });
+}
+
+it('has no command that is not run here', () => {
+  const blocks = listBlocks('sh').flatMap((block) => block.trim().split('\n'));
+  const spans = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span as string);
+  const commands = [...blocks, ...spans]
+    .filter((line) => /^(npm|npx) ./.test(line))
+    .map((line) => line.replace('npm ci && ', ''));
+  expect(new Set(commands)).toEqual(
+    new Set([DEMO, DEMO_ONCE, 'npm test', 'npm start', START, DOCTOR, SANDBOX, CREATE_KEY]),
+  );
+});
+
+describe('the first call', () => {
+  it('is shown, and the demo runs until it is told to stop', async () => {
+    const demo = type(`exec ${DEMO}`);
+    await demo.waitFor(/"result":\[\{[\s\S]*Ctrl-C ends them/);
+    demo.kill('SIGTERM');
+    expect((await demo.ended).stdout).toContain('curl -s http://127.0.0.1:');
+  });
+
+  it('is shown, and --once ends with 0', async () => {
+    const { status, stdout } = await type(DEMO_ONCE).ended;
+    expect(stdout).toContain('"result":[{');
+    expect(status).toBe(0);
+  });
+});
+
+it('leads to a call on one’s own Odoo, whose answer is the one that is shown', async () => {
+  const sandbox = type(`${SANDBOX} --port 0`);
+  const [, port] = await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);
+  const adapt = (text: string) => text.replaceAll('localhost:8069', `localhost:${port}`);
+  expect((await type(adapt(DOCTOR)).ended).status).toBe(0);
+
+  // As a supervisor starts it: the signal goes to npm alone.
+  const proxy = type(`exec ${adapt(START)}`);
+  const [key] = await proxy.waitFor(/\bep_\w+/);
+  const [, address] = await proxy.waitFor(/"url":"http:\/\/([^"]+)"/);
+  const [example] = listBlocks('sh').filter((block) => block.startsWith('curl '));
+  const line = adapt(example as string)
+    .replace('127.0.0.1:8787', address as string)
+    .replace('<client key>', key);
+  expect(await runCurl(line)).toBe(listBlocks('json')[0]?.trim());
+
+  const created = await type(CREATE_KEY).ended;
+  expect(await runCurl(line.replace(key, created.stdout.trim()))).toContain('"result"');
+
+  proxy.kill('SIGTERM');
+  expect((await proxy.ended).stdout).toContain('"msg":"stopped"');
+});
+
+/** The README's blocks of a language. */
+function listBlocks(language: string): string[] {
+  return [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+    .filter(([, name]) => name === language)
+    .map(([, , text]) => text as string);
+}
+
+/** The body of the answer. The shell splits the words; curl itself may be missing where this runs. */
+async function runCurl(line: string): Promise<string> {
+  const { stdout } = await type(`curl() { printf '%s\\n--\\n' "$@"; }; ${line}`).ended;
+  const words = stdout.split('\n--\n');
+  const headers = words.filter((_, index) => words[index - 1] === '-H').map((header) => header.split(': '));
+  const answer = await send(words[0] as string, {
+    method: 'POST',
+    headers: Object.fromEntries(headers),
+    body: words[words.indexOf('-d') + 1] as string,
+  });
+  return answer.body.toString();
+}
