@@ -13,6 +13,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
+import { openConnection, printPost } from '../security/connection.ts';
 import { makeFolder, type Program, runProgram, type Server, startProgram, startServer } from './program.ts';
 
 const KEY = /\bep_\w+/;
@@ -194,6 +195,41 @@ it('refuses a body of 33 MiB without taking memory for it', async () => {
     expect(answer.status).toBe(name === key ? 413 : 401);
   }
   expect(readPeakMib(server) - before).toBeLessThan(24);
+});
+
+/** In chunks of one byte each: six bytes on the wire, and an object in memory if nobody minds. */
+function printTinyChunks(text: string): string {
+  return `${text.replace(/[^]/g, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;
+}
+
+it('takes a body in chunks of one byte for little more memory than its bytes', {
+  timeout: 30_000,
+}, async () => {
+  const server = await start();
+  const key = await readKey(server);
+  await call(server, key);
+  const before = readPeakMib(server);
+  const text = 'x'.repeat(1024 ** 2);
+  const body = JSON.stringify(makeCall(upstream.url, { keyword: { text } }));
+  const lines = [`x-proxy-api: ${key}`, 'content-type: application/json', 'transfer-encoding: chunked'];
+  const connection = openConnection(server.url, printPost(lines, printTinyChunks(body)));
+  expect((await connection.next(20_000))?.body.toString()).toContain('"result":7');
+  connection.socket.destroy();
+  expect(readPeakMib(server) - before).toBeLessThan(100);
+});
+
+it('is neither filled nor held up by an answer in chunks of one byte', { timeout: 30_000 }, async () => {
+  const server = await start();
+  const key = await readKey(server);
+  await call(server, key);
+  const before = readPeakMib(server);
+  const fault = `{"jsonrpc":"2.0","id":1,"error":{"message":"${'x'.repeat(2 * 1024 ** 2)}"}}`;
+  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+  script = (socket) => {
+    socket.write(head + printTinyChunks(fault));
+  };
+  expect((await call(server, key)).body.toString()).toContain('"type":"upstream_error"');
+  expect(readPeakMib(server) - before).toBeLessThan(100);
 });
 
 /** The most memory that the process has held so far (proc(5), VmHWM). */
