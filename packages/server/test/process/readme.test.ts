@@ -17,6 +17,9 @@ const DEMO_ONCE = 'npm run demo -- --once';
 const START = 'npm start -- --egress.allow http://localhost:8069';
 const DOCTOR = 'npx erp-proxy doctor http://localhost:8069 --egress.allow http://localhost:8069';
 const SANDBOX = 'npx erp-proxy sandbox --version 17';
+const SANDBOX_18 = 'npx erp-proxy sandbox --version 18 --port 8018';
+const SANDBOX_19 = 'npx erp-proxy sandbox --version 19 --port 8019';
+const START_BOTH = 'npm start -- --egress.allow http://localhost:8018,http://localhost:8019';
 const CREATE_KEY = 'npx erp-proxy keys create --name shop';
 
 let store: string;
@@ -36,7 +39,19 @@ it('has no command that is not run here', () => {
     .filter((line) => /^(npm|npx) ./.test(line))
     .map((line) => line.replace('npm ci && ', ''));
   expect(new Set(commands)).toEqual(
-    new Set([DEMO, DEMO_ONCE, 'npm test', 'npm start', START, DOCTOR, SANDBOX, CREATE_KEY]),
+    new Set([
+      DEMO,
+      DEMO_ONCE,
+      'npm test',
+      'npm start',
+      START,
+      DOCTOR,
+      SANDBOX,
+      SANDBOX_18,
+      SANDBOX_19,
+      START_BOTH,
+      CREATE_KEY,
+    ]),
   );
 });
 
@@ -76,6 +91,33 @@ it('leads to a call on one’s own Odoo, whose answer is the one that is shown',
 
   proxy.kill('SIGTERM');
   expect((await proxy.ended).stdout).toContain('"msg":"stopped"');
+});
+
+it('gives the same answer from an 18 and a 19, with one changed URL', async () => {
+  const sandboxes = [type(SANDBOX_18.replace('8018', '0')), type(SANDBOX_19.replace('8019', '0'))];
+  const ports = await Promise.all(
+    sandboxes.map(async (sandbox) => (await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/))[1]),
+  );
+  const proxy = type(
+    `exec ${START_BOTH.replace('8018', String(ports[0])).replace('8019', String(ports[1]))}`,
+  );
+  const [key] = await proxy.waitFor(/\bep_\w+/);
+  const [, address] = await proxy.waitFor(/"url":"http:\/\/([^"]+)"/);
+  const [example] = listBlocks('sh').filter((block) => block.startsWith('curl '));
+  const answers = ports.map((port) =>
+    runCurl(
+      (example as string)
+        .replace('127.0.0.1:8787', address as string)
+        .replace('<client key>', key)
+        .replace('localhost:8069', `localhost:${port}`),
+    ),
+  );
+  const shown = listBlocks('json')[0]?.trim();
+  expect(await Promise.all(answers)).toEqual([shown, shown]);
+  await proxy.waitFor(/"protocol":"json2"/);
+  await proxy.waitFor(/"protocol":"jsonrpc"/);
+  proxy.kill('SIGTERM');
+  await proxy.ended;
 });
 
 /** The README's blocks of a language. */
