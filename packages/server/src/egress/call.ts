@@ -17,8 +17,6 @@ import {
 
 /** What a call needs of the connection it runs on. */
 export interface CallConnection {
-  /** The socket still holds bytes of the request. */
-  readonly isSending: boolean;
   pause(): void;
   resume(): void;
   /** The answer is complete: the connection may serve another call, for as long as the server keeps it. */
@@ -103,7 +101,14 @@ export class Call implements AnswerSink, EgressBody {
   /** From here on the server may have the request. */
   onSending(): void {
     this.#phase = 'waiting';
-    this.#armFirstByte();
+  }
+
+  /** The last byte of the request has left. The time runs from here: a large body on a slow line is no slow server. */
+  onSent(): void {
+    if (this.#phase !== 'waiting' || this.#firstByteTimeoutMs === null) return;
+    this.#firstByteTimer = setTimeout(() => {
+      this.#fail('first_byte_timeout', `no answer within ${this.#firstByteTimeoutMs} ms`);
+    }, this.#firstByteTimeoutMs);
   }
 
   /** Bytes of the answer. */
@@ -190,14 +195,5 @@ export class Call implements AnswerSink, EgressBody {
     const reader = this.#reader;
     this.#reader = null;
     return reader;
-  }
-
-  /** The time runs from the last byte of the request: a large body on a slow line is no slow server. */
-  #armFirstByte(): void {
-    if (this.#firstByteTimeoutMs === null) return;
-    this.#firstByteTimer = setTimeout(() => {
-      if (this.#connection.isSending) this.#armFirstByte();
-      else this.#fail('first_byte_timeout', `no answer within ${this.#firstByteTimeoutMs} ms`);
-    }, this.#firstByteTimeoutMs);
   }
 }

@@ -36,7 +36,8 @@ export class Connection implements CallConnection {
     return this.#socket !== null && !this.#socket.destroyed;
   }
 
-  get isSending(): boolean {
+  /** The socket still holds bytes of the request. */
+  get #isSending(): boolean {
     return this.#socket !== null && this.#socket.writableLength > 0;
   }
 
@@ -70,7 +71,7 @@ export class Connection implements CallConnection {
     this.#call = null;
     const idleMs = keptMs === null ? IDLE_MS : Math.min(IDLE_MS, keptMs - WAY_MS);
     // An answer that came before the whole request: what is left of it would be taken for the next one.
-    if (idleMs <= 0 || this.isSending) {
+    if (idleMs <= 0 || this.#isSending) {
       this.drop();
       return;
     }
@@ -100,7 +101,8 @@ export class Connection implements CallConnection {
     setImmediate(() => {
       if (this.#call !== call) return;
       call.onSending();
-      for (const piece of request) socket.write(piece);
+      for (const piece of request.slice(0, -1)) socket.write(piece);
+      socket.write(request.at(-1) as Uint8Array, () => call.onSent());
     });
   }
 

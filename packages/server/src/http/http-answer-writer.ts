@@ -32,7 +32,8 @@ export class HttpAnswerWriter implements AnswerWriter {
         endInStages(this.#request, this.#response, body);
       } else {
         this.#writeHead(status, headers, { 'content-length': body.length });
-        this.#response.end(body);
+        // At the end of the turn: answers that leave together wake whoever takes them only once.
+        setImmediate(() => this.#response.end(body));
       }
       return;
     }

@@ -199,7 +199,7 @@ it('refuses a body of 33 MiB without taking memory for it', async () => {
 
 /** In chunks of one byte each: six bytes on the wire, and an object in memory if nobody minds. */
 function printTinyChunks(text: string): string {
-  return `${text.replace(/[^]/g, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;
+  return `${text.replace(/./gs, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;
 }
 
 it('takes a body in chunks of one byte for little more memory than its bytes', {

@@ -1,0 +1,33 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { collectLines } from './lines.ts';
+
+it('writes the lines of one turn at once, in their order', async () => {
+  const writes: string[] = [];
+  const lines = collectLines({ write: (text) => writes.push(text) });
+  lines.write('a\n');
+  lines.write('b\n');
+  await nextTurn();
+  lines.write('c\n');
+  await nextTurn();
+  expect(writes).toEqual(['a\nb\n', 'c\n']);
+});
+
+it('keeps a bounded part of what nobody takes, and goes on once it is taken', async () => {
+  const stalled = new PassThrough();
+  const lines = collectLines(stalled);
+  for (let count = 0; count < 40; count++) {
+    lines.write(`${'x'.repeat(1024 ** 2)}\n`);
+    await nextTurn();
+  }
+  expect(stalled.writableLength).toBeLessThan(20 * 1024 ** 2);
+  stalled.resume();
+  await expect.poll(() => stalled.writableLength).toBe(0);
+  let last = '';
+  stalled.on('data', (bytes) => {
+    last = String(bytes);
+  });
+  lines.write('after\n');
+  await expect.poll(() => last).toBe('after\n');
+});

@@ -1,0 +1,65 @@
+/** Lines as collectors read them, and how they leave. */
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { collectLines } from './lines.ts';
+import { createLogger, describeError, logEvents } from './log.ts';
+
+function log(level: string): { logger: ReturnType<typeof createLogger>; lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = [];
+  const logger = createLogger(level, { write: (line) => lines.push(JSON.parse(line)) });
+  return { logger, lines };
+}
+
+test('a line says its level, time, fields and message, and ends with a line break', () => {
+  const written: string[] = [];
+  createLogger('info', { write: (line) => written.push(line) }).warn('hello\nthere', { a: '"', b: null });
+  expect(written).toHaveLength(1);
+  expect(written[0]).toMatch(
+    /^\{"level":40,"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","a":"\\"","b":null,"msg":"hello\\nthere"\}\n$/,
+  );
+});
+
+test.each([
+  ['trace', ['a', 'b', 'c']],
+  ['info', ['a', 'b', 'c']],
+  ['warn', ['b', 'c']],
+  ['error', ['c']],
+  ['fatal', []],
+  ['silent', []],
+])('level %s lets through what is as severe', (level, expected) => {
+  const { logger, lines } = log(level);
+  logger.info('a');
+  logger.warn('b');
+  logger.error('c');
+  expect(lines.map((line) => line['msg'])).toEqual(expected);
+});
+
+test('a fault is told with its type, code, stack and cause', () => {
+  const { logger, lines } = log('info');
+  const cause = Object.assign(new TypeError('inner'), { code: 'E_INNER' });
+  logEvents(logger).faultSeen('r1', new Error('outer', { cause }));
+  expect(lines[0]).toMatchObject({
+    level: 50,
+    requestId: 'r1',
+    msg: 'internal error',
+    err: {
+      type: 'Error',
+      message: 'outer',
+      stack: expect.stringContaining('log.test.ts'),
+      cause: { type: 'TypeError', message: 'inner', code: 'E_INNER' },
+    },
+  });
+  expect(describeError('thrown text')).toBe('thrown text');
+});
+
+test('lines of one turn leave in one write, in their order', async () => {
+  const written: string[] = [];
+  const lines = collectLines({ write: (text) => written.push(text) });
+  lines.write('a\n');
+  lines.write('b\n');
+  expect(written).toEqual([]);
+  await endOfTurn();
+  lines.write('c\n');
+  await endOfTurn();
+  expect(written).toEqual(['a\nb\n', 'c\n']);
+});
