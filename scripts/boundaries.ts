@@ -91,7 +91,7 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {
     files: `${SERVER}/egress/**`,
-    allow: ['undici', 'ipaddr.js', 'lru-cache', 'node:*', 'node:{dns,net,tls}', 'node:dns/promises'],
+    allow: ['ipaddr.js', 'lru-cache', 'node:*', 'node:{dns,net,tls}', 'node:dns/promises'],
   },
   { files: `${SERVER}/config/**`, allow: [CONTRACT, 'zod', 'yaml', 'node:*', 'node:net'] },
   {
@@ -103,7 +103,7 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/stores/sqlite*.ts`, allow: [CONTRACT, 'node:*', 'node:sqlite'] },
   // Test support: the suite that every store runs.
   { files: `${SERVER}/stores/contract.ts`, allow: [CONTRACT, 'vitest', 'node:*'] },
-  { files: `${SERVER}/observe/**`, allow: [CONTRACT, 'pino', 'prom-client', 'node:*'] },
+  { files: `${SERVER}/observe/**`, allow: [CONTRACT, 'prom-client', 'node:*'] },
 ];
 
 /** The linter's configuration of the table. Tests may import anything. */

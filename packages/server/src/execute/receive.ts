@@ -205,17 +205,19 @@ async function readJson2Reply(
   if (status === 200 && isJson(headers) && call.resultShape === 'same') {
     await peeked.readMore();
     await readShort(peeked, bodyLength);
-    if (!peeked.isWhole) {
+    const lastByte = ENDINGS.get(peeked.bytes[0] ?? 0);
+    if (!peeked.isWhole && lastByte !== undefined) {
       return {
         kind: 'result',
         pieces: [peeked.bytes],
         rest: peeked,
         lengthBytes: bodyLength,
-        lastByte: ENDINGS.get(peeked.bytes[0] ?? 0) ?? null,
+        lastByte,
         tail: CLOSING_BRACE,
       };
     }
-  } else if (!(await readWhole(peeked, settings.answerBytesMax))) {
+  }
+  if (!(await readWhole(peeked, settings.answerBytesMax))) {
     peeked.cancel();
     return denyAnswer(call, 'The answer is too large to be checked.', 'too large');
   }
@@ -268,7 +270,7 @@ function readJson2Value(bytes: Uint8Array, call: UpstreamCall): Reply {
   }
 }
 
-/** What a value that begins so ends with. */
+/** What a value that can be long begins and ends with. */
 const ENDINGS = new Map([
   [0x5b, 0x5d],
   [0x7b, 0x7d],

@@ -21,7 +21,7 @@ const version = (serie: string) =>
   `{"jsonrpc": "2.0", "id": 1, "result": {"server_version": "x", "server_version_info": [], "server_serie": "${serie}"}}`;
 
 /** A server by its paths; what is not named is a page with 404. */
-function startServers(answers: Record<string, Answer | EgressFailure>) {
+function startServers(answers: Record<string, Answer | EgressFailure>, bytesMax = 10_000) {
   const clock = { nowMs: 1_000 };
   const asked: EgressRequest[] = [];
   const egress: EgressDispatcher = {
@@ -37,7 +37,7 @@ function startServers(answers: Record<string, Answer | EgressFailure>) {
       return { ...whole, body: { next: async () => pieces.shift() ?? null, cancel() {} } } as EgressAnswer;
     },
   };
-  const options = { egress, nowMs: () => clock.nowMs, timeoutMs: 1_000, bytesMax: 10_000 };
+  const options = { egress, nowMs: () => clock.nowMs, timeoutMs: 1_000, bytesMax };
   return { servers: new Servers(options), asked, clock, answers };
 }
 
@@ -123,4 +123,41 @@ test('a refused key is asked about again, a confirmed one is not', async () => {
   expect(await servers.confirmUser(target, never)).toBe('confirmed');
   expect(await servers.confirmUser(target, never)).toBe('confirmed');
   expect(asked).toHaveLength(2);
+});
+
+test('a refusal of the key does not repeat the key', async () => {
+  const refusal = { name: 'odoo.exceptions.AccessDenied', message: `no ${target.apiKey}`, arguments: [] };
+  const { servers } = startServers({
+    '/odoo/json/2/res.users/context_get': [403, JSON.stringify(refusal)],
+  });
+  const fault = await servers.confirmUser(target, never);
+  expect(fault).toMatchObject({ data: { name: refusal.name } });
+  expect(JSON.stringify(fault)).not.toContain(target.apiKey);
+});
+
+test('of an answer that does not tell whose key it is, the status alone is kept', async () => {
+  const { servers } = startServers({ '/odoo/json/2/res.users/context_get': [200, '{"large": true}'] });
+  expect(await servers.confirmUser(target, never)).toEqual({ unconfirmed: { status: 200, headers: {} } });
+});
+
+test('large doc pages push each other out', async () => {
+  const methods = Object.fromEntries(
+    Array.from({ length: 4_000 }, (_, i) => [
+      `m${i}`,
+      {
+        signature: `(${Array.from({ length: 150 }, (_, j) => `a${j}`).join(', ')})`,
+        parameters: Object.fromEntries(Array.from({ length: 150 }, (_, j) => [`a${j}`, {}])),
+      },
+    ]),
+  );
+  const page = (model: string): Answer => [200, JSON.stringify({ model, methods })];
+  const { servers, asked } = startServers(
+    { '/odoo/doc-bearer/one.json': page('one'), '/odoo/doc-bearer/two.json': page('two') },
+    64 * 1024 * 1024,
+  );
+  for (const model of ['one', 'two', 'two', 'one'])
+    expect(await servers.findSignature(target, model, 'm1', never)).toBeDefined();
+  expect(asked.map(({ path }) => path)).toEqual(
+    ['one', 'two', 'one'].map((model) => `/odoo/doc-bearer/${model}.json`),
+  );
 });

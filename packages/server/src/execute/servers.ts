@@ -28,9 +28,9 @@ export interface Unanswered {
   met: EgressFailure | WholeAnswer;
 }
 
-/** An answer that does not tell whose key it is: json2 must not be used with it. */
+/** An answer that does not tell whose key it is: json2 must not be used with it. It is kept, so only its status is. */
 export interface Unconfirmed {
-  unconfirmed: WholeAnswer;
+  unconfirmed: Pick<WholeAnswer, 'status' | 'headers'>;
 }
 
 /** What a server can do otherwise than it was thought to. */
@@ -57,6 +57,8 @@ const USER_TTL_MS = 600_000;
 /** How long what went wrong over json2 is left to /jsonrpc. */
 const MISTAKEN_TTL_MS = 600_000;
 const ENTRIES_MAX = 1_000;
+/** Parameters on all doc pages together: some thousand real pages, and bounded memory whatever a page is. */
+const PARAMETERS_MAX = 1_000_000;
 
 const NO_PAGE: DocPage = { refusal: 'no page' };
 const CONFIRMED = 'confirmed';
@@ -76,7 +78,7 @@ export class Servers {
   constructor(options: ServersOptions) {
     this.#options = options;
     this.#protocols = new SharedCache(ENTRIES_MAX, options.nowMs);
-    this.#docPages = new SharedCache(ENTRIES_MAX, options.nowMs);
+    this.#docPages = new SharedCache(PARAMETERS_MAX, options.nowMs, weighPage);
     this.#users = new SharedCache(ENTRIES_MAX * 10, options.nowMs);
     this.#mistaken = new SharedCache(ENTRIES_MAX, options.nowMs);
   }
@@ -181,12 +183,13 @@ export class Servers {
     const answer = await this.#askContext(target);
     if (answer === null) throw new Error('confirmUser is for credentials that a header can hold');
     if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
-    const verdict = classifyWhole(answer);
+    const verdict = classifyWhole(answer, [target.apiKey]);
     if (verdict.kind === 'fault' || verdict.kind === 'database_hidden')
       return { value: verdict.fault, ttlMs: 0 };
     if (verdict.kind === 'status') return { value: { met: answer }, ttlMs: 0 };
     const uid = verdict.kind === 'result' ? readUid(answer.body) : null;
-    if (uid === null) return { value: { unconfirmed: answer }, ttlMs: DOUBTFUL_TTL_MS };
+    if (uid === null)
+      return { value: { unconfirmed: { status: answer.status, headers: {} } }, ttlMs: DOUBTFUL_TTL_MS };
     if (uid === target.userId) return { value: CONFIRMED, ttlMs: USER_TTL_MS };
     const refusal = {
       name: 'odoo.exceptions.AccessDenied',
@@ -213,6 +216,13 @@ export class Servers {
   }
 }
 
+function weighPage(page: DocPage): number {
+  let weight = 1;
+  if ('signatures' in page)
+    for (const { parameters } of page.signatures.values()) weight += 1 + parameters.length;
+  return weight;
+}
+
 function nameServer({ origin, pathPrefix }: Target): string {
   return origin + pathPrefix;
 }
@@ -225,10 +235,11 @@ function nameMethod(target: Target, model: string, method: string): string {
   return `${nameDatabase(target)} ${model} ${method}`;
 }
 
-function classifyWhole({ status, headers, body }: WholeAnswer) {
+/** `secrets` must not be in a fault that goes to the caller. */
+function classifyWhole({ status, headers, body }: WholeAnswer, secrets: readonly string[] = []) {
   const text = (name: string) => String(headers[name] ?? '');
   const answer = { status, contentType: text('content-type'), location: text('location'), body };
-  return classifyJson2Answer(answer, { debug: false, secrets: [] });
+  return classifyJson2Answer(answer, { debug: false, secrets });
 }
 
 function readUid(body: Buffer): number | null {

@@ -47,6 +47,21 @@ test('forgets what it is told to, and the oldest beyond its size', async () => {
   expect(cache.has('c')).toBe(false);
 });
 
+test('bounds the weights of all answers together', () => {
+  const cache = new SharedCache<string>(
+    10,
+    () => 0,
+    (value) => value.length,
+  );
+  for (const value of ['1234', '12345', '123', 'heavier than all']) cache.set(value, { value, ttlMs: 100 });
+  expect(['1234', '12345', '123', 'heavier than all'].map((name) => cache.has(name))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
+
 describe('one who gives up', () => {
   test('does not wait, and leaves the question to the others', async () => {
     const { cache, count } = startCache();

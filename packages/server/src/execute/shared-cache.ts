@@ -18,8 +18,10 @@ export class SharedCache<Value extends NonNullable<unknown>> {
   readonly #kept: LRUCache<string, { value: Value }>;
   readonly #asked = new Map<string, Promise<Value>>();
 
-  constructor(max: number, nowMs: () => number) {
-    this.#kept = new LRUCache({ max, ttlResolution: 0, perf: { now: nowMs } });
+  /** `max` bounds the weights of all answers together; an answer that is heavier than that is not kept. */
+  constructor(max: number, nowMs: () => number, weigh: (value: Value) => number = () => 1) {
+    const sizeCalculation = ({ value }: { value: Value }) => weigh(value);
+    this.#kept = new LRUCache({ maxSize: max, sizeCalculation, ttlResolution: 0, perf: { now: nowMs } });
   }
 
   /** `ask` must not reject, and must end by itself. */

@@ -24,7 +24,7 @@ export function readDocPage(bytes: Uint8Array, model: string): DocPage {
   if (!isObject(methods)) return { refusal: 'the page lists no methods' };
   const signatures = new Map<string, Signature>();
   for (const [name, method] of Object.entries(methods)) {
-    const signature = readMethod(method);
+    const signature = IDENTIFIER.test(name) ? readMethod(method) : null;
     if (signature !== null) signatures.set(name, signature);
   }
   return { signatures };
@@ -45,8 +45,8 @@ function readMethod(method: unknown): Signature | null {
 
 /** Far more than any method has. */
 const PARAMETERS_MAX = 200;
-/** Python allows more letters; a name in them is rare enough to go another way. */
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Python allows more letters, and longer names; such a name is rare enough to go another way. */
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const KINDS: ReadonlyMap<unknown, ParameterKind> = new Map([
   [undefined, 'positional'],
   ['POSITIONAL_ONLY', 'positional_only'],

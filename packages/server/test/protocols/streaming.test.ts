@@ -97,6 +97,14 @@ test('a large answer whose length is right and whose end is not is broken off', 
   expect(takeAnswer(caller.received)!.isWhole).toBe(false);
 });
 
+test.each(FRAMINGS)('a large answer that cannot be a value is an error: %s', async (framing) => {
+  const text = `<html>${'x'.repeat(30_000)}</html>`;
+  const { proxy, upstream } = await startJson2((socket) => writeAnswer(socket, framing, text));
+  const { status, json } = await proxy.call(makeCall(upstream.url));
+  expect(status).toBe(502);
+  expect(json).toMatchObject({ error: { data: { outcome: 'unknown' } } });
+});
+
 describe.each([
   ['gzip', gzipSync],
   ['br', (text: string) => brotliCompressSync(text)],
