@@ -142,11 +142,11 @@ test('of an answer that does not tell whose key it is, the status alone is kept'
 
 test('large doc pages push each other out', async () => {
   const methods = Object.fromEntries(
-    Array.from({ length: 4_000 }, (_, i) => [
+    Array.from({ length: 2_700 }, (_, i) => [
       `m${i}`,
       {
-        signature: `(${Array.from({ length: 150 }, (_, j) => `a${j}`).join(', ')})`,
-        parameters: Object.fromEntries(Array.from({ length: 150 }, (_, j) => [`a${j}`, {}])),
+        signature: `(${Array.from({ length: 190 }, (_, j) => `a${j}`).join(', ')})`,
+        parameters: Object.fromEntries(Array.from({ length: 190 }, (_, j) => [`a${j}`, {}])),
       },
     ]),
   );

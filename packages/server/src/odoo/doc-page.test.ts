@@ -72,6 +72,7 @@ describe('a method', () => {
       '(a, b=<object>)',
       '(a, b: str | None = <object>)',
       '(a: int, b: str=1) -> None',
+      "(a: dict[str, int], b=(1, ', (c', {'d': [2]}, \"it's\"))",
     ])
       expect(readOne({ signature, parameters }), signature).toStrictEqual(parseSignature('ids (a, b=)'));
   });
@@ -90,6 +91,14 @@ describe('a method', () => {
     ['has a name that is no identifier', { signature: '(a",b)', parameters: { 'a",b': {} } }],
     ['has a name that is a number', { signature: '(b, 1)', parameters: { b: {}, 1: {} } }],
     ['has a parameter that the signature lacks', { signature: '(a)', parameters: { a: {}, b: {} } }],
+    ['lacks a parameter that the signature has', { signature: '(a, x, b)', parameters: { a: {}, b: {} } }],
+    ['lacks the last that the signature has', { signature: '(a, b, x=1)', parameters: { a: {}, b: {} } }],
+    ['has a parameter that is two words', { signature: '(a b)', parameters: { a: {} } }],
+    ['has a signature without an end', { signature: '(a', parameters: { a: {} } }],
+    [
+      'has the right order within a default only',
+      { signature: "(b='(a, b)', a=1)", parameters: { a: { default: 1 }, b: { default: 1 } } },
+    ],
     ['has parameters in another order', { signature: '(a, b)', parameters: { b: {}, a: {} } }],
     [
       'requires an argument behind a default',
@@ -184,8 +193,12 @@ describe('a page', () => {
   test('with a signature made to slow a search down is read in time', () => {
     const started = performance.now();
     const parameters = { a: {}, b: {} };
-    for (const filler of ['(a', ', a', '(a: ', ':=', ' '])
-      readOne({ signature: `${filler.repeat(1_000_000 / filler.length)}`, parameters });
+    for (const filler of ['(a', ', a', '(a: ', ':=', ' ', '("', "\\'"]) {
+      const write = (length: number) => `(${filler.repeat(length / filler.length)}`;
+      readOne({ signature: write(1_000_000), parameters });
+      const many = Array.from({ length: 50 }, (_, i) => [`m${i}`, { signature: write(19_000), parameters }]);
+      readMethods({ model: 'x.model', methods: Object.fromEntries(many) });
+    }
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 });

@@ -45,6 +45,7 @@ function readMethod(method: unknown): Signature | null {
 
 /** Far more than any method has. */
 const PARAMETERS_MAX = 200;
+const SIGNATURE_LENGTH_MAX = 20_000;
 /** Python allows more letters, and longer names; such a name is rare enough to go another way. */
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const KINDS: ReadonlyMap<unknown, ParameterKind> = new Map([
@@ -59,36 +60,52 @@ const KINDS: ReadonlyMap<unknown, ParameterKind> = new Map([
 function readParameters(described: Record<string, unknown>, text: string): Parameter[] | null {
   const entries = Object.entries(described);
   if (entries.length > PARAMETERS_MAX) return null;
+  const written = splitParameters(text);
+  if (written?.length !== entries.length) return null;
   const parameters: Parameter[] = [];
-  let at = 0;
-  for (const [name, description] of entries) {
+  for (const [index, [name, description]] of entries.entries()) {
     if (!IDENTIFIER.test(name) || !isObject(description)) return null;
     const kind = KINDS.get(description['kind']);
-    if (kind === undefined) return null;
-    const written = findParameter(text, name, at);
-    if (written === null) return null;
-    at = written.end;
+    const [, writtenName, equals] = WRITTEN_PARAMETER.exec(written[index] ?? '') ?? [];
+    if (kind === undefined || writtenName !== name) return null;
     const isVariadic = kind === 'var_positional' || kind === 'var_keyword';
-    const isRequired = !isVariadic && !('default' in description) && !written.hasDefault;
+    const isRequired = !isVariadic && !('default' in description) && equals === undefined;
     parameters.push({ name, kind, isRequired });
   }
   return isPythonOrder(parameters) ? parameters : null;
 }
 
+/** `name`, `name=default`, `name: type`, `name: type = default`. */
+const WRITTEN_PARAMETER = /^ ?\*{0,2}(\w+)(?: ?:[^=]*)?(?: ?(=)|$)/;
+
 /**
- * Where the signature's text names the parameter, at or behind `start`. The order of an object's members is lost in many
- * tools, and with it which argument is which; the text keeps it.
+ * The parameters as the signature's text has them. The order of an object's members is lost in many tools, and with it
+ * which argument is which; the text keeps it. Null where it is no list in parentheses.
  */
-function findParameter(
-  text: string,
-  name: string,
-  start: number,
-): { end: number; hasDefault: boolean } | null {
-  const pattern = new RegExp(`(?<=[(,] ?\\*{0,2})${name}(?=[,)=: ])(?:: ?[^=,)]*)?( ?=)?`, 'g');
-  pattern.lastIndex = start;
-  const found = pattern.exec(text);
-  return found && { end: pattern.lastIndex, hasDefault: found[1] !== undefined };
+function splitParameters(text: string): string[] | null {
+  if (text[0] !== '(' || text.length > SIGNATURE_LENGTH_MAX) return null;
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 1;
+  TOKEN.lastIndex = 0;
+  for (let found = TOKEN.exec(text); found !== null; found = TOKEN.exec(text)) {
+    const [token] = found;
+    if (OPENING.has(token)) depth++;
+    if (CLOSING.has(token)) depth--;
+    const isEnd = depth === 0;
+    if (!isEnd && !(token === ',' && depth === 1)) continue;
+    parts.push(text.slice(start, found.index));
+    if (isEnd) return parts.length === 1 && parts[0] === '' ? [] : parts;
+    if (parts.length > PARAMETERS_MAX) return null;
+    start = TOKEN.lastIndex;
+  }
+  return null;
 }
+
+/** A text in quotes as Python prints it (without its end it is the rest, or each quote would be a search), or what ends a parameter. */
+const TOKEN = /'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[()[\]{},]/gs;
+const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
+const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
 
 const ORDER: readonly ParameterKind[] = [
   'positional_only',
