@@ -4,7 +4,7 @@
  */
 import { ID_LENGTH_MAX } from '@erp-proxy/contract';
 import { findNearestName } from '../config/nearest.ts';
-import { readElements } from '../json/elements.ts';
+import { isEmptyArray } from '../json/empty-array.ts';
 import { findDuplicate, readMembers } from '../json/members.ts';
 import { readInteger } from '../json/number.ts';
 import type { JsonMember, JsonSpan } from '../json/span.ts';
@@ -121,16 +121,6 @@ function refuseDuplicate(member: JsonMember, parent: string): Denial {
 function joinPath(parent: string, name: string): string {
   const short = name.length > 64 ? `${name.slice(0, 64)}…` : name;
   return parent === '' ? short : `${parent}.${short}`;
-}
-
-function isEmptyArray(bytes: Uint8Array, value: JsonSpan): boolean {
-  if (value.kind !== 'array') return false;
-  let isEmpty = true;
-  readElements(bytes, value, () => {
-    isEmpty = false;
-    return false;
-  });
-  return isEmpty;
 }
 
 export function invalid(path: string, message: string): Denial {

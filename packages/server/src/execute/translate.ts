@@ -59,7 +59,7 @@ export async function translateCall(
   ) {
     return translateToJsonrpc(call, target);
   }
-  const translated = await translateToJson2(call, target, deadline, servers);
+  const translated = await translateToJson2(call, target, deadline, servers, hasChoice);
   if (translated instanceof Denial || 'request' in translated) return translated;
   // Where both are there /jsonrpc says itself what is wrong: a mistake that it would look for earlier comes first there.
   if (hasChoice) return translateToJsonrpc(call, target);
@@ -99,6 +99,7 @@ async function translateToJson2(
   target: Target,
   deadline: Deadline,
   servers: Servers,
+  hasChoice: boolean,
 ): Promise<UpstreamCall | Uncertain | Denial> {
   const { model, method, params, keyword, isReadOnly } = call;
   const head = buildJson2Request({ ...target, model, method });
@@ -108,7 +109,7 @@ async function translateToJson2(
   if (signature === GAVE_UP) return denyEnded(deadline, notSent(call));
   const mapped =
     signature === undefined
-      ? readNamedCall(params, keyword)
+      ? readUnknown(call, hasChoice)
       : mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
   if ('unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
 
@@ -131,6 +132,11 @@ async function translateToJson2(
     method,
     isReadOnly,
   };
+}
+
+/** `ids` in `keyword` is an argument like others to /jsonrpc: only where there is none can it mean records. */
+function readUnknown({ params, keyword }: MethodCall, hasChoice: boolean) {
+  return hasChoice ? { unmappable: 'nobody knows what it takes' } : readNamedCall(params, keyword);
 }
 
 function denyMet({ met }: Unanswered, call: MethodCall, deadline: Deadline): Denial {

@@ -4,6 +4,7 @@
  * `create`, and nothing of the request around the body.
  */
 import { readElements } from '../json/elements.ts';
+import { isEmptyArray } from '../json/empty-array.ts';
 import { readMembers } from '../json/members.ts';
 import type { JsonSpan } from '../json/span.ts';
 import { classifyFault, type Fault } from './faults.ts';
@@ -134,19 +135,17 @@ function checkKeyword(name: string, parameters: readonly Parameter[], bound: Rea
 }
 
 /** /jsonrpc takes whatever is false in Python for no context; /json/2 takes only null, and then its own default. */
-function checkContext(bytes: Uint8Array, { kind, start, end }: JsonSpan) {
+function checkContext(bytes: Uint8Array, context: JsonSpan) {
+  const { kind } = context;
   if (kind === 'object') return 'take';
-  const isLeftOut =
-    kind === 'null' ||
-    kind === 'false' ||
-    (kind === 'array' && readPositionals(bytes, 1, { kind, start, end }).length === 0);
+  const isLeftOut = kind === 'null' || kind === 'false' || isEmptyArray(bytes, context);
   return isLeftOut ? 'leave_out' : unmappable('`keyword.context` must be an object');
 }
 
 /** Enough of them to see that there are too many: a body can hold millions. */
-function readPositionals(bytes: Uint8Array, countMax: number, array = wholeOf('array', bytes)): JsonSpan[] {
+function readPositionals(bytes: Uint8Array, countMax: number): JsonSpan[] {
   const elements: JsonSpan[] = [];
-  readElements(bytes, array, (element) => {
+  readElements(bytes, wholeOf('array', bytes), (element) => {
     elements.push(element);
     return elements.length < countMax;
   });

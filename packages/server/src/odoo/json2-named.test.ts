@@ -18,6 +18,8 @@ test.each([
 test.each([
   ['{"ids":null}', {}],
   ['{"ids":null,"x":1}', { x: 1 }],
+  ['{"ids":null,"context":[],"x":1}', { x: 1 }],
+  ['{"ids":null,"context":{"lang":"fr_FR"}}', { context: { lang: 'fr_FR' } }],
   ['{"x":1, "ids" : null}', { x: 1 }],
   ['{"x":1,"ids":null,"y":[2]}', { x: 1, y: [2] }],
   ['{"\\u0069ds":null,"y":2}', { y: 2 }],
@@ -34,6 +36,8 @@ test.each([
   ['[]', '{"ids":"1"}', /must be an id/],
   ['[]', '{"ids":{"id":1}}', /must be an id/],
   ['[]', '{"ids":false}', /must be an id/],
+  ['[]', '{"ids":[1],"context":[1]}', /context/],
+  ['[]', '{"ids":[1],"context":"fr_FR"}', /context/],
 ])('guesses nothing of %s with %s', (params, keyword, reason) => {
   expect(read(params, keyword)).toMatch(reason);
 });

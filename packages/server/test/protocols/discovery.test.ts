@@ -272,11 +272,13 @@ describe('a doc page', () => {
     const on19 = await openPair(19, rule, 'auto', { settings });
     expect((await on19.call(FIND)).json.result).toEqual([9]);
     expect(countSent(on19.gateway, 'find_or_create')).toEqual({ jsonrpc: 1, json2: 0 });
+    const named = { ...FIND, params: '[]', keyword: '{"ids":null,"email":"info@wood.example.com"}' };
+    expect((await on19.call(named)).json).toMatchObject({ error: { data: { type: 'arguments_invalid' } } });
+    expect(countSent(on19.gateway, 'find_or_create')).toEqual({ jsonrpc: 2, json2: 0 });
     const on22 = await openPair(22, rule, 'auto', { settings });
     const { status, json } = await on22.call(FIND);
     expect(status).toBe(400);
     expect(json).toMatchObject({ error: { code: -32602, message: expect.stringContaining('by its name') } });
-    const named = { ...FIND, params: '[]', keyword: '{"ids":null,"email":"info@wood.example.com"}' };
     expect((await on22.call(named)).json.result).toEqual([9]);
     expect(countSent(on22.gateway, 'find_or_create')).toEqual({ jsonrpc: 0, json2: 1 });
   });

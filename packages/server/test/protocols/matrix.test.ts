@@ -62,7 +62,7 @@ const WITHOUT_JSONRPC: Record<string, [type: string, why: string]> = {
 
 /** What `auto` leaves to /jsonrpc while there is one, though /json/2 could carry it: what is wrong is said there. */
 const isLeftToJsonrpc = ({ outcome }: Awaited<ReturnType<typeof run>>) =>
-  ['arguments_invalid', 'access_denied', 'database_missing'].includes(
+  ['arguments_invalid', 'access_denied', 'database_missing', 'method_not_found'].includes(
     (outcome as { type?: string }).type ?? '',
   );
 

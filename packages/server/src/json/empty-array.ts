@@ -1,0 +1,13 @@
+/** Whether a value is `[]`, in bytes that readDocument has already checked: what PHP prints for an empty object. */
+import { readElements } from './elements.ts';
+import type { JsonSpan } from './span.ts';
+
+export function isEmptyArray(bytes: Uint8Array, value: JsonSpan): boolean {
+  if (value.kind !== 'array') return false;
+  let isEmpty = true;
+  readElements(bytes, value, () => {
+    isEmpty = false;
+    return false;
+  });
+  return isEmpty;
+}
