@@ -18,7 +18,7 @@ import { type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
 import type { CallTrace } from './record.ts';
 import { type Operation, type RequestDeps, type Run, runRequest } from './request-pipeline.ts';
 import { resolveTarget, type Target } from './resolve.ts';
-import { type TranslateDeps, translateCall } from './translate.ts';
+import { type TranslateDeps, translateCall, type UpstreamCall } from './translate.ts';
 
 export interface ExecuteDeps extends RequestDeps, TranslateDeps {
   egress: EgressDispatcher;
@@ -61,7 +61,7 @@ async function runCall(
 /** A server that is not what it was taken for turns calls away; each time something is learnt, and there are three ways. */
 const WAYS_MAX = 3;
 
-/** Sends the call, over another protocol where the server contradicts what was known of it: then nothing was run. */
+/** Sends the call, and otherwise where the server contradicts what was known of it: then nothing was run. */
 async function runMethod(
   call: MethodCall,
   target: Target,
@@ -70,12 +70,13 @@ async function runMethod(
   deps: ExecuteDeps,
 ): Promise<Reply> {
   let otherwise: Reply | null = null;
+  let sent: UpstreamCall | null = null;
   for (let way = 0; way < WAYS_MAX; way++) {
-    const before = trace.protocol;
     const upstream = await translateCall(call, target, deadline, deps);
     if (upstream instanceof Denial) return upstream;
     if ('fault' in upstream) return { kind: 'fault', fault: upstream.fault };
-    if (otherwise !== null && upstream.protocol === before) return otherwise;
+    if (otherwise !== null && sent !== null && isSameRequest(upstream, sent)) return otherwise;
+    sent = upstream;
 
     trace.protocol = upstream.protocol;
     trace.sentMs ??= deps.nowMs();
@@ -91,6 +92,13 @@ async function runMethod(
   }
   return otherwise as Reply;
 }
+
+function isSameRequest(one: UpstreamCall, other: UpstreamCall): boolean {
+  const bodies = Buffer.compare(one.request.body ?? EMPTY, other.request.body ?? EMPTY);
+  return one.protocol === other.protocol && bodies === 0;
+}
+
+const EMPTY = Buffer.alloc(0);
 
 /** What Odoo said to the same credentials a moment ago (its own text, in every version). */
 const REFUSED_BEFORE: Reply = {

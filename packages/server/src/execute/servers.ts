@@ -57,6 +57,8 @@ const USER_TTL_MS = 600_000;
 /** How long what went wrong over json2 is left to /jsonrpc. */
 const MISTAKEN_TTL_MS = 600_000;
 const ENTRIES_MAX = 1_000;
+/** A version, a user or a fault is far shorter; a page of another program need not be. */
+const SHORT_ANSWER_BYTES_MAX = 1024 * 1024;
 /** Parameters on all doc pages together: some thousand real pages, and bounded memory whatever a page is. */
 const PARAMETERS_MAX = 1_000_000;
 
@@ -171,7 +173,11 @@ export class Servers {
   async #fetchDocPage(target: Target, model: string): Promise<Kept<DocPage>> {
     const request = buildDocPageRequest({ ...target, model });
     if ('unmappable' in request) return { value: NO_PAGE, ttlMs: NO_DOC_PAGE_TTL_MS };
-    const answer = await this.#fetch(target, { method: 'GET', ...request, body: null });
+    const answer = await this.#fetch(
+      target,
+      { method: 'GET', ...request, body: null },
+      this.#options.bytesMax,
+    );
     if (!answer.ok)
       return { value: NO_PAGE, ttlMs: answer.reason === 'bad_response' ? NO_DOC_PAGE_TTL_MS : 0 };
     if (answer.status !== 200) return { value: NO_PAGE, ttlMs: answer.status < 500 ? NO_DOC_PAGE_TTL_MS : 0 };
@@ -206,8 +212,12 @@ export class Servers {
     return this.#fetch(target, { method: 'POST', ...request, body: EMPTY_BODY });
   }
 
-  #fetch(target: Target, request: Omit<EgressRequest, 'origin'>): Promise<WholeAnswer | EgressFailure> {
-    const { egress, timeoutMs, bytesMax } = this.#options;
+  #fetch(
+    target: Target,
+    request: Omit<EgressRequest, 'origin'>,
+    bytesMax = Math.min(this.#options.bytesMax, SHORT_ANSWER_BYTES_MAX),
+  ): Promise<WholeAnswer | EgressFailure> {
+    const { egress, timeoutMs } = this.#options;
     return fetchWhole(
       egress,
       { ...request, origin: target.origin },

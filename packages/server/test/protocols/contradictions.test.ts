@@ -181,6 +181,21 @@ test('a server that takes other arguments than its page says gets the call over 
   expect(countSent(page19.gateway, 'find_or_create')).toEqual({ jsonrpc: 2, json2: 1 });
 });
 
+test('where there is no /jsonrpc a module that was upgraded loses no call: its page is read again', async () => {
+  const { gateway, call } = await openPair(22, pass);
+  let isOld = true;
+  gateway.rule = async ({ path, headers }) => {
+    if (!path.startsWith('/doc-bearer/') || !isOld) return null;
+    isOld = false;
+    const real = await fetch(`${sandboxes[22].url}${path}`, { headers: headers as Record<string, string> });
+    const body = (await real.text()).replaceAll('assert_valid_email', 'check_email');
+    return { status: 200, type: 'application/json', body };
+  };
+  expect((await call('find_or_create', ['new@example.com', true])).json).toHaveProperty('result');
+  expect(countSent(gateway, 'find_or_create')).toEqual({ jsonrpc: 0, json2: 2 });
+  expect(countAsked(gateway).page).toBe(2);
+});
+
 describe('a database that json2 does not show', () => {
   const hide: Rule = ({ path }) =>
     isJson2(path) ? { status: 404, body: '<p>No database is selected</p>' } : null;
