@@ -1,7 +1,5 @@
-/** Lines as collectors read them, and how they leave. */
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+/** Lines as collectors read them. */
 import { expect, test } from 'vitest';
-import { collectLines } from './lines.ts';
 import { createLogger, describeError, logEvents } from './log.ts';
 
 function log(level: string): { logger: ReturnType<typeof createLogger>; lines: Record<string, unknown>[] } {
@@ -50,16 +48,4 @@ test('a fault is told with its type, code, stack and cause', () => {
     },
   });
   expect(describeError('thrown text')).toBe('thrown text');
-});
-
-test('lines of one turn leave in one write, in their order', async () => {
-  const written: string[] = [];
-  const lines = collectLines({ write: (text) => written.push(text) });
-  lines.write('a\n');
-  lines.write('b\n');
-  expect(written).toEqual([]);
-  await endOfTurn();
-  lines.write('c\n');
-  await endOfTurn();
-  expect(written).toEqual(['a\nb\n', 'c\n']);
 });
