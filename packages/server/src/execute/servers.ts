@@ -64,6 +64,7 @@ const PARAMETERS_MAX = 1_000_000;
 
 const NO_PAGE: DocPage = { refusal: 'no page' };
 const CONFIRMED = 'confirmed';
+const JSONRPC_ONLY: Protocols = { jsonrpc: true, json2: false };
 const NO_PROTOCOL: Protocols = { jsonrpc: false, json2: false };
 const EMPTY_BODY = Buffer.from('{}');
 /** The heads of Odoo's own answers over /jsonrpc. */
@@ -138,6 +139,9 @@ export class Servers {
       headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
       body: VERSION_BODY,
     });
+    // Not a version, and too odd or too large to be read: the call itself meets whatever answers there.
+    if (!answer.ok && answer.reason === 'bad_response')
+      return { value: JSONRPC_ONLY, ttlMs: DOUBTFUL_TTL_MS };
     if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
     if (answer.status === 200 && ENVELOPES.has(matchResultHead(answer.body).kind)) {
       const version = readJsonrpcVersion(answer.body);
@@ -212,17 +216,17 @@ export class Servers {
     return this.#fetch(target, { method: 'POST', ...request, body: EMPTY_BODY });
   }
 
-  #fetch(
+  /** Questions only read: as a read of a caller's, one is asked once more where the connection died before any answer. */
+  async #fetch(
     target: Target,
     request: Omit<EgressRequest, 'origin'>,
     bytesMax = Math.min(this.#options.bytesMax, SHORT_ANSWER_BYTES_MAX),
   ): Promise<WholeAnswer | EgressFailure> {
     const { egress, timeoutMs } = this.#options;
-    return fetchWhole(
-      egress,
-      { ...request, origin: target.origin },
-      { signal: AbortSignal.timeout(timeoutMs), bytesMax },
-    );
+    const options = { signal: AbortSignal.timeout(timeoutMs), bytesMax };
+    const first = await fetchWhole(egress, { ...request, origin: target.origin }, options);
+    if (first.ok || (first.reason !== 'reset' && first.reason !== 'refused')) return first;
+    return fetchWhole(egress, { ...request, origin: target.origin }, options);
   }
 }
 
