@@ -20,7 +20,7 @@ interface Boundary {
  * Ways out of the process, and drivers: each is named by the row that may have it, since every outgoing byte goes through
  * egress/. node:process is here because noProcessEnv does not see `import { env } from 'node:process'`.
  */
-const GUARDED_MODULES = '{child_process,dgram,dns,http,http2,https,net,process,sqlite,tls}';
+const GUARDED_MODULES = '{child_process,cluster,dgram,dns,http,http2,https,net,process,sqlite,tls}';
 
 /** The steps of the pipelines: the files of execute/ whose opening comment begins with "Step:". */
 const STEPS = [
@@ -36,13 +36,14 @@ const STEPS = [
   'receive-json2-refusal',
   'record',
   'resolve',
+  'throttle',
   'translate',
 ];
 
 const SERVER = 'packages/server/src';
 const CONTRACT = '@erp-proxy/contract';
 const EXECUTE = [
-  '../{egress,json,keys,observe,odoo}/*',
+  '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy}/*',
   '../stores/ports.ts',
   '../config/nearest.ts',
   CONTRACT,
@@ -60,23 +61,42 @@ const BOUNDARIES: Boundary[] = [
   // A folder without a row of its own may import nothing: a new folder gets its row here.
   { files: `${SERVER}/**`, allow: [] },
   { files: `${SERVER}/main.ts`, allow: ['./{cli,config}/*', 'node:*'], deny: ['./*.ts'] },
-  { files: `${SERVER}/app.ts`, allow: ['./*/*', CONTRACT, 'node:*'], deny: ['./*.ts', './cli/*'] },
+  {
+    files: `${SERVER}/{app,services}.ts`,
+    allow: ['./*/*', CONTRACT, 'node:*'],
+    deny: ['./{app,main}.ts', './cli/*'],
+  },
   {
     files: `${SERVER}/cli/**`,
     allow: [
-      '../app.ts',
-      '../{config,egress,keys,observe,stores}/*',
-      '../execute/{base-url,denial}.ts',
+      '../{app,services}.ts',
+      '../{admin,audit,config,egress,instances,keys,observe,policy,stores}/*',
+      '../execute/{base-url,denial,explain}.ts',
       '../odoo/jsonrpc.ts',
+      './apply/*',
       CONTRACT,
       '@erp-proxy/sandbox',
+      'yaml',
+      'node:*',
+      'node:cluster',
+    ],
+  },
+  {
+    files: `${SERVER}/cli/apply/**`,
+    allow: [
+      '../../config/nearest.ts',
+      '../../egress/base-url.ts',
+      '../../instances/members.ts',
+      '../../policy/parse.ts',
+      CONTRACT,
+      'yaml',
       'node:*',
     ],
   },
   {
     files: `${SERVER}/http/**`,
     allow: [
-      '../{config,execute,keys,observe}/*',
+      '../{admin,config,execute,keys,observe}/*',
       CONTRACT,
       'fastify',
       '@fastify/*',
@@ -86,7 +106,7 @@ const BOUNDARIES: Boundary[] = [
     ],
   },
   { files: `${SERVER}/execute/**`, allow: EXECUTE, keepsStepsApart: true, takesClock: true },
-  { files: `${SERVER}/execute/*pipeline.ts`, allow: EXECUTE, takesClock: true },
+  { files: `${SERVER}/execute/{*pipeline,explain}.ts`, allow: EXECUTE, takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {
@@ -96,13 +116,41 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/config/**`, allow: [CONTRACT, 'zod', 'yaml', 'node:*', 'node:net'] },
   {
     files: `${SERVER}/keys/**`,
-    allow: ['../stores/ports.ts', CONTRACT, 'ipaddr.js', 'lru-cache', 'node:*'],
+    allow: ['../policy/*', '../stores/{fresh-cache,ports}.ts', CONTRACT, 'ipaddr.js', 'lru-cache', 'node:*'],
     takesClock: true,
   },
-  { files: `${SERVER}/stores/**`, allow: [CONTRACT, 'node:*'] },
+  {
+    files: `${SERVER}/policy/**`,
+    allow: ['../config/nearest.ts', '../egress/address.ts', '../odoo/{methods,record-count}.ts', CONTRACT],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/instances/**`,
+    allow: ['../{egress,odoo}/*', '../stores/{fresh-cache,ports}.ts', CONTRACT, 'lru-cache', 'zod', 'node:*'],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/audit/**`,
+    allow: ['../observe/events.ts', '../stores/ports.ts', CONTRACT, 'node:*'],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/idempotency/**`,
+    allow: ['../execute/{exchange,piece-collector}.ts', '../stores/ports.ts', CONTRACT, 'node:*'],
+    takesClock: true,
+  },
+  { files: `${SERVER}/limits/**`, allow: ['../egress/dispatcher.ts', CONTRACT], takesClock: true },
+  {
+    files: `${SERVER}/admin/**`,
+    allow: ['../{audit,instances,keys,policy}/*', '../stores/ports.ts', CONTRACT, 'zod', 'node:*'],
+    takesClock: true,
+  },
+  { files: `${SERVER}/stores/**`, allow: ['lru-cache', CONTRACT, 'node:*'] },
   { files: `${SERVER}/stores/sqlite*.ts`, allow: [CONTRACT, 'node:*', 'node:sqlite'] },
+  // node:tls for the certificates of the connection, which pg makes.
+  { files: `${SERVER}/stores/postgres*.ts`, allow: [CONTRACT, 'pg', 'node:*', 'node:tls'] },
   // Test support: the suite that every store runs.
-  { files: `${SERVER}/stores/contract.ts`, allow: [CONTRACT, 'vitest', 'node:*'] },
+  { files: `${SERVER}/stores/contract*.ts`, allow: [CONTRACT, 'vitest', 'node:*'] },
   { files: `${SERVER}/observe/**`, allow: [CONTRACT, 'prom-client', 'node:*'] },
 ];
 

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../packages/server/src/cli/commands.ts';
 import { renderCliMarkdown } from '../packages/server/src/cli/help.ts';
 import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/src/config/describe.ts';
+import { renderOpenapi } from '../packages/server/src/http/openapi.ts';
+import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive-methods.ts';
 import { renderBoundaries } from './boundaries.ts';
 import { renderErrors } from './errors.ts';
 
@@ -20,6 +22,8 @@ const PAGES: Page[] = [
   { path: 'biome.boundaries.json', render: renderBoundaries },
   { path: 'docs/cli.md', render: () => renderCliMarkdown(COMMANDS) },
   { path: 'docs/errors.md', render: renderErrors },
+  { path: 'docs/sensitive-methods.md', render: renderSensitiveMethods },
+  { path: 'docs/openapi.json', render: () => `${JSON.stringify(renderOpenapi(), null, 2)}\n` },
   { path: 'docs/settings.md', render: renderSettingsMarkdown },
   { path: 'erp-proxy.example.yaml', render: renderExampleYaml },
 ];

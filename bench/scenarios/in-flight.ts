@@ -50,7 +50,8 @@ export const inFlight: Scenario = {
         ((readCpuMs(program.pid) * 1000) / calls).toFixed(0),
         printMebibytes(readPeakBytes(program.pid)),
       ];
-      const isWhole = held === calls && failed === 0;
+      // The question for the version is held as well.
+      const isWhole = held >= calls && failed === 0;
       return [
         {
           title: 'Calls in flight on one process',

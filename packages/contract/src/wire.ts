@@ -65,6 +65,8 @@ export interface ErrorBody {
     retryable: boolean;
     /** The member at fault, e.g. `keyword.limit`. */
     path?: string;
+    /** With policy_denied: the rule of the key's policy that decided, e.g. `models["sale.*"]`. */
+    rule?: string;
     /** With upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
     outcome?: Outcome;
     [name: string]: unknown;

@@ -17,6 +17,12 @@ export interface SandboxOptions {
   readonly authDelayMs?: number;
   /** true: HTTP/1.1 with open connections, as a reverse proxy in front of Odoo has them. */
   readonly keepAlive?: boolean;
+  /** Milliseconds since 1970; decides what has expired. */
+  readonly clock?: () => number;
+  /** When the API keys of both users expire (18 and later); null: never. */
+  readonly keysExpireAt?: number | null;
+  /** `base.enable_programmatic_api_keys`: `demo` too may make and remove keys by call (19). */
+  readonly programmaticKeys?: boolean;
 }
 
 export interface SandboxUser {
@@ -40,8 +46,14 @@ export interface Sandbox {
 }
 
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { version = 18, host = '127.0.0.1', port = 0, authDelayMs = 0, keepAlive = false } = options;
-  let instance = new Instance(pickPersonality(version), authDelayMs);
+  const { version = 18, host = '127.0.0.1', port = 0, keepAlive = false } = options;
+  const { authDelayMs = 0, clock = Date.now, keysExpireAt = null, programmaticKeys = false } = options;
+  let instance = new Instance(pickPersonality(version), {
+    authDelayMs,
+    clock,
+    keysExpireAt,
+    programmaticKeys,
+  });
   const server = createServer(
     { requireHostHeader: false, maxHeaderSize: 65536 },
     async (request, response) => {

@@ -9,7 +9,12 @@ const admin = 2;
 export const demo = 8;
 
 export function openEnvironment(version: Version = 18, uid = admin) {
-  const environment = new Instance(pickPersonality(version), 0).environment(uid);
+  const environment = new Instance(pickPersonality(version), {
+    authDelayMs: 0,
+    clock: Date.now,
+    keysExpireAt: null,
+    programmaticKeys: false,
+  }).environment(uid);
   const call = (model: string, method: string, args: readonly unknown[], named: JsonObject = {}) =>
     environment.store.transact(() => callMethod(environment, model, method, args as never, named)) as never;
   const search = (model: string, domain: unknown, named: JsonObject = {}): number[] =>

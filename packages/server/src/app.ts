@@ -1,45 +1,39 @@
 /**
- * The composition root: builds the proxy from its settings and is the one file that knows every part. Nothing here
- * decides anything about a call.
+ * The composition root: builds the server from its settings and the services; with services.ts the one file that knows
+ * every part. Nothing here decides anything about a call.
  */
-import { maskValue } from './config/mask.ts';
 import type { Settings } from './config/schema.ts';
-import { createEgressDispatcher, type EgressDispatcher } from './egress/dispatcher.ts';
-import { parseEgressPolicy } from './egress/policy.ts';
 import { Admission } from './execute/admit.ts';
 import { createCredentialMemory } from './execute/credential-memory.ts';
 import { Servers } from './execute/servers.ts';
 import type { Protocol, TranslateDeps } from './execute/translate.ts';
 import { createServer } from './http/server.ts';
-import { createKeys, type Keys } from './keys/keys.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
-import { combineEvents } from './observe/events.ts';
+import { KeyLimits } from './limits/key-limits.ts';
+import { Slots } from './limits/slots.ts';
+import { combineEvents, type Events } from './observe/events.ts';
 import { createLogger, describeError, type Logger, logEvents } from './observe/log.ts';
-import { createMetrics } from './observe/metrics.ts';
+import { createMetrics, type GatherMetrics } from './observe/metrics.ts';
 import { classifyAction } from './odoo/methods.ts';
-import { openStore } from './stores/open.ts';
-import type { Store } from './stores/ports.ts';
-
-/** A fault of the settings or the surroundings that an operator must mend; its message says how. */
-export class StartError extends Error {
-  override readonly name = 'StartError';
-}
+import { openServices, type Services, StartError } from './services.ts';
 
 export interface AppOptions {
   settings: Settings;
+  /** Of this program. */
+  version?: string;
   /** Milliseconds since 1970; tests set their own. */
   clock?: () => number;
   /** A clock that never goes back, in milliseconds; tests set their own. */
   nowMs?: () => number;
   /** In place of the one that writes to standard output. */
   logger?: Logger;
+  /** For one worker of several, whose metrics are those of all. */
+  gatherMetrics?: GatherMetrics | undefined;
 }
 
-export interface App {
+export interface App extends Pick<Services, 'store' | 'keys' | 'instances' | 'audit' | 'egress' | 'keyCare'> {
   server: ReturnType<typeof createServer>;
-  store: Store;
-  keys: Keys;
-  egress: EgressDispatcher;
   logger: Logger;
   /** Starts to listen; resolves to the base address. */
   listen(): Promise<string>;
@@ -47,34 +41,61 @@ export interface App {
   stop(): Promise<void>;
 }
 
+const HOUR_MS = 3_600_000;
 /** Connections that may wait to be taken: with Node's 511, each one of a burst beyond waits a second to try again. */
 const BACKLOG = 4096;
 /** Time for the last answers to leave, once every call has ended. */
 const LAST_BYTES_MS = 1000;
+/** Calls that may wait for a slot of one instance. */
+const WAITING_CALLS_MAX = 1_000;
 
 export async function createApp({
   settings,
+  version = 'unknown',
   clock = Date.now,
   nowMs = () => performance.now(),
   logger,
+  gatherMetrics,
 }: AppOptions): Promise<App> {
   const log = logger ?? createLogger(settings.log.level);
-  const egress = openEgress(settings);
-  const store = await openStore(settings.store.url);
-  const keys = await createKeys({
-    store,
-    clock,
-    hashSecret: settings.keys.hashSecret ?? undefined,
-    onError: (error) => log.error('key store', { err: describeError(error) }),
+  const services = await openServices({ settings, version, clock, logger: log, isServing: true });
+  const { store, keys, instances, audit, egress, keyCare } = services;
+  const metrics = createMetrics(
+    classifyAction,
+    {
+      audit: () => audit,
+      instanceKeys: () => keyCare.states(),
+      isStoreWatched: () => store.isWatching,
+      now: clock,
+    },
+    gatherMetrics,
+  );
+  const idempotency = createIdempotency({
+    store: store.idempotency,
+    secret: keys.deriveSecret('idempotency keys'),
+    keptForMs: settings.idempotency.keptHours * HOUR_MS,
+    answerBytesMax: settings.idempotency.answerBytesMax,
+    onError: (error) => log.error('idempotency', { err: describeError(error) }),
   });
-  const metrics = createMetrics(classifyAction);
   const admission = new Admission();
+  const readiness = async () => ({
+    traffic: {
+      state: admission.isStopping ? ('failed' as const) : ('ok' as const),
+      detail: admission.isStopping ? 'shutting down' : null,
+    },
+    ...(await services.check()),
+  });
+  const events = combineEvents([logEvents(log), metrics, auditEvents(audit)]);
   const server = createServer({
     http: settings.http,
     keys,
     slowdown: createSlowdown({ clock: nowMs }),
     admission,
     egress,
+    instances,
+    limits: new KeyLimits(nowMs, clock),
+    idempotency,
+    instanceSlots: new Slots(WAITING_CALLS_MAX),
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
     servers: new Servers({
       egress,
@@ -83,7 +104,7 @@ export async function createApp({
       bytesMax: settings.upstream.answerBytesMax,
     }),
     protocolFor: readProtocols(settings),
-    events: combineEvents(logEvents(log), metrics),
+    events,
     metrics,
     nowMs,
     settings: {
@@ -92,17 +113,25 @@ export async function createApp({
       isDebug: settings.errors.debug,
       batchConcurrency: settings.batch.concurrency,
     },
-    readiness: async () => ({
-      traffic: admission.isStopping ? 'shutting down' : null,
-      store: await probeStore(store),
-    }),
+    readiness,
+    admin: {
+      token: settings.admin.token,
+      adminFor: services.adminFor,
+      // Of its own: bad client keys do not slow administrators down.
+      slowdown: createSlowdown({ clock: nowMs }),
+      clock,
+      events,
+    },
   });
 
   return {
     server,
     store,
     keys,
+    instances,
+    audit,
     egress,
+    keyCare,
     logger: log,
     async listen() {
       const { host, port } = settings.http;
@@ -111,6 +140,7 @@ export async function createApp({
       } catch (error) {
         throw explainListenError(error, host, port);
       }
+      keyCare.start();
       const address = server.server.address();
       if (address === null || typeof address === 'string') throw new Error('not listening on TCP');
       return formatAddress(address);
@@ -121,31 +151,24 @@ export async function createApp({
       const timer = setTimeout(() => server.server.closeAllConnections(), LAST_BYTES_MS);
       await server.close();
       clearTimeout(timer);
-      await egress.close();
-      await keys.close();
-      await store.close();
+      await idempotency.close();
+      await services.close();
     },
   };
 }
 
-function openEgress(settings: Settings): EgressDispatcher {
-  const { policy, faults } = parseEgressPolicy(settings.egress.allow);
-  if (faults.length > 0) throw new StartError(explainPolicyFaults(faults).join('\n'));
-  return createEgressDispatcher({
-    allow: policy,
-    connectTimeoutMs: settings.upstream.connectTimeoutMs,
-    firstByteTimeoutMs: settings.upstream.firstByteTimeoutMs,
-  });
+/** The audit's part in what can be observed. */
+function auditEvents(audit: Services['audit']): Events {
+  return {
+    requestStarted() {},
+    requestEnded() {},
+    callEnded: (record) => audit.recordCall(record),
+    requestRefused: (record) => audit.recordRefusal(record),
+    faultSeen() {},
+  };
 }
 
-/** Faults of `egress.allow`, for the operator; a password in an entry is not shown. */
-export function explainPolicyFaults(faults: ReturnType<typeof parseEgressPolicy>['faults']): string[] {
-  return faults.map(
-    ({ entry, message }) => `egress.allow: "${maskValue('egress.allow', entry)}": ${message}`,
-  );
-}
-
-/** The operator's choice of protocol, by the server's origin. */
+/** The operator's choice of protocol: the instance's own, or by the server's origin. */
 function readProtocols({ upstream }: Settings): TranslateDeps['protocolFor'] {
   const byOrigin = new Map(
     upstream.protocolFor.map((entry) => {
@@ -154,16 +177,10 @@ function readProtocols({ upstream }: Settings): TranslateDeps['protocolFor'] {
     }),
   );
   const otherwise = upstream.protocol as 'auto' | Protocol;
-  return ({ origin }) => byOrigin.get(origin) ?? otherwise;
-}
-
-async function probeStore(store: Store): Promise<string | null> {
-  try {
-    await store.keys.isEmpty();
-    return null;
-  } catch {
-    return 'the store does not answer; see the log';
-  }
+  return ({ origin, instance }) => {
+    const own = instance?.protocol ?? 'auto';
+    return own === 'auto' ? (byOrigin.get(origin) ?? otherwise) : own;
+  };
 }
 
 function explainListenError(error: unknown, host: string, port: number): unknown {

@@ -1,6 +1,6 @@
 /** The program: gives the command line its surroundings and takes its exit status. */
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { runCommandLine } from './cli/run.ts';
 
@@ -31,6 +31,7 @@ process.exitCode = await runCommandLine(
     print: (text) => process.stdout.write(text),
     complain: (text) => process.stderr.write(text),
     readInput: (path) => (path === '-' ? buffer(process.stdin) : readFile(path)),
+    writeFile: (path, text) => writeFile(path, text),
     untilStopped,
   },
 );

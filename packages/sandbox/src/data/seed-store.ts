@@ -11,10 +11,11 @@ const seededAt = '2026-11-21 01:30:31';
 
 export type Seed = Readonly<Record<string, readonly Row[]>>;
 
-export function seedStore(models: ReadonlyMap<string, Model>): Store {
+/** `more`: what depends on how this sandbox was started. */
+export function seedStore(models: ReadonlyMap<string, Model>, more: Seed = {}): Store {
   const store = new Store();
   store.transact(() => {
-    for (const part of [world, people, companies, contacts, products, sales, crm]) {
+    for (const part of [world, people, companies, contacts, products, sales, crm, more]) {
       for (const [model, rows] of Object.entries(part)) putRows(store, models, model, rows);
     }
     describeModels(store, models);

@@ -1,5 +1,6 @@
 /** The models of the company that the sandbox plays, in the order of ir.model. */
 import type { ModelSpec } from '../orm/model.ts';
+import { apiKey } from './api-key.ts';
 import { company, language, user } from './company.ts';
 import { lead, stage, tag } from './crm.ts';
 import { partner, partnerCategory } from './partner.ts';
@@ -32,4 +33,5 @@ export const allModels: readonly ModelSpec[] = [
   tag,
   stage,
   lead,
+  apiKey,
 ];

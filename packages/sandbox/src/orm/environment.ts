@@ -15,12 +15,15 @@ export class Environment {
   readonly context: JsonObject;
   /** Past all rights, as Odoo's sudo(). */
   readonly isSuperuser: boolean;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
 
   constructor(parts: {
     store: Store;
     models: ReadonlyMap<string, Model>;
     personality: Personality;
     uid: number;
+    clock: () => number;
     context?: JsonObject;
     isSuperuser?: boolean;
   }) {
@@ -28,6 +31,7 @@ export class Environment {
     this.models = parts.models;
     this.personality = parts.personality;
     this.uid = parts.uid;
+    this.clock = parts.clock;
     this.context = parts.context ?? {};
     this.isSuperuser = parts.isSuperuser ?? false;
   }
@@ -72,8 +76,16 @@ export class Environment {
     return (this.companyIds === this.userCompanyIds ? this.user['company_id'] : this.companyIds[0]) as number;
   }
 
-  /** UTC, as Odoo writes datetimes. */
   get now(): string {
-    return new Date().toISOString().slice(0, 19).replace('T', ' ');
+    return this.timeIn(0);
   }
+
+  timeIn(ms: number): string {
+    return printTime(this.clock() + ms);
+  }
+}
+
+/** As Odoo writes datetimes, which are UTC. */
+export function printTime(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }

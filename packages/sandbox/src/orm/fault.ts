@@ -12,7 +12,7 @@ export class Fault extends Error {
   }
 }
 
-export const accessDenied = () => new Fault('odoo.exceptions.AccessDenied', 'Access Denied');
+export const accessDenied = (message = 'Access Denied') => new Fault('odoo.exceptions.AccessDenied', message);
 export const accessError = (message: string) => new Fault('odoo.exceptions.AccessError', message);
 export const userError = (message: string) => new Fault('odoo.exceptions.UserError', message);
 export const validationError = (message: string) => new Fault('odoo.exceptions.ValidationError', message);

@@ -1,5 +1,4 @@
 /** Who calls /json/2 and /doc-bearer: the user of the API key in the Authorization header (FACTS 4.8, 4.9). */
-import { users } from '../data/users.ts';
 import { httpFault } from './http-fault.ts';
 import type { Instance } from './instance.ts';
 
@@ -12,8 +11,8 @@ export function checkBearer(instance: Instance, authorization: string | undefine
       'User not authenticated, use an API Key with a Bearer Authorization header.',
     );
   }
-  const user = Object.values(users).find((known) => known.apiKey === key);
-  if (user) return user.userId;
+  const uid = instance.findUser(key);
+  if (uid !== undefined) return uid;
   instance.requests.wrongKeys++;
   throw httpFault('Unauthorized', 'Invalid apikey');
 }

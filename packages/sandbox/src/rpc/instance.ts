@@ -1,9 +1,11 @@
 /** One running Odoo: its version, its data, its users and what was asked of it. Knows no protocol. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seedApiKeys } from '../data/api-keys.ts';
 import { seedStore } from '../data/seed-store.ts';
 import { database, users } from '../data/users.ts';
 import type { Json } from '../json/value.ts';
 import { allModels } from '../models/all-models.ts';
+import { findApiKey } from '../models/api-key.ts';
 import { Environment } from '../orm/environment.ts';
 import { accessDenied, Fault, keyError } from '../orm/fault.ts';
 import type { Model } from '../orm/model.ts';
@@ -29,27 +31,38 @@ interface Counters {
   wrongKeys: number;
 }
 
+export interface InstanceOptions {
+  /** Time that a wrong key costs. */
+  readonly authDelayMs: number;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** When the keys of the seed expire; null: never. */
+  readonly keysExpireAt: number | null;
+  /** Whether users who are no administrators may make and remove keys by call (19). */
+  readonly programmaticKeys: boolean;
+}
+
 export class Instance {
   readonly personality: Personality;
   readonly requests: Counters;
   readonly #models: ReadonlyMap<string, Model>;
   readonly #seed: Store;
-  readonly #authDelayMs: number;
+  readonly #options: InstanceOptions;
   #store: Store;
 
   /** `before`: the instance that this one takes over from, with its data and its counters. */
-  constructor(personality: Personality, authDelayMs: number, before?: Instance) {
+  constructor(personality: Personality, options: InstanceOptions, before?: Instance) {
     this.personality = personality;
-    this.#authDelayMs = authDelayMs;
+    this.#options = options;
     this.#models = buildModels(allModels, personality);
-    this.#seed = seedStore(this.#models);
+    this.#seed = seedStore(this.#models, seedApiKeys(options));
     this.#store = before ? before.#store : this.#seed.copy();
     this.requests = before?.requests ?? { total: 0, calls: {}, routes: {}, wrongKeys: 0 };
   }
 
   /** Another version on the same data. This one stays whole: a request that it has begun ends as it began. */
   upgrade(personality: Personality): Instance {
-    return new Instance(personality, this.#authDelayMs, this);
+    return new Instance(personality, this.#options, this);
   }
 
   reset(): void {
@@ -66,7 +79,14 @@ export class Instance {
   }
 
   environment(uid: number): Environment {
-    return new Environment({ store: this.#store, models: this.#models, personality: this.personality, uid });
+    const { clock } = this.#options;
+    return new Environment({
+      store: this.#store,
+      models: this.#models,
+      personality: this.personality,
+      uid,
+      clock,
+    });
   }
 
   /** What X-Odoo-Database may say; without it the only database is found. */
@@ -85,11 +105,16 @@ export class Instance {
     );
   }
 
+  /** Whose API key it is; undefined where it opens nothing, or does no more. */
+  findUser(key: string): number | undefined {
+    return findApiKey(this.environment(0), key)?.['user_id'] as number | undefined;
+  }
+
   async checkKey(uid: number, key: Json | undefined): Promise<void> {
     // OdooBot and the public user are refused unseen, without a hash.
     if (!key || typeof key !== 'string' || uid <= 1) throw accessDenied();
     const known = Object.values(users).find((user) => user.userId === uid);
-    if (known && (key === known.apiKey || key === known.password)) return;
+    if (key === known?.password || this.findUser(key) === uid) return;
     if (!this.#store.get('res.users', uid)) {
       const environment = this.environment(uid);
       throw recordMissing(environment, environment.model('res.users'), uid);
@@ -101,7 +126,7 @@ export class Instance {
   /** The user's id, or undefined for wrong credentials. */
   async logIn(login: string, password: string): Promise<number | undefined> {
     const user = Object.values(users).find((known) => known.login === login);
-    if (user && (password === user.password || password === user.apiKey)) return user.userId;
+    if (user && (password === user.password || this.findUser(password) === user.userId)) return user.userId;
     await this.#refuseKey();
     return undefined;
   }
@@ -109,6 +134,7 @@ export class Instance {
   // Odoo hashes every wrong key with 600 000 rounds and never remembers it (FACTS 4.6).
   async #refuseKey(): Promise<void> {
     this.requests.wrongKeys++;
-    if (this.#authDelayMs > 0) await sleep(this.#authDelayMs);
+    const { authDelayMs } = this.#options;
+    if (authDelayMs > 0) await sleep(authDelayMs);
   }
 }

@@ -61,6 +61,7 @@ export const version16: Personality = {
         compute: (_, row) => row['write_date'] ?? null,
       }),
     },
+    'res.users.apikeys': { expiration_date: undefined },
     'sale.order': { locked: undefined },
     'product.template': {
       type: selection(

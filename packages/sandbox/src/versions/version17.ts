@@ -41,6 +41,7 @@ export const version17: Personality = {
   },
   fields: {
     'ir.model.fields': { company_dependent: undefined },
+    'res.users.apikeys': { expiration_date: undefined },
     'res.country': { country_group_codes: undefined },
   },
   copyIsList: false,

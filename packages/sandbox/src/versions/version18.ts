@@ -108,6 +108,8 @@ export const version18: Personality = {
     web_save_multi: undefined,
     web_resequence: undefined,
     user_has_groups: undefined,
+    'res.users.apikeys/generate': undefined,
+    'res.users.apikeys/revoke': undefined,
     'res.users/authenticate': undefined,
     'res.users/get_totp_invite_url': undefined,
   },

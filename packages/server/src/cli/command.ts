@@ -1,5 +1,6 @@
 /** What a command is: its words, its options, and what it runs with. docs/cli.md is generated from these. */
 import type { Sources } from '../config/load.ts';
+import type { Environment } from '../config/read-environment.ts';
 import type { Settings } from '../config/schema.ts';
 
 /** The surroundings of a command, handed in so that tests can watch them. */
@@ -10,12 +11,16 @@ export interface Surroundings {
   complain(text: string): void;
   /** The bytes of a file, or of standard input for `-`. */
   readInput(path: string): Promise<Buffer>;
+  /** Makes or replaces a file. */
+  writeFile(path: string, text: string): Promise<void>;
   /** Resolves when the operator asks the program to end. */
   untilStopped(): Promise<void>;
 }
 
 export interface CommandOption {
   type: 'string' | 'boolean';
+  /** A letter for it: `-f`. */
+  short?: string;
   /** How the value is called in the help; for `string` only. */
   value?: string;
   description: string;
@@ -28,6 +33,9 @@ export interface CommandInput extends Surroundings {
   isSet(name: string): boolean;
   settings: Settings;
   sources: Sources;
+  /** Of this program. */
+  version: string;
+  env: Environment;
 }
 
 export interface Command {
@@ -46,6 +54,13 @@ export interface Command {
 /** A fault in how a command was called or in its surroundings: its message says how to mend it. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
+  /** The exit status: 2 where the command was called wrongly, 1 where it failed. */
+  readonly status: 1 | 2;
+
+  constructor(message: string, status: 1 | 2 = 2) {
+    super(message);
+    this.status = status;
+  }
 }
 
 /** Options that every command takes. */

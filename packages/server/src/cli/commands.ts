@@ -1,12 +1,33 @@
 /** Every command, in the order of the help. */
+import { applyCommand } from './apply.ts';
+import { auditExportCommand, auditListCommand, auditVerifyCommand } from './audit.ts';
 import { callCommand } from './call.ts';
 import type { Command } from './command.ts';
 import { configCheckCommand, configPrintCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
-import { keysCreateCommand, keysListCommand, keysRevokeCommand } from './keys.ts';
+import { exportCommand } from './export.ts';
+import {
+  instancesAddCommand,
+  instancesListCommand,
+  instancesRemoveCommand,
+  instancesRotateKeyCommand,
+  instancesShowCommand,
+  instancesUpdateCommand,
+} from './instances.ts';
+import {
+  keysCreateCommand,
+  keysExplainCommand,
+  keysListCommand,
+  keysRevokeCommand,
+  keysRotateCommand,
+  keysShowCommand,
+  keysUpdateCommand,
+} from './keys.ts';
+import { migrateCommand } from './migrate.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
+import { vaultKeyCommand, vaultResealCommand } from './vault.ts';
 
 export const COMMANDS: readonly Command[] = [
   serveCommand,
@@ -16,7 +37,25 @@ export const COMMANDS: readonly Command[] = [
   doctorCommand,
   keysCreateCommand,
   keysListCommand,
+  keysShowCommand,
+  keysUpdateCommand,
   keysRevokeCommand,
+  keysRotateCommand,
+  keysExplainCommand,
+  instancesAddCommand,
+  instancesListCommand,
+  instancesShowCommand,
+  instancesUpdateCommand,
+  instancesRemoveCommand,
+  instancesRotateKeyCommand,
+  vaultKeyCommand,
+  vaultResealCommand,
+  auditListCommand,
+  auditExportCommand,
+  auditVerifyCommand,
+  applyCommand,
+  exportCommand,
+  migrateCommand,
   configPrintCommand,
   configCheckCommand,
 ];

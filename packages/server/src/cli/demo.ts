@@ -1,9 +1,10 @@
 /** `demo`: a sandbox Odoo, the proxy in front of it, and one real call whose request and answer are shown. */
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
-import { type App, createApp, StartError } from '../app.ts';
+import { type App, createApp } from '../app.ts';
 import type { Settings } from '../config/schema.ts';
 import { createLogger } from '../observe/log.ts';
+import { StartError } from '../services.ts';
 import type { Command } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 

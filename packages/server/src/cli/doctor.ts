@@ -1,10 +1,10 @@
 /** `doctor`: checks step by step whether the proxy can work with an Odoo server, and says what to do where it cannot. */
-import { explainPolicyFaults } from '../app.ts';
 import { createEgressDispatcher, type EgressDispatcher, type EgressFailure } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 import { readBaseUrl } from '../execute/base-url.ts';
 import { Denial } from '../execute/denial.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
+import { explainPolicyFaults } from '../services.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 import { postJson } from './post.ts';
 

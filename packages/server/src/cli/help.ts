@@ -68,6 +68,7 @@ function describeUsage({ name, arguments: args }: Command): string {
   return [name, ...args].join(' ');
 }
 
-function describeOption(name: string, { type, value }: CommandOption): string {
-  return type === 'boolean' ? `--${name}` : `--${name} <${value ?? 'value'}>`;
+function describeOption(name: string, { type, short, value }: CommandOption): string {
+  const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
+  return type === 'boolean' ? names : `${names} <${value ?? 'value'}>`;
 }

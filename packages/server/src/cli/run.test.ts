@@ -28,6 +28,7 @@ function run(...argv: string[]): Promise<number> {
         complained += text;
       },
       readInput: () => Promise.reject(Object.assign(new Error('/a/path'), { code: 'EACCES' })),
+      writeFile: () => Promise.reject(new Error('no command here writes a file')),
       untilStopped: () => Promise.resolve(),
     },
   );
@@ -62,7 +63,7 @@ describe('help', () => {
 describe('what is called wrongly ends with 2 and says how to call it', () => {
   it.each([
     [['serv'], /no command "serv".*Did you mean "serve"/],
-    [['keys'], /"keys" goes with one of: keys create, keys list, keys revoke/],
+    [['keys'], /"keys" goes with one of: keys create, keys list, keys show, keys update, keys revoke/],
     [['keys', 'remove', 'x'], /no command "keys remove"/],
     [['key', 'list'], /Did you mean "keys list"/],
     [['keys', 'revoke'], /Call it as: erp-proxy keys revoke <id>/],

@@ -1,13 +1,16 @@
 /** The command line: finds the command, loads the settings, turns faults into one clear message and an exit status. */
 import { parseArgs } from 'node:util';
-import { StartError } from '../app.ts';
+import { AdminError } from '../admin/admin.ts';
 import { splitFlags } from '../config/flags.ts';
 import { type LoadOptions, loadSettings } from '../config/load.ts';
 import { findNearestName } from '../config/nearest.ts';
-import { explainReadError } from '../config/read-error.ts';
+import { explainReadError, readErrorCode } from '../config/read-error.ts';
+import { VaultError } from '../instances/vault.ts';
+import { StartError } from '../services.ts';
 import { StoreError } from '../stores/store-error.ts';
 import { COMMON_OPTIONS, type Command, CommandError, type Surroundings } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { explainProblem } from './explain-problem.ts';
 import { renderCommandHelp, renderHelp } from './help.ts';
 
 export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'cwd'> {
@@ -41,23 +44,44 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
     return await command.run({
       ...surroundings,
       readInput: (path) => surroundings.readInput(path).catch((error) => explainUnread(path, error)),
+      writeFile: (path, text) =>
+        surroundings.writeFile(path, text).catch((error) => explainUnwritten(path, error)),
       arguments: positionals,
       option: (name) => values[name] as string | undefined,
       isSet,
       settings: loaded.settings,
       sources: loaded.sources,
+      version: options.version,
+      env: options.env,
     });
   } catch (error) {
-    if (error instanceof CommandError || error instanceof StartError || error instanceof StoreError) {
-      surroundings.complain(`${error.message}\n`);
-      return error instanceof CommandError ? 2 : 1;
-    }
-    throw error;
+    const { message, status } = explainError(error);
+    surroundings.complain(`${message}\n`);
+    return status;
   }
+}
+
+/** What an operator can mend, in words, and the exit status; anything else is thrown on. */
+function explainError(error: unknown): { message: string; status: number } {
+  if (error instanceof CommandError) return error;
+  if (error instanceof AdminError) {
+    return { message: explainProblem(error.problem), status: error.problem.status === 400 ? 2 : 1 };
+  }
+  if (error instanceof StartError || error instanceof StoreError || error instanceof VaultError) {
+    return { message: error.message, status: 1 };
+  }
+  throw error;
 }
 
 function explainUnread(path: string, error: unknown): never {
   throw new CommandError(`${path}: ${explainReadError(error)}`);
+}
+
+function explainUnwritten(path: string, error: unknown): never {
+  throw new CommandError(
+    `${path}: the file cannot be written (${readErrorCode(error) ?? 'unknown fault'})`,
+    1,
+  );
 }
 
 function findCommand(rest: readonly string[]): Command | undefined {
@@ -90,13 +114,16 @@ function runWithoutCommand(
 
 function parseOptions(command: Command, args: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, { type }]) => [name, { type }]),
+    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, { type, short }]) => [
+      name,
+      short === undefined ? { type } : { type, short },
+    ]),
   );
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     // Node goes on to explain options that begin with a dash, which none of ours does.
-    const [what] = (error as Error).message.split('. ');
+    const [what] = (error as Error).message.split(/\.\s/);
     throw new CommandError(`${what}. See erp-proxy ${command.name} --help.`);
   }
 }

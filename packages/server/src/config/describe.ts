@@ -4,6 +4,7 @@
 import {
   findSetting,
   GROUP_NAMES,
+  isSettingName,
   nameFileVariable,
   nameVariable,
   SETTING_NAMES,
@@ -13,7 +14,11 @@ import type { SettingName } from './schema.ts';
 
 /** The text of docs/settings.md. */
 export function renderSettingsMarkdown(): string {
-  const groups = GROUP_NAMES.map((group) => [`## ${group}`, ...listNames(group).map(describeSetting)]);
+  const groups = GROUP_NAMES.map((group) =>
+    isSettingName(group)
+      ? [describeSetting(group, '##')]
+      : [`## ${group}`, ...listNames(group).map((name) => describeSetting(name, '###'))],
+  );
   return `${[INTRODUCTION, ...groups.flat()].join('\n\n')}\n`;
 }
 
@@ -23,7 +28,9 @@ export function renderSettingsMarkdown(): string {
  */
 export function renderExampleYaml(): string {
   const groups = GROUP_NAMES.map((group) =>
-    [`${group}:`, ...listNames(group).map(exemplifySetting)].join('\n'),
+    isSettingName(group)
+      ? exemplifySetting(group, '')
+      : [`${group}:`, ...listNames(group).map((name) => exemplifySetting(name, '  '))].join('\n'),
   );
   return `${[EXAMPLE_HEAD, ...groups].join('\n\n')}\n`;
 }
@@ -50,11 +57,11 @@ function listNames(group: string): SettingName[] {
   return SETTING_NAMES.filter((name) => splitName(name)[0] === group);
 }
 
-function describeSetting(name: SettingName): string {
+function describeSetting(name: SettingName, heading: '##' | '###'): string {
   const { kind, default: initial, description, secret } = findSetting(name);
   const shown = kind.showValue(initial);
   const variables = secret ? [nameVariable(name), nameFileVariable(name)] : [nameVariable(name)];
-  return `### ${name}
+  return `${heading} ${name}
 
 ${description}
 
@@ -63,11 +70,11 @@ ${description}
 - Variable: ${variables.map((variable) => `\`${variable}\``).join(' or ')}`;
 }
 
-function exemplifySetting(name: SettingName): string {
+function exemplifySetting(name: SettingName, indent: string): string {
   const { kind, default: initial, description } = findSetting(name);
   const comment = wrapWords(`${description} Value: ${kind.expected}.`);
-  const entry = `#${splitName(name)[1]}: ${kind.showValue(initial)}`.trimEnd();
-  return [...comment.map((line) => `# ${line}`), entry].map((line) => `  ${line}`).join('\n');
+  const entry = `#${splitName(name).at(-1)}: ${kind.showValue(initial)}`.trimEnd();
+  return [...comment.map((line) => `# ${line}`), entry].map((line) => indent + line).join('\n');
 }
 
 const LINE_LENGTH_MAX = 110;

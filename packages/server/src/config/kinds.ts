@@ -16,7 +16,11 @@ export interface Kind<Value> {
   showValue(value: Value): string;
 }
 
-export function integer(min: number, max: number, unit?: 'milliseconds' | 'calls'): Kind<number> {
+export function integer(
+  min: number,
+  max: number,
+  unit?: 'milliseconds' | 'calls' | 'days' | 'processes' | 'hours',
+): Kind<number> {
   return {
     schema: z.int().min(min).max(max),
     expected: `a whole number${unit === undefined ? '' : ` of ${unit}`} from ${min} to ${max}`,

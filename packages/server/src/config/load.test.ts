@@ -65,6 +65,16 @@ test('reads lists, sizes and empty values from the file', () => {
   expect(sources.get('keys.hashSecret')).toBe('erp-proxy.yaml:6');
 });
 
+test('takes a setting that is in no group from every source', () => {
+  expect(expectSettings({}).settings.workers).toBe(1);
+  const yaml = 'workers: 2\n';
+  expect(expectSettings({ yaml }).settings.workers).toBe(2);
+  const env = { ERP_PROXY_WORKERS: '3' };
+  expect(expectSettings({ yaml, env }).settings.workers).toBe(3);
+  const { settings, sources } = expectSettings({ yaml, env, argv: ['--workers', '4'] });
+  expect([settings.workers, sources.get('workers')]).toEqual([4, '--workers']);
+});
+
 test('takes a file that holds nothing but comments', () => {
   expect(expectSettings({ yaml: '# nothing yet\n' }).settings.http.port).toBe(8787);
 });
@@ -95,6 +105,11 @@ test.each([
     'a group that is no group',
     'http: 8080',
     'erp-proxy.yaml:1: http must hold lines of the form "name: value"',
+  ],
+  [
+    'a group in place of a setting that is in none',
+    'workers:\n  count: 2',
+    'erp-proxy.yaml:1: workers must be a whole number of processes from 1 to 128',
   ],
   ['a dotted name', 'http.port: 1', 'erp-proxy.yaml:1: write http.port as port indented below http:'],
   ['a name that is a list', '? [a]\n: b', 'erp-proxy.yaml:1: a name in the file must be plain text'],
@@ -163,7 +178,6 @@ test.each([
   ['http.host', '[::1]', 'an IP address or localhost'],
   ['http.bodyBytesMax', '32MB', 'a number of bytes from 1 to 256MiB, plain or with a unit: KiB, MiB, GiB'],
   ['http.bodyBytesMax', '1GiB', 'a number of bytes from 1 to 256MiB, plain or with a unit: KiB, MiB, GiB'],
-  ['store.url', 'mysql://host/db', 'sqlite:<path of a file> or memory:'],
   ['upstream.timeoutMs', '0', 'a whole number of milliseconds from 1 to 300000'],
   ['upstream.timeoutMs', '300001', 'a whole number of milliseconds from 1 to 300000'],
   ['batch.concurrency', '101', 'a whole number of calls from 1 to 100'],
@@ -258,6 +272,12 @@ test('reads a secret from the file that its variable names, without the last lin
   expect(sources.get('keys.hashSecret')).toBe('ERP_PROXY_KEYS_HASH_SECRET_FILE');
 });
 
+test('reads a setting that holds a secret in part from a file too', () => {
+  const files = { '/run/secrets/store-url': 'postgres://me:hunter2@host/db\n' };
+  const { settings } = expectSettings({ files, env: { ERP_PROXY_STORE_URL_FILE: '/run/secrets/store-url' } });
+  expect(settings.store.url).toBe('postgres://me:hunter2@host/db');
+});
+
 test('refuses a secret that is given both by itself and by a file', () => {
   const env = { ERP_PROXY_KEYS_HASH_SECRET: SECRET, ERP_PROXY_KEYS_HASH_SECRET_FILE: 'run/secret' };
   expect(listFaults({ files: { '/srv/run/secret': SECRET }, env })).toEqual([
@@ -285,7 +305,7 @@ test.each([
   ['with a wrong escape', { yaml: 'keys:\n  hashSecret: "hunter2\\q"\n' }],
   ['behind an unknown anchor', { yaml: 'keys:\n  hashSecret: *hunter2\n' }],
   ['twice in the file', { yaml: 'keys:\n  hashSecret: hunter2\n  hashSecret: hunter2\n' }],
-  ['in the URL of a store', { argv: ['--store.url=postgres://me:hunter2@host/db'] }],
+  ['in the URL of a store', { argv: ['--store.url=mysql://me:hunter2@host/db'] }],
 ] satisfies [string, Given][])('shows no secret in a fault: %s', (_what, given) => {
   const faults = listFaults(given);
   expect(faults).not.toEqual([]);

@@ -75,11 +75,13 @@ function explainWrongValue({ name, value }: Given): string {
 const SHOWN_LENGTH_MAX = 80;
 
 function nestValues(values: ReadonlyMap<SettingName, unknown>): Settings {
+  const settings: Record<string, unknown> = {};
   const groups: Record<string, Record<string, unknown>> = {};
   for (const [name, value] of values) {
     const [group, key] = splitName(name);
-    groups[group] = { ...groups[group], [key]: value };
+    if (key === undefined) settings[group] = value;
+    else groups[group] = { ...groups[group], [key]: value };
   }
   // The keys are the schema's own and each value has passed its leaf's schema.
-  return groups as unknown as Settings;
+  return { ...settings, ...groups } as unknown as Settings;
 }

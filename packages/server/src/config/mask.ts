@@ -7,7 +7,7 @@ import type { SettingName } from './schema.ts';
 /** Takes any value, of the right type or not, since faults show what was given. */
 export function maskValue(name: SettingName, value: unknown): unknown {
   if (value === null) return null;
-  return findSetting(name).secret ? '***' : maskUserInfo(value);
+  return findSetting(name).secret === true ? '***' : maskUserInfo(value);
 }
 
 /** Databases and proxies are often named by URLs that hold a password. */

@@ -3,6 +3,7 @@ import { nameFileVariable, nameVariable, SETTING_NAMES } from './names.ts';
 
 test('derives the variable of a setting from its name', () => {
   expect(nameVariable('http.port')).toBe('ERP_PROXY_HTTP_PORT');
+  expect(nameVariable('workers')).toBe('ERP_PROXY_WORKERS');
   expect(nameVariable('http.bodyBytesMax')).toBe('ERP_PROXY_HTTP_BODY_BYTES_MAX');
   expect(nameVariable('upstream.refusedCredentialsTtlMs')).toBe(
     'ERP_PROXY_UPSTREAM_REFUSED_CREDENTIALS_TTL_MS',
@@ -10,8 +11,8 @@ test('derives the variable of a setting from its name', () => {
   expect(nameFileVariable('keys.hashSecret')).toBe('ERP_PROXY_KEYS_HASH_SECRET_FILE');
 });
 
-test('gives no two settings the same variable, and every setting a group and a key', () => {
+test('gives no two settings the same variable, and every setting a key, in a group or in none', () => {
   const variables = SETTING_NAMES.flatMap((name) => [nameVariable(name), nameFileVariable(name)]);
   expect(new Set(variables).size).toBe(variables.length);
-  for (const name of SETTING_NAMES) expect(name).toMatch(/^[a-z]+\.[a-z][A-Za-z]*$/);
+  for (const name of SETTING_NAMES) expect(name).toMatch(/^([a-z]+\.)?[a-z][A-Za-z]*$/);
 });

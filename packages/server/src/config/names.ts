@@ -7,7 +7,7 @@ export const VARIABLE_PREFIX = 'ERP_PROXY_';
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** `http`, `store` and so on, in the order of the schema. */
+/** `http`, `store` and so on, in the order of the schema; a setting in no group is one by itself. */
 export const GROUP_NAMES: readonly string[] = [...new Set(SETTING_NAMES.map((name) => splitName(name)[0]))];
 
 /** `http.bodyBytesMax` → `ERP_PROXY_HTTP_BODY_BYTES_MAX` */
@@ -25,9 +25,10 @@ export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name);
 }
 
-/** `http.port` → `['http', 'port']` */
-export function splitName(name: SettingName): [group: string, key: string] {
-  return name.split('.') as [string, string];
+/** `http.port` → `['http', 'port']`, `workers` → `['workers']` */
+export function splitName(name: SettingName): [group: string, key?: string] {
+  const [group = '', key] = name.split('.');
+  return key === undefined ? [group] : [group, key];
 }
 
 /** The leaf of a name, seen without the type of its value. */

@@ -25,5 +25,6 @@ export function printSettings(settings: Settings, sources: Sources, format: 'tex
 
 function readSetting(settings: Settings, name: SettingName): unknown {
   const [group, key] = splitName(name);
-  return (settings as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[group]![key];
+  const found = (settings as unknown as Readonly<Record<string, unknown>>)[group];
+  return key === undefined ? found : (found as Readonly<Record<string, unknown>>)[key];
 }

@@ -1,10 +1,11 @@
 /**
- * Reads settings from the text of a YAML file, each with its line. Knows the shape of the file (groups of settings), not
- * where it lies.
+ * Reads settings from the text of a YAML file, each with its line. Knows the shape of the file (groups of settings,
+ * and settings in none), not where it lies.
  */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLParseError } from 'yaml';
 import { type Reading, reportUnknownName } from './given.ts';
 import { findSetting, GROUP_NAMES, isSettingName, SETTING_NAMES, splitName } from './names.ts';
+import type { SettingName } from './schema.ts';
 
 /** `label` names the file in sources. */
 export function readSettingsFile(text: string, label: string): Reading {
@@ -33,6 +34,7 @@ export function readSettingsFile(text: string, label: string): Reading {
   readEntries(document.contents, 'the file', (group, groupKey, groupValue) => {
     if (isSettingName(group)) {
       const [outer, inner] = splitName(group);
+      if (inner === undefined) return readSetting(group, groupKey, groupValue);
       return report(groupKey, `write ${group} as ${inner} indented below ${outer}:`);
     }
     if (!GROUP_NAMES.includes(group)) {
@@ -40,14 +42,17 @@ export function readSettingsFile(text: string, label: string): Reading {
     }
     readEntries(groupValue, group, (key, keyNode, value) => {
       const name = `${group}.${key}`;
-      const source = locate(keyNode.range?.[0]);
-      if (!isSettingName(name)) return reading.faults.push(reportUnknownName(source, name, SETTING_NAMES));
-      const plain = readPlainValue(value);
-      if (plain === undefined) return report(keyNode, `${name} must be ${findSetting(name).kind.expected}`);
-      reading.given.push({ name, value: plain, source });
+      if (isSettingName(name)) return readSetting(name, keyNode, value);
+      reading.faults.push(reportUnknownName(locate(keyNode.range?.[0]), name, SETTING_NAMES));
     });
   });
   return reading;
+
+  function readSetting(name: SettingName, keyNode: Node, value: Node | null): void {
+    const plain = readPlainValue(value);
+    if (plain === undefined) report(keyNode, `${name} must be ${findSetting(name).kind.expected}`);
+    else reading.given.push({ name, value: plain, source: locate(keyNode.range?.[0]) });
+  }
 
   /** No value at all, as in a file of comments only, is no entry. */
   function readEntries(

@@ -20,14 +20,22 @@ export interface Setting<Value = unknown> {
   default: Value;
   /** What it does and when to change it; one or two sentences of Markdown. */
   description: string;
-  /** Masked wherever settings are shown; may also come from the file that the variable `…_FILE` names. */
-  secret?: true;
+  /**
+   * Masked wherever settings are shown, or only the user and password in it; may also come from the file that the
+   * variable `…_FILE` names.
+   */
+  secret?: true | 'in part';
 }
 
 /** An origin without a path, `=`, a protocol. */
 const PROTOCOL_FOR = /^https?:\/\/[^/=\s]+=(auto|jsonrpc|json2)$/;
+/** 32 bytes in base64, padded. */
+const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
 const HOUR_MS = 3_600_000;
-const MIB = 1024 ** 2;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const isMasterKey = (text: string) => MASTER_KEY.test(text);
 
 export const SETTINGS = {
   'http.host': define({
@@ -65,11 +73,20 @@ export const SETTINGS = {
     description:
       'Reverse proxies whose `x-forwarded-for` is believed when the address of a client matters. List yours, and nothing else: whoever is on it can claim any address.',
   }),
-  'store.url': define({
-    kind: text('sqlite:<path of a file> or memory:', (url) => /^(sqlite:.+|memory:)$/.test(url)),
-    default: 'sqlite:./data/erp-proxy.db',
+  workers: define({
+    kind: integer(1, 128, 'processes'),
+    default: 1,
     description:
-      'Where client keys are kept: `sqlite:` and the path of a file, which is created where it is missing; `memory:` forgets everything at exit.',
+      'Processes that share the port. One has thousands of calls a second; where that is not enough, set the number of cores. Needs a `store.url` that processes can share: not `memory:`.',
+  }),
+  'store.url': define({
+    kind: text('sqlite:<path of a file>, postgres://<user>@<host>/<database> or memory:', (url) =>
+      /^(sqlite:.+|postgres(ql)?:\/\/.+|memory:)$/.test(url),
+    ),
+    default: 'sqlite:./data/erp-proxy.db',
+    secret: 'in part',
+    description:
+      'Where client keys, instances and the audit are kept: `sqlite:` and the path of a file, which is created where it is missing; `postgres://` for several machines; `memory:` forgets everything at exit.',
   }),
   'keys.hashSecret': define({
     kind: optional(text('a text of at least 32 characters', (secret) => secret.length >= 32)),
@@ -77,6 +94,43 @@ export const SETTINGS = {
     secret: true,
     description:
       'Secret under which client keys are hashed. Empty: one is made at the first start and kept in the store; set it to keep it apart from the store. Changing it makes every key unknown.',
+  }),
+  'vault.masterKey': define({
+    kind: optional(text('32 random bytes in base64', isMasterKey)),
+    default: null,
+    secret: true,
+    description:
+      'Master key under which the keys of stored instances are sealed: 32 random bytes in base64, as `openssl rand -base64 32` prints them. Empty: there can be no stored instances. Whoever loses it loses the stored keys.',
+  }),
+  'vault.otherMasterKeys': define({
+    kind: list('master keys: 32 random bytes in base64 each', isMasterKey),
+    default: [],
+    secret: true,
+    description:
+      'Further master keys that may open what is sealed. To change the master key, put the new one here on every replica first, then exchange the two; what the old one sealed is sealed again at the next start, and the old one can go.',
+  }),
+  'admin.token': define({
+    kind: optional(text('a text of at least 32 characters', (secret) => secret.length >= 32)),
+    default: null,
+    secret: true,
+    description:
+      'Bearer token of the admin API (`/admin/v1`). Empty: the admin API is off, and keys are managed with the commands on this machine.',
+  }),
+  'audit.retentionDays': define({
+    kind: integer(0, 3650, 'days'),
+    default: 90,
+    description: 'Time for which records of the audit are kept. 0 keeps them for ever.',
+  }),
+  'idempotency.keptHours': define({
+    kind: integer(1, 720, 'hours'),
+    default: 24,
+    description: 'Time for which the answer to a call with an `idempotency-key` is kept, and given again.',
+  }),
+  'idempotency.answerBytesMax': define({
+    kind: bytes(16 * MIB),
+    default: 256 * KIB,
+    description:
+      'Longest answer that is kept. A write whose answer is longer is known as run, without its answer; a read is run again.',
   }),
   'egress.allow': define({
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),
@@ -150,13 +204,15 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 type SettingValue<Name extends SettingName> = (typeof SETTINGS)[Name]['default'];
 
-type GroupName = SettingName extends `${infer Group}.${string}` ? Group : never;
+type GroupOf<Name extends SettingName> = Name extends `${infer Group}.${string}` ? Group : never;
 
-/** `settings.http.port` and so on; read-only. */
+/** `settings.http.port` and so on, and `settings.workers`, which is in no group; read-only. */
 export type Settings = {
-  readonly [Group in GroupName]: {
+  readonly [Group in GroupOf<SettingName>]: {
     readonly [Name in SettingName as Name extends `${Group}.${infer Key}` ? Key : never]: SettingValue<Name>;
   };
+} & {
+  readonly [Name in Exclude<SettingName, `${string}.${string}`>]: SettingValue<Name>;
 };
 
 /** Fixes the type of the default to that of the kind: `number`, not `8787`. */

@@ -9,10 +9,16 @@ import {
   EgressBreak,
   type EgressFailure,
   type EgressRequest,
+  type EgressTrust,
 } from './exchange.ts';
 import { parseEgressPolicy } from './policy.ts';
 import { type RawServer, startRawServer } from './raw-server.fixture.ts';
-import { TEST_CERTIFICATE, TEST_KEY } from './test-certificate.fixture.ts';
+import {
+  OTHER_TEST_CERTIFICATE,
+  OTHER_TEST_KEY,
+  TEST_CERTIFICATE,
+  TEST_KEY,
+} from './test-certificate.fixture.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -405,6 +411,110 @@ describe('TLS', () => {
     await until(() => server.sockets.size === 1);
     for (const socket of server.sockets) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     expect(await outcome).toMatchObject({ reason: 'tls', sent: false });
+  });
+});
+
+describe('a trust', () => {
+  const resolve = async () => ['127.0.0.1'];
+  const tls = { key: TEST_KEY, cert: TEST_CERTIFICATE };
+  const TRUSTED: EgressTrust = { id: 'own', certificates: TEST_CERTIFICATE, isAllowed: false };
+  const ALLOWED: EgressTrust = { id: 'allowed', certificates: null, isAllowed: true };
+  const nothing = parseEgressPolicy([]).policy;
+
+  test('reaches a server by the certificate it has, and nobody else does by it', async () => {
+    const server = await serve((socket) => socket.write(KEEPING), { tls });
+    const dispatcher = makeDispatcher({ resolve });
+    const origin = `https://erp.test:${server.port}`;
+    for (let round = 0; round < 2; round++) {
+      expect(await read((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
+      expect(await send(dispatcher, origin)).toMatchObject({ reason: 'tls', sent: false });
+    }
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('has its certificates in place of those that hold for all', async () => {
+    const server = await serve((socket) => socket.write(KEEPING), { tls });
+    const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
+    const origin = `https://erp.test:${server.port}`;
+    expect(await read((await sendWell(dispatcher, origin)).body)).toBe('hello');
+    const trust = { id: 'other', certificates: OTHER_TEST_CERTIFICATE, isAllowed: false };
+    expect(await send(dispatcher, origin, { trust })).toMatchObject({ reason: 'tls', sent: false });
+  });
+
+  test('takes several certificates, which may be anywhere in the text', async () => {
+    const certificates = `the old one:\n${OTHER_TEST_CERTIFICATE}\nand the new one:\n${TEST_CERTIFICATE}\n`;
+    const trust = { id: 'both', certificates, isAllowed: false };
+    const dispatcher = makeDispatcher({ resolve });
+    for (const pair of [tls, { key: OTHER_TEST_KEY, cert: OTHER_TEST_CERTIFICATE }]) {
+      const server = await serve((socket) => socket.end(CLOSING), { tls: pair });
+      const answer = await sendWell(dispatcher, `https://erp.test:${server.port}`, { trust });
+      expect(await read(answer.body)).toBe('hello');
+    }
+  });
+
+  test('that is changed holds from the next request on, whatever connections are open', async () => {
+    const server = await serve((socket) => socket.write(KEEPING), { tls });
+    const dispatcher = makeDispatcher({ resolve });
+    const origin = `https://erp.test:${server.port}`;
+    expect(await read((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
+    const changed = { ...TRUSTED, id: 'changed', certificates: OTHER_TEST_CERTIFICATE };
+    expect(await send(dispatcher, origin, { trust: changed })).toMatchObject({ reason: 'tls', sent: false });
+    expect(await read((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
+  });
+
+  test('shares its connections with the same trust, and with no other', async () => {
+    const server = await serve((socket) => socket.write(KEEPING));
+    const dispatcher = makeDispatcher();
+    const trusts = [null, ALLOWED, { ...ALLOWED }, { ...ALLOWED, id: 'another' }, undefined];
+    for (const trust of trusts) {
+      const more = trust === undefined ? {} : { trust };
+      expect(await read((await sendWell(dispatcher, server.origin, more)).body)).toBe('hello');
+    }
+    expect(server.connections).toBe(3);
+  });
+
+  test('opens the address for its own requests, and not for others to the same origin', async () => {
+    const server = await serve((socket) => socket.write(KEEPING));
+    const dispatcher = makeDispatcher({ allow: nothing });
+    for (let round = 0; round < 2; round++) {
+      expect(dispatcher.judge(server.origin, ALLOWED)).toBeNull();
+      expect(await read((await sendWell(dispatcher, server.origin, { trust: ALLOWED })).body)).toBe('hello');
+      expect(dispatcher.judge(server.origin)).toMatchObject({ rule: 'address' });
+      expect(dispatcher.judge(server.origin, { ...ALLOWED, id: 'none', isAllowed: false })).not.toBeNull();
+      expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'denied', sent: false });
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  test('opens a name that leads to a private address over plain http, and no name to link-local', async () => {
+    const server = await serve((socket) => socket.end(CLOSING));
+    const origin = `http://erp.test:${server.port}`;
+    const dispatcher = makeDispatcher({ allow: nothing, resolve });
+    expect(await read((await sendWell(dispatcher, origin, { trust: ALLOWED })).body)).toBe('hello');
+    const misled = makeDispatcher({ allow: nothing, resolve: async () => ['169.254.169.254'] });
+    expect(await send(misled, origin, { trust: ALLOWED })).toMatchObject({ reason: 'denied', sent: false });
+  });
+
+  test('with a certificate that cannot be read is a failure of TLS', async () => {
+    const server = await serve((socket) => socket.end(CLOSING), { tls });
+    const trust = {
+      id: 'broken',
+      certificates: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
+      isAllowed: false,
+    };
+    const outcome = await send(makeDispatcher({ resolve }), `https://erp.test:${server.port}`, { trust });
+    expect(outcome).toMatchObject({ reason: 'tls', sent: false });
+  });
+
+  test('counts against the thousand that connections are kept for', async () => {
+    const server = await serve((socket) => socket.write(KEEPING));
+    const dispatcher = makeDispatcher();
+    for (let n = 0; n < 1_010; n++) {
+      const trust = { ...ALLOWED, id: String(n) };
+      await read((await sendWell(dispatcher, server.origin, { trust })).body);
+    }
+    await until(() => server.sockets.size <= 1_000);
+    expect(server.sockets.size).toBeGreaterThan(900);
   });
 });
 

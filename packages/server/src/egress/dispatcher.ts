@@ -6,7 +6,14 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import { LRUCache } from 'lru-cache';
 import { Call } from './call.ts';
 import { Connection, type ConnectionOwner } from './connection.ts';
-import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EndSignal } from './exchange.ts';
+import type {
+  EgressAnswer,
+  EgressDenial,
+  EgressFailure,
+  EgressRequest,
+  EgressTrust,
+  EndSignal,
+} from './exchange.ts';
 import { type ResolveName, rememberNames, resolveBySystem } from './names.ts';
 import type { OpeningMeans } from './opening.ts';
 import { type EgressPolicy, type EgressTarget, judgeOrigin } from './policy.ts';
@@ -19,13 +26,14 @@ export {
   type EgressDenial,
   type EgressFailure,
   type EgressRequest,
+  type EgressTrust,
   type EndListener,
   type EndSignal,
 } from './exchange.ts';
 
 export interface EgressDispatcher {
   /** What can be told without DNS: scheme, port, a literal address. */
-  judge(origin: string): EgressDenial | null;
+  judge(origin: string, trust?: EgressTrust | null): EgressDenial | null;
   /** Rejects only where the request itself is not one that can be sent (a line break in a header). */
   send(request: EgressRequest, options: { signal: EndSignal }): Promise<EgressAnswer | EgressFailure>;
   /** Ends the calls that run, closes every connection. */
@@ -45,7 +53,7 @@ export interface EgressOptions {
   nowMs?: () => number;
 }
 
-/** A caller can name any number of origins; connections are kept for so many. */
+/** A caller can name any number of origins; connections are kept for so many, each trust of one counted. */
 const ORIGINS_MAX = 1_000;
 const IDLE_CONNECTIONS_MAX = 256;
 
@@ -62,32 +70,33 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
   let isClosed = false;
 
   /** The policy never changes within a dispatcher, so that an origin that has a pool has been judged. */
-  function findPool(origin: string): Pool | EgressDenial {
-    const known = pools.get(origin);
+  function findPool(origin: string, trust: EgressTrust | null): Pool | EgressDenial {
+    const name = namePool(origin, trust);
+    const known = pools.get(name);
     if (known !== undefined) return known;
-    const target = judgeOrigin(policy, origin);
+    const target = judgeOrigin(policy, origin, trust?.isAllowed);
     if ('rule' in target) return target;
-    const pool = new Pool(new URL(origin).host, target, connections);
-    pools.set(origin, pool);
+    const pool = new Pool(new URL(origin).host, target, equip(means, trust), connections);
+    pools.set(name, pool);
     return pool;
   }
 
   return {
-    judge(origin) {
-      if (pools.has(origin)) return null;
-      const target = judgeOrigin(policy, origin);
+    judge(origin, trust = null) {
+      if (pools.has(namePool(origin, trust))) return null;
+      const target = judgeOrigin(policy, origin, trust?.isAllowed);
       return 'rule' in target ? target : null;
     },
 
     send(request, { signal }) {
-      const pool = findPool(request.origin);
+      const pool = findPool(request.origin, request.trust ?? null);
       if ('rule' in pool) return Promise.resolve(refuse('denied', pool.detail));
       if (signal.aborted) return Promise.resolve(refuse('aborted', 'the caller aborted before sending'));
       if (isClosed) return Promise.resolve(refuse('aborted', 'the proxy is shutting down'));
       return new Promise((settle) => {
         const bytes = buildRequest(request, pool.host);
         const connection = pool.take();
-        connection.run(new Call(connection, { signal, firstByteTimeoutMs }, settle), bytes, means);
+        connection.run(new Call(connection, { signal, firstByteTimeoutMs }, settle), bytes, pool.means);
       });
     },
 
@@ -103,19 +112,31 @@ function refuse(reason: 'denied' | 'aborted', detail: string): EgressFailure {
   return { ok: false, reason, sent: false, detail };
 }
 
-/** The connections of one origin that wait for a call; the last used first, so that the others can go. */
+/** No origin has a space in it, so that no trust can stand for another origin or for none. */
+function namePool(origin: string, trust: EgressTrust | null): string {
+  return trust === null ? origin : `${origin} ${trust.id}`;
+}
+
+function equip(means: OpeningMeans, trust: EgressTrust | null): OpeningMeans {
+  const certificates = trust?.certificates ?? null;
+  return certificates === null ? means : { ...means, secureContext: trustOnFirstUse([certificates]) };
+}
+
+/** The connections of one origin and trust that wait for a call; the last used first, so that the others can go. */
 class Pool implements ConnectionOwner {
   /** With the port where it is not the scheme's own, as the host header has it. */
   readonly host: string;
   readonly target: EgressTarget;
+  readonly means: OpeningMeans;
   session: Buffer | null = null;
   readonly #connections: Set<Connection>;
   #idle: Connection[] = [];
   #isRetired = false;
 
-  constructor(host: string, target: EgressTarget, connections: Set<Connection>) {
+  constructor(host: string, target: EgressTarget, means: OpeningMeans, connections: Set<Connection>) {
     this.host = host;
     this.target = target;
+    this.means = means;
     this.#connections = connections;
   }
 

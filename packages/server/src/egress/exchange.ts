@@ -1,7 +1,7 @@
 /** What goes into the egress path and what comes out of it: one request, one answer or failure, one body. */
 
 export interface EgressRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `URL.origin` */
   origin: string;
   /** Begins with `/`, may carry a query. */
@@ -10,6 +10,18 @@ export interface EgressRequest {
   headers: Record<string, string>;
   /** The whole body (FACTS 5.4, 5.6: Odoo blocks a worker on a slow body, and json2 ignores chunked ones). */
   body: Uint8Array | null;
+  /** Left out or null: what holds for all. */
+  trust?: EgressTrust | null;
+}
+
+/** How one server is trusted beyond what holds for all. */
+export interface EgressTrust {
+  /** Names it: connections are shared only by requests of the same trust to the same origin. */
+  readonly id: string;
+  /** PEM, in place of the public ones; null: the public ones. */
+  readonly certificates: string | null;
+  /** The origin of the request counts as named in `egress.allow`. */
+  readonly isAllowed: boolean;
 }
 
 /** What ends a call from outside: an AbortSignal, or something lighter that can do as much. */

@@ -124,6 +124,29 @@ describe('a CIDR or address entry', () => {
   });
 });
 
+describe('an origin that is allowed by itself', () => {
+  const { policy } = parseEgressPolicy([]);
+  const judge = (origin: string, address: string) => {
+    const target = judgeOrigin(policy, origin, true);
+    return 'rule' in target ? target : judgeAddress(policy, target, address);
+  };
+
+  test('may be private, plain http, and on a bad port, as one that an entry names', () => {
+    expect(judge('http://erp.internal:8069', '10.0.0.1')).toBeNull();
+    expect(judge('http://127.0.0.1:25', '127.0.0.1')).toBeNull();
+  });
+
+  test.each([
+    ['http://169.254.169.254', '169.254.169.254'],
+    ['http://erp.internal', '169.254.169.254'],
+    ['http://erp.internal', 'fd00:ec2::254'],
+    ['https://erp.internal', 'fe80::1'],
+    ['https://erp.internal', '0.0.0.0'],
+  ])('is not reached where no ERP lives: %s at %s', (origin, address) => {
+    expect(judge(origin, address)).toMatchObject({ rule: 'address' });
+  });
+});
+
 describe('parseEgressPolicy', () => {
   test.each([
     '',

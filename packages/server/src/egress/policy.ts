@@ -59,8 +59,12 @@ export function parseEgressPolicy(entries: readonly string[]): {
   return { policy: { origins, hosts, hostPorts, blocks }, faults };
 }
 
-/** The target that an origin names, or why it is denied. */
-export function judgeOrigin(policy: EgressPolicy, origin: string): EgressTarget | EgressDenial {
+/** The target that an origin names, or why it is denied. With `isAllowed` it counts as one of the policy's origins. */
+export function judgeOrigin(
+  policy: EgressPolicy,
+  origin: string,
+  isAllowed = false,
+): EgressTarget | EgressDenial {
   const url = URL.canParse(origin) ? new URL(origin) : null;
   if (url === null) return deny('origin', 'it is not a URL origin');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
@@ -74,7 +78,9 @@ export function judgeOrigin(policy: EgressPolicy, origin: string): EgressTarget 
   if (host === '') return deny('origin', 'the host is empty');
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
   const isPortNamed =
-    policy.origins.has(formatOrigin(secure, host, port)) || policy.hostPorts.has(`${host}:${port}`);
+    isAllowed ||
+    policy.origins.has(formatOrigin(secure, host, port)) ||
+    policy.hostPorts.has(`${host}:${port}`);
   const isNamed = isPortNamed || policy.hosts.has(host);
   if (BAD_PORTS.has(port) && !isPortNamed) {
     return deny('port', `port ${port} is blocked: name ${host}:${port} in egress.allow to reach it`);

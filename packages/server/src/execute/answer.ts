@@ -13,7 +13,7 @@ import { adviseFate, denyEnded } from './upstream-denials.ts';
 
 /** How a call ended, for the record. */
 export interface Outcome {
-  /** `ok`, or `data.type` of the error, or `broken_off` where the connection was broken off mid-answer. */
+  /** `ok`, `replayed`, `data.type` of the error, or `broken_off` where the connection was broken off mid-answer. */
   type: string;
   /** `error.code`; null for a result. */
   code: number | null;
@@ -40,6 +40,10 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
   if (reply.kind === 'fault') {
     writer.sendWhole(200, { ...headers, ...reply.headers }, buildErrorAnswer(id, reply.fault));
     return { type: reply.fault.data.type, code: reply.fault.code, httpStatus: 200 };
+  }
+  if (reply.kind === 'kept') {
+    writer.sendWhole(reply.status, { ...headers, 'idempotency-replayed': 'true' }, reply.body);
+    return { type: 'replayed', code: null, httpStatus: reply.status };
   }
   const head = buildResultHead(id);
   if (reply.rest === null) {

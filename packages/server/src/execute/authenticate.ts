@@ -1,8 +1,9 @@
 /** Step: whose call this is. Runs before the body is read, so that a refused key costs next to nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Keys } from '../keys/keys.ts';
+import type { Client, Keys } from '../keys/keys.ts';
 import type { Slowdown } from '../keys/slowdown.ts';
-import type { KeyRecord } from '../stores/ports.ts';
+import { StoredPolicyError } from '../keys/stored-policy.ts';
+import { askStore } from './ask-store.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
@@ -16,13 +17,14 @@ export async function authenticate(
   exchange: Exchange,
   { keys, slowdown }: AuthenticateDeps,
   { keyHeaders }: Dialect,
-): Promise<KeyRecord | Denial> {
+): Promise<Client | Denial> {
   const text = readKey(exchange, keyHeaders);
   if (text instanceof Denial) return text;
-  const key = await keys.authenticate(text);
-  if (!('refused' in key)) return key;
+  const found = await askStore(() => keys.authenticate(text), BAD_POLICY);
+  if (found instanceof Denial || !('refused' in found)) return found;
   // Why it was refused goes to the log alone: callers must not learn which ids exist.
-  const detail = key.keyId === null ? `key ${key.refused}` : `key ${key.refused} (${key.keyId})`;
+  const { refused, keyId } = found;
+  const detail = keyId === null ? `key ${refused}` : `key ${refused} (${keyId})`;
   const penalty = slowdown.penalize(exchange.address);
   if ('retryAfterSeconds' in penalty) {
     return new Denial('rate_limited', 'Too many refused keys; wait before you try again.', {
@@ -32,14 +34,26 @@ export async function authenticate(
     });
   }
   if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, exchange);
-  return new Denial(
-    'unauthorized',
-    `The client key in the header ${keyHeaders[0]} is missing or not valid; send one that is.`,
-    {
-      detail,
-    },
-  );
+  return denyKey(keyHeaders, detail);
 }
+
+function denyKey(keyHeaders: Dialect['keyHeaders'], detail: string): Denial {
+  const message = `The client key in the header ${keyHeaders[0]} is missing or not valid; send one that is.`;
+  return new Denial('unauthorized', message, { detail });
+}
+
+/** The same client as of now, before each of its calls: a body may take its time, and a batch its calls. */
+export async function renewClient(
+  client: Client,
+  { keys }: Pick<AuthenticateDeps, 'keys'>,
+  { keyHeaders }: Dialect,
+): Promise<Client | Denial> {
+  const found = await askStore(() => keys.renew(client), BAD_POLICY);
+  if (found instanceof Denial || !('refused' in found)) return found;
+  return denyKey(keyHeaders, `key ${found.refused} (${found.keyId}) meanwhile`);
+}
+
+const BAD_POLICY = { Fault: StoredPolicyError, message: 'The policy of this key cannot be read' };
 
 /** The key that the headers agree on. */
 function readKey(exchange: Exchange, keyHeaders: readonly string[]): string | undefined | Denial {

@@ -2,44 +2,16 @@ import { expect, it } from 'vitest';
 import { readBaseUrl } from './base-url.ts';
 import { Denial } from './denial.ts';
 
-it.each([
-  ['https://erp.example.com', 'https://erp.example.com', ''],
-  ['https://erp.example.com/', 'https://erp.example.com', ''],
-  ['https://erp.example.com//', 'https://erp.example.com', ''],
-  ['https://ERP.example.com:443', 'https://erp.example.com', ''],
-  ['http://localhost:8069/odoo/prod/', 'http://localhost:8069', '/odoo/prod'],
-  ['https://erp.example.com/a/../b', 'https://erp.example.com', '/b'],
-  ['https://[2001:db8::1]:8443', 'https://[2001:db8::1]:8443', ''],
-  ['https://erp.example.com/@shop', 'https://erp.example.com', '/@shop'],
-])('reads %s', (text, origin, pathPrefix) => {
-  expect(readBaseUrl(text)).toEqual({ origin, pathPrefix });
+it('reads the parts of an address', () => {
+  expect(readBaseUrl('https://erp.example.com/odoo/')).toEqual({
+    origin: 'https://erp.example.com',
+    pathPrefix: '/odoo',
+  });
 });
 
-it.each([
-  'erp.example.com',
-  'ftp://erp.example.com',
-  'file:///etc/passwd',
-  'javascript:alert(1)',
-  'https:erp.example.com',
-  'https:///erp.example.com',
-  'https://',
-  'https://user@erp.example.com',
-  'https://user:secret@erp.example.com',
-  'https://@erp.example.com',
-  'https://:@erp.example.com',
-  'https://erp.example.com?',
-  'https://erp.example.com/?db=prod',
-  'https://erp.example.com/#',
-  'https://erp.example.com\\@evil.example',
-  'https://erp.example.com/\n',
-  ' https://erp.example.com',
-  'https://erp.exa\tmple.com',
-  'https://erp.example.com:99999',
-  'https://erp example.com',
-])('refuses %j and names the member', (text) => {
-  const denial = readBaseUrl(text);
+it('refuses what is no base address, and names the member', () => {
+  const denial = readBaseUrl('https://user:secret@erp.example.com');
   expect(denial).toBeInstanceOf(Denial);
-  expect((denial as Denial).type).toBe('invalid_request');
-  expect((denial as Denial).more.path).toBe('erp_instance.url');
-  expect((denial as Denial).message).not.toContain('secret');
+  expect(denial).toMatchObject({ type: 'invalid_request', more: { path: 'erp_instance.url' } });
+  expect(String(denial)).not.toContain('secret');
 });

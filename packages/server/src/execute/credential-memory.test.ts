@@ -8,6 +8,7 @@ const GOOD: Credentials = {
   db: 'prod',
   userId: 2,
   apiKey: 'key-one',
+  trust: null,
 };
 const TTL_MS = 10_000;
 

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { nameCredentials } from './credentials-id.ts';
+import { type Credentials, nameCredentials } from './credentials-id.ts';
 
-const credentials = {
+const credentials: Credentials = {
   origin: 'https://erp.example.com',
   pathPrefix: '',
   db: 'prod',
   userId: 2,
   apiKey: 'a-secret-of-the-caller',
+  trust: null,
 };
 
 test('names the same credentials alike, and any others otherwise', () => {
@@ -16,6 +17,7 @@ test('names the same credentials alike, and any others otherwise', () => {
     { db: 'prod2' },
     { userId: 3 },
     { apiKey: 'another' },
+    { trust: { id: 'pinned' } },
     // No two members can be taken for one another.
     { pathPrefix: 'prod', db: '' },
   ].map((change) => nameCredentials({ ...credentials, ...change }));

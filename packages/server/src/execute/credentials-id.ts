@@ -10,8 +10,11 @@ export interface Credentials {
   db: string;
   userId: number;
   apiKey: string;
+  /** How the server is reached. */
+  trust: { id: string } | null;
 }
 
-export function nameCredentials({ origin, pathPrefix, db, userId, apiKey }: Credentials): string {
-  return hash('sha256', salt + JSON.stringify([origin, pathPrefix, db, userId, apiKey]), 'base64');
+export function nameCredentials({ origin, pathPrefix, db, userId, apiKey, trust }: Credentials): string {
+  const named = [origin, pathPrefix, db, userId, apiKey, trust?.id];
+  return hash('sha256', salt + JSON.stringify(named), 'base64');
 }

@@ -12,7 +12,7 @@ export interface Deadline {
   /** Why it ended; null while running. */
   readonly reason: EndReason | null;
   end(reason: EndReason): void;
-  /** Starts the clock: `timeoutMs` from now to the last byte. */
+  /** Starts the clock anew: `timeoutMs` from now to the last byte. */
   startClock(timeoutMs: number): void;
   /** Stops the clock; to be called once the answer has left. */
   clear(): void;
@@ -43,6 +43,8 @@ export function createDeadline(cutOff?: () => void): Deadline {
     },
     end,
     startClock(timeoutMs) {
+      if (reason !== null) return;
+      clearTimeout(timer);
       timer = setTimeout(end, timeoutMs, 'timeout');
     },
     clear: () => clearTimeout(timer),
@@ -75,9 +77,9 @@ class LightSignal implements EndSignal {
 /** Seconds that `x-request-timeout` may ask for at most (contract section 1). */
 const TIMEOUT_SECONDS_MAX = 300;
 
-/** The time for the whole call: absent, 0 or no whole number means the default; more than 300 seconds means 300. */
-export function readTimeoutMs(header: string | undefined, defaultMs: number): number {
-  if (header === undefined || !/^\s*\d+\s*$/.test(header)) return defaultMs;
+/** The time that a caller asks for the whole call: null where it is absent, 0 or no whole number; at most 300 s. */
+export function readTimeoutMs(header: string | undefined): number | null {
+  if (header === undefined || !/^\s*\d+\s*$/.test(header)) return null;
   const seconds = Number(header);
-  return seconds === 0 ? defaultMs : Math.min(seconds, TIMEOUT_SECONDS_MAX) * 1000;
+  return seconds === 0 ? null : Math.min(seconds, TIMEOUT_SECONDS_MAX) * 1000;
 }

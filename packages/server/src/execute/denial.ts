@@ -8,6 +8,8 @@ import { ALL_ERRORS, type CompatibleErrorType, type Outcome, type ProxyErrorType
 export interface DenialMore {
   /** The member at fault, e.g. `keyword.limit`. */
   path?: string;
+  /** With `policy_denied`: the rule of the policy that decided. */
+  rule?: string;
   /** For the types whose row has `hasOutcome`: whether a write may have happened. */
   outcome?: Outcome;
   /** True where the action only reads, so that sending it again can do no harm. */

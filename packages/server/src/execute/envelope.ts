@@ -25,7 +25,7 @@ export function buildErrorAnswer(id: Uint8Array, error: ErrorBody): Buffer {
 export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: number; error: ErrorBody } {
   const row = ALL_ERRORS[denial.type];
   const { code, httpStatus } = dialect.errors[denial.type] ?? row;
-  const { path, outcome } = denial.more;
+  const { path, rule, outcome } = denial.more;
   const error = {
     code,
     message: nameMembers(denial.message, dialect),
@@ -33,6 +33,7 @@ export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: 
       type: denial.type,
       retryable: denial.retryable,
       ...(path === undefined ? {} : { path: nameMembers(path, dialect) }),
+      ...(rule === undefined ? {} : { rule }),
       ...(row.hasOutcome ? { outcome: outcome ?? ('unknown' as const) } : {}),
     },
   };

@@ -2,26 +2,29 @@
  * A call that names its arguments itself, on one page: it goes to `/json/2` as it is, and so does the answer. For callers
  * who choose the protocol; the execute call (pipeline.ts) chooses it for them.
  */
-import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import { buildJson2Request } from '../odoo/json2-request.ts';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
+import { authorizeJson2Call } from './authorize.ts';
 import { callUpstream } from './call.ts';
-import type { CredentialMemory } from './credential-memory.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
-import { judgeCredentials } from './judge-credentials.ts';
 import { type Json2Call, parseJson2Call } from './parse-json2.ts';
 import { type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
 import { receiveJson2Refusal } from './receive-json2-refusal.ts';
 import type { CallTrace } from './record.ts';
-import { type Operation, type RequestDeps, type Run, runRequest } from './request-pipeline.ts';
-import { resolveTarget, type Target } from './resolve.ts';
+import {
+  type CallScope,
+  type Operation,
+  type RequestDeps,
+  type Run,
+  runRequest,
+} from './request-pipeline.ts';
+import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
+import { runUpstream, type UpstreamDeps } from './run-upstream.ts';
 import type { UpstreamCall } from './translate.ts';
 
-export interface Json2Deps extends RequestDeps {
-  egress: EgressDispatcher;
-  credentials: CredentialMemory;
+export interface Json2Deps extends RequestDeps, ResolveDeps, UpstreamDeps {
   settings: ReceiveSettings & RequestDeps['settings'];
 }
 
@@ -31,33 +34,28 @@ export function executeJson2(exchange: Exchange, deps: Json2Deps, dialect: Diale
 }
 
 const EXECUTE_JSON2: Operation<Json2Call, Json2Deps> = {
+  name: 'json2',
   takesBatch: false,
   read: parseJson2Call,
   run: runCall,
 };
 
 async function runCall(
-  call: Json2Call,
-  trace: CallTrace,
+  parsed: Json2Call,
+  scope: CallScope,
   run: Run<Json2Deps>,
 ): Promise<{ reply: Reply; isReadOnly: boolean }> {
-  const isReadOnly = isReadOnlyMethod(call.method, call.model);
-  const { egress, credentials } = run.deps;
-  const target = resolveTarget(call.instance, egress);
+  const isReadOnly = isReadOnlyMethod(parsed.method, parsed.model);
+  const call = authorizeJson2Call(parsed, scope.client);
+  if (call instanceof Denial) return { reply: call, isReadOnly };
+  const target = await resolveTarget(call.instance, run.deps);
   if (target instanceof Denial) return { reply: target, isReadOnly };
-  trace.target = target;
+  scope.trace.target = { origin: target.origin, pathPrefix: target.pathPrefix, db: target.db };
   const upstream = buildUpstreamCall(call, target, isReadOnly);
   if (upstream instanceof Denial) return { reply: upstream, isReadOnly };
-
-  const ticket = await credentials.check(target.credentialsId, run.deadline.signal);
-  if (ticket === 'refused') return { reply: REFUSED_BEFORE, isReadOnly };
-  let reply: Reply | undefined;
-  try {
-    reply = await send(upstream, trace, run);
-    return { reply, isReadOnly };
-  } finally {
-    ticket.settle(judgeCredentials(reply));
-  }
+  const send = () => sendOnce(upstream, scope.trace, run);
+  const reply = await runUpstream({ target, isReadOnly, refusedBefore: REFUSED_BEFORE, send }, scope, run);
+  return { reply, isReadOnly };
 }
 
 const EMPTY_KWARGS = Buffer.from('{}');
@@ -72,7 +70,7 @@ function buildUpstreamCall(
     return new Denial('json2_call_invalid', `The call cannot be sent: ${head.unmappable}.`);
   const body = kwargs.span === null ? EMPTY_KWARGS : bytes.subarray(kwargs.span.start, kwargs.span.end);
   return {
-    request: { method: 'POST', origin: target.origin, ...head, body },
+    request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body },
     protocol: 'json2',
     resultShape: 'same',
     target,
@@ -82,7 +80,7 @@ function buildUpstreamCall(
   };
 }
 
-async function send(
+async function sendOnce(
   upstream: UpstreamCall,
   trace: CallTrace,
   { deadline, deps, dialect }: Run<Json2Deps>,

@@ -4,7 +4,7 @@ import { Denial } from './denial.ts';
 import type { Reply } from './receive.ts';
 
 export function judgeCredentials(reply: Reply | undefined): Verdict {
-  if (reply === undefined || reply instanceof Denial) return 'unknown';
+  if (reply === undefined || reply instanceof Denial || reply.kind === 'kept') return 'unknown';
   if (reply.kind === 'result') return 'accepted';
   if (reply.fault.data.type === 'access_denied') return 'refused';
   return reply.fault.data.type === 'access_error' ? 'accepted' : 'unknown';

@@ -2,8 +2,10 @@
  * Step: from the bytes of a call that names its arguments itself to the call. What cannot stand in a request to `/json/2` is
  * refused here; the arguments stay a byte span and are the server's to judge.
  */
+import { URL_LENGTH_MAX } from '../egress/base-url.ts';
 import { readMembers } from '../json/members.ts';
 import type { JsonMember, JsonSpan } from '../json/span.ts';
+import { DATABASE_NAME } from '../odoo/database-name.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
@@ -11,7 +13,6 @@ import type { CallSpan, InstanceAddress, Read } from './parse.ts';
 import {
   API_KEY_LENGTH_MAX,
   checkNames,
-  DATABASE_NAME,
   describe,
   invalid,
   type KeywordSpan,
@@ -20,7 +21,6 @@ import {
   readId,
   readKeyword,
   readText,
-  URL_LENGTH_MAX,
 } from './read-members.ts';
 
 export interface Json2Call {

@@ -3,12 +3,14 @@
  * makes of its arguments is not (translate.ts). Values of `params` and `keyword` stay byte spans of the body.
  */
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
+import { URL_LENGTH_MAX } from '../egress/base-url.ts';
 import { readDocument } from '../json/document.ts';
 import { readElements } from '../json/elements.ts';
 import { readMembers } from '../json/members.ts';
 import { readInteger } from '../json/number.ts';
 import type { JsonMember, JsonSpan } from '../json/span.ts';
 import { JsonSyntaxError } from '../json/syntax-error.ts';
+import { DATABASE_NAME } from '../odoo/database-name.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
@@ -16,7 +18,6 @@ import { checkContext } from './parse-context.ts';
 import {
   API_KEY_LENGTH_MAX,
   checkNames,
-  DATABASE_NAME,
   describe,
   invalid,
   type KeywordSpan,
@@ -25,7 +26,6 @@ import {
   readId,
   readKeyword,
   readText,
-  URL_LENGTH_MAX,
 } from './read-members.ts';
 
 /** A body: one call or several, not yet looked into. */

@@ -3,26 +3,30 @@
  * same for every route (request-pipeline.ts). A step gives its output or a `Denial`; only here is it decided what follows.
  */
 
-import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import { classifyFault } from '../odoo/faults.ts';
+import { authorizeCall } from './authorize.ts';
 import { callUpstream } from './call.ts';
-import type { CredentialMemory } from './credential-memory.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
-import { judgeCredentials } from './judge-credentials.ts';
 import { limitCall, type MethodCall } from './limit.ts';
 import { type Call, parseCall } from './parse.ts';
 import { type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
 import type { CallTrace } from './record.ts';
-import { type Operation, type RequestDeps, type Run, runRequest } from './request-pipeline.ts';
-import { resolveTarget, type Target } from './resolve.ts';
+import {
+  type CallScope,
+  deny,
+  type Operation,
+  type RequestDeps,
+  type Run,
+  runRequest,
+} from './request-pipeline.ts';
+import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
+import { runUpstream, type UpstreamDeps } from './run-upstream.ts';
 import { type TranslateDeps, translateCall, type UpstreamCall } from './translate.ts';
 
-export interface ExecuteDeps extends RequestDeps, TranslateDeps {
-  egress: EgressDispatcher;
-  credentials: CredentialMemory;
+export interface ExecuteDeps extends RequestDeps, ResolveDeps, UpstreamDeps, TranslateDeps {
   settings: ReceiveSettings & RequestDeps['settings'];
 }
 
@@ -31,31 +35,31 @@ export function execute(exchange: Exchange, deps: ExecuteDeps, dialect: Dialect)
   return runRequest(EXECUTE, exchange, deps, dialect);
 }
 
-const EXECUTE: Operation<Call, ExecuteDeps> = { takesBatch: true, read: parseCall, run: runCall };
+const EXECUTE: Operation<Call, ExecuteDeps> = {
+  name: 'execute',
+  takesBatch: true,
+  read: parseCall,
+  run: runCall,
+};
 
 /** From a parsed call to Odoo's reply. */
 async function runCall(
-  call: Call,
-  trace: CallTrace,
-  { deadline, deps, dialect }: Run<ExecuteDeps>,
+  parsed: Call,
+  scope: CallScope,
+  run: Run<ExecuteDeps>,
 ): Promise<{ reply: Reply; isReadOnly: boolean }> {
-  const deny = (reply: Denial) => ({ reply, isReadOnly: false });
-  const target = resolveTarget(call.instance, deps.egress);
+  const { deadline, deps, dialect } = run;
+  const call = authorizeCall(parsed, scope.client);
+  if (call instanceof Denial) return deny(call);
+  const target = await resolveTarget(call.instance, deps);
   if (target instanceof Denial) return deny(target);
-  trace.target = target;
+  scope.trace.target = { origin: target.origin, pathPrefix: target.pathPrefix, db: target.db };
   const methodCall = limitCall(call, dialect);
   if (methodCall instanceof Denial) return deny(methodCall);
   const { isReadOnly } = methodCall;
-
-  const ticket = await deps.credentials.check(target.credentialsId, deadline.signal);
-  if (ticket === 'refused') return { reply: REFUSED_BEFORE, isReadOnly };
-  let reply: Reply | undefined;
-  try {
-    reply = await runMethod(methodCall, target, trace, deadline, deps);
-    return { reply, isReadOnly };
-  } finally {
-    ticket.settle(judgeCredentials(reply));
-  }
+  const send = () => runMethod(methodCall, target, scope.trace, deadline, deps);
+  const reply = await runUpstream({ target, isReadOnly, refusedBefore: REFUSED_BEFORE, send }, scope, run);
+  return { reply, isReadOnly };
 }
 
 /** A server that is not what it was taken for turns calls away; each time something is learnt, and there are three ways. */

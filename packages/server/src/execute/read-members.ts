@@ -21,13 +21,7 @@ export interface KeywordSpan {
 
 /** Objects with members of ours have fewer. */
 export const OWN_MEMBERS_MAX = 64;
-/**
- * A PostgreSQL name of at most 63 bytes. Narrow on purpose: Odoo takes a `postgres://` address here and would connect to
- * it, and the name also goes into the X-Odoo-Database header.
- */
-export const DATABASE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
 export const NAME_LENGTH_MAX = 256;
-export const URL_LENGTH_MAX = 2048;
 export const API_KEY_LENGTH_MAX = 1024;
 /** Far more than any method has; a body can hold millions, and each costs memory. */
 const KEYWORD_MEMBERS_MAX = 1000;

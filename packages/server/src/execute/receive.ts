@@ -51,7 +51,14 @@ export interface FaultReply {
   headers?: Readonly<Record<string, string>>;
 }
 
-export type Reply = ResultReply | FaultReply | Denial;
+/** The answer that an earlier attempt at the call was given, as it went out then. */
+export interface KeptReply {
+  kind: 'kept';
+  status: number;
+  body: Uint8Array;
+}
+
+export type Reply = ResultReply | FaultReply | KeptReply | Denial;
 export type ReceivedReply = Reply | ContradictionReply;
 
 export interface ReceiveSettings {

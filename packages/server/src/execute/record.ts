@@ -2,7 +2,7 @@
 import type { CallRecord, Events } from '../observe/events.ts';
 import type { Outcome } from './answer.ts';
 import { Denial } from './denial.ts';
-import type { Read } from './parse.ts';
+import type { Call, Read } from './parse.ts';
 import type { ServerAddress } from './resolve.ts';
 import type { Protocol } from './translate.ts';
 
@@ -21,7 +21,7 @@ export interface CallTrace {
 export function recordCall(
   events: Events,
   more: Pick<CallRecord, 'requestId' | 'keyId' | 'batchIndex'> & { endedMs: number },
-  read: Read<{ model?: string; method?: string }>,
+  read: Read<{ model?: string; method?: string; instance?: Call['instance'] }>,
   trace: CallTrace,
   outcome: Outcome,
 ): void {
@@ -31,6 +31,7 @@ export function recordCall(
     keyId: more.keyId,
     batchIndex: more.batchIndex,
     id: Buffer.from(read.id.buffer, read.id.byteOffset, read.id.length).toString(),
+    instance: call?.instance !== undefined && 'name' in call.instance ? call.instance.name : null,
     upstream: trace.target === null ? null : trace.target.origin + trace.target.pathPrefix,
     db: trace.target?.db ?? null,
     model: call?.model ?? null,

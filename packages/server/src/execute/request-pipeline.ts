@@ -1,25 +1,33 @@
 /**
- * What every request to a route that reaches Odoo goes through, whatever it asks for: admission, key, body and time, then
- * each of its calls from its bytes to its answer and record. What a call does is its `Operation`'s.
+ * What every request to a route that reaches Odoo goes through, whatever it asks for: admission, key and its limits, body
+ * and time, then each of its calls from its bytes to its answer and record. What a call does is its `Operation`'s.
  */
 
+import type { Idempotency } from '../idempotency/idempotency.ts';
+import type { ProtectedCall } from '../idempotency/protected-call.ts';
+import type { Client } from '../keys/keys.ts';
+import type { KeyLimits } from '../limits/key-limits.ts';
 import type { Events } from '../observe/events.ts';
-import type { KeyRecord } from '../stores/ports.ts';
 import { type Admission, denyStopping } from './admit.ts';
 import { answerCall, answerDenial, type Outcome } from './answer.ts';
-import { type AuthenticateDeps, authenticate } from './authenticate.ts';
+import { type AuthenticateDeps, authenticate, renewClient } from './authenticate.ts';
+import { authorizeCaller } from './authorize.ts';
 import { runBatch } from './batch.ts';
 import { createDeadline, type Deadline, readTimeoutMs } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
 import type { AnswerHeaders, AnswerWriter, Exchange } from './exchange.ts';
-import { type Body, type CallSpan, parseBody, type Read } from './parse.ts';
+import { type Body, type Call, type CallSpan, parseBody, type Read } from './parse.ts';
+import { findKept, judgeEnding, readIdempotencyKey } from './protect.ts';
 import type { Reply } from './receive.ts';
 import { type CallTrace, recordCall } from './record.ts';
+import { type Pass, throttle } from './throttle.ts';
 
 export interface RequestDeps extends AuthenticateDeps {
   admission: Admission;
+  limits: KeyLimits;
+  idempotency: Idempotency;
   events: Events;
   settings: { timeoutMs: number; batchConcurrency: number };
   /** Monotonic clock in milliseconds. */
@@ -28,23 +36,47 @@ export interface RequestDeps extends AuthenticateDeps {
 
 /** What one kind of call is: how it is read, and what is done for it. */
 export interface Operation<Call, Deps> {
+  /** Calls of the same bytes are the same where their operation is. */
+  name: string;
   takesBatch: boolean;
   read(bytes: Uint8Array, call: CallSpan, dialect: Dialect): Read<Call>;
-  run(call: Call, trace: CallTrace, run: Run<Deps>): Promise<{ reply: Reply; isReadOnly: boolean }>;
+  run(call: Call, scope: CallScope, run: Run<Deps>): Promise<{ reply: Reply; isReadOnly: boolean }>;
 }
 
 /** What all calls of one request share. */
 export interface Run<Deps> {
   exchange: Exchange;
   /** Null until the key was accepted. */
-  key: KeyRecord | null;
+  client: Client | null;
+  /** Null where the key has no limits. */
+  pass: Pass | null;
+  /** The text of the caller's header; null where there is none. */
+  idempotencyKey: string | null;
+  /** True where a call of its was sent under a key: its answer is kept for when the caller comes back. */
+  outlivesCaller: boolean;
   deadline: Deadline;
+  /** Milliseconds that the caller asked for; null: the default holds. */
+  askedTimeoutMs: number | null;
+  /** Milliseconds that the calls have, as it stands. */
+  allowedMs: number;
+  isBatch: boolean;
   startedMs: number;
   deps: Deps;
   dialect: Dialect;
 }
 
-type AnyCall = { model?: string; method?: string };
+/** What one call has of its own. */
+export interface CallScope {
+  /** As of the call's start: a key that is revoked during a batch ends it. */
+  client: Client;
+  trace: CallTrace;
+  /** Null where the caller gave no idempotency key. */
+  protection: ProtectedCall | null;
+  /** Gives back what was taken for the call, when its answer has left or broken off. */
+  onDone: (() => void) | null;
+}
+
+type AnyCall = { model?: string; method?: string; instance?: Call['instance'] };
 
 /** Runs one request to the last byte of its answer. Never rejects. */
 export async function runRequest<Call extends AnyCall, Deps extends RequestDeps>(
@@ -54,8 +86,23 @@ export async function runRequest<Call extends AnyCall, Deps extends RequestDeps>
   dialect: Dialect,
 ): Promise<void> {
   const deadline = createDeadline(() => exchange.writer.breakOff());
-  const run: Run<Deps> = { exchange, key: null, deadline, startedMs: deps.nowMs(), deps, dialect };
-  exchange.onCallerLeft(() => deadline.end('caller_left'));
+  const run: Run<Deps> = {
+    exchange,
+    client: null,
+    pass: null,
+    idempotencyKey: null,
+    outlivesCaller: false,
+    deadline,
+    askedTimeoutMs: null,
+    allowedMs: deps.settings.timeoutMs,
+    isBatch: false,
+    startedMs: deps.nowMs(),
+    deps,
+    dialect,
+  };
+  exchange.onCallerLeft(() => {
+    if (!run.outlivesCaller) deadline.end('caller_left');
+  });
   deps.events.requestStarted();
   try {
     const refusal = deps.admission.enter(deadline) ?? (await runAdmitted(operation, run));
@@ -67,6 +114,7 @@ export async function runRequest<Call extends AnyCall, Deps extends RequestDeps>
   } finally {
     await exchange.waitUntilLeft();
     deadline.clear();
+    run.pass?.leave();
     deps.admission.leave(deadline);
     deps.events.requestEnded();
   }
@@ -77,33 +125,48 @@ async function runAdmitted<Call extends AnyCall, Deps extends RequestDeps>(
   run: Run<Deps>,
 ): Promise<Denial | undefined> {
   const { exchange, deadline, deps, dialect } = run;
-  const key = await authenticate(exchange, deps, dialect);
+  const client = await authenticate(exchange, deps, dialect);
+  if (client instanceof Denial) return client;
+  run.client = client;
+  const browserOrigin = exchange.header('origin') ?? null;
+  const stranger = authorizeCaller(client, { address: exchange.address, browserOrigin });
+  if (stranger !== null) return stranger;
+  const pass = throttle(client, deps.limits);
+  if (pass instanceof Denial) return pass;
+  run.pass = pass;
+  const key = readIdempotencyKey(exchange);
   if (key instanceof Denial) return key;
-  run.key = key;
+  run.idempotencyKey = key;
   const bytes = await exchange.readBody(deadline.signal);
   if (deadline.reason === 'shutdown') return denyStopping();
   if (bytes instanceof Denial) return bytes;
-  deadline.startClock(readTimeoutMs(exchange.header('x-request-timeout'), deps.settings.timeoutMs));
+  run.askedTimeoutMs = readTimeoutMs(exchange.header('x-request-timeout'));
+  run.allowedMs = run.askedTimeoutMs ?? run.allowedMs;
+  deadline.startClock(run.allowedMs);
   const body = parseBody(bytes);
   if (body instanceof Denial) return body;
   if (body.isBatch && !operation.takesBatch) return NO_BATCH;
-  if (body.isBatch) await runCalls(operation, body, run);
-  else await runCall(operation, body, 0, exchange.writer, run);
+  run.isBatch = body.isBatch;
+  const tooMany = pass?.takeCalls(body.calls.length - 1);
+  if (tooMany) return tooMany;
+  if (body.isBatch) await runCalls(operation, body, client, run);
+  else await runCall(operation, body, 0, exchange.writer, client, run);
   return undefined;
 }
 
 async function runCalls<Call extends AnyCall, Deps extends RequestDeps>(
   operation: Operation<Call, Deps>,
   body: Body,
+  client: Client,
   run: Run<Deps>,
 ): Promise<void> {
-  const { batchConcurrency } = run.deps.settings;
+  const wanted = Math.min(run.deps.settings.batchConcurrency, body.calls.length);
   await runBatch(
     body.calls.length,
-    batchConcurrency,
-    describeTiming(run),
+    run.pass?.takeSlots(wanted) ?? wanted,
+    describeRequest(run),
     run.exchange.writer,
-    (index, writer) => runCall(operation, body, index, writer, run),
+    (index, writer) => runCall(operation, body, index, writer, client, run),
   );
 }
 
@@ -113,9 +176,10 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
   body: Body,
   index: number,
   writer: AnswerWriter,
+  client: Client,
   run: Run<Deps>,
 ): Promise<void> {
-  const { exchange, key, deadline, deps, dialect } = run;
+  const { exchange, deadline, deps, dialect } = run;
   const trace: CallTrace = {
     startedMs: body.isBatch ? deps.nowMs() : run.startedMs,
     sentMs: null,
@@ -125,38 +189,85 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
     target: null,
     protocol: null,
   };
+  const protection = protectCall(operation.name, body, index, client, run);
+  const scope: CallScope = { client, trace, protection, onDone: null };
   let read: Read<Call> = { id: NULL_ID, call: INTERNAL };
+  let out = writer;
   let outcome: Outcome;
   try {
     read = operation.read(body.bytes, body.calls[index]!, dialect);
     const { call } = read;
     const { reply, isReadOnly } =
-      call instanceof Denial ? { reply: call, isReadOnly: false } : await operation.run(call, trace, run);
-    const headers = body.isBatch ? {} : describeTiming(run, trace);
-    outcome = await answerCall(reply, { id: read.id, writer, deadline, isReadOnly, headers, dialect });
+      call instanceof Denial ? deny(call) : await runRenewed(operation, call, scope, run);
+    const headers = body.isBatch ? {} : describeRequest(run, trace);
+    out = protection?.record(writer) ?? writer;
+    outcome = await answerCall(reply, { id: read.id, writer: out, deadline, isReadOnly, headers, dialect });
+    await protection?.settle(judgeEnding(reply, outcome));
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
-    outcome = answerInternal(read.id, writer, dialect);
+    outcome = answerInternal(read.id, out, dialect);
+    await protection?.settle('unknown');
+  } finally {
+    scope.onDone?.();
   }
   const more = {
     requestId: exchange.requestId,
-    keyId: key?.id ?? null,
+    keyId: client.key.id,
     batchIndex: body.isBatch ? index : null,
     endedMs: deps.nowMs(),
   };
   recordCall(deps.events, more, read, trace, outcome);
 }
 
-/** `server-timing`: what Odoo took to the head of its answer, and the rest. */
-function describeTiming({ startedMs, deps }: Run<RequestDeps>, trace?: CallTrace): AnswerHeaders {
+async function runRenewed<Call, Deps extends RequestDeps>(
+  operation: Operation<Call, Deps>,
+  call: Call,
+  scope: CallScope,
+  run: Run<Deps>,
+): Promise<{ reply: Reply; isReadOnly: boolean }> {
+  const client = await renewClient(scope.client, run.deps, run.dialect);
+  if (client instanceof Denial) return deny(client);
+  scope.client = client;
+  const known = scope.protection === null ? null : await findKept(scope.protection);
+  return known === null ? operation.run(call, scope, run) : { reply: known, isReadOnly: false };
+}
+
+/** A call that did not get so far that it is known what it does. */
+export function deny(reply: Denial): { reply: Denial; isReadOnly: boolean } {
+  return { reply, isReadOnly: false };
+}
+
+/** Null where the caller gave no idempotency key. */
+function protectCall(
+  operation: string,
+  { bytes, calls }: Body,
+  index: number,
+  client: Client,
+  { idempotencyKey: key, deps }: Run<RequestDeps>,
+): ProtectedCall | null {
+  if (key === null) return null;
+  const { start, end } = calls[index]!.span;
+  return deps.idempotency.protect({
+    clientId: client.key.id,
+    key,
+    index,
+    operation,
+    bytes: bytes.subarray(start, end),
+  });
+}
+
+/** What every answer to a known key says: the time it took, and what is left of the key's rate. */
+function describeRequest(run: Run<RequestDeps>, trace?: CallTrace): AnswerHeaders {
+  return { 'server-timing': describeTiming(run, trace), ...run.pass?.describe() };
+}
+
+/** What Odoo took to the head of its answer, and the rest. */
+function describeTiming({ startedMs, deps }: Run<RequestDeps>, trace?: CallTrace): string {
   const endedMs = deps.nowMs();
   const totalMs = endedMs - startedMs;
-  if (trace === undefined || trace.sentMs === null)
-    return { 'server-timing': `proxy;dur=${totalMs.toFixed(1)}` };
+  if (trace === undefined || trace.sentMs === null) return `proxy;dur=${totalMs.toFixed(1)}`;
   const upstreamMs = (trace.answeredMs ?? endedMs) - trace.sentMs;
-  return {
-    'server-timing': `upstream;dur=${upstreamMs.toFixed(1)};desc="${trace.protocol}", proxy;dur=${(totalMs - upstreamMs).toFixed(1)}`,
-  };
+  return `upstream;dur=${upstreamMs.toFixed(1)};desc="${trace.protocol}", proxy;dur=${(totalMs - upstreamMs).toFixed(1)}`;
 }
 
 const INTERNAL = new Denial(
@@ -170,7 +281,7 @@ const NO_BATCH = new Denial('invalid_request', 'This route takes one object, not
 function refuse(denial: Denial, run: Run<RequestDeps>): void {
   const { requestId, address, writer } = run.exchange;
   // Who has no key is not told how long the look at it took.
-  const headers = run.key === null ? {} : describeTiming(run);
+  const headers = run.client === null ? {} : describeRequest(run);
   const { type, httpStatus, detail } = answerDenial(denial, {
     id: NULL_ID,
     writer,
@@ -179,7 +290,7 @@ function refuse(denial: Denial, run: Run<RequestDeps>): void {
   });
   run.deps.events.requestRefused({
     requestId,
-    keyId: run.key?.id ?? null,
+    keyId: run.client?.key.id ?? null,
     address,
     outcome: type,
     httpStatus,

@@ -1,9 +1,12 @@
 /** Step: from what a call names to the server it runs on. Refuses addresses that the operator does not allow. */
-import type { EgressDispatcher } from '../egress/dispatcher.ts';
+import type { EgressDispatcher, EgressTrust } from '../egress/dispatcher.ts';
+import type { Instance, Instances } from '../instances/instances.ts';
+import { VaultError } from '../instances/vault.ts';
+import { askStore } from './ask-store.ts';
 import { readBaseUrl } from './base-url.ts';
 import { nameCredentials } from './credentials-id.ts';
 import { Denial } from './denial.ts';
-import type { Call } from './parse.ts';
+import type { Call, InstanceAddress } from './parse.ts';
 import { denyEgress } from './upstream-denials.ts';
 
 /** A server's address. */
@@ -19,28 +22,59 @@ export interface Target extends ServerAddress {
   db: string;
   userId: number;
   apiKey: string;
+  /** How the server is reached, where it has an instance's own certificates or allowance. */
+  trust: EgressTrust | null;
+  /** Null where the call brought address and credentials itself. */
+  instance: Instance | null;
   /** Name of the credentials, for what is remembered about them. */
   credentialsId: string;
 }
 
-export function resolveTarget(instance: Call['instance'], egress: EgressDispatcher): Target | Denial {
-  if ('name' in instance) {
+export interface ResolveDeps {
+  egress: EgressDispatcher;
+  instances: Instances;
+}
+
+export async function resolveTarget(
+  named: Call['instance'],
+  { egress, instances }: ResolveDeps,
+): Promise<Target | Denial> {
+  if (!('name' in named)) return aim(named, null, egress);
+  const instance = await askStore(() => instances.find(named.name), {
+    Fault: VaultError,
+    message: 'The proxy cannot use the key of this instance',
+  });
+  if (instance instanceof Denial) return instance;
+  if (instance === null) {
     return new Denial(
       'invalid_request',
-      'The proxy has no instance of this name; send {"url", "db", "user_id", "api_key"} instead.',
+      'The proxy has no instance of this name. Correct it, or send {"url", "db", "user_id", "api_key"} instead.',
       { path: 'erp_instance.name' },
     );
   }
-  const address = resolveServer(instance.url, egress);
+  return aim(instance, instance, egress);
+}
+
+function aim(
+  { url, db, userId, apiKey }: InstanceAddress,
+  instance: Instance | null,
+  egress: EgressDispatcher,
+): Target | Denial {
+  const trust = instance?.trust ?? null;
+  const address = resolveServer(url, egress, trust);
   if (address instanceof Denial) return address;
-  const credentials = { ...address, db: instance.db, userId: instance.userId, apiKey: instance.apiKey };
-  return { ...credentials, credentialsId: nameCredentials(credentials) };
+  const credentials = { ...address, db, userId, apiKey, trust };
+  return { ...credentials, instance, credentialsId: nameCredentials(credentials) };
 }
 
 /** The same for a question that needs no database. */
-export function resolveServer(url: string, egress: EgressDispatcher): ServerAddress | Denial {
+export function resolveServer(
+  url: string,
+  egress: EgressDispatcher,
+  trust: EgressTrust | null = null,
+): ServerAddress | Denial {
   const address = readBaseUrl(url);
   if (address instanceof Denial) return address;
-  const denied = egress.judge(address.origin);
+  const denied = egress.judge(address.origin, trust);
   return denied === null ? address : denyEgress(denied.detail);
 }

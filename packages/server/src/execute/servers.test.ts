@@ -11,6 +11,8 @@ const target: Target = {
   db: 'prod',
   userId: 2,
   apiKey: 'k'.repeat(40),
+  trust: null,
+  instance: null,
   credentialsId: 'one',
 };
 const call = { model: 'res.partner', method: 'fly' } as MethodCall;

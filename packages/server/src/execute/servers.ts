@@ -56,6 +56,8 @@ const NO_DOC_PAGE_TTL_MS = 60_000;
 const USER_TTL_MS = 600_000;
 /** How long what went wrong over json2 is left to /jsonrpc. */
 const MISTAKEN_TTL_MS = 600_000;
+/** A server that does not answer this short question has no free worker: no reason to hold up the calls, which wait in turn. */
+const VERSION_TIMEOUT_MS = 1_000;
 const ENTRIES_MAX = 1_000;
 /** A version, a user or a fault is far shorter; a page of another program need not be. */
 const SHORT_ANSWER_BYTES_MAX = 1024 * 1024;
@@ -133,14 +135,15 @@ export class Servers {
   }
 
   async #probe(target: Target): Promise<Kept<Protocols | Unanswered>> {
-    const answer = await this.#fetch(target, {
+    const question = {
       method: 'POST',
       path: `${target.pathPrefix}/jsonrpc`,
       headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
       body: VERSION_BODY,
-    });
-    // Not a version, and too odd or too large to be read: the call itself meets whatever answers there.
-    if (!answer.ok && answer.reason === 'bad_response')
+    } as const;
+    const answer = await this.#fetch(target, question, { timeoutMs: VERSION_TIMEOUT_MS });
+    // No version in time, or too odd or too large to be read: the call itself meets whatever answers there.
+    if (!answer.ok && (answer.reason === 'bad_response' || answer.reason === 'aborted'))
       return { value: JSONRPC_ONLY, ttlMs: DOUBTFUL_TTL_MS };
     if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
     if (answer.status === 200 && ENVELOPES.has(matchResultHead(answer.body).kind)) {
@@ -180,7 +183,7 @@ export class Servers {
     const answer = await this.#fetch(
       target,
       { method: 'GET', ...request, body: null },
-      this.#options.bytesMax,
+      { bytesMax: this.#options.bytesMax },
     );
     if (!answer.ok)
       return { value: NO_PAGE, ttlMs: answer.reason === 'bad_response' ? NO_DOC_PAGE_TTL_MS : 0 };
@@ -219,14 +222,18 @@ export class Servers {
   /** Questions only read: as a read of a caller's, one is asked once more where the connection died before any answer. */
   async #fetch(
     target: Target,
-    request: Omit<EgressRequest, 'origin'>,
-    bytesMax = Math.min(this.#options.bytesMax, SHORT_ANSWER_BYTES_MAX),
+    asked: Omit<EgressRequest, 'origin' | 'trust'>,
+    limits: { bytesMax?: number; timeoutMs?: number } = {},
   ): Promise<WholeAnswer | EgressFailure> {
-    const { egress, timeoutMs } = this.#options;
-    const options = { signal: AbortSignal.timeout(timeoutMs), bytesMax };
-    const first = await fetchWhole(egress, { ...request, origin: target.origin }, options);
+    const { egress, ...own } = this.#options;
+    const options = {
+      signal: AbortSignal.timeout(Math.min(limits.timeoutMs ?? Infinity, own.timeoutMs)),
+      bytesMax: limits.bytesMax ?? Math.min(own.bytesMax, SHORT_ANSWER_BYTES_MAX),
+    };
+    const request = { ...asked, origin: target.origin, trust: target.trust };
+    const first = await fetchWhole(egress, request, options);
     if (first.ok || (first.reason !== 'reset' && first.reason !== 'refused')) return first;
-    return fetchWhole(egress, { ...request, origin: target.origin }, options);
+    return fetchWhole(egress, request, options);
   }
 }
 
@@ -237,8 +244,9 @@ function weighPage(page: DocPage): number {
   return weight;
 }
 
-function nameServer({ origin, pathPrefix }: Target): string {
-  return origin + pathPrefix;
+/** What was learnt over one trust says nothing of who answers over another. */
+function nameServer({ origin, pathPrefix, trust }: Target): string {
+  return trust === null ? origin + pathPrefix : `${origin}${pathPrefix} ${trust.id}`;
 }
 
 function nameDatabase(target: Target): string {

@@ -74,6 +74,7 @@ function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
     request: {
       method: 'POST',
       origin: target.origin,
+      trust: target.trust,
       path: `${target.pathPrefix}/jsonrpc`,
       // Odoo 19 answers two to three times faster with the database's name (FACTS 5.10); older ones ignore it.
       headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
@@ -124,7 +125,7 @@ async function translateToJson2(
   // Odoo looks at the credentials before it looks at the arguments (FACTS 4.1).
   if ('fault' in mapped) return { otherwise: mapped };
   return {
-    request: { method: 'POST', origin: target.origin, ...head, body: mapped.body },
+    request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body: mapped.body },
     protocol: 'json2',
     resultShape: chooseResultShape(method, params),
     target,

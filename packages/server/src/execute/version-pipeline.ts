@@ -2,28 +2,28 @@
  * The question for a server's version, from its bytes to the reply. Asks over `/jsonrpc`, which leaves nothing on the server,
  * and only a server that has none at its version page (FACTS 10). Nothing is remembered: who asks wants to know it now.
  */
+import { URL_LENGTH_MAX } from '../egress/base-url.ts';
 import type { EgressDispatcher, EgressRequest } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { readMembers } from '../json/members.ts';
 import type { JsonMember } from '../json/span.ts';
 import { type OdooVersion, readJsonrpcVersion, readJsonVersion, VERSION_BODY } from '../odoo/version.ts';
+import { authorizeServer } from './authorize.ts';
+import { readBaseUrl } from './base-url.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
 import type { Exchange } from './exchange.ts';
 import type { CallSpan, Read } from './parse.ts';
-import {
-  checkNames,
-  describe,
-  invalid,
-  OWN_MEMBERS_MAX,
-  readId,
-  readText,
-  URL_LENGTH_MAX,
-} from './read-members.ts';
+import { checkNames, describe, invalid, OWN_MEMBERS_MAX, readId, readText } from './read-members.ts';
 import type { Reply } from './receive.ts';
-import type { CallTrace } from './record.ts';
-import { type Operation, type RequestDeps, type Run, runRequest } from './request-pipeline.ts';
+import {
+  type CallScope,
+  type Operation,
+  type RequestDeps,
+  type Run,
+  runRequest,
+} from './request-pipeline.ts';
 import { resolveServer, type ServerAddress } from './resolve.ts';
 import type { Protocol } from './translate.ts';
 import { denyFailure } from './upstream-denials.ts';
@@ -48,15 +48,18 @@ interface Question {
   /** It is about a server, and no model of it. */
   model?: never;
   method?: never;
+  instance?: never;
 }
 
 const VERSION: Operation<Question, VersionDeps> = {
+  name: 'version',
   takesBatch: false,
   read: readQuestion,
   run: (question, trace, run) => ask(question, trace, run, findVersion),
 };
 
 const JSON_VERSION: Operation<Question, VersionDeps> = {
+  name: 'json version',
   takesBatch: false,
   read: readQuestion,
   run: (question, trace, run) => ask(question, trace, run, findJsonVersion),
@@ -88,10 +91,17 @@ type Fetch = (protocol: Protocol, request: Omit<EgressRequest, 'origin'>) => Pro
 
 async function ask(
   { url }: Question,
-  trace: CallTrace,
-  { deadline, deps }: Run<VersionDeps>,
+  scope: CallScope,
+  run: Run<VersionDeps>,
   find: (server: ServerAddress, fetch: Fetch) => Promise<object | Denial>,
 ): Promise<{ reply: Reply; isReadOnly: boolean }> {
+  const { trace } = scope;
+  const { deadline, deps } = run;
+  const address = readBaseUrl(url);
+  if (address instanceof Denial) return { reply: address, ...QUESTION };
+  // Who may not call a server is not told how egress judges it.
+  const denied = authorizeServer(address.origin, scope.client);
+  if (denied !== null) return { reply: denied, ...QUESTION };
   const server = resolveServer(url, deps.egress);
   if (server instanceof Denial) return { reply: server, ...QUESTION };
   trace.target = server;

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Dialect, OWN_DIALECT } from '../execute/dialect.ts';
 import type { Exchange } from '../execute/exchange.ts';
 import { type ExecuteDeps, execute } from '../execute/pipeline.ts';
+import { addPreflight } from './cors.ts';
 import { HttpExchange } from './http-exchange.ts';
 
 export interface ExecuteRouteDeps extends ExecuteDeps {
@@ -22,6 +23,7 @@ export function addPipelineRoute(
   dialect: Dialect,
   deps: ExecuteRouteDeps,
 ): void {
+  addPreflight(app, path);
   app.post(path, (request, reply) => {
     reply.hijack();
     const { bodyBytesMax } = deps.http;

@@ -1,6 +1,7 @@
 /** Writes an answer to a response. Compresses it where the client asks for that and it is worth it; knows nothing of calls. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerHeaders, AnswerWriter } from '../execute/exchange.ts';
+import { describeCors } from './cors.ts';
 import { createEncoder, ENCODED_BYTES_MIN, type Encoding, encodeWhole } from './encoding.ts';
 import { endInStages, hasBodyToCome } from './end-in-stages.ts';
 
@@ -96,6 +97,7 @@ export class HttpAnswerWriter implements AnswerWriter {
       'x-content-type-options': 'nosniff',
       vary: 'accept-encoding',
       'x-request-id': this.#requestId,
+      ...describeCors(this.#request.headers.origin),
       ...headers,
       ...more,
     });

@@ -6,11 +6,13 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { Denial } from '../execute/denial.ts';
 import { OWN_DIALECT } from '../execute/dialect.ts';
 import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/envelope.ts';
+import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin-routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCompatibleRoutes } from './compatible-routes.ts';
 import { addExecuteRoute, type ExecuteRouteDeps } from './execute-route.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
+import { addOpenapiRoute } from './openapi.ts';
 import { readRequestId } from './request-id.ts';
 import { addVersionRoute } from './version-route.ts';
 
@@ -22,6 +24,7 @@ export interface ServerDeps extends ExecuteRouteDeps, HealthRouteDeps, MetricsRo
     /** Addresses or CIDRs whose `x-forwarded-for` is believed. */
     trustProxy: readonly string[];
   };
+  admin: AdminRoutesDeps;
 }
 
 /** How often Node looks for requests that take too long; its own default of 30 s would make the limits coarse. */
@@ -48,7 +51,9 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     clientErrorHandler: handleBrokenRequest,
     // A path that cannot be decoded; Fastify would answer in its own form.
     frameworkErrors: (_error, request, reply) =>
-      sendDenial(NO_ROUTE, readRequestId(request.headers), reply as Reply),
+      isAdminPath(request.url)
+        ? answerUnreadablePath(request, reply)
+        : sendDenial(NO_ROUTE, readRequestId(request.headers), reply as Reply),
     exposeHeadRoutes: true,
   });
   // The pipeline reads the body itself, after it has judged the key.
@@ -71,6 +76,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addCompatibleRoutes(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
+  addAdminRoutes(app, deps.admin);
+  addOpenapiRoute(app);
 
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string;

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openMemoryStore } from '../stores/memory.ts';
-import type { Store } from '../stores/ports.ts';
+import type { KeyStore, Store } from '../stores/ports.ts';
 import { openSqliteStore } from '../stores/sqlite.ts';
 import { generateKey } from './format.ts';
 import { createKeys, type Keys, type KeysOptions } from './keys.ts';
 
 const START = 1_800_000_000_000;
+const ALL = { after: null, limit: 1000 };
+const READ_ONLY = { instances: ['*'], models: { '*': ['*'] }, read_only: true };
 const cleanups: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -22,8 +24,8 @@ describe('authenticate', () => {
     const created = await keys.create({ name: 'Shop' });
     for (const _ of ['from the store', 'from memory']) {
       const outcome = await keys.authenticate(created.key);
-      expect(outcome).toMatchObject({ id: created.id, name: 'Shop', expiresAt: null, revokedAt: null });
-      expect(outcome).not.toHaveProperty('secretHash');
+      expect(outcome).toEqual({ key: created.record, policy: null });
+      expect(outcome).not.toHaveProperty('key.secretHash');
     }
   });
 
@@ -41,7 +43,10 @@ describe('authenticate', () => {
 
   test('refuses an unknown id and a wrong secret alike, with one lookup each, remembered or not', async () => {
     const { keys, lookups } = await open();
-    const { id, key } = await keys.create({ name: 'Shop' });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Shop' });
     const stranger = generateKey();
     const forged = forgeKey(id);
     await keys.authenticate(key);
@@ -52,54 +57,80 @@ describe('authenticate', () => {
       expect(await keys.authenticate(forged)).toEqual({ refused: 'unknown', keyId: id });
       expect(lookups()).toBe(before + 2);
     }
-    expect(await keys.authenticate(key)).toMatchObject({ id });
+    expect(await keys.authenticate(key)).toMatchObject({ key: { id } });
   });
 
-  test('asks the store once in half a second for a key in use', async () => {
+  test('asks the store once for a key in use, for as long as nothing changes', async () => {
     const { keys, time, lookups } = await open();
     const { key } = await keys.create({ name: 'Shop' });
     for (let call = 0; call < 500; call++) {
       await keys.authenticate(key);
-      time.now += 1;
+      time.now += 60_000;
     }
     expect(lookups()).toBe(1);
-    await keys.authenticate(key);
-    expect(lookups()).toBe(2);
+  });
+
+  test('knows the policy of a key, and a new one at once where it was set', async () => {
+    const { keys } = await open();
+    const { key, record } = await keys.create({ name: 'Shop', policy: READ_ONLY });
+    expect(await keys.authenticate(key)).toMatchObject({ policy: { policy: READ_ONLY } });
+    expect(await keys.update(record.id, 1, { policy: null })).toBe('done');
+    expect(await keys.authenticate(key)).toMatchObject({ key: { version: 2 }, policy: null });
+    expect(await keys.update(record.id, 1, { policy: READ_ONLY })).toBe('conflict');
+    expect(await keys.update('nobody', 1, { policy: READ_ONLY })).toBe('missing');
+  });
+
+  test('lets nobody in on a policy that it cannot read', async () => {
+    const { keys, store } = await open();
+    const { key, record } = await keys.create({ name: 'Shop', policy: READ_ONLY });
+    await store.keys.update(record.id, 1, { policy: '{"instances":["*"],"sees":"all"}' });
+    await expect((async () => keys.authenticate(key))()).rejects.toThrow(/policy of key .* cannot be read/);
   });
 
   test('refuses a key from the millisecond of its expiry on, though it is remembered', async () => {
     const { keys, time } = await open();
-    const { id, key } = await keys.create({ name: 'Trial', expiresAt: START + 100 });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Trial', expiresAt: START + 100 });
     time.now = START + 99;
-    expect(await keys.authenticate(key)).toMatchObject({ id });
+    expect(await keys.authenticate(key)).toMatchObject({ key: { id } });
     time.now = START + 100;
     expect(await keys.authenticate(key)).toEqual({ refused: 'expired', keyId: id });
   });
 
   test('refuses a revoked key at once where it was revoked', async () => {
     const { keys } = await open();
-    const { id, key } = await keys.create({ name: 'Shop' });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Shop' });
     await keys.authenticate(key);
     expect(await keys.revoke(id)).toBe(true);
     expect(await keys.authenticate(key)).toEqual({ refused: 'revoked', keyId: id });
   });
 
-  test('refuses a key that another process revoked one second ago', async () => {
+  test('refuses a key that another process revoked, within a second', async () => {
     const { file } = useDirectory();
     const server = await open({ store: openSqliteStore(file) });
     const cli = await open({ store: openSqliteStore(file) });
-    const { id, key } = await server.keys.create({ name: 'Shop' });
+    const {
+      key,
+      record: { id },
+    } = await server.keys.create({ name: 'Shop' });
     await server.keys.authenticate(key);
     await cli.keys.revoke(id);
-    server.time.now += 499;
-    expect(await server.keys.authenticate(key)).toMatchObject({ id });
-    server.time.now += 1;
-    expect(await server.keys.authenticate(key)).toEqual({ refused: 'revoked', keyId: id });
+    await expect
+      .poll(() => server.keys.authenticate(key), { timeout: 10_000, interval: 20 })
+      .toEqual({ refused: 'revoked', keyId: id });
   });
 
   test('refuses a key that another process revoked, though the clock was set back since', async () => {
     const { store, keys, time } = await open();
-    const { id, key } = await keys.create({ name: 'Shop' });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Shop' });
     await keys.authenticate(key);
     await store.keys.revoke(id, START);
     time.now -= 3_600_000;
@@ -110,33 +141,38 @@ describe('authenticate', () => {
     const { file } = useDirectory();
     const server = await open({ store: openSqliteStore(file) });
     const cli = await open({ store: openSqliteStore(file) });
-    const { id, key } = await cli.keys.create({ name: 'Shop' });
-    expect(await server.keys.authenticate(key)).toMatchObject({ id });
+    const {
+      key,
+      record: { id },
+    } = await cli.keys.create({ name: 'Shop' });
+    expect(await server.keys.authenticate(key)).toMatchObject({ key: { id } });
   });
 
-  test('lets nobody in when the store fails, not even a remembered key', async () => {
+  test('lets in the keys that it knows when the store fails, and no others', async () => {
     const { file } = useDirectory();
-    const { keys, time, store } = await open({ store: openSqliteStore(file) });
-    const { key } = await keys.create({ name: 'Shop' });
-    await keys.authenticate(key);
+    const { keys, store } = await open({ store: openSqliteStore(file) });
+    const known = await keys.create({ name: 'Shop' });
+    const unknown = await keys.create({ name: 'Other' });
+    await keys.authenticate(known.key);
     await keys.flush();
     await store.close();
-    time.now += 500;
-    expect(() => keys.authenticate(key)).toThrow();
+    expect(await keys.authenticate(known.key)).toMatchObject({ key: { name: 'Shop' } });
+    expect(() => keys.authenticate(unknown.key)).toThrow();
+    const forged = forgeKey(known.record.id);
+    expect(await keys.authenticate(forged)).toEqual({ refused: 'unknown', keyId: known.record.id });
   });
 
   test('works the same with a store that answers by promise', async () => {
     const memory = openMemoryStore();
-    const store = {
-      ...memory,
-      keys: { ...memory.keys, findById: async (id: string) => memory.keys.findById(id) },
-    };
-    const { keys, time } = await open({ store });
-    const { id, key } = await keys.create({ name: 'Shop' });
-    expect(await keys.authenticate(key)).toMatchObject({ id });
+    const store = replaceKeys(memory, { findById: async (id: string) => memory.keys.findById(id) });
+    const { keys } = await open({ store });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Shop' });
+    expect(await keys.authenticate(key)).toMatchObject({ key: { id } });
     expect(await keys.authenticate(forgeKey(id))).toEqual({ refused: 'unknown', keyId: id });
     await memory.keys.revoke(id, START);
-    time.now += 500;
     expect(await keys.authenticate(key)).toEqual({ refused: 'revoked', keyId: id });
   });
 });
@@ -159,7 +195,7 @@ describe('last use', () => {
       time.now += 250;
     }
     expect(touches()).toEqual([START, START + 60_000, START + 120_000]);
-    expect((await keys.list())[0]?.lastUsedAt).toBe(START + 120_000);
+    expect((await keys.list(ALL))[0]?.lastUsedAt).toBe(START + 120_000);
   });
 
   test('is not written again within the minute by another process', async () => {
@@ -178,7 +214,7 @@ describe('last use', () => {
     const { keys } = await open();
     const { key } = await keys.create({ name: 'Shop' });
     await keys.authenticate(key);
-    await expect.poll(async () => (await keys.list())[0]?.lastUsedAt, { timeout: 10_000 }).toBe(START);
+    await expect.poll(async () => (await keys.list(ALL))[0]?.lastUsedAt, { timeout: 10_000 }).toBe(START);
   });
 
   test('is written for every key at close, and the store stays open', async () => {
@@ -187,14 +223,17 @@ describe('last use', () => {
       await keys.authenticate((await keys.create({ name: `Shop ${index}` })).key);
     }
     await keys.close();
-    const listed = await keys.list();
+    const listed = await keys.list(ALL);
     expect(listed).toHaveLength(450);
     expect(listed.every((key) => key.lastUsedAt === START)).toBe(true);
   });
 
   test('is not written for a key that was refused', async () => {
     const { keys, touches } = await open();
-    const { id, key } = await keys.create({ name: 'Shop' });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Shop' });
     await keys.revoke(id);
     await keys.authenticate(key);
     await keys.authenticate(forgeKey(id));
@@ -209,11 +248,14 @@ describe('last use', () => {
       store: openSqliteStore(file),
       onError: (error) => errors.push(error),
     });
-    const { id, key } = await keys.create({ name: 'Shop' });
-    expect(await keys.authenticate(key)).toMatchObject({ id });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Shop' });
+    expect(await keys.authenticate(key)).toMatchObject({ key: { id } });
     await store.close();
     await expect.poll(() => errors.length, { timeout: 10_000 }).toBe(1);
-    expect(await keys.authenticate(key)).toMatchObject({ id });
+    expect(await keys.authenticate(key)).toMatchObject({ key: { id } });
   });
 });
 
@@ -221,7 +263,10 @@ describe('secrets', () => {
   test('are nowhere in the files of the store', async () => {
     const { directory, file } = useDirectory();
     const { keys, store } = await open({ store: openSqliteStore(file) });
-    const { id, key } = await keys.create({ name: 'Shop' });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Shop' });
     await keys.authenticate(key);
     await keys.flush();
     const secret = key.slice(16, 49);
@@ -237,15 +282,18 @@ describe('secrets', () => {
   test('are not in the list', async () => {
     const { keys } = await open();
     const { key } = await keys.create({ name: 'Shop' });
-    expect(JSON.stringify(await keys.list())).not.toContain(key.slice(16, 49));
+    expect(JSON.stringify(await keys.list(ALL))).not.toContain(key.slice(16, 49));
   });
 
   test('stay valid over a restart that keeps the setting, and die with another one', async () => {
     const store = openMemoryStore();
     const { keys } = await open({ store, hashSecret: 'a'.repeat(32) });
-    const { id, key } = await keys.create({ name: 'Shop' });
+    const {
+      key,
+      record: { id },
+    } = await keys.create({ name: 'Shop' });
     const same = await open({ store, hashSecret: 'a'.repeat(32) });
-    expect(await same.keys.authenticate(key)).toMatchObject({ id });
+    expect(await same.keys.authenticate(key)).toMatchObject({ key: { id } });
     for (const hashSecret of ['b'.repeat(32), undefined]) {
       const other = await open({ store, hashSecret });
       expect(await other.keys.authenticate(key)).toEqual({ refused: 'unknown', keyId: id });
@@ -254,8 +302,11 @@ describe('secrets', () => {
 
   test('stay valid over a restart without the setting', async () => {
     const store = openMemoryStore();
-    const { id, key } = await (await open({ store })).keys.create({ name: 'Shop' });
-    expect(await (await open({ store })).keys.authenticate(key)).toMatchObject({ id });
+    const {
+      key,
+      record: { id },
+    } = await (await open({ store })).keys.create({ name: 'Shop' });
+    expect(await (await open({ store })).keys.authenticate(key)).toMatchObject({ key: { id } });
   });
 
   test('are not hashed under a setting that can be guessed', async () => {
@@ -279,6 +330,43 @@ describe('create', () => {
   );
 });
 
+describe('rotate', () => {
+  test('makes a key like the old one, which goes on for the overlap and no longer', async () => {
+    const { keys, time } = await open();
+    const old = await keys.create({ name: 'Shop', policy: READ_ONLY });
+    const fresh = await keys.rotate(old.record.id, { overlapMs: 1000 });
+    expect(fresh?.record).toMatchObject({
+      name: 'Shop',
+      policy: old.record.policy,
+      replaces: old.record.id,
+      expiresAt: null,
+    });
+    time.now += 999;
+    expect(await keys.authenticate(old.key)).toMatchObject({ key: { id: old.record.id } });
+    expect(await keys.authenticate(fresh?.key)).toMatchObject({ key: { id: fresh?.record.id } });
+    time.now += 1;
+    expect(await keys.authenticate(old.key)).toEqual({ refused: 'expired', keyId: old.record.id });
+    expect(await keys.authenticate(fresh?.key)).toMatchObject({ policy: { policy: READ_ONLY } });
+  });
+
+  test('never makes the old key last longer', async () => {
+    const { keys } = await open();
+    const { record } = await keys.create({ name: 'Trial', expiresAt: START + 10 });
+    const fresh = await keys.rotate(record.id, { overlapMs: 60_000 });
+    expect(fresh?.record.expiresAt).toBe(START + 10);
+    expect((await keys.find(record.id))?.expiresAt).toBe(START + 10);
+  });
+
+  test.each(['revoked', 'expired', 'missing'])('has nothing to give for a key that is %s', async (state) => {
+    const { keys, time } = await open();
+    const { record } = await keys.create({ name: 'Shop', expiresAt: START + 10 });
+    if (state === 'revoked') await keys.revoke(record.id);
+    if (state === 'expired') time.now += 10;
+    expect(await keys.rotate(state === 'missing' ? 'nobody' : record.id, { overlapMs: 1000 })).toBeNull();
+    expect(await keys.list(ALL)).toHaveLength(1);
+  });
+});
+
 test('says that a key that does not exist cannot be revoked', async () => {
   const { keys } = await open();
   expect(await keys.revoke('nobody')).toBe(false);
@@ -300,26 +388,40 @@ async function open(options: Partial<KeysOptions> = {}): Promise<Opened> {
   const time = { now: START };
   const touches: number[] = [];
   let lookups = 0;
-  const store: Store = {
-    close: () => inner.close(),
-    keys: {
-      ...inner.keys,
-      findById(id) {
-        lookups++;
-        return inner.keys.findById(id);
-      },
-      touch(uses) {
-        touches.push(...uses.values());
-        return inner.keys.touch(uses);
-      },
+  const store = replaceKeys(inner, {
+    findById(id) {
+      lookups++;
+      return inner.keys.findById(id);
     },
-  };
+    touch(uses) {
+      touches.push(...uses.values());
+      return inner.keys.touch(uses);
+    },
+  });
   const keys = await createKeys({ ...options, store, clock: () => time.now });
   cleanups.push(async () => {
     await keys.close().catch(() => {});
     await inner.close();
   });
   return { keys, store, time, lookups: () => lookups, touches: () => touches };
+}
+
+/** The store with some methods of its keys replaced. */
+function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
+  return {
+    label: store.label,
+    keys: { ...store.keys, ...methods },
+    instances: store.instances,
+    audit: store.audit,
+    idempotency: store.idempotency,
+    leases: store.leases,
+    watch: (listener) => store.watch(listener),
+    get isWatching() {
+      return store.isWatching;
+    },
+    probe: () => store.probe(),
+    close: () => store.close(),
+  };
 }
 
 /** A well-formed key with the id of another one and a secret that is not the right one. */

@@ -1,21 +1,45 @@
 /**
  * Client keys: makes them, revokes them, and tells whether a text that a caller sent is a valid one. Why a key is
- * refused is for the operator's log only. Knows neither HTTP nor what a key may do.
+ * refused is for the operator's log only. Knows neither HTTP nor what a policy means.
  */
-import { createHmac, createSecretKey, hash, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
-import type { Awaitable, KeyRecord, KeyStore, Store, StoredKey } from '../stores/ports.ts';
+import {
+  createHmac,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import type { Policy } from '@erp-proxy/contract';
+import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
+import { FreshCache } from '../stores/fresh-cache.ts';
+import type {
+  Awaitable,
+  Change,
+  KeyListQuery,
+  KeyRecord,
+  KeyStore,
+  Store,
+  StoredKey,
+} from '../stores/ports.ts';
 import { generateKey, parseKey } from './format.ts';
 import { createLastUsed } from './last-used.ts';
+import { readStoredPolicy } from './stored-policy.ts';
 
-/** Half of the second in which a key that another process revoked must stop working. */
-const FRESH_MS = 500;
 /** About 5 MB when full; a key beyond costs one store lookup and one HMAC a call. */
 const CACHED_KEYS_MAX = 10_000;
 const NAME_LENGTH_MAX = 200;
 const HASH_SECRET_LENGTH_MIN = 32;
 /** An unknown id is compared with this, so that it takes as long as a wrong secret. */
 const NO_HASH = new Uint8Array(32);
+
+/** Whose call it is, and what it may do. */
+export interface Client {
+  readonly key: KeyRecord;
+  /** Null: anything that egress allows. */
+  readonly policy: CompiledPolicy | null;
+}
 
 export interface KeyRefusal {
   readonly refused: 'missing' | 'malformed' | 'unknown' | 'expired' | 'revoked';
@@ -24,12 +48,16 @@ export interface KeyRefusal {
 }
 
 export interface NewKey {
-  id: string;
   /** The text to send in `x-proxy-api`. It exists here and nowhere else. */
-  key: string;
-  name: string;
-  createdAt: number;
-  expiresAt: number | null;
+  readonly key: string;
+  readonly record: KeyRecord;
+}
+
+/** What can be changed of a key. */
+export interface KeyChange {
+  name?: string | undefined;
+  expiresAt?: number | null | undefined;
+  policy?: Policy | null | undefined;
 }
 
 export interface KeysOptions {
@@ -44,22 +72,32 @@ export interface KeysOptions {
 
 export interface Keys {
   /** Throws (or rejects) where the store fails: a key that cannot be looked up is not let in. */
-  authenticate(text: string | undefined): Awaitable<KeyRecord | KeyRefusal>;
-  create(options: { name: string; expiresAt?: number | null | undefined }): Promise<NewKey>;
-  list(): Awaitable<KeyRecord[]>;
+  authenticate(text: string | undefined): Awaitable<Client | KeyRefusal>;
+  /** The same client as of now, for a request that takes its time: keys are revoked, and policies change. */
+  renew(client: Client): Awaitable<Client | KeyRefusal>;
+  /** Policies are taken as they are: parsePolicy has judged them. */
+  create(key: KeyChange & { name: string }): Promise<NewKey>;
+  find(id: string): Promise<KeyRecord | null>;
+  list(query: KeyListQuery): Awaitable<KeyRecord[]>;
   isEmpty(): Awaitable<boolean>;
+  update(id: string, version: number, change: KeyChange): Promise<Change>;
   /** False where there is no such key. */
   revoke(id: string): Promise<boolean>;
+  /** A new key like this one, which ends after `overlapMs`; null where there is no such key that works. */
+  rotate(id: string, options: { overlapMs: number }): Promise<NewKey | null>;
+  /** 32 bytes for another purpose than keys, which follow from the same secret. */
+  deriveSecret(purpose: string): Uint8Array;
   flush(): Promise<void>;
   /** Writes what is left to write; the store stays open. */
   close(): Promise<void>;
 }
 
-interface CachedKey {
-  record: KeyRecord;
+/** A key in memory, with what proves it. */
+interface KnownKey {
+  readonly client: Client;
+  readonly secretHash: Uint8Array;
   /** SHA-256 of the text that was found valid: to know it again without the HMAC, and without keeping the text. */
-  textHash: Uint8Array;
-  readAt: number;
+  textHash: Uint8Array | null;
 }
 
 export async function createKeys({
@@ -69,86 +107,155 @@ export async function createKeys({
   onError = () => {},
 }: KeysOptions): Promise<Keys> {
   const hashKey = await openHashKey(store.keys, hashSecret);
-  const cache = new LRUCache<string, CachedKey>({ max: CACHED_KEYS_MAX });
+  const cache = new FreshCache<StoredKey, KnownKey>({
+    max: CACHED_KEYS_MAX,
+    kind: 'key',
+    store,
+    read: (id) => store.keys.findById(id),
+    open: know,
+  });
   const lastUsed = createLastUsed(store.keys, onError);
 
-  function authenticate(text: string | undefined): Awaitable<KeyRecord | KeyRefusal> {
+  function authenticate(text: string | undefined): Awaitable<Client | KeyRefusal> {
     if (text === undefined || text === '') return { refused: 'missing', keyId: null };
     const parts = parseKey(text);
     if (!parts) return { refused: 'malformed', keyId: null };
 
     const { id, secret } = parts;
-    const now = clock();
     const textHash = hash('sha256', text, 'buffer');
-    const cached = cache.get(id);
-    if (cached && isFresh(cached, now) && timingSafeEqual(cached.textHash, textHash)) {
-      return judge(cached.record, now);
-    }
+    const known = cache.find(id);
+    if (known?.textHash && timingSafeEqual(known.textHash, textHash)) return judge(known.client);
     // A wrong secret of a cached key comes here too: it takes the same work as an unknown id.
-    const found = store.keys.findById(id);
-    const verify = (stored: StoredKey | null) => verifySecret(stored, id, secret, textHash, now);
+    const found = cache.load(id);
+    const verify = (key: KnownKey | null) => verifySecret(key, id, secret, textHash);
     return found instanceof Promise ? found.then(verify) : verify(found);
   }
 
+  function renew({ key: { id } }: Client): Awaitable<Client | KeyRefusal> {
+    const known = cache.find(id);
+    if (known !== undefined) return judge(known.client);
+    const found = cache.load(id);
+    return found instanceof Promise ? found.then((key) => judgeFound(key, id)) : judgeFound(found, id);
+  }
+
+  function judgeFound(known: KnownKey | null, id: string): Client | KeyRefusal {
+    return known === null ? { refused: 'unknown', keyId: id } : judge(known.client);
+  }
+
   function verifySecret(
-    stored: StoredKey | null,
+    known: KnownKey | null,
     id: string,
     secret: string,
     textHash: Uint8Array,
-    readAt: number,
-  ): KeyRecord | KeyRefusal {
-    const matches = timingSafeEqual(hashSecretOf(secret, hashKey), stored?.secretHash ?? NO_HASH);
-    if (!stored || !matches) return { refused: 'unknown', keyId: id };
-    const { secretHash: _, ...record } = stored;
-    cache.set(id, { record, textHash, readAt });
-    return judge(record, clock());
+  ): Client | KeyRefusal {
+    const matches = timingSafeEqual(hashSecretOf(secret, hashKey), known?.secretHash ?? NO_HASH);
+    if (!known || !matches) return { refused: 'unknown', keyId: id };
+    known.textHash = textHash;
+    return judge(known.client);
   }
 
-  function judge(record: KeyRecord, now: number): KeyRecord | KeyRefusal {
-    if (record.revokedAt !== null) return { refused: 'revoked', keyId: record.id };
-    if (record.expiresAt !== null && now >= record.expiresAt) return { refused: 'expired', keyId: record.id };
-    lastUsed.note(record, now);
-    return record;
+  function judge(client: Client): Client | KeyRefusal {
+    const { key } = client;
+    const now = clock();
+    if (key.revokedAt !== null) return { refused: 'revoked', keyId: key.id };
+    if (key.expiresAt !== null && now >= key.expiresAt) return { refused: 'expired', keyId: key.id };
+    lastUsed.note(key, now);
+    return client;
   }
 
-  async function create({ name, expiresAt = null }: { name: string; expiresAt?: number | null | undefined }) {
-    const createdAt = clock();
+  async function create({ name, expiresAt = null, policy = null }: KeyChange & { name: string }) {
     checkName(name);
-    checkExpiry(expiresAt, createdAt);
+    checkExpiry(expiresAt, clock());
+    return insert({ name, expiresAt, policy: policy && JSON.stringify(policy), replaces: null });
+  }
+
+  async function insert(
+    like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy' | 'replaces'>,
+  ): Promise<NewKey> {
     const { id, secret, text } = generateKey();
-    const secretHash = hashSecretOf(secret, hashKey);
-    await store.keys.insert({
-      id,
-      name,
-      secretHash,
-      createdAt,
-      expiresAt,
-      revokedAt: null,
-      lastUsedAt: null,
+    const record = { ...like, id, createdAt: clock(), revokedAt: null, lastUsedAt: null, version: 1 };
+    await store.keys.insert({ ...record, secretHash: hashSecretOf(secret, hashKey) });
+    return { key: text, record };
+  }
+
+  async function update(id: string, version: number, { name, expiresAt, policy }: KeyChange) {
+    if (name !== undefined) checkName(name);
+    if (expiresAt !== undefined) checkExpiry(expiresAt, clock());
+    const change = await store.keys.update(id, version, {
+      ...(name === undefined ? null : { name }),
+      ...(expiresAt === undefined ? null : { expiresAt }),
+      ...(policy === undefined ? null : { policy: policy && JSON.stringify(policy) }),
     });
-    return { id, key: text, name, createdAt, expiresAt };
+    cache.forget(id);
+    return change;
+  }
+
+  async function find(id: string): Promise<KeyRecord | null> {
+    const stored = await store.keys.findById(id);
+    return stored && toRecord(stored);
   }
 
   async function revoke(id: string): Promise<boolean> {
     const exists = await store.keys.revoke(id, clock());
-    cache.delete(id);
+    cache.forget(id);
     return exists;
+  }
+
+  /** The old key is shortened last: whatever goes wrong before, it works on. */
+  async function rotate(id: string, { overlapMs }: { overlapMs: number }): Promise<NewKey | null> {
+    const old = await find(id);
+    const now = clock();
+    if (old === null || old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now))
+      return null;
+    const fresh = await insert({ ...old, replaces: id });
+    await end(old, now + overlapMs);
+    return fresh;
+  }
+
+  async function end(key: KeyRecord, at: number): Promise<void> {
+    let current: KeyRecord | null = key;
+    let change: Change = 'conflict';
+    while (change === 'conflict' && current !== null) {
+      const expiresAt = Math.min(at, current.expiresAt ?? Infinity);
+      change = await store.keys.update(key.id, current.version, { expiresAt });
+      if (change === 'conflict') current = await find(key.id);
+    }
+    cache.forget(key.id);
   }
 
   return {
     authenticate,
+    renew,
     create,
-    list: () => store.keys.list(),
+    find,
+    list: (query) => store.keys.list(query),
     isEmpty: () => store.keys.isEmpty(),
+    update,
     revoke,
+    rotate,
+    deriveSecret: (purpose) => new Uint8Array(hkdfSync('sha256', hashKey, '', `erp-proxy ${purpose}`, 32)),
     flush: lastUsed.flush,
-    close: lastUsed.close,
+    close() {
+      cache.close();
+      return lastUsed.close();
+    },
   };
 }
 
-/** An entry from the future is not fresh: a clock that was set back must not keep a revoked key alive. */
-function isFresh({ readAt }: CachedKey, now: number): boolean {
-  return now >= readAt && now - readAt < FRESH_MS;
+/** `before`: what was known of the key; a text that proved the same secret then does so now. */
+function know(stored: StoredKey, before: KnownKey | undefined): KnownKey {
+  const { secretHash } = stored;
+  const policy = readStoredPolicy(stored);
+  const isSame = before !== undefined && timingSafeEqual(before.secretHash, secretHash);
+  return {
+    client: { key: toRecord(stored), policy: policy && compilePolicy(policy) },
+    secretHash,
+    textHash: isSame ? before.textHash : null,
+  };
+}
+
+function toRecord({ secretHash: _, ...record }: StoredKey): KeyRecord {
+  return record;
 }
 
 async function openHashKey(store: KeyStore, setting: string | undefined): Promise<KeyObject> {

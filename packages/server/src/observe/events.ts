@@ -9,12 +9,14 @@ export interface CallRecord {
   batchIndex: number | null;
   /** The call's `id` as JSON text. */
   id: string;
+  /** Name of the stored instance; null where the call brought address and credentials itself. */
+  instance: string | null;
   /** Base address of the Odoo server; null where the call did not get that far. */
   upstream: string | null;
   db: string | null;
   model: string | null;
   method: string | null;
-  /** `ok`, `data.type` of the error, or why the connection was broken off. */
+  /** `ok`, `replayed`, `data.type` of the error, or why the connection was broken off. */
   outcome: string;
   code: number | null;
   httpStatus: number;
@@ -50,28 +52,23 @@ export interface Events {
   faultSeen(requestId: string, error: unknown): void;
 }
 
-/** One `Events` that tells two. */
-export function combineEvents(first: Events, second: Events): Events {
+/** One `Events` that tells several. */
+export function combineEvents(all: readonly Events[]): Events {
   return {
     requestStarted() {
-      first.requestStarted();
-      second.requestStarted();
+      for (const events of all) events.requestStarted();
     },
     requestEnded() {
-      first.requestEnded();
-      second.requestEnded();
+      for (const events of all) events.requestEnded();
     },
     callEnded(record) {
-      first.callEnded(record);
-      second.callEnded(record);
+      for (const events of all) events.callEnded(record);
     },
     requestRefused(record) {
-      first.requestRefused(record);
-      second.requestRefused(record);
+      for (const events of all) events.requestRefused(record);
     },
     faultSeen(requestId, error) {
-      first.faultSeen(requestId, error);
-      second.faultSeen(requestId, error);
+      for (const events of all) events.faultSeen(requestId, error);
     },
   };
 }

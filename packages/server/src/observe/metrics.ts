@@ -1,5 +1,8 @@
-/** Prometheus metrics, from the events. Labels are bounded: what a caller can make up never becomes one without limit. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+/**
+ * Prometheus metrics, from the events. Labels are bounded: what a caller can make up never becomes one without limit.
+ * Where several workers serve, their numbers become one: a metric that is not to be summed names its `aggregator`.
+ */
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallRecord, Events } from './events.ts';
 
 /** Upstreams that get a label of their own; calls to others count as `other`. */
@@ -12,8 +15,30 @@ export interface Metrics extends Events {
   render(): Promise<string>;
 }
 
-/** `classifyMethod` names the action class of a method: read, write or other. */
-export function createMetrics(classifyMethod: (method: string) => string): Metrics {
+/** What one process has counted, as structured clone takes it. */
+export type MetricsSnapshot = object;
+
+/** Given how to take the snapshot of this process, makes what gathers those of all. */
+export type GatherMetrics = (
+  takeOwn: () => Promise<MetricsSnapshot>,
+) => () => Promise<readonly MetricsSnapshot[]>;
+
+/** What is looked at when the metrics are asked for. */
+export interface MetricSources {
+  audit: () => { waiting: number; lost: number };
+  /** The keys of stored instances at Odoo; `expiresAt` in milliseconds since 1970, null where it is not known. */
+  instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
+  isStoreWatched: () => boolean;
+  /** Milliseconds since 1970. */
+  now: () => number;
+}
+
+/** `classifyMethod` names the action class of a method: read, write or other; `gather` is for one worker of several. */
+export function createMetrics(
+  classifyMethod: (method: string) => string,
+  sources: MetricSources,
+  gather?: GatherMetrics,
+): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const calls = new Counter({
@@ -57,6 +82,8 @@ export function createMetrics(classifyMethod: (method: string) => string): Metri
     help: "Faults of the proxy's own.",
     registers: [registry],
   });
+  addSources(registry, sources);
+  const gatherAll = gather?.(() => registry.getMetricsAsJSON());
   const upstreams = new Set<string>();
   const labelUpstream = ({ upstream, outcome }: CallRecord) => {
     if (upstream === null) return 'none';
@@ -68,7 +95,8 @@ export function createMetrics(classifyMethod: (method: string) => string): Metri
   };
   return {
     contentType: registry.contentType,
-    render: () => registry.metrics(),
+    render: async () =>
+      (gatherAll === undefined ? registry : AggregatorRegistry.aggregate([...(await gatherAll())])).metrics(),
     requestStarted: () => inFlight.inc(),
     requestEnded: () => inFlight.dec(),
     callEnded(record) {
@@ -81,4 +109,45 @@ export function createMetrics(classifyMethod: (method: string) => string): Metri
     requestRefused: (record) => refusals.inc({ outcome: record.outcome }),
     faultSeen: () => faults.inc(),
   };
+}
+
+function addSources(registry: Registry, { audit, instanceKeys, isStoreWatched, now }: MetricSources): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'erp_proxy_audit_waiting_records',
+    help: 'Records of the audit that are not in the store yet.',
+    registers,
+    collect() {
+      this.set(audit().waiting);
+    },
+  });
+  new Gauge({
+    name: 'erp_proxy_audit_lost_records',
+    help: 'Records of the audit that were lost since the start.',
+    registers,
+    collect() {
+      this.set(audit().lost);
+    },
+  });
+  new Gauge({
+    name: 'erp_proxy_store_up',
+    help: '1 while changes of the store arrive, 0 while the proxy works on with what it knows.',
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.set(isStoreWatched() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'erp_proxy_instance_key_expiry_seconds',
+    help: 'Seconds until Odoo stops taking the key of a stored instance, where that is known.',
+    aggregator: 'min',
+    labelNames: ['instance'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const { instance, expiresAt } of instanceKeys())
+        if (expiresAt !== null) this.set({ instance }, Math.round((expiresAt - now()) / 1000));
+    },
+  });
 }

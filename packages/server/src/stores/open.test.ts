@@ -34,7 +34,7 @@ test.each([
   'memory:x',
   'mysql://host/db',
 ])('refuses the address "%s" and says which ones there are', async (url) => {
-  await expect(openStore(url)).rejects.toThrow(/sqlite:\.\/data\/erp-proxy\.db.*memory:/);
+  await expect(openStore(url)).rejects.toThrow(/sqlite:\.\/data\/erp-proxy\.db.*postgres:.*memory:/);
 });
 
 test.each(['sqlite:', 'sqlite://data/erp-proxy.db', 'sqlite::memory:', 'sqlite:a\0b'])(

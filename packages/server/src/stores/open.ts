@@ -7,14 +7,25 @@ import type { Store } from './ports.ts';
 import { openSqliteStore } from './sqlite.ts';
 import { StoreError } from './store-error.ts';
 
-export async function openStore(url: string): Promise<Store> {
+export interface OpenedStore extends Store {
+  /** Which version of the schema was found, and which it has now. Left out: it has no versions. */
+  readonly migration?: { readonly from: number; readonly to: number };
+}
+
+export async function openStore(url: string): Promise<OpenedStore> {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0].toLowerCase();
   const rest = url.slice(scheme?.length ?? 0);
   if (scheme === 'memory:' && rest === '') return openMemoryStore();
   if (scheme === 'sqlite:') return openSqliteStore(readPath(rest));
+  if (scheme === 'postgres:' || scheme === 'postgresql:') {
+    // The driver is loaded by those who use it: the others start sooner.
+    const { openPostgresStore } = await import('./postgres.ts');
+    return await openPostgresStore(url);
+  }
   throw new StoreError(
     `store.url ${scheme ? `has the scheme "${scheme}", which no store here takes` : 'has no scheme'}: ` +
-      'use "sqlite:" and the path of a file, as in sqlite:./data/erp-proxy.db, or "memory:" to keep nothing.',
+      'use "sqlite:" and the path of a file, as in sqlite:./data/erp-proxy.db, ' +
+      '"postgres://<user>@<host>/<database>", or "memory:" to keep nothing.',
   );
 }
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { buildKey, describeStore } from './contract.ts';
+import { buildKey, describeSharedStore, describeStore, expectChain } from './contract.ts';
 import type { Store } from './ports.ts';
 import { openSqliteStore } from './sqlite.ts';
 import { StoreError } from './store-error.ts';
@@ -15,52 +15,61 @@ import { StoreError } from './store-error.ts';
 let directory: string;
 let file: string;
 let opened: Store[];
+let children: ChildProcessWithoutNullStreams[];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'erp-proxy-sqlite-'));
   file = join(directory, 'store.db');
   opened = [];
+  children = [];
 });
 afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
   for (const store of opened) await store.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
 describeStore('SQLite', () => open());
+describeSharedStore('SQLite', () => open());
 
-describe('a file shared by two connections', () => {
-  test('shows each what the other wrote', async () => {
-    const one = open();
-    const two = open();
-    await one.keys.insert(buildKey({ id: 'a' }));
-    expect((await two.keys.findById('a'))?.revokedAt).toBeNull();
-    await two.keys.revoke('a', 9);
-    expect((await one.keys.findById('a'))?.revokedAt).toBe(9);
-  });
-
-  test('can be read while the other is in the middle of a write', async () => {
-    const store = open();
-    await store.keys.insert(buildKey({ id: 'a' }));
-    const writer = new DatabaseSync(file);
-    try {
-      writer.exec("BEGIN IMMEDIATE; UPDATE client_keys SET name = 'half'");
-      expect((await store.keys.findById('a'))?.name).toBe('test');
-      const late = open();
-      expect(await late.keys.isEmpty()).toBe(false);
-    } finally {
-      writer.close();
-    }
-  });
+test('can be read while another process is in the middle of a write', async () => {
+  const store = open();
+  await store.keys.insert(buildKey({ id: 'a' }));
+  const writer = new DatabaseSync(file);
+  try {
+    writer.exec("BEGIN IMMEDIATE; UPDATE client_keys SET name = 'half'");
+    expect((await store.keys.findById('a'))?.name).toBe('test');
+    const late = open();
+    expect(await late.keys.isEmpty()).toBe(false);
+  } finally {
+    writer.close();
+  }
 });
 
-test('keeps keys and hash secret over a restart', async () => {
-  const before = open();
-  await before.keys.insert(buildKey({ id: 'a' }));
-  await before.keys.getOrCreateHashSecret(new Uint8Array(32).fill(3));
-  await before.close();
-  const after = open();
-  expect((await after.keys.findById('a'))?.id).toBe('a');
-  expect([...(await after.keys.getOrCreateHashSecret(new Uint8Array(32)))]).toEqual(Array(32).fill(3));
+test('brings a file of version 1 up to date and keeps its keys', async () => {
+  const before = new DatabaseSync(file);
+  before.exec(`
+    CREATE TABLE client_keys (
+      id TEXT PRIMARY KEY, name TEXT NOT NULL, secret_hash BLOB NOT NULL CHECK (length(secret_hash) = 32),
+      created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER, last_used_at INTEGER
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE migrations (version INTEGER PRIMARY KEY) STRICT;
+    INSERT INTO migrations VALUES (1);
+    INSERT INTO client_keys VALUES ('a', 'shop', zeroblob(32), 1, 2, 3, 4);
+    INSERT INTO secrets VALUES ('key_hash', zeroblob(32));`);
+  before.close();
+  const store = open();
+  expect(store.migration).toEqual({ from: 1, to: 3 });
+  expect(await store.keys.findById('a')).toEqual({
+    ...buildKey({ id: 'a', name: 'shop', expiresAt: 2, revokedAt: 3, lastUsedAt: 4 }),
+    secretHash: new Uint8Array(32),
+  });
+  expect([...(await store.keys.getOrCreateHashSecret(new Uint8Array(32).fill(1)))]).toEqual(
+    Array(32).fill(0),
+  );
+  expect(await store.keys.update('a', 1, { policy: '{}' })).toBe('done');
+  expect(open().migration).toEqual({ from: 3, to: 3 });
 });
 
 test('makes its files readable by their owner only, and the directories it makes too', async () => {
@@ -81,43 +90,75 @@ test('makes its files readable by their owner only, and the directories it makes
 });
 
 test('is migrated once when ten processes open a fresh file at the same moment', async () => {
-  const script = `
-    import { once } from 'node:events';
-    import { openSqliteStore } from ${JSON.stringify(new URL('./sqlite.ts', import.meta.url).href)};
-    process.stdout.write('ready');
-    await once(process.stdin, 'data');
-    const store = openSqliteStore(${JSON.stringify(file)});
-    const secret = store.keys.getOrCreateHashSecret(crypto.getRandomValues(new Uint8Array(32)));
-    store.close();
-    process.stdout.write(Buffer.from(secret).toString('hex'));
-    process.exit();
-  `;
-  const children = Array.from({ length: 10 }, () =>
-    spawn(process.execPath, ['--input-type=module', '--eval', script], { timeout: 15_000 }),
+  const processes = await startChildren(
+    10,
+    `const secret = store.keys.getOrCreateHashSecret(crypto.getRandomValues(new Uint8Array(32)));
+     process.stdout.write(Buffer.from(secret).toString('hex'));`,
   );
-  try {
-    await Promise.all(children.map((child) => once(child.stdout, 'data')));
-    const outputs = Promise.all(
-      children.map((child) => Promise.all([text(child.stdout), text(child.stderr)])),
-    );
-    for (const child of children) child.stdin.write('go');
-    const answers = await outputs;
-    expect(answers.map(([, stderr]) => stderr).join('')).toBe('');
-    const secrets = new Set(answers.map(([secret]) => secret));
-    expect(secrets.size).toBe(1);
-    expect([...secrets][0]).toMatch(/^[0-9a-f]{64}$/);
-  } finally {
-    for (const child of children) child.kill('SIGKILL');
-  }
+  const secrets = new Set(await Promise.all(processes.map(readAnswer)));
+  expect(secrets.size).toBe(1);
+  expect([...secrets][0]).toMatch(/^[0-9a-f]{64}$/);
   const database = new DatabaseSync(file);
   expect(
     database
       .prepare('SELECT version FROM migrations')
       .all()
       .map((row) => row['version']),
-  ).toEqual([1]);
+  ).toEqual([1, 2, 3]);
   expect(database.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
   database.close();
+});
+
+test('writes one chain of audit rows when four processes append at the same moment', async () => {
+  const processes = await startChildren(
+    4,
+    `for (let batch = 0; batch < 50; batch++) {
+       store.audit.append([{ at: batch, record: '{"n":1}' }, { at: batch, record: '{"n":2}' }], hashRow);
+     }`,
+  );
+  await Promise.all(processes.map(readAnswer));
+  const rows = await open().audit.readAfter(0, 1000);
+  expect(rows).toHaveLength(400);
+  expectChain(rows);
+});
+
+test('gives each idempotency key to one of four processes that ask for all at the same moment', async () => {
+  const processes = await startChildren(
+    4,
+    `const claim = { fingerprint: 'f', attempt: String(process.pid), runsForMs: 60_000, expiresInMs: 60_000 };
+     for (let id = 0; id < 200; id++) {
+       if (store.idempotency.claim({ ...claim, id: String(id) }) === null) writeSync(1, id + '\\n');
+     }`,
+  );
+  const claimed = (await Promise.all(processes.map(readAnswer))).flatMap((ids) => ids.trim().split('\n'));
+  expect(
+    claimed
+      .filter(Boolean)
+      .map(Number)
+      .sort((a, b) => a - b),
+  ).toEqual([...Array(200).keys()]);
+});
+
+test('has every audit row whose append came back when the process is killed', async () => {
+  const [child] = await startChildren(
+    1,
+    `for (let count = 1; ; count++) {
+       store.audit.append([{ at: count, record: '{}' }], hashRow);
+       writeSync(1, count + '\\n');
+     }`,
+  );
+  if (!child) throw new Error('There is no child.');
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+    if (output.length > 1000) child.kill('SIGKILL');
+  });
+  await once(child, 'close');
+  const returned = Number(output.trimEnd().split('\n').at(-1));
+  const rows = await open().audit.readAfter(0, 100_000);
+  expect(returned).toBeGreaterThan(100);
+  expect(rows.length).toBeGreaterThanOrEqual(returned);
+  expectChain(rows);
 });
 
 test('waits for another process that is writing the first tables', async () => {
@@ -187,10 +228,41 @@ describe('refuses with a clear error', () => {
   });
 });
 
-function open(): Store {
+function open() {
   const store = openSqliteStore(file);
   opened.push(store);
   return store;
+}
+
+/** Processes that run the script, with a `store` that all of them open at the same moment. */
+async function startChildren(count: number, script: string): Promise<ChildProcessWithoutNullStreams[]> {
+  const code = `
+    import { createHash } from 'node:crypto';
+    import { once } from 'node:events';
+    import { writeSync } from 'node:fs';
+    import { openSqliteStore } from ${JSON.stringify(new URL('./sqlite.ts', import.meta.url).href)};
+    const hashRow = (before, seq, record) =>
+      createHash('sha256').update(before).update(seq + ':' + record).digest();
+    process.stdout.write('ready');
+    await once(process.stdin, 'data');
+    const store = openSqliteStore(${JSON.stringify(file)});
+    ${script}
+    store.close();
+    process.exit();
+  `;
+  const started = Array.from({ length: count }, () =>
+    spawn(process.execPath, ['--input-type=module', '--eval', code], { timeout: 15_000 }),
+  );
+  children.push(...started);
+  await Promise.all(started.map((child) => once(child.stdout, 'data')));
+  for (const child of started) child.stdin.write('go');
+  return started;
+}
+
+async function readAnswer(child: ChildProcessWithoutNullStreams): Promise<string> {
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  expect(stderr).toBe('');
+  return stdout;
 }
 
 function readMode(path: string): string {

@@ -1,110 +1,81 @@
 /**
- * The store in one SQLite file, shared by the processes of one machine (server, workers, CLI). Knows SQL and the file;
- * must not know what a key means or when it is valid.
+ * The store in one SQLite file, shared by the processes of one machine (server, workers, CLI). Knows the file and its
+ * connections, and puts the parts together.
  */
 import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { KeyRecord, KeyStore, Store, StoredKey } from './ports.ts';
+import type { Store } from './ports.ts';
+import { createSqliteAudit } from './sqlite-audit.ts';
+import { followChanges } from './sqlite-changes.ts';
 import { describeFailure, readSqliteCode, SQLITE_BUSY } from './sqlite-failures.ts';
-import { migrate } from './sqlite-migrations.ts';
+import { createSqliteIdempotency } from './sqlite-idempotency.ts';
+import { createSqliteInstances } from './sqlite-instances.ts';
+import { createSqliteKeys } from './sqlite-keys.ts';
+import { createSqliteLeases } from './sqlite-leases.ts';
+import { type Migration, migrate } from './sqlite-migrations.ts';
 import { StoreError } from './store-error.ts';
 
-/** How long a write waits for the write of another process. Reads never wait in WAL mode. */
+/** How long a write waits for the write of another process, and the calls with it. Reads never wait in WAL mode. */
 const BUSY_TIMEOUT_MS = 5000;
+/** Of what is tried again anyway. */
+const QUICK_BUSY_TIMEOUT_MS = 1000;
 const WAL_RETRY_MS = 20;
 
 /** Opens the file, makes it where it is missing, and brings its schema up to date; throws a {@link StoreError}. */
-export function openSqliteStore(path: string): Store {
+export function openSqliteStore(path: string): Store & { readonly migration: Migration } {
   const file = resolve(path);
-  let database: DatabaseSync | undefined;
+  const connections: DatabaseSync[] = [];
   try {
     prepareFile(file);
-    database = new DatabaseSync(file);
-    switchToWal(database);
-    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     // A revocation must outlive a power cut; NORMAL may lose the last commits (sqlite.org/pragma.html#pragma_synchronous).
-    database.exec('PRAGMA synchronous = FULL');
-    migrate(database);
-    return createStore(database);
+    const durable = connect(file, connections, { synchronous: 'FULL', busyTimeoutMs: BUSY_TIMEOUT_MS });
+    const migration = migrate(durable);
+    // Records of calls come all the time, and waiting for the disk would stop the calls. What this connection commits
+    // outlives the process, but a power cut may take the last seconds.
+    const quick = connect(file, connections, { synchronous: 'NORMAL', busyTimeoutMs: QUICK_BUSY_TIMEOUT_MS });
+    return createStore(file, migration, durable, quick);
   } catch (error) {
-    database?.close();
+    for (const connection of connections) connection.close();
     throw new StoreError(`The store ${file} cannot be used: ${describeFailure(error)}`, { cause: error });
   }
 }
 
-function createStore(database: DatabaseSync): Store {
+function createStore(file: string, migration: Migration, durable: DatabaseSync, quick: DatabaseSync) {
+  const changes = followChanges(durable);
+  const probe = durable.prepare('SELECT 1 FROM migrations');
   return {
-    keys: createKeyStore(database),
+    label: `sqlite ${file}`,
+    migration,
+    keys: createSqliteKeys(durable, changes.look),
+    instances: createSqliteInstances(durable, changes.look),
+    audit: createSqliteAudit(quick),
+    idempotency: createSqliteIdempotency({ durable, quick }, Date.now),
+    leases: createSqliteLeases(quick),
+    watch: changes.watch,
+    get isWatching() {
+      return changes.isWatching;
+    },
+    probe() {
+      probe.get();
+    },
     close() {
-      if (database.isOpen) database.close();
+      changes.close();
+      for (const connection of [quick, durable]) if (connection.isOpen) connection.close();
     },
   };
 }
 
-const RECORD_COLUMNS =
-  'id, name, created_at AS createdAt, expires_at AS expiresAt, revoked_at AS revokedAt, last_used_at AS lastUsedAt';
-
-function createKeyStore(database: DatabaseSync): KeyStore {
-  const insert = database.prepare(
-    `INSERT INTO client_keys (id, name, secret_hash, created_at, expires_at, revoked_at, last_used_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const findById = database.prepare(
-    `SELECT ${RECORD_COLUMNS}, secret_hash AS secretHash FROM client_keys WHERE id = ?`,
-  );
-  const list = database.prepare(`SELECT ${RECORD_COLUMNS} FROM client_keys ORDER BY created_at, id`);
-  const hasAny = database.prepare('SELECT 1 FROM client_keys LIMIT 1');
-  const revoke = database.prepare('UPDATE client_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?');
-  const touch = database.prepare(
-    'UPDATE client_keys SET last_used_at = max(coalesce(last_used_at, ?1), ?1) WHERE id = ?2',
-  );
-  const keepHashSecret = database.prepare(
-    "INSERT INTO secrets (name, value) VALUES ('key_hash', ?) ON CONFLICT DO NOTHING",
-  );
-  const readHashSecret = database.prepare("SELECT value FROM secrets WHERE name = 'key_hash'");
-
-  return {
-    insert(key) {
-      insert.run(
-        key.id,
-        key.name,
-        key.secretHash,
-        key.createdAt,
-        key.expiresAt,
-        key.revokedAt,
-        key.lastUsedAt,
-      );
-    },
-    findById(id) {
-      return (findById.get(id) as StoredKey | undefined) ?? null;
-    },
-    list() {
-      return list.all() as unknown as KeyRecord[];
-    },
-    isEmpty() {
-      return hasAny.get() === undefined;
-    },
-    revoke(id, revokedAt) {
-      return revoke.run(revokedAt, id).changes > 0;
-    },
-    touch(uses) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        for (const [id, usedAt] of uses) touch.run(usedAt, id);
-        database.exec('COMMIT');
-      } catch (error) {
-        if (database.isTransaction) database.exec('ROLLBACK');
-        throw error;
-      }
-    },
-    getOrCreateHashSecret(candidate) {
-      const kept = readHashSecret.get();
-      if (kept) return kept['value'] as Uint8Array;
-      keepHashSecret.run(candidate);
-      return readHashSecret.get()?.['value'] as Uint8Array;
-    },
-  };
+function connect(
+  file: string,
+  connections: DatabaseSync[],
+  { synchronous, busyTimeoutMs }: { synchronous: 'FULL' | 'NORMAL'; busyTimeoutMs: number },
+): DatabaseSync {
+  const database = new DatabaseSync(file);
+  connections.push(database);
+  switchToWal(database);
+  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA synchronous = ${synchronous}`);
+  return database;
 }
 
 /**

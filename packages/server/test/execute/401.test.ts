@@ -59,7 +59,10 @@ it('unauthorized: an expired key, from the very millisecond', async () => {
 it('unauthorized: a revoked key, at once', async () => {
   pair = await startPair();
   const { proxy, upstream } = pair;
-  const { id, key } = await proxy.app.keys.create({ name: 'gone' });
+  const {
+    key,
+    record: { id },
+  } = await proxy.app.keys.create({ name: 'gone' });
   const call = () => proxy.post(printCall(upstream.url), { 'x-proxy-api': key });
   expect((await call()).status).toBe(200);
   await proxy.app.keys.revoke(id);
@@ -71,7 +74,7 @@ it('reads alike for every reason', async () => {
   pair = await startPair(undefined, { clock: clock.now });
   const { proxy } = pair;
   const revoked = await proxy.app.keys.create({ name: 'revoked' });
-  await proxy.app.keys.revoke(revoked.id);
+  await proxy.app.keys.revoke(revoked.record.id);
   const expired = await proxy.app.keys.create({ name: 'expired', expiresAt: clock.now() + 1 });
   clock.advance(10);
   const answers = await Promise.all(

@@ -1,4 +1,4 @@
-/** HTTP 403: the address is not one that the operator allows. It reads the same whatever is there. */
+/** HTTP 403: the address is not one that the operator allows, or the key may not. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
@@ -39,4 +39,20 @@ it('egress_denied reads the same whether something listens there or not', async 
   const [open, closed] = await Promise.all([postTo(unlisted.url), postTo('http://127.0.0.1:1')]);
   expect(open.body.toString()).toBe(closed.body.toString());
   expect(unlisted.connections()).toBe(0);
+});
+
+it('policy_denied: the policy of the key does not allow the call', async () => {
+  const policy = { origins: [pair.upstream.url], models: { 'res.partner': ['search*'] } };
+  const { key } = await pair.proxy.app.keys.create({ name: 'searcher', policy });
+  const before = pair.upstream.connections();
+  const call = printCall('', { erp_instance: printInstance(pair.upstream.url) });
+  expectError(await pair.proxy.post(call, { 'x-proxy-api': key }), {
+    status: 403,
+    code: -32010,
+    type: 'policy_denied',
+    id: 1,
+    rule: 'models["res.partner"]',
+    says: /may not call `read` of `res.partner`/,
+  });
+  expect(pair.upstream.connections()).toBe(before);
 });

@@ -1,7 +1,4 @@
 /** HTTP 500: a fault of the proxy's own shows nothing of its cause to the caller, and all of it to the operator. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { startProxy } from '../harness.ts';
 import { expectError } from './expectations.ts';
@@ -9,26 +6,23 @@ import { expectError } from './expectations.ts';
 let close = async () => {};
 afterEach(() => close());
 
-it('internal: the key store fails', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'erp-proxy-test-'));
-  const proxy = await startProxy({ settings: { 'store.url': `sqlite:${join(folder, 'keys.db')}` } });
-  close = async () => {
-    await proxy.app.server.close();
-    await rm(folder, { recursive: true });
-  };
-  await proxy.app.store.close();
+it('internal: the policy of the key cannot be read', async () => {
+  const proxy = await startProxy();
+  close = () => proxy.close();
+  const id = proxy.key.split('_')[1] as string;
+  await proxy.app.store.keys.update(id, 1, { policy: '{"sees":"all"}' });
   const answer = await proxy.post('{}', { 'x-request-id': 'trace-me' });
   expectError(answer, {
     status: 500,
     code: -32603,
     type: 'internal',
-    says: /tell its operator the x-request-id/,
+    says: /policy of this key cannot be read; tell its operator the x-request-id .* Nothing was sent/,
   });
-  expect(answer.body.toString()).not.toMatch(/sqlite|database|keys\.db|at \w+ \(/i);
-  expect(proxy.log.find((line) => line['requestId'] === 'trace-me' && 'err' in line)).toMatchObject({
-    level: 50,
-    msg: 'internal error',
+  expect(answer.body.toString()).not.toMatch(/sees|at \w+ \(/i);
+  expect(proxy.log.find((line) => line['requestId'] === 'trace-me')).toMatchObject({
+    outcome: 'internal',
+    detail: expect.stringMatching(/policy of key \w+ cannot be read .*sees.*keys update/),
   });
-  // The process lives on, and says that it takes no traffic.
+  // The process lives on.
   expect((await proxy.post('{}')).status).toBe(500);
 });

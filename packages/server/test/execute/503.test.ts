@@ -7,6 +7,31 @@ import { expectError, printCall, waitFor } from './expectations.ts';
 let pair: Pair;
 afterEach(() => pair.close());
 
+it('overloaded: the store does not answer, and the key is not known yet', async () => {
+  pair = await startPair();
+  const { proxy } = pair;
+  const known = await proxy.app.keys.create({ name: 'known' });
+  expect((await proxy.post('{}', { 'x-proxy-api': known.key })).status).toBe(400);
+  const { findById } = proxy.app.store.keys;
+  proxy.app.store.keys.findById = () => Promise.reject(new Error('no route to 10.9.8.7'));
+  const answer = await proxy.post('{}');
+  proxy.app.store.keys.findById = findById;
+  expectError(answer, {
+    status: 503,
+    code: -32013,
+    type: 'overloaded',
+    retryable: true,
+    outcome: 'not_sent',
+    says: /store does not answer/,
+  });
+  expect(answer.headers['retry-after']).toBe('5');
+  expect(proxy.log.find(({ outcome }) => outcome === 'overloaded')).toMatchObject({
+    detail: 'store: no route to 10.9.8.7',
+  });
+  // Whose key is known is not turned away.
+  expect((await proxy.post('{}', { 'x-proxy-api': known.key })).status).toBe(400);
+});
+
 const overloaded = { status: 503, code: -32013, type: 'overloaded', id: 1 } as const;
 
 describe.each(['429 Too Many Requests', '503 Service Unavailable'])(

@@ -70,6 +70,7 @@ export interface ExpectedError {
   /** null unless given. */
   id?: unknown;
   path?: string;
+  rule?: string;
   outcome?: 'not_sent' | 'rolled_back' | 'unknown';
   /** What the message must say. */
   says: RegExp;
@@ -95,6 +96,7 @@ export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): un
         type: expected.type,
         retryable: expected.retryable ?? false,
         ...(expected.path === undefined ? {} : { path: expected.path }),
+        ...(expected.rule === undefined ? {} : { rule: expected.rule }),
         ...(expected.outcome === undefined ? {} : { outcome: expected.outcome }),
       },
     },

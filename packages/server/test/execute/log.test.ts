@@ -30,6 +30,7 @@ it('is one line a call, with what an operator asks for', async () => {
       keyId: proxy.key.split('_')[1],
       batchIndex: null,
       id: '"order-7"',
+      instance: null,
       upstream: upstream.url,
       db: 'prod',
       model: 'res.partner',
@@ -104,7 +105,10 @@ describe('has no secret and no value', () => {
 
   it('for a refused key, of which only the id is told', async () => {
     pair = await startPair();
-    const { id, key } = await pair.proxy.app.keys.create({ name: 'gone' });
+    const {
+      key,
+      record: { id },
+    } = await pair.proxy.app.keys.create({ name: 'gone' });
     await pair.proxy.app.keys.revoke(id);
     await pair.proxy.post(secretCall(), { 'x-proxy-api': key });
     await pair.proxy.post(secretCall(), { 'x-proxy-api': 'do-not-log' });

@@ -163,12 +163,12 @@ it('sees keys that the command line makes and revokes beside it, within a second
   expect(listed.stdout).not.toContain(key.slice(16));
 
   const revoked = await runProgram(['keys', 'revoke', id, '--json'], { folder });
-  expect(JSON.parse(revoked.stdout)).toEqual({ id, revoked: true });
+  expect(JSON.parse(revoked.stdout)).toMatchObject({ id, state: 'revoked' });
   await expect.poll(async () => (await call(server, key)).status, { timeout: 1000 }).toBe(401);
   expect((await call(server, first)).status).toBe(200);
   const unknown = await runProgram(['keys', 'revoke', 'nobody'], { folder });
   expect(unknown.status).toBe(1);
-  expect(unknown.stderr).toContain('There is no key with the id "nobody"');
+  expect(unknown.stderr).toContain('There is no key "nobody"');
 });
 
 it('goes on serving where nobody takes its log any more', async () => {

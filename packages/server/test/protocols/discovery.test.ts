@@ -130,21 +130,17 @@ test('credentials that no header can hold do not decide for others what the serv
 });
 
 describe('a question that is not answered', () => {
-  test('in time ends the call, and goes on for the next', async () => {
+  test('in time does not hold up the calls: they go where every version answers', async () => {
     const letGo = Promise.withResolvers<void>();
-    const { gateway, proxy, call, print } = await openPair(19, async ({ body }) => {
+    const { gateway, call } = await openPair(19, async ({ body }) => {
       if (body.includes('"common"')) await letGo.promise;
       return null;
     });
-    const startedMs = performance.now();
-    const { status, json } = await proxy.call(print(READ), { 'x-request-timeout': '1' });
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
-    expect(status).toBe(504);
-    expect(json).toMatchObject({ error: { code: -32003, data: { outcome: 'not_sent' } } });
-    const next = call(READ);
-    letGo.resolve();
-    expect((await next).json).toHaveProperty('result');
+    const answers = await Promise.all([call(READ), call(READ)]);
+    for (const { json } of answers) expect(json).toHaveProperty('result');
     expect(countAsked(gateway).version).toBe(1);
+    expect(countSent(gateway, 'read')).toEqual({ jsonrpc: 2, json2: 0 });
+    letGo.resolve();
   });
 
   test('does not end with the caller who asked it first', async () => {

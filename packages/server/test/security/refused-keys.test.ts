@@ -51,7 +51,7 @@ it('answers missing, malformed, unknown, expired and revoked keys with the same 
   proxy = await startProxy({ settings: { 'http.trustProxy': '127.0.0.1' }, clock: () => clock.now });
   const expiring = await proxy.app.keys.create({ name: 'expiring', expiresAt: clock.now + 1000 });
   const revoked = await proxy.app.keys.create({ name: 'revoked' });
-  await proxy.app.keys.revoke(revoked.id);
+  await proxy.app.keys.revoke(revoked.record.id);
   clock.now += 2000;
   const stranger = generateKey();
   const kinds = {

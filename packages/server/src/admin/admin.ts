@@ -1,0 +1,132 @@
+/**
+ * What an administrator can see and do: one service for HTTP and for the commands on this machine. Every change is one
+ * act in the audit, written before the answer. Knows neither how an administrator is known nor how answers travel.
+ */
+import type {
+  AuditQuery,
+  AuditVerdict,
+  AuditView,
+  ExplainInput,
+  Explanation,
+  InstanceChanges,
+  InstanceInput,
+  InstanceQuery,
+  InstanceView,
+  KeyChanges,
+  KeyInput,
+  KeyQuery,
+  KeyRotation,
+  KeyView,
+  NewKeyView,
+  Page,
+  StatusView,
+} from '@erp-proxy/contract';
+import type { Audit } from '../audit/audit.ts';
+import type { Instances } from '../instances/instances.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { KeyRecord } from '../stores/ports.ts';
+import { createActRecorder } from './acts.ts';
+import { explainRefusal } from './explain-refusal.ts';
+import { createInstanceAdmin } from './instance-admin.ts';
+import { createKeyAdmin } from './key-admin.ts';
+
+export { formatAudit } from '../audit/format.ts';
+export { AdminError } from './admin-error.ts';
+
+/** Who does it, for the audit. */
+export interface Actor {
+  /** `token`, `session` or `cli:<user>@<host>`. */
+  name: string;
+  address: string | null;
+  requestId: string | null;
+}
+
+/**
+ * Refusals are an {@link AdminError}. Where a version is given, only that one is changed; else the newest is.
+ */
+export interface Admin {
+  listKeys(query: KeyQuery): Promise<Page<KeyView>>;
+  createKey(input: KeyInput): Promise<NewKeyView>;
+  getKey(id: string): Promise<KeyView>;
+  updateKey(id: string, changes: KeyChanges, version?: number): Promise<KeyView>;
+  /** Once revoked, a key stays so; to do it again changes nothing. */
+  revokeKey(id: string): Promise<KeyView>;
+  /** The new key; the old one works on for the overlap. */
+  rotateKey(id: string, rotation: KeyRotation): Promise<NewKeyView>;
+  explain(id: string, input: ExplainInput): Promise<Explanation>;
+  listInstances(query: InstanceQuery): Promise<Page<InstanceView>>;
+  createInstance(input: InstanceInput): Promise<InstanceView>;
+  getInstance(name: string): Promise<InstanceView>;
+  updateInstance(name: string, changes: InstanceChanges, version?: number): Promise<InstanceView>;
+  removeInstance(name: string, version?: number): Promise<void>;
+  /** A new key made at Odoo and put in place of the stored one. */
+  rotateInstanceKey(name: string): Promise<InstanceView>;
+  listAudit(query: AuditQuery): Promise<Page<AuditView>>;
+  /** All that match, oldest first. */
+  exportAudit(query: AuditQuery): AsyncIterable<AuditView>;
+  /** `head`: that of an earlier verdict, which must still be part of the chain. */
+  verifyAudit(head?: string): Promise<AuditVerdict>;
+  /** Seals under the master key what other keys seal. */
+  resealVault(): Promise<{ resealed: number }>;
+  status(): Promise<StatusView>;
+}
+
+export interface AdminDeps {
+  keys: Pick<Keys, 'create' | 'find' | 'list' | 'update' | 'revoke' | 'rotate'>;
+  instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
+  audit: Pick<Audit, 'recordAct' | 'search' | 'export' | 'verify'>;
+  status: () => Promise<StatusView>;
+  explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
+  /** Rejects with a `KeyCareError` that says why. */
+  rotateInstanceKey: (name: string) => Promise<void>;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+}
+
+export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
+  const recordAct = createActRecorder(deps.audit, actor);
+  const keys = createKeyAdmin(deps, recordAct);
+  const instances = createInstanceAdmin(deps, recordAct);
+  const { audit } = deps;
+  return {
+    listKeys: explained(keys.listKeys),
+    createKey: explained(keys.createKey),
+    getKey: explained(keys.getKey),
+    updateKey: explained(keys.updateKey),
+    revokeKey: explained(keys.revokeKey),
+    rotateKey: explained(keys.rotateKey),
+    explain: explained(keys.explain),
+    listInstances: explained(instances.listInstances),
+    createInstance: explained(instances.createInstance),
+    getInstance: explained(instances.getInstance),
+    updateInstance: explained(instances.updateInstance),
+    removeInstance: explained(instances.removeInstance),
+    rotateInstanceKey: explained(instances.rotateInstanceKey),
+    listAudit: explained(audit.search),
+    exportAudit: (query) => explainedEach(() => audit.export(query)),
+    verifyAudit: explained(audit.verify),
+    resealVault: explained(instances.resealVault),
+    status: explained(deps.status),
+  };
+}
+
+/** The method, with what it refuses as an {@link AdminError}. */
+function explained<Given extends unknown[], Answer>(
+  method: (...given: Given) => Promise<Answer>,
+): (...given: Given) => Promise<Answer> {
+  return async (...given) => {
+    try {
+      return await method(...given);
+    } catch (error) {
+      throw explainRefusal(error);
+    }
+  };
+}
+
+async function* explainedEach<Item>(open: () => AsyncIterable<Item>): AsyncGenerator<Item> {
+  try {
+    yield* open();
+  } catch (error) {
+    throw explainRefusal(error);
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import type { Change } from '../stores/ports.ts';
+import { changeRow } from './change-row.ts';
+
+/** A row that others change `times` times, each just before our change of it. */
+function openContested(times: number) {
+  let version = 1;
+  let left = times;
+  const change = async (row: { version: number }): Promise<Change> => {
+    if (left-- > 0) version++;
+    if (row.version !== version) return 'conflict';
+    version++;
+    return 'done';
+  };
+  return { find: async () => ({ version }), change, readVersion: () => version };
+}
+
+test('tries again on the next version where none is named, and gives the one it changed', async () => {
+  const row = openContested(4);
+  expect(await changeRow(row.find, undefined, row.change)).toEqual({ version: 5 });
+  expect(row.readVersion()).toBe(6);
+});
+
+test('gives up where others are always faster', async () => {
+  const row = openContested(Number.POSITIVE_INFINITY);
+  await expect(changeRow(row.find, undefined, row.change)).rejects.toMatchObject({
+    problem: { status: 409 },
+  });
+});
+
+test('changes no other version than the one that is named', async () => {
+  const row = openContested(1);
+  await expect(changeRow(row.find, 1, row.change)).rejects.toMatchObject({ problem: { status: 412 } });
+  expect(row.readVersion()).toBe(2);
+});

@@ -1,0 +1,25 @@
+/** Changes one version of a row: the one that was named, or the newest. */
+import type { Change } from '../stores/ports.ts';
+import { refuse } from './admin-error.ts';
+
+/** Only several administrators at once come near it. */
+const ATTEMPTS_MAX = 5;
+
+/** Gives the row as it was before. `change` is tried anew on the row's next version where somebody else was faster. */
+export async function changeRow<Row extends { version: number }>(
+  find: () => Promise<Row>,
+  version: number | undefined,
+  change: (row: Row) => Promise<Change>,
+): Promise<Row> {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const row = await find();
+    if (version !== undefined && row.version !== version) {
+      throw refuse(
+        412,
+        `It is at version ${row.version} by now, not ${version}: read it again, then change that.`,
+      );
+    }
+    if ((await change(row)) === 'done') return row;
+  }
+  throw refuse(409, 'Others are changing it at the same time: try again.');
+}

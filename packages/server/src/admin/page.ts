@@ -1,0 +1,45 @@
+/** Pages of a list. A cursor is the place of the last item shown, so that nothing is skipped or shown twice by what comes or goes. */
+import type { Page, PageQuery } from '@erp-proxy/contract';
+import type { z } from 'zod';
+import type { Awaitable } from '../stores/ports.ts';
+import { refuse } from './admin-error.ts';
+
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 500;
+
+export interface Listing<Row, Place, View> {
+  /** The shape of a place: what a cursor must hold. */
+  place: z.ZodType<Place>;
+  placeOf: (row: Row) => Place;
+  /** Rows behind this place, or from the beginning. */
+  list: (after: Place | null, limit: number) => Awaitable<Row[]>;
+  show: (row: Row) => View;
+}
+
+export async function readPage<Row, Place, View>(
+  { limit = LIMIT_DEFAULT, cursor }: PageQuery,
+  { place, placeOf, list, show }: Listing<Row, Place, View>,
+): Promise<Page<View>> {
+  if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX))
+    throw refuse(400, `limit is a whole number from 1 to ${LIMIT_MAX}.`);
+  // One more than asked for tells whether there is a next page.
+  const rows = await list(cursor === undefined ? null : readCursor(cursor, place), limit + 1);
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(show),
+    next: rows.length > limit && last !== undefined ? printCursor(placeOf(last)) : null,
+  };
+}
+
+function printCursor(place: unknown): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+function readCursor<Place>(cursor: string, place: z.ZodType<Place>): Place {
+  try {
+    return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+  } catch {
+    throw refuse(400, 'cursor is not one of this list: give `next` of the page before it, unchanged.');
+  }
+}

@@ -1,0 +1,20 @@
+/** Times as they stand in the admin API: ISO 8601, printed in UTC, read in any zone. */
+
+const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Milliseconds since 1970. */
+export function readTime(text: string): number | { fault: string } {
+  const day = TIME.exec(text)?.[1];
+  const time = Date.parse(text);
+  // Date.parse takes the 31st of February for a day of March.
+  const isTime = day !== undefined && !Number.isNaN(time) && showTime(Date.parse(day)).startsWith(day);
+  return isTime ? time : { fault: 'must be a time with its zone in ISO 8601, e.g. 2027-03-31T08:00:00Z' };
+}
+
+export function showTime(time: number): string {
+  return new Date(time).toISOString();
+}
+
+export function showTimeOrNull(time: number | null): string | null {
+  return time === null ? null : showTime(time);
+}

@@ -1,0 +1,61 @@
+/** How keys and instances are shown: the one place where a stored row becomes what an administrator sees. */
+import type { InstanceView, KeyState, KeyView, Policy } from '@erp-proxy/contract';
+import type { InstanceRecord } from '../instances/instances.ts';
+import { judgeKey } from '../instances/key-care-expiry.ts';
+import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
+import type { KeyRecord } from '../stores/ports.ts';
+import { showTime, showTimeOrNull } from './time.ts';
+
+export function showKey(key: KeyRecord, now: number): KeyView {
+  return {
+    id: key.id,
+    name: key.name,
+    state: judgeState(key, now),
+    policy: showPolicy(key),
+    created_at: showTime(key.createdAt),
+    expires_at: showTimeOrNull(key.expiresAt),
+    last_used_at: showTimeOrNull(key.lastUsedAt),
+    revoked_at: showTimeOrNull(key.revokedAt),
+    replaces: key.replaces,
+    version: key.version,
+  };
+}
+
+export function showInstance(instance: InstanceRecord, now: number): InstanceView {
+  const { key } = instance;
+  return {
+    name: instance.name,
+    url: instance.url,
+    db: instance.db,
+    user_id: instance.userId,
+    protocol: instance.protocol,
+    timeout_ms: instance.timeoutMs,
+    concurrency: instance.concurrency,
+    certificates: instance.certificates,
+    allow_private: instance.allowPrivate,
+    key: {
+      expires_at: showTimeOrNull(key.expiresAt),
+      state: judgeKey(key, now),
+      rotate: key.rotate,
+      failure: key.failure,
+    },
+    created_at: showTime(instance.createdAt),
+    updated_at: showTime(instance.updatedAt),
+    version: instance.version,
+  };
+}
+
+function judgeState({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
+}
+
+/** One that cannot be read lets nothing through, and is shown as what it does: null would claim the opposite. */
+function showPolicy(key: KeyRecord): Policy | null {
+  try {
+    return readStoredPolicy(key);
+  } catch (error) {
+    if (error instanceof StoredPolicyError) return { models: {} };
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+/** Calls and acts as tests record them. */
+import type { CallRecord } from '../observe/events.ts';
+import type { Act } from './record.ts';
+
+export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
+  return {
+    requestId: 'request-1',
+    keyId: 'key1',
+    batchIndex: null,
+    id: '"the caller\'s own id"',
+    instance: 'prod',
+    upstream: 'https://erp.example.com',
+    db: 'prod',
+    model: 'res.partner',
+    method: 'read',
+    outcome: 'ok',
+    code: null,
+    httpStatus: 200,
+    protocol: 'jsonrpc',
+    upstreamStatus: 200,
+    attempts: 1,
+    totalMs: 12.345,
+    upstreamMs: 11.06,
+    detail: 'a cause for the operator',
+    ...changes,
+  };
+}
+
+export function makeAct(changes: Partial<Act> = {}): Act {
+  return {
+    actor: 'token',
+    address: '192.0.2.7',
+    requestId: 'request-2',
+    action: 'key.update',
+    target: 'key key1',
+    changes: { name: { from: 'shop', to: 'web shop' } },
+    ...changes,
+  };
+}

@@ -1,0 +1,194 @@
+import type { AuditView } from '@erp-proxy/contract';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openMemoryStore } from '../stores/memory.ts';
+import type { Store } from '../stores/ports.ts';
+import { makeAct, makeCall } from './audit.fixture.ts';
+import { type Audit, createAudit } from './audit.ts';
+
+const NOW = Date.parse('2026-03-31T08:00:00.000Z');
+const CHAIN_KEY = new Uint8Array(32).fill(1);
+
+let now: number;
+let store: Store;
+let audit: Audit;
+beforeEach(() => {
+  now = NOW;
+  store = openMemoryStore();
+  audit = createAudit({
+    store: store.audit,
+    leases: store.leases,
+    chainKey: CHAIN_KEY,
+    clock: () => now,
+    retentionMs: null,
+    onError: (error) => expect.unreachable(String(error)),
+    onLost: (records) => expect.unreachable(`${records} lost`),
+  });
+});
+afterEach(() => audit.close());
+
+async function collect(views: AsyncIterable<AuditView>): Promise<AuditView[]> {
+  const all: AuditView[] = [];
+  for await (const view of views) all.push(view);
+  return all;
+}
+
+/** Records calls of these models, a second apart. */
+async function recordModels(...models: string[]): Promise<void> {
+  for (const model of models) {
+    audit.recordCall(makeCall({ model }));
+    now += 1000;
+  }
+  await audit.flush();
+}
+
+const listModels = (views: AuditView[]) => views.map((view) => ('model' in view ? view.model : null));
+
+it('records of a call who called what, where, how it ended and how long it took; nothing else', async () => {
+  audit.recordCall(makeCall());
+  audit.recordCall(makeCall({ batchIndex: 3, upstreamMs: null, outcome: 'policy_denied', code: -32010 }));
+  await audit.flush();
+  const { items } = await audit.search({});
+  expect(items[1]).toEqual({
+    seq: 1,
+    kind: 'call',
+    time: '2026-03-31T08:00:00.000Z',
+    request_id: 'request-1',
+    key_id: 'key1',
+    instance: 'prod',
+    upstream: 'https://erp.example.com',
+    db: 'prod',
+    model: 'res.partner',
+    action: 'read',
+    outcome: 'ok',
+    code: null,
+    http_status: 200,
+    batch_index: null,
+    total_ms: 12.3,
+    upstream_ms: 11.1,
+  });
+  expect(items[0]).toMatchObject({ seq: 2, batch_index: 3, upstream_ms: null, code: -32010 });
+  const [row] = await store.audit.readAfter(0, 1);
+  expect(row?.record).toMatch(/^\{"kind":"call","time":"2026-03-31T08:00:00.000Z",/);
+  expect(row?.at).toBe(NOW);
+  expect(row?.record).not.toMatch(/own id|a cause/);
+});
+
+it('records a refused request where its key is known, and no other', async () => {
+  const refusal = { requestId: 'r', address: '192.0.2.7', httpStatus: 413, detail: 'secret cause' };
+  audit.recordRefusal({ ...refusal, keyId: null, outcome: 'unauthorized' });
+  audit.recordRefusal({ ...refusal, keyId: 'key1', outcome: 'payload_too_large' });
+  await audit.flush();
+  const { items } = await audit.search({});
+  expect(items).toHaveLength(1);
+  expect(items[0]).toMatchObject({
+    kind: 'call',
+    key_id: 'key1',
+    model: null,
+    outcome: 'payload_too_large',
+    http_status: 413,
+  });
+  expect(JSON.stringify(items)).not.toContain('secret cause');
+});
+
+it('records who did what to the proxy, from where and what changed, before it says so', async () => {
+  await audit.recordAct(makeAct());
+  const [row] = await store.audit.readAfter(0, 1);
+  expect(JSON.parse(row?.record ?? '')).toEqual({
+    kind: 'admin',
+    time: '2026-03-31T08:00:00.000Z',
+    request_id: 'request-2',
+    actor: 'token',
+    address: '192.0.2.7',
+    action: 'key.update',
+    target: 'key key1',
+    changes: { name: { from: 'shop', to: 'web shop' } },
+  });
+});
+
+it('lists newest first, page by page, with one cursor from page to page', async () => {
+  await recordModels('a', 'b', 'c', 'd', 'e');
+  const first = await audit.search({ limit: 2 });
+  expect(listModels(first.items)).toEqual(['e', 'd']);
+  await recordModels('f');
+  const second = await audit.search({ limit: 2, cursor: first.next as string });
+  expect(listModels(second.items)).toEqual(['c', 'b']);
+  const third = await audit.search({ limit: 2, cursor: second.next as string });
+  expect(listModels(third.items)).toEqual(['a']);
+  expect(third.next).toBeNull();
+});
+
+it('filters by each member, and by time from `since` on and before `until`', async () => {
+  await recordModels('a', 'b', 'c');
+  await audit.recordAct(makeAct());
+  audit.recordCall(makeCall({ keyId: 'key2', instance: null, method: 'write', outcome: 'user_error' }));
+  await audit.flush();
+  const find = async (query: Parameters<Audit['search']>[0]) => {
+    const { items } = await audit.search(query);
+    expect(await collect(audit.export(query)), 'as the export').toEqual(items.toReversed());
+    return items.map(({ seq }) => seq);
+  };
+  expect(await find({})).toEqual([5, 4, 3, 2, 1]);
+  expect(await find({ kind: 'call' })).toEqual([5, 3, 2, 1]);
+  expect(await find({ kind: 'admin' })).toEqual([4]);
+  expect(await find({ key_id: 'key2' })).toEqual([5]);
+  expect(await find({ instance: 'prod' })).toEqual([3, 2, 1]);
+  expect(await find({ model: 'b' })).toEqual([2]);
+  expect(await find({ action: 'write' })).toEqual([5]);
+  expect(await find({ action: 'key.update' })).toEqual([4]);
+  expect(await find({ outcome: 'ok' })).toEqual([3, 2, 1]);
+  expect(await find({ actor: 'token' })).toEqual([4]);
+  expect(await find({ kind: 'call', model: 'c', outcome: 'user_error' })).toEqual([]);
+  expect(await find({ since: '2026-03-31T08:00:01Z' })).toEqual([5, 4, 3, 2]);
+  expect(await find({ until: '2026-03-31T10:00:01+02:00' })).toEqual([1]);
+  expect(await find({ since: '2026-03-31T08:00:01.000Z', until: '2026-03-31T08:00:02Z' })).toEqual([2]);
+  expect(await find({ since: '2026-03-31' })).toHaveLength(5);
+  expect(await find({ since: '2026-04-01' })).toEqual([]);
+});
+
+it('looks for something rare in bounded steps, and says where to go on', { timeout: 60_000 }, async () => {
+  const old = Array.from({ length: 120_000 }, () => ({ at: now, record: '{"model":"common"}' }));
+  await store.audit.append([{ at: now, record: '{"model":"rare"}' }, ...old], () => new Uint8Array(32));
+  const first = await audit.search({ model: 'rare' });
+  expect(first.items).toEqual([]);
+  const second = await audit.search({ model: 'rare', cursor: first.next as string });
+  expect(second.items).toMatchObject([{ seq: 1, model: 'rare' }]);
+  expect(second.next).toBeNull();
+});
+
+it.each([
+  [{ cursor: 'x' }, /cursor/],
+  [{ cursor: Buffer.from('audit 0').toString('base64url') }, /cursor/],
+  [{ limit: 0 }, /limit/],
+  [{ limit: 501 }, /limit/],
+  [{ limit: 1.5 }, /limit/],
+  [{ since: 'yesterday' }, /since/],
+  [{ since: '2026' }, /since/],
+  [{ since: '2026-02-30' }, /since/],
+  [{ since: '2026-13-01' }, /since/],
+  [{ since: '2026-03-31T25:00Z' }, /since/],
+  [{ until: '2026-03-31T08:00:00' }, /until/],
+  [{ until: '' }, /until/],
+])('refuses %j with words', async (query, words) => {
+  await recordModels('a');
+  await expect(audit.search(query)).rejects.toThrow(RangeError);
+  await expect(audit.search(query)).rejects.toThrow(words);
+  if ('cursor' in query || 'limit' in query) return;
+  expect(() => audit.export(query)).toThrow(words);
+});
+
+it('exports all pages, oldest first, up to the record that was the newest at the start', async () => {
+  const models = Array.from({ length: 450 }, (_, index) => `m${index}`);
+  await recordModels(...models);
+  const exported: AuditView[] = [];
+  for await (const view of audit.export({})) {
+    if (exported.length === 0) await recordModels('later');
+    exported.push(view);
+  }
+  expect(listModels(exported)).toEqual(models);
+  expect(exported.map(({ seq }) => seq)).toEqual(models.map((_, index) => index + 1));
+});
+
+it('says of a row that is no JSON which one it is', async () => {
+  await store.audit.append([{ at: now, record: 'not json' }], () => new Uint8Array(32));
+  await expect(audit.search({})).rejects.toThrow('Record 1 of the audit is not JSON');
+});

@@ -1,0 +1,39 @@
+/** All records that match, oldest first, up to the one that is the newest when the reading begins. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuditQuery, AuditView } from '@erp-proxy/contract';
+import type { AuditFilters, AuditStore } from '../stores/ports.ts';
+import { readSelection, type Selection } from './query.ts';
+import { readView } from './record.ts';
+
+const PAGE_ROWS = 200;
+
+type ReadStore = Pick<AuditStore, 'readAfter' | 'readHead'>;
+
+export function exportRecords(store: ReadStore, query: AuditQuery): AsyncIterable<AuditView> {
+  return readRecords(store, readSelection(query));
+}
+
+async function* readRecords(
+  store: ReadStore,
+  { since, until, filters }: Selection,
+): AsyncGenerator<AuditView> {
+  const { seq: last } = await store.readHead();
+  for (let seq = 0; seq < last; ) {
+    const rows = await store.readAfter(seq, PAGE_ROWS);
+    if (rows.length === 0) return;
+    for (const row of rows) {
+      if (row.seq > last) return;
+      seq = row.seq;
+      // Rows of several processes are not quite in the order of their times, so the reading cannot stop at `until`.
+      if ((since !== undefined && row.at < since) || (until !== undefined && row.at >= until)) continue;
+      const view = readView(row);
+      if (matches(view, filters)) yield view;
+    }
+    await nextTurn();
+  }
+}
+
+function matches(view: AuditView, filters: AuditFilters): boolean {
+  const members: Record<string, unknown> = { ...view };
+  return Object.entries(filters).every(([name, value]) => members[name] === value);
+}

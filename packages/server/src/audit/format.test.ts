@@ -1,0 +1,52 @@
+import type { AuditView } from '@erp-proxy/contract';
+import { expect, it } from 'vitest';
+import { makeAct, makeCall } from './audit.fixture.ts';
+import { formatAudit } from './format.ts';
+import { printAct, printCall, readView } from './record.ts';
+
+const AT = Date.parse('2026-03-31T08:00:00.000Z');
+const NO_HASH = new Uint8Array(32);
+const CALL = readView({ seq: 1, at: AT, hash: NO_HASH, record: printCall(makeCall({ code: -32010 }), AT) });
+
+const makeActView = (changes: Parameters<typeof makeAct>[0]) =>
+  readView({ seq: 2, at: AT, hash: NO_HASH, record: printAct(makeAct(changes), AT) });
+
+async function format(views: AuditView[], as: 'ndjson' | 'csv'): Promise<string> {
+  let text = '';
+  async function* give() {
+    yield* views;
+  }
+  for await (const piece of formatAudit(give(), as)) text += piece;
+  return text;
+}
+
+it('writes one line of JSON a record', async () => {
+  const views = [CALL, makeActView({})];
+  const lines = (await format(views, 'ndjson')).split('\n');
+  expect(lines.pop()).toBe('');
+  expect(lines.map((line) => JSON.parse(line))).toEqual(views);
+  expect(await format([], 'ndjson')).toBe('');
+});
+
+it('writes a table with the same columns for calls and acts', async () => {
+  expect(await format([CALL, makeActView({})], 'csv')).toBe(
+    [
+      'seq,time,kind,request_id,key_id,instance,upstream,db,model,action,outcome,code,http_status,batch_index,total_ms,upstream_ms,actor,address,target,changes',
+      '1,2026-03-31T08:00:00.000Z,call,request-1,key1,prod,https://erp.example.com,prod,res.partner,read,ok,-32010,200,,12.3,11.1,,,,',
+      '2,2026-03-31T08:00:00.000Z,admin,request-2,,,,,,key.update,,,,,,,token,192.0.2.7,key key1,"{""name"":{""from"":""shop"",""to"":""web shop""}}"',
+      '',
+    ].join('\r\n'),
+  );
+});
+
+it('quotes what would break a row, as RFC 4180 says', async () => {
+  const [, row] = (await format([makeActView({ target: 'key "a", b\r\nc' })], 'csv')).split(/\r\n(?=\d)/);
+  expect(row).toContain(',"key ""a"", b\r\nc",');
+});
+
+it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])(
+  'keeps a spreadsheet from running %j',
+  async (target) => {
+    expect(await format([makeActView({ target })], 'csv')).toMatch(`'${target}`);
+  },
+);

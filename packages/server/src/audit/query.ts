@@ -1,0 +1,52 @@
+/** What a search or an export asks for, read from its texts. Faults are RangeErrors with words for people. Pure. */
+import type { AuditQuery } from '@erp-proxy/contract';
+import type { AuditFilters } from '../stores/ports.ts';
+
+const FILTERS = ['kind', 'key_id', 'instance', 'model', 'action', 'outcome', 'actor'] as const;
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 500;
+const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** Which records. Times are milliseconds since 1970. */
+export interface Selection {
+  since?: number | undefined;
+  until?: number | undefined;
+  filters: AuditFilters;
+}
+
+export function readSelection(query: AuditQuery): Selection {
+  const filters: AuditFilters = {};
+  for (const name of FILTERS) if (query[name] !== undefined) filters[name] = query[name];
+  return { since: readTime('since', query.since), until: readTime('until', query.until), filters };
+}
+
+export function readLimit({ limit = LIMIT_DEFAULT }: AuditQuery): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new RangeError(`limit is a whole number from 1 to ${LIMIT_MAX}.`);
+}
+
+export function printCursor(beforeSeq: number): string {
+  return Buffer.from(`audit ${beforeSeq}`).toString('base64url');
+}
+
+export function readCursor({ cursor }: AuditQuery): number | null {
+  if (cursor === undefined) return null;
+  const [, beforeSeq] = /^audit ([1-9]\d{0,14})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (beforeSeq !== undefined && printCursor(Number(beforeSeq)) === cursor) return Number(beforeSeq);
+  throw new RangeError('cursor is not one of this list: give `next` of the page before it, unchanged.');
+}
+
+function readTime(name: 'since' | 'until', text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, day] = TIME.exec(text) ?? [];
+  const time = Date.parse(text);
+  // Date.parse takes the 30th of February for a day of March.
+  if (day !== undefined && !Number.isNaN(time) && isDay(day)) return time;
+  throw new RangeError(
+    `${name} is a day or a time with its zone in ISO 8601, as 2026-03-31 or 2026-03-31T08:00:00Z.`,
+  );
+}
+
+function isDay(text: string): boolean {
+  return new Date(text).toISOString().startsWith(text);
+}

@@ -1,0 +1,36 @@
+/**
+ * One page of the audit, newest first. A store looks at a bounded number of rows at a time, so that a search for
+ * something rare holds up no call; the next page goes on where this one had to end.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
+import type { AuditRow, AuditStore } from '../stores/ports.ts';
+import { printCursor, readCursor, readLimit, readSelection } from './query.ts';
+import { readView } from './record.ts';
+
+/** Some milliseconds of a store in the thread of the calls. */
+const SCAN_ROWS_MAX = 2000;
+const SCANS_MAX = 50;
+
+export async function searchRecords(
+  store: Pick<AuditStore, 'search'>,
+  query: AuditQuery,
+): Promise<Page<AuditView>> {
+  const selection = readSelection(query);
+  const limit = readLimit(query);
+  let beforeSeq = readCursor(query);
+  const found: AuditRow[] = [];
+  for (let scans = 1; ; scans++) {
+    const { rows, next } = await store.search({
+      ...selection,
+      beforeSeq,
+      limit: limit - found.length,
+      scanMax: SCAN_ROWS_MAX,
+    });
+    found.push(...rows);
+    beforeSeq = next;
+    if (next === null || found.length === limit || scans === SCANS_MAX) break;
+    await nextTurn();
+  }
+  return { items: found.map(readView), next: beforeSeq === null ? null : printCursor(beforeSeq) };
+}

@@ -1,0 +1,268 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openMemoryStore } from '../stores/memory.ts';
+import type { AuditStore, Store } from '../stores/ports.ts';
+import { openSqliteStore } from '../stores/sqlite.ts';
+import { makeAct, makeCall } from './audit.fixture.ts';
+import { createRowHash } from './chain.ts';
+import { printAct, printCall } from './record.ts';
+import { verifyChain } from './verify.ts';
+
+const hashRow = createRowHash(new Uint8Array(32).fill(1));
+const ROWS = 10;
+
+let folder: string;
+let file: string;
+let store: Store;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'erp-proxy-audit-'));
+  file = join(folder, 'audit.db');
+  store = openSqliteStore(file);
+  await append(store.audit, ROWS);
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Rows from the times 1, 2, 3, …; each third is an act. */
+async function append(audit: AuditStore, count: number): Promise<void> {
+  const { seq } = await audit.readHead();
+  const rows = Array.from({ length: count }, (_, index) => {
+    const at = seq + index + 1;
+    return { at, record: at % 3 === 0 ? printAct(makeAct(), at) : printCall(makeCall(), at) };
+  });
+  await audit.append(rows, hashRow);
+}
+
+/** Changes the file behind the store's back, as someone with access to it can. */
+function tamper(sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+const verify = (head?: string) => verifyChain(store.audit, hashRow, head);
+
+it('finds nothing wrong with an audit that nobody touched', async () => {
+  const verdict = await verify();
+  expect(verdict).toEqual({ intact: true, first_seq: 1, last_seq: ROWS, head: verdict.head, fault: null });
+  expect(verdict.head).toMatch(/^10:[0-9a-f]{64}$/);
+  expect(await verify(verdict.head)).toEqual(verdict);
+});
+
+it('finds nothing wrong with an empty audit, whose head is one for later', async () => {
+  const { audit } = openMemoryStore();
+  const empty = await verifyChain(audit, hashRow);
+  expect(empty).toMatchObject({ intact: true, first_seq: 1, last_seq: 0, fault: null });
+  await append(audit, 3);
+  expect(await verifyChain(audit, hashRow, empty.head)).toMatchObject({ intact: true, last_seq: 3 });
+});
+
+const EDIT = 'UPDATE audit SET record = replace(record, \'"ok"\', \'"access_error"\')';
+const CUT = 'DELETE FROM audit WHERE seq > 8';
+
+it.each([
+  ['an edited record', `${EDIT} WHERE seq = 5`, 5, /record was changed/],
+  ['an edited first record', `${EDIT} WHERE seq = 1`, 1, /first record was changed/],
+  ['a record edited with its hash', `${EDIT}, hash = randomblob(32) WHERE seq = 5`, 5, /was changed/],
+  ['a record with one more blank', "UPDATE audit SET record = record || ' ' WHERE seq = 5", 5, /was changed/],
+  ['an edited hash', 'UPDATE audit SET hash = zeroblob(32) WHERE seq = 5', 5, /was changed/],
+  ['an edited last hash', 'UPDATE audit SET hash = zeroblob(32) WHERE seq = 10', 10, /was changed/],
+  ['another time beside the record', 'UPDATE audit SET at = 999 WHERE seq = 5', 5, /time beside/],
+  ['a missing record', 'DELETE FROM audit WHERE seq = 5', 5, /^The record is missing/],
+  ['missing records', 'DELETE FROM audit WHERE seq IN (4, 5, 8)', 4, /4 to 5 are missing/],
+  ['a missing first record', 'DELETE FROM audit WHERE seq = 1', 1, /missing/],
+  ['missing records at the end', CUT, 9, /9 to 10 are missing/],
+  ['an emptied table', 'DELETE FROM audit', 1, /1 to 10 are missing/],
+  [
+    'records in another order',
+    'UPDATE audit SET seq = 99 WHERE seq = 5; UPDATE audit SET seq = 5 WHERE seq = 6; UPDATE audit SET seq = 6 WHERE seq = 99',
+    5,
+    /was changed/,
+  ],
+  [
+    'a record that another stands for',
+    'UPDATE audit SET (at, record, hash) = (SELECT at, record, hash FROM audit WHERE seq = 4) WHERE seq = 5',
+    5,
+    /was changed/,
+  ],
+  [
+    'a record put behind the last',
+    'INSERT INTO audit SELECT 11, at, record, hash FROM audit WHERE seq = 10',
+    11,
+    /behind/,
+  ],
+  [
+    'a record put behind the last, with the end moved',
+    `INSERT INTO audit SELECT 11, at, record, hash FROM audit WHERE seq = 10;
+     UPDATE audit_chain SET head_seq = 11`,
+    11,
+    /was changed/,
+  ],
+  ['an end moved forward', 'UPDATE audit_chain SET head_seq = 12', 11, /11 to 12 are missing/],
+  ['an end moved back', `${CUT}; UPDATE audit_chain SET head_seq = 8`, 8, /end of the chain was changed/],
+  [
+    'an end moved before the last',
+    'UPDATE audit_chain SET head_seq = 0, head_hash = zeroblob(32)',
+    1,
+    /behind/,
+  ],
+  [
+    'another hash of the end',
+    'UPDATE audit_chain SET head_hash = zeroblob(32)',
+    10,
+    /end of the chain was changed/,
+  ],
+  [
+    'first records removed, with the beginning moved',
+    'DELETE FROM audit WHERE seq <= 3; UPDATE audit_chain SET floor_seq = 3',
+    4,
+    /first record was changed, or the stored place/,
+  ],
+  [
+    'another hash of the beginning',
+    'UPDATE audit_chain SET floor_hash = randomblob(32)',
+    1,
+    /place where the chain begins/,
+  ],
+  [
+    'a beginning behind the end',
+    'UPDATE audit_chain SET floor_seq = 99',
+    10,
+    /ends of the chain were changed/,
+  ],
+])('finds %s', async (_what, sql, seq, problem) => {
+  tamper(sql);
+  const verdict = await verify();
+  expect(verdict).toMatchObject({ intact: false, fault: { seq } });
+  expect(verdict.fault?.problem).toMatch(problem);
+});
+
+it('finds each of the changes where retention has removed records, too', async () => {
+  await store.audit.prune(4, 100);
+  expect(await verify()).toMatchObject({ intact: true, first_seq: 4, last_seq: ROWS });
+  tamper(`${EDIT} WHERE seq = 5`);
+  expect(await verify()).toMatchObject({ intact: false, first_seq: 4, fault: { seq: 5 } });
+  tamper('DELETE FROM audit WHERE seq IN (4, 5)');
+  expect(await verify()).toMatchObject({ intact: false, fault: { seq: 4 } });
+});
+
+it('names the first place where several are changed', async () => {
+  tamper(`${EDIT} WHERE seq IN (7, 8); DELETE FROM audit WHERE seq = 9`);
+  expect(await verify()).toMatchObject({ intact: false, fault: { seq: 7 } });
+});
+
+it('finds with a head that was kept that the end was cut off without a trace', async () => {
+  const { head } = await verify();
+  tamper(
+    `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
+  );
+  expect(await verify()).toMatchObject({ intact: true, last_seq: 8 });
+  const verdict = await verify(head);
+  expect(verdict).toMatchObject({ intact: false, fault: { seq: 10 } });
+  expect(verdict.fault?.problem).toContain('ends at 8');
+});
+
+it('finds with a head that was kept that the end was written anew, even with the key', async () => {
+  const { head } = await verify();
+  tamper(
+    `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
+  );
+  await store.audit.append([{ at: 9, record: printCall(makeCall({ model: 'x' }), 9) }], hashRow);
+  await append(store.audit, 5);
+  expect(await verify()).toMatchObject({ intact: true, last_seq: 14 });
+  expect(await verify(head)).toMatchObject({ intact: false, fault: { seq: 10 } });
+});
+
+it('takes an older head that was kept, up to the last record that retention removed', async () => {
+  const heads: string[] = [];
+  for (let count = 0; count < 3; count++) {
+    heads.push((await verify()).head);
+    await append(store.audit, 2);
+  }
+  for (const head of heads) expect(await verify(head)).toMatchObject({ intact: true, last_seq: 16 });
+  await store.audit.prune(13, 100);
+  const [first, second, third] = heads;
+  const verdict = await verify(first);
+  expect(verdict).toMatchObject({ intact: false, first_seq: 13, fault: { seq: 10 } });
+  expect(verdict.fault?.problem).toContain('Retention has removed');
+  expect(await verify(second)).toMatchObject({ intact: true });
+  expect(await verify(third)).toMatchObject({ intact: true });
+});
+
+it('says that it may be the key where nothing verifies', async () => {
+  const otherKey = createRowHash(new Uint8Array(32).fill(2));
+  const { intact, fault } = await verifyChain(store.audit, otherKey);
+  expect(intact).toBe(false);
+  expect(fault?.seq).toBe(1);
+  expect(fault?.problem).toContain('keys.hashSecret');
+});
+
+it.each([
+  '',
+  '10',
+  `10:${'a'.repeat(63)}`,
+  `10:${'A'.repeat(64)}`,
+  `-1:${'a'.repeat(64)}`,
+  `1.5:${'a'.repeat(64)}`,
+])('refuses the head "%s", which cannot be one', async (head) => {
+  await expect(verify(head)).rejects.toThrow(RangeError);
+  await expect(verify(head)).rejects.toThrow('<number>:<64 hex digits>');
+});
+
+it('reads page by page, and lets others run between', async () => {
+  const { audit } = openMemoryStore();
+  await append(audit, 5000);
+  let turns = 0;
+  let isDone = false;
+  const countTurns = () => {
+    turns++;
+    if (!isDone) setImmediate(countTurns);
+  };
+  setImmediate(countTurns);
+  let most = 0;
+  const counted: AuditStore = {
+    ...audit,
+    async readAfter(seq, limit) {
+      const rows = await audit.readAfter(seq, limit);
+      most = Math.max(most, rows.length);
+      return rows;
+    },
+  };
+  expect(await verifyChain(counted, hashRow)).toMatchObject({ intact: true, last_seq: 5000 });
+  isDone = true;
+  expect(most).toBeLessThanOrEqual(500);
+  expect(turns).toBeGreaterThanOrEqual(10);
+});
+
+it.each([
+  ['appended', (audit: AuditStore) => append(audit, 100), { first_seq: 1 }],
+  ['removed behind it', async (audit: AuditStore) => void (await audit.prune(50, 1000)), { first_seq: 1 }],
+  ['removed before it', async (audit: AuditStore) => void (await audit.prune(701, 1000)), { first_seq: 701 }],
+  [
+    'removed and appended',
+    async (audit: AuditStore) => {
+      await audit.prune(701, 1000);
+      await append(audit, 100);
+    },
+    { first_seq: 701, last_seq: 1100 },
+  ],
+  ['removed all', async (audit: AuditStore) => void (await audit.prune(9999, 9999)), { first_seq: 1001 }],
+])('finds nothing wrong where records are %s meanwhile', async (_what, change, found) => {
+  const { audit } = openMemoryStore();
+  await append(audit, 1000);
+  let reads = 0;
+  const busy: AuditStore = {
+    ...audit,
+    async readAfter(seq, limit) {
+      // Once, between the first page and the second.
+      if (++reads === 2) await change(audit);
+      return audit.readAfter(seq, limit);
+    },
+  };
+  expect(await verifyChain(busy, hashRow)).toMatchObject({ intact: true, last_seq: 1000, ...found });
+});

@@ -1,0 +1,132 @@
+/**
+ * Recomputes the chain from the place up to which retention has removed rows to its head, page by page, while others go
+ * on appending and removing. Tells the first place where the store is not as it was written.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuditVerdict } from '@erp-proxy/contract';
+import type { AuditPlace, AuditRow, AuditStore } from '../stores/ports.ts';
+import type { HashRow } from './chain.ts';
+import { readView } from './record.ts';
+
+const PAGE_ROWS = 200;
+const HEAD = /^(0|[1-9]\d{0,14}):([0-9a-f]{64})$/;
+
+type Fault = NonNullable<AuditVerdict['fault']>;
+
+interface Chain {
+  /** The last row that retention has removed. */
+  floor: AuditPlace;
+  /** The last row. */
+  end: AuditPlace;
+  /** A head of earlier that the operator has kept. */
+  kept: AuditPlace | null;
+}
+
+export async function verifyChain(
+  store: AuditStore,
+  hashRow: HashRow,
+  keptHead?: string,
+): Promise<AuditVerdict> {
+  const kept = keptHead === undefined ? null : readHead(keptHead);
+  for (;;) {
+    // In this order: the floor never passes a head that is read later.
+    const floor = await store.readFloor();
+    const end = await store.readHead();
+    const fault = await findFault(store, hashRow, { floor, end, kept });
+    if (fault && (await hasRetentionPassed(store, floor, fault))) continue;
+    return {
+      intact: fault === null,
+      first_seq: floor.seq + 1,
+      last_seq: end.seq,
+      head: `${end.seq}:${Buffer.from(end.hash).toString('hex')}`,
+      fault,
+    };
+  }
+}
+
+/** Rows that retention removes meanwhile look like rows that someone has taken out. */
+async function hasRetentionPassed(store: AuditStore, floor: AuditPlace, { seq }: Fault): Promise<boolean> {
+  const { seq: now } = await store.readFloor();
+  return now > floor.seq && now >= seq;
+}
+
+async function findFault(store: AuditStore, hashRow: HashRow, chain: Chain): Promise<Fault | null> {
+  const { floor, end } = chain;
+  if (floor.seq > end.seq) return { seq: end.seq, problem: 'The stored ends of the chain were changed.' };
+  let place = floor;
+  let fault = judgePlace(place, chain);
+  while (!fault && place.seq < end.seq) {
+    const rows = await store.readAfter(place.seq, Math.min(PAGE_ROWS, end.seq - place.seq));
+    if (rows.length === 0) return describeGap(place.seq + 1, end.seq);
+    for (const row of rows) {
+      fault = judgeRow(row, place, hashRow, floor) ?? judgePlace(row, chain);
+      if (fault) break;
+      place = row;
+    }
+    await nextTurn();
+  }
+  return fault ?? (await findRowBehind(store, end)) ?? judgeKeptHead(chain);
+}
+
+function judgeRow(row: AuditRow, before: AuditPlace, hashRow: HashRow, floor: AuditPlace): Fault | null {
+  const { seq } = row;
+  if (seq !== before.seq + 1) return describeGap(before.seq + 1, seq - 1);
+  if (!isSame(hashRow(before.hash, seq, row.record), row.hash)) {
+    const problem =
+      before === floor
+        ? 'The first record was changed, or the stored place where the chain begins. If neither was, keys.hashSecret is another one than when it was written.'
+        : 'The record was changed, or its hash.';
+    return { seq, problem };
+  }
+  const isTimeRight = Date.parse(readView(row).time) === row.at;
+  return isTimeRight ? null : { seq, problem: 'The time beside the record was changed.' };
+}
+
+/** Where the walk comes past a place that is known by its hash as well. */
+function judgePlace(place: AuditPlace, { end, kept }: Chain): Fault | null {
+  const { seq } = place;
+  if (seq === end.seq && !isSame(place.hash, end.hash)) {
+    return { seq, problem: 'The stored end of the chain was changed: it is not this record.' };
+  }
+  if (seq === kept?.seq && !isSame(place.hash, kept.hash)) {
+    return { seq, problem: 'This is not the record of the head that was given: the chain was written anew.' };
+  }
+  return null;
+}
+
+async function findRowBehind(store: AuditStore, end: AuditPlace): Promise<Fault | null> {
+  const [row] = await store.readAfter(end.seq, 1);
+  if (!row || (await store.readHead()).seq >= row.seq) return null;
+  return { seq: row.seq, problem: 'The stored end of the chain was changed: there are records behind it.' };
+}
+
+function judgeKeptHead({ floor, end, kept }: Chain): Fault | null {
+  if (!kept) return null;
+  const { seq } = kept;
+  if (seq > end.seq) {
+    const problem = `The chain ends at ${end.seq}, before the head that was given: records are missing at the end.`;
+    return { seq, problem };
+  }
+  if (seq >= floor.seq) return null;
+  const problem =
+    'Retention has removed the record of the head that was given, so it proves nothing any more: give a later one.';
+  return { seq, problem };
+}
+
+function describeGap(from: number, to: number): Fault {
+  const problem = from === to ? 'The record is missing.' : `The records ${from} to ${to} are missing.`;
+  return { seq: from, problem };
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0;
+}
+
+/** Null for the head of an empty chain, which every chain goes on from. */
+function readHead(text: string): AuditPlace | null {
+  const [, seq, hash] = HEAD.exec(text) ?? [];
+  if (seq === undefined || hash === undefined) {
+    throw new RangeError('A head is <number>:<64 hex digits>, as an earlier verification printed it.');
+  }
+  return seq === '0' ? null : { seq: Number(seq), hash: Buffer.from(hash, 'hex') };
+}

@@ -1,0 +1,206 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { openMemoryStore } from '../stores/memory.ts';
+import type { AuditRow, AuditStore } from '../stores/ports.ts';
+import { makeCall } from './audit.fixture.ts';
+import { createRowHash } from './chain.ts';
+import { createWriter, type Writer } from './writer.ts';
+
+const CHAIN_KEY = new Uint8Array(32).fill(1);
+
+let store: AuditStore;
+/** What the store does before it takes a batch: nothing, fail or wait. */
+let interfere: () => void | Promise<void>;
+let batches: number[];
+let errors: unknown[];
+let told: number[];
+let writer: Writer;
+beforeEach(() => {
+  vi.useFakeTimers();
+  store = openMemoryStore().audit;
+  interfere = () => {};
+  batches = [];
+  errors = [];
+  told = [];
+  writer = createWriter({
+    store: {
+      async append(records, hashRow) {
+        await interfere();
+        batches.push(records.length);
+        await store.append(records, hashRow);
+      },
+    },
+    hashRow: createRowHash(CHAIN_KEY),
+    onError: (error) => errors.push(error),
+    onLost: (records) => told.push(records),
+  });
+});
+afterEach(() => vi.useRealTimers());
+
+function push(count: number, changes = {}): void {
+  for (let index = 0; index < count; index++) writer.push(makeCall(changes), index);
+}
+
+const fail = () => {
+  throw new Error('the store is away');
+};
+
+const readRows = async (): Promise<AuditRow[]> => store.readAfter(0, 100_000);
+
+it('has a record in the store within half a second, without being asked', async () => {
+  push(1);
+  expect(writer.waiting).toBe(1);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(await readRows()).toHaveLength(1);
+  expect(writer.waiting).toBe(0);
+});
+
+it('writes in batches of at most 200, in the order of the calls', async () => {
+  push(1001);
+  await writer.flush();
+  expect(Math.max(...batches)).toBeLessThanOrEqual(200);
+  expect((await readRows()).map(({ at }) => at)).toEqual(Array.from({ length: 1001 }, (_, index) => index));
+});
+
+it('lets other work run between two batches', async () => {
+  vi.useRealTimers();
+  push(1000);
+  const meanwhile = new Promise<number>((resolve) => setImmediate(() => resolve(writer.waiting)));
+  const flushed = writer.flush();
+  expect(await meanwhile).toBeGreaterThan(0);
+  await flushed;
+  expect(writer.waiting).toBe(0);
+});
+
+it('chains each row by HMAC-SHA256 of the hash before, its number and its text', async () => {
+  push(2);
+  await writer.flush();
+  const [first, second] = await readRows();
+  const number = Buffer.from([0, 0, 0, 0, 0, 0, 0, 2]);
+  const expected = createHmac('sha256', CHAIN_KEY)
+    .update(first?.hash ?? '')
+    .update(number)
+    .update(second?.record ?? '')
+    .digest();
+  expect(Buffer.from(second?.hash ?? [])).toEqual(expected);
+});
+
+it('has one write in the store at a time, also of acts', async () => {
+  let writing = 0;
+  let most = 0;
+  interfere = async () => {
+    most = Math.max(most, ++writing);
+    await Promise.resolve();
+    writing--;
+  };
+  push(500);
+  const act = { at: 1, record: '{"kind":"admin"}' };
+  await Promise.all([writer.flush(), writer.append(act), writer.flush(), writer.append(act)]);
+  expect(most).toBe(1);
+  expect(await readRows()).toHaveLength(502);
+});
+
+it('keeps what a store that is away does not take, asks it less and less often, and loses nothing', async () => {
+  interfere = fail;
+  push(300);
+  await vi.advanceTimersByTimeAsync(60_000);
+  const tries = errors.length;
+  expect(tries).toBeGreaterThan(5);
+  expect(tries).toBeLessThan(25);
+  expect(writer.waiting).toBe(300);
+  interfere = () => {};
+  await vi.advanceTimersByTimeAsync(6000);
+  await expect.poll(() => writer.waiting).toBe(0);
+  expect((await readRows()).map(({ at }) => at)).toEqual(Array.from({ length: 300 }, (_, index) => index));
+  expect(writer.lost).toBe(0);
+  await writer.flush();
+  push(1);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(writer.waiting, 'as fast as before').toBe(0);
+});
+
+it('rejects an act that the store does not take, and does not write it later', async () => {
+  interfere = fail;
+  await expect(writer.append({ at: 1, record: '{"kind":"admin"}' })).rejects.toThrow('the store is away');
+  interfere = () => {};
+  push(1);
+  await writer.flush();
+  expect((await readRows()).map(({ record }) => JSON.parse(record).kind)).toEqual(['call']);
+});
+
+it('rejects a flush that the store does not take, and keeps the records', async () => {
+  interfere = fail;
+  push(1);
+  await expect(writer.flush()).rejects.toThrow('the store is away');
+  expect(writer.waiting).toBe(1);
+});
+
+it('holds 50,000 records at most, drops the newest and tells how many once a second', async () => {
+  interfere = fail;
+  push(50_000);
+  expect(writer.lost).toBe(0);
+  push(3);
+  expect(writer.waiting).toBe(50_000);
+  expect(told, 'at once').toEqual([1]);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(told).toEqual([1, 2]);
+  push(4);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(told).toEqual([1, 2, 4]);
+  expect(writer.lost).toBe(7);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(told, 'nothing new').toEqual([1, 2, 4]);
+  interfere = () => {};
+  await writer.flush();
+  expect((await readRows()).map(({ at }) => at)).toEqual(Array.from({ length: 50_000 }, (_, index) => index));
+});
+
+it('holds 32 MiB at most, and takes records again when some are written', async () => {
+  const upstream = `https://erp.example.com/${'x'.repeat(10_000)}`;
+  push(5000, { upstream });
+  const held = writer.waiting;
+  expect(held).toBeGreaterThan(2500);
+  expect(held * upstream.length).toBeLessThan(32 * 1024 ** 2);
+  expect(writer.lost).toBe(5000 - held);
+  await writer.flush();
+  push(10, { upstream });
+  expect(writer.waiting).toBe(10);
+});
+
+it('writes all that waits when it is closed, and then takes no more', async () => {
+  push(500);
+  await writer.close();
+  expect(await readRows()).toHaveLength(500);
+  push(1);
+  await writer.close();
+  expect(writer.lost).toBe(1);
+  expect(await readRows()).toHaveLength(500);
+});
+
+it('tries again while it closes, where the store comes back', async () => {
+  interfere = fail;
+  push(5);
+  const closed = writer.close();
+  await vi.advanceTimersByTimeAsync(2000);
+  interfere = () => {};
+  await vi.advanceTimersByTimeAsync(1000);
+  await closed;
+  expect(await readRows()).toHaveLength(5);
+  expect(told).toEqual([]);
+});
+
+it.each([
+  ['fails', fail],
+  ['does not answer', () => new Promise<void>(() => {})],
+])('closes after some seconds where the store %s, and tells what is lost', async (_how, act) => {
+  interfere = act;
+  push(5);
+  const closed = writer.close();
+  await vi.advanceTimersByTimeAsync(5000);
+  await closed;
+  expect(told).toEqual([5]);
+  expect(writer.waiting).toBe(0);
+  const tries = errors.length;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(errors, 'no more tries').toHaveLength(tries);
+});

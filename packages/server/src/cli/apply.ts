@@ -1,0 +1,132 @@
+/** `apply`: makes keys' policies and instances what a file says. Checks the whole file and the whole plan first. */
+import { dirname, isAbsolute, join } from 'node:path';
+import type { InstanceView, KeyView } from '@erp-proxy/contract';
+import { type Admin, AdminError } from '../admin/admin.ts';
+import { type Configuration, readConfiguration } from './apply/configuration.ts';
+import type { LineFault } from './apply/document.ts';
+import { makePlan, type Present, type Step } from './apply/plan.ts';
+import { printPlan } from './apply/print-plan.ts';
+import { readSecrets } from './apply/secrets.ts';
+import { carryOut, leaveUndone, type Progress } from './carry-out.ts';
+import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
+import { explainProblem } from './explain-problem.ts';
+import { printFaults } from './read-policy.ts';
+import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
+
+export const applyCommand: Command = {
+  name: 'apply',
+  arguments: [],
+  summary:
+    "Make keys' policies and stored instances what a YAML file says; see docs/configuration-as-code.md. What the file does not name stays.",
+  options: {
+    file: { type: 'string', short: 'f', value: 'file', description: 'The file; - for standard input.' },
+    'dry-run': { type: 'boolean', description: 'Show what would be done, and change nothing.' },
+    'create-keys': {
+      type: 'boolean',
+      description: 'Make keys that the file names and that are not there, and print them this once.',
+    },
+    'update-secrets': {
+      type: 'boolean',
+      description:
+        'Write the api_key of instances that are there already, too: whether a stored one is the same, nobody can ask.',
+    },
+    ...ADMIN_OPTIONS,
+  },
+  async run(input) {
+    const file = input.option('file');
+    if (file === undefined)
+      throw new CommandError('Give the file with -f <file>. See erp-proxy apply --help.');
+    const read = readConfiguration((await input.readInput(file)).toString());
+    const { configuration } = refuseFaults(file, read);
+    return useAdmin(input, async (admin) => {
+      const present = await findPresent(admin, configuration);
+      const options = {
+        createsKeys: input.isSet('create-keys'),
+        updatesSecrets: input.isSet('update-secrets'),
+      };
+      const { steps } = refuseFaults(file, makePlan(configuration, present, options));
+      const folder = file === '-' ? '.' : dirname(file);
+      const { secrets } = refuseFaults(
+        file,
+        await readSecrets(steps, {
+          env: input.env,
+          readFile: (path) => input.readInput(isAbsolute(path) ? path : join(folder, path)),
+        }),
+      );
+      if (!input.isSet('json')) input.print(printPlan(steps));
+      const progress = input.isSet('dry-run')
+        ? leaveUndone(steps)
+        : await carryOut(admin, steps, secrets, ({ name, key }) => {
+            if (!input.isSet('json')) input.print(`\nkey ${name}, shown this once: ${key}\n`);
+          });
+      printProgress(input, steps, progress);
+      if (progress.failure === null) return 0;
+      input.complain(describeFailure(steps, progress));
+      const { error } = progress.failure;
+      // The file is right: it is what was asked for that failed.
+      throw error instanceof AdminError ? new CommandError(explainProblem(error.problem), 1) : error;
+    });
+  },
+};
+
+function refuseFaults<Outcome extends object>(
+  file: string,
+  outcome: Outcome | { faults: LineFault[] },
+): Exclude<Outcome, { faults: LineFault[] }> {
+  if ('faults' in outcome)
+    throw new CommandError(`${printFaults(file, outcome.faults)}\nNothing was changed.`);
+  return outcome as Exclude<Outcome, { faults: LineFault[] }>;
+}
+
+/** What the file names of what is there. */
+async function findPresent(admin: Admin, { keys, instances }: Configuration): Promise<Present> {
+  const present = { keys: new Map<string, KeyView[]>(), instances: new Map<string, InstanceView>() };
+  for (const { name } of keys) {
+    present.keys.set(
+      name,
+      await Array.fromAsync(listAll(admin.listKeys, { name, state: 'active' as const })),
+    );
+  }
+  if (instances.length === 0) return present;
+  for await (const view of listAll(admin.listInstances, {})) present.instances.set(view.name, view);
+  return present;
+}
+
+function printProgress(
+  input: CommandInput,
+  steps: readonly Step[],
+  { states, createdKeys, failure }: Progress,
+): void {
+  const isDryRun = input.isSet('dry-run');
+  if (input.isSet('json')) {
+    printJson(input, {
+      dry_run: isDryRun,
+      steps: steps.map((step) => ({
+        kind: step.kind,
+        target: step.target,
+        state: states.get(step),
+        changes: step.changes,
+      })),
+      created_keys: createdKeys.map(({ id, name, key }) => ({ id, name, key })),
+    });
+  } else if (failure === null) {
+    input.print(`\n${summarize(steps, isDryRun)}\n`);
+  }
+}
+
+function summarize(steps: readonly Step[], isDryRun: boolean): string {
+  const count = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
+  if (count('keep') === steps.length) return 'Nothing to change.';
+  if (!isDryRun) return `${count('add')} added, ${count('change')} changed, ${count('keep')} as they were.`;
+  const counts = `${count('add')} to add, ${count('change')} to change, ${count('keep')} as they are`;
+  return `${counts}. Nothing was changed: this was a dry run.`;
+}
+
+function describeFailure(steps: readonly Step[], { states }: Progress): string {
+  const list = (state: string) =>
+    steps
+      .filter((step) => states.get(step) === state)
+      .map(({ target }) => target)
+      .join(', ') || 'nothing';
+  return `Failed: ${list('failed')}. Done: ${list('done')}. Not done: ${list('skipped')}.\n`;
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { type Configuration, readConfiguration } from './configuration.ts';
+
+function read(text: string): Configuration {
+  const outcome = readConfiguration(text);
+  if ('faults' in outcome) throw new Error(JSON.stringify(outcome.faults));
+  return outcome.configuration;
+}
+
+function findFaults(text: string): string[] {
+  const outcome = readConfiguration(text);
+  return 'faults' in outcome ? outcome.faults.map(({ line, message }) => `${line}: ${message}`) : [];
+}
+
+describe('policies', () => {
+  it('are resolved: the later one wins member by member, and models are merged by pattern', () => {
+    const { keys } = read(`
+policies:
+  base: { instances: [prod], limit_max: 100, models: { "res.partner": [read], "sale.*": ["*"] } }
+  slow: { rate: { requests: 1, seconds: 1 }, limit_max: 50, models: {} }
+  shop: { extends: [base, slow], models: { "res.partner": ["search*"], product.product: [read] } }
+keys:
+  - { name: by name, policy: shop }
+  - { name: inline, policy: { extends: base, limit_max: 7 } }
+  - { name: anything, policy: null }
+`);
+    expect(keys.map(({ policy }) => policy)).toEqual([
+      {
+        instances: ['prod'],
+        limit_max: 50,
+        rate: { requests: 1, seconds: 1 },
+        models: { 'res.partner': ['search*'], 'sale.*': ['*'], 'product.product': ['read'] },
+      },
+      { instances: ['prod'], limit_max: 7, models: { 'res.partner': ['read'], 'sale.*': ['*'] } },
+      null,
+    ]);
+  });
+
+  it('that others extend need not be whole, and that nobody uses are judged all the same', () => {
+    expect(
+      findFaults(
+        'policies:\n  part: { limit_max: 5 }\n  whole: { extends: part, instances: [a], models: { a: [read] } }',
+      ),
+    ).toEqual([]);
+    expect(findFaults('policies:\n  alone: { instances: [a] }')).toEqual([
+      expect.stringMatching(/^2: models/),
+    ]);
+  });
+
+  it('that extend each other in a circle are refused, each circle once, with its way', () => {
+    const text = `policies:
+  a: { extends: b }
+  b: { extends: [c] }
+  c: { extends: a }
+  self: { extends: self }
+keys: [{ name: k, policy: a }]`;
+    expect(findFaults(text)).toEqual([
+      '4: policies extend each other in a circle: a → b → c → a',
+      '5: policies extend each other in a circle: self → self',
+    ]);
+  });
+
+  it('that are not there are named, with the nearest that is', () => {
+    const text = `policies:
+  shop: { extends: bse, instances: [a], models: { a: [read] } }
+  base: { instances: [a], models: { a: [read] } }
+keys:
+  - { name: k, policy: shpo }`;
+    expect(findFaults(text)).toEqual([
+      '5: this file has no policy "shpo"; the nearest is "shop"',
+      '2: this file has no policy "bse"; the nearest is "base"',
+    ]);
+  });
+
+  it('show a fault once, on the line of the member it is about, however many extend it', () => {
+    const text = `policies:
+  base:
+    instances: [prod]
+    limit_mx: 5
+    models:
+      res.partner:
+        - read
+        - "?"
+  one: { extends: base }
+  two: { extends: base, limit_max: 0 }`;
+    const faults = findFaults(text);
+    expect(faults).toHaveLength(3);
+    expect(faults).toContainEqual(expect.stringMatching(/^4: limit_mx: .*limit_max/));
+    expect(faults).toContainEqual(expect.stringMatching(/^8: models\["res\.partner"\]\[1\]: /));
+    expect(faults).toContainEqual(expect.stringMatching(/^10: limit_max: /));
+  });
+});
+
+describe('instances', () => {
+  it('have the members that are given, and where their key lies', () => {
+    const { instances } = read(`
+instances:
+  - { name: prod, url: "https://a.example", db: prod, user_id: 2, api_key: { env: KEY } }
+  - name: other
+    timeout_ms: 500
+    api_key: { file: ./key }
+`);
+    expect(instances).toEqual([
+      {
+        line: 3,
+        name: 'prod',
+        members: { url: 'https://a.example', db: 'prod', user_id: 2 },
+        secret: { line: 3, source: { env: 'KEY' } },
+      },
+      {
+        line: 4,
+        name: 'other',
+        members: { timeout_ms: 500 },
+        secret: { line: 6, source: { file: './key' } },
+      },
+    ]);
+  });
+
+  it.each(['hunter2', '{ env: hunter2, file: hunter2 }', '{ value: hunter2 }', '[hunter2]'])(
+    'with a key in clear (%s) are refused, and it is not shown',
+    (key) => {
+      const [fault, ...more] = findFaults(`instances:\n  - name: prod\n    api_key: ${key}`);
+      expect(fault).toMatch(/^3: a secret does not stand in this file: write api_key: { env:/);
+      expect(fault).not.toContain('hunter2');
+      expect(more).toEqual([]);
+    },
+  );
+});
+
+it('reports every fault at once, each with its line', () => {
+  const text = `keys:
+  - { name: k, policy: { instances: [a], models: { a: [] } } }
+  - { name: k, policy: null }
+  - { policy: null }
+  - { name: only }
+  - text
+instances:
+  - { name: prod, usr_id: 3, user_id: -1, timeout_ms: soon }
+  - { name: prod }
+polices: {}`;
+  const faults = findFaults(text);
+  for (const expected of [
+    /^2: models\["?a"?\]: |^2: models\.a: /,
+    /^3: "k" stands twice in keys/,
+    /^4: a key needs a `name`/,
+    /^5: a key needs `policy`/,
+    /^6: a key must hold members/,
+    /^8: an instance has no member "usr_id"; the nearest is "user_id"/,
+    /^8: `user_id` must be/,
+    /^8: `timeout_ms` must be/,
+    /^9: "prod" stands twice in instances/,
+    /^10: the file has no member "polices"; the nearest is "policies"/,
+  ]) {
+    expect(faults).toContainEqual(expect.stringMatching(expected));
+  }
+  expect(faults).toHaveLength(10);
+});
+
+describe('a file that is not what it seems is refused:', () => {
+  it.each([
+    ['empty', ''],
+    ['comments alone', '# nothing\n'],
+    ['a name twice', 'keys:\n  - { name: a, policy: null, name: b }'],
+    ['an alias', 'keys: [&a { name: k, policy: null }, *a]'],
+    ['a tag', 'keys: [{ name: !secret k, policy: null }]'],
+    ['two documents', 'keys: []\n---\nkeys: []'],
+    ['a list', '- keys'],
+    ['tabs', 'keys:\n\t- name: k'],
+    ['a number that is none', 'keys: [{ name: k, policy: { limit_max: .nan } }]'],
+    ['a name that is no text', 'keys: [{ name: 5, policy: null }]'],
+  ])('%s', (_, text) => {
+    expect(findFaults(text)).not.toEqual([]);
+  });
+
+  it('one that was cut off in the middle of a line', () => {
+    const whole =
+      'keys:\n  - name: shop\n    policy: { instances: [prod], models: { res.partner: [read] } }\n';
+    expect(findFaults(whole)).toEqual([]);
+    const [lastLine] = whole.match(/ {4}policy.*\n/) ?? [''];
+    for (let length = whole.length - lastLine.length + 1; length < whole.length - 1; length++) {
+      const cut = whole.slice(0, length);
+      expect(findFaults(cut), cut).not.toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,188 @@
+/**
+ * Reads a configuration file: policies, keys, instances. Reports every fault of it at once; what the store holds, and
+ * what the secrets are that it points to, it does not know.
+ */
+import type { InstanceInput, Policy } from '@erp-proxy/contract';
+import { findNearestName } from '../../config/nearest.ts';
+import { InstanceFault, readChanges } from '../../instances/members.ts';
+import {
+  findLine,
+  type LineFault,
+  type Located,
+  type LocatedMap,
+  readDocument,
+  toValue,
+} from './document.ts';
+import { createPolicies } from './policies.ts';
+
+/** Where a secret lies; never the secret. */
+export type SecretSource = { env: string } | { file: string };
+
+export interface LocatedSecret {
+  line: number;
+  source: SecretSource;
+}
+
+export type InstanceMembers = Partial<Omit<InstanceInput, 'name' | 'api_key'>>;
+
+export interface WantedKey {
+  line: number;
+  name: string;
+  policy: Policy | null;
+}
+
+export interface WantedInstance {
+  line: number;
+  name: string;
+  /** The members that the file gives, but for the name and the key; each is judged. */
+  members: InstanceMembers;
+  /** Null where it is left out. */
+  secret: LocatedSecret | null;
+}
+
+export interface Configuration {
+  keys: WantedKey[];
+  instances: WantedInstance[];
+}
+
+const SECTIONS = ['policies', 'keys', 'instances'] as const;
+const KEY_MEMBERS = ['name', 'policy'] as const;
+const NAME_LENGTH_MAX = 200;
+const INSTANCE_MEMBERS: Record<keyof InstanceInput, true> = {
+  name: true,
+  url: true,
+  db: true,
+  user_id: true,
+  api_key: true,
+  protocol: true,
+  timeout_ms: true,
+  concurrency: true,
+  certificates: true,
+  allow_private: true,
+  rotate_key: true,
+  key_expires_at: true,
+};
+
+export function readConfiguration(text: string): { configuration: Configuration } | { faults: LineFault[] } {
+  const read = readDocument(text);
+  if ('faults' in read) return read;
+  const faults = new Map<string, LineFault>();
+  // A fault of a policy shows in each one that extends it.
+  const report = (fault: LineFault) => faults.set(`${fault.line} ${fault.message}`, fault);
+
+  const sections = readMembers(read.root, 'the file', SECTIONS);
+  const policies = createPolicies(readNamed(sections.get('policies')), report);
+  const configuration = {
+    keys: readList(sections.get('keys'), 'keys', readKey),
+    instances: readList(sections.get('instances'), 'instances', readInstance),
+  };
+  policies.judgeOthers();
+  return faults.size > 0 ? { faults: [...faults.values()] } : { configuration };
+
+  function readMembers(located: Located, what: string, known?: readonly string[]): LocatedMap['members'] {
+    if (located.kind !== 'map') {
+      report({ line: located.line, message: `${what} must hold members of the form "name: value"` });
+      return new Map();
+    }
+    for (const [name, { line }] of located.members) {
+      if (known === undefined || known.includes(name)) continue;
+      const nearest = findNearestName(name, known);
+      report({ line, message: `${what} has no member "${name}"; the nearest is "${nearest}"` });
+    }
+    return located.members;
+  }
+
+  function readNamed(located: Located | undefined): LocatedMap['members'] {
+    return located === undefined ? new Map() : readMembers(located, 'policies');
+  }
+
+  function readList<Item extends { name: string }>(
+    located: Located | undefined,
+    section: string,
+    readItem: (item: Located) => Item | null,
+  ): Item[] {
+    if (located === undefined) return [];
+    if (located.kind !== 'list') {
+      report({ line: located.line, message: `${section} must be a list: lines that begin with "- "` });
+      return [];
+    }
+    const items = new Map<string, Item>();
+    for (const entry of located.items) {
+      const item = readItem(entry);
+      if (item === null) continue;
+      if (items.has(item.name)) {
+        report({ line: entry.line, message: `"${item.name}" stands twice in ${section}; keep one` });
+      }
+      items.set(item.name, item);
+    }
+    return [...items.values()];
+  }
+
+  function readKey(located: Located): WantedKey | null {
+    const members = readMembers(located, 'a key', KEY_MEMBERS);
+    const name = readName(located, members, 'a key');
+    const policy = members.get('policy');
+    if (policy === undefined && located.kind === 'map') {
+      const message =
+        'a key needs `policy`: the name of one, its members, or null for a key that may do anything';
+      report({ line: located.line, message });
+    }
+    if (policy === undefined || name === null) return null;
+    const isNone = policy.kind === 'scalar' && policy.value === null;
+    return { line: located.line, name, policy: isNone ? null : policies.resolve(policy) };
+  }
+
+  function readInstance(located: Located): WantedInstance | null {
+    const members = new Map(readMembers(located, 'an instance', Object.keys(INSTANCE_MEMBERS)));
+    const name = readName(located, members, 'an instance');
+    const key = members.get('api_key');
+    const secret = key === undefined ? null : readSecretSource(key);
+    if (name === null || located.kind !== 'map') return null;
+    const given = [...members].filter(([member]) => member in INSTANCE_MEMBERS);
+    const {
+      name: _,
+      api_key: __,
+      ...rest
+    } = Object.fromEntries(given.map(([member, value]) => [member, toValue(value)]));
+    judgeMembers(located, rest);
+    return { line: located.line, name, members: rest, secret };
+  }
+
+  function judgeMembers(located: Located, members: InstanceMembers): void {
+    try {
+      readChanges(members);
+    } catch (error) {
+      if (!(error instanceof InstanceFault)) throw error;
+      for (const { path, message } of error.faults) {
+        report({ line: findLine(located, path), message: `\`${path}\` ${message}` });
+      }
+    }
+  }
+
+  function readName(located: Located, members: LocatedMap['members'], what: string): string | null {
+    const name = members.get('name');
+    if (name?.kind === 'scalar' && typeof name.value === 'string' && isName(name.value)) return name.value;
+    if (located.kind === 'map') {
+      const message = `${what} needs a \`name\`: text of 1 to ${NAME_LENGTH_MAX} characters on one line`;
+      report({ line: (name ?? located).line, message });
+    }
+    return null;
+  }
+
+  /** What stands there is not shown: it may be the secret. */
+  function readSecretSource(located: Located): LocatedSecret | null {
+    const [[kind, source] = [], ...more] = located.kind === 'map' ? located.members : [];
+    if (source?.kind === 'scalar' && typeof source.value === 'string' && more.length === 0) {
+      if (kind === 'env') return { line: located.line, source: { env: source.value } };
+      if (kind === 'file') return { line: located.line, source: { file: source.value } };
+    }
+    const message =
+      'a secret does not stand in this file: write api_key: { env: NAME_OF_A_VARIABLE } or { file: ./path }';
+    report({ line: located.line, message });
+    return null;
+  }
+}
+
+function isName(text: string): boolean {
+  return text.trim() !== '' && text.length <= NAME_LENGTH_MAX && !/\p{Cc}/u.test(text);
+}

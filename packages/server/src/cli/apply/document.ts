@@ -1,0 +1,121 @@
+/**
+ * Reads YAML strictly into values that know their line. What could be read in two ways is refused: a name that stands
+ * twice, aliases, tags. Knows nothing of what the values mean.
+ */
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml';
+
+export interface LineFault {
+  line: number;
+  message: string;
+}
+
+/** A value and the line that it, or the name of the member that it is, stands on. */
+export type Located = LocatedMap | LocatedList | LocatedScalar;
+
+export interface LocatedMap {
+  kind: 'map';
+  line: number;
+  members: ReadonlyMap<string, Located>;
+}
+
+interface LocatedList {
+  kind: 'list';
+  line: number;
+  items: readonly Located[];
+}
+
+interface LocatedScalar {
+  kind: 'scalar';
+  line: number;
+  value: string | number | boolean | null;
+}
+
+export function readDocument(text: string): { root: Located } | { faults: LineFault[] } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const faults = new Map<number, LineFault>();
+  const report = (line: number, message: string) => {
+    // The parser often complains of one slip several times.
+    if (!faults.has(line)) faults.set(line, { line, message });
+  };
+  const lineOf = (node: Node | null, fallback: number) =>
+    node?.range ? lines.linePos(node.range[0]).line : fallback;
+
+  for (const error of [...document.errors, ...document.warnings]) {
+    report(lines.linePos(error.pos[0]).line, explainYamlError(error));
+  }
+  const root = locate(document.contents, lineOf(document.contents, 1));
+  return faults.size > 0 ? { faults: [...faults.values()] } : { root };
+
+  function locate(node: Node | null, line: number): Located {
+    // It would be read as null, which can mean the most that there is.
+    if (node === null || (isScalar(node) && node.source === '' && node.type === 'PLAIN')) {
+      report(line, 'a value is missing: is the file whole? Where none is meant, write null');
+    }
+    if (isMap<Node, Node | null>(node)) {
+      const members = new Map<string, Located>();
+      for (const { key, value } of node.items) {
+        const keyLine = lineOf(key, line);
+        if (isScalar(key) && typeof key.value === 'string') members.set(key.value, locate(value, keyLine));
+        else report(keyLine, 'the name of a member must be plain text; put it into quotes');
+      }
+      return { kind: 'map', line, members };
+    }
+    if (isSeq<Node | null>(node)) {
+      return { kind: 'list', line, items: node.items.map((item) => locate(item, lineOf(item, line))) };
+    }
+    if (isAlias(node))
+      report(line, 'aliases (*name) are not taken here; policies share members by `extends`');
+    const value = isScalar(node) ? node.value : null;
+    if (isPlain(value)) return { kind: 'scalar', line, value };
+    report(line, 'this value is not one of JSON: a text, a finite number, true, false or null');
+    return { kind: 'scalar', line, value: null };
+  }
+}
+
+/** The value without its lines. */
+export function toValue(located: Located): unknown {
+  switch (located.kind) {
+    case 'map':
+      return Object.fromEntries([...located.members].map(([name, member]) => [name, toValue(member)]));
+    case 'list':
+      return located.items.map(toValue);
+    default:
+      return located.value;
+  }
+}
+
+/** The line of what a path such as `models["res.*"][0]` names, or of the nearest thing around it. */
+export function findLine(located: Located, path: string): number {
+  let found = located;
+  for (const [, quoted, index, name] of path.matchAll(/\[("(?:[^"\\]|\\.)*")\]|\[(\d+)\]|([^.[\]]+)/g)) {
+    const next =
+      found.kind === 'map'
+        ? found.members.get(quoted === undefined ? (name ?? '') : JSON.parse(quoted))
+        : found.kind === 'list'
+          ? found.items[Number(index)]
+          : undefined;
+    if (next === undefined) break;
+    found = next;
+  }
+  return found.line;
+}
+
+function isPlain(value: unknown): value is LocatedScalar['value'] {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+/** The parser's own texts quote the file, which may hold what it should not. */
+function explainYamlError({ code }: YAMLError): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return 'this name stands twice in its group; keep one';
+    case 'TAB_AS_INDENT':
+      return 'lines are indented with spaces, not with tabs';
+    case 'TAG_RESOLVE_FAILED':
+      return 'tags (!name) are not taken here';
+    default:
+      return `this is not valid YAML (${code}): is the file whole? Check indentation, quotes and brackets`;
+  }
+}

@@ -1,0 +1,188 @@
+import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
+import { describe, expect, it } from 'vitest';
+import { readConfiguration } from './configuration.ts';
+import { makePlan, type PlanOptions, type Present } from './plan.ts';
+
+const POLICY: Policy = { instances: ['prod'], models: { 'res.partner': ['read'] } };
+const KEY: KeyView = {
+  id: 'k1',
+  name: 'shop',
+  state: 'active',
+  policy: POLICY,
+  created_at: '2026-01-01T00:00:00.000Z',
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+  replaces: null,
+  version: 3,
+};
+const INSTANCE: InstanceView = {
+  name: 'prod',
+  url: 'https://erp.example',
+  db: 'prod',
+  user_id: 2,
+  protocol: 'json2',
+  timeout_ms: null,
+  concurrency: null,
+  certificates: null,
+  allow_private: false,
+  key: { expires_at: null, state: 'unknown', rotate: false, failure: null },
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  version: 5,
+};
+const SOURCE = 'api_key: { env: KEY }';
+
+function plan(
+  text: string,
+  { keys = [KEY], instances = [INSTANCE] }: { keys?: KeyView[]; instances?: InstanceView[] } = {},
+  options: Partial<PlanOptions> = {},
+) {
+  const read = readConfiguration(text);
+  if ('faults' in read) throw new Error(JSON.stringify(read.faults));
+  const present: Present = {
+    keys: Map.groupBy(keys, ({ name }) => name),
+    instances: new Map(instances.map((view) => [view.name, view])),
+  };
+  return makePlan(read.configuration, present, { createsKeys: false, updatesSecrets: false, ...options });
+}
+
+function planSteps(...given: Parameters<typeof plan>) {
+  const outcome = plan(...given);
+  if ('faults' in outcome) throw new Error(JSON.stringify(outcome.faults));
+  return outcome.steps;
+}
+
+function planFaults(...given: Parameters<typeof plan>) {
+  const outcome = plan(...given);
+  return 'faults' in outcome ? outcome.faults.map(({ line, message }) => `${line}: ${message}`) : [];
+}
+
+describe('keys', () => {
+  it('are changed where their policy differs, every active one of the name, and at the version that was seen', () => {
+    const text =
+      'keys: [{ name: shop, policy: { instances: [prod], models: { res.partner: [read], "sale.*": ["*"] } } }]';
+    const [first, second] = planSteps(text, { keys: [KEY, { ...KEY, id: 'k2', version: 9 }] });
+    expect(first).toMatchObject({
+      kind: 'change',
+      target: 'key shop (k1)',
+      changes: { 'policy.models["sale.*"]': { from: undefined, to: ['*'] } },
+      action: { do: 'update key', id: 'k1', version: 3 },
+    });
+    expect(second?.action).toMatchObject({ do: 'update key', id: 'k2', version: 9 });
+  });
+
+  it('stay as they are where their policy is the same, in whatever order its members stand', () => {
+    const text = 'keys: [{ name: shop, policy: { models: { res.partner: [read] }, instances: [prod] } }]';
+    expect(planSteps(text)).toEqual([
+      { kind: 'keep', target: 'key shop (k1)', changes: {}, action: { do: 'nothing' } },
+    ]);
+  });
+
+  it('lose or get a policy as a whole', () => {
+    expect(planSteps('keys: [{ name: shop, policy: null }]')[0]?.changes).toEqual({
+      policy: { from: POLICY, to: null },
+    });
+  });
+
+  it('that are not there are a fault, or made where that is asked for', () => {
+    const text = 'keys:\n  - { name: app, policy: null }';
+    expect(planFaults(text)).toEqual([
+      expect.stringMatching(/^2: there is no active key "app".*--create-keys/),
+    ]);
+    expect(planSteps(text, {}, { createsKeys: true })).toEqual([
+      {
+        kind: 'add',
+        target: 'key app',
+        changes: { policy: { from: undefined, to: null } },
+        action: { do: 'create key', name: 'app', policy: null },
+      },
+    ]);
+  });
+});
+
+describe('instances', () => {
+  it('that are not there are added, with the secret shown as such', () => {
+    const text = `instances: [{ name: new, url: "https://n.example", db: n, user_id: 3, ${SOURCE} }]`;
+    expect(planSteps(text)).toEqual([
+      {
+        kind: 'add',
+        target: 'instance new',
+        changes: {
+          url: { from: undefined, to: 'https://n.example' },
+          db: { from: undefined, to: 'n' },
+          user_id: { from: undefined, to: 3 },
+          api_key: { from: undefined, to: '(secret)' },
+        },
+        action: {
+          do: 'create instance',
+          name: 'new',
+          members: { url: 'https://n.example', db: 'n', user_id: 3 },
+          secret: { line: 1, source: { env: 'KEY' } },
+        },
+      },
+    ]);
+  });
+
+  it('that are not there need all that an instance cannot be without, and a name that is one', () => {
+    const faults = planFaults('instances:\n  - { name: new one, db: n }');
+    for (const part of ['`name`', '`url`', '`user_id`', '`api_key` is needed']) {
+      expect(faults).toContainEqual(expect.stringContaining(part));
+    }
+    expect(faults).toHaveLength(4);
+    expect(faults.every((fault) => fault.startsWith('2: instance "new one": '))).toBe(true);
+  });
+
+  it('keep what the file leaves out, and their key', () => {
+    const [step] = planSteps(`instances: [{ name: prod, db: other, protocol: json2, ${SOURCE} }]`);
+    expect(step).toEqual({
+      kind: 'change',
+      target: 'instance prod',
+      changes: { db: { from: 'prod', to: 'other' } },
+      action: { do: 'update instance', name: 'prod', version: 5, members: { db: 'other' }, secret: null },
+    });
+    expect(planSteps(`instances: [{ name: prod, user_id: 2, ${SOURCE} }]`)[0]?.kind).toBe('keep');
+  });
+
+  it('get their key again where that is asked for, and with it when it expires', () => {
+    const text = `instances: [{ name: prod, key_expires_at: "2027-01-01T00:00:00Z", ${SOURCE} }]`;
+    expect(planSteps(text)[0]?.kind).toBe('keep');
+    expect(planSteps(text, {}, { updatesSecrets: true })[0]).toMatchObject({
+      kind: 'change',
+      changes: { api_key: { from: '(secret)', to: '(secret)' } },
+      action: { members: { key_expires_at: '2027-01-01T00:00:00Z' }, secret: { source: { env: 'KEY' } } },
+    });
+  });
+
+  it.each(['url: "https://b.example"', 'certificates: null', 'allow_private: true'])(
+    'whose stored key another server could get by %s need their key with it',
+    (member) => {
+      const instances = [{ ...INSTANCE, certificates: 'PEM' }];
+      expect(planFaults(`instances:\n  - { name: prod, ${member} }`, { instances })).toEqual([
+        expect.stringMatching(
+          /^2: instance "prod": the new `\w+` could let another server have the stored key/,
+        ),
+      ]);
+      const [step] = planSteps(`instances: [{ name: prod, ${member}, ${SOURCE} }]`, { instances });
+      expect(step?.action).toMatchObject({ do: 'update instance', secret: { line: 1 } });
+    },
+  );
+
+  it('whose address is only written in another way need no key', () => {
+    const [step] = planSteps(
+      `instances: [{ name: prod, url: "https://ERP.example:443/", allow_private: false }]`,
+    );
+    expect(step?.action).toMatchObject({ do: 'update instance', secret: null });
+  });
+});
+
+it('plans nothing for what the file does not name', () => {
+  expect(planSteps('keys: []')).toEqual([]);
+});
+
+it('names the faults of all things at once', () => {
+  const text =
+    'keys:\n  - { name: a, policy: null }\n  - { name: b, policy: null }\ninstances:\n  - { name: c }';
+  const lines = planFaults(text).map((fault) => fault.split(':')[0]);
+  expect(new Set(lines)).toEqual(new Set(['2', '3', '5']));
+});

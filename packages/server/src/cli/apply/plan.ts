@@ -1,0 +1,170 @@
+/**
+ * What has to be done so that keys and instances are as the file says, worked out before anything is changed. Nothing is
+ * ever removed. Pure: reads neither the store nor a secret.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
+import { parseBaseUrl } from '../../egress/base-url.ts';
+import { InstanceFault, readInput } from '../../instances/members.ts';
+import type {
+  Configuration,
+  InstanceMembers,
+  LocatedSecret,
+  WantedInstance,
+  WantedKey,
+} from './configuration.ts';
+import { type Difference, findDifference } from './difference.ts';
+import type { LineFault } from './document.ts';
+import { describeInstance } from './instance-members.ts';
+
+/** What is there of that which the file names. */
+export interface Present {
+  /** Active keys, by name. */
+  keys: ReadonlyMap<string, readonly KeyView[]>;
+  instances: ReadonlyMap<string, InstanceView>;
+}
+
+export interface PlanOptions {
+  /** Keys that do not exist are made. */
+  createsKeys: boolean;
+  /** The keys of instances that exist are written again. */
+  updatesSecrets: boolean;
+}
+
+export interface Step {
+  kind: 'add' | 'change' | 'keep';
+  /** For people: `key <name>`, `instance <name>`. */
+  target: string;
+  changes: Difference;
+  action: Action;
+}
+
+export type Action =
+  | { do: 'nothing' }
+  | { do: 'create key'; name: string; policy: Policy | null }
+  | { do: 'update key'; id: string; version: number; policy: Policy | null }
+  | { do: 'create instance'; name: string; members: FullMembers; secret: LocatedSecret }
+  | {
+      do: 'update instance';
+      name: string;
+      version: number;
+      members: InstanceMembers;
+      /** Null: the stored key stays. */
+      secret: LocatedSecret | null;
+    };
+
+/** What an instance cannot be without is there. */
+export type FullMembers = InstanceMembers & Required<Pick<InstanceMembers, 'url' | 'db' | 'user_id'>>;
+
+/** How a secret is shown, and what stands in for it while the rest is judged. */
+const SECRET = '(secret)';
+
+export function makePlan(
+  { keys, instances }: Configuration,
+  present: Present,
+  options: PlanOptions,
+): { steps: Step[] } | { faults: LineFault[] } {
+  const planned = [
+    ...instances.flatMap((wanted) => {
+      const view = present.instances.get(wanted.name);
+      return view === undefined ? planNewInstance(wanted) : planInstance(wanted, view, options);
+    }),
+    ...keys.flatMap((wanted) => planKeys(wanted, present.keys.get(wanted.name) ?? [], options)),
+  ];
+  const faults = planned.filter((step) => 'line' in step);
+  return faults.length > 0 ? { faults } : { steps: planned.filter((step) => 'kind' in step) };
+}
+
+function planKeys(
+  { line, name, policy }: WantedKey,
+  present: readonly KeyView[],
+  { createsKeys }: PlanOptions,
+): (Step | LineFault)[] {
+  if (present.length > 0) {
+    return present.map(({ id, version, policy: before }) => {
+      const changes = findDifference(before, policy, 'policy');
+      return makeStep(`key ${name} (${id})`, changes, { do: 'update key', id, version, policy });
+    });
+  }
+  if (createsKeys) {
+    const changes = { policy: { from: undefined, to: policy } };
+    return [{ kind: 'add', target: `key ${name}`, changes, action: { do: 'create key', name, policy } }];
+  }
+  const message = `there is no active key "${name}"; make it with erp-proxy keys create, or here with --create-keys`;
+  return [{ line, message }];
+}
+
+function planNewInstance({ line, name, members, secret }: WantedInstance): (Step | LineFault)[] {
+  const faults = findInputFaults({ ...members, name, api_key: SECRET });
+  if (secret === null)
+    faults.push('`api_key` is needed, since it is not there yet: { env: NAME } or { file: ./path }');
+  if (!isFull(members) || secret === null || faults.length > 0) {
+    return faults.map((fault) => ({ line, message: `instance "${name}": ${fault}` }));
+  }
+  const changes = findDifference({}, { ...members, api_key: SECRET });
+  const action = { do: 'create instance', name, members, secret } as const;
+  return [{ kind: 'add', target: `instance ${name}`, changes, action }];
+}
+
+function planInstance(
+  { line, name, members, secret }: WantedInstance,
+  view: InstanceView,
+  { updatesSecrets }: PlanOptions,
+): Step | LineFault {
+  const { key_expires_at, ...compared } = members;
+  const before: InstanceMembers = describeInstance(view);
+  const changes = findDifference(before, { ...before, ...compared });
+  const redirection = findRedirection(view, compared);
+  if (redirection !== null && secret === null) {
+    const message = `instance "${name}": the new \`${redirection}\` could let another server have the stored key: give \`api_key\` with it`;
+    return { line, message };
+  }
+  const writtenSecret = redirection !== null || updatesSecrets ? secret : null;
+  const written = Object.fromEntries(Object.entries(compared).filter(([member]) => member in changes));
+  if (writtenSecret !== null) {
+    changes['api_key'] = { from: SECRET, to: SECRET };
+    // It tells of the key, so it goes with it: what the proxy has learned of a key from Odoo stays.
+    if (key_expires_at !== undefined) written['key_expires_at'] = key_expires_at;
+  }
+  return makeStep(`instance ${name}`, changes, {
+    do: 'update instance',
+    name,
+    version: view.version,
+    members: written,
+    secret: writtenSecret,
+  });
+}
+
+function makeStep(target: string, changes: Difference, action: Action): Step {
+  if (Object.keys(changes).length > 0) return { kind: 'change', target, changes, action };
+  return { kind: 'keep', target, changes, action: { do: 'nothing' } };
+}
+
+function findInputFaults(input: Partial<Parameters<typeof readInput>[0]>): string[] {
+  try {
+    readInput(input as Parameters<typeof readInput>[0]);
+    return [];
+  } catch (error) {
+    if (!(error instanceof InstanceFault)) throw error;
+    return error.faults.map(({ path, message }) => `\`${path}\` ${message}`);
+  }
+}
+
+function isFull(members: InstanceMembers): members is FullMembers {
+  return members.url !== undefined && members.db !== undefined && members.user_id !== undefined;
+}
+
+/** The member by which another server could get the stored key, for which the service asks for it anew; else null. */
+function findRedirection(
+  view: InstanceView,
+  { url, certificates, allow_private }: InstanceMembers,
+): keyof InstanceMembers | null {
+  if (url !== undefined && !isSameServer(url, view.url)) return 'url';
+  if (certificates !== undefined && certificates !== view.certificates) return 'certificates';
+  return allow_private === true && !view.allow_private ? 'allow_private' : null;
+}
+
+/** However the two are written. */
+function isSameServer(one: string, other: string): boolean {
+  return isDeepStrictEqual(parseBaseUrl(one), parseBaseUrl(other));
+}

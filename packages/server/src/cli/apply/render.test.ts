@@ -1,0 +1,121 @@
+import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parsePolicy } from '../../policy/parse.ts';
+import { readConfiguration } from './configuration.ts';
+import { makePlan } from './plan.ts';
+import { describeConfiguration, renderConfiguration } from './render.ts';
+
+/** Texts that YAML would like to take for something else are among them. */
+const name = fc.oneof(
+  fc.constantFrom(
+    'null',
+    'true',
+    '1e3',
+    '- a',
+    '#x',
+    '*a',
+    '&a',
+    '~',
+    '<<',
+    'a: b',
+    '"',
+    "'",
+    ' x',
+    '\u00e9',
+  ),
+  fc
+    .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
+    .filter((text) => text.trim() !== '' && !/\p{Cc}/u.test(text)),
+);
+const pattern = fc.stringMatching(/^[a-z_]{1,8}(\.[a-z]{1,5})?\*?$/);
+const patterns = fc.uniqueArray(pattern, { minLength: 1, maxLength: 4 });
+const policy: fc.Arbitrary<Policy> = fc
+  .record(
+    {
+      instances: patterns,
+      models: fc.dictionary(pattern, patterns, { minKeys: 1, maxKeys: 4 }),
+      companies: fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { minLength: 1, maxLength: 3 }),
+      limit_max: fc.integer({ min: 1, max: 1000 }),
+      rate: fc.record({
+        requests: fc.integer({ min: 1, max: 99 }),
+        seconds: fc.integer({ min: 1, max: 99 }),
+      }),
+      concurrency: fc.integer({ min: 1, max: 99 }),
+      cidrs: fc.subarray(['10.0.0.0/8', '::1', '192.0.2.7'], { minLength: 1 }),
+      cors_origins: fc.subarray(['https://*.example.com'], { minLength: 1 }),
+    },
+    { requiredKeys: ['instances', 'models'] },
+  )
+  .filter((value) => 'policy' in parsePolicy(value));
+const key: fc.Arbitrary<KeyView> = fc.record({
+  id: fc.stringMatching(/^[a-z0-9]{12}$/),
+  name,
+  state: fc.constant('active' as const),
+  policy: fc.option(policy),
+  created_at: fc.constant('2026-01-01T00:00:00.000Z'),
+  expires_at: fc.constant(null),
+  last_used_at: fc.constant(null),
+  revoked_at: fc.constant(null),
+  replaces: fc.constant(null),
+  version: fc.integer({ min: 1, max: 9 }),
+});
+const instance: fc.Arbitrary<InstanceView> = fc.record({
+  name: fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,20}$/),
+  url: fc.constantFrom('https://erp.example', 'http://10.0.0.1:8069/odoo/'),
+  db: fc.constantFrom('prod', '007', 'null', '1e3'),
+  user_id: fc.integer({ min: 1, max: 999 }),
+  protocol: fc.constantFrom('auto', 'jsonrpc', 'json2'),
+  timeout_ms: fc.option(fc.integer({ min: 1, max: 300_000 })),
+  concurrency: fc.option(fc.integer({ min: 1, max: 1000 })),
+  certificates: fc.constant(null),
+  allow_private: fc.boolean(),
+  key: fc.record({
+    expires_at: fc.constant(null),
+    state: fc.constant('unknown' as const),
+    rotate: fc.boolean(),
+    failure: fc.constant(null),
+  }),
+  created_at: fc.constant('2026-01-01T00:00:00.000Z'),
+  updated_at: fc.constant('2026-01-01T00:00:00.000Z'),
+  version: fc.integer({ min: 1, max: 9 }),
+});
+
+it('what is there, written and applied again, changes nothing', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(key, { selector: (view) => view.name, maxLength: 5 }),
+      fc.uniqueArray(instance, { selector: (view) => view.name, maxLength: 4 }),
+      (keys, instances) => {
+        const { configuration, contradictions } = describeConfiguration(keys, instances);
+        expect(contradictions).toEqual([]);
+        const read = readConfiguration(renderConfiguration(configuration));
+        if ('faults' in read) throw new Error(JSON.stringify(read.faults));
+        const present = {
+          keys: Map.groupBy(keys, (view) => view.name),
+          instances: new Map(instances.map((view) => [view.name, view])),
+        };
+        const plan = makePlan(read.configuration, present, { createsKeys: false, updatesSecrets: false });
+        if ('faults' in plan) throw new Error(JSON.stringify(plan.faults));
+        expect(plan.steps.filter(({ kind }) => kind !== 'keep')).toEqual([]);
+        expect(plan.steps).toHaveLength(keys.length + instances.length);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+it('keys of one name with one policy are one entry; with different ones they are left out, and told', () => {
+  const [one] = fc.sample(key, 1);
+  if (one === undefined) throw new Error('no sample');
+  const shop = { ...one, name: 'shop', policy: null };
+  const other: Policy = { instances: ['a'], models: { a: ['read'] } };
+  expect(describeConfiguration([shop, shop], [])).toEqual({
+    configuration: { keys: [{ name: 'shop', policy: null }], instances: [] },
+    contradictions: [],
+  });
+  expect(describeConfiguration([shop, { ...shop, policy: other }, { ...shop, name: 'app' }], [])).toEqual({
+    configuration: { keys: [{ name: 'app', policy: null }], instances: [] },
+    contradictions: ['shop'],
+  });
+});

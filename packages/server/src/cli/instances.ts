@@ -1,0 +1,212 @@
+/** `instances …`: stored Odoo servers, each with a user and a key that no command shows. */
+import type { InstanceChanges, InstanceInput, InstanceProtocol, InstanceView } from '@erp-proxy/contract';
+import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
+import { ADMIN_OPTIONS, listAll, pickGiven, printJsonList, useAdmin } from './use-admin.ts';
+
+const PROTOCOLS: readonly InstanceProtocol[] = ['auto', 'jsonrpc', 'json2'];
+
+const MEMBER_OPTIONS = {
+  'erp-url': { type: 'string', value: 'address', description: 'Address of the Odoo server.' },
+  db: { type: 'string', value: 'name', description: 'Its database.' },
+  'user-id': { type: 'string', value: 'number', description: "The user's number in Odoo." },
+  'api-key-file': {
+    type: 'string',
+    value: 'file',
+    description: "A file with the user's API key in it; - for standard input.",
+  },
+  protocol: { type: 'string', value: PROTOCOLS.join('|'), description: 'How Odoo is called. Default: auto.' },
+  'timeout-ms': {
+    type: 'string',
+    value: 'number',
+    description: 'Time for a call that asks for none itself; none for upstream.timeoutMs.',
+  },
+  concurrency: { type: 'string', value: 'number', description: 'Calls at once; none for any.' },
+  'certificates-file': {
+    type: 'string',
+    value: 'file',
+    description:
+      'Certificates in PEM that are trusted in place of the public ones; none for the public ones.',
+  },
+  'allow-private': { type: 'boolean', description: 'Its address may be private or plain http.' },
+  'rotate-key': {
+    type: 'boolean',
+    description: 'The proxy replaces the key before it expires (Odoo 19 and later).',
+  },
+  'key-expires-at': {
+    type: 'string',
+    value: 'time',
+    description: 'When the key expires, where Odoo does not tell: 2026-12-31T00:00:00Z, or none.',
+  },
+} satisfies Record<string, CommandOption>;
+
+export const instancesAddCommand: Command = {
+  name: 'instances add',
+  arguments: ['<name>'],
+  summary: 'Store an Odoo server with a user of it; calls name it as erp_instance: {"name": …}.',
+  options: { ...MEMBER_OPTIONS, ...ADMIN_OPTIONS },
+  async run(input) {
+    const [name = ''] = input.arguments;
+    const { url, db, user_id, api_key, ...members } = await readMembers(input);
+    if (url === undefined || db === undefined || user_id === undefined || api_key === undefined) {
+      throw new CommandError('Give --erp-url, --db, --user-id and --api-key-file.');
+    }
+    const instance: InstanceInput = { name, url, db, user_id, api_key, ...members };
+    return useAdmin(input, async (admin) => {
+      printDone(input, await admin.createInstance(instance), `Instance ${name} is stored.`);
+      return 0;
+    });
+  },
+};
+
+export const instancesListCommand: Command = {
+  name: 'instances list',
+  arguments: [],
+  summary: 'List the stored instances, without their keys.',
+  options: {
+    search: { type: 'string', value: 'text', description: 'Only those with this in their name or address.' },
+    ...ADMIN_OPTIONS,
+  },
+  run: (input) =>
+    useAdmin(input, async (admin) => {
+      const instances = listAll(admin.listInstances, pickGiven({ search: input.option('search') }));
+      if (input.isSet('json')) await printJsonList(input, instances);
+      else for await (const instance of instances) input.print(describeInstance(instance));
+      return 0;
+    }),
+};
+
+export const instancesShowCommand: Command = {
+  name: 'instances show',
+  arguments: ['<name>'],
+  summary: 'Show a stored instance, without its key.',
+  options: ADMIN_OPTIONS,
+  run: (input) =>
+    useAdmin(input, async (admin) => {
+      const { key, ...members } = await admin.getInstance(input.arguments[0] ?? '');
+      if (input.isSet('json')) {
+        printJson(input, { key, ...members });
+        return 0;
+      }
+      const shown = Object.entries({ ...members, ...prefixKeyMembers(key) });
+      for (const [member, value] of shown) input.print(`${member.padEnd(14)}  ${value ?? '-'}\n`);
+      return 0;
+    }),
+};
+
+export const instancesUpdateCommand: Command = {
+  name: 'instances update',
+  arguments: ['<name>'],
+  summary:
+    'Change a stored instance; what is left out stays as it is. What could lead to another server needs the key again.',
+  options: {
+    ...MEMBER_OPTIONS,
+    'no-allow-private': { type: 'boolean', description: 'Its address must be public and https.' },
+    'no-rotate-key': { type: 'boolean', description: 'The proxy leaves the key as it is.' },
+    ...ADMIN_OPTIONS,
+  },
+  async run(input) {
+    const [name = ''] = input.arguments;
+    const changes = await readMembers(input);
+    if (Object.keys(changes).length === 0) {
+      throw new CommandError('Say what to change. See erp-proxy instances update --help.');
+    }
+    return useAdmin(input, async (admin) => {
+      printDone(input, await admin.updateInstance(name, changes), `Instance ${name} is changed.`);
+      return 0;
+    });
+  },
+};
+
+export const instancesRemoveCommand: Command = {
+  name: 'instances remove',
+  arguments: ['<name>'],
+  summary: 'Remove a stored instance and its key; calls on it are refused from then on.',
+  options: ADMIN_OPTIONS,
+  run: (input) =>
+    useAdmin(input, async (admin) => {
+      const [name = ''] = input.arguments;
+      await admin.removeInstance(name);
+      if (input.isSet('json')) printJson(input, { name, removed: true });
+      else input.print(`Instance ${name} is removed. Its key still works at Odoo: remove it there.\n`);
+      return 0;
+    }),
+};
+
+export const instancesRotateKeyCommand: Command = {
+  name: 'instances rotate-key',
+  arguments: ['<name>'],
+  summary: 'Have Odoo (19 and later) make a new key for an instance, and put it in place of the stored one.',
+  options: ADMIN_OPTIONS,
+  run: (input) =>
+    useAdmin(input, async (admin) => {
+      const [name = ''] = input.arguments;
+      const done = `Instance ${name} has a new key; a running proxy removes the old one at Odoo in some minutes.`;
+      printDone(input, await admin.rotateInstanceKey(name), done);
+      return 0;
+    }),
+};
+
+/** What was given. A wrong value is the service's to refuse, together with all others. */
+async function readMembers({ option, isSet, readInput }: CommandInput): Promise<InstanceChanges> {
+  const readText = async (file: string) => (await readInput(file)).toString();
+  const keyFile = option('api-key-file');
+  return pickGiven({
+    url: option('erp-url'),
+    db: option('db'),
+    user_id: readGiven(option('user-id'), readNumber('user-id')),
+    api_key: keyFile === undefined ? undefined : (await readText(keyFile)).trim(),
+    protocol: readGiven(option('protocol'), readProtocol),
+    timeout_ms: readOrNone(option('timeout-ms'), readNumber('timeout-ms')),
+    concurrency: readOrNone(option('concurrency'), readNumber('concurrency')),
+    certificates: await readOrNone(option('certificates-file'), readText),
+    allow_private: readSwitch('allow-private', isSet),
+    rotate_key: readSwitch('rotate-key', isSet),
+    key_expires_at: readOrNone(option('key-expires-at'), (text) => text),
+  });
+}
+
+function readGiven<Value>(text: string | undefined, read: (text: string) => Value): Value | undefined {
+  return text === undefined ? undefined : read(text);
+}
+
+/** `none` takes a member away. */
+function readOrNone<Value>(
+  text: string | undefined,
+  read: (text: string) => Value,
+): Value | null | undefined {
+  return text === 'none' ? null : readGiven(text, read);
+}
+
+function readNumber(option: string): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,10}$/.test(text)) return Number(text);
+    throw new CommandError(`--${option} "${text}" is not a whole number.`);
+  };
+}
+
+function readProtocol(text: string): InstanceProtocol {
+  const protocol = PROTOCOLS.find((known) => known === text);
+  if (protocol !== undefined) return protocol;
+  throw new CommandError(`--protocol is one of ${PROTOCOLS.join(', ')}.`);
+}
+
+function readSwitch(name: string, isSet: CommandInput['isSet']): boolean | undefined {
+  const isOn = isSet(name);
+  const isOff = isSet(`no-${name}`);
+  if (isOn && isOff) throw new CommandError(`--${name} and --no-${name} exclude each other.`);
+  return isOn || isOff ? isOn : undefined;
+}
+
+function printDone(input: CommandInput, view: InstanceView, text: string): void {
+  if (input.isSet('json')) printJson(input, view);
+  else input.print(`${text}\n`);
+}
+
+function describeInstance({ name, url, db, user_id, key }: InstanceView): string {
+  const expiry = key.expires_at === null ? key.state : `${key.state}, expires ${key.expires_at}`;
+  return `${name}  ${url}  db ${db}  user ${user_id}  key ${expiry}\n`;
+}
+
+function prefixKeyMembers(key: InstanceView['key']): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(key).map(([member, value]) => [`key.${member}`, value]));
+}

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadSettings } from '../config/load.ts';
+import { createTestSchema, type TestSchema } from '../stores/postgres.fixture.ts';
+import { CommandError } from './command.ts';
+import { migrateCommand } from './migrate.ts';
+
+const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+
+test('makes a file where there is none, and finds it up to date the next time', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-migrate-'));
+  try {
+    const url = `sqlite:${join(directory, 'store.db')}`;
+    expect(await migrate(url)).toMatch(/^sqlite \S+store\.db is new; it has version \d+\.\n$/);
+    expect(await migrate(url)).toMatch(/^sqlite \S+store\.db is up to date \(version \d+\)\.\n$/);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('refuses a store that keeps nothing', async () => {
+  await expect(migrate('memory:')).rejects.toThrow(CommandError);
+});
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
+  let schema: TestSchema;
+
+  beforeEach(async () => {
+    schema = await createTestSchema(SERVER_URL);
+  });
+  afterEach(() => schema.drop());
+
+  test('says from which version to which, in words', async () => {
+    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is new; it has version 1\.\n$/);
+    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is up to date \(version 1\)\.\n$/);
+  });
+
+  test('says from which version to which, in JSON', async () => {
+    const store = expect.stringMatching(/^postgres \S+$/);
+    expect(JSON.parse(await migrate(schema.url, 'json'))).toEqual({ store, from: 0, to: 2 });
+    expect(JSON.parse(await migrate(schema.url, 'json'))).toEqual({ store, from: 2, to: 2 });
+  });
+});
+
+async function migrate(url: string, ...flags: string[]): Promise<string> {
+  const loaded = loadSettings({
+    argv: [`--store.url=${url}`],
+    env: {},
+    cwd: '/nowhere',
+    readFile: () => {
+      throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
+    },
+  });
+  if (!loaded.ok) throw new Error(loaded.faults.map(({ message }) => message).join('\n'));
+  let printed = '';
+  const status = await migrateCommand.run({
+    ...loaded,
+    version: '1.2.3',
+    env: {},
+    arguments: [],
+    option: () => undefined,
+    isSet: (name) => flags.includes(name),
+    print: (text) => {
+      printed += text;
+    },
+    complain: () => {},
+    readInput: () => Promise.reject(new Error('nothing is read')),
+    writeFile: () => Promise.reject(new Error('nothing is written')),
+    untilStopped: () => Promise.resolve(),
+  });
+  expect(status).toBe(0);
+  return printed;
+}

@@ -1,0 +1,24 @@
+/** `migrate`: brings the store of the settings up to date, as every start does, and says what that was. */
+import { openStore } from '../stores/open.ts';
+import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts';
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  arguments: [],
+  summary: 'Bring the store up to date, and make it where there is none. Every start does so too.',
+  options: { json: JSON_OPTION },
+  async run(input) {
+    const { url } = input.settings.store;
+    if (url === 'memory:')
+      throw new CommandError('store.url is memory:, which has nothing to bring up to date.');
+    const store = await openStore(url);
+    await store.close();
+    const { label } = store;
+    const { from = null, to = null } = store.migration ?? {};
+    if (input.isSet('json')) printJson(input, { store: label, from, to });
+    else if (from === to) input.print(`${label} is up to date${to === null ? '' : ` (version ${to})`}.\n`);
+    else if (from === 0) input.print(`${label} is new; it has version ${to}.\n`);
+    else input.print(`${label} was brought from version ${from} to ${to}.\n`);
+    return 0;
+  },
+};

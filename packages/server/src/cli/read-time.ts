@@ -1,0 +1,33 @@
+/** Times as people give them to commands: a span such as 12h, or a moment. */
+import { CommandError } from './command.ts';
+
+const UNITS_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `option` names it in what is said where it is none. */
+export function readDurationMs(option: string, text: string): number {
+  const durationMs = parseDurationMs(text);
+  if (durationMs !== null) return durationMs;
+  throw new CommandError(
+    `--${option} "${text}" is not a time: give minutes, hours or days, as in 30m, 12h or 90d.`,
+  );
+}
+
+/** When a time from now is over; `never` is null. */
+export function readExpiry(option: string, text: string): string | null {
+  return text === 'never' ? null : formatMoment(Date.now() + readDurationMs(option, text));
+}
+
+/** A time before now as a moment; a moment stays as it is, for the service to judge. */
+export function readMoment(text: string): string {
+  const durationMs = parseDurationMs(text);
+  return durationMs === null ? text : formatMoment(Date.now() - durationMs);
+}
+
+function parseDurationMs(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  return count === undefined || unit === undefined ? null : Number(count) * (UNITS_MS[unit] as number);
+}
+
+function formatMoment(at: number): string {
+  return new Date(at).toISOString();
+}

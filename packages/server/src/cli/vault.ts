@@ -1,0 +1,35 @@
+/** `vault …`: the master key under which the keys of instances are sealed. */
+import { randomBytes } from 'node:crypto';
+import { type Command, JSON_OPTION, printJson } from './command.ts';
+import { ADMIN_OPTIONS, useAdmin } from './use-admin.ts';
+
+export const vaultKeyCommand: Command = {
+  name: 'vault key',
+  arguments: [],
+  summary: 'Make a master key for vault.masterKey and print it. It is kept nowhere: keep it safe.',
+  options: { json: JSON_OPTION },
+  async run(input) {
+    const masterKey = randomBytes(32).toString('base64');
+    if (input.isSet('json')) printJson(input, { master_key: masterKey });
+    else input.print(`${masterKey}\n`);
+    return 0;
+  },
+};
+
+export const vaultResealCommand: Command = {
+  name: 'vault reseal',
+  arguments: [],
+  summary:
+    'Seal under vault.masterKey what vault.otherMasterKeys seal. Every start of the proxy does so too.',
+  options: ADMIN_OPTIONS,
+  run: (input) =>
+    useAdmin(input, async (admin) => {
+      const { resealed } = await admin.resealVault();
+      if (input.isSet('json')) printJson(input, { resealed });
+      else
+        input.print(
+          resealed === 0 ? 'All is sealed under the master key.\n' : `${resealed} instances were resealed.\n`,
+        );
+      return 0;
+    }),
+};

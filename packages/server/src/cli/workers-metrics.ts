@@ -1,0 +1,53 @@
+/**
+ * One answer to a scrape, whichever worker it falls to: that worker asks the primary, and the primary asks them all.
+ * Knows the channel between two processes, and nothing of what the numbers mean.
+ */
+import type { MetricsSnapshot } from '../observe/metrics.ts';
+
+/** One end of the channel between the primary and a worker. */
+interface Channel {
+  send?(message: Message): unknown;
+  on(event: 'message' | 'disconnect', listener: (message: unknown) => void): unknown;
+}
+
+type Message = { question: number } | { answer: number; snapshots: Snapshots | null };
+
+type Snapshots = readonly MetricsSnapshot[];
+
+/** Asks the process at the other end; one that is gone has nothing to tell. */
+export type AskForMetrics = () => Promise<Snapshots>;
+
+/** Answers the other end with what `collect` gives, and lets us ask it in turn. */
+export function connectMetrics(channel: Channel, collect: AskForMetrics): AskForMetrics {
+  const waiting = new Map<number, (snapshots: Snapshots | null) => void>();
+  let isConnected = true;
+  let questions = 0;
+
+  const settle = (question: number, snapshots: Snapshots | null) => {
+    waiting.get(question)?.(snapshots);
+    waiting.delete(question);
+  };
+  channel.on('message', async (message) => {
+    if (!isMessage(message)) return;
+    if ('answer' in message) return settle(message.answer, message.snapshots);
+    const snapshots = await collect().catch(() => null);
+    if (isConnected) channel.send?.({ answer: message.question, snapshots });
+  });
+  channel.on('disconnect', () => {
+    isConnected = false;
+    for (const question of waiting.keys()) settle(question, []);
+  });
+
+  return () =>
+    new Promise((resolve, reject) => {
+      if (!isConnected) return resolve([]);
+      waiting.set(++questions, (snapshots) =>
+        snapshots === null ? reject(new Error('a process cannot tell its metrics')) : resolve(snapshots),
+      );
+      channel.send?.({ question: questions });
+    });
+}
+
+function isMessage(message: unknown): message is Message {
+  return typeof message === 'object' && message !== null && ('question' in message || 'answer' in message);
+}

@@ -1,0 +1,96 @@
+/**
+ * The primary of several workers: starts them, puts another one in the place of one that dies, and ends when all have
+ * ended. Takes no request; what a worker does is serve.ts.
+ */
+import cluster from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../observe/log.ts';
+import { type AskForMetrics, connectMetrics } from './workers-metrics.ts';
+
+export interface WorkersOptions {
+  count: number;
+  logger: Logger;
+  /** Resolves when the operator asks the program to end. */
+  stopped: Promise<void>;
+}
+
+/** One of the two is null. */
+interface End {
+  status: number | null;
+  signal: string | null;
+}
+
+interface RunningWorker {
+  id: number;
+  pid: number | undefined;
+  listening: Promise<null>;
+  ended: Promise<End>;
+}
+
+/** The pause before another worker starts doubles with each one that dies within this time of its start. */
+const STEADY_MS = 10_000;
+const PAUSE_MIN_MS = 100;
+const PAUSE_MAX_MS = 30_000;
+
+/** Runs until it is stopped; gives the exit status. */
+export async function runWorkers({ count, logger, stopped }: WorkersOptions): Promise<number> {
+  // Metrics can be NaN, which JSON does not know.
+  cluster.setupPrimary({ serialization: 'advanced' });
+  const asks = new Map<number, AskForMetrics>();
+  const startWorker = () => forkWorker(asks);
+  const stopping = new AbortController();
+  void stopped.then(() => {
+    stopping.abort();
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
+  });
+
+  // The first one goes ahead: what keeps workers from starting keeps it too, and is said once.
+  const first = startWorker();
+  const failure = await Promise.race([first.listening, first.ended]);
+  if (failure !== null) return stopping.signal.aborted ? 0 : (failure.status ?? 1);
+  const others = stopping.signal.aborted ? 0 : count - 1;
+  const ends = await Promise.all([
+    keepRunning(first),
+    ...Array.from({ length: others }, () => keepRunning()),
+  ]);
+  return ends.every((isWell) => isWell) ? 0 : 1;
+
+  /** Resolves when the program stops: true where the worker, if there was one then, ended well. */
+  async function keepRunning(started?: RunningWorker): Promise<boolean> {
+    let pauseMs = PAUSE_MIN_MS;
+    for (let worker = started ?? startWorker(); ; worker = startWorker()) {
+      const startedMs = performance.now();
+      const { status, signal } = await worker.ended;
+      // SIGTERM: it was stopped before it knew what to do then.
+      if (stopping.signal.aborted) return status === 0 || signal === 'SIGTERM';
+      if (performance.now() - startedMs > STEADY_MS) pauseMs = PAUSE_MIN_MS;
+      logger.error('worker ended', { worker: worker.id, pid: worker.pid, status, signal, pauseMs });
+      await sleep(pauseMs, null, stopping).catch(() => {});
+      if (stopping.signal.aborted) return true;
+      pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
+    }
+  }
+}
+
+/** `asks` has those of the workers that listen. */
+function forkWorker(asks: Map<number, AskForMetrics>): RunningWorker {
+  const worker = cluster.fork();
+  const { id } = worker;
+  const askAll = async () => (await Promise.all([...asks.values()].map((ask) => ask()))).flat();
+  return {
+    id,
+    pid: worker.process.pid,
+    listening: new Promise((resolve) =>
+      worker.once('listening', () => {
+        asks.set(id, connectMetrics(worker, askAll));
+        resolve(null);
+      }),
+    ),
+    ended: new Promise((resolve) =>
+      worker.once('exit', (status: number | null, signal: string | null) => {
+        asks.delete(id);
+        resolve({ status, signal });
+      }),
+    ),
+  };
+}

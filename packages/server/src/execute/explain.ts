@@ -1,0 +1,60 @@
+/** Why a key may or may not make a call: the same reading and the same decision as for a call that comes in. */
+import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
+import type { CompiledPolicy } from '../policy/compile.ts';
+import { decide, decideCaller } from '../policy/decide.ts';
+import type { KeyRecord } from '../stores/ports.ts';
+import { Denial } from './denial.ts';
+import { OWN_DIALECT } from './dialect.ts';
+import { type Call, parseBody, parseCall } from './parse.ts';
+import { describeCall, describeRequest } from './policy-request.ts';
+
+export function explainCall(
+  key: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>,
+  policy: CompiledPolicy | null,
+  { call: given, address, origin }: ExplainInput,
+  now: number,
+): Explanation {
+  if (key.revokedAt !== null) return refuse('The key is revoked, so that no call is let in.');
+  if (key.expiresAt !== null && now >= key.expiresAt)
+    return refuse('The key has expired, so that no call is let in.');
+  const caller = { address: address ?? null, browserOrigin: origin ?? null };
+  const denied = policy && decideCaller(policy, caller);
+  if (denied) return { ...denied, sets: {} };
+  const call = readCall(given);
+  if (call instanceof Denial) return refuse(call.message);
+  const request = describeRequest(describeCall(call));
+  if (request instanceof Denial) return refuse(request.message);
+  if (policy === null) {
+    const message = 'The key has no policy: it may do anything that egress allows.';
+    return { allowed: true, rule: null, message, sets: {} };
+  }
+  const decision = decide(policy, request);
+  if (!decision.allowed) return { ...decision, sets: {} };
+  return { ...decision, message: describeAllowance(policy.policy, caller.address) };
+}
+
+/** Names what could still deny it. */
+function describeAllowance({ cidrs, rate, concurrency }: Policy, address: string | null): string {
+  const open = [
+    ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
+    ...(rate === undefined ? [] : ['`rate`']),
+    ...(concurrency === undefined ? [] : ['`concurrency`']),
+  ];
+  const rest = open.length === 0 ? '' : ` Not looked at: ${open.join('; ')}.`;
+  return `The policy allows the call.${rest}`;
+}
+
+function refuse(message: string): Explanation {
+  return { allowed: false, rule: null, message, sets: {} };
+}
+
+function readCall(given: unknown): Call | Denial {
+  // What JSON cannot hold is no call either.
+  const body = parseBody(Buffer.from(JSON.stringify(given) ?? 'null'));
+  if (body instanceof Denial) return body;
+  const [first] = body.calls;
+  if (body.isBatch || first === undefined) {
+    return new Denial('invalid_request', 'Explain one call at a time: take it out of the array.');
+  }
+  return parseCall(body.bytes, first, OWN_DIALECT).call;
+}

@@ -1,0 +1,91 @@
+/**
+ * What an idempotency key promises: a call that an earlier attempt has made, or may have made, is not made again. Its
+ * caller is given that attempt's answer, or told what is known of it.
+ */
+import { ALL_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
+import { isIdempotencyKey } from '../idempotency/call-names.ts';
+import type { Ending, Known, ProtectedCall } from '../idempotency/protected-call.ts';
+import type { Awaitable } from '../stores/ports.ts';
+import type { Outcome } from './answer.ts';
+import { askStore } from './ask-store.ts';
+import { Denial } from './denial.ts';
+import type { Exchange } from './exchange.ts';
+import type { KeptReply, Reply } from './receive.ts';
+import type { Run } from './request-pipeline.ts';
+
+const HEADER = 'idempotency-key';
+const RETRY_AFTER_SECONDS = 1;
+
+/** Null where the caller gave none. */
+export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
+  const key = exchange.header(HEADER);
+  if (key === undefined) return null;
+  if (isIdempotencyKey(key)) return key;
+  const message = `The header \`${HEADER}\` must have 1 to 255 characters; this one has ${key.length}.`;
+  return new Denial('invalid_request', message, { path: HEADER });
+}
+
+/** The reply that an earlier attempt leaves; null where the call may go on. */
+export function findKept(protection: ProtectedCall): Promise<KeptReply | Denial | null> {
+  return replyTo(() => protection.find());
+}
+
+/** To be asked right before the call is sent; null: it is this attempt that sends it. */
+export async function claimKey(
+  protection: ProtectedCall | null,
+  isReadOnly: boolean,
+  run: Run<unknown>,
+): Promise<KeptReply | Denial | null> {
+  if (protection === null) return null;
+  const reply = await replyTo(() => protection.claim({ runsForMs: run.allowedMs, isReadOnly }));
+  if (reply === null && !isReadOnly) run.outlivesCaller = true;
+  return reply;
+}
+
+/** A store that does not answer protects nothing: the call that asked for it is not run. */
+async function replyTo(ask: () => Awaitable<Known | null>): Promise<KeptReply | Denial | null> {
+  const known = await askStore(ask);
+  if (known === null || known instanceof Denial) return known;
+  if (known.kind === 'answered') return { kind: 'kept', ...known.answer };
+  return DENIALS[known.kind];
+}
+
+const DENIALS: Record<Exclude<Known['kind'], 'answered'>, Denial> = {
+  other_call: new Denial(
+    'idempotency_conflict',
+    `This \`${HEADER}\` was used for another call. Give each call a key of its own, and send a retry with the same bytes. This call was not run.`,
+    { path: HEADER },
+  ),
+  running: new Denial(
+    'idempotency_conflict',
+    `The first call with this \`${HEADER}\` is still running; send it again in a moment to be given its answer.`,
+    { path: HEADER, outcome: 'not_sent', retryAfterSeconds: RETRY_AFTER_SECONDS },
+  ),
+  outcome_unknown: new Denial(
+    'outcome_unknown',
+    `An earlier attempt with this \`${HEADER}\` was sent and then cut off: Odoo may have run it. Look there before sending it again with a new key.`,
+    { path: HEADER },
+  ),
+  answer_not_kept: new Denial(
+    'outcome_unknown',
+    `An earlier attempt with this \`${HEADER}\` was run, but its answer was too large to be kept, or broke off. Look in Odoo for what it did before sending it again with a new key.`,
+    { path: HEADER },
+  ),
+};
+
+/** Odoo refused these before it ran anything; mended, the same call is to be run. */
+const NEVER_RUN: ReadonlySet<BusinessErrorType> = new Set(['access_denied', 'database_missing']);
+
+/** What a reply and the way of its answer say of the attempt. */
+export function judgeEnding(reply: Reply, outcome: Outcome): Ending {
+  if (reply instanceof Denial) {
+    const mayHaveRun =
+      'hasOutcome' in ALL_ERRORS[reply.type] && (reply.more.outcome ?? 'unknown') === 'unknown';
+    return mayHaveRun ? 'unknown' : 'nothing_happened';
+  }
+  if (reply.kind === 'fault') {
+    const { retryable, type } = reply.fault.data;
+    return retryable || NEVER_RUN.has(type as BusinessErrorType) ? 'nothing_happened' : 'answered';
+  }
+  return outcome.type === 'ok' ? 'answered' : 'ran';
+}

@@ -1,0 +1,38 @@
+/** The OpenAPI document of every route, made of what the routes themselves are made of. */
+import type { FastifyInstance } from 'fastify';
+import { ADMIN_SECURITY, describeAdminPaths } from './openapi-admin.ts';
+import { CALL_PATHS, CALL_SECURITY } from './openapi-calls.ts';
+import { renderNamedSchemas } from './openapi-registry.ts';
+
+/** Of the interface, not of the program: what it promises is only added to. */
+const INTERFACE_VERSION = '1.0.0';
+
+export function addOpenapiRoute(app: FastifyInstance): void {
+  const document = Buffer.from(JSON.stringify(renderOpenapi()));
+  app.get('/openapi.json', (_request, reply) =>
+    reply.header('content-type', 'application/json').send(document),
+  );
+}
+
+export function renderOpenapi(): object {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'erp-proxy',
+      version: INTERFACE_VERSION,
+      description: 'One HTTP endpoint in front of every Odoo server.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    tags: [
+      { name: 'calls', description: 'Calls on Odoo servers.' },
+      { name: 'admin', description: 'Client keys, stored instances and the audit.' },
+      { name: 'process', description: 'The proxy as a process.' },
+      { name: 'compatible', description: "For callers that speak ODXProxy's wire format." },
+    ],
+    paths: { ...CALL_PATHS, ...describeAdminPaths() },
+    components: {
+      schemas: renderNamedSchemas(),
+      securitySchemes: { ...CALL_SECURITY, ...ADMIN_SECURITY },
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** For tests: a writer whose answer can be read. */
+import type { AnswerHeaders, AnswerWriter } from '../execute/exchange.ts';
+
+export class CollectingWriter implements AnswerWriter {
+  status: number | null = null;
+  headers: AnswerHeaders = {};
+  body = '';
+  state: 'open' | 'whole' | 'broken off' = 'open';
+
+  sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
+    this.begin(status, headers);
+    void this.write(body);
+    this.end();
+  }
+
+  begin(status: number, headers: AnswerHeaders): void {
+    this.status = status;
+    this.headers = headers;
+  }
+
+  write(piece: Uint8Array): Promise<void> | undefined {
+    this.body += Buffer.from(piece).toString();
+    return undefined;
+  }
+
+  end(): void {
+    this.state = 'whole';
+  }
+
+  restart(): boolean {
+    return this.status === null;
+  }
+
+  breakOff(): void {
+    this.state = 'broken off';
+  }
+}

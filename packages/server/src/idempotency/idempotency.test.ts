@@ -1,0 +1,352 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createMemoryIdempotency } from '../stores/memory-idempotency.ts';
+import type { IdempotencyStore } from '../stores/ports.ts';
+import { openSqliteStore } from '../stores/sqlite.ts';
+import { CollectingWriter } from './answers.fixture.ts';
+import { createIdempotency, type Idempotency, type IdempotencyOptions } from './idempotency.ts';
+import type { Ending, ProtectedCall } from './protected-call.ts';
+
+const SECOND_MS = 1000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const START = Date.parse('2026-03-31T08:00:00Z');
+const RUNS_FOR_MS = 15 * SECOND_MS;
+const WRITE = { runsForMs: RUNS_FOR_MS, isReadOnly: false };
+const READ = { runsForMs: RUNS_FOR_MS, isReadOnly: true };
+/** Longer than an attempt may run and end. */
+const CUT_OFF_MS = RUNS_FOR_MS + 10 * SECOND_MS;
+
+let now: number;
+let store: IdempotencyStore;
+let errors: unknown[];
+let opened: Idempotency[];
+let idempotency: Idempotency;
+
+beforeEach(() => {
+  now = START;
+  store = createMemoryIdempotency(() => now);
+  errors = [];
+  opened = [];
+  idempotency = open();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(opened.map((one) => one.close()));
+});
+
+function open(options: Partial<IdempotencyOptions> = {}): Idempotency {
+  const one = createIdempotency({
+    store,
+    secret: new Uint8Array(32).fill(1),
+    keptForMs: DAY_MS,
+    answerBytesMax: 1000,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  opened.push(one);
+  return one;
+}
+
+function attempt({ key = 'order 17', body = '{"action":"create"}', by = idempotency } = {}): ProtectedCall {
+  const bytes = Buffer.from(body);
+  return by.protect({ clientId: 'shop', key, index: 0, operation: 'execute', bytes });
+}
+
+/** Sends an answer through the attempt, whole, and settles. */
+async function answer(call: ProtectedCall, text: string, ending: Ending = 'answered') {
+  const out = new CollectingWriter();
+  call.record(out).sendWhole(200, {}, Buffer.from(text));
+  await call.settle(ending);
+  return out;
+}
+
+/** What the next caller with the key meets, at the door and behind it. */
+async function meet(of: Parameters<typeof attempt>[0] = {}) {
+  const next = attempt(of);
+  const known = await next.find();
+  expect(known === null ? null : await next.claim(WRITE)).toEqual(known);
+  return known?.kind === 'answered'
+    ? { status: known.answer.status, body: `${known.answer.body}` }
+    : (known?.kind ?? null);
+}
+
+describe('a call that comes again', () => {
+  test('is given the first answer, to the byte and with its status', async () => {
+    const first = attempt();
+    expect(await first.find()).toBeNull();
+    expect(await first.claim(WRITE)).toBeNull();
+    expect(await answer(first, '{"result":1.0}')).toMatchObject({ body: '{"result":1.0}', state: 'whole' });
+    expect(await meet()).toEqual({ status: 200, body: '{"result":1.0}' });
+    expect(await meet()).toEqual({ status: 200, body: '{"result":1.0}' });
+  });
+
+  test('is told that the first one runs, by every replica', async () => {
+    await attempt().claim(WRITE);
+    expect(await meet()).toBe('running');
+    expect(await meet({ by: open() })).toBe('running');
+  });
+
+  test('is told where its key belongs to another call, whatever has become of that one', async () => {
+    const other = { body: '{"action":"unlink"}' };
+    const first = attempt();
+    await first.claim(WRITE);
+    expect(await meet(other)).toBe('other_call');
+    await answer(first, 'x');
+    expect(await meet(other)).toBe('other_call');
+    const second = attempt({ key: 'order 18' });
+    await second.claim(WRITE);
+    await second.settle('unknown');
+    expect(await meet({ ...other, key: 'order 18' })).toBe('other_call');
+  });
+
+  test('may be run where nothing has happened', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    expect(await answer(first, 'busy', 'nothing_happened')).toMatchObject({ body: 'busy', state: 'whole' });
+    expect(await meet()).toBeNull();
+    expect(await attempt().claim(WRITE)).toBeNull();
+  });
+
+  test('is told at once where the outcome of the first one is unknown', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    await answer(first, 'timeout', 'unknown');
+    expect(await meet()).toBe('outcome_unknown');
+  });
+
+  test('is told that the outcome is unknown when an attempt has not ended in its time', async () => {
+    await attempt().claim(WRITE);
+    now += RUNS_FOR_MS;
+    expect(await meet(), 'the answer may be leaving').toBe('running');
+    now += CUT_OFF_MS;
+    expect(await meet()).toBe('outcome_unknown');
+  });
+
+  test('is given the answer of an attempt that stood still for longer than its time', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    now += HOUR_MS;
+    expect(await meet()).toBe('outcome_unknown');
+    await answer(first, 'late');
+    expect(await meet()).toEqual({ status: 200, body: 'late' });
+  });
+
+  test('may be run when a day has passed since the answer, or since the attempt was cut off', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    await answer(first, 'x');
+    await attempt({ key: 'order 18' }).claim(WRITE);
+    now += DAY_MS - 1;
+    expect(await meet()).not.toBeNull();
+    now += 1;
+    expect(await meet()).toBeNull();
+    expect(await meet({ key: 'order 18' })).toBe('outcome_unknown');
+    now += CUT_OFF_MS;
+    expect(await meet({ key: 'order 18' })).toBeNull();
+  });
+});
+
+test('an attempt takes its key once, however often it is sent', async () => {
+  const first = attempt();
+  expect(await first.claim(WRITE)).toBeNull();
+  expect(await first.claim(WRITE)).toBeNull();
+});
+
+test('an attempt that never took its key changes nothing, and its answer goes out as it comes', async () => {
+  const first = attempt();
+  await first.claim(WRITE);
+  const late = attempt();
+  expect(await late.claim(WRITE)).toEqual({ kind: 'running' });
+  const out = new CollectingWriter();
+  expect(late.record(out)).toBe(out);
+  await late.settle('unknown');
+  expect(await meet()).toBe('running');
+});
+
+describe('an answer that cannot be kept', () => {
+  test('goes out, and is known as that of a call that has run', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    expect(await answer(first, 'x'.repeat(1001))).toMatchObject({ state: 'whole' });
+    expect(await meet()).toBe('answer_not_kept');
+  });
+
+  test('also where it broke off on its way', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    const writer = first.record(new CollectingWriter());
+    writer.begin(200, {}, null);
+    void writer.write(Buffer.from('{"result":'));
+    writer.breakOff();
+    await first.settle('answered');
+    expect(await meet()).toBe('answer_not_kept');
+  });
+
+  test('also where an error took its place, which is not given again', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    expect(await answer(first, 'it broke off', 'ran')).toMatchObject({ body: 'it broke off' });
+    expect(await meet()).toBe('answer_not_kept');
+  });
+
+  test('and one in the store that does not open is reported, and never given', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    await answer(first, 'x');
+    const { find } = store;
+    store.find = async (id) => {
+      const row = await find(id);
+      return row && { ...row, answer: new Uint8Array(40) };
+    };
+    expect(await attempt().find()).toEqual({ kind: 'answer_not_kept' });
+    expect(errors).toHaveLength(1);
+  });
+});
+
+describe('a call that only reads', () => {
+  test('is kept as any other', async () => {
+    const first = attempt();
+    await first.claim(READ);
+    await answer(first, 'records');
+    now += HOUR_MS;
+    expect(await meet()).toEqual({ status: 200, body: 'records' });
+  });
+
+  test('may be run again at once where its outcome is unknown, or its answer too large', async () => {
+    const first = attempt();
+    await first.claim(READ);
+    expect(await meet()).toBe('running');
+    await answer(first, 'timeout', 'unknown');
+    expect(await meet()).toBeNull();
+    const second = attempt();
+    await second.claim(READ);
+    await answer(second, 'x'.repeat(1001));
+    expect(await meet()).toBeNull();
+  });
+
+  test('may be run again after a crash, when its time is over', async () => {
+    await attempt().claim(READ);
+    now += CUT_OFF_MS;
+    expect(await meet()).toBeNull();
+  });
+});
+
+describe('a store that is away', () => {
+  const away = () => {
+    throw new Error('the store is away');
+  };
+
+  test('lets no call through that asked for protection', async () => {
+    const find = attempt({ by: open({ store: { ...store, find: away } }) });
+    await expect(find.find()).rejects.toThrow('the store is away');
+    const claim = attempt({ by: open({ store: { ...store, claim: away } }) });
+    await expect(claim.claim(WRITE)).rejects.toThrow('the store is away');
+    expect(await meet()).toBeNull();
+  });
+
+  test('leaves no key taken where it only failed to say that it took it', async () => {
+    const silent: IdempotencyStore = {
+      ...store,
+      claim: async (claim) => {
+        await store.claim(claim);
+        return away();
+      },
+    };
+    await expect(attempt({ by: open({ store: silent }) }).claim(WRITE)).rejects.toThrow();
+    expect(await meet()).toBeNull();
+  });
+
+  test('keeps no answer from its caller; the outcome is unknown then', async () => {
+    const failing = { ...store, keep: away, giveUp: away, release: away };
+    for (const ending of ['answered', 'unknown', 'nothing_happened'] as const) {
+      const first = attempt({ key: ending, by: open({ store: failing }) });
+      await first.claim(WRITE);
+      expect(await answer(first, 'x', ending)).toMatchObject({ body: 'x', state: 'whole' });
+      expect(await meet({ key: ending })).toBe('running');
+    }
+    now += CUT_OFF_MS;
+    expect(await meet({ key: 'answered' })).toBe('outcome_unknown');
+    expect(errors.map(String)).toEqual(Array(3).fill('Error: the store is away'));
+  });
+
+  test('holds an answer back for a second at most where it does not answer, and keeps it when it does', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>();
+    const slow: IdempotencyStore = {
+      ...store,
+      keep: async (...end) => {
+        await isBack;
+        await store.keep(...end);
+      },
+    };
+    const first = attempt({ by: open({ store: slow }) });
+    await first.claim(WRITE);
+    const out = new CollectingWriter();
+    first.record(out).sendWhole(200, {}, Buffer.from('x'));
+    const settled = first.settle('answered');
+    await vi.advanceTimersByTimeAsync(999);
+    expect(out.state).toBe('open');
+    await vi.advanceTimersByTimeAsync(1);
+    await settled;
+    expect(out.state).toBe('whole');
+    comeBack();
+    await expect.poll(() => meet()).toEqual({ status: 200, body: 'x' });
+  });
+});
+
+describe('a clock that jumps', () => {
+  test('back: what runs or is kept stays so for longer, and nothing is run twice', async () => {
+    await attempt({ key: 'runs' }).claim(WRITE);
+    const first = attempt();
+    await first.claim(WRITE);
+    await answer(first, 'x');
+    now -= 2 * HOUR_MS;
+    expect(await meet()).toEqual({ status: 200, body: 'x' });
+    now += 1 * HOUR_MS;
+    expect(await meet({ key: 'runs' })).toBe('running');
+    now += 1 * HOUR_MS + CUT_OFF_MS;
+    expect(await meet({ key: 'runs' })).toBe('outcome_unknown');
+  });
+
+  test('forward by less than a day: what runs is taken for cut off until it ends, and is not run twice', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    now += 23 * HOUR_MS;
+    expect(await meet()).toBe('outcome_unknown');
+    await answer(first, 'x');
+    expect(await meet()).toEqual({ status: 200, body: 'x' });
+  });
+
+  test('forward by more: keys are forgotten, and an attempt of before cannot end one of after', async () => {
+    const first = attempt();
+    await first.claim(WRITE);
+    now += 2 * DAY_MS;
+    const second = attempt();
+    expect(await second.claim(WRITE)).toBeNull();
+    await answer(first, 'first');
+    expect(await meet()).toBe('running');
+    await answer(second, 'second');
+    expect(await meet()).toEqual({ status: 200, body: 'second' });
+  });
+});
+
+test('nothing of key, call or answer can be read in the store', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-idempotency-'));
+  const file = openSqliteStore(join(directory, 'store.db'));
+  try {
+    const by = open({ store: file.idempotency });
+    const first = attempt({ key: 'secret-key', body: '{"secret-call":1}', by });
+    await first.claim(WRITE);
+    await answer(first, '{"secret-answer":1}');
+    expect(await meet({ key: 'secret-key', body: '{"secret-call":1}', by })).toMatchObject({ status: 200 });
+    const written = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'));
+    expect(written.join('')).toContain('idempotency_keys');
+    expect(written.join('')).not.toMatch(/secret-/);
+  } finally {
+    await file.close();
+    rmSync(directory, { recursive: true });
+  }
+});

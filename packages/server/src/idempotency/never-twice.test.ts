@@ -1,0 +1,120 @@
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createMemoryIdempotency } from '../stores/memory-idempotency.ts';
+import type { IdempotencyStore } from '../stores/ports.ts';
+import { createSqliteIdempotency } from '../stores/sqlite-idempotency.ts';
+import { migrate } from '../stores/sqlite-migrations.ts';
+import { CollectingWriter } from './answers.fixture.ts';
+import { createIdempotency } from './idempotency.ts';
+import type { Ending, ProtectedCall } from './protected-call.ts';
+
+const HOUR_MS = 3_600_000;
+
+type Clock = () => number;
+const STORES: Record<string, (clock: Clock) => IdempotencyStore> = {
+  memory: createMemoryIdempotency,
+  SQLite: (clock) => {
+    const database = new DatabaseSync(':memory:');
+    migrate(database);
+    return createSqliteIdempotency({ durable: database, quick: database }, clock);
+  },
+};
+
+/** What becomes of an attempt that was sent. */
+const FATES = [
+  { hasRun: true, ending: 'answered' },
+  { hasRun: false, ending: 'answered' },
+  { hasRun: false, ending: 'nothing_happened' },
+  { hasRun: true, ending: 'unknown' },
+  { hasRun: false, ending: 'unknown' },
+  // Killed: nobody says how it ended.
+  { hasRun: true, ending: null },
+  { hasRun: false, ending: null },
+] satisfies { hasRun: boolean; ending: Ending | null }[];
+
+type Step =
+  | { kind: 'start' }
+  | { kind: 'end'; index: number; fate: (typeof FATES)[number] }
+  | { kind: 'clock'; ms: number };
+
+const STEPS: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('start' as const) }),
+    fc.record({ kind: fc.constant('end' as const), index: fc.nat(5), fate: fc.constantFrom(...FATES) }),
+    // Both ways, and all of it together less than the day for which keys are kept.
+    fc.record({
+      kind: fc.constant('clock' as const),
+      ms: fc.integer({ min: -HOUR_MS / 2, max: HOUR_MS / 2 }),
+    }),
+  ),
+  { maxLength: 40 },
+);
+
+test.each(Object.entries(STORES))(
+  '%s: whatever is cut off, ends late or comes again, nothing runs twice and every answer is the one of the run',
+  async (_, createStore) => {
+    await fc.assert(
+      fc.asyncProperty(STEPS, async (steps) => {
+        let now = 100 * HOUR_MS;
+        const idempotency = createIdempotency({
+          store: createStore(() => now),
+          secret: new Uint8Array(32),
+          keptForMs: 24 * HOUR_MS,
+          answerBytesMax: 100,
+          onError: (error) => expect.unreachable(String(error)),
+        });
+        const open: ProtectedCall[] = [];
+        let runs = 0;
+        let given: string | null = null;
+        let isEnded = false;
+
+        async function start(): Promise<void> {
+          const bytes = Buffer.from('{}');
+          const call = idempotency.protect({
+            clientId: 'c',
+            key: 'k',
+            index: 0,
+            operation: 'execute',
+            bytes,
+          });
+          const known = (await call.find()) ?? (await call.claim({ runsForMs: 60_000, isReadOnly: false }));
+          if (known === null) {
+            expect(runs, 'runs before this one').toBe(0);
+            expect(open, 'attempts under way').toEqual([]);
+            expect(isEnded, 'answered before').toBe(false);
+            open.push(call);
+          } else if (known.kind === 'answered') {
+            expect(`${known.answer.body}`).toBe(given);
+          } else {
+            expect(['running', 'outcome_unknown']).toContain(known.kind);
+            expect(isEnded, 'answered before').toBe(false);
+          }
+        }
+
+        async function end(index: number, { hasRun, ending }: (typeof FATES)[number]): Promise<void> {
+          const [call] = open.splice(index % Math.max(open.length, 1), 1);
+          if (call === undefined) return;
+          if (hasRun) runs++;
+          if (ending === null) return;
+          if (ending === 'answered') {
+            isEnded = true;
+            given = hasRun ? `{"result":${runs}}` : '{"error":{}}';
+            call.record(new CollectingWriter()).sendWhole(200, {}, Buffer.from(given));
+          }
+          await call.settle(ending);
+        }
+
+        for (const step of steps) {
+          if (step.kind === 'start') await start();
+          if (step.kind === 'end') await end(step.index, step.fate);
+          if (step.kind === 'clock') now += step.ms;
+        }
+        await start();
+        await idempotency.close();
+        expect(runs).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 300 },
+    );
+  },
+);

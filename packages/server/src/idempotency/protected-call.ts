@@ -1,0 +1,142 @@
+/**
+ * One attempt at a call under an idempotency key. It takes the key right before the call is sent: from there on a crash
+ * means that the call may have happened, and nobody else sends it. Knows nothing of why an attempt ended as it did.
+ */
+import { randomUUID } from 'node:crypto';
+import type { AnswerWriter } from '../execute/exchange.ts';
+import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
+import { AnswerRecorder, type RecordingRoom } from './answer-recorder.ts';
+import type { AnswerSeal, KeptAnswer } from './answer-seal.ts';
+import type { CallName } from './call-names.ts';
+
+/** What another attempt has left, in place of running the call. */
+export type Known =
+  /** The answer that it was given. */
+  | { kind: 'answered'; answer: KeptAnswer }
+  /** It was run, and its answer is not there: too large, or broken off. */
+  | { kind: 'answer_not_kept' }
+  | { kind: 'running' }
+  /** It was sent, and then cut off. */
+  | { kind: 'outcome_unknown' }
+  /** The key belongs to another call. */
+  | { kind: 'other_call' };
+
+export type Ending =
+  /** The answer that goes out is the one to give again. */
+  | 'answered'
+  /** The call was run, but its answer did not get through whole. */
+  | 'ran'
+  /** It was not run, or was undone. */
+  | 'nothing_happened'
+  | 'unknown';
+
+interface Claim {
+  id: string;
+  attempt: string;
+  isReadOnly: boolean;
+}
+
+export interface ProtectionMeans {
+  store: IdempotencyStore;
+  seal: AnswerSeal;
+  room: RecordingRoom;
+  keptForMs: number;
+  answerBytesMax: number;
+  onError: (error: unknown) => void;
+}
+
+/** Beyond its time an attempt still ends its answer and writes how it ended; then it is taken for cut off. */
+const ENDING_MS = 5000;
+/** How long an answer waits for a slow store. Less than the time that answers have to leave after a deadline. */
+const SETTLE_WAIT_MS = 1000;
+
+export class ProtectedCall {
+  readonly #name: CallName;
+  readonly #means: ProtectionMeans;
+  /** Its claim on the key, once it has one. */
+  #claim: Claim | null = null;
+  #recorder: AnswerRecorder | null = null;
+
+  constructor(name: CallName, means: ProtectionMeans) {
+    this.#name = name;
+    this.#means = means;
+  }
+
+  /** What is known of the call; null: nothing, it may be run. Rejects where the store fails. */
+  async find(): Promise<Known | null> {
+    const row = await this.#means.store.find(this.#name.id);
+    return row && this.#judge(row);
+  }
+
+  /**
+   * Takes the key, for at most `runsForMs`; to be called right before the call is sent, and again before it is sent once
+   * more. Null: it may be sent. Rejects where the store fails: the call must not be sent then.
+   */
+  async claim({ runsForMs, isReadOnly }: { runsForMs: number; isReadOnly: boolean }): Promise<Known | null> {
+    if (this.#claim !== null) return null;
+    const { store, keptForMs } = this.#means;
+    const claim: Claim = { id: this.#name.id, attempt: randomUUID(), isReadOnly };
+    const heldForMs = runsForMs + ENDING_MS;
+    // A read that was cut off may simply be run again.
+    const expiresInMs = isReadOnly ? heldForMs : heldForMs + keptForMs;
+    let row: IdempotencyRow | null;
+    try {
+      row = await store.claim({ ...this.#name, attempt: claim.attempt, runsForMs: heldForMs, expiresInMs });
+    } catch (error) {
+      // The store may have taken it and failed to say so; the call is not sent.
+      void this.#write(claim, 'nothing_happened');
+      throw error;
+    }
+    if (row !== null) return this.#judge(row);
+    this.#claim = claim;
+    return null;
+  }
+
+  /** The writer for the answer; where the key was taken it records, and holds the end back until `settle`. */
+  record(writer: AnswerWriter): AnswerWriter {
+    if (this.#claim === null) return writer;
+    const { room, answerBytesMax } = this.#means;
+    this.#recorder = new AnswerRecorder(writer, room, answerBytesMax);
+    return this.#recorder;
+  }
+
+  /** Writes down how the attempt ended, and lets the answer go. Never rejects. */
+  async settle(ending: Ending): Promise<void> {
+    if (this.#claim !== null) await waitAtMost(SETTLE_WAIT_MS, this.#write(this.#claim, ending));
+    this.#recorder?.letGo();
+  }
+
+  /** Where this fails the key stays taken, and is one of an unknown outcome when its time is over. */
+  async #write(claim: Claim, ending: Ending): Promise<void> {
+    const { store, seal, keptForMs, onError } = this.#means;
+    const { id, attempt, isReadOnly } = claim;
+    const answer = ending === 'answered' ? (this.#recorder?.answer ?? null) : null;
+    try {
+      if (answer !== null) await store.keep(id, attempt, seal.seal(id, answer), keptForMs);
+      else if (ending === 'nothing_happened' || isReadOnly) await store.release(id, attempt);
+      else if (ending === 'unknown') await store.giveUp(id, attempt);
+      else await store.keep(id, attempt, null, keptForMs);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  #judge({ fingerprint, state, answer }: IdempotencyRow): Known {
+    if (fingerprint !== this.#name.fingerprint) return { kind: 'other_call' };
+    if (state !== 'done') return { kind: state };
+    if (answer === null) return { kind: 'answer_not_kept' };
+    try {
+      return { kind: 'answered', answer: this.#means.seal.open(this.#name.id, answer) };
+    } catch (error) {
+      this.#means.onError(error);
+      return { kind: 'answer_not_kept' };
+    }
+  }
+}
+
+async function waitAtMost(ms: number, work: Promise<void>): Promise<void> {
+  const patience = Promise.withResolvers<void>();
+  const timer = setTimeout(patience.resolve, ms);
+  await Promise.race([work, patience.promise]);
+  clearTimeout(timer);
+}

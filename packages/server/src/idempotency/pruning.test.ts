@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createMemoryIdempotency } from '../stores/memory-idempotency.ts';
+import type { IdempotencyStore } from '../stores/ports.ts';
+import { startPruning } from './pruning.ts';
+
+const MINUTE_MS = 60_000;
+const ROWS_MAX = 50;
+let now: number;
+let store: IdempotencyStore;
+let errors: unknown[];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  now = 0;
+  store = createMemoryIdempotency(() => now, { rowsMax: ROWS_MAX, answerBytesMax: 0 });
+  errors = [];
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** True where so many keys of this minute are in the store. */
+async function claimAll(count: number): Promise<boolean> {
+  try {
+    for (let index = 0; index < count; index++) {
+      const row = { fingerprint: 'f', attempt: 'one', runsForMs: 1, expiresInMs: MINUTE_MS };
+      await store.claim({ id: `${now} ${index}`, ...row });
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function passMinute(): Promise<void> {
+  now += MINUTE_MS;
+  await vi.advanceTimersByTimeAsync(MINUTE_MS);
+}
+
+test('makes room for new keys every minute, however many have expired, until it is closed', async () => {
+  const pruning = startPruning(store, (error) => errors.push(error));
+  for (let minute = 0; minute < 3; minute++) {
+    await expect.poll(() => claimAll(ROWS_MAX)).toBe(true);
+    expect(await claimAll(ROWS_MAX + 1)).toBe(false);
+    await passMinute();
+  }
+  await pruning.close();
+  const left = await store.prune(ROWS_MAX);
+  expect(await claimAll(ROWS_MAX)).toBe(true);
+  await passMinute();
+  expect(left, 'closed in the middle').toBeLessThan(ROWS_MAX);
+  expect(await store.prune(ROWS_MAX)).toBe(ROWS_MAX);
+  expect(errors).toEqual([]);
+});
+
+test('tells of a store that is away, and tries again a minute later', async () => {
+  const { prune } = store;
+  const failing: Pick<IdempotencyStore, 'prune'> = {
+    prune: (limit) => {
+      if (errors.length === 0) throw new Error('the store is away');
+      return prune(limit);
+    },
+  };
+  const pruning = startPruning(failing, (error) => errors.push(error));
+  expect(await claimAll(1)).toBe(true);
+  await passMinute();
+  await expect.poll(() => errors).toHaveLength(1);
+  await passMinute();
+  await expect.poll(() => store.prune(1)).toBe(0);
+  expect(errors).toHaveLength(1);
+  await pruning.close();
+});

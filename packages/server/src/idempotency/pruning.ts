@@ -1,0 +1,39 @@
+/**
+ * Removes idempotency keys whose time is over, every minute, in small steps. Each process does it: what one has removed
+ * costs the others one look at an index.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { IdempotencyStore } from '../stores/ports.ts';
+
+const INTERVAL_MS = 60_000;
+/** With answers of the usual bound, a store in the thread of the calls holds them up for some milliseconds. */
+const BATCH_ROWS_MAX = 20;
+
+export function startPruning(
+  store: Pick<IdempotencyStore, 'prune'>,
+  onError: (error: unknown) => void,
+): { close(): Promise<void> } {
+  let isClosed = false;
+  let running: Promise<void> | null = null;
+
+  async function prune(): Promise<void> {
+    while (!isClosed && (await store.prune(BATCH_ROWS_MAX)) === BATCH_ROWS_MAX) await nextTurn();
+  }
+
+  const timer = setInterval(() => {
+    running ??= prune()
+      .catch(onError)
+      .finally(() => {
+        running = null;
+      });
+  }, INTERVAL_MS).unref();
+
+  return {
+    /** Resolves when nothing is being removed any more. */
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

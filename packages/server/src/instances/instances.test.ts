@@ -1,0 +1,666 @@
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import type { InstanceInput } from '@erp-proxy/contract';
+import { afterEach, describe, expect, test } from 'vitest';
+import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
+import { openMemoryStore } from '../stores/memory.ts';
+import type { Store } from '../stores/ports.ts';
+import { createInstances, InstanceFault, type Instances, type InstancesOptions } from './instances.ts';
+import { trustOf } from './trust.ts';
+import { createVault, type Vault, VaultError } from './vault.ts';
+
+const API_KEY = 'the-api-key-of-prod-0123456789';
+const PENDING_KEY = 'the-pending-key-of-prod-012345';
+const PROD: InstanceInput = {
+  name: 'prod',
+  url: 'https://erp.example.com/odoo/',
+  db: 'prod',
+  user_id: 7,
+  api_key: API_KEY,
+};
+
+const open: Instances[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.close();
+});
+
+const makeKey = () => randomBytes(32).toString('base64');
+const makeVault = (masterKey = makeKey(), otherMasterKeys: string[] = []) =>
+  createVault({ masterKey, otherMasterKeys });
+
+interface World {
+  store: Store;
+  vault: Vault | null;
+  now: number;
+  errors: unknown[];
+}
+
+function makeWorld(): World {
+  return { store: openMemoryStore(), vault: makeVault(), now: 1_000, errors: [] };
+}
+
+async function start(world: World, more: Partial<InstancesOptions> = {}): Promise<Instances> {
+  const { store, vault, errors } = world;
+  const instances = await createInstances({
+    store,
+    vault,
+    clock: () => world.now,
+    onError: (error) => errors.push(error),
+    ...more,
+  });
+  open.push(instances);
+  return instances;
+}
+
+async function startWithProd(more: Partial<InstanceInput> = {}): Promise<World & { instances: Instances }> {
+  const world = makeWorld();
+  const instances = await start(world);
+  await instances.add({ ...PROD, ...more });
+  return Object.assign(world, { instances });
+}
+
+/** The faults with which it refuses. */
+async function findFaults(act: Promise<unknown>): Promise<InstanceFault['faults']> {
+  const error = await act.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof InstanceFault) return error.faults;
+  throw new Error(`expected an InstanceFault, not ${String(error)}`);
+}
+
+/** Puts another text into the body, as somebody who can write to the store could. */
+async function tamper(store: Store, name: string, change: (body: string) => string): Promise<void> {
+  const row = await store.instances.findByName(name);
+  if (row === null) throw new Error(`no ${name}`);
+  await store.instances.replace(row.id, row.version, { ...row, body: change(row.body) });
+}
+
+describe('adding', () => {
+  test('fills in what was left out, and finds it for calls with its key', async () => {
+    const { instances } = await startWithProd();
+    const { id, ...record } = (await instances.get('prod')) ?? { id: '' };
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(record).toEqual({
+      name: 'prod',
+      url: 'https://erp.example.com/odoo/',
+      db: 'prod',
+      userId: 7,
+      protocol: 'auto',
+      timeoutMs: null,
+      concurrency: null,
+      certificates: null,
+      allowPrivate: false,
+      key: { expiresAt: null, isExpiryKnown: false, rotate: false, failure: null, pendingStep: null },
+      createdAt: 1_000,
+      updatedAt: 1_000,
+      version: 1,
+    });
+    const instance = await instances.find('prod');
+    expect(instance).toMatchObject({ id, name: 'prod', url: PROD.url, db: 'prod', userId: 7, trust: null });
+    expect(instance?.apiKey).toBe(API_KEY);
+  });
+
+  test('keeps all that an instance may carry', async () => {
+    const { instances } = await startWithProd({
+      protocol: 'json2',
+      timeout_ms: 60_000,
+      concurrency: 4,
+      certificates: TEST_CERTIFICATE,
+      allow_private: true,
+      rotate_key: true,
+      key_expires_at: '2027-01-31T01:00:00+01:00',
+    });
+    expect(await instances.get('prod')).toMatchObject({
+      protocol: 'json2',
+      timeoutMs: 60_000,
+      concurrency: 4,
+      certificates: TEST_CERTIFICATE,
+      allowPrivate: true,
+      key: { expiresAt: Date.parse('2027-01-31T00:00:00Z'), isExpiryKnown: true, rotate: true },
+    });
+    expect(await instances.find('prod')).toMatchObject({
+      protocol: 'json2',
+      timeoutMs: 60_000,
+      concurrency: 4,
+      trust: { certificates: TEST_CERTIFICATE, isAllowed: true },
+    });
+  });
+
+  test('gives null where the name is taken, and leaves the other as it was', async () => {
+    const { instances } = await startWithProd();
+    expect(await instances.add({ ...PROD, url: 'https://evil.example' })).toBeNull();
+    expect((await instances.find('prod'))?.url).toBe(PROD.url);
+  });
+
+  test('makes another id when a name is used again', async () => {
+    const { instances } = await startWithProd();
+    const before = await instances.find('prod');
+    expect(await instances.remove('prod', 1)).toBe('done');
+    await instances.add(PROD);
+    expect((await instances.find('prod'))?.id).not.toBe(before?.id);
+  });
+
+  test('without a master key says how to make one, and keeps nothing', async () => {
+    const world = makeWorld();
+    const instances = await start(world, { vault: null });
+    await expect(instances.add(PROD)).rejects.toThrow(VaultError);
+    await expect(instances.add(PROD)).rejects.toThrow(/openssl rand -base64 32.*vault\.masterKey/);
+    expect(await world.store.instances.findByName('prod')).toBeNull();
+  });
+});
+
+describe('input', () => {
+  test.each([
+    ['name', ''],
+    ['name', '-prod'],
+    ['name', 'prod one'],
+    ['name', 'a'.repeat(65)],
+    ['name', undefined],
+    ['url', 'erp.example.com'],
+    ['url', 'https://user:secret-one@erp.example.com'],
+    ['url', `https://erp.example.com/${'a'.repeat(2048)}`],
+    ['url', 7],
+    ['db', 'postgres://host/db'],
+    ['db', ''],
+    ['user_id', 0],
+    ['user_id', 1.5],
+    ['user_id', '7'],
+    ['user_id', 2 ** 31],
+    ['api_key', ''],
+    ['api_key', 'with space'],
+    ['api_key', 'line\nbreak'],
+    ['api_key', 'a'.repeat(257)],
+    ['api_key', undefined],
+    ['protocol', 'xmlrpc'],
+    ['timeout_ms', 0],
+    ['timeout_ms', 300_001],
+    ['concurrency', 1001],
+    ['concurrency', true],
+    ['certificates', ''],
+    ['certificates', TEST_KEY],
+    ['certificates', `${TEST_CERTIFICATE}\n`.repeat(200)],
+    ['allow_private', 'yes'],
+    ['rotate_key', 1],
+    ['key_expires_at', '2027-01-31'],
+    ['key_expires_at', '2027-02-30T00:00:00Z'],
+    ['key_expires_at', 1_700_000_000],
+    ['unknown', 1],
+  ])('is refused with a rule for %s: %j', async (member, value) => {
+    const instances = await start(makeWorld());
+    const faults = await findFaults(instances.add({ ...PROD, [member]: value }));
+    expect(faults).toEqual([{ path: member, message: expect.stringMatching(/^(must|is|has) /) }]);
+    expect(await instances.get('prod')).toBeNull();
+  });
+
+  test('has all its faults named at once', async () => {
+    const instances = await start(makeWorld());
+    const faults = await findFaults(
+      instances.add({ ...PROD, db: '', user_id: 0, ...{ keyword: 1, timeout: 1 } }),
+    );
+    expect(faults.map(({ path }) => path).sort()).toEqual(['db', 'keyword', 'timeout', 'user_id']);
+  });
+
+  test.each([null, [], 'prod', 7])('that is no object is refused: %j', async (input) => {
+    const instances = await start(makeWorld());
+    // What comes from a file or a request is of any shape.
+    const faults = await findFaults(instances.add(input as never));
+    expect(faults).toEqual([{ path: '', message: expect.stringContaining('must be an object') }]);
+  });
+
+  test('is not repeated in a fault', async () => {
+    const instances = await start(makeWorld());
+    const add = instances.add({ ...PROD, api_key: 'one two three', url: 'https://u:pass-word@erp.example' });
+    const error = await add.catch((reason: unknown) => reason);
+    expect(inspect(error, { depth: null })).not.toMatch(/two|pass-word/);
+  });
+
+  test('of changes knows every member but the name, and takes undefined for left out', async () => {
+    const { instances } = await startWithProd();
+    const changes = { ...{ name: 'other' }, timeout_ms: 0, db: undefined };
+    expect((await findFaults(instances.update('prod', 1, changes as never))).map(({ path }) => path)).toEqual(
+      ['timeout_ms', 'name'],
+    );
+    expect(await instances.update('prod', 1, { timeout_ms: 5, ...{ db: undefined } } as never)).toBe('done');
+    expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeoutMs: 5 });
+  });
+});
+
+describe('changing', () => {
+  test('keeps what is left out, key and id among it', async () => {
+    const world = await startWithProd({ concurrency: 4 });
+    const before = await world.instances.find('prod');
+    world.now = 2_000;
+    expect(await world.instances.update('prod', 1, { db: 'prod2', timeout_ms: 5_000 })).toBe('done');
+    expect(await world.instances.get('prod')).toMatchObject({
+      id: before?.id,
+      db: 'prod2',
+      concurrency: 4,
+      timeoutMs: 5_000,
+      createdAt: 1_000,
+      updatedAt: 2_000,
+      version: 2,
+    });
+    const after = await world.instances.find('prod');
+    expect(after).toMatchObject({ db: 'prod2', timeoutMs: 5_000 });
+    expect(after?.apiKey).toBe(API_KEY);
+  });
+
+  test('of another version is a conflict, and of a name that is not there missing', async () => {
+    const { instances } = await startWithProd();
+    expect(await instances.update('prod', 2, { db: 'x' })).toBe('conflict');
+    expect(await instances.changeKey('prod', 2, { failure: 'x' })).toBe('conflict');
+    expect(await instances.remove('prod', 2)).toBe('conflict');
+    expect(await instances.update('test', 1, { db: 'x' })).toBe('missing');
+    expect(await instances.changeKey('test', 1, {})).toBe('missing');
+    expect(await instances.remove('test', 1)).toBe('missing');
+    expect(await instances.openKey('test')).toBeNull();
+    expect(await instances.get('prod')).toMatchObject({ db: 'prod', version: 1 });
+  });
+
+  test('by two at once is done by one of them', async () => {
+    const { instances } = await startWithProd();
+    const outcomes = await Promise.all(
+      ['a', 'b', 'c'].map((db) => instances.update('prod', 1, { db, api_key: `key-${db}` })),
+    );
+    expect(outcomes.toSorted()).toEqual(['conflict', 'conflict', 'done']);
+    const winner = ['a', 'b', 'c'][outcomes.indexOf('done')];
+    const instance = await instances.find('prod');
+    expect([instance?.db, instance?.apiKey]).toEqual([winner, `key-${winner}`]);
+  });
+
+  test.each([
+    'https://evil.example/odoo',
+    'http://erp.example.com/odoo',
+    'https://erp.example.com:8443/odoo',
+    'https://erp.example.com/other',
+    'https://erp.example.com',
+  ])('the url to %s needs the key again', async (url) => {
+    const { instances } = await startWithProd();
+    expect(await findFaults(instances.update('prod', 1, { url }))).toEqual([
+      { path: 'url', message: expect.stringContaining('`api_key`') },
+    ]);
+    expect(await instances.find('prod')).toMatchObject({ url: PROD.url });
+    expect(await instances.update('prod', 1, { url, api_key: 'another-key' })).toBe('done');
+    const instance = await instances.find('prod');
+    expect([instance?.url, instance?.apiKey]).toEqual([url, 'another-key']);
+  });
+
+  test('how the url of the same server is written does not need the key', async () => {
+    const { instances } = await startWithProd();
+    expect(await instances.update('prod', 1, { url: 'https://ERP.example.com:443/odoo' })).toBe('done');
+    expect((await instances.find('prod'))?.apiKey).toBe(API_KEY);
+  });
+
+  test('is seen by calls of another process', async () => {
+    const world = await startWithProd();
+    const other = await start(world);
+    expect((await other.find('prod'))?.apiKey).toBe(API_KEY);
+    await world.instances.update('prod', 1, { api_key: 'another-key' });
+    expect((await other.find('prod'))?.apiKey).toBe('another-key');
+    await world.instances.remove('prod', 2);
+    expect(await other.find('prod')).toBeNull();
+  });
+});
+
+describe('finding', () => {
+  test('asks the store once, and gives the same object for as long as nothing changes', async () => {
+    const { instances } = await startWithProd({ allow_private: true });
+    const first = await instances.find('prod');
+    expect(await instances.find('prod')).toBe(first);
+    await instances.update('prod', 1, { timeout_ms: 5 });
+    const second = await instances.find('prod');
+    expect(second).not.toBe(first);
+    expect(second?.trust).toEqual(first?.trust);
+  });
+
+  test('goes on while the store is away, for what is known', async () => {
+    const world = await startWithProd();
+    await world.instances.find('prod');
+    const away = () => {
+      throw new Error('away');
+    };
+    Object.assign(world.store, { isWatching: false });
+    Object.assign(world.store.instances, { findByName: away });
+    expect((await world.instances.find('prod'))?.apiKey).toBe(API_KEY);
+    await expect((async () => world.instances.find('unknown'))()).rejects.toThrow('away');
+  });
+
+  test.each(['', 'PROD', 'prod ', 'pro%', '__proto__', 'a'.repeat(300)])(
+    'finds nothing by the name %j',
+    async (name) => {
+      const { instances } = await startWithProd();
+      expect(await instances.find(name)).toBeNull();
+      expect(await instances.get(name)).toBeNull();
+    },
+  );
+
+  test('names a trust by all that it holds', () => {
+    const trusts = [
+      { certificates: TEST_CERTIFICATE, allowPrivate: false },
+      { certificates: TEST_CERTIFICATE, allowPrivate: true },
+      { certificates: `${TEST_CERTIFICATE}\n`, allowPrivate: true },
+      { certificates: null, allowPrivate: true },
+    ].map(trustOf);
+    expect(new Set(trusts.map((trust) => trust?.id)).size).toBe(4);
+    expect(trustOf({ certificates: null, allowPrivate: false })).toBeNull();
+  });
+});
+
+describe('listing', () => {
+  test('goes by name, in pages', async () => {
+    const { instances } = await startWithProd();
+    for (const name of ['zoo', 'b', 'a']) await instances.add({ ...PROD, name });
+    const first = await instances.list({ after: null, limit: 3 });
+    expect(first.map(({ name }) => name)).toEqual(['a', 'b', 'prod']);
+    const rest = await instances.list({ after: 'prod', limit: 3 });
+    expect(rest.map(({ name }) => name)).toEqual(['zoo']);
+  });
+
+  test('looks for a part of the name or the url, and of nothing else', async () => {
+    const { instances } = await startWithProd();
+    for (let n = 10; n < 40; n++) {
+      const url = n % 10 === 0 ? 'https://JSONRPC.example' : 'https://erp.example';
+      await instances.add({ ...PROD, name: `n${n}`, protocol: 'jsonrpc', url });
+    }
+    const find = async (search: string, limit = 50) =>
+      (await instances.list({ after: null, limit, search })).map(({ name }) => name);
+    expect(await find('PROD')).toEqual(['prod']);
+    expect(await find('jsonRPC')).toEqual(['n10', 'n20', 'n30']);
+    expect(await find('jsonrpc', 2)).toEqual(['n10', 'n20']);
+    expect(await find('protocol')).toEqual([]);
+  });
+});
+
+describe('a row that cannot be used', () => {
+  async function startWithBroken(change: (body: string) => string) {
+    const world = await startWithProd();
+    await world.instances.add({ ...PROD, name: 'whole' });
+    await tamper(world.store, 'prod', change);
+    return world;
+  }
+
+  test.each([
+    ['no JSON', () => '{"v":1'],
+    ['of a later form', (body: string) => body.replace('"v":1', '"v":2')],
+    ['with a member too many', (body: string) => body.replace('{', '{"more":1,')],
+    ['with a url that is none', (body: string) => body.replace('https://', 'ftp://')],
+  ])('is told by name and stops no other: %s', async (_what, change) => {
+    const { instances, errors } = await startWithBroken(change);
+    for (const act of [instances.find, instances.get, instances.openKey]) {
+      const use = async () => act('prod');
+      await expect(use()).rejects.toThrow(VaultError);
+      await expect(use()).rejects.toThrow(/instance prod /);
+    }
+    expect((await instances.find('whole'))?.apiKey).toBe(API_KEY);
+    expect((await instances.list({ after: null, limit: 1 })).map(({ name }) => name)).toEqual(['whole']);
+    expect(errors).toEqual([expect.any(VaultError)]);
+    expect(await instances.remove('prod', 2)).toBe('done');
+  });
+
+  test.each([
+    ['the url', (body: string) => body.replace('erp.example.com', 'evil.example')],
+    ['the certificates', (body: string) => body.replace(JSON.stringify(TEST_CERTIFICATE), 'null')],
+    ['the allowance', (body: string) => body.replace('"allow_private":false', '"allow_private":true')],
+  ])('because somebody changed %s in the store sends the key nowhere', async (_what, change) => {
+    const world = await startWithProd({ certificates: TEST_CERTIFICATE });
+    await tamper(world.store, 'prod', change);
+    const find = async () => world.instances.find('prod');
+    await expect(find()).rejects.toThrow(/key of the instance prod cannot be used.*give it again/);
+  });
+
+  test('because somebody put the key of another one into it', async () => {
+    const world = await startWithProd();
+    await world.instances.add({ ...PROD, name: 'test', api_key: 'the-key-of-test' });
+    const prod = await world.store.instances.findByName('prod');
+    await tamper(world.store, 'test', () => prod?.body ?? '');
+    await expect((async () => world.instances.find('test'))()).rejects.toThrow(VaultError);
+  });
+});
+
+describe('the key of an instance', () => {
+  const PENDING = { apiKey: PENDING_KEY, step: 'proving', since: 5, expiresAt: 9_000 } as const;
+
+  test('can have a second one beside it, and change with it in one step', async () => {
+    const { instances } = await startWithProd();
+    expect(await instances.changeKey('prod', 1, { pending: PENDING })).toBe('done');
+    const proving = await instances.openKey('prod');
+    expect(proving).toMatchObject({
+      record: { version: 2, key: { pendingStep: 'proving' } },
+      pending: { step: 'proving', since: 5, expiresAt: 9_000 },
+    });
+    expect([proving?.apiKey, proving?.pending?.apiKey]).toEqual([API_KEY, PENDING_KEY]);
+    expect((await instances.find('prod'))?.apiKey).toBe(API_KEY);
+
+    const pending = { apiKey: API_KEY, step: 'revoking', since: 6, expiresAt: null } as const;
+    await instances.changeKey('prod', 2, {
+      apiKey: PENDING_KEY,
+      expiresAt: 9_000,
+      isExpiryKnown: true,
+      failure: null,
+      pending,
+    });
+    const revoking = await instances.openKey('prod');
+    expect([revoking?.apiKey, revoking?.pending?.apiKey]).toEqual([PENDING_KEY, API_KEY]);
+    expect(revoking?.record.key).toMatchObject({ expiresAt: 9_000, isExpiryKnown: true, failure: null });
+    expect((await instances.find('prod'))?.apiKey).toBe(PENDING_KEY);
+
+    await instances.changeKey('prod', 3, { pending: null, failure: 'Odoo said no' });
+    expect(await instances.openKey('prod')).toMatchObject({
+      pending: null,
+      record: { key: { expiresAt: 9_000, failure: 'Odoo said no', pendingStep: null } },
+    });
+  });
+
+  test('is known anew when an operator gives another one, and not when it is the same', async () => {
+    const { instances } = await startWithProd({ key_expires_at: '2027-01-31T00:00:00Z' });
+    await instances.changeKey('prod', 1, { failure: 'Odoo said no' });
+    const { key } = (await instances.get('prod')) ?? {};
+    await instances.update('prod', 2, { api_key: API_KEY });
+    expect((await instances.get('prod'))?.key).toEqual(key);
+    await instances.update('prod', 3, { api_key: 'another-key' });
+    expect((await instances.get('prod'))?.key).toMatchObject({
+      expiresAt: null,
+      isExpiryKnown: false,
+      failure: null,
+    });
+    await instances.update('prod', 4, { api_key: 'a-third-key', key_expires_at: '2028-01-31T00:00:00Z' });
+    expect((await instances.get('prod'))?.key).toMatchObject({
+      expiresAt: Date.parse('2028-01-31T00:00:00Z'),
+      isExpiryKnown: true,
+    });
+    await instances.update('prod', 5, { key_expires_at: null });
+    expect((await instances.get('prod'))?.key).toMatchObject({ expiresAt: null, isExpiryKnown: false });
+  });
+
+  test('that an operator replaces during a rotation leaves the second one to be removed at Odoo', async () => {
+    const { instances } = await startWithProd();
+    await instances.changeKey('prod', 1, { pending: PENDING });
+    await instances.update('prod', 2, { api_key: 'another-key' });
+    const state = await instances.openKey('prod');
+    expect([state?.apiKey, state?.pending?.apiKey]).toEqual(['another-key', PENDING_KEY]);
+    expect(state?.pending?.step).toBe('revoking');
+  });
+
+  test('that an operator puts back is not removed at Odoo', async () => {
+    const { instances } = await startWithProd();
+    await instances.changeKey('prod', 1, { pending: { ...PENDING, step: 'revoking' } });
+    await instances.update('prod', 2, { api_key: PENDING_KEY });
+    expect((await instances.openKey('prod'))?.pending).toBeNull();
+  });
+
+  test('never goes to another server, nor does the second one', async () => {
+    const { instances } = await startWithProd();
+    await instances.changeKey('prod', 1, { pending: { ...PENDING, step: 'revoking' } });
+    await instances.update('prod', 2, { url: 'https://other.example', api_key: API_KEY });
+    expect((await instances.openKey('prod'))?.pending).toBeNull();
+  });
+});
+
+describe('another master key', () => {
+  test('than the one that sealed is told at the start, by name, before anything is served', async () => {
+    const world = await startWithProd();
+    for (const vault of [makeVault(), null]) {
+      const starting = start(world, { vault });
+      await expect(starting).rejects.toThrow(VaultError);
+      await expect(starting).rejects.toThrow(world.vault?.masterKeyId);
+      await expect(starting).rejects.toThrow(/vault\.masterKey/);
+    }
+  });
+
+  test('needs no vault where nothing is stored', async () => {
+    const instances = await start(makeWorld(), { vault: null });
+    expect(await instances.find('prod')).toBeNull();
+    expect(await instances.list({ after: null, limit: 10 })).toEqual([]);
+    expect(await instances.reseal()).toBe(0);
+  });
+
+  test('that is lost leaves instances that can be listed and removed, for repair', async () => {
+    const world = await startWithProd();
+    const instances = await start(world, { vault: makeVault(), isForRepair: true });
+    expect((await instances.list({ after: null, limit: 10 })).map(({ name }) => name)).toEqual(['prod']);
+    await expect((async () => instances.find('prod'))()).rejects.toThrow(world.vault?.masterKeyId);
+    await expect(instances.add({ ...PROD, name: 'test' })).rejects.toThrow(world.vault?.masterKeyId);
+    expect(await instances.remove('prod', 1)).toBe('done');
+    await start(world, { vault: makeVault() });
+  });
+
+  test('takes over step by step while calls go on, and leaves nothing under the old one', async () => {
+    const [oldKey, newKey] = [makeKey(), makeKey()];
+    const world = { ...makeWorld(), vault: makeVault(oldKey) };
+    const names = Array.from({ length: 120 }, (_, n) => `n${n}`);
+    const first = await start(world);
+    for (const name of names) await first.add({ ...PROD, name, api_key: `key-of-${name}` });
+    await first.changeKey('n3', 1, {
+      pending: { apiKey: PENDING_KEY, step: 'revoking', since: 1, expiresAt: null },
+    });
+
+    /** Each replica finds each instance, as callers would at any moment. */
+    const expectAllFound = async (...replicas: Instances[]) => {
+      for (const replica of replicas) {
+        for (const name of names) expect((await replica.find(name))?.apiKey).toBe(`key-of-${name}`);
+      }
+    };
+    const restart = (masterKey: string, others: string[] = []) =>
+      start(world, { vault: makeVault(masterKey, others) });
+
+    // 1. Every replica learns the new key.
+    const a = await restart(oldKey, [newKey]);
+    await expectAllFound(first, a);
+    const b = await restart(oldKey, [newKey]);
+    await expectAllFound(a, b);
+    // 2. They exchange the two, one after the other; each seals again at its start.
+    const c = await restart(newKey, [oldKey]);
+    let isDone = false;
+    const resealing = c.reseal().finally(() => {
+      isDone = true;
+    });
+    while (!isDone) await expectAllFound(b, c);
+    expect(await resealing).toBe(120);
+    // The one that is still to come seals under the old one once more.
+    await b.update('n5', 2, { timeout_ms: 5 });
+    await expectAllFound(b, c);
+    const d = await restart(newKey, [oldKey]);
+    expect(await d.reseal()).toBe(1);
+    await expectAllFound(c, d);
+    expect(await d.reseal()).toBe(0);
+    // 3. The old one can go.
+    const e = await restart(newKey);
+    await expectAllFound(d, e);
+    expect((await e.openKey('n3'))?.pending?.apiKey).toBe(PENDING_KEY);
+    await expect(restart(oldKey)).rejects.toThrow(VaultError);
+  });
+
+  test('seals again beside others that do the same and beside changes, and loses none', async () => {
+    const [oldKey, newKey] = [makeKey(), makeKey()];
+    const world = { ...makeWorld(), vault: makeVault(oldKey) };
+    const first = await start(world);
+    const names = Array.from({ length: 50 }, (_, n) => `n${n}`);
+    for (const name of names) await first.add({ ...PROD, name });
+    const replicas = await Promise.all(
+      Array.from({ length: 10 }, () => start(world, { vault: makeVault(newKey, [oldKey]) })),
+    );
+    const change = async (name: string) => {
+      for (;;) {
+        const version = (await first.get(name))?.version ?? 0;
+        if ((await replicas[0]?.update(name, version, { db: `db-${name}` })) === 'done') return;
+      }
+    };
+    const [counts] = await Promise.all([
+      Promise.all(replicas.map((replica) => replica.reseal())),
+      ...names.slice(0, 25).map(change),
+    ]);
+    expect(counts.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(50);
+    expect([...(await world.store.instances.countByMasterKey()).values()]).toEqual([50]);
+    for (const [index, name] of names.entries()) {
+      const instance = await replicas[1]?.find(name);
+      expect([instance?.apiKey, instance?.db]).toEqual([API_KEY, index < 25 ? `db-${name}` : 'prod']);
+    }
+  });
+
+  test('seals again what somebody changes between the reading and the writing of it', async () => {
+    const [oldKey, newKey] = [makeKey(), makeKey()];
+    const world = { ...makeWorld(), vault: makeVault(oldKey) };
+    const first = await start(world);
+    await first.add(PROD);
+    const { instances } = world.store;
+    const store: Store = {
+      ...world.store,
+      instances: {
+        ...instances,
+        async list(query) {
+          const page = await instances.list(query);
+          await first.update('prod', 1, { db: 'changed' });
+          return page;
+        },
+      },
+    };
+    const vault = makeVault(newKey, [oldKey]);
+    const second = await start(world, { store, vault });
+    expect(await second.reseal()).toBe(1);
+    expect([...(await instances.countByMasterKey()).keys()]).toEqual([vault?.masterKeyId]);
+    const instance = await second.find('prod');
+    expect([instance?.db, instance?.apiKey]).toEqual(['changed', API_KEY]);
+  });
+
+  test('seals all that can be opened, and tells of what cannot', async () => {
+    const [oldKey, newKey] = [makeKey(), makeKey()];
+    const world = { ...makeWorld(), vault: makeVault(oldKey) };
+    const first = await start(world);
+    for (const name of ['a', 'b', 'c']) await first.add({ ...PROD, name });
+    await tamper(world.store, 'b', () => '{}');
+    const second = await start(world, { vault: makeVault(newKey, [oldKey]) });
+    expect(await second.reseal()).toBe(2);
+    expect(world.errors).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('instance b ') }),
+    ]);
+  });
+});
+
+test('no secret is shown by anything that is handed out, kept or thrown', async () => {
+  const { store, instances } = await startWithProd({ certificates: TEST_CERTIFICATE });
+  const pending = { apiKey: PENDING_KEY, step: 'revoking', since: 5, expiresAt: null } as const;
+  await instances.changeKey('prod', 1, { pending });
+  const instance = await instances.find('prod');
+  const state = await instances.openKey('prod');
+  const handedOut = [
+    instances,
+    instance,
+    { ...instance },
+    state,
+    { ...state?.pending },
+    await instances.get('prod'),
+    await instances.list({ after: null, limit: 10 }),
+    await store.instances.findByName('prod'),
+    await instances.update('prod', 2, { url: 'https://other.example' }).catch((error: unknown) => error),
+    await tamper(store, 'prod', (body) => body.replace('erp.example.com', 'evil.example')),
+    await instances.openKey('prod').catch((error: unknown) => error),
+  ];
+  const shown = handedOut.flatMap((value) => [
+    JSON.stringify(value) ?? '',
+    String(value),
+    inspect(value, { depth: null }),
+  ]);
+  for (const secret of [API_KEY, PENDING_KEY]) expect(shown.join('\n')).not.toContain(secret);
+  expect([instance?.apiKey, state?.apiKey, state?.pending?.apiKey]).toEqual([API_KEY, API_KEY, PENDING_KEY]);
+});

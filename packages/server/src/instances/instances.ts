@@ -1,0 +1,193 @@
+/**
+ * Stored Odoo servers, each with a user and a sealed key: changes them, lists them without their keys, and opens them for
+ * calls and for key care. Knows nothing of Odoo.
+ */
+import { randomUUID } from 'node:crypto';
+import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
+import { FreshCache } from '../stores/fresh-cache.ts';
+import type { Awaitable, Change, InstanceListQuery, Store, StoredInstance } from '../stores/ports.ts';
+import { applyChanges, applyKeyChange, describeExpiry, type KeyChange } from './edit.ts';
+import { INSTANCE_NAME, readChanges, readInput } from './members.ts';
+import { resealAll } from './reseal.ts';
+import { type Body, openRow, readRow, sealRow } from './row.ts';
+import { explainUnknownKeys, type Vault, VaultError } from './vault.ts';
+import {
+  type Instance,
+  type InstanceRecord,
+  type KeyState,
+  toInstance,
+  toKeyState,
+  toRecord,
+} from './views.ts';
+
+export type { KeyChange } from './edit.ts';
+export { InstanceFault } from './members.ts';
+export type { Instance, InstanceRecord, KeyState, PendingKey } from './views.ts';
+
+/** Methods throw (or reject with) a {@link VaultError} where a secret is needed that cannot be sealed or opened. */
+export interface Instances {
+  /** For a call: from memory where it can be. */
+  find(name: string): Awaitable<Instance | null>;
+  get(name: string): Promise<InstanceRecord | null>;
+  /** By name. A row that cannot be read is left out, and `onError` told. */
+  list(query: InstanceListQuery): Promise<InstanceRecord[]>;
+  /** Null where the name is taken. Rejects with an {@link InstanceFault}. */
+  add(input: InstanceInput): Promise<InstanceRecord | null>;
+  /** Rejects with an {@link InstanceFault}. */
+  update(name: string, version: number, changes: InstanceChanges): Promise<Change>;
+  remove(name: string, version: number): Promise<Change>;
+  openKey(name: string): Promise<KeyState | null>;
+  changeKey(name: string, version: number, change: KeyChange): Promise<Change>;
+  /** Seals with the current master key what others have sealed, and gives how many instances that were. */
+  reseal(): Promise<number>;
+  /** The store stays open. */
+  close(): void;
+}
+
+export interface InstancesOptions {
+  store: Store;
+  /** Null: no master key is set. */
+  vault: Vault | null;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Told of rows that cannot be used. */
+  onError?: (error: unknown) => void;
+  /** True: a master key that is lost does not keep the instances that it sealed from being listed and removed. */
+  isForRepair?: boolean;
+}
+
+/** A few KB each; an instance beyond costs a lookup in the store and the opening of its key a call. */
+const CACHED_INSTANCES_MAX = 1_000;
+
+/** Rejects with a {@link VaultError} where the store has instances that the vault cannot open. */
+export async function createInstances({
+  store,
+  vault,
+  clock,
+  onError = () => {},
+  isForRepair = false,
+}: InstancesOptions): Promise<Instances> {
+  const rows = store.instances;
+  if (!isForRepair) await checkMasterKeys(store, vault);
+  const cache = new FreshCache<StoredInstance, Instance>({
+    max: CACHED_INSTANCES_MAX,
+    kind: 'instance',
+    store,
+    read: (name) => rows.findByName(name),
+    open: openInstance,
+  });
+
+  function requireVault(): Vault {
+    if (vault !== null) return vault;
+    throw new VaultError(
+      'No master key is set to seal the keys of instances with: make one with `openssl rand -base64 32`, keep a copy of it in a safe place, and set vault.masterKey to it on every replica.',
+    );
+  }
+
+  function openInstance(row: StoredInstance): Instance {
+    return toInstance(row, openRow(row, requireVault()));
+  }
+
+  function* readRecords(page: readonly StoredInstance[]): Generator<InstanceRecord> {
+    for (const row of page) {
+      try {
+        yield toRecord(row, readRow(row));
+      } catch (error) {
+        onError(error);
+      }
+    }
+  }
+
+  async function change(name: string, version: number, edit: (opened: Body) => Body): Promise<Change> {
+    const row = await rows.findByName(name);
+    if (row === null) return 'missing';
+    if (row.version !== version) return 'conflict';
+    const opened = openRow(row, requireVault());
+    const next = { ...edit(opened), updated_at: clock() };
+    const outcome = await rows.replace(row.id, version, sealRow(row, next, requireVault()));
+    cache.forget(name);
+    return outcome;
+  }
+
+  return {
+    find(name) {
+      const known = cache.find(name);
+      if (known !== undefined) return known;
+      if (!INSTANCE_NAME.test(name)) return null;
+      return cache.load(name);
+    },
+
+    async get(name) {
+      const row = await rows.findByName(name);
+      return row && toRecord(row, readRow(row));
+    },
+
+    async list({ after, limit, search }) {
+      const records: InstanceRecord[] = [];
+      for (let place = after; records.length < limit; ) {
+        const page: StoredInstance[] = await rows.list({ after: place, limit, search });
+        for (const record of readRecords(page)) if (matches(record, search)) records.push(record);
+        if (page.length < limit) break;
+        place = page.at(-1)?.name ?? null;
+      }
+      return records.slice(0, limit);
+    },
+
+    async add(input) {
+      const { name, key_expires_at, ...members } = readInput(input);
+      // What a wrong master key sealed would be of no use to those who have the right one.
+      await checkMasterKeys(store, vault);
+      const identity = { id: randomUUID(), name };
+      const now = clock();
+      const body: Body = {
+        v: 1,
+        ...members,
+        ...describeExpiry(key_expires_at),
+        key_failure: null,
+        pending: null,
+        created_at: now,
+        updated_at: now,
+      };
+      const outcome = await rows.insert({ ...identity, ...sealRow(identity, body, requireVault()) });
+      cache.forget(name);
+      return outcome === 'done' ? toRecord({ ...identity, version: 1 }, body) : null;
+    },
+
+    async update(name, version, changes) {
+      const given = readChanges(changes);
+      return change(name, version, (opened) => applyChanges(opened, given));
+    },
+
+    async remove(name, version) {
+      const row = await rows.findByName(name);
+      if (row === null) return 'missing';
+      const outcome = await rows.remove(row.id, version);
+      cache.forget(name);
+      return outcome;
+    },
+
+    async openKey(name) {
+      const row = await rows.findByName(name);
+      return row && toKeyState(row, openRow(row, requireVault()));
+    },
+
+    changeKey: (name, version, keyChange) =>
+      change(name, version, (opened) => applyKeyChange(opened, keyChange)),
+
+    reseal: async () => (vault === null ? 0 : resealAll(rows, vault, onError)),
+    close: () => cache.close(),
+  };
+}
+
+async function checkMasterKeys(store: Store, vault: Vault | null): Promise<void> {
+  const counts = await store.instances.countByMasterKey();
+  const unknown = [...counts.keys()].filter((id) => !vault?.knows(id)).sort();
+  if (unknown.length > 0) throw new VaultError(explainUnknownKeys(unknown, vault?.masterKeyId ?? null));
+}
+
+/** The store looks through the whole body, which has more in it than anybody asks for. */
+function matches({ name, url }: InstanceRecord, search: string | undefined): boolean {
+  if (search === undefined) return true;
+  const wanted = search.toLowerCase();
+  return name.toLowerCase().includes(wanted) || url.toLowerCase().includes(wanted);
+}

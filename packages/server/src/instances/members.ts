@@ -1,0 +1,150 @@
+/**
+ * The members of an instance and the rules for each, and how an operator's input is read by them. All faults are
+ * reported at once, and none shows a value: it may be the key.
+ */
+import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
+import { z } from 'zod';
+import { parseBaseUrl, URL_LENGTH_MAX } from '../egress/base-url.ts';
+import { DATABASE_NAME } from '../odoo/database-name.ts';
+import { findCertificateFault } from './certificates.ts';
+
+/** Input that cannot be taken; nothing has changed. */
+export class InstanceFault extends Error {
+  override readonly name = 'InstanceFault';
+  /** Each with the member it is about; `path` is empty where it is about the whole. */
+  readonly faults: { path: string; message: string }[];
+
+  constructor(faults: InstanceFault['faults']) {
+    super(faults.map(({ path, message }) => (path === '' ? message : `\`${path}\` ${message}`)).join('; '));
+    this.faults = faults;
+  }
+}
+
+export const INSTANCE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+const CERTIFICATES_LENGTH_MAX = 64 * 1024;
+
+const RULES = {
+  name: 'must be 1 to 64 of letters, digits, ".", "_" and "-", and begin with a letter or digit',
+  url: `must be the address of the Odoo server, of at most ${URL_LENGTH_MAX} characters`,
+  db: 'must be the name of a database: 1 to 63 of letters, digits, "_", "." and "-"',
+  user_id: "must be the user's number in Odoo, a positive integer",
+  api_key: 'must be the API key of the user in Odoo: 1 to 256 visible ASCII characters',
+  protocol: 'must be "auto", "jsonrpc" or "json2"',
+  timeout_ms: 'must be a whole number of milliseconds from 1 to 300000, or null',
+  concurrency: 'must be a whole number of calls from 1 to 1000, or null',
+  certificates: `must be certificates in PEM, of at most ${CERTIFICATES_LENGTH_MAX} characters, or null`,
+  boolean: 'must be true or false',
+  key_expires_at: 'must be a time as in "2027-01-31T00:00:00Z", or null',
+};
+
+/** What an instance has in a store and in input alike. */
+export const MEMBERS = {
+  url: textBy(URL_LENGTH_MAX, RULES.url, (text) => {
+    const address = parseBaseUrl(text);
+    return 'fault' in address ? address.fault : null;
+  }),
+  db: z.string(RULES.db).regex(DATABASE_NAME, RULES.db),
+  user_id: wholeNumber(2 ** 31 - 1, RULES.user_id),
+  protocol: z.enum(['auto', 'jsonrpc', 'json2'], RULES.protocol),
+  timeout_ms: wholeNumber(300_000, RULES.timeout_ms).nullable(),
+  concurrency: wholeNumber(1000, RULES.concurrency).nullable(),
+  certificates: textBy(CERTIFICATES_LENGTH_MAX, RULES.certificates, findCertificateFault).nullable(),
+  allow_private: z.boolean(RULES.boolean),
+  rotate_key: z.boolean(RULES.boolean),
+};
+
+/** Members that a store keeps in another form. */
+const GIVEN = {
+  api_key: z.string(RULES.api_key).regex(/^[\x21-\x7e]{1,256}$/, RULES.api_key),
+  key_expires_at: z.iso
+    .datetime({ offset: true, error: RULES.key_expires_at })
+    .transform((text) => Date.parse(text))
+    .nullable(),
+};
+
+const INPUT = z.strictObject(
+  {
+    name: z.string(RULES.name).regex(INSTANCE_NAME, RULES.name),
+    ...MEMBERS,
+    ...GIVEN,
+    protocol: MEMBERS.protocol.default('auto'),
+    timeout_ms: MEMBERS.timeout_ms.default(null),
+    concurrency: MEMBERS.concurrency.default(null),
+    certificates: MEMBERS.certificates.default(null),
+    allow_private: MEMBERS.allow_private.default(false),
+    rotate_key: MEMBERS.rotate_key.default(false),
+    key_expires_at: GIVEN.key_expires_at.default(null),
+  },
+  'an instance must be an object, e.g. {"name", "url", "db", "user_id", "api_key"}',
+);
+
+const CHANGES = z.strictObject(
+  {
+    url: MEMBERS.url.exactOptional(),
+    db: MEMBERS.db.exactOptional(),
+    user_id: MEMBERS.user_id.exactOptional(),
+    api_key: GIVEN.api_key.exactOptional(),
+    protocol: MEMBERS.protocol.exactOptional(),
+    timeout_ms: MEMBERS.timeout_ms.exactOptional(),
+    concurrency: MEMBERS.concurrency.exactOptional(),
+    certificates: MEMBERS.certificates.exactOptional(),
+    allow_private: MEMBERS.allow_private.exactOptional(),
+    rotate_key: MEMBERS.rotate_key.exactOptional(),
+    key_expires_at: GIVEN.key_expires_at.exactOptional(),
+  },
+  'changes of an instance must be an object, e.g. {"timeout_ms": 60000}',
+);
+
+export type Changes = z.infer<typeof CHANGES>;
+
+/** With what is left out filled in. Throws an {@link InstanceFault}. */
+export function readInput(input: InstanceInput): z.infer<typeof INPUT> {
+  const members = read(INPUT, Object.keys(INPUT.shape), input);
+  checkTogether(members);
+  return members;
+}
+
+/** What members say of each other. Throws an {@link InstanceFault}. */
+export function checkTogether({ url, certificates }: { url: string; certificates: string | null }): void {
+  if (certificates === null || new URL(url).protocol === 'https:') return;
+  const message = 'are of use over https only, and `url` is plain http: leave them out, or correct the url';
+  throw new InstanceFault([{ path: 'certificates', message }]);
+}
+
+/** With those members only that are given. Throws an {@link InstanceFault}. */
+export function readChanges(changes: InstanceChanges): Changes {
+  return read(CHANGES, Object.keys(CHANGES.shape), changes);
+}
+
+function read<Output>(schema: z.ZodType<Output>, members: string[], given: unknown): Output {
+  const result = schema.safeParse(withoutUndefined(given));
+  if (result.success) return result.data;
+  throw new InstanceFault(
+    result.error.issues.flatMap((issue) => {
+      if (issue.code !== 'unrecognized_keys') return { path: issue.path.join('.'), message: issue.message };
+      const message = `is no member here; known are ${members.join(', ')}`;
+      return issue.keys.map((path) => ({ path, message }));
+    }),
+  );
+}
+
+/** A member that is undefined is one that was left out. */
+function withoutUndefined(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function wholeNumber(max: number, rule: string) {
+  return z.int(rule).min(1, rule).max(max, rule);
+}
+
+function textBy(lengthMax: number, rule: string, findFault: (text: string) => string | null) {
+  return z
+    .string(rule)
+    .max(lengthMax, { error: rule, abort: true })
+    .superRefine((text, context) => {
+      const fault = findFault(text);
+      if (fault !== null) context.addIssue(fault);
+    });
+}

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createVault, type Vault, VaultError } from './vault.ts';
+
+const FIXED_KEY = Buffer.alloc(32, 7).toString('base64');
+const makeKey = () => randomBytes(32).toString('base64');
+
+function makeVault(masterKey = makeKey(), otherMasterKeys: string[] = []): Vault {
+  const vault = createVault({ masterKey, otherMasterKeys });
+  if (vault === null) throw new Error('no vault');
+  return vault;
+}
+
+/** The message with which it refuses. */
+function findFault(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof VaultError) return error.message;
+    throw error;
+  }
+  throw new Error('it did not refuse');
+}
+
+test('there is none without a master key', () => {
+  expect(createVault({ masterKey: null, otherMasterKeys: [] })).toBeNull();
+  expect(createVault({ masterKey: null, otherMasterKeys: [makeKey()] })).toBeNull();
+});
+
+test.each(['', 'secret', randomBytes(31).toString('base64'), randomBytes(33).toString('base64')])(
+  'refuses a master key that has not 32 bytes, and does not repeat it: %j',
+  (wrong) => {
+    for (const keys of [
+      { masterKey: wrong, otherMasterKeys: [] },
+      { masterKey: makeKey(), otherMasterKeys: [wrong] },
+    ]) {
+      const message = findFault(() => createVault(keys));
+      expect(message).toContain('openssl rand -base64 32');
+      if (wrong !== '') expect(message).not.toContain(wrong);
+    }
+  },
+);
+
+describe('what is sealed', () => {
+  test('opens to what it was, whatever it is', () => {
+    const vault = makeVault();
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (secret, boundTo) => {
+        expect(vault.open(vault.seal(secret, boundTo), boundTo)).toBe(secret);
+      }),
+    );
+  });
+
+  test('by an earlier version of the proxy opens', () => {
+    const sealed = 'v1.453585b8.oVs-HUS_-aK2XMBW.7k9obSZCSRP_RgdqojSvtUcd-hpjHEpOfXg';
+    expect(makeVault(FIXED_KEY).open(sealed, 'here')).toBe('the secret');
+  });
+
+  test('names its form and its master key, and nothing else of either', () => {
+    const masterKey = makeKey();
+    const vault = makeVault(masterKey);
+    const sealed = vault.seal('the secret', 'here');
+    expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$/);
+    expect(sealed.split('.')[1]).toBe(vault.masterKeyId);
+    expect(sealed).not.toContain('secret');
+    // A name that is a piece of the key would give that piece away.
+    expect(Buffer.from(masterKey, 'base64').toString('hex')).not.toContain(vault.masterKeyId);
+  });
+
+  test('is never the same text twice', () => {
+    const vault = makeVault();
+    const sealed = Array.from({ length: 1_000 }, () => vault.seal('secret', 'here').split('.'));
+    expect(new Set(sealed.map(([, , nonce]) => nonce)).size).toBe(1_000);
+    expect(new Set(sealed.map(([, , , text]) => text)).size).toBe(1_000);
+  });
+
+  test('does not open for another use than it was sealed for', () => {
+    const vault = makeVault();
+    const sealed = vault.seal('secret', 'instance a');
+    expect(() => vault.open(sealed, 'instance b')).toThrow(VaultError);
+    expect(() => vault.open(sealed, '')).toThrow(VaultError);
+  });
+
+  test('does not open when one character of it was changed', () => {
+    const vault = makeVault();
+    const sealed = vault.seal('secret', 'here');
+    for (let index = 0; index < sealed.length; index++) {
+      // The last character carries bits that no byte has: another one of the same bits is the same text.
+      if (index === sealed.length - 1) continue;
+      const other = sealed[index] === 'A' ? 'B' : 'A';
+      const changed = sealed.slice(0, index) + other + sealed.slice(index + 1);
+      expect(() => vault.open(changed, 'here'), changed).toThrow(VaultError);
+    }
+  });
+
+  test('does not open when it was cut or lengthened', () => {
+    const vault = makeVault();
+    const sealed = vault.seal('secret', 'here');
+    for (let length = 0; length < sealed.length; length++) {
+      expect(() => vault.open(sealed.slice(0, length), 'here')).toThrow(VaultError);
+    }
+    for (const wrong of [`${sealed}AAAA`, `${sealed}\n`, ` ${sealed}`, `${sealed}.AAAA`]) {
+      expect(() => vault.open(wrong, 'here')).toThrow(VaultError);
+    }
+  });
+});
+
+describe('master keys', () => {
+  test('have a name that is the same in each process', () => {
+    const vault = makeVault(FIXED_KEY);
+    expect(vault.masterKeyId).toBe('453585b8');
+    expect(vault.knows('453585b8')).toBe(true);
+    expect(vault.knows('00000000')).toBe(false);
+  });
+
+  test('that are not there are told by name', () => {
+    const theirs = makeVault();
+    const ours = makeVault();
+    const message = findFault(() => ours.open(theirs.seal('secret', 'here'), 'here'));
+    expect(message).toContain(theirs.masterKeyId);
+    expect(message).toContain(ours.masterKeyId);
+    expect(message).toContain('vault.otherMasterKeys');
+  });
+
+  test('beside the current one open what they sealed, and seal nothing', () => {
+    const [old, current] = [makeKey(), makeKey()];
+    const before = makeVault(old);
+    const after = makeVault(current, [old]);
+    expect(after.open(before.seal('secret', 'here'), 'here')).toBe('secret');
+    expect(after.knows(before.masterKeyId)).toBe(true);
+    expect(() => before.open(after.seal('secret', 'here'), 'here')).toThrow(after.masterKeyId);
+  });
+});
+
+test('neither a vault nor its errors show a secret', () => {
+  const [old, current] = [makeKey(), makeKey()];
+  const vault = makeVault(current, [old]);
+  const sealed = vault.seal('the secret', 'here');
+  const shown = [vault, catchError(() => vault.open(sealed, 'elsewhere'))].map((value) =>
+    inspect(value, { depth: null, showHidden: true, getters: true }),
+  );
+  for (const secret of ['the secret', old, current]) expect(shown.join()).not.toContain(secret);
+});
+
+function catchError(act: () => unknown): unknown {
+  try {
+    return act();
+  } catch (error) {
+    return error;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Seals secrets under the operator's master key, so that whoever reads the store reads none of them. Knows neither the
+ * store nor what the secrets are for.
+ */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
+
+export interface Vault {
+  /** Name of the master key that seals. */
+  readonly masterKeyId: string;
+  /** True where what this master key has sealed can be opened. */
+  knows(masterKeyId: string): boolean;
+  /** A text that {@link open} opens only with the same `boundTo`: what the secret is, and for whom. */
+  seal(secret: string, boundTo: string): string;
+  /** Throws a {@link VaultError}. */
+  open(sealed: string, boundTo: string): string;
+}
+
+/** Stored secrets cannot be used as things are; the message is for the operator. */
+export class VaultError extends Error {
+  override readonly name = 'VaultError';
+}
+
+export interface MasterKeys {
+  /** 32 bytes in base64: seals, and opens. */
+  masterKey: string | null;
+  /** These open only. */
+  otherMasterKeys: readonly string[];
+}
+
+const MASTER_KEY_BYTES = 32;
+const CIPHER = 'aes-256-gcm';
+/** Random, since replicas share a key and no counter: good for 2^32 seals (NIST SP 800-38D 8.3). */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** `v1.<name of the master key>.<nonce>.<cipher text and tag>` */
+const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/;
+
+/** Null where there is no master key: nothing can be sealed then. */
+export function createVault({ masterKey, otherMasterKeys }: MasterKeys): Vault | null {
+  if (masterKey === null) return null;
+  const current = deriveKey(masterKey, 'vault.masterKey');
+  const others = otherMasterKeys.map((text) => deriveKey(text, 'vault.otherMasterKeys'));
+  const keys = new Map([...others, current].map(({ id, key }) => [id, key]));
+
+  return {
+    masterKeyId: current.id,
+    knows: (masterKeyId) => keys.has(masterKeyId),
+
+    seal(secret, boundTo) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, current.key, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(boundTo));
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `v1.${current.id}.${nonce.toString('base64url')}.${text.toString('base64url')}`;
+    },
+
+    open(sealed, boundTo) {
+      const [, id = '', nonce = '', text = ''] = SEALED.exec(sealed) ?? [];
+      if (id === '') throw new VaultError('A stored secret is not as this version of the proxy seals it.');
+      const key = keys.get(id);
+      if (key === undefined) throw new VaultError(explainUnknownKeys([id], current.id));
+      const bytes = Buffer.from(text, 'base64url');
+      const decipher = createDecipheriv(CIPHER, key, Buffer.from(nonce, 'base64url'), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAAD(Buffer.from(boundTo));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      try {
+        return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      } catch {
+        // That of node:crypto says nothing more.
+        throw new VaultError(
+          'A stored secret was changed, or moved to another place, by something other than this proxy: give it again.',
+        );
+      }
+    },
+  };
+}
+
+/** `currentId`: null where no master key is set. */
+export function explainUnknownKeys(ids: readonly string[], currentId: string | null): string {
+  const present = currentId === null ? 'no master key is set' : `vault.masterKey is ${currentId}`;
+  return (
+    `Stored instances are sealed under master keys that are not set here: ${ids.join(', ')} (${present}). ` +
+    'Set the right vault.masterKey, or add the missing ones to vault.otherMasterKeys; ' +
+    'where one is lost, docs/instances.md says what to do.'
+  );
+}
+
+/** The master key itself encrypts nothing: what is derived can be changed by version, and tells nothing of it. */
+function deriveKey(masterKey: string, setting: string): { id: string; key: KeyObject } {
+  const bytes = Buffer.from(masterKey, 'base64');
+  if (bytes.length !== MASTER_KEY_BYTES) {
+    throw new VaultError(
+      `${setting} must be ${MASTER_KEY_BYTES} random bytes in base64; make them with: openssl rand -base64 32`,
+    );
+  }
+  const derive = (purpose: string, length: number) =>
+    Buffer.from(hkdfSync('sha256', bytes, '', `erp-proxy vault v1 ${purpose}`, length));
+  return { id: derive('name', 4).toString('hex'), key: createSecretKey(derive('seal', 32)) };
+}

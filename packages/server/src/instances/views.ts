@@ -1,0 +1,138 @@
+/**
+ * What is handed out of a stored instance: to calls, to operators, to key care. What is open in it stands only as `apiKey`,
+ * which no log and no printer of objects can see.
+ */
+import type { InstanceProtocol } from '@erp-proxy/contract';
+import type { EgressTrust } from '../egress/dispatcher.ts';
+import type { StoredInstance } from '../stores/ports.ts';
+import type { Body } from './row.ts';
+import { trustOf } from './trust.ts';
+
+/** What a call needs to run on a stored instance. */
+export interface Instance {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly db: string;
+  readonly userId: number;
+  /** Cannot be enumerated, printed or copied with the other members. */
+  readonly apiKey: string;
+  readonly protocol: InstanceProtocol;
+  readonly timeoutMs: number | null;
+  readonly concurrency: number | null;
+  /** How its server is reached; null: like any other. */
+  readonly trust: EgressTrust | null;
+}
+
+/** An instance as anyone may see it. Times are milliseconds since 1970. */
+export interface InstanceRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly db: string;
+  readonly userId: number;
+  readonly protocol: InstanceProtocol;
+  readonly timeoutMs: number | null;
+  readonly concurrency: number | null;
+  readonly certificates: string | null;
+  readonly allowPrivate: boolean;
+  readonly key: {
+    /** Null: never, or nobody knows. */
+    readonly expiresAt: number | null;
+    readonly isExpiryKnown: boolean;
+    readonly rotate: boolean;
+    readonly failure: string | null;
+    readonly pendingStep: PendingKey['step'] | null;
+  };
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** From 1; each change adds 1. */
+  readonly version: number;
+}
+
+/** A second key at Odoo, while one takes over from the other. */
+export interface PendingKey {
+  /** Of `proving`: the new one, not used yet; of `revoking`: one that is to be removed at Odoo. Cannot be enumerated. */
+  readonly apiKey: string;
+  readonly step: 'proving' | 'revoking';
+  readonly since: number;
+  readonly expiresAt: number | null;
+}
+
+/** What key care works on. */
+export interface KeyState {
+  readonly record: InstanceRecord;
+  /** Cannot be enumerated. */
+  readonly apiKey: string;
+  readonly pending: PendingKey | null;
+}
+
+export function toInstance({ id, name }: StoredInstance, opened: Body): Instance {
+  const { url, db, protocol, concurrency, certificates } = opened;
+  return Object.assign(new KeyHolder(opened.api_key), {
+    id,
+    name,
+    url,
+    db,
+    userId: opened.user_id,
+    protocol,
+    timeoutMs: opened.timeout_ms,
+    concurrency,
+    trust: trustOf({ certificates, allowPrivate: opened.allow_private }),
+  });
+}
+
+export function toRecord(
+  { id, name, version }: Pick<StoredInstance, 'id' | 'name' | 'version'>,
+  body: Body,
+): InstanceRecord {
+  return {
+    id,
+    name,
+    url: body.url,
+    db: body.db,
+    userId: body.user_id,
+    protocol: body.protocol,
+    timeoutMs: body.timeout_ms,
+    concurrency: body.concurrency,
+    certificates: body.certificates,
+    allowPrivate: body.allow_private,
+    key: {
+      expiresAt: body.key_expires_at,
+      isExpiryKnown: body.is_expiry_known,
+      rotate: body.rotate_key,
+      failure: body.key_failure,
+      pendingStep: body.pending?.step ?? null,
+    },
+    createdAt: body.created_at,
+    updatedAt: body.updated_at,
+    version,
+  };
+}
+
+export function toKeyState(row: StoredInstance, opened: Body): KeyState {
+  const { api_key, pending } = opened;
+  return Object.assign(new KeyHolder(api_key), {
+    record: toRecord(row, opened),
+    pending:
+      pending &&
+      Object.assign(new KeyHolder(pending.api_key), {
+        step: pending.step,
+        since: pending.since,
+        expiresAt: pending.expires_at,
+      }),
+  });
+}
+
+/** A key that is there for those who ask for it by name: private members are neither printed nor copied nor serialised. */
+class KeyHolder {
+  readonly #apiKey: string;
+
+  constructor(apiKey: string) {
+    this.#apiKey = apiKey;
+  }
+
+  get apiKey(): string {
+    return this.#apiKey;
+  }
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it, test } from 'vitest';
+import { someMember, someString } from './strings.ts';
+
+const span = (text: string) => ({ start: 0, end: Buffer.byteLength(text) });
+
+it('visits every string once, names among them, and no byte of another', () => {
+  const text = '[ "a" , {"b\\"":["c",{"":"\\\\"}]},1.5,"é" ]';
+  const seen: string[] = [];
+  const bytes = Buffer.from(text);
+  const visit = (start: number, end: number) => {
+    seen.push(bytes.toString('utf8', start, end));
+    return false;
+  };
+  expect(someString(bytes, span(text), visit)).toBe(false);
+  expect(seen).toEqual(['"a"', '"b\\""', '"c"', '""', '"\\\\"', '"é"']);
+});
+
+it('stops at the first string that passes', () => {
+  let count = 0;
+  expect(someString(Buffer.from('["a","b","c"]'), span('["a","b","c"]'), () => ++count === 2)).toBe(true);
+  expect(count).toBe(2);
+});
+
+describe('a member of a name', () => {
+  const find = (text: string) => {
+    const values: string[] = [];
+    const bytes = Buffer.from(text);
+    someMember(bytes, span(text), 'fields', (at) => {
+      values.push(bytes.toString('utf8', at, at + 1));
+      return false;
+    });
+    return values;
+  };
+
+  test.each<[string, string[]]>([
+    ['{"fields":1}', ['1']],
+    ['[[{"a":{ "fields" : 1 }}],{"fields":[2]}]', ['1', '[']],
+    ['{"fields":{"fields":2},"fields":3}', ['{', '2', '3']],
+    ['{"f\\u0069elds":1,"\\u0066\\u0069\\u0065\\u006C\\u006c\\u0064\\u0073":2}', ['1']],
+    ['{"\\u0066\\u0069\\u0065\\u006C\\u0064\\u0073":2}', ['2']],
+  ])('is found however deep it stands, and however it is written: %s', (text, values) => {
+    expect(find(text)).toEqual(values);
+  });
+
+  test.each([
+    '["fields",{"a":"fields"}]',
+    '{"field":1,"fieldss":1,"Fields":1,"":1,"f\\u0069eld":1}',
+    '{"f\\\\u0069elds":1}',
+    '{"a":"\\"fields\\":1"}',
+    '"fields"',
+  ])('is not what only looks like it: %s', (text) => {
+    expect(find(text)).toEqual([]);
+  });
+});

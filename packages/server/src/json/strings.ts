@@ -1,0 +1,69 @@
+/**
+ * Looks at the strings within a value, members' names among them, in bytes that readDocument has already checked. Each byte is
+ * read once and nothing is decoded, so that a million strings cost no more than reading past them.
+ */
+import { skipWhiteSpace } from './scan.ts';
+import { skipString } from './skip.ts';
+import type { ByteRange } from './span.ts';
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+/** Turns an ASCII letter into its lower case. */
+const LOWER_CASE = 0x20;
+
+/** Whether any string passes; `test` gets the indexes of its opening quote and behind its closing one. */
+export function someString(
+  bytes: Uint8Array,
+  { start, end }: ByteRange,
+  test: (start: number, end: number) => boolean,
+): boolean {
+  let at = start;
+  while (at < end) {
+    if (bytes[at] !== QUOTE) {
+      at++;
+      continue;
+    }
+    const stringEnd = skipString(bytes, at);
+    if (test(at, stringEnd)) return true;
+    at = stringEnd;
+  }
+  return false;
+}
+
+/**
+ * Whether any member of this name, of an object at any depth, passes; `test` gets the index at which its value begins. The
+ * name is of ASCII characters.
+ */
+export function someMember(
+  bytes: Uint8Array,
+  range: ByteRange,
+  name: string,
+  test: (valueStart: number) => boolean,
+): boolean {
+  return someString(bytes, range, (start, end) => {
+    if (!isText(bytes, start, end, name)) return false;
+    const colon = skipWhiteSpace(bytes, end, range.end);
+    return bytes[colon] === COLON && test(skipWhiteSpace(bytes, colon + 1, range.end));
+  });
+}
+
+/** Whether these letters, in whatever case, stand at the index. */
+export function isWrittenAt(bytes: Uint8Array, at: number, letters: string): boolean {
+  for (let index = 0; index < letters.length; index++) {
+    if ((bytes[at + index]! | LOWER_CASE) !== (letters.charCodeAt(index) | LOWER_CASE)) return false;
+  }
+  return true;
+}
+
+/** Whether the string comes to this text, with or without escapes. */
+function isText(bytes: Uint8Array, start: number, end: number, text: string): boolean {
+  let at = start + 1;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (bytes[at] === code) at++;
+    else if (bytes[at] === BACKSLASH && isWrittenAt(bytes, at + 1, `u00${code.toString(16)}`)) at += 6;
+    else return false;
+  }
+  return at === end - 1;
+}

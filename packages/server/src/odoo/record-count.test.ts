@@ -1,0 +1,154 @@
+/** What reads can give, by their arguments; positions of `limit` are held to recorded signatures. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { countReads } from '../json/counted-bytes.fixture.ts';
+import { readArguments } from './arguments.fixture.ts';
+import type { Arguments } from './arguments.ts';
+import { isReadOnlyMethod } from './methods.ts';
+import { countRecords, findLimitPosition } from './record-count.ts';
+
+/** Counted as far as anyone could want. */
+const count = (method: string, call: Arguments, max = 1000) => countRecords('res.partner', method, call, max);
+
+describe('a method with a limit gives', () => {
+  test.each<[string, string, string, number | null]>([
+    ['search', '[[]]', '{}', null],
+    ['search', '[[], 0, 5]', '{}', 5],
+    ['search', '[[], 0, 5, "name", true, 1, 2]', '{}', 5],
+    ['search', '[[], 0, null]', '{}', null],
+    ['search', '[[], 0, 0]', '{}', null],
+    ['search', '[[]]', '{"limit": 7}', 7],
+    ['search', '[[]]', '{"limit": 1e3}', 1000],
+    ['search', '[[]]', '{"limit": 5.0}', 5],
+    ['search', '[[]]', '{"limit": -0.0}', null],
+    ['search', '[[]]', '{"limit": 1.5}', Number.NaN],
+    ['search', '[[]]', '{"limit": -1}', Number.NaN],
+    ['search', '[[]]', '{"limit": true}', Number.NaN],
+    ['search', '[[]]', '{"limit": ""}', Number.NaN],
+    ['search', '[[]]', '{"limit": []}', Number.NaN],
+    ['search', '[[]]', '{"limit": {}}', Number.NaN],
+    ['search', '[[]]', '{"limit": "5"}', Number.NaN],
+    ['search', '[[]]', '{"limit": 1e400}', Number.NaN],
+    ['search', '[[]]', '{"l\\u0069mit": 7}', 7],
+    // Odoo refuses it twice; what it would take is not for us to guess.
+    ['search', '[[], 0, 5]', '{"limit": 7}', 7],
+    ['search', '[[], 0, 5]', '{"limit": null}', null],
+    ['search', '[[], 0, 5]', '{"limit": "x"}', Number.NaN],
+    ['search_read', '[[], ["name"], 0, 5]', '{}', 5],
+    ['name_search', '["a"]', '{}', 100],
+    ['name_search', '["a"]', '{"limit": null}', null],
+    ['formatted_read_group', '[[], ["a"], [], [], 0, 5]', '{}', 5],
+    ['web_read_group', '[[], ["a"], [], 5]', '{}', 5],
+    ['web_read_group', '[[], ["a"], [], 5]', '{"auto_unfold": false}', 5],
+    [
+      'read_group',
+      '[["a", "=", ":array_agg"], ["id:count_distinct", "a:avg"], ["date:month"], 0, 5]',
+      '{}',
+      5,
+    ],
+  ])('%s %s %s: %s', (method, params, keyword, asked) => {
+    expect(count(method, readArguments(params, keyword))).toEqual({ asked, canLower: true });
+  });
+});
+
+describe('a method with ids gives', () => {
+  test.each<[string, string, string, number]>([
+    ['read', '[[1, 2, 3]]', '{}', 3],
+    ['read', '[7]', '{}', 1],
+    ['read', '[[]]', '{}', 0],
+    ['read', '[null]', '{}', 0],
+    ['read', '[]', '{}', 0],
+    ['read', '[[1], ["a", "b"]]', '{}', 1],
+    ['read', '[[[1, 2, 3]]]', '{}', Number.NaN],
+    ['read', '["123"]', '{}', Number.NaN],
+    ['read', '[["1", "2"]]', '{}', Number.NaN],
+    ['read', '[{"1": 1}]', '{}', Number.NaN],
+    ['read', '[true]', '{}', Number.NaN],
+    ['web_read', '[]', '{"ids": [1, 2]}', 2],
+    ['web_read', '[[1]]', '{"ids": [1, 2]}', 3],
+    ['name_get', '[[1, 2]]', '{}', 2],
+  ])('%s %s %s: %s', (method, params, keyword, asked) => {
+    expect(count(method, readArguments(params, keyword))?.asked).toBe(asked);
+  });
+});
+
+test('the search panel gives as many as its limit says, which it cannot be given: it would answer with an error', () => {
+  expect(count('search_panel_select_range', readArguments('["user_id"]', '{"limit": 7}'))).toEqual({
+    asked: 7,
+    canLower: false,
+  });
+});
+
+test('ids are counted to one more than may be given, and no further', () => {
+  const params = `[[${'1, '.repeat(5000)}1]]`;
+  const { positional, named } = readArguments(params);
+  const { bytes, reads } = countReads(`${params}{}`);
+  expect(count('read', { bytes, positional, named }, 10)).toEqual({ asked: 11, canLower: true });
+  expect(reads()).toBeLessThan(200);
+});
+
+test('the ids of read alone may be cut', () => {
+  expect(count('read', readArguments('[[1]]'))?.canLower).toBe(true);
+  expect(count('web_read', readArguments('[[1]]'))?.canLower).toBe(false);
+});
+
+test.each(['search_count', 'fields_get', 'has_access', 'get_views'])('%s gives no records', (method) => {
+  expect(count(method, readArguments('[[]]'))).toBeNull();
+});
+
+test.each([
+  ['formatted_read_grouping_sets', '[[], [["a"]]]', '{}'],
+  ['hierarchy_read', '[[], {}, "parent_id"]', '{"limit": 1}'],
+  ['get_gantt_data', '[[], ["user_id"], {}, 1]', '{}'],
+  ['search_panel_select_range', '["user_id"]', '{}'],
+  ['search_panel_select_multi_range', '["user_id"]', '{"limit": 0}'],
+  ['read_group', '[[], ["email:array_agg"], [], 0, 5]', '{}'],
+  ['read_group', '[[], ["emails:array_agg(email)"], [], 0, 5]', '{}'],
+  ['read_group', '[[], ["email:ARRAY_AGG"], [], 0, 5]', '{}'],
+  ['read_group', '[[], ["email:\\u0061rray_agg"], [], 0, 5]', '{}'],
+  ['read_group', '[[]]', '{"fields": {"email:array_agg": 1}, "groupby": [], "limit": 5}'],
+  ['web_read_group', '[[], ["email:array_agg"], ["a"], 5]', '{}'],
+  ['formatted_read_group', '[[], ["a"], ["id:recordset"], [], 0, 5]', '{}'],
+  ['formatted_read_group', '[[], ["a"]]', '{"aggregates": ["id:array_agg_distinct"], "limit": 5}'],
+  ['web_read_group', '[[], ["a"], ["a"], 5]', '{"expand": true}'],
+  ['web_read_group', '[[], ["a"], ["a"], 5, 0, "a", true, true]', '{}'],
+  ['web_read_group', '[[], ["a"], [], 5]', '{"unfold_read_specification": {}}'],
+])('%s %s %s cannot be bounded', (method, params, keyword) => {
+  expect(count(method, readArguments(params, keyword))).toEqual({ asked: null, canLower: false });
+});
+
+test.each(['16.0', '17.0', '18.0', '19.0'])('positions of `limit` are those that Odoo %s has', (version) => {
+  const file = new URL(`../../../sandbox/recordings/signatures-${version}.json`, import.meta.url);
+  const models: Record<string, Record<string, { params: string[]; ids: boolean }>> = JSON.parse(
+    readFileSync(file, 'utf8'),
+  );
+  const seen = new Set<string>();
+  for (const methods of Object.values(models)) {
+    for (const [method, { params, ids }] of Object.entries(methods)) {
+      const expected = findLimitPosition(method);
+      if (expected === null) continue;
+      seen.add(method);
+      expect({ method, ids, at: params.findIndex((param) => /^limit\b/.test(param)) }).toEqual({
+        method,
+        ids: false,
+        at: expected,
+      });
+    }
+  }
+  expect([...seen]).toEqual(
+    expect.arrayContaining(['search', 'search_read', 'name_search', 'web_search_read', 'read_group']),
+  );
+});
+
+test('no method that is known to only read is left without an answer, but one that has no bound', () => {
+  const file = new URL('../../../sandbox/recordings/signatures-19.0.json', import.meta.url);
+  const models: Record<string, Record<string, object>> = JSON.parse(readFileSync(file, 'utf8'));
+  const names = new Set(Object.values(models).flatMap(Object.keys));
+  const unbounded = [...names]
+    .filter((method) => isReadOnlyMethod(method))
+    .filter(
+      (method) => count(method, readArguments('[[1]]'))?.asked === null && findLimitPosition(method) === null,
+    );
+  expect(unbounded).toEqual(['formatted_read_grouping_sets']);
+  expect(countRecords('res.users', 'has_group', readArguments('[]'), 5)).toBeNull();
+});

@@ -1,0 +1,155 @@
+/**
+ * How many records a read gives at most, as far as its arguments tell, and where its limit stands. Positions are the same in
+ * every version from 14 (FACTS 6.3, 13.13). Knows no policy.
+ */
+import { readElements } from '../json/elements.ts';
+import { readInteger } from '../json/number.ts';
+import type { JsonSpan } from '../json/span.ts';
+import { isWrittenAt } from '../json/strings.ts';
+import { type Arguments, findArgument } from './arguments.ts';
+import { isGrouping, someGroupingText } from './grouping.ts';
+import { isReadOnlyMethod } from './methods.ts';
+
+export interface RecordCount {
+  /** Most that the call can give. Null: all there are; NaN: what it says is no number of records. */
+  asked: number | null;
+  /** True where fewer can be asked for without changing what is meant. */
+  canLower: boolean;
+}
+
+/** What bounds the records of a read. */
+type Bound =
+  /** It gives none, or only counts them. */
+  | 'none'
+  /** Its ids, which must not be cut: an answer stands for each. */
+  | 'ids'
+  /** Its ids, of which the first are as good. */
+  | 'ids_cut'
+  /** Its limit, which is always named; it answers with an error where there are more. */
+  | 'limit_named'
+  /** Its limit: where it stands among the positional arguments, and what Odoo takes where it is left out. */
+  | { position: number; standard: number | null }
+  /** Nothing. */
+  | 'unbounded';
+
+const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
+  ['read', 'ids_cut'],
+  ['web_read', 'ids'],
+  ['name_get', 'ids'],
+  ['get_metadata', 'ids'],
+  ['exists', 'ids'],
+  ['search', { position: 2, standard: null }],
+  ['search_read', { position: 3, standard: null }],
+  ['search_fetch', { position: 3, standard: null }],
+  ['web_search_read', { position: 3, standard: null }],
+  ['name_search', { position: 3, standard: 100 }],
+  ['web_name_search', { position: 4, standard: 100 }],
+  ['read_group', { position: 4, standard: null }],
+  ['web_read_group', { position: 3, standard: null }],
+  ['formatted_read_group', { position: 5, standard: null }],
+  ['search_panel_select_range', 'limit_named'],
+  ['search_panel_select_multi_range', 'limit_named'],
+  ['formatted_read_grouping_sets', 'unbounded'],
+  // Of the modules web_hierarchy and web_gantt.
+  ['hierarchy_read', 'unbounded'],
+  ['get_gantt_data', 'unbounded'],
+  ['search_count', 'none'],
+  ['read_progress_bar', 'none'],
+  ['get_views', 'none'],
+  ['fields_get', 'none'],
+  ['has_access', 'none'],
+  ['check_access', 'none'],
+  ['check_access_rights', 'none'],
+  ['check_access_rule', 'none'],
+  ['context_get', 'none'],
+  ['has_group', 'none'],
+]);
+
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+
+/** With these `web_read_group` gives records of each group too, beyond any limit; the first also by position, up to 16. */
+const UNFOLDING = ['expand', 'auto_unfold', 'opening_info', 'unfold_read_specification'];
+const EXPAND_POSITION = 7;
+
+/** Of these a group holds one value for each of its records. */
+const LISTING_AGGREGATES = [':array_agg', ':recordset'];
+
+/**
+ * Null where the method is not known to give records. One that only reads, in a way that is not known here, gives all there
+ * are. Ids are counted to one more than `max`.
+ */
+export function countRecords(
+  model: string,
+  method: string,
+  call: Arguments,
+  max: number,
+): RecordCount | null {
+  const bound = BOUNDS.get(method) ?? (isReadOnlyMethod(method, model) ? 'unbounded' : 'none');
+  if (bound === 'none') return null;
+  if (bound === 'unbounded' || isUnfolding(method, call) || listsInGroups(method, call))
+    return { asked: null, canLower: false };
+  if (bound === 'ids' || bound === 'ids_cut') {
+    const counts = findArgument(call, 0, 'ids').map((ids) => countIds(call.bytes, ids, max));
+    return { asked: counts.reduce((sum, count) => sum + count, 0), canLower: bound === 'ids_cut' };
+  }
+  const [position, standard] = bound === 'limit_named' ? [null, null] : [bound.position, bound.standard];
+  const limits = findArgument(call, position, 'limit').map((limit) => readLimit(call.bytes, limit));
+  return { asked: limits.length === 0 ? standard : findLargest(limits), canLower: position !== null };
+}
+
+/** Where the limit of a method stands among the positional arguments; null where it takes none. */
+export function findLimitPosition(method: string): number | null {
+  const bound = BOUNDS.get(method);
+  return typeof bound === 'object' ? bound.position : null;
+}
+
+function isUnfolding(method: string, { positional, named }: Arguments): boolean {
+  if (method !== 'web_read_group') return false;
+  const expand = positional[EXPAND_POSITION];
+  const values = named.filter(({ name }) => UNFOLDING.includes(name)).map(({ value }) => value);
+  return [...(expand ? [expand] : []), ...values].some(({ kind }) => kind !== 'null' && kind !== 'false');
+}
+
+/** No name of a field or an aggregate has an escape: what has one cannot be told. */
+function listsInGroups(method: string, call: Arguments): boolean {
+  const { bytes } = call;
+  return (
+    isGrouping(method) &&
+    someGroupingText(call, (start, end) => {
+      for (let at = start; at < end; at++) {
+        if (bytes[at] === BACKSLASH) return true;
+        if (bytes[at] === COLON && LISTING_AGGREGATES.some((word) => isWrittenAt(bytes, at, word)))
+          return true;
+      }
+      return false;
+    })
+  );
+}
+
+function countIds(bytes: Uint8Array, ids: JsonSpan, max: number): number {
+  if (ids.kind === 'null' || ids.kind === 'false') return 0;
+  if (ids.kind === 'number') return 1;
+  // Odoo would take the characters of a text, or the keys of an object, for ids.
+  if (ids.kind !== 'array') return Number.NaN;
+  let count = 0;
+  readElements(bytes, ids, (id) => {
+    count = id.kind === 'number' ? count + 1 : Number.NaN;
+    return count <= max;
+  });
+  return count;
+}
+
+/** As Odoo takes it: 0, null and false are no limit. */
+function readLimit(bytes: Uint8Array, value: JsonSpan): number | null {
+  if (value.kind === 'null' || value.kind === 'false') return null;
+  const limit = readInteger(bytes, value);
+  if (limit === null || limit < 0) return Number.NaN;
+  return limit === 0 || limit === 0n ? null : Number(limit);
+}
+
+function findLargest(limits: readonly (number | null)[]): number | null {
+  if (limits.some(Number.isNaN)) return Number.NaN;
+  const numbers = limits.filter((limit) => limit !== null);
+  return numbers.length < limits.length ? null : Math.max(...numbers);
+}

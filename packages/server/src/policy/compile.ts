@@ -1,0 +1,59 @@
+/** Makes a policy ready to decide by: what a decision can know beforehand is worked out here, once a policy. */
+import type { Policy } from '@erp-proxy/contract';
+import { isInBlock, parseAddress, parseBlock } from '../egress/address.ts';
+import { compileOrigins } from './origin-pattern.ts';
+import { compileGlob, compilePatterns, type Patterns } from './pattern.ts';
+
+type Test<Value> = (value: Value) => boolean;
+
+export interface CompiledPolicy {
+  readonly policy: Policy;
+  readonly allowsInstance: Test<string>;
+  readonly allowsOrigin: Test<string>;
+  readonly allowsDb: Test<string>;
+  readonly allowsAddress: Test<string>;
+  readonly allowsBrowserOrigin: Test<string>;
+  readonly allowsCompany: Test<number>;
+  /** In the order of the policy; several may match one model. */
+  readonly models: readonly ModelRule[];
+}
+
+export interface ModelRule {
+  /** e.g. `models["sale.*"]`. */
+  readonly name: string;
+  readonly pattern: string;
+  readonly matches: Test<string>;
+  readonly methods: Patterns;
+}
+
+/** `policy` is one that parsePolicy took. */
+export function compilePolicy(policy: Policy): CompiledPolicy {
+  const { instances = [], origins = [], dbs = ['*'], models, companies, cidrs, cors_origins = [] } = policy;
+  const instanceNames = compilePatterns(instances);
+  const databases = compilePatterns(dbs);
+  const companyIds = companies && new Set(companies);
+  return {
+    policy,
+    allowsInstance: (name) => instanceNames.find(name) !== undefined,
+    allowsOrigin: compileOrigins(origins),
+    allowsDb: (db) => databases.find(db) !== undefined,
+    allowsAddress: cidrs === undefined ? () => true : compileNetworks(cidrs),
+    allowsBrowserOrigin: compileOrigins(cors_origins),
+    allowsCompany: (id) => companyIds?.has(id) ?? true,
+    models: Object.entries(models).map(([pattern, methods]) => ({
+      name: `models[${JSON.stringify(pattern)}]`,
+      pattern,
+      matches: compileGlob(pattern),
+      methods: compilePatterns(methods),
+    })),
+  };
+}
+
+/** IPv4 addresses that came as IPv6 are IPv4 to both functions of egress/. */
+function compileNetworks(cidrs: readonly string[]): Test<string> {
+  const blocks = cidrs.map(parseBlock).filter((block) => block !== null);
+  return (address) => {
+    const bytes = parseAddress(address);
+    return bytes !== null && blocks.some((block) => isInBlock(bytes, block));
+  };
+}

@@ -1,0 +1,265 @@
+/** Decisions, each by the rule that it must name. What a call's bytes come to is the authorize step's test. */
+import type { Policy } from '@erp-proxy/contract';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compilePolicy } from './compile.ts';
+import {
+  type Caller,
+  type Decision,
+  decide,
+  decideCaller,
+  decideServer,
+  type PolicyRequest,
+} from './decide.ts';
+import { parsePolicy } from './parse.ts';
+import { compileGlob } from './pattern.ts';
+
+const POLICY: Policy = {
+  instances: ['prod', 'shop-*'],
+  origins: ['https://erp.example.com'],
+  models: { 'res.partner': ['read', 'search*'], 'sale.*': ['*'] },
+};
+
+const REQUEST: PolicyRequest = {
+  server: { instance: 'prod' },
+  model: 'res.partner',
+  method: 'read',
+  isReadOnly: true,
+  sensitivity: null,
+  readsRelated: () => false,
+  countRecords: () => null,
+  readCompanies: () => ({ allowed: null, others: [] }),
+};
+
+function judge(policy: Partial<Policy>, request: Partial<PolicyRequest>): Decision {
+  const parsed = parsePolicy({ ...POLICY, ...policy });
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+  return decide(compilePolicy(parsed.policy), { ...REQUEST, ...request });
+}
+
+/** The rule that denies; null where the call is allowed. */
+function findRule(policy: Partial<Policy>, request: Partial<PolicyRequest>): string | null {
+  const decision = judge(policy, request);
+  return decision.allowed ? null : decision.rule;
+}
+
+test('allows what a server rule and a model rule name, and says by which model rule', () => {
+  expect(judge({}, {})).toEqual({ allowed: true, rule: 'models["res.partner"]', sets: {} });
+  expect(judge({}, { model: 'sale.order', method: 'action_confirm' })).toMatchObject({
+    rule: 'models["sale.*"]',
+  });
+});
+
+describe('denies by', () => {
+  test.each<[string, Partial<Policy>, Partial<PolicyRequest>]>([
+    ['instances', {}, { server: { instance: 'test' } }],
+    ['instances', {}, { server: { instance: 'PROD' } }],
+    ['origins', {}, { server: { origin: 'https://other.example.com', db: 'prod' } }],
+    ['origins', {}, { server: { origin: 'https://erp.example.com:8443', db: 'prod' } }],
+    ['origins', {}, { server: { origin: 'http://erp.example.com', db: 'prod' } }],
+    ['dbs', { dbs: ['prod'] }, { server: { origin: 'https://erp.example.com', db: 'test' } }],
+    ['models', {}, { model: 'res.users' }],
+    ['models', {}, { model: 'RES.PARTNER' }],
+    ['models', {}, { model: 'sale' }],
+    ['models["res.partner"]', {}, { method: 'write' }],
+    ['models["res.partner"]', {}, { method: 'READ' }],
+    ['sensitive_methods', {}, { model: 'sale.order', method: 'load', sensitivity: 'is so' }],
+    [
+      'sensitive_methods',
+      { models: { 'sale.*': ['load'] } },
+      { model: 'sale.order', method: 'load', sensitivity: 'is so' },
+    ],
+    [
+      'sensitive_methods',
+      { models: { 'sale.order': ['lo*'] } },
+      { model: 'sale.order', method: 'load', sensitivity: 'is so' },
+    ],
+    ['models', { models: { '*': ['*'] } }, { readsRelated: () => true }],
+    ['read_only', { read_only: true }, { model: 'sale.order', method: 'action_confirm', isReadOnly: false }],
+    ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: [1, 2], others: [] }) }],
+    ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: [Number.NaN], others: [] }) }],
+    ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: null, others: [2] }) }],
+    ['limit_max', { limit_max: 5 }, { countRecords: () => ({ asked: 6, canLower: false }) }],
+    ['limit_max', { limit_max: 5 }, { countRecords: () => ({ asked: null, canLower: false }) }],
+    ['limit_max', { limit_max: 5 }, { countRecords: () => ({ asked: Number.NaN, canLower: true }) }],
+  ])('%s: %j %j', (rule, policy, request) => {
+    expect(findRule(policy, request)).toBe(rule);
+  });
+});
+
+describe('allows', () => {
+  test.each<[string, Partial<Policy>, Partial<PolicyRequest>]>([
+    ['an instance by pattern', {}, { server: { instance: 'shop-1' } }],
+    ['an origin, in any database', {}, { server: { origin: 'https://erp.example.com', db: 'any' } }],
+    [
+      'an origin with its standard port written out',
+      { origins: ['https://ERP.example.com:443'] },
+      { server: { origin: 'https://erp.example.com', db: 'any' } },
+    ],
+    [
+      'an origin by pattern',
+      { origins: ['https://*.example.com:8069'] },
+      { server: { origin: 'https://a.b.example.com:8069', db: 'any' } },
+    ],
+    [
+      'what any of several patterns of a model allows',
+      { models: { 'res.*': ['write'], 'res.partner': ['read'] } },
+      {},
+    ],
+    [
+      'a sensitive method that is named',
+      { models: { 'sale.order': ['load'], '*': ['*'] } },
+      { model: 'sale.order', method: 'load', sensitivity: 'is so' },
+    ],
+    [
+      'fields of any model where the method is named for all',
+      { models: { '*': ['read'] } },
+      { readsRelated: () => true },
+    ],
+    [
+      'companies that are named',
+      { companies: [1, 2] },
+      { readCompanies: () => ({ allowed: [2], others: [1] }) },
+    ],
+  ])('%s', (_, policy, request) => {
+    expect(findRule(policy, request)).toBeNull();
+  });
+});
+
+test('sets what the caller left out or asked too much of, and nothing else', () => {
+  const policy = { companies: [3, 1], limit_max: 5 };
+  const ask = (asked: number | null, allowed: number[] | null): Partial<PolicyRequest> => ({
+    countRecords: () => ({ asked, canLower: true }),
+    readCompanies: () => ({ allowed, others: [] }),
+  });
+  const findSets = (request: Partial<PolicyRequest>) => {
+    const decision = judge(policy, request);
+    return decision.allowed && decision.sets;
+  };
+  expect(findSets(ask(null, null))).toEqual({ limit: 5, allowed_company_ids: [3, 1] });
+  expect(findSets(ask(6, [1]))).toEqual({ limit: 5 });
+  expect(findSets(ask(5, [1]))).toEqual({});
+  expect(findSets({ readCompanies: () => ({ allowed: [1], others: [] }) })).toEqual({});
+});
+
+test('looks through the arguments last, and only for what the policy narrows', () => {
+  const asked: string[] = [];
+  const request: Partial<PolicyRequest> = {
+    readsRelated: () => asked.push('related') < 0,
+    countRecords: (max) => {
+      asked.push(`records to ${max}`);
+      return null;
+    },
+    readCompanies: () => {
+      asked.push('companies');
+      return { allowed: [1], others: [] };
+    },
+  };
+  const full = { companies: [1], limit_max: 5 };
+  judge(full, { ...request, server: { instance: 'test' } });
+  judge(full, { ...request, model: 'res.users' });
+  judge(full, { ...request, method: 'write' });
+  judge(full, { ...request, model: 'sale.order', sensitivity: 'is so' });
+  judge({ ...full, read_only: true }, { ...request, model: 'sale.order', isReadOnly: false });
+  judge({ models: { '*': ['read'] } }, request);
+  expect(asked).toEqual([]);
+  judge(full, request);
+  expect(asked).toEqual(['related', 'companies', 'records to 5']);
+});
+
+describe('a caller', () => {
+  const judgeCaller = (policy: Partial<Policy>, caller: Partial<Caller>) =>
+    decideCaller(compilePolicy({ ...POLICY, ...policy }), { address: null, browserOrigin: null, ...caller });
+
+  test.each<[string, Partial<Policy>, Partial<Caller>]>([
+    ['cidrs', { cidrs: ['10.0.0.0/8'] }, { address: '11.0.0.1' }],
+    ['cidrs', { cidrs: ['10.0.0.0/8'] }, { address: '::10.0.0.1' }],
+    ['cidrs', { cidrs: ['10.0.0.0/8'] }, { address: 'nowhere' }],
+    ['cidrs', { cidrs: ['::/0'] }, { address: '::ffff:10.0.0.1' }],
+    ['cors_origins', {}, { browserOrigin: 'https://shop.example.com' }],
+    ['cors_origins', { cors_origins: ['https://shop.example.com'] }, { browserOrigin: 'null' }],
+    ['cors_origins', { cors_origins: ['https://*.example.com'] }, { browserOrigin: 'https://example.com' }],
+    [
+      'cors_origins',
+      { cors_origins: ['https://shop.*'] },
+      { browserOrigin: 'https://a.com, https://shop.com' },
+    ],
+  ])('is denied by %s: %j %j', (rule, policy, caller) => {
+    expect(judgeCaller(policy, caller)).toMatchObject({ allowed: false, rule });
+  });
+
+  test.each<[string, Partial<Policy>, Partial<Caller>]>([
+    ['of a policy that names none', {}, { address: '10.1.2.3' }],
+    ['an IPv4 address that came as IPv6', { cidrs: ['10.0.0.0/8'] }, { address: '::ffff:10.1.2.3' }],
+    ['a network that is written as IPv6', { cidrs: ['::ffff:10.0.0.0/104'] }, { address: '10.1.2.3' }],
+    ['an address that is not looked at', { cidrs: ['10.0.0.0/8'] }, { address: null }],
+    [
+      'a browser origin',
+      { cors_origins: ['https://*.example.com'] },
+      { browserOrigin: 'https://a.example.com' },
+    ],
+    ['any browser origin', { cors_origins: ['*'] }, { browserOrigin: 'null' }],
+  ])('may call: %s', (_, policy, caller) => {
+    expect(judgeCaller(policy, caller)).toBeNull();
+  });
+});
+
+test('a question about a server looks at nothing but the server', () => {
+  const compiled = compilePolicy({ ...POLICY, dbs: ['prod'], cidrs: ['10.0.0.0/8'] });
+  const ask = (origin: string) => decideServer(compiled, { origin, db: null });
+  expect(ask('https://erp.example.com')).toMatchObject({ allowed: true });
+  expect(ask('https://other.example.com')).toMatchObject({ rule: 'origins' });
+});
+
+test('a denial says nothing of what else the policy holds', () => {
+  const policy = {
+    models: { 'res.partner': ['read'], 'hr.secret': ['read'] },
+    companies: [77],
+    cidrs: ['10.9.8.0/24'],
+    dbs: ['hidden'],
+  };
+  const requests: Partial<PolicyRequest>[] = [
+    { server: { instance: 'test' } },
+    { server: { origin: 'https://other.example.com', db: 'a' } },
+    { server: { origin: 'https://erp.example.com', db: 'a' } },
+    { model: 'a.b' },
+    { method: 'write' },
+    { readCompanies: () => ({ allowed: [1], others: [] }) },
+  ];
+  const caller = decideCaller(compilePolicy({ ...POLICY, ...policy }), {
+    address: '11.0.0.1',
+    browserOrigin: null,
+  });
+  for (const decision of [...requests.map((request) => judge(policy, request)), caller]) {
+    expect(decision?.allowed).toBe(false);
+    expect(JSON.stringify(decision)).not.toMatch(/hr\.secret|77|10\.9\.8|hidden|shop-/);
+  }
+});
+
+describe('a pattern', () => {
+  test('matches what a regular expression of it matches', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 12 });
+    const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*'), maxLength: 8 });
+    fc.assert(
+      fc.property(pattern, text, (glob, value) => {
+        const expression = new RegExp(`^${glob.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
+        expect(compileGlob(glob)(value)).toBe(expression.test(value));
+      }),
+      {
+        numRuns: 2000,
+        examples: [
+          ['a*b*b', 'ab'],
+          ['a*a', 'a'],
+          ['*', ''],
+        ],
+      },
+    );
+  });
+
+  test('is done in time that grows with the text, however many `*` it has', () => {
+    const isMatch = compileGlob(`${'*a'.repeat(100)}*b`);
+    // Going back, this would take longer than the universe has been there; a pass over it takes no time worth mention.
+    expect(isMatch('a'.repeat(1_000_000))).toBe(false);
+    expect(isMatch(`${'a'.repeat(1_000_000)}b`)).toBe(true);
+  });
+});

@@ -1,0 +1,61 @@
+/** Patterns of origins: a scheme, a host in which `*` stands for any text, and a port. `*` alone is any origin. */
+import { compileGlob } from './pattern.ts';
+
+const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9_.*-]+)(?::(\d{1,5}))?$/i;
+const STANDARD_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' };
+
+interface OriginParts {
+  scheme: string;
+  host: string;
+  port: string;
+}
+
+/** Whether an origin, as `URL.origin` or a browser prints it, is one that any of the patterns means. */
+export function compileOrigins(patterns: readonly string[]): (origin: string) => boolean {
+  const compiled = patterns.map(compileOrigin);
+  return (origin) => {
+    const parts = readParts(origin);
+    return compiled.some((isMatch) => isMatch(parts));
+  };
+}
+
+function compileOrigin(pattern: string): (origin: OriginParts | null) => boolean {
+  if (pattern === '*') return () => true;
+  const wanted = readParts(pattern);
+  if (wanted === null) return () => false;
+  const isHost = compileGlob(wanted.host);
+  return (origin) =>
+    origin !== null && origin.scheme === wanted.scheme && origin.port === wanted.port && isHost(origin.host);
+}
+
+/** What is wrong with a pattern; null where nothing is. */
+export function findOriginFault(pattern: string, schemes: readonly string[] | 'any'): string | null {
+  if (pattern === '*') return null;
+  const parts = readParts(pattern);
+  if (parts === null) {
+    return 'must be an origin: scheme://host or scheme://host:port, nothing behind it, with `*` for any text in the host';
+  }
+  if (schemes !== 'any' && !schemes.includes(parts.scheme))
+    return `must begin with ${schemes.join(':// or ')}://`;
+  if (Number(parts.port) > 65_535) return 'must have a port of at most 65535';
+  const printed = printHost(parts.host);
+  if (printed === parts.host) return null;
+  return `can never match: its host is ${printed === null ? 'none' : `written as ${printed}`}`;
+}
+
+/** As a URL prints it, e.g. `127.0.0.1` for `0x7f.1`; null where it cannot be a host. */
+function printHost(host: string): string | null {
+  // With a letter in its place `*` is no part of an address, with a digit it can be.
+  for (const stand of ['a', '1']) {
+    const printed = URL.parse(`http://${host.replaceAll('*', stand)}/`)?.hostname;
+    if (printed === undefined) continue;
+    return printed === host.replaceAll('*', stand) ? host : printed;
+  }
+  return null;
+}
+
+function readParts(origin: string): OriginParts | null {
+  const [, scheme, host, port] = ORIGIN.exec(origin.toLowerCase()) ?? [];
+  if (scheme === undefined || host === undefined) return null;
+  return { scheme, host, port: port ?? STANDARD_PORTS[scheme] ?? '' };
+}

@@ -1,0 +1,155 @@
+/** Policies that are taken as they are, and all that is wrong with those that are not. */
+import type { Policy } from '@erp-proxy/contract';
+import { describe, expect, test } from 'vitest';
+import { parsePolicy } from './parse.ts';
+
+const GOOD: Policy = { instances: ['prod'], models: { 'res.partner': ['read'] } };
+
+/** `path: message` of each fault. */
+function listFaults(value: unknown): string[] {
+  const parsed = parsePolicy(value);
+  return 'faults' in parsed ? parsed.faults.map(({ path, message }) => `${path}: ${message}`) : [];
+}
+
+test('takes every member as it was written', () => {
+  const policy: Policy = {
+    instances: ['prod', 'shop-*'],
+    origins: [
+      'https://erp.example.com',
+      'https://*.example.com:8069',
+      'http://10.0.0.*',
+      'http://[::1]:8069',
+      '*',
+    ],
+    dbs: ['prod', 'test_*'],
+    models: { 'res.partner': ['read', 'search*', '*'], 'sale.*': ['*'], '*': ['fields_get'] },
+    read_only: false,
+    companies: [3, 1],
+    limit_max: 100,
+    rate: { requests: 10, seconds: 60, burst: 20 },
+    concurrency: 4,
+    cidrs: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '0.0.0.0/0', '::ffff:10.0.0.0/104'],
+    cors_origins: ['https://shop.example.com', 'capacitor://localhost'],
+  };
+  expect(parsePolicy(policy)).toEqual({ policy });
+  expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toEqual({ policy });
+});
+
+test('names all faults at once, each with its path', () => {
+  const faults = listFaults({
+    instances: [],
+    orgins: ['https://erp.example.com'],
+    models: { 'res.*': ['read', 'wri?e'], 'sale order': ['read'] },
+    companies: [0],
+    limit_max: 0,
+    rate: { request: 1, seconds: 60, burst: 0 },
+  });
+  const paths = faults.map((fault) => fault.slice(0, fault.indexOf(': ')));
+  expect(paths.sort()).toEqual(
+    [
+      'companies[0]',
+      'instances',
+      'limit_max',
+      'models["res.*"][1]',
+      'models["sale order"]',
+      'orgins',
+      'rate.burst',
+      'rate.request',
+      'rate.requests',
+    ].sort(),
+  );
+  expect(faults).toContain('orgins: is not known; did you mean `origins`?');
+});
+
+describe('refuses', () => {
+  test.each([null, 'read', 7, ['read']])('what is no object: %j', (value) => {
+    expect(listFaults(value)).toHaveLength(1);
+  });
+
+  test.each(['a?', 'a**', '[ab]', '!a', '{a,b}'])('wildcards other than `*`: %s', (pattern) => {
+    const message = '`*` is the only wildcard, and stands for any text';
+    expect(listFaults({ ...GOOD, instances: [pattern] })).toEqual([`instances[0]: ${message}`]);
+    expect(listFaults({ ...GOOD, models: { 'res.partner': [pattern] } })).toEqual([
+      `models["res.partner"][0]: ${message}`,
+    ]);
+    expect(listFaults({ ...GOOD, models: { [pattern]: ['read'] } })).toEqual([
+      `models[${JSON.stringify(pattern)}]: ${message}`,
+    ]);
+  });
+
+  test.each<[string, object, string]>([
+    ['no server', { models: GOOD.models }, ''],
+    ['no models', { instances: ['prod'] }, 'models'],
+    ['models without an entry', { ...GOOD, models: {} }, 'models'],
+    ['a model without methods', { ...GOOD, models: { 'res.partner': [] } }, 'models["res.partner"]'],
+    ['databases where no call may bring any', { ...GOOD, dbs: ['prod'] }, 'dbs'],
+    [
+      'a method that writes in a policy that only reads',
+      { ...GOOD, read_only: true, models: { 'sale.*': ['read', 'write'] } },
+      'models["sale.*"][1]',
+    ],
+    [
+      'a method that no call can name',
+      { ...GOOD, models: { 'res.partner': ['_read'] } },
+      'models["res.partner"][0]',
+    ],
+    [
+      'the word that stands for `fn_name`',
+      { ...GOOD, models: { 'res.partner': ['call_method'] } },
+      'models["res.partner"][0]',
+    ],
+    ['an entry twice', { ...GOOD, instances: ['prod', 'prod'] }, 'instances[1]'],
+    ['an entry that is no text', { ...GOOD, instances: [7] }, 'instances[0]'],
+    ['an empty entry', { ...GOOD, instances: [''] }, 'instances[0]'],
+    ['an entry that is too long', { ...GOOD, instances: ['a'.repeat(201)] }, 'instances[0]'],
+    ['a list that is none', { ...GOOD, instances: 'prod' }, 'instances'],
+    ['read_only that is neither', { ...GOOD, read_only: 'yes' }, 'read_only'],
+    ['a limit that is no integer', { ...GOOD, limit_max: 1.5 }, 'limit_max'],
+    ['no call at once', { ...GOOD, concurrency: 0 }, 'concurrency'],
+    ['a rate without its time', { ...GOOD, rate: { requests: 5 } }, 'rate.seconds'],
+    ['no companies', { ...GOOD, companies: [] }, 'companies'],
+    ['a company twice', { ...GOOD, companies: [1, 1] }, 'companies[1]'],
+    ['no addresses', { ...GOOD, cidrs: [] }, 'cidrs'],
+    ['no browser origins', { ...GOOD, cors_origins: [] }, 'cors_origins'],
+  ])('%s', (_, value, path) => {
+    expect(listFaults(value).map((fault) => fault.slice(0, fault.indexOf(': ')))).toEqual([path]);
+  });
+
+  test.each(['10.0.0.1/8', '10.0.0.0/33', '10.0.0', '0x7f.1', 'erp.example.com', 'fe80::1%eth0', '10.*'])(
+    'as a network: %s',
+    (cidr) => {
+      expect(listFaults({ ...GOOD, cidrs: [cidr] })).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    'erp.example.com',
+    'https://erp.example.com/',
+    'https://erp.example.com/odoo',
+    'https://user@erp.example.com',
+    'https://erp.example.com:99999',
+    'https://erp.example.com:*',
+    '*://erp.example.com',
+    'ftp://erp.example.com',
+    'http://0x7f.1',
+    'http://127.1',
+    'https://bücher.example',
+    'https://erp .example.com',
+  ])('as an origin: %s', (origin) => {
+    expect(listFaults({ ...GOOD, origins: [origin] })).toHaveLength(1);
+  });
+
+  test('more than a thousand entries, in one sentence', () => {
+    const many = Array.from({ length: 1001 }, (_, index) => `i${index}?`);
+    expect(listFaults({ ...GOOD, instances: many })).toHaveLength(1);
+    expect(listFaults({ ...GOOD, models: { a: many.slice(500), b: many.slice(0, 500) } })).toHaveLength(1);
+    expect(listFaults(Object.fromEntries(many.map((name) => [name, 1])))).toHaveLength(1);
+  });
+});
+
+test('does not take names of the language for members', () => {
+  const value: unknown = JSON.parse(
+    '{"instances":["prod"],"models":{"a":["read"]},"__proto__":{},"constructor":1}',
+  );
+  expect(listFaults(value).map((fault) => fault.split(':')[0])).toEqual(['__proto__', 'constructor']);
+});

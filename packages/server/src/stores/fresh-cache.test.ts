@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FreshCache, STALE_MS } from './fresh-cache.ts';
+import type { Awaitable, ChangeListener } from './ports.ts';
+
+interface Row {
+  text: string;
+}
+
+let rows: Map<string, Row>;
+let reads: number;
+let tell: ChangeListener;
+let store: { watch(listener: ChangeListener): void; isWatching: boolean };
+let time: number;
+let cache: FreshCache<Row, Row>;
+let read: (id: string) => Awaitable<Row | null>;
+
+beforeEach(() => {
+  rows = new Map([['a', { text: 'first' }]]);
+  reads = 0;
+  read = (id) => {
+    reads++;
+    return rows.get(id) ?? null;
+  };
+  time = 0;
+  store = {
+    isWatching: true,
+    watch(listener) {
+      tell = listener;
+    },
+  };
+  cache = new FreshCache<Row, Row>({
+    max: 2,
+    kind: 'key',
+    store,
+    read: (id) => read(id),
+    open(row) {
+      if (row.text === 'bad') throw new Error('a bad row');
+      return row;
+    },
+    nowMs: () => time,
+  });
+});
+afterEach(() => cache.close());
+
+test('gives what was read until the store tells of a change of it', async () => {
+  expect(cache.find('a')).toBeUndefined();
+  expect(cache.load('a')).toEqual({ text: 'first' });
+  time += 10 * STALE_MS;
+  expect(cache.find('a')).toEqual({ text: 'first' });
+  tell({ kind: 'key', id: 'b' });
+  tell({ kind: 'instance', id: 'a' });
+  expect(cache.find('a')).toEqual({ text: 'first' });
+  tell({ kind: 'key', id: 'a' });
+  expect(cache.find('a')).toBeUndefined();
+});
+
+test('reads everything again where anything may have changed', () => {
+  cache.load('a');
+  tell(null);
+  expect(cache.find('a')).toBeUndefined();
+  expect(cache.load('a')).toEqual({ text: 'first' });
+  expect(cache.find('a')).toEqual({ text: 'first' });
+});
+
+test('keeps nothing that is not there, and no more than its bound', () => {
+  expect(cache.load('none')).toBeNull();
+  expect(cache.find('none')).toBeUndefined();
+  for (const id of ['a', 'b', 'c']) rows.set(id, { text: id });
+  for (const id of ['a', 'b', 'c']) cache.load(id);
+  expect(['a', 'b', 'c'].map((id) => cache.find(id)?.text)).toEqual([undefined, 'b', 'c']);
+});
+
+test('shares one read among those who ask at once', async () => {
+  const row = Promise.withResolvers<Row>();
+  read = () => {
+    reads++;
+    return row.promise;
+  };
+  const answers = [cache.load('a'), cache.load('a')];
+  row.resolve({ text: 'once' });
+  expect(await Promise.all(answers)).toEqual([{ text: 'once' }, { text: 'once' }]);
+  expect(reads).toBe(1);
+  expect(cache.find('a')).toEqual({ text: 'once' });
+});
+
+test.each([{ kind: 'key', id: 'a' } as const, null])(
+  'does not keep what was being read when %o was told, and who asks later reads anew',
+  async (change) => {
+    const old = Promise.withResolvers<Row>();
+    read = () => old.promise;
+    const before = cache.load('a');
+    tell(change);
+    read = async () => ({ text: 'new' });
+    const after = cache.load('a');
+    old.resolve({ text: 'old' });
+    expect(await before).toEqual({ text: 'old' });
+    expect(await after).toEqual({ text: 'new' });
+    expect(cache.find('a')).toEqual({ text: 'new' });
+  },
+);
+
+test('goes on with what it knows while the store is away, for a while', () => {
+  cache.load('a');
+  store.isWatching = false;
+  time += STALE_MS - 1;
+  expect(cache.find('a')).toEqual({ text: 'first' });
+  time += 1;
+  expect(cache.find('a')).toBeUndefined();
+});
+
+test('learns late, and not after minutes, where the store answers but is not heard', async () => {
+  cache.load('a');
+  store.isWatching = false;
+  rows.set('a', { text: 'second' });
+  time += 999;
+  expect(cache.find('a')).toEqual({ text: 'first' });
+  expect(reads).toBe(1);
+  time += 1;
+  // Who asks does not wait for it.
+  expect(cache.find('a')).toEqual({ text: 'first' });
+  expect(reads).toBe(2);
+  await Promise.resolve();
+  expect(cache.find('a')).toEqual({ text: 'second' });
+  rows.delete('a');
+  time += 1000;
+  cache.find('a');
+  expect(cache.find('a')).toBeUndefined();
+});
+
+test('a store that fails takes nothing away that was known, but what it told of before', async () => {
+  const fail = () => {
+    throw new Error('away');
+  };
+  cache.load('a');
+  tell(null);
+  read = fail;
+  expect(cache.load('a')).toEqual({ text: 'first' });
+  read = async () => fail();
+  expect(await cache.load('a')).toEqual({ text: 'first' });
+  read = fail;
+  expect(() => cache.load('b')).toThrow('away');
+  tell({ kind: 'key', id: 'a' });
+  expect(() => cache.load('a')).toThrow('away');
+});
+
+test('uses nothing older in place of a row that is bad', async () => {
+  cache.load('a');
+  tell(null);
+  rows.set('a', { text: 'bad' });
+  expect(() => cache.load('a')).toThrow('a bad row');
+  read = async (id) => rows.get(id) ?? null;
+  await expect(cache.load('a')).rejects.toThrow('a bad row');
+  read = () => {
+    throw new Error('away');
+  };
+  expect(() => cache.load('a')).toThrow('away');
+});
+
+test('counts the minutes from when a row was last right, however often the store comes and goes', () => {
+  cache.load('a');
+  read = () => {
+    throw new Error('away');
+  };
+  for (let outage = 1; outage <= 4; outage++) {
+    store.isWatching = false;
+    time += STALE_MS / 5;
+    expect(cache.find('a')).toEqual({ text: 'first' });
+    store.isWatching = true;
+    tell(null);
+    expect(cache.find('a')).toBeUndefined();
+    expect(cache.load('a')).toEqual({ text: 'first' });
+  }
+  store.isWatching = false;
+  time += STALE_MS / 5;
+  expect(cache.find('a')).toBeUndefined();
+  // Nor for as long as reading fails while the store is heard.
+  store.isWatching = true;
+  expect(() => cache.load('a')).toThrow('away');
+});

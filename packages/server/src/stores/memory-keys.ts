@@ -1,0 +1,87 @@
+/** Client keys in memory. Gives copies and keeps copies: what a caller does to its own must not change the store. */
+import { isDeepStrictEqual } from 'node:util';
+import { compareCodePoints, containsInAnyCase } from './memory-text.ts';
+import type { ChangeListener, KeyListQuery, KeyRecord, KeyStore, StoredKey } from './ports.ts';
+
+export function createMemoryKeys(tell: ChangeListener): KeyStore {
+  const keys = new Map<string, StoredKey>();
+  let hashSecret: Uint8Array | undefined;
+
+  function keep(key: StoredKey): void {
+    keys.set(key.id, copyKey(key));
+    tell({ kind: 'key', id: key.id });
+  }
+
+  return {
+    insert(key) {
+      if (keys.has(key.id)) throw new Error(`A key with the id ${key.id} exists already.`);
+      keep(key);
+    },
+    findById(id) {
+      const key = keys.get(id);
+      return key ? copyKey(key) : null;
+    },
+    list(query) {
+      return [...keys.values()]
+        .filter((key) => isListed(key, query))
+        .sort(compareByAge)
+        .slice(0, query.limit)
+        .map(withoutHash);
+    },
+    isEmpty() {
+      return keys.size === 0;
+    },
+    update(id, version, changes) {
+      const key = keys.get(id);
+      if (!key) return 'missing';
+      if (key.version !== version) return 'conflict';
+      const next = { ...key, ...changes };
+      if (!isDeepStrictEqual(next, key)) keep({ ...next, version: version + 1 });
+      return 'done';
+    },
+    revoke(id, revokedAt) {
+      const key = keys.get(id);
+      if (key?.revokedAt === null) keep({ ...key, revokedAt, version: key.version + 1 });
+      return key !== undefined;
+    },
+    touch(uses) {
+      for (const [id, usedAt] of uses) {
+        const key = keys.get(id);
+        if (key && usedAt > (key.lastUsedAt ?? -Infinity)) keys.set(id, { ...key, lastUsedAt: usedAt });
+      }
+    },
+    getOrCreateHashSecret(candidate) {
+      hashSecret ??= candidate.slice();
+      return hashSecret.slice();
+    },
+  };
+}
+
+function isListed(key: StoredKey, { after, state, search, name }: KeyListQuery): boolean {
+  return (
+    (after === null || compareByAge(key, after) > 0) &&
+    (state === undefined || readState(key, state.now) === state.is) &&
+    (name === undefined || key.name === name) &&
+    (search === undefined || containsInAnyCase([key.id, key.name], search))
+  );
+}
+
+function readState({ revokedAt, expiresAt }: KeyRecord, now: number): 'active' | 'expired' | 'revoked' {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
+}
+
+function compareByAge(
+  a: Pick<KeyRecord, 'createdAt' | 'id'>,
+  b: Pick<KeyRecord, 'createdAt' | 'id'>,
+): number {
+  return a.createdAt - b.createdAt || compareCodePoints(a.id, b.id);
+}
+
+function copyKey(key: StoredKey): StoredKey {
+  return { ...key, secretHash: key.secretHash.slice() };
+}
+
+function withoutHash({ secretHash: _, ...record }: StoredKey): KeyRecord {
+  return record;
+}

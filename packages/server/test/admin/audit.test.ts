@@ -1,0 +1,193 @@
+import { type IncomingMessage, request } from 'node:http';
+import { expect, test } from 'vitest';
+import { send } from '../harness.ts';
+import { type Json, startAdmin, TOKEN } from './admin-client.ts';
+
+const CALL = { action: 'read', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'missing' } };
+
+test('lists acts and calls, the newest first, by every filter', async () => {
+  const { proxy, post, get } = await startAdmin();
+  const { json: made } = await post('/keys', { name: 'Shop' });
+  await proxy.call(CALL, { 'x-proxy-api': made.key });
+  await proxy.app.audit.flush();
+  const list = async (query: string): Promise<Json[]> => (await get(`/audit?${query}`)).json.items;
+  const [call, act] = await list('');
+  expect(act).toMatchObject({ kind: 'admin', action: 'key.create', actor: 'token' });
+  expect(call).toMatchObject({ kind: 'call', key_id: made.id, seq: act.seq + 1 });
+  for (const [name, value] of [
+    ['kind', 'call'],
+    ['key_id', made.id],
+    ['model', call.model],
+    ['outcome', call.outcome],
+  ]) {
+    expect(await list(`${name}=${value}`), name).toEqual([call]);
+  }
+  expect(await list('actor=token')).toEqual([act]);
+  expect(await list('action=key.create')).toEqual([act]);
+  expect(await list('instance=other')).toEqual([]);
+  expect(await list('until=2001-01-01')).toEqual([]);
+  expect(await list('since=2001-01-01T00:00:00Z')).toHaveLength(2);
+});
+
+test('pages through the audit', async () => {
+  const { post, get } = await startAdmin();
+  for (let index = 0; index < 7; index++) await post('/keys', { name: `Shop ${index}` });
+  const seqs: number[] = [];
+  let cursor = '';
+  do {
+    const { json } = await get(`/audit?limit=3${cursor}`);
+    seqs.push(...json.items.map(({ seq }: { seq: number }) => seq));
+    cursor = json.next === null ? '' : `&cursor=${json.next}`;
+  } while (cursor !== '');
+  expect(seqs).toEqual([7, 6, 5, 4, 3, 2, 1]);
+});
+
+test.each(['cursor=x', 'limit=0', 'since=yesterday', 'until=2027-02-31', 'kind=act', 'keyid=x'])(
+  'refuses the list ?%s',
+  async (query) => {
+    const { get } = await startAdmin();
+    expect((await get(`/audit?${query}`)).status).toBe(400);
+  },
+);
+
+test('exports what matches, the oldest first, as lines of JSON and as a table', async () => {
+  const { proxy, post, get } = await startAdmin();
+  for (let index = 0; index < 600; index++) {
+    await proxy.app.audit.recordAct({
+      actor: 'proxy',
+      address: null,
+      requestId: null,
+      action: 'test',
+      target: `number ${index}`,
+      changes: {},
+    });
+  }
+  await post('/keys', { name: '=1+1' });
+  const ndjson = await get('/audit/export?action=test');
+  expect(ndjson.status).toBe(200);
+  expect(ndjson.headers['content-type']).toBe('application/x-ndjson');
+  expect(ndjson.headers['content-disposition']).toContain('audit.ndjson');
+  const records = ndjson.body
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(records.map(({ seq }) => seq)).toEqual(Array.from({ length: 600 }, (_, index) => index + 1));
+  const csv = await get('/audit/export?format=csv&actor=token');
+  expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8');
+  const rows = csv.body.toString().split('\r\n');
+  expect(rows).toHaveLength(3);
+  expect(rows[0]).toMatch(/^seq,time,kind,/);
+});
+
+test.each(['since=yesterday', 'format=xml', 'cursor=x', 'limit=5'])(
+  'refuses the export ?%s',
+  async (query) => {
+    const { get } = await startAdmin();
+    expect((await get(`/audit/export?${query}`)).status).toBe(400);
+  },
+);
+
+test('exports no faster than the client takes it', async () => {
+  const { proxy } = await startAdmin();
+  const total = 3000;
+  const text = 'x'.repeat(10_000);
+  for (let index = 0; index < total; index++) {
+    void proxy.app.audit.recordAct({
+      actor: 'proxy',
+      address: null,
+      requestId: null,
+      action: 'test',
+      target: text,
+      changes: {},
+    });
+  }
+  await proxy.app.audit.flush();
+  let read = 0;
+  const { readAfter } = proxy.app.store.audit;
+  proxy.app.store.audit.readAfter = async (...given) => {
+    const rows = await readAfter.apply(proxy.app.store.audit, given);
+    read += rows.length;
+    return rows;
+  };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(`${proxy.url}/admin/v1/audit/export`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+      agent: false,
+    })
+      .on('response', resolve)
+      .on('error', reject)
+      .end();
+  });
+  response.pause();
+  let before = -1;
+  await expect
+    .poll(
+      () => {
+        const isStill = read === before;
+        before = read;
+        return isStill;
+      },
+      { interval: 200, timeout: 10_000 },
+    )
+    .toBe(true);
+  expect(read).toBeLessThan(total);
+  let bytes = 0;
+  for await (const chunk of response) bytes += chunk.length;
+  expect(read).toBe(total);
+  expect(bytes).toBeGreaterThan(total * text.length);
+});
+
+test('tells whether the audit is as it was written, and where it is not', async () => {
+  const { post, get } = await startAdmin();
+  for (const name of ['A', 'B', 'C']) await post('/keys', { name });
+  const { json: verdict } = await get('/audit/verify');
+  expect(verdict).toMatchObject({ intact: true, first_seq: 1, last_seq: 3, fault: null });
+  await post('/keys', { name: 'D' });
+  expect((await get(`/audit/verify?head=${verdict.head}`)).json.intact).toBe(true);
+  const other = verdict.head.replace(/.$/, (digit: string) => (digit === '0' ? '1' : '0'));
+  expect((await get(`/audit/verify?head=${other}`)).json.intact).toBe(false);
+  expect((await get('/audit/verify?head=x')).status).toBe(400);
+});
+
+test('says that what was done could not be recorded', async () => {
+  const { proxy, post, get } = await startAdmin();
+  const { append } = proxy.app.store.audit;
+  proxy.app.store.audit.append = () => {
+    throw new Error('disk full');
+  };
+  const { status, json } = await post('/keys', { name: 'Shop' });
+  proxy.app.store.audit.append = append;
+  expect(status).toBe(503);
+  expect(json.detail).toMatch(/^key\.create of key \w+ is done, but could not be written to the audit/);
+  expect((await get('/keys?name=Shop')).json.items).toHaveLength(1);
+});
+
+test('shows how the proxy is', async () => {
+  const { get } = await startAdmin();
+  const { status, json } = await get('/status');
+  expect(status).toBe(200);
+  expect(json).toMatchObject({ store: 'memory', checks: { store: { state: 'ok' } }, audit: { lost: 0 } });
+});
+
+test('answers the export with a problem where the store fails at once', async () => {
+  const { proxy, get } = await startAdmin();
+  proxy.app.store.audit.readHead = () => {
+    throw new Error('store away');
+  };
+  const { status, json } = await get('/audit/export');
+  expect([status, json.detail]).toEqual([500, expect.not.stringContaining('store away')]);
+  expect(proxy.log.some((line) => JSON.stringify(line).includes('store away'))).toBe(true);
+});
+
+test('breaks the connection off where the store fails in the middle of an export', async () => {
+  const { proxy, post } = await startAdmin();
+  for (let index = 0; index < 600; index++) await post('/keys', { name: `Shop ${index}` });
+  const { readAfter } = proxy.app.store.audit;
+  proxy.app.store.audit.readAfter = (seq, limit) => {
+    if (seq > 0) throw new Error('store away');
+    return readAfter.call(proxy.app.store.audit, seq, limit);
+  };
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  await expect(send(`${proxy.url}/admin/v1/audit/export`, { headers })).rejects.toThrow();
+});

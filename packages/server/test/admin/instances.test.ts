@@ -1,0 +1,203 @@
+import { startSandbox } from '@erp-proxy/sandbox';
+import { expect, onTestFinished, test } from 'vitest';
+import { ODOO_SECRET, startAdmin, TOKEN } from './admin-client.ts';
+
+const PROD = {
+  name: 'prod',
+  url: 'https://erp.example.com',
+  db: 'prod',
+  user_id: 2,
+  api_key: `${ODOO_SECRET}1`,
+};
+
+test('stores an instance, and never shows its key', async () => {
+  const { post, get, listActs } = await startAdmin();
+  const made = await post('/instances', { ...PROD, timeout_ms: 60_000, rotate_key: true });
+  expect(made.status).toBe(201);
+  expect(made.headers).toMatchObject({ etag: '"1"', location: '/admin/v1/instances/prod' });
+  expect(made.json).toMatchObject({
+    name: 'prod',
+    url: 'https://erp.example.com',
+    db: 'prod',
+    user_id: 2,
+    protocol: 'auto',
+    timeout_ms: 60_000,
+    key: { state: 'unknown', rotate: true },
+    version: 1,
+  });
+  expect((await get('/instances/prod')).json).toEqual(made.json);
+  const [act] = await listActs();
+  expect(act).toMatchObject({ action: 'instance.create', target: 'instance prod' });
+  expect(act.changes).toMatchObject({
+    url: { from: null, to: 'https://erp.example.com' },
+    api_key: { from: null, to: '(secret)' },
+  });
+});
+
+test.each([
+  [{ ...PROD, url: 'ftp://x', db: '', timeout_ms: 0 }, ['db', 'timeout_ms', 'url']],
+  [{ ...PROD, name: '../x' }, ['name']],
+  [{ ...PROD, api_key: undefined }, ['api_key']],
+  [{ ...PROD, api_key: `${ODOO_SECRET}é` }, ['api_key']],
+  [{ ...PROD, user_id: '2' }, ['user_id']],
+  [{ ...PROD, apikey: `${ODOO_SECRET}1`, api_key: undefined }, ['api_key', 'apikey']],
+  [{ ...PROD, certificates: 'none' }, ['certificates']],
+])('names every fault of the instance %#, and stores nothing', async (body, paths) => {
+  const { post, get, listActs } = await startAdmin();
+  const { status, json } = await post('/instances', body);
+  expect(status).toBe(400);
+  expect(json.faults.map(({ path }: { path: string }) => path).sort()).toEqual(paths);
+  expect((await get('/instances')).json.items).toEqual([]);
+  expect(await listActs()).toEqual([]);
+});
+
+test('says that a name is taken', async () => {
+  const { post, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  const again = await post('/instances', { ...PROD, db: 'other' });
+  expect(again.status).toBe(409);
+  expect(await listActs()).toHaveLength(1);
+});
+
+test('says what to do where there is no master key', async () => {
+  const { post } = await startAdmin({ settings: { 'admin.token': TOKEN } });
+  const { status, json } = await post('/instances', PROD);
+  expect(status).toBe(503);
+  expect(json.detail).toContain('vault.masterKey');
+});
+
+test('lists instances by name, page by page, and by a part of name or url', async () => {
+  const { post, get } = await startAdmin();
+  for (const name of ['beta', 'alpha', 'gamma']) {
+    await post('/instances', { ...PROD, name, url: `https://${name}.example.com` });
+  }
+  const first = await get('/instances?limit=2');
+  expect(first.json.items.map(({ name }: { name: string }) => name)).toEqual(['alpha', 'beta']);
+  const second = await get(`/instances?limit=2&cursor=${first.json.next}`);
+  expect(second.json).toMatchObject({ items: [{ name: 'gamma' }], next: null });
+  expect((await get('/instances?search=GAMMA.example')).json.items).toHaveLength(1);
+  expect((await get('/instances?cursor=WzFd')).status).toBe(400);
+  expect((await get('/instances?state=ok')).json.faults[0].path).toBe('state');
+});
+
+test('changes an instance, and tells the audit what, but for the key', async () => {
+  const { post, patch, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  const changes = { db: 'prod2', api_key: `${ODOO_SECRET}2`, key_expires_at: '2999-01-01T00:00:00Z' };
+  const changed = await patch('/instances/prod', changes);
+  expect(changed.status).toBe(200);
+  expect(changed.json).toMatchObject({
+    db: 'prod2',
+    version: 2,
+    key: { expires_at: '2999-01-01T00:00:00.000Z' },
+  });
+  expect((await listActs()).at(-1)).toMatchObject({
+    action: 'instance.update',
+    changes: {
+      db: { from: 'prod', to: 'prod2' },
+      api_key: { from: '(secret)', to: '(secret)' },
+      key_expires_at: { from: null, to: '2999-01-01T00:00:00.000Z' },
+    },
+  });
+});
+
+test('keeps a key from going to another server', async () => {
+  const { post, patch, get, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  const { status, json } = await patch('/instances/prod', { url: 'https://elsewhere.example.com' });
+  expect(status).toBe(400);
+  expect(json.faults[0].path).toBe('url');
+  expect((await get('/instances/prod')).json.version).toBe(1);
+  expect(await listActs()).toHaveLength(1);
+});
+
+test('takes a change that changes nothing for none', async () => {
+  const { post, patch, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  expect((await patch('/instances/prod', { db: 'prod', timeout_ms: null })).json.version).toBe(1);
+  expect(await listActs()).toHaveLength(1);
+});
+
+test('lets one of two changes of the same version win', async () => {
+  const { post, patch, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  const change = (db: string) => patch('/instances/prod', { db }, { headers: { 'if-match': '"1"' } });
+  const answers = await Promise.all([change('a'), change('b')]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+  expect(await listActs()).toHaveLength(2);
+});
+
+test('removes the version that was named, and no other', async () => {
+  const { post, patch, remove, get, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  await patch('/instances/prod', { db: 'prod2' });
+  expect((await remove('/instances/prod', { headers: { 'if-match': '"1"' } })).status).toBe(412);
+  const removed = await remove('/instances/prod', { headers: { 'if-match': '"2"' } });
+  expect([removed.status, removed.body.length]).toEqual([204, 0]);
+  expect((await get('/instances/prod')).status).toBe(404);
+  expect((await remove('/instances/prod')).status).toBe(404);
+  expect((await listActs()).at(-1)).toMatchObject({
+    action: 'instance.remove',
+    changes: { db: { from: 'prod2', to: null }, api_key: { from: '(secret)', to: null } },
+  });
+});
+
+test('knows no instance that is not there', async () => {
+  const { get, patch, post, remove } = await startAdmin();
+  const answers = [
+    await get('/instances/prod'),
+    await patch('/instances/prod', { db: 'x' }),
+    await remove('/instances/prod'),
+    await post('/instances/prod/rotate-key'),
+    await get('/instances/%2e%2e%2fkeys'),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+});
+
+test('has Odoo 19 replace the key of an instance, and calls go on', async () => {
+  const sandbox = await startSandbox({ version: 19 });
+  onTestFinished(sandbox.close);
+  const { userId, apiKey } = sandbox.users.admin;
+  const secrets = [apiKey];
+  const { proxy, post, listActs } = await startAdmin({ allow: [sandbox.url], secrets });
+  const { url, db } = sandbox;
+  await post('/instances', { name: 'prod', url, db, user_id: userId, api_key: apiKey });
+  const call = {
+    action: 'search_count',
+    model_id: 'res.partner',
+    params: [[]],
+    erp_instance: { name: 'prod' },
+  };
+  expect((await proxy.call(call)).json).toHaveProperty('result');
+  const rotated = await post('/instances/prod/rotate-key');
+  expect(rotated.json).toMatchObject({ key: { state: 'ok', failure: null } });
+  expect(rotated.status).toBe(200);
+  expect((await proxy.call(call)).json).toHaveProperty('result');
+  expect((await listActs()).at(-1)).toMatchObject({
+    action: 'instance.rotate-key',
+    target: 'instance prod',
+    changes: { api_key: { from: '(secret)', to: '(secret)' } },
+  });
+});
+
+test('says why Odoo 18 does not replace a key, and writes no act', async () => {
+  const sandbox = await startSandbox({ version: 18 });
+  onTestFinished(sandbox.close);
+  const { userId, apiKey } = sandbox.users.admin;
+  const { post, listActs } = await startAdmin({ allow: [sandbox.url], secrets: [apiKey] });
+  const { url, db } = sandbox;
+  await post('/instances', { name: 'prod', url, db, user_id: userId, api_key: apiKey });
+  const { status, json } = await post('/instances/prod/rotate-key');
+  expect(status).toBe(409);
+  expect(json.detail).toMatch(/19/);
+  expect(await listActs()).toHaveLength(1);
+});
+
+test('seals again what another master key has sealed', async () => {
+  const { post, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  const resealed = await post('/vault/reseal');
+  expect(resealed.status).toBe(200);
+  expect(resealed.json).toEqual({ resealed: 0 });
+  expect(await listActs()).toHaveLength(1);
+});

@@ -1,0 +1,331 @@
+import { expect, test } from 'vitest';
+import { send } from '../harness.ts';
+import { startAdmin } from './admin-client.ts';
+
+const POLICY = { instances: ['prod'], models: { 'res.partner': ['read', 'search*'] } };
+
+test('makes a key that works, and shows its text once', async () => {
+  const { proxy, post, get } = await startAdmin();
+  const made = await post('/keys', { name: 'Shop', policy: POLICY, expires_at: '2999-01-31T12:00:00+02:00' });
+  expect(made.status).toBe(201);
+  expect(made.json).toMatchObject({
+    name: 'Shop',
+    state: 'active',
+    policy: POLICY,
+    expires_at: '2999-01-31T10:00:00.000Z',
+    version: 1,
+  });
+  expect(made.headers.etag).toBe('"1"');
+  expect(made.headers.location).toBe(`/admin/v1/keys/${made.json.id}`);
+
+  const { key, ...rest } = made.json;
+  const shown = await get(`/keys/${rest.id}`);
+  expect(shown.json).toEqual(rest);
+  expect(shown.body.toString()).not.toContain(key.slice(16));
+  const answer = await proxy.call('{}', { 'x-proxy-api': key });
+  expect(answer.json.error.data.type).toBe('invalid_request');
+});
+
+test('names every fault of a policy and an expiry with its place, and makes nothing', async () => {
+  const { post, get, listActs } = await startAdmin();
+  const policy = { instances: ['pr?d'], models: { 'res.*': ['read', 7] }, limit_maxx: 3 };
+  const { status, json } = await post('/keys', { name: 'Shop', policy, expires_at: 'tomorrow' });
+  expect(status).toBe(400);
+  expect(json.faults.map(({ path }: { path: string }) => path).sort()).toEqual([
+    'expires_at',
+    'policy.instances[0]',
+    'policy.limit_maxx',
+    'policy.models["res.*"][1]',
+  ]);
+  expect((await get('/keys')).json.items).toHaveLength(1);
+  expect(await listActs()).toEqual([]);
+});
+
+test.each([
+  [{}, { path: 'name', message: 'is missing' }],
+  [{ name: 7 }, { path: 'name', message: 'must be a text' }],
+  [
+    { name: 'Shop', expires: null },
+    { path: 'expires', message: 'is not known; did you mean `expires_at`?' },
+  ],
+  [{ name: 'Shop', policy: false }, { path: 'policy' }],
+  [{ name: 'Shop', policy: {} }, { path: 'policy' }],
+  [{ name: 'Shop', expires_at: '2027-02-31T00:00:00Z' }, { path: 'expires_at' }],
+  [{ name: 'Shop', expires_at: '2999-02-01T00:00:00' }, { path: 'expires_at' }],
+])('refuses the key %j', async (body, fault) => {
+  const { post } = await startAdmin();
+  const { status, json } = await post('/keys', body);
+  expect(status).toBe(400);
+  expect(json.faults).toContainEqual(expect.objectContaining(fault));
+});
+
+test.each([{ name: ' ' }, { name: 'two\nlines' }, { name: 'Shop', expires_at: '2001-01-01T00:00:00Z' }])(
+  'refuses the key %j in words',
+  async (body) => {
+    const { post } = await startAdmin();
+    const { status, json } = await post('/keys', body);
+    expect(status).toBe(400);
+    expect(json.detail).toMatch(/^The name of a key|is not in the future/);
+  },
+);
+
+test('lists 120 keys page by page, each once, in order', async () => {
+  const { proxy, get } = await startAdmin();
+  for (let index = 1; index < 120; index++) await proxy.app.keys.create({ name: `Shop ${index}` });
+  const names: string[] = [];
+  const sizes: number[] = [];
+  let query = '';
+  do {
+    const { json } = await get(`/keys${query}`);
+    sizes.push(json.items.length);
+    names.push(...json.items.map(({ id }: { id: string }) => id));
+    query = json.next === null ? '' : `?cursor=${encodeURIComponent(json.next)}`;
+  } while (query !== '');
+  expect(sizes).toEqual([50, 50, 20]);
+  expect(new Set(names).size).toBe(120);
+  const { json: whole } = await get('/keys?limit=500');
+  expect(whole.items.map(({ id }: { id: string }) => id)).toEqual(names);
+  expect(whole.next).toBeNull();
+  const { json: exact } = await get('/keys?limit=120');
+  expect(exact).toMatchObject({ next: null, items: { length: 120 } });
+});
+
+test('filters keys by state, by name and by a part of it', async () => {
+  const clock = { now: 1_800_000_000_000 };
+  const { proxy, get, post } = await startAdmin({ clock: () => clock.now });
+  await proxy.app.keys.create({ name: 'Trial', expiresAt: clock.now + 1000 });
+  const { record } = await proxy.app.keys.create({ name: 'Old shop' });
+  await post(`/keys/${record.id}/revoke`);
+  clock.now += 1000;
+  const list = async (query: string) => {
+    const { json } = await get(`/keys?${query}`);
+    return json.items.map(({ name }: { name: string }) => name);
+  };
+  expect(await list('state=active')).toEqual(['test']);
+  expect(await list('state=expired')).toEqual(['Trial']);
+  expect(await list('state=revoked')).toEqual(['Old shop']);
+  expect(await list('search=SHOP')).toEqual(['Old shop']);
+  expect(await list('name=Old')).toEqual([]);
+  expect(await list('name=Old+shop')).toEqual(['Old shop']);
+});
+
+test.each([
+  ['cursor=nonsense', 'cursor is not one of this list'],
+  ['cursor=', 'cursor is not one of this list'],
+  [`cursor=${Buffer.from('["1", 2]').toString('base64url')}`, 'cursor is not one of this list'],
+  [`cursor=${Buffer.from('[1, "\\u0000"]').toString('base64url')}`, 'cursor is not one of this list'],
+])('refuses the list ?%s', async (query, detail) => {
+  const { get } = await startAdmin();
+  const { status, json } = await get(`/keys?${query}`);
+  expect(status).toBe(400);
+  expect(json.detail).toContain(detail);
+});
+
+test.each([
+  ['limit=0', 'limit'],
+  ['limit=501', 'limit'],
+  ['limit=1e2', 'limit'],
+  ['limit=1&limit=2', 'limit'],
+  ['state=gone', 'state'],
+  ['stat=active', 'stat'],
+])('names the parameter at fault in the list ?%s', async (query, path) => {
+  const { get } = await startAdmin();
+  const { status, json } = await get(`/keys?${query}`);
+  expect(status).toBe(400);
+  expect(json.faults).toEqual([expect.objectContaining({ path })]);
+});
+
+test('says which parameter was meant', async () => {
+  const { get } = await startAdmin();
+  const { json } = await get('/keys?stat=active');
+  expect(json.faults[0].message).toBe('is not known; did you mean `state`?');
+});
+
+test('changes what is named and nothing else, and writes it to the audit', async () => {
+  const { get, post, patch, listActs } = await startAdmin();
+  const { json: made } = await post('/keys', { name: 'Shop' });
+  const changed = await patch(`/keys/${made.id}`, { policy: POLICY });
+  expect(changed.status).toBe(200);
+  expect(changed.json).toMatchObject({ name: 'Shop', policy: POLICY, expires_at: null, version: 2 });
+  expect(changed.headers.etag).toBe('"2"');
+  expect((await get(`/keys/${made.id}`)).json).toEqual(changed.json);
+  expect((await patch(`/keys/${made.id}`, { policy: null, name: 'Shop 2' })).json).toMatchObject({
+    name: 'Shop 2',
+    policy: null,
+  });
+  expect(await listActs()).toEqual([
+    expect.objectContaining({
+      action: 'key.create',
+      target: `key ${made.id}`,
+      changes: { name: { from: null, to: 'Shop' } },
+    }),
+    expect.objectContaining({
+      actor: 'token',
+      address: '127.0.0.1',
+      action: 'key.update',
+      target: `key ${made.id}`,
+      changes: { policy: { from: null, to: POLICY } },
+    }),
+    expect.objectContaining({
+      action: 'key.update',
+      changes: { name: { from: 'Shop', to: 'Shop 2' }, policy: { from: POLICY, to: null } },
+    }),
+  ]);
+});
+
+test('takes a change that changes nothing for none', async () => {
+  const { post, patch, listActs } = await startAdmin();
+  const { json: made } = await post('/keys', { name: 'Shop', policy: POLICY });
+  const same = { name: 'Shop', policy: { models: POLICY.models, instances: POLICY.instances } };
+  expect((await patch(`/keys/${made.id}`, same)).json.version).toBe(1);
+  expect(await listActs()).toHaveLength(1);
+});
+
+test('gives an expired key another name without judging its expiry anew', async () => {
+  const clock = { now: 1_800_000_000_000 };
+  const { post, patch } = await startAdmin({ clock: () => clock.now });
+  const expires_at = new Date(clock.now + 1000).toISOString();
+  const { json: made } = await post('/keys', { name: 'Trial', expires_at });
+  clock.now += 2000;
+  const { status, json } = await patch(`/keys/${made.id}`, { name: 'Old trial', expires_at });
+  expect(status).toBe(200);
+  expect(json).toMatchObject({ name: 'Old trial', state: 'expired' });
+});
+
+test('lets one of two changes of the same version win', async () => {
+  const { post, patch, get, listActs } = await startAdmin();
+  const { json: made, headers } = await post('/keys', { name: 'Shop' });
+  const change = (name: string) =>
+    patch(`/keys/${made.id}`, { name }, { headers: { 'if-match': String(headers.etag) } });
+  const answers = await Promise.all([change('A'), change('B'), change('C')]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+  const winner = answers.find(({ status }) => status === 200);
+  expect((await get(`/keys/${made.id}`)).json.name).toBe(winner?.json.name);
+  expect(await listActs()).toHaveLength(2);
+});
+
+test('makes every change where none names a version', async () => {
+  const { post, patch, get, listActs } = await startAdmin();
+  const { json: made } = await post('/keys', { name: 'Shop' });
+  const names = ['A', 'B', 'C', 'D'];
+  const answers = await Promise.all(names.map((name) => patch(`/keys/${made.id}`, { name })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect((await get(`/keys/${made.id}`)).json.version).toBe(5);
+  expect(await listActs()).toHaveLength(5);
+});
+
+test.each([
+  ['*', 200],
+  ['"1"', 200],
+  ['"2"', 412],
+  ['W/"1"', 400],
+  ['1', 400],
+  ['"1", "2"', 400],
+  ['"one"', 400],
+])('answers a change with `if-match: %s` with %d', async (tag, status) => {
+  const { post, patch } = await startAdmin();
+  const { json: made } = await post('/keys', { name: 'Shop' });
+  const answer = await patch(`/keys/${made.id}`, { name: 'New' }, { headers: { 'if-match': tag } });
+  expect(answer.status).toBe(status);
+});
+
+test('refuses `if-match` where it would hold nothing back', async () => {
+  const { post } = await startAdmin();
+  const { json: made } = await post('/keys', { name: 'Shop' });
+  const answer = await post(`/keys/${made.id}/revoke`, undefined, { headers: { 'if-match': '"9"' } });
+  expect(answer.status).toBe(400);
+});
+
+test('answers 304 to whoever has the key as it is', async () => {
+  const { proxy, get } = await startAdmin();
+  const { json } = await get('/keys');
+  const [{ id }] = json.items;
+  const ask = async (tag: string) => (await get(`/keys/${id}`, { headers: { 'if-none-match': tag } })).status;
+  expect(await ask('"1"')).toBe(304);
+  expect(await ask('"7", W/"1"')).toBe(304);
+  expect(await ask('*')).toBe(304);
+  expect(await ask('"2"')).toBe(200);
+  expect(proxy.log.filter(({ level }) => level === 'error')).toEqual([]);
+});
+
+test('revokes a key for good, once', async () => {
+  const { proxy, post, patch, listActs } = await startAdmin();
+  const { json: made } = await post('/keys', { name: 'Shop' });
+  const revoked = await post(`/keys/${made.id}/revoke`);
+  expect(revoked.status).toBe(200);
+  expect(revoked.json).toMatchObject({ state: 'revoked', version: 2 });
+  expect((await proxy.call('{}', { 'x-proxy-api': made.key })).status).toBe(401);
+  expect((await post(`/keys/${made.id}/revoke`)).json).toEqual(revoked.json);
+  expect((await post(`/keys/${made.id}/rotate`, { overlap_seconds: 0 })).status).toBe(409);
+  expect((await patch(`/keys/${made.id}`, { name: 'Gone' })).json.state).toBe('revoked');
+  const acts = await listActs();
+  expect(acts.map(({ action }) => action)).toEqual(['key.create', 'key.revoke', 'key.update']);
+  expect(acts[1].changes).toEqual({ state: { from: 'active', to: 'revoked' } });
+});
+
+test('rotates a key: both work for the overlap, then the new one only', async () => {
+  const clock = { now: 1_800_000_000_000 };
+  const { proxy, post, get, listActs } = await startAdmin({ clock: () => clock.now });
+  const { json: old } = await post('/keys', { name: 'Shop', policy: POLICY });
+  const rotated = await post(`/keys/${old.id}/rotate`, { overlap_seconds: 60 });
+  expect(rotated.status).toBe(201);
+  expect(rotated.json).toMatchObject({ name: 'Shop', policy: POLICY, replaces: old.id, state: 'active' });
+  const works = async (key: string) => (await proxy.call('{}', { 'x-proxy-api': key })).status === 400;
+  expect([await works(old.key), await works(rotated.json.key)]).toEqual([true, true]);
+  clock.now += 60_000;
+  expect([await works(old.key), await works(rotated.json.key)]).toEqual([false, true]);
+  const { json: ended } = await get(`/keys/${old.id}`);
+  const acts = await listActs();
+  expect(acts.at(-1)).toMatchObject({
+    action: 'key.rotate',
+    target: `key ${old.id}`,
+    changes: {
+      expires_at: { from: null, to: ended.expires_at },
+      replaced_by: { from: null, to: rotated.json.id },
+    },
+  });
+});
+
+test.each([-1, 1.5, 2_592_001, '60', undefined])(
+  'refuses an overlap of %s seconds',
+  async (overlap_seconds) => {
+    const { post, listActs } = await startAdmin();
+    const { json: made } = await post('/keys', { name: 'Shop' });
+    expect((await post(`/keys/${made.id}/rotate`, { overlap_seconds })).status).toBe(400);
+    expect(await listActs()).toHaveLength(1);
+  },
+);
+
+test('explains what a key may do', async () => {
+  const { post } = await startAdmin();
+  const { json: made } = await post('/keys', { name: 'Shop', policy: POLICY });
+  const call = { action: 'unlink', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'prod' } };
+  const denied = await post(`/keys/${made.id}/explain`, { call });
+  expect(denied.status).toBe(200);
+  expect(denied.json).toMatchObject({ allowed: false, rule: expect.stringContaining('models') });
+  const allowed = await post(`/keys/${made.id}/explain`, { call: { ...call, action: 'read' } });
+  expect(allowed.json.allowed).toBe(true);
+  expect((await post(`/keys/${made.id}/explain`, {})).json.faults[0].path).toBe('call');
+});
+
+test('knows no key that is not there', async () => {
+  const { get, post, patch } = await startAdmin();
+  const id = 'AAAAAAAAAAAA';
+  const answers = [
+    await get(`/keys/${id}`),
+    await patch(`/keys/${id}`, { name: 'x' }),
+    await post(`/keys/${id}/revoke`),
+    await post(`/keys/${id}/rotate`, { overlap_seconds: 0 }),
+    await post(`/keys/${id}/explain`, { call: {} }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+});
+
+test('serves HEAD as GET without a body', async () => {
+  const { proxy } = await startAdmin();
+  const { status, body } = await send(`${proxy.url}/admin/v1/keys`, {
+    method: 'HEAD',
+    headers: { authorization: 'Bearer the-admin-token-of-these-tests-0123456789' },
+  });
+  expect([status, body.length]).toEqual([200, 0]);
+});

@@ -1,0 +1,87 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { renderOpenapi } from '../../src/http/openapi.ts';
+import { startProxy } from '../harness.ts';
+import { type Json, SETTINGS } from './admin-client.ts';
+
+const document: Json = renderOpenapi();
+
+test('is served as it is rendered', async () => {
+  const proxy = await startProxy();
+  onTestFinished(() => proxy.close());
+  const answer = await fetch(`${proxy.url}/openapi.json`);
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(document)));
+});
+
+test('has every route of the server, and no other', async () => {
+  const proxy = await startProxy({ settings: SETTINGS });
+  onTestFinished(() => proxy.close());
+  const served = listServed(proxy.app.server.printRoutes({ commonPrefix: false }));
+  const described = Object.entries<Json>(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(described.sort()).toEqual(served.sort());
+});
+
+test('refers to nothing that it does not have, and has nothing that nobody refers to', () => {
+  const references = new Set(listReferences(document));
+  const schemas = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+  expect([...references].sort()).toEqual(schemas.sort());
+});
+
+test('names each operation once, says what each does, and what it may answer', () => {
+  const operations = Object.values<Json>(document.paths).flatMap((path) => Object.values<Json>(path));
+  const ids = operations.map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { summary, responses, security, tags } of operations) {
+    expect(summary).toMatch(/\.$/);
+    expect(Object.keys(responses).length).toBeGreaterThan(0);
+    const schemes = security.flatMap((way: object) => Object.keys(way));
+    expect(Object.keys(document.components.securitySchemes)).toEqual(expect.arrayContaining(schemes));
+    expect(document.tags.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(tags));
+  }
+});
+
+test('has a parameter for each variable of a path', () => {
+  for (const [path, operations] of Object.entries<Json>(document.paths)) {
+    const variables = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    for (const { parameters = [] } of Object.values<Json>(operations)) {
+      const named = parameters.filter((it: Json) => it.in === 'path').map((it: Json) => it.name);
+      expect(named).toEqual(variables);
+    }
+  }
+});
+
+test('shows the key of an instance as written only, and in no answer', () => {
+  const { schemas } = document.components;
+  expect(schemas.InstanceInput.properties.api_key.writeOnly).toBe(true);
+  expect(schemas.InstanceChanges.properties.api_key.writeOnly).toBe(true);
+  expect(JSON.stringify(schemas.Instance)).not.toContain('api_key');
+});
+
+function listReferences(value: Json): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === '$ref' ? [String(member)] : listReferences(member),
+  );
+}
+
+/** From Fastify's tree of routes: `GET /keys/{id}`. HEAD stands beside every GET, and OPTIONS is for preflights. */
+function listServed(tree: string): string[] {
+  const parents: string[] = [];
+  return tree
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part = '', methods = ''] =
+        /^((?:│ {3}| {4})*)[├└]── (\S+)(?: \((.*)\))?$/.exec(line) ?? [];
+      const depth = indent.length / 4;
+      parents.length = depth;
+      parents.push(part);
+      const path = parents.join('').replaceAll(/:(\w+)/g, '{$1}');
+      return methods
+        .split(', ')
+        .filter((method) => method !== '' && method !== 'HEAD' && method !== 'OPTIONS')
+        .map((method) => `${method} ${path}`);
+    });
+}

@@ -1,0 +1,136 @@
+/** What holds for every route under `/admin/v1`. */
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { startAdmin, TOKEN } from './admin-client.ts';
+
+test('answers every path with a problem where there is no admin token, and says so', async () => {
+  const { ask } = await startAdmin({ settings: {} });
+  for (const [method, path] of [
+    ['GET', '/keys'],
+    ['POST', '/session'],
+    ['GET', '/nowhere'],
+    ['GET', ''],
+  ] as const) {
+    const { status, json } = await ask(method, path);
+    expect(status).toBe(404);
+    expect(json.detail).toContain('admin.token');
+  }
+});
+
+test.each(['/nowhere', '', '/', '/keys/', '/keys/a/b/c', `/keys/${'x'.repeat(200)}`, '/keys/%zz'])(
+  'answers GET %s with a problem',
+  async (path) => {
+    const { get } = await startAdmin();
+    expect((await get(path)).status).toBe(404);
+  },
+);
+
+test.each([
+  ['PUT', '/keys', 'GET, HEAD, POST'],
+  ['DELETE', '/keys/x', 'GET, HEAD, PATCH'],
+  ['GET', '/keys/x/revoke', 'POST'],
+  ['POST', '/audit/export?format=csv', 'GET, HEAD'],
+  ['OPTIONS', '/keys', 'GET, HEAD, POST'],
+] as const)('answers %s %s with 405 and what it may be', async (method, path, allow) => {
+  const { ask } = await startAdmin();
+  const answer = await ask(method, path);
+  expect(answer.status).toBe(405);
+  expect(answer.headers.allow).toBe(allow);
+});
+
+test.each([
+  ['no JSON', '{"name":', 400],
+  ['no object', '[]', 400],
+  ['a byte order mark', '\ufeff{"name":"x"}', 400],
+  ['an inherited member', '{"__proto__":{"name":"x"}}', 400],
+])('refuses a body that is %s', async (_, body, status) => {
+  const { post } = await startAdmin();
+  expect((await post('/keys', body)).status).toBe(status);
+});
+
+test('does not repeat what it could not read', async () => {
+  const { post } = await startAdmin();
+  const answer = await post('/instances', '{"api_key":"odoo-secret-1",}');
+  expect(answer.status).toBe(400);
+  expect(answer.json.detail).toBe('The body is not JSON in UTF-8.');
+});
+
+test.each([
+  ['text/plain', {}, 415],
+  ['application/x-www-form-urlencoded', {}, 415],
+  ['application/json; charset=latin1', {}, 415],
+  ['application/json', { 'content-encoding': 'gzip' }, 415],
+  ['application/json; charset=utf-8', {}, 201],
+])('answers the content type %s with %j by %d', async (type, headers, status) => {
+  const { post } = await startAdmin();
+  const given = { headers: { 'content-type': type, ...headers } };
+  expect((await post('/keys', { name: 'Shop' }, given)).status).toBe(status);
+});
+
+test('refuses a body of more than 256 KiB, announced or not', async () => {
+  const { post } = await startAdmin();
+  const body = { name: 'x'.repeat(256 * 1024) };
+  expect((await post('/keys', body)).status).toBe(413);
+  expect((await post('/keys', body, { headers: { 'transfer-encoding': 'chunked' } })).status).toBe(413);
+});
+
+test('refuses a body where it would not be read, and the lack of one where it would', async () => {
+  const { post, get } = await startAdmin();
+  const { json } = await get('/keys');
+  const { id } = json.items[0];
+  expect((await post(`/keys/${id}/revoke`, { why: 'lost' })).status).toBe(400);
+  expect((await post('/keys')).json.faults).toEqual([{ path: 'body', message: 'is missing' }]);
+  expect((await get(`/keys/${id}?full=1`)).json.faults[0].path).toBe('full');
+});
+
+test('tells a client that asks first to go on, once it is known', async () => {
+  const { proxy } = await startAdmin();
+  const { hostname, port } = new URL(proxy.url);
+  const body = '{"name":"Shop"}';
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /admin/v1/keys HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKEN}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${body.length}\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n`,
+  );
+  socket.once('data', () => socket.write(body));
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+});
+
+test('keeps the request id of the caller, in the answer and in the audit', async () => {
+  const { post, listActs } = await startAdmin();
+  const answer = await post('/keys', { name: 'Shop' }, { headers: { 'x-request-id': 'ticket-7' } });
+  expect(answer.headers['x-request-id']).toBe('ticket-7');
+  expect((await listActs())[0].request_id).toBe('ticket-7');
+});
+
+test('tells of a fault of its own no more than where to look', async () => {
+  const { proxy, get } = await startAdmin();
+  proxy.app.store.keys.list = () => {
+    throw new Error('secret cause');
+  };
+  const { status, json } = await get('/keys', { headers: { 'x-request-id': 'ticket-8' } });
+  expect(status).toBe(500);
+  expect(JSON.stringify(json)).not.toContain('secret cause');
+  expect(proxy.log).toContainEqual(expect.objectContaining({ requestId: 'ticket-8' }));
+});
+
+test('says that the store does not answer', async () => {
+  const { proxy, get } = await startAdmin();
+  proxy.app.store.keys.list = () => {
+    throw Object.assign(new Error('refused'), { name: 'StoreError' });
+  };
+  const { status, json } = await get('/keys');
+  expect([status, json.detail]).toEqual([
+    503,
+    'The store of the proxy does not answer: try again in a moment.',
+  ]);
+});
+
+test('leaves the errors of other routes as they are', async () => {
+  const { proxy } = await startAdmin();
+  const answer = await fetch(`${proxy.url}/admin/v2`);
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toMatchObject({ error: { data: { type: 'route_not_found' } } });
+});

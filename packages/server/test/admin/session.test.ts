@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest';
+import { createSessions } from '../../src/http/session.ts';
+import { SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
+
+const HOUR_MS = 3_600_000;
+/** What a browser sends from a page of the proxy itself. */
+const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
+
+async function login(headers: Record<string, string> = {}) {
+  const clock = { now: 1_800_000_000_000 };
+  const admin = await startAdmin({ clock: () => clock.now });
+  const answer = await admin.post('/session', { token: TOKEN }, { token: null, headers });
+  const [setCookie = ''] = answer.headers['set-cookie'] ?? [];
+  const cookie = setCookie.split(';')[0] ?? '';
+  return { ...admin, answer, setCookie, cookie, clock };
+}
+
+test('begins a session with the token, and knows it by its cookie', async () => {
+  const { answer, setCookie, cookie, clock, get } = await login();
+  expect(answer.status).toBe(200);
+  const expires_at = new Date(clock.now + 8 * HOUR_MS).toISOString();
+  expect(answer.json).toEqual({ actor: 'session', expires_at });
+  expect(setCookie).toMatch(/^ep_session=[\w.-]+; Path=\/; Max-Age=28800; HttpOnly; SameSite=Strict$/);
+  expect((await get('/session', { token: null, headers: { cookie } })).json).toEqual(answer.json);
+  expect((await get('/keys', { token: null, headers: { cookie: `a=b; ${cookie}; c=d` } })).status).toBe(200);
+  expect((await get('/session')).json).toEqual({ actor: 'token', expires_at: null });
+});
+
+test.each([
+  ['erp.example.com', '; Secure'],
+  ['192.168.1.7:8787', '; Secure'],
+  ['127.0.0.1.example.com', '; Secure'],
+  ['localhost:8787', ''],
+  ['127.0.0.1:8787', ''],
+  ['[::1]:8787', ''],
+])('gives %s a cookie that ends in "%s"', async (host, end) => {
+  const { setCookie } = await login({ host });
+  expect(setCookie.split('SameSite=Strict')[1]).toBe(end);
+});
+
+test('lets a session end after eight hours', async () => {
+  const { cookie, clock, get } = await login();
+  const ask = async () => (await get('/session', { token: null, headers: { cookie } })).status;
+  clock.now += 8 * HOUR_MS - 1;
+  expect(await ask()).toBe(200);
+  clock.now += 1;
+  expect(await ask()).toBe(401);
+});
+
+test('names the session in the audit', async () => {
+  const { cookie, post, listActs } = await login();
+  await post('/keys', { name: 'Shop' }, { token: null, headers: { cookie, ...OWN_PAGE } });
+  expect(await listActs()).toEqual([expect.objectContaining({ actor: 'session', action: 'key.create' })]);
+});
+
+test.each([
+  ['from another site', { 'sec-fetch-site': 'cross-site' }, 403],
+  ['from another host of the site', { 'sec-fetch-site': 'same-site' }, 403],
+  ['from the address line', { 'sec-fetch-site': 'none' }, 403],
+  [
+    'from another site, whatever its origin',
+    { 'sec-fetch-site': 'cross-site', origin: 'http://own.example' },
+    403,
+  ],
+  ['that says nothing', {}, 403],
+  ['from another origin', { origin: 'https://evil.example' }, 403],
+  ['from a page without an origin', { origin: 'null' }, 403],
+  ['from another port', { origin: 'http://own.example:81' }, 403],
+  ['from an own page', { 'sec-fetch-site': 'same-origin', origin: 'http://own.example' }, 201],
+  ['from an own page of an old browser', { origin: 'http://own.example' }, 201],
+])('answers a change in a session %s with %d', async (_, headers, status) => {
+  const { cookie, ask } = await login();
+  const given = { token: null, headers: { cookie, host: 'own.example', ...headers } };
+  expect((await ask('POST', '/keys', { body: { name: 'Shop' }, ...given })).status).toBe(status);
+  for (const [method, path] of [
+    ['PATCH', '/keys/x'],
+    ['DELETE', '/instances/x'],
+  ] as const) {
+    const answer = await ask(method, path, method === 'PATCH' ? { body: {}, ...given } : given);
+    expect(answer.status).toBe(status === 403 ? 403 : 404);
+  }
+  expect((await ask('GET', '/keys', given)).status).toBe(200);
+});
+
+test('asks nothing of the kind of whoever has the token', async () => {
+  const { post } = await startAdmin();
+  const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+  expect((await post('/keys', { name: 'Shop' }, { headers })).status).toBe(201);
+});
+
+test('logs out, from an own page only', async () => {
+  const { cookie, remove } = await login();
+  expect((await remove('/session', { token: null, headers: { cookie } })).status).toBe(403);
+  const out = await remove('/session', { token: null, headers: { cookie, ...OWN_PAGE } });
+  expect(out.status).toBe(204);
+  expect(out.headers['set-cookie']).toEqual(['ep_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict']);
+  expect((await remove('/session', { token: null })).status).toBe(204);
+});
+
+test('refuses a session that was forged, changed, or signed under another token', async () => {
+  const { cookie, clock, get } = await login();
+  const [expiresAt, signature] = cookie.slice('ep_session='.length).split('.');
+  const other = createSessions({ token: `${TOKEN}x`, clock: () => clock.now }).open().value;
+  for (const value of [
+    '',
+    'x',
+    `${expiresAt}.`,
+    `${Number(expiresAt) + 1}.${signature}`,
+    `0${expiresAt}.${signature}`,
+    `${expiresAt}.${signature}A`,
+    `${expiresAt}.${'A'.repeat(43)}`,
+    other,
+  ]) {
+    const answer = await get('/keys', { token: null, headers: { cookie: `ep_session=${value}` } });
+    expect(answer.status, value).toBe(401);
+  }
+});
+
+test('does not take the session where a wrong token is sent with it', async () => {
+  const { cookie, get } = await login();
+  expect((await get('/keys', { token: 'wrong', headers: { cookie } })).status).toBe(401);
+});
+
+test.each([
+  ['nothing', null],
+  ['a wrong token', 'x'.repeat(40)],
+  ['a part of the token', TOKEN.slice(0, -1)],
+  ['more than the token', `${TOKEN}x`],
+  ['an empty token', ''],
+])('answers %s with 401', async (_, token) => {
+  const { get } = await startAdmin();
+  const answer = await get('/keys', { token });
+  expect(answer.status).toBe(401);
+  expect(answer.headers['www-authenticate']).toBe('Bearer realm="erp-proxy admin"');
+});
+
+test('takes no other scheme, and `bearer` in any case', async () => {
+  const { get } = await startAdmin();
+  const ask = async (authorization: string) =>
+    (await get('/keys', { token: null, headers: { authorization } })).status;
+  expect(await ask(`bearer ${TOKEN}`)).toBe(200);
+  expect(await ask(`Basic ${TOKEN}`)).toBe(401);
+  expect(await ask(TOKEN)).toBe(401);
+});
+
+test('needs a token before it looks at the body', async () => {
+  const { post } = await startAdmin();
+  expect((await post('/keys', 'no json', { token: null })).status).toBe(401);
+});
+
+test.each(['/session', '/keys'])(
+  'keeps guesses at %s slow, then turns them away, and never the token',
+  async (path) => {
+    const { ask } = await startAdmin();
+    const guess = () =>
+      path === '/session'
+        ? ask('POST', path, { body: { token: 'wrong' }, token: null })
+        : ask('GET', path, { token: 'wrong' });
+    const guesses = Array.from({ length: 300 }, guess);
+    const right =
+      path === '/session' ? ask('POST', path, { body: { token: TOKEN }, token: null }) : ask('GET', path);
+    expect((await right).status).toBe(200);
+    const answers = await Promise.all(guesses);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 429]));
+    expect(refused.every(({ headers }) => Number(headers['retry-after']) >= 1)).toBe(true);
+  },
+);
+
+test('lets another address guess anew, and believes only a trusted proxy about addresses', async () => {
+  const { post, listActs } = await startAdmin({ settings: { ...SETTINGS, 'http.trustProxy': '127.0.0.1' } });
+  await post('/keys', { name: 'Shop' }, { headers: { 'x-forwarded-for': '203.0.113.7' } });
+  expect((await listActs())[0].address).toBe('203.0.113.7');
+});

@@ -1,0 +1,188 @@
+/** Contract section 1, `idempotency-key`: a call that comes again is answered again, and not run again. */
+import { request } from 'node:http';
+import { startSandbox } from '@erp-proxy/sandbox';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startProxy } from '../harness.ts';
+import { answerLikeOdoo, makeCall, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function start(script: Script, settings: Record<string, string> = {}) {
+  const upstream = await startUpstream(script);
+  const proxy = await startProxy({ allow: [upstream.url], settings });
+  closers.push(upstream.close, proxy.close);
+  const create = (changes: Record<string, unknown> = {}) =>
+    makeCall(upstream.url, { action: 'create', params: [{ name: 'a' }], ...changes });
+  const send = (key: string, body: unknown = create(), headers: Record<string, string> = {}) =>
+    proxy.call(body, { 'idempotency-key': key, ...headers });
+  return { proxy, upstream, create, send };
+}
+
+/** Each call gets a number of its own. */
+const count: Script = (socket, _, index) => answerLikeOdoo(socket, printResult(`${index + 1}`));
+
+describe('the same call under the same key', () => {
+  test('gets the first answer again, to the byte, and says so', async () => {
+    const { send, upstream } = await start(count);
+    const first = await send('order 17');
+    const again = await send('order 17');
+    expect(first.json.result).toBe(1);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    expect(again).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' } });
+    expect(Buffer.compare(again.body, first.body)).toBe(0);
+    expect((await send('order 18')).json.result).toBe(2);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test('gets what Odoo said no with again, too', async () => {
+    const sandbox = await startSandbox({ version: 17 });
+    const proxy = await startProxy({ allow: [sandbox.url] });
+    closers.push(sandbox.close, proxy.close);
+    const { userId, apiKey } = sandbox.users.admin;
+    const erp_instance = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey };
+    const body = makeCall(sandbox.url, { action: 'create', params: [{ no_such_field: 1 }], erp_instance });
+    const [first, again] = [
+      await proxy.call(body, { 'idempotency-key': 'a' }),
+      await proxy.call(body, { 'idempotency-key': 'a' }),
+    ];
+    expect(first.json.error.data.retryable).toBe(false);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.json).toEqual(first.json);
+  });
+
+  test('is not run where the caller had left before the first answer came', async () => {
+    let answerFirst = () => {};
+    const { proxy, send, create, upstream } = await start((socket, request, index) => {
+      answerFirst = () => void count(socket, request, index);
+    });
+    const body = JSON.stringify(create());
+    const headers = { 'x-proxy-api': proxy.key, 'content-type': 'application/json', 'idempotency-key': 'a' };
+    const leaving = request(`${proxy.url}/api/erp/execute`, { method: 'POST', headers });
+    leaving.on('error', () => {});
+    leaving.end(body);
+    await expect.poll(() => upstream.requests.length).toBe(1);
+    leaving.destroy();
+    const meanwhile = await send('a', body);
+    expect(meanwhile).toMatchObject({ status: 409, headers: { 'retry-after': '1' } });
+    answerFirst();
+    await expect.poll(async () => (await send('a', body)).json.result).toBe(1);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('is run again where nothing has happened', async () => {
+    const { send, upstream } = await start((socket, request, index) =>
+      index === 0 ? answerLikeOdoo(socket, '', '503 Service Unavailable') : count(socket, request, index),
+    );
+    expect((await send('a')).json.error).toMatchObject({ code: -32013, data: { outcome: 'not_sent' } });
+    expect((await send('a')).json.result).toBe(2);
+    expect((await send('a')).json.result).toBe(2);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  test('gets a long answer again as far as one is kept', async () => {
+    const long =
+      (bytes: number): Script =>
+      (socket) =>
+        answerLikeOdoo(socket, printResult(`"${'x'.repeat(bytes)}"`));
+    const kept = await start(long(200_000));
+    const first = await kept.send('a');
+    expect(Buffer.compare((await kept.send('a')).body, first.body)).toBe(0);
+    expect(kept.upstream.requests).toHaveLength(1);
+    const large = await start(long(300_000));
+    expect((await large.send('a')).json.result).toHaveLength(300_000);
+    expect((await large.send('a')).json.error).toMatchObject({
+      code: -32015,
+      message: expect.stringMatching(/was run, but its answer was too large/),
+    });
+    expect(large.upstream.requests).toHaveLength(1);
+    const read = large.create({ action: 'read', params: [[1]] });
+    for (let time = 0; time < 2; time++) expect((await large.send('r', read)).status).toBe(200);
+    expect(large.upstream.requests).toHaveLength(3);
+  });
+});
+
+describe('calls of a batch', () => {
+  test('are each kept by their place', async () => {
+    const { send, create, upstream } = await start((socket, request, index) =>
+      index === 1 ? void socket.destroy() : count(socket, request, index),
+    );
+    const batch = [create({ id: 'a' }), create({ id: 'b' }), create({ id: 'c' })];
+    const { json: first } = await send('batch', batch);
+    const { json: again, headers } = await send('batch', batch);
+    expect(headers['idempotency-replayed']).toBeUndefined();
+    const broken = first.findIndex((answer: { error?: object }) => answer.error !== undefined);
+    expect(first[broken].error.data).toMatchObject({ type: 'upstream_unreachable', outcome: 'unknown' });
+    expect(again[broken].error).toMatchObject({ code: -32015 });
+    const others = [0, 1, 2].filter((index) => index !== broken);
+    for (const index of others) expect(again[index]).toEqual(first[index]);
+    expect(upstream.requests).toHaveLength(3);
+  });
+
+  test('conflict where their place has another call', async () => {
+    const { send, create } = await start(count);
+    await send('batch', [create({ id: 'a' }), create({ id: 'b' })]);
+    const { json } = await send('batch', [create({ id: 'a' }), create({ id: 'x' })]);
+    expect(json[0].result).toEqual(expect.any(Number));
+    expect(json[1].error).toMatchObject({ code: -32014 });
+  });
+});
+
+test('another client may use the same key for its own call', async () => {
+  const { proxy, send, create, upstream } = await start(count);
+  await send('a');
+  const { key } = await proxy.app.keys.create({ name: 'other' });
+  const other = await proxy.call(create(), { 'idempotency-key': 'a', 'x-proxy-api': key });
+  expect(other.json.result).toBe(2);
+  expect(upstream.requests).toHaveLength(2);
+});
+
+test('a call without a key is run each time', async () => {
+  const { proxy, create, upstream } = await start(count);
+  for (let time = 1; time <= 2; time++) expect((await proxy.call(create())).json.result).toBe(time);
+  expect(upstream.requests).toHaveLength(2);
+});
+
+test.each(['', 'x'.repeat(256), 'x'.repeat(10_240)])(
+  'a key of another length is refused: %#',
+  async (key) => {
+    const { send, upstream } = await start(count);
+    expect(await send(key)).toMatchObject({
+      status: 400,
+      json: { error: { code: -32600, message: expect.stringContaining(`has ${key.length}`) } },
+    });
+    expect(upstream.requests).toHaveLength(0);
+  },
+);
+
+test('a call under a key is not run while the store is away', async () => {
+  const { proxy, send, upstream, create } = await start(count);
+  const { idempotency } = proxy.app.store;
+  const { find, claim } = idempotency;
+  const away = () => {
+    throw new Error('the store is away');
+  };
+  for (const broken of [{ find: away }, { claim: away }]) {
+    Object.assign(idempotency, { find, claim }, broken);
+    expect(await send('a')).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '5' },
+      json: { error: { code: -32013, data: { outcome: 'not_sent', retryable: true } } },
+    });
+  }
+  expect((await proxy.call(create())).status, 'the others go on').toBe(200);
+  Object.assign(idempotency, { find, claim });
+  expect((await send('a')).json.result).toBe(2);
+  expect(upstream.requests).toHaveLength(2);
+});
+
+test('the log names what was given again', async () => {
+  const { proxy, send } = await start(count);
+  await send('a');
+  await send('a');
+  await expect.poll(() => proxy.log.filter((line) => line['outcome'] === 'replayed')).toHaveLength(1);
+  expect(JSON.stringify(proxy.log)).not.toContain('idempotency-key');
+});

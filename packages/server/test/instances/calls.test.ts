@@ -1,0 +1,198 @@
+/** Calls to a stored instance by its name: the secret stays here, and what the instance carries holds for its calls. */
+import { randomBytes } from 'node:crypto';
+import type { InstanceInput } from '@erp-proxy/contract';
+import { afterEach, expect, it } from 'vitest';
+import { expectError, printCall, printExecuteKw, UPSTREAM_KEY } from '../execute/expectations.ts';
+import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
+import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
+
+const VAULT = { 'vault.masterKey': randomBytes(32).toString('base64') };
+let upstream: ScriptedUpstream;
+let proxy: ErpProxy;
+afterEach(async () => {
+  await proxy.close();
+  await upstream.close();
+});
+
+/** A proxy whose settings do not allow the upstream: only the instance's own allowance does. */
+async function start(script = answerTrue, members: Partial<InstanceInput> = {}): Promise<void> {
+  upstream = await startUpstream(script);
+  proxy = await startProxy({ settings: VAULT });
+  await proxy.app.instances.add({
+    name: 'prod',
+    url: upstream.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: UPSTREAM_KEY,
+    allow_private: true,
+    ...members,
+  });
+}
+
+const NAMED = printCall('', { erp_instance: '{"name":"prod"}' });
+
+it('sends the stored database, user and key, and says which instance it was', async () => {
+  await start();
+  const { status, json } = await proxy.call(NAMED);
+  expect({ status, json }).toEqual({ status: 200, json: { jsonrpc: '2.0', id: 1, result: true } });
+  // Beside it the proxy asks when the key expires.
+  expect(upstream.requests.map(({ body }) => body.toString())).toContain(printExecuteKw({}));
+  await expect.poll(() => proxy.log.length).toBeGreaterThan(0);
+  expect(proxy.log[0]).toMatchObject({ instance: 'prod', upstream: upstream.url, db: 'prod' });
+  await proxy.app.audit.flush();
+  const { items } = await proxy.app.audit.search({});
+  expect(items).toMatchObject([{ kind: 'call', instance: 'prod', action: 'read', outcome: 'ok' }]);
+});
+
+it('refuses a name that is not there', async () => {
+  await start();
+  expectError(await proxy.post(printCall('', { erp_instance: '{"name":"test"}' })), {
+    status: 400,
+    code: -32600,
+    type: 'invalid_request',
+    id: 1,
+    path: 'erp_instance.name',
+    says: /no instance of this name/,
+  });
+});
+
+it('opens the address for the instance, and not for calls that name it themselves', async () => {
+  await start();
+  expect((await proxy.call(NAMED)).status).toBe(200);
+  const instance = JSON.stringify({ url: upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY });
+  const { status, json } = await proxy.call(printCall('', { erp_instance: instance }));
+  expect(status).toBe(403);
+  expect(json.error.data.type).toBe('egress_denied');
+});
+
+it('is refused without an allowance of its own', async () => {
+  await start(answerTrue, { allow_private: false });
+  expect((await proxy.call(NAMED)).json.error.data.type).toBe('egress_denied');
+});
+
+it('has its own time, where the caller asks for none', async () => {
+  await start(() => {}, { timeout_ms: 100 });
+  const { status, json } = await proxy.call(NAMED);
+  expect(status).toBe(504);
+  expect(json.error.data.type).toBe('upstream_timeout');
+  const asked = proxy.call(NAMED, { 'x-request-timeout': '2' });
+  const soon = new Promise((resolve) => setTimeout(resolve, 500, 'still running'));
+  expect(await Promise.race([asked, soon])).toBe('still running');
+  expect((await asked).status).toBe(504);
+});
+
+it('runs so many of its calls at once, and lets the others wait', async () => {
+  let [running, most] = [0, 0];
+  await start(
+    async (...exchange) => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running--;
+      return answerTrue(...exchange);
+    },
+    { concurrency: 2 },
+  );
+  const answers = await Promise.all(Array.from({ length: 9 }, () => proxy.call(NAMED)));
+  expect(answers.map(({ status }) => status)).toEqual(Array(9).fill(200));
+  expect(most).toBe(2);
+});
+
+it('counts a call until its answer has left', async () => {
+  const part = JSON.stringify('x'.repeat(100_000)).slice(0, -1);
+  let [running, most] = [0, 0];
+  await start(
+    async (socket) => {
+      most = Math.max(most, ++running);
+      const head = '{"jsonrpc": "2.0", "id": 1, "result": ';
+      socket.write(
+        `HTTP/1.0 200 OK\r\nContent-Length: ${head.length + part.length + 2}\r\n\r\n${head}${part}`,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      running--;
+      socket.end('"}');
+    },
+    { concurrency: 1, key_expires_at: '2099-01-01T00:00:00Z' },
+  );
+  const answers = await Promise.all(Array.from({ length: 4 }, () => proxy.call(NAMED)));
+  expect(answers.map(({ status }) => status)).toEqual(Array(4).fill(200));
+  expect(most).toBe(1);
+});
+
+it('is not shut to others by a method that refuses a password itself', async () => {
+  const refusal = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    error: {
+      code: 200,
+      message: 'Odoo Server Error',
+      data: { name: 'odoo.exceptions.AccessDenied', message: 'Access Denied', arguments: ['Access Denied'] },
+    },
+  });
+  await start((socket, request, index) => {
+    if (!request.body.includes('change_password')) return answerTrue(socket, request, index);
+    socket.end(`HTTP/1.0 200 OK\r\nContent-Length: ${refusal.length}\r\n\r\n${refusal}`);
+  });
+  const change = printCall('', {
+    model_id: '"res.users"',
+    action: '"change_password"',
+    params: '["wrong","new"]',
+    erp_instance: '{"name":"prod"}',
+  });
+  for (let attempt = 0; attempt < 3; attempt++) {
+    expect((await proxy.call(change)).json.error.data.type).toBe('access_denied');
+    expect((await proxy.call(NAMED)).json).toMatchObject({ result: true });
+  }
+});
+
+it('learns nothing from what calls by url meet at the same address', async () => {
+  const fixture = await startUpstream(answerTrue);
+  upstream = fixture;
+  proxy = await startProxy({ allow: [fixture.url], settings: { ...VAULT, 'upstream.protocol': 'auto' } });
+  const instance = { url: fixture.url, db: 'prod', user_id: 2, api_key: 'b'.repeat(40), allow_private: true };
+  await proxy.app.instances.add({ name: 'prod', ...instance, key_expires_at: '2099-01-01T00:00:00Z' });
+  const byUrl = { url: fixture.url, db: 'prod', user_id: 2, api_key: 'b'.repeat(40) };
+  await proxy.call(printCall('', { erp_instance: JSON.stringify(byUrl) }));
+  await proxy.call(NAMED);
+  const questions = fixture.requests.filter(({ body }) => body.includes('"version"'));
+  expect(questions).toHaveLength(2);
+});
+
+it('is spoken to as it says', async () => {
+  await start(answerTrue, { protocol: 'json2', api_key: 'a'.repeat(40) });
+  await proxy.call(NAMED);
+  expect(upstream.requests[0]?.head).toMatch(/^POST \/json\/2\//);
+});
+
+it('is changed for the next call', async () => {
+  await start();
+  await proxy.call(NAMED);
+  expect(await proxy.app.instances.update('prod', 1, { db: 'other', api_key: 'another-key' })).toBe('done');
+  await proxy.call(NAMED);
+  expect(upstream.requests.at(-1)?.body.toString()).toContain('["other",2,"another-key"');
+  expect(await proxy.app.instances.remove('prod', 2)).toBe('done');
+  expect((await proxy.call(NAMED)).status).toBe(400);
+});
+
+it('never shows its key', async () => {
+  const secret = 'do-not-show-this-key-0123456789';
+  await start(
+    (socket, request) => {
+      const body = JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        error: {
+          code: 200,
+          message: 'Odoo Server Error',
+          data: { name: 'odoo.exceptions.UserError', message: request.body.toString(), arguments: [] },
+        },
+      });
+      socket.end(`HTTP/1.0 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    },
+    { api_key: secret },
+  );
+  const { body } = await proxy.post(NAMED);
+  expect(body.toString()).toContain('execute_kw');
+  await proxy.app.audit.flush();
+  const seen = [body.toString(), JSON.stringify(proxy.log), JSON.stringify(await proxy.app.audit.search({}))];
+  for (const text of seen) expect(text).not.toContain(secret);
+});

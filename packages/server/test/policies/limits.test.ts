@@ -1,0 +1,129 @@
+/** Calls in a time and at once, as a key's policy sets them. */
+import type { Policy } from '@erp-proxy/contract';
+import { afterEach, expect, it } from 'vitest';
+import { expectError, printCall, printInstance } from '../execute/expectations.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { answerTrue } from '../scripted-upstream.ts';
+
+/** The second call waits up to a second for what the first one learns of the credentials. */
+const PATIENT = { timeout: 10_000 };
+let pair: Pair;
+afterEach(() => pair.close());
+
+async function makeKey(limits: Partial<Policy>): Promise<Record<string, string>> {
+  const policy = { origins: [pair.upstream.url], models: { '*': ['*'] }, ...limits };
+  const { key } = await pair.proxy.app.keys.create({ name: 'limited', policy });
+  return { 'x-proxy-api': key };
+}
+
+const printOne = () => printCall('', { erp_instance: printInstance(pair.upstream.url) });
+
+it('lets the burst of a rate through and says what is left, then 429 with the time to wait', async () => {
+  let nowMs = 1_000_000;
+  pair = await startPair(answerTrue, { nowMs: () => nowMs });
+  const headers = await makeKey({ rate: { requests: 2, seconds: 60 } });
+  for (const left of [1, 0]) {
+    const answer = await pair.proxy.call(printOne(), headers);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['ratelimit-policy']).toBe('"key";q=2;w=60');
+    expect(answer.headers['ratelimit']).toBe(`"key";r=${left};t=${60 - left * 30}`);
+  }
+  const refused = await pair.proxy.post('this is not even JSON', headers);
+  expectError(refused, {
+    status: 429,
+    code: -32012,
+    type: 'rate_limited',
+    retryable: true,
+    rule: 'rate',
+    says: /in 30 s/,
+  });
+  expect(refused.headers['retry-after']).toBe('30');
+  expect(refused.headers['ratelimit']).toBe('"key";r=0;t=60');
+  expect(pair.upstream.requests).toHaveLength(2);
+  nowMs += 30_000;
+  expect((await pair.proxy.call(printOne(), headers)).status).toBe(200);
+});
+
+it('counts each call of a batch, and takes all of them or none', async () => {
+  pair = await startPair(answerTrue, { nowMs: () => 0 });
+  const headers = await makeKey({ rate: { requests: 3, seconds: 60 } });
+  const batch = (calls: number) => `[${Array.from({ length: calls }, printOne).join(',')}]`;
+  expectError(await pair.proxy.post(batch(4), headers), {
+    status: 403,
+    code: -32010,
+    type: 'policy_denied',
+    rule: 'rate',
+    says: /more than the key may ever make at once/,
+  });
+  expect(pair.upstream.requests).toHaveLength(0);
+  // The refused batch has cost its first call.
+  expect((await pair.proxy.post(batch(2), headers)).status).toBe(200);
+  expect((await pair.proxy.post(printOne(), headers)).status).toBe(429);
+});
+
+it('runs so many calls of a key at once, and refuses the next', async () => {
+  const held = Promise.withResolvers<void>();
+  let seen = 0;
+  pair = await startPair(async (...exchange) => {
+    seen++;
+    await held.promise;
+    return answerTrue(...exchange);
+  });
+  const headers = await makeKey({ concurrency: 2 });
+  const running = [pair.proxy.post(printOne(), headers), pair.proxy.post(printOne(), headers)];
+  await expect.poll(() => seen, PATIENT).toBe(2);
+  const refused = await pair.proxy.post(printOne(), headers);
+  expectError(refused, {
+    status: 429,
+    code: -32012,
+    type: 'rate_limited',
+    retryable: true,
+    rule: 'concurrency',
+    says: /as many calls running/,
+  });
+  expect(refused.headers['retry-after']).toBe('1');
+  // Another key is not held up.
+  const other = pair.proxy.post(printOne());
+  await expect.poll(() => seen, PATIENT).toBe(3);
+  held.resolve();
+  for (const answer of [...running, other]) expect((await answer).status).toBe(200);
+  expect((await pair.proxy.post(printOne(), headers)).status).toBe(200);
+});
+
+it('runs a batch with no more calls at once than its key may', async () => {
+  let [running, most] = [0, 0];
+  pair = await startPair(async (...exchange) => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    running--;
+    return answerTrue(...exchange);
+  });
+  const headers = await makeKey({ concurrency: 2 });
+  const answer = await pair.proxy.post(`[${Array.from({ length: 8 }, printOne).join(',')}]`, headers);
+  expect(answer.status).toBe(200);
+  expect(JSON.parse(answer.body.toString())).toHaveLength(8);
+  expect(most).toBe(2);
+  expect((await pair.proxy.post(printOne(), headers)).status).toBe(200);
+});
+
+it('a key without limits says nothing of them', async () => {
+  pair = await startPair();
+  const answer = await pair.proxy.post(printOne());
+  expect(answer.headers).not.toHaveProperty('ratelimit');
+  expect(answer.headers).not.toHaveProperty('ratelimit-policy');
+});
+
+it('counts nothing for callers who may not use the key from where they are', async () => {
+  pair = await startPair(answerTrue, { nowMs: () => 0, settings: { 'http.trustProxy': '127.0.0.1' } });
+  const headers = await makeKey({ rate: { requests: 2, seconds: 3600 }, cidrs: ['203.0.113.0/24'] });
+  const from = (address: string, more: Record<string, string> = {}) =>
+    pair.proxy.call(printOne(), { ...headers, 'x-forwarded-for': address, ...more });
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const stranger = await from('198.51.100.1');
+    expect(stranger.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'cidrs' });
+    expect(stranger.headers).not.toHaveProperty('ratelimit');
+    const page = await from('203.0.113.1', { origin: 'https://evil.example.net' });
+    expect(page.json.error.data.rule).toBe('cors_origins');
+  }
+  for (const status of [200, 200, 429]) expect((await from('203.0.113.1')).status).toBe(status);
+});

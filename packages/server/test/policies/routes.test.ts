@@ -1,0 +1,197 @@
+/** A policy holds on every route and for every element of a batch; what it sets is what reaches Odoo. */
+import { randomBytes } from 'node:crypto';
+import type { Policy } from '@erp-proxy/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { printCall, printExecuteKw, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
+import { send } from '../harness.ts';
+import { type Pair, startPair } from '../pair.ts';
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair();
+});
+afterAll(() => pair.close());
+
+async function makeKey(members: Partial<Policy> = {}): Promise<string> {
+  const policy = {
+    origins: [pair.upstream.url],
+    models: { 'res.partner': ['read', 'search_read'] },
+    ...members,
+  };
+  return (await pair.proxy.app.keys.create({ name: 'limited', policy })).key;
+}
+
+const printOne = (members: Record<string, string> = {}) =>
+  printCall('', { erp_instance: printInstance(pair.upstream.url), ...members });
+
+async function collect(run: () => Promise<unknown>): Promise<string[]> {
+  const before = pair.upstream.requests.length;
+  await run();
+  return pair.upstream.requests.slice(before).map(({ body }) => body.toString());
+}
+
+it('judges each call of a batch by itself', async () => {
+  const headers = { 'x-proxy-api': await makeKey() };
+  const unlink = printOne({ action: '"unlink"', id: '2' });
+  const sent = await collect(async () => {
+    const { json, status } = await pair.proxy.call(
+      `[${printOne()},${unlink},${printOne({ id: '3' })}]`,
+      headers,
+    );
+    expect(status).toBe(200);
+    expect(json).toMatchObject([
+      { id: 1, result: true },
+      { id: 2, error: { code: -32010, data: { rule: 'models["res.partner"]' } } },
+      { id: 3, result: true },
+    ]);
+  });
+  expect(sent).toHaveLength(2);
+});
+
+it('looks through call_method', async () => {
+  const headers = { 'x-proxy-api': await makeKey() };
+  const allowed = await pair.proxy.call(printOne({ action: '"call_method"', fn_name: '"read"' }), headers);
+  expect(allowed.status).toBe(200);
+  const denied = await pair.proxy.call(printOne({ action: '"call_method"', fn_name: '"write"' }), headers);
+  expect(denied.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'models["res.partner"]' });
+});
+
+it('sends what it sets, and the rest byte for byte', async () => {
+  const headers = { 'x-proxy-api': await makeKey({ limit_max: 50, companies: [3, 1] }) };
+  const call = printOne({
+    action: '"search_read"',
+    params: '[[["credit", ">",  1.0]]]',
+    keyword: '{"fields": ["name"],  "context":{"lang" : "fr_FR"}}',
+  });
+  expect(await collect(() => pair.proxy.post(call, headers))).toEqual([
+    printExecuteKw({
+      method: 'search_read',
+      params: '[[["credit", ">",  1.0]]]',
+      keyword: '{"fields": ["name"],  "context":{"lang" : "fr_FR","allowed_company_ids":[3,1]},"limit":50}',
+    }),
+  ]);
+});
+
+/** Its clients take every 403 for an invalid licence (contract, compatible.ts). */
+const REFUSED = 400;
+
+describe('the routes of another gateway', () => {
+  const instance = () => ({ url: pair.upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY });
+  const post = (path: string, body: object, headers: Record<string, string>) =>
+    send(pair.proxy.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  it.each(['x-api-key', 'apikey', 'authorization'])('with the key in %s', async (name) => {
+    const key = await makeKey();
+    const body = {
+      id: 'a',
+      action: 'unlink',
+      model_id: 'res.partner',
+      params: [[1]],
+      odoo_instance: instance(),
+    };
+    const answer = await post('/v1/odoo/execute', body, {
+      [name]: name === 'authorization' ? `Bearer ${key}` : key,
+    });
+    expect(answer.status).toBe(REFUSED);
+    expect(JSON.parse(answer.body.toString()).error.data.rule).toBe('models["res.partner"]');
+  });
+
+  it('/v2, whose arguments are named', async () => {
+    const headers = { 'x-api-key': await makeKey({ limit_max: 7 }) };
+    const body = (method: string) => ({
+      id: 'a',
+      model_id: 'res.partner',
+      method,
+      kwargs: { domain: [] },
+      odoo_instance: instance(),
+    });
+    const before = pair.upstream.requests.length;
+    const denied = await post('/v2/odoo/execute', body('unlink'), headers);
+    expect(denied.status).toBe(REFUSED);
+    expect(pair.upstream.requests).toHaveLength(before);
+    const sent = await collect(() => post('/v2/odoo/execute', body('search_read'), headers));
+    expect(sent).toEqual(['{"domain":[],"limit":7}']);
+  });
+
+  it.each([
+    ['/api/erp/version', 403],
+    ['/api/odoo/version', REFUSED],
+    ['/v2/odoo/version', REFUSED],
+  ])('%s of a server that the key may not call', async (path, status) => {
+    const key = await makeKey({ origins: ['https://erp.example.com'] });
+    const before = pair.upstream.connections();
+    const answer = await post(path, { id: 'v', url: pair.upstream.url }, { 'x-proxy-api': key });
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body.toString()).error.data.rule).toBe('origins');
+    expect(pair.upstream.connections()).toBe(before);
+  });
+});
+
+it('is told about a server that it may not call what the policy says of it, and not what egress does', async () => {
+  const headers = { 'x-proxy-api': await makeKey({ origins: ['https://erp.example.com'] }) };
+  const ask = (url: string) =>
+    send(`${pair.proxy.url}/api/erp/version`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ id: 'v', url }),
+    });
+  for (const url of [pair.upstream.url, 'http://10.1.2.3', 'https://192.0.2.1', 'https://8.8.8.8']) {
+    const answer = await ask(url);
+    expect(JSON.parse(answer.body.toString()).error.data).toMatchObject({
+      type: 'policy_denied',
+      rule: 'origins',
+    });
+  }
+  expect(JSON.parse((await ask('nowhere')).body.toString()).error.data).toMatchObject({
+    type: 'invalid_request',
+    path: 'url',
+  });
+});
+
+it('knows an instance that may not be called no better than one that is not there', async () => {
+  const vault = await startPair(undefined, {
+    settings: { 'vault.masterKey': randomBytes(32).toString('base64') },
+  });
+  try {
+    const policy = { instances: ['shop-*'], models: { '*': ['*'] } };
+    const { key } = await vault.proxy.app.keys.create({ name: 'shop', policy });
+    const ask = async () => {
+      const call = printCall('', { erp_instance: '{"name":"prod"}' });
+      const { status, headers, body } = await vault.proxy.call(call, { 'x-proxy-api': key });
+      const { date: _, 'server-timing': __, 'x-request-id': ___, ...others } = headers;
+      return { status, headers: others, body: body.toString() };
+    };
+    const before = await ask();
+    await vault.proxy.app.instances.add({
+      name: 'prod',
+      url: vault.upstream.url,
+      db: 'prod',
+      user_id: 2,
+      api_key: UPSTREAM_KEY,
+    });
+    expect(await ask()).toEqual(before);
+    expect(before).toMatchObject({ status: 403, body: expect.stringContaining('"rule":"instances"') });
+    expect(vault.upstream.connections()).toBe(0);
+  } finally {
+    await vault.close();
+  }
+});
+
+it('takes a caller by the address that a trusted proxy names', async () => {
+  const behind = await startPair(undefined, { settings: { 'http.trustProxy': '127.0.0.1' } });
+  try {
+    const policy = { origins: [behind.upstream.url], models: { '*': ['*'] }, cidrs: ['203.0.113.0/24'] };
+    const { key } = await behind.proxy.app.keys.create({ name: 'office', policy });
+    const call = printCall('', { erp_instance: printInstance(behind.upstream.url) });
+    const from = (address: string) =>
+      behind.proxy.call(call, { 'x-proxy-api': key, 'x-forwarded-for': address });
+    expect((await from('203.0.113.9')).status).toBe(200);
+    expect((await from('198.51.100.1')).json.error.data.rule).toBe('cidrs');
+  } finally {
+    await behind.close();
+  }
+});

@@ -1,0 +1,512 @@
+/**
+ * Promises of the commands that administer keys, instances and the audit: the same on the store of the settings as on a
+ * running proxy. Most run in this process, on a real SQLite file and over real HTTP; the last ones are the real program.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../src/cli/run.ts';
+import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { makeFolder, runProgram, startServer } from './program.ts';
+
+const TOKEN = 'an-admin-token-of-more-than-32-characters';
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+const SECRET = 'odoo-key-0123456789abcdef';
+const POLICY = 'instances: [prod]\nmodels: { res.partner: ["search*"] }\nlimit_max: 10\n';
+
+const call = (changes: Record<string, unknown> = {}) =>
+  JSON.stringify({
+    action: 'search_read',
+    model_id: 'res.partner',
+    params: [[]],
+    erp_instance: { name: 'prod' },
+    ...changes,
+  });
+
+let folder: string;
+beforeEach(() => {
+  folder = makeFolder();
+});
+
+const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
+
+interface Ran {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** A command in this process, as if it were called in the folder of the test. */
+async function runHere(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  const ran = { stdout: '', stderr: '' };
+  const status = await runCommandLine(
+    {
+      argv: args,
+      env: { ERP_PROXY_STORE_URL: `sqlite:${join(folder, 'proxy.db')}`, ...env },
+      cwd: folder,
+      readFile: (path) => readFileSync(path, 'utf8'),
+      version: '1.2.3',
+    },
+    {
+      print: (text) => {
+        ran.stdout += text;
+      },
+      complain: (text) => {
+        ran.stderr += text;
+      },
+      readInput: (path) => readFile(resolve(folder, path)),
+      writeFile: (path, text) => writeFile(resolve(folder, path), text),
+      untilStopped: () => Promise.resolve(),
+    },
+  );
+  return { status, ...ran };
+}
+
+describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) => {
+  let proxy: RunningProxy | null = null;
+  let printed: string;
+  beforeEach(async () => {
+    printed = '';
+    if (where === 'on the store') return;
+    proxy = await startProxy({
+      settings: {
+        'store.url': `sqlite:${join(folder, 'proxy.db')}`,
+        'admin.token': TOKEN,
+        'vault.masterKey': MASTER_KEY,
+      },
+    });
+  });
+  afterEach(async () => {
+    await proxy?.close();
+    proxy = null;
+    expect(printed, 'no command shows the key of an instance').not.toContain(SECRET);
+  });
+
+  /** With everything it needs but the command. */
+  async function run(...args: string[]): Promise<Ran> {
+    const ran =
+      proxy === null
+        ? await runHere(args, { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY, ODOO_KEY: SECRET })
+        : await runHere([...args, '--url', proxy.url], { ERP_PROXY_ADMIN_TOKEN: TOKEN, ODOO_KEY: SECRET });
+    printed += ran.stdout + ran.stderr;
+    return ran;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
+  async function runJson(...args: string[]): Promise<any> {
+    const { status, stdout, stderr } = await run(...args, '--json');
+    expect({ status, stderr }, args.join(' ')).toEqual({ status: 0, stderr: '' });
+    return JSON.parse(stdout);
+  }
+
+  async function addInstance(): Promise<void> {
+    put('key', `${SECRET}\n`);
+    const { status, stderr } = await run(
+      ...['instances', 'add', 'prod', '--erp-url', 'https://erp.example', '--db', 'prod', '--user-id', '2'],
+      ...['--api-key-file', 'key'],
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  }
+
+  it('a key is made with a policy, shown, changed, rotated and revoked', async () => {
+    put('policy.yaml', POLICY);
+    const made = await runJson(
+      'keys',
+      'create',
+      '--name',
+      'shop',
+      '--policy',
+      'policy.yaml',
+      '--expires-in',
+      '2h',
+    );
+    expect(made).toMatchObject({ name: 'shop', state: 'active', policy: { limit_max: 10 }, version: 1 });
+    expect(Object.keys(made).slice(0, 2)).toEqual(['id', 'key']);
+    const { key, ...view } = made;
+    expect(await runJson('keys', 'show', made.id)).toEqual(view);
+    expect(key.startsWith(`ep_${made.id}_`)).toBe(true);
+
+    const changed = await runJson(
+      'keys',
+      'update',
+      made.id,
+      '--no-policy',
+      '--name',
+      'app',
+      '--expires-in',
+      'never',
+    );
+    expect(changed).toMatchObject({ name: 'app', policy: null, expires_at: null, version: 2 });
+
+    const next = await runJson('keys', 'rotate', made.id, '--overlap', '12h');
+    expect(next).toMatchObject({ name: 'app', replaces: made.id });
+    const old = await runJson('keys', 'show', made.id);
+    const overlapMs = Date.parse(old.expires_at) - Date.parse(next.created_at);
+    expect(Math.abs(overlapMs - 12 * 3_600_000)).toBeLessThan(60_000);
+
+    expect(await runJson('keys', 'revoke', made.id)).toMatchObject({ id: made.id, state: 'revoked' });
+    expect(await runJson('keys', 'list', '--state', 'revoked')).toMatchObject([{ id: made.id }]);
+    expect(await runJson('keys', 'list', '--search', 'APP', '--state', 'active')).toMatchObject([
+      { id: next.id },
+    ]);
+    expect(await run('keys', 'list', '--search', 'nobody')).toMatchObject({
+      stdout: 'No key is like that.\n',
+    });
+  });
+
+  it('keys explain says which rule decides and what is set, and ends with 0 or 1', async () => {
+    put('policy.yaml', POLICY);
+    put('allowed.json', call());
+    put('denied.json', call({ action: 'write' }));
+    const { id } = await runJson('keys', 'create', '--policy', 'policy.yaml');
+    const allowed = await run('keys', 'explain', '--key', id, '--call', 'allowed.json');
+    expect(allowed).toMatchObject({ status: 0, stderr: '' });
+    expect(allowed.stdout).toMatch(/^allowed by models\["res\.partner"\]: .*\n {2}sets limit to 10\n$/);
+    const denied = await run('keys', 'explain', '--key', id, '--call', 'denied.json', '--json');
+    expect(denied).toMatchObject({ status: 1, stderr: '' });
+    expect(JSON.parse(denied.stdout)).toMatchObject({ allowed: false, sets: {} });
+    const fromPage = await run(
+      ...['keys', 'explain', '--key', id, '--call', 'allowed.json', '--origin', 'https://shop.example'],
+    );
+    expect(fromPage.status).toBe(1);
+    expect(fromPage.stdout).toMatch(/^denied by cors_origins: /);
+  });
+
+  it('an instance is added, shown, changed and removed, and its key never shown', async () => {
+    await addInstance();
+    const again = await run(
+      'instances',
+      'add',
+      'prod',
+      '--erp-url=https://b.example',
+      '--db=b',
+      '--user-id=1',
+      '--api-key-file=key',
+    );
+    expect(again).toMatchObject({ status: 1, stdout: '' });
+    expect(again.stderr).toMatch(/an instance "prod" already/);
+    expect(await runJson('instances', 'show', 'prod')).toMatchObject({
+      url: 'https://erp.example',
+      user_id: 2,
+    });
+    const changed = await runJson(
+      ...[
+        'instances',
+        'update',
+        'prod',
+        '--timeout-ms',
+        '500',
+        '--allow-private',
+        '--concurrency',
+        '3',
+        '--api-key-file',
+        'key',
+      ],
+    );
+    expect(changed).toMatchObject({ timeout_ms: 500, allow_private: true, concurrency: 3 });
+    const back = await runJson('instances', 'update', 'prod', '--timeout-ms', 'none', '--no-allow-private');
+    expect(back).toMatchObject({ timeout_ms: null, allow_private: false, concurrency: 3 });
+    const moved = await run('instances', 'update', 'prod', '--erp-url', 'https://elsewhere.example');
+    expect(moved.status).toBe(2);
+    expect(moved.stderr).toMatch(/url: .*another server/);
+    expect(await runJson('instances', 'list')).toMatchObject([{ name: 'prod' }]);
+    expect(await runJson('vault', 'reseal')).toEqual({ resealed: 0 });
+    expect((await run('instances', 'remove', 'prod')).status).toBe(0);
+    expect(await run('instances', 'show', 'prod')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no instance "prod".\n',
+    });
+  });
+
+  it('the key of an instance is replaced at Odoo', async () => {
+    const odoo = await startSandbox({ version: 19 });
+    try {
+      const { userId, apiKey } = odoo.users.admin;
+      put('key', apiKey);
+      const address = [
+        '--erp-url',
+        odoo.url,
+        '--allow-private',
+        '--db',
+        odoo.db,
+        '--user-id',
+        String(userId),
+      ];
+      await runJson('instances', 'add', 'demo', ...address, '--api-key-file', 'key');
+      const rotated = await runJson('instances', 'rotate-key', 'demo');
+      expect(rotated.key).toMatchObject({ state: 'ok', failure: null });
+      expect(Date.parse(rotated.key.expires_at)).toBeGreaterThan(Date.now());
+    } finally {
+      await odoo.close();
+    }
+  });
+
+  it('every act is in the audit, which can be listed, exported and verified', async () => {
+    await addInstance();
+    const { id } = await runJson('keys', 'create', '--name', '=shop');
+    const [act] = await runJson(
+      'audit',
+      'list',
+      '--kind',
+      'admin',
+      '--action',
+      'key.create',
+      '--since',
+      '5m',
+    );
+    expect(act).toMatchObject({
+      target: `key ${id}`,
+      actor: where === 'on the store' ? expect.stringMatching(/^cli:.+@.+$/) : 'token',
+    });
+    expect(await runJson('audit', 'list', '--until', '5m')).toEqual([]);
+    expect(await runJson('audit', 'list', '--limit', '1')).toHaveLength(1);
+
+    const lines = (await run('audit', 'export', '--kind', 'admin')).stdout.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).action)).toEqual(['instance.create', 'key.create']);
+    const csv = (await run('audit', 'export', '--kind', 'admin', '--format', 'csv')).stdout.split('\r\n');
+    expect(csv[0]).toMatch(/^seq,time,kind,/);
+    expect(csv).toHaveLength(4);
+
+    const verdict = await runJson('audit', 'verify');
+    expect(verdict).toMatchObject({ intact: true, fault: null });
+    expect((await run('audit', 'verify', '--head', verdict.head)).status).toBe(0);
+    const forged = `${verdict.head.split(':')[0]}:${'0'.repeat(64)}`;
+    const broken = await run('audit', 'verify', '--head', forged);
+    expect(broken.status).toBe(1);
+    expect(broken.stdout).toMatch(/^Not intact, at record \d+: /);
+  });
+
+  it('apply does what the file says, once; export gives it back', async () => {
+    await runJson('keys', 'create', '--name', 'shop');
+    put(
+      'proxy.yaml',
+      `policies:
+  base: { instances: [prod], models: { res.partner: [read] } }
+keys:
+  - { name: shop, policy: { extends: base, limit_max: 5 } }
+  - { name: app, policy: base }
+instances:
+  - { name: prod, url: "https://erp.example", db: prod, user_id: 2, api_key: { env: ODOO_KEY } }
+`,
+    );
+    const missing = await run('apply', '-f', 'proxy.yaml');
+    expect(missing).toMatchObject({ status: 2, stdout: '' });
+    expect(missing.stderr).toMatch(
+      /^proxy\.yaml:5: there is no active key "app".*\nNothing was changed\.\n$/,
+    );
+
+    const dry = await run('apply', '-f', 'proxy.yaml', '--create-keys', '--dry-run');
+    expect(dry).toMatchObject({ status: 0, stderr: '' });
+    expect(dry.stdout).toMatch(
+      /^\+ instance prod\n {4}url: "https:\/\/erp\.example"\n[\s\S]* {4}api_key: "\(secret\)"\n/,
+    );
+    expect(dry.stdout).toMatch(/\n~ key shop \(\w+\)\n {4}policy: null → \{/);
+    expect(dry.stdout).toMatch(/\n\+ key app\n/);
+    expect(dry.stdout).toContain('2 to add, 1 to change, 0 as they are. Nothing was changed');
+    expect(await runJson('instances', 'list')).toEqual([]);
+
+    const applied = await runJson('apply', '-f', 'proxy.yaml', '--create-keys');
+    expect(applied.steps.map(({ state }: { state: string }) => state)).toEqual(['done', 'done', 'done']);
+    expect(applied.created_keys).toEqual([
+      { id: expect.any(String), name: 'app', key: expect.stringMatching(/^ep_/) },
+    ]);
+    expect(await runJson('keys', 'list', '--search', 'shop')).toMatchObject([
+      { policy: { instances: ['prod'], models: { 'res.partner': ['read'] }, limit_max: 5 } },
+    ]);
+
+    const second = await run('apply', '--file', 'proxy.yaml', '--create-keys');
+    expect(second).toMatchObject({ status: 0, stderr: '' });
+    expect(second.stdout).toMatch(
+      /^= instance prod\n= key shop \(\w+\)\n= key app \(\w+\)\n\nNothing to change\.\n$/,
+    );
+
+    expect((await run('export', '-o', 'out.yaml')).status).toBe(0);
+    const third = await run('apply', '-f', 'out.yaml');
+    expect(third.stdout).toMatch(/^(= .*\n)+\nNothing to change\.\n$/);
+  });
+
+  it('apply writes keys of instances again only where it is told to, and reads them before it changes anything', async () => {
+    await addInstance();
+    put('proxy.yaml', 'instances:\n  - { name: prod, concurrency: 4, api_key: { file: ./gone } }\n');
+    const refused = await run('apply', '-f', 'proxy.yaml', '--update-secrets');
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^proxy\.yaml:2: .*gone: there is no such file\n/);
+    expect(await runJson('instances', 'show', 'prod')).toMatchObject({ concurrency: null });
+    expect((await runJson('apply', '-f', 'proxy.yaml')).steps).toMatchObject([
+      { state: 'done', changes: { concurrency: { from: null, to: 4 } } },
+    ]);
+    put('gone', `${SECRET}2\n`);
+    expect((await runJson('apply', '-f', 'proxy.yaml', '--update-secrets')).steps).toMatchObject([
+      { state: 'done', changes: { api_key: { from: '(secret)', to: '(secret)' } } },
+    ]);
+  });
+
+  it('what is wrong is said in words, and changes nothing', async () => {
+    put('policy.yaml', 'instances: [prod]\nmodels:\n  res.partner: ["re?d"]\nlimit_mx: 4\n');
+    const policy = await run('keys', 'create', '--policy', 'policy.yaml');
+    expect(policy).toMatchObject({ status: 2, stdout: '' });
+    expect(policy.stderr).toMatch(
+      /^policy\.yaml:3: models\["res\.partner"\]\[0\]: .*\npolicy\.yaml:4: limit_mx: .*\n$/,
+    );
+    expect(await run('keys', 'revoke', 'nobody')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no key "nobody".\n',
+    });
+    const { key } = await runJson('keys', 'create');
+    const text = await run('keys', 'show', key);
+    expect(text).toMatchObject({ status: 2, stderr: expect.stringContaining('give its id') });
+    expect(text.stderr).not.toContain(key);
+    expect((await run('instances', 'rotate-key', 'nobody')).stderr).toBe('There is no instance "nobody".\n');
+    expect((await run('audit', 'list', '--since', 'yesterday')).status).toBe(2);
+    expect(await run('export', '-o', 'no/such/folder.yaml')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^\S*no\/such\/folder\.yaml: the file cannot be written \(ENOENT\)\n$/),
+    });
+    expect((await run('instances', 'update', 'prod')).status).toBe(2);
+    expect((await run('keys', 'update', 'x', '--no-policy', '--policy', 'policy.yaml')).status).toBe(2);
+  });
+});
+
+it('keys list and apply see all keys, however many pages they fill', async () => {
+  const proxy = await startProxy({ settings: { 'admin.token': TOKEN } });
+  try {
+    for (let count = 0; count < 520; count++) await proxy.app.keys.create({ name: 'many' });
+    const remote = (...args: string[]) =>
+      runHere([...args, '--url', proxy.url], { ERP_PROXY_ADMIN_TOKEN: TOKEN });
+    expect(JSON.parse((await remote('keys', 'list', '--search', 'many', '--json')).stdout)).toHaveLength(520);
+    put('keys.yaml', 'keys: [{ name: many, policy: null }]');
+    expect(JSON.parse((await remote('apply', '-f', 'keys.yaml', '--json')).stdout).steps).toHaveLength(520);
+  } finally {
+    await proxy.close();
+  }
+});
+
+it('apply that fails on its way says how far it came, and can be run again', async () => {
+  put(
+    'proxy.yaml',
+    `keys: [{ name: shop, policy: null }]
+instances:
+  - { name: one, concurrency: 2 }
+  - { name: two, url: "https://two.example", db: two, user_id: 2, api_key: { env: ODOO_KEY } }
+`,
+  );
+  const env = { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY, ODOO_KEY: SECRET };
+  put('policy.yaml', POLICY);
+  await runHere(['keys', 'create', '--name=shop', '--policy=policy.yaml'], env);
+  put('key', SECRET);
+  const add = ['instances', 'add', 'one', '--erp-url=https://one.example', '--db=one', '--user-id=2'];
+  expect((await runHere([...add, '--api-key-file=key'], env)).status).toBe(0);
+
+  const wrong = { ...env, ERP_PROXY_VAULT_MASTER_KEY: Buffer.alloc(32, 8).toString('base64') };
+  const failed = await runHere(['apply', '-f', 'proxy.yaml', '--json'], wrong);
+  expect(failed.status).toBe(1);
+  expect(JSON.parse(failed.stdout).steps.map(({ state }: { state: string }) => state)).toEqual([
+    'failed',
+    'skipped',
+    'skipped',
+  ]);
+  expect(failed.stderr).toMatch(
+    /^Failed: instance one\. Done: nothing\. Not done: instance two, key shop \(\w+\)\.\n.*master key/,
+  );
+  const again = await runHere(['apply', '-f', 'proxy.yaml', '--json'], env);
+  expect(JSON.parse(again.stdout).steps.map(({ state }: { state: string }) => state)).toEqual([
+    'done',
+    'done',
+    'done',
+  ]);
+});
+
+describe('a remote command', () => {
+  it.each([
+    ['http://proxy.example', TOKEN, /unencrypted; use https/, 2],
+    ['ftp://proxy.example', TOKEN, /not the address of a proxy/, 2],
+    ['https://user:hidden@proxy.example', TOKEN, /user name or password/, 2],
+    ['http://127.0.0.1:1', '', /admin\.token/, 2],
+    ['http://127.0.0.1:1', null, /admin\.token is not set here/, 2],
+    ['http://127.0.0.1:1', TOKEN, /No answer from http:\/\/127\.0\.0\.1:1 /, 1],
+  ])('to %s with the token %j says what is wrong', async (url, token, says, status) => {
+    const env: Record<string, string> = token === null ? {} : { ERP_PROXY_ADMIN_TOKEN: token };
+    const ran = await runHere(['keys', 'list', '--url', url], env);
+    expect(ran).toEqual({ status, stdout: '', stderr: expect.stringMatching(says) });
+    expect(ran.stderr).not.toMatch(new RegExp(`${TOKEN}|hidden`));
+  });
+
+  it('says that the token is wrong, that the admin API is off, and that it is no proxy', async () => {
+    const proxy = await startProxy({ settings: { 'admin.token': TOKEN } });
+    const without = await startProxy();
+    const sandbox = await startSandbox({ version: 18 });
+    const list = (url: string, token = TOKEN) =>
+      runHere(['keys', 'list', '--url', url], { ERP_PROXY_ADMIN_TOKEN: token });
+    try {
+      const wrong = await list(proxy.url, `${TOKEN}!`);
+      expect(wrong).toMatchObject({ status: 1, stdout: '' });
+      expect(wrong.stderr).toMatch(/token/);
+      expect(wrong.stderr).not.toContain(TOKEN);
+      expect(await list(without.url)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/admin API is off/),
+      });
+      expect(await list(sandbox.url)).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/check --url/),
+      });
+    } finally {
+      await Promise.all([proxy.close(), without.close(), sandbox.close()]);
+    }
+  });
+});
+
+describe('the real program', () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await startSandbox({ version: 18 });
+  });
+  afterAll(() => sandbox.close());
+
+  it('applies a file to a running proxy, whose key then calls the instance by name and can do nothing else', async () => {
+    const { apiKey } = sandbox.users.admin;
+    const masterKey = await runProgram(['vault', 'key'], { folder });
+    expect(masterKey.stdout).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);
+    const server = await startServer([], {
+      folder,
+      env: {
+        ERP_PROXY_ADMIN_TOKEN: TOKEN,
+        ERP_PROXY_VAULT_MASTER_KEY: masterKey.stdout.trim(),
+        ERP_PROXY_UPSTREAM_PROTOCOL: 'jsonrpc',
+      },
+    });
+    put(
+      'proxy.yaml',
+      `keys: [{ name: shop, policy: { instances: [prod], models: { res.partner: ["search*"] } } }]
+instances:
+  - { name: prod, url: "${sandbox.url}", db: ${sandbox.db}, user_id: 2, allow_private: true, api_key: { env: ODOO_KEY } }
+`,
+    );
+    const env = { ERP_PROXY_ADMIN_TOKEN: TOKEN, ODOO_KEY: apiKey };
+    const applied = await runProgram(
+      ['apply', '-f', 'proxy.yaml', '--create-keys', '--json', '--url', server.url],
+      { folder, env },
+    );
+    expect(applied).toMatchObject({ status: 0, stderr: '' });
+    const [{ key }] = JSON.parse(applied.stdout).created_keys;
+    put('call.json', call());
+    put('write.json', call({ action: 'write', params: [[1], { name: 'x' }] }));
+    const [allowed, denied] = await Promise.all(
+      ['call.json', 'write.json'].map((file) =>
+        runProgram(['call', file, '--url', server.url, '--key', key], { folder }),
+      ),
+    );
+    expect(JSON.parse(String(allowed?.stdout)).result.length).toBeGreaterThan(0);
+    expect(JSON.parse(String(denied?.stdout)).error.data.type).toBe('policy_denied');
+
+    const exported = await runProgram(['export', '-o', 'out.yaml', '--url', server.url], { folder, env });
+    expect(exported).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    expect(readFileSync(join(folder, 'out.yaml'), 'utf8')).toContain(sandbox.url);
+    const printed = [applied, allowed, denied, exported].map((ran) => `${ran?.stdout}${ran?.stderr}`).join();
+    expect(printed + server.stdout + readFileSync(join(folder, 'out.yaml'))).not.toContain(apiKey);
+  });
+});

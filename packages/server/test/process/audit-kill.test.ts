@@ -1,0 +1,119 @@
+/** What of the audit outlives the running program: nothing is lost at a graceful stop, and at most a second at kill -9. */
+import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openStore } from '../../src/stores/open.ts';
+import { send } from '../harness.ts';
+import { makeFolder, runProgram, type Server, startServer } from './program.ts';
+
+const CLIENTS = 8;
+const LOSS_MS = 1000;
+
+let folder: string;
+let sandbox: Sandbox;
+beforeEach(async () => {
+  folder = makeFolder();
+  sandbox = await startSandbox();
+});
+afterEach(() => sandbox.close());
+
+interface Load {
+  /** When each call was answered, by its request id. */
+  answeredMs: Map<string, number>;
+  /** Resolves when the clients have stopped. */
+  stop(): Promise<void>;
+}
+
+/** Several clients that call again and again until the server is gone. */
+function callOnAndOn(server: Server, key: string, name: string): Load {
+  const answeredMs = new Map<string, number>();
+  let isStopped = false;
+  const { url, db, users } = sandbox;
+  const { userId: user_id, apiKey: api_key } = users.admin;
+  const body = JSON.stringify({
+    action: 'search_read',
+    model_id: 'res.partner',
+    keyword: { fields: ['name'], limit: 1 },
+    erp_instance: { url, db, user_id, api_key },
+  });
+
+  async function runClient(client: number): Promise<void> {
+    for (let count = 0; !isStopped; count++) {
+      const id = `${name}-${client}-${count}`;
+      const headers = { 'x-proxy-api': key, 'content-type': 'application/json', 'x-request-id': id };
+      try {
+        const answer = await send(`${server.url}/api/erp/execute`, { method: 'POST', headers, body });
+        if (answer.status !== 200) return;
+        answeredMs.set(id, performance.now());
+      } catch {
+        return;
+      }
+    }
+  }
+
+  const clients = Promise.all(Array.from({ length: CLIENTS }, (_, client) => runClient(client)));
+  return {
+    answeredMs,
+    async stop() {
+      isStopped = true;
+      await clients;
+    },
+  };
+}
+
+const start = () => startServer([`--egress.allow=${sandbox.url}`], { folder });
+
+async function readRequestIds(): Promise<Set<string>> {
+  const store = await openStore(`sqlite:${join(folder, 'data/erp-proxy.db')}`);
+  const rows = await store.audit.readAfter(0, 1_000_000);
+  await store.close();
+  return new Set(rows.map(({ record }) => JSON.parse(record).request_id));
+}
+
+async function verify() {
+  const { status, stdout, stderr } = await runProgram(['audit', 'verify', '--json'], { folder });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+it('has every call that was answered a second before kill -9, and its chain goes on', {
+  timeout: 30_000,
+}, async () => {
+  const first = await start();
+  const [key] = await first.waitFor(/\bep_\w+/);
+  const load = callOnAndOn(first, key, 'first');
+  await expect.poll(() => load.answeredMs.size, { timeout: 10_000 }).toBeGreaterThan(100);
+  await new Promise((resolve) => setTimeout(resolve, 2 * LOSS_MS));
+  const killedMs = performance.now();
+  first.kill('SIGKILL');
+  await first.ended;
+  await load.stop();
+  const due = [...load.answeredMs].filter(([, answeredMs]) => answeredMs < killedMs - LOSS_MS);
+  expect(due.length).toBeGreaterThan(100);
+  const recorded = await readRequestIds();
+  expect(due.map(([id]) => id).filter((id) => !recorded.has(id))).toEqual([]);
+  const { last_seq, head } = await verify();
+
+  const second = await start();
+  const more = callOnAndOn(second, key, 'second');
+  await expect.poll(() => more.answeredMs.size, { timeout: 10_000 }).toBeGreaterThan(10);
+  await more.stop();
+  second.kill('SIGTERM');
+  expect((await second.ended).status).toBe(0);
+  const kept = await runProgram(['audit', 'verify', `--head=${head}`, '--json'], { folder });
+  expect(JSON.parse(kept.stdout)).toMatchObject({ intact: true, fault: null });
+  expect(JSON.parse(kept.stdout).last_seq).toBeGreaterThan(last_seq);
+});
+
+it('loses nothing at a graceful stop', { timeout: 30_000 }, async () => {
+  const server = await start();
+  const [key] = await server.waitFor(/\bep_\w+/);
+  const load = callOnAndOn(server, key, 'only');
+  await expect.poll(() => load.answeredMs.size, { timeout: 10_000 }).toBeGreaterThan(300);
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(0);
+  await load.stop();
+  const recorded = await readRequestIds();
+  expect([...load.answeredMs.keys()].filter((id) => !recorded.has(id))).toEqual([]);
+  expect(await verify()).toMatchObject({ intact: true });
+});

@@ -1,0 +1,91 @@
+/** Promises of several processes that share nothing but PostgreSQL: they start at once, and know what one of them was told. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
+import { send } from '../harness.ts';
+import { makeFolder, type Server, startServer } from './program.ts';
+
+const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+const TOKEN = 'only-for-the-tests-of-several-replicas';
+const COUNT = 4;
+
+describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POSTGRES_URL names', () => {
+  let schema: TestSchema;
+  let sandbox: Sandbox;
+  let replicas: Server[];
+  let key: string;
+
+  beforeEach(async () => {
+    [schema, sandbox] = await Promise.all([createTestSchema(POSTGRES_URL), startSandbox()]);
+    const args = [`--store.url=${schema.url}`, `--egress.allow=${sandbox.url}`, `--admin.token=${TOKEN}`];
+    replicas = await Promise.all(
+      Array.from({ length: COUNT }, () => startServer(args, { folder: makeFolder() })),
+    );
+    [key = ''] = listFirstKeys();
+  });
+  afterEach(async () => {
+    for (const replica of replicas) replica.kill('SIGKILL');
+    await Promise.all(replicas.map(({ ended }) => ended));
+    await sandbox.close();
+    await schema.drop();
+  });
+
+  const listFirstKeys = () => replicas.flatMap(({ stdout }) => stdout.match(/\bep_\w+/g) ?? []);
+
+  function call({ url }: Server, clientKey: string) {
+    const { userId: user_id, apiKey: api_key } = sandbox.users.admin;
+    return send(`${url}/api/erp/execute`, {
+      method: 'POST',
+      headers: { 'x-proxy-api': clientKey, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        action: 'read',
+        model_id: 'res.partner',
+        params: [[1]],
+        erp_instance: { url: sandbox.url, db: sandbox.db, user_id, api_key },
+      }),
+    });
+  }
+
+  const callEverywhere = async (clientKey: string) =>
+    (await Promise.all(replicas.map((replica) => call(replica, clientKey)))).map(({ status }) => status);
+
+  async function administer({ url }: Server, method: string, path: string, body?: object) {
+    const answer = await send(`${url}/admin/v1/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    expect(answer.status, answer.body.toString()).toBeLessThan(300);
+    return JSON.parse(answer.body.toString());
+  }
+
+  it('start at the same moment on an empty database: one makes the tables and one the first key', async () => {
+    expect(listFirstKeys()).toHaveLength(1);
+    expect(await callEverywhere(key)).toEqual(Array(COUNT).fill(200));
+    const versions = await schema.query('SELECT version FROM erp_proxy_migrations ORDER BY version');
+    expect(versions.map(({ version }) => version)).toEqual(versions.map((_, index) => index + 1));
+  });
+
+  it('refuse a key within a second after one of them has revoked it', async () => {
+    const [first, second] = replicas as [Server, Server];
+    const made = await administer(first, 'POST', 'keys', { name: 'shop' });
+    expect(await callEverywhere(made.key)).toEqual(Array(COUNT).fill(200));
+    await administer(second, 'POST', `keys/${made.id}/revoke`);
+    await sleep(1000);
+    expect(await callEverywhere(made.key)).toEqual(Array(COUNT).fill(401));
+  });
+
+  it('write one audit, whose chain is whole after each of them had calls at once', async () => {
+    for (let round = 0; round < 5; round++) await callEverywhere(key);
+    for (const replica of replicas) replica.kill('SIGTERM');
+    for (const { ended } of replicas) expect((await ended).status).toBe(0);
+    const replica = await startServer([`--store.url=${schema.url}`, `--admin.token=${TOKEN}`], {
+      folder: makeFolder(),
+    });
+    replicas.push(replica);
+    const calls = await administer(replica, 'GET', 'audit?kind=call&limit=100');
+    expect(calls.items).toHaveLength(5 * COUNT);
+    expect(await administer(replica, 'GET', 'audit/verify')).toMatchObject({ intact: true, fault: null });
+  });
+});

@@ -1,0 +1,211 @@
+/** Promises of `workers`: several processes on one port that start, stop, die and are counted as one. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { send } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type Script,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { makeFolder, type Program, runProgram, type Server, startServer } from './program.ts';
+
+const KEY = /\bep_\w+/;
+const COUNT = 3;
+
+let folder: string;
+let upstream: ScriptedUpstream;
+let script: Script;
+beforeEach(async () => {
+  folder = makeFolder();
+  script = (socket) => answerLikeOdoo(socket, printResult('7'));
+  upstream = await startUpstream((...args) => script(...args));
+});
+afterEach(() => upstream.close());
+
+/** Until all of them listen. */
+async function start(): Promise<Server> {
+  const server = await startServer([`--egress.allow=${upstream.url}`, `--workers=${COUNT}`], { folder });
+  await server.waitFor(new RegExp(`(?:"msg":"listening"[^]*){${COUNT}}`));
+  return server;
+}
+
+/** On a connection of its own: the primary gives the workers a connection each, in turn. */
+function call({ url }: Server, key: string) {
+  return send(`${url}/api/erp/execute`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': key, 'content-type': 'application/json' },
+    body: JSON.stringify(makeCall(upstream.url)),
+  });
+}
+
+async function readKey(program: Program): Promise<string> {
+  return (await program.waitFor(KEY))[0];
+}
+
+/** Lines of the log with this message. */
+function readLog({ stdout }: Program, message: string): Record<string, unknown>[] {
+  const lines = stdout.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
+  return lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === message);
+}
+
+/** Process ids of the workers (proc(5)). */
+function listWorkers({ pid }: Program): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? [] : children.split(' ').map(Number);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+it('shares a free port between the workers, and prints the first key once', async () => {
+  const server = await start();
+  const key = await readKey(server);
+  for (let count = 0; count < 2 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
+  await expect
+    .poll(() => new Set(readLog(server, 'call').map(({ worker }) => worker)))
+    .toEqual(new Set([1, 2, 3]));
+  expect(new Set(readLog(server, 'listening').map(({ url }) => url))).toEqual(new Set([server.url]));
+  expect(server.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
+});
+
+it('answers a scrape with the numbers of all workers, whichever it falls to', async () => {
+  const server = await start();
+  const key = await readKey(server);
+  for (let count = 0; count < 10; count++) await call(server, key);
+  for (let scrape = 0; scrape < COUNT; scrape++) {
+    const text = (await send(`${server.url}/metrics`)).body.toString();
+    expect(text).toMatch(/^erp_proxy_calls_total\{.*outcome="ok".*\} 10$/m);
+    expect(text).toMatch(/^erp_proxy_upstream_seconds_count\{.*\} 10$/m);
+    expect(text, 'what is the same everywhere is not summed').toMatch(/^erp_proxy_store_up 1$/m);
+  }
+});
+
+it('starts another worker where one dies, after a pause that doubles, and goes on taking calls', async () => {
+  const server = await start();
+  const key = await readKey(server);
+  const primary = new Set(listWorkers(server));
+  for (const [index, pauseMs] of [100, 200].entries()) {
+    // The newest one is the one that was started for the one before.
+    const victim = Math.max(...listWorkers(server));
+    process.kill(victim, 'SIGKILL');
+    await expect.poll(() => readLog(server, 'worker ended')).toHaveLength(index + 1);
+    expect(readLog(server, 'worker ended')[index]).toMatchObject({ pid: victim, signal: 'SIGKILL', pauseMs });
+    expect((await call(server, key)).status).toBe(200);
+    await expect
+      .poll(() => readLog(server, 'listening'), { timeout: 10_000 })
+      .toHaveLength(COUNT + index + 1);
+  }
+  expect(listWorkers(server)).toHaveLength(COUNT);
+  expect(listWorkers(server).filter((pid) => primary.has(pid))).toHaveLength(COUNT - 1);
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(0);
+});
+
+it.each([
+  ['SIGTERM to the program', ({ pid }: Server) => process.kill(pid, 'SIGTERM')],
+  [
+    'Ctrl-C, which the terminal sends to every process',
+    (server: Server) => {
+      for (const pid of [server.pid, ...listWorkers(server)]) process.kill(pid, 'SIGINT');
+    },
+  ],
+])('at %s the running calls of all workers end well, and the exit status is 0', async (_how, stop) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  script = async (socket) => {
+    await released;
+    answerLikeOdoo(socket, printResult('"late"'));
+  };
+  const server = await start();
+  const key = await readKey(server);
+  const running = Array.from({ length: COUNT }, () => call(server, key));
+  await expect.poll(() => upstream.requests.length).toBe(running.length);
+  stop(server);
+  await expect.poll(() => readLog(server, 'stopping')).toHaveLength(COUNT);
+  expect((await call(server, key)).status).toBe(503);
+  release();
+  for (const answer of await Promise.all(running)) {
+    expect(answer.body.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":"late"}');
+  }
+  const { status, stderr } = await server.ended;
+  expect([status, stderr]).toEqual([0, '']);
+  expect(new Set(readLog(server, 'call').map(({ worker }) => worker)).size).toBe(COUNT);
+});
+
+it('ends at once at a second signal, and no worker stays', async () => {
+  script = () => {};
+  const server = await start();
+  const workers = listWorkers(server);
+  const key = await readKey(server);
+  const running = Array.from({ length: COUNT }, () => call(server, key).catch(() => 'broken off'));
+  await expect.poll(() => upstream.requests.length).toBe(COUNT);
+  server.kill('SIGTERM');
+  await expect.poll(() => readLog(server, 'stopping')).toHaveLength(COUNT);
+  await sleep(500);
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(1);
+  expect(await Promise.all(running)).toEqual(Array(COUNT).fill('broken off'));
+  await expect.poll(() => workers.filter(isRunning)).toEqual([]);
+});
+
+it('leaves no worker behind where the primary is killed', async () => {
+  const server = await start();
+  const workers = listWorkers(server);
+  server.kill('SIGKILL');
+  await expect.poll(() => workers.filter(isRunning)).toEqual([]);
+});
+
+it('says once that the port is taken, and ends with status 1', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => other.once('listening', resolve));
+  const { port } = other.address() as { port: number };
+  const { status, stdout, stderr } = await runProgram(
+    ['serve', `--http.port=${port}`, `--workers=${COUNT}`],
+    { folder },
+  );
+  other.close();
+  expect(status).toBe(1);
+  expect(stderr).toBe(
+    `Port ${port} on 127.0.0.1 is taken; end what uses it, or choose another with --http.port.\n`,
+  );
+  expect(stdout).toBe('');
+});
+
+it('refuses a store in memory, of which each worker would have one of its own', async () => {
+  const { status, stdout, stderr } = await runProgram(['serve', '--store.url=memory:', '--workers=2'], {
+    folder,
+  });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^workers is 2, and store\.url is memory:, .*; set .*\n$/);
+  expect(stdout).toBe('');
+});
+
+it('refuses a revoked key in every worker within a second', async () => {
+  const server = await start();
+  const key = await readKey(server);
+  const made = await runProgram(['keys', 'create', '--name=shop', '--json'], { folder });
+  const shop = JSON.parse(made.stdout);
+  for (let worker = 0; worker < COUNT; worker++) expect((await call(server, shop.key)).status).toBe(200);
+  await runProgram(['keys', 'revoke', shop.id], { folder });
+  await sleep(1000);
+  for (let worker = 0; worker < COUNT; worker++) expect((await call(server, shop.key)).status).toBe(401);
+  expect((await call(server, key)).status).toBe(200);
+});
+
+it('ends well where it is stopped before its workers listen', async () => {
+  const server = await startServer([`--workers=${COUNT}`], { folder });
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(0);
+});
