@@ -33,8 +33,8 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   afterEach(() => schema.drop());
 
   test('says from which version to which, in words', async () => {
-    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is new; it has version 1\.\n$/);
-    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is up to date \(version 1\)\.\n$/);
+    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is new; it has version 2\.\n$/);
+    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is up to date \(version 2\)\.\n$/);
   });
 
   test('says from which version to which, in JSON', async () => {

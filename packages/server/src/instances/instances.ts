@@ -22,7 +22,7 @@ import {
 
 export type { KeyChange } from './edit.ts';
 export { InstanceFault } from './members.ts';
-export type { Instance, InstanceRecord, KeyState, PendingKey } from './views.ts';
+export type { Instance, InstanceRecord, KeyState } from './views.ts';
 
 /** Methods throw (or reject with) a {@link VaultError} where a secret is needed that cannot be sealed or opened. */
 export interface Instances {

@@ -731,7 +731,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
 }
 
 /** Its id is made of its name where none is given. */
-export function buildInstance(
+function buildInstance(
   overrides: Partial<Omit<StoredInstance, 'version'>>,
 ): Omit<StoredInstance, 'version'> {
   const name = overrides.name ?? 'prod';

@@ -60,6 +60,10 @@ const WITHOUT_JSONRPC: Record<string, [type: string, why: string]> = {
   'a database that is not of Odoo': ['database_missing', 'another exception: json2 shows it to nobody'],
 };
 
+const STARTED_AT = Date.now();
+/** Two runs of one call are compared: the times that records get must not differ. */
+const STANDING_CLOCK = () => STARTED_AT;
+
 /** What `auto` leaves to /jsonrpc while there is one, though /json/2 could carry it: what is wrong is said there. */
 const isLeftToJsonrpc = ({ outcome }: Awaited<ReturnType<typeof run>>) =>
   ['arguments_invalid', 'access_denied', 'database_missing', 'method_not_found'].includes(
@@ -67,7 +71,7 @@ const isLeftToJsonrpc = ({ outcome }: Awaited<ReturnType<typeof run>>) =>
   );
 
 describe('on Odoo 19', async () => {
-  const sandbox = await openSandbox({ version: 19 });
+  const sandbox = await openSandbox({ version: 19, clock: STANDING_CLOCK });
   const jsonrpc = await openProxy([sandbox], 'jsonrpc');
   const auto = await openProxy([sandbox], 'auto');
 
@@ -84,9 +88,9 @@ describe.each<[string, Version, 'auto' | 'json2']>([
   ['json2 alone, on Odoo 19', 19, 'json2'],
   ['auto, on Odoo 22', 22, 'auto'],
 ])('%s', async (_, version, protocol) => {
-  const reference = await openSandbox({ version: 19 });
+  const reference = await openSandbox({ version: 19, clock: STANDING_CLOCK });
   const jsonrpc = await openProxy([reference], 'jsonrpc');
-  const sandbox = await openSandbox({ version });
+  const sandbox = await openSandbox({ version, clock: STANDING_CLOCK });
   const proxy = await openProxy([sandbox], protocol);
 
   test.each(operations)('gives what /jsonrpc gives on 19, or says why not: $name', async (operation) => {
@@ -143,9 +147,9 @@ const OLDER: Record<string, [versions: number[], kind: string, why: string]> = {
 };
 
 describe.each([16, 17, 18] as const)('auto, on Odoo %i', async (version) => {
-  const reference = await openSandbox({ version: 19 });
+  const reference = await openSandbox({ version: 19, clock: STANDING_CLOCK });
   const jsonrpc = await openProxy([reference], 'jsonrpc');
-  const sandbox = await openSandbox({ version });
+  const sandbox = await openSandbox({ version, clock: STANDING_CLOCK });
   const proxy = await openProxy([sandbox], 'auto');
 
   test.each(operations)('the same body comes to the same end: $name', async (operation) => {
