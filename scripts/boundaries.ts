@@ -140,6 +140,9 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   { files: `${SERVER}/limits/**`, allow: ['../egress/dispatcher.ts', CONTRACT], takesClock: true },
+  { files: `${SERVER}/redis/**`, allow: ['../limits/*', '../stores/ports.ts', 'ioredis', 'node:*'] },
+  // Test support: a server that can be broken, and the wire to it.
+  { files: `${SERVER}/redis/*.fixture.ts`, allow: ['ioredis', 'node:*', 'node:{child_process,net,process}'] },
   {
     files: `${SERVER}/admin/**`,
     allow: ['../{audit,instances,keys,policy}/*', '../stores/ports.ts', CONTRACT, 'zod', 'node:*'],

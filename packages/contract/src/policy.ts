@@ -22,6 +22,8 @@ export interface Policy {
   limit_max?: number;
   /** Calls in any span of `seconds`, on average; `burst` of them at once (left out: `requests`). */
   rate?: { requests: number; seconds: number; burst?: number };
+  /** Calls in one day (UTC). */
+  per_day?: number;
   /** Calls at once. */
   concurrency?: number;
   /** Addresses and networks that calls may come from. Left out: any. */

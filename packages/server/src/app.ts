@@ -7,6 +7,7 @@ import { Admission } from './execute/admit.ts';
 import { createCredentialMemory } from './execute/credential-memory.ts';
 import { Servers } from './execute/servers.ts';
 import type { Protocol, TranslateDeps } from './execute/translate.ts';
+import type { Check } from './http/health-route.ts';
 import { createServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
@@ -16,6 +17,7 @@ import { combineEvents, type Events } from './observe/events.ts';
 import { createLogger, describeError, type Logger, logEvents } from './observe/log.ts';
 import { createMetrics, type GatherMetrics } from './observe/metrics.ts';
 import { classifyAction } from './odoo/methods.ts';
+import type { RedisClient } from './redis/client.ts';
 import { openServices, type Services, StartError } from './services.ts';
 
 export interface AppOptions {
@@ -60,12 +62,17 @@ export async function createApp({
   const log = logger ?? createLogger(settings.log.level);
   const services = await openServices({ settings, version, clock, logger: log, isServing: true });
   const { store, keys, instances, audit, egress, keyCare } = services;
+  const redis = await openRedis(settings, keys, log);
+  const limits = redis
+    ? new (await import('./redis/shared-key-limits.ts')).SharedKeyLimits({ redis, nowMs, clock })
+    : new KeyLimits(nowMs, clock, () => settings.workers);
   const metrics = createMetrics(
     classifyAction,
     {
       audit: () => audit,
       instanceKeys: () => keyCare.states(),
       isStoreWatched: () => store.isWatching,
+      isRedisUp: redis && (() => redis.trouble === null),
       now: clock,
     },
     gatherMetrics,
@@ -84,6 +91,7 @@ export async function createApp({
       detail: admission.isStopping ? 'shutting down' : null,
     },
     ...(await services.check()),
+    ...(redis && { redis: checkRedis(redis) }),
   });
   const events = combineEvents([logEvents(log), metrics, auditEvents(audit)]);
   const server = createServer({
@@ -93,7 +101,7 @@ export async function createApp({
     admission,
     egress,
     instances,
-    limits: new KeyLimits(nowMs, clock),
+    limits,
     idempotency,
     instanceSlots: new Slots(WAITING_CALLS_MAX),
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
@@ -152,9 +160,37 @@ export async function createApp({
       await server.close();
       clearTimeout(timer);
       await idempotency.close();
+      await redis?.close();
       await services.close();
     },
   };
+}
+
+/** Starts also where it does not answer; null where there is none. */
+async function openRedis(
+  { redis: { url } }: Settings,
+  keys: Services['keys'],
+  log: Logger,
+): Promise<RedisClient | null> {
+  if (url === null) return null;
+  // Who has no Redis need not wait for its driver.
+  const { RedisClient: Client } = await import('./redis/client.ts');
+  // Replicas of one store have the same name; other deployments can use the same Redis.
+  const prefix = `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;
+  const redis = new Client({
+    url,
+    prefix,
+    onTrouble: (trouble) =>
+      trouble === null ? log.info('redis answers') : log.error('redis is away', { trouble }),
+  });
+  await redis.start();
+  if (redis.trouble !== null) log.error('redis is away', { trouble: redis.trouble });
+  return redis;
+}
+
+function checkRedis({ trouble }: RedisClient): Check {
+  if (trouble === null) return { state: 'ok', detail: null };
+  return { state: 'degraded', detail: 'Redis is away; each process keeps its share of the limits' };
 }
 
 /** The audit's part in what can be observed. */

@@ -47,7 +47,11 @@ async function serve(
   // may add. The bound is derived from this flag (4 gives 16 MiB); the heap, which stands already, is not made smaller.
   setFlagsFromString('--scavenger-max-new-space-capacity-mb=4');
   const app = await createApp({ settings, version, ...joined });
-  const url = await app.listen();
+  const url = await app.listen().catch(async (error: unknown) => {
+    // Connections to a store would keep the process.
+    await app.stop();
+    throw error;
+  });
   const key = await makeFirstKey(app);
   if (key !== null) {
     print(`The first client key, shown this once. Send it in the header x-proxy-api:\n\n  ${key}\n\n`);

@@ -88,6 +88,17 @@ export const SETTINGS = {
     description:
       'Where client keys, instances and the audit are kept: `sqlite:` and the path of a file, which is created where it is missing; `postgres://` for several machines; `memory:` forgets everything at exit.',
   }),
+  'redis.url': define({
+    kind: optional(
+      text('redis://<host>, rediss://<host>, valkey://<host> or valkeys://<host>', (url) =>
+        /^(redis|valkey)s?:\/\/[^/?#]+(\/\d*)?$/.test(url),
+      ),
+    ),
+    default: null,
+    secret: 'in part',
+    description:
+      'Redis or Valkey in which all processes count the limits of keys together. Empty: each process keeps its share of them.',
+  }),
   'keys.hashSecret': define({
     kind: optional(text('a text of at least 32 characters', (secret) => secret.length >= 32)),
     default: null,

@@ -34,10 +34,11 @@ export function explainCall(
 }
 
 /** Names what could still deny it. */
-function describeAllowance({ cidrs, rate, concurrency }: Policy, address: string | null): string {
+function describeAllowance({ cidrs, rate, per_day, concurrency }: Policy, address: string | null): string {
   const open = [
     ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
     ...(rate === undefined ? [] : ['`rate`']),
+    ...(per_day === undefined ? [] : ['`per_day`']),
     ...(concurrency === undefined ? [] : ['`concurrency`']),
   ];
   const rest = open.length === 0 ? '' : ` Not looked at: ${open.join('; ')}.`;

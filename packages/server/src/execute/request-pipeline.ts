@@ -6,7 +6,7 @@
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { ProtectedCall } from '../idempotency/protected-call.ts';
 import type { Client } from '../keys/keys.ts';
-import type { KeyLimits } from '../limits/key-limits.ts';
+import type { Limits } from '../limits/key-limits.ts';
 import type { Events } from '../observe/events.ts';
 import { type Admission, denyStopping } from './admit.ts';
 import { answerCall, answerDenial, type Outcome } from './answer.ts';
@@ -26,7 +26,7 @@ import { type Pass, throttle } from './throttle.ts';
 
 export interface RequestDeps extends AuthenticateDeps {
   admission: Admission;
-  limits: KeyLimits;
+  limits: Limits;
   idempotency: Idempotency;
   events: Events;
   settings: { timeoutMs: number; batchConcurrency: number };
@@ -131,7 +131,7 @@ async function runAdmitted<Call extends AnyCall, Deps extends RequestDeps>(
   const browserOrigin = exchange.header('origin') ?? null;
   const stranger = authorizeCaller(client, { address: exchange.address, browserOrigin });
   if (stranger !== null) return stranger;
-  const pass = throttle(client, deps.limits);
+  const pass = client.policy === null ? null : await throttle(client, deps.limits);
   if (pass instanceof Denial) return pass;
   run.pass = pass;
   const key = readIdempotencyKey(exchange);
@@ -147,7 +147,7 @@ async function runAdmitted<Call extends AnyCall, Deps extends RequestDeps>(
   if (body instanceof Denial) return body;
   if (body.isBatch && !operation.takesBatch) return NO_BATCH;
   run.isBatch = body.isBatch;
-  const tooMany = pass?.takeCalls(body.calls.length - 1);
+  const tooMany = await pass?.takeCalls(body.calls.length - 1);
   if (tooMany) return tooMany;
   if (body.isBatch) await runCalls(operation, body, client, run);
   else await runCall(operation, body, 0, exchange.writer, client, run);
@@ -163,7 +163,7 @@ async function runCalls<Call extends AnyCall, Deps extends RequestDeps>(
   const wanted = Math.min(run.deps.settings.batchConcurrency, body.calls.length);
   await runBatch(
     body.calls.length,
-    run.pass?.takeSlots(wanted) ?? wanted,
+    (await run.pass?.takeSlots(wanted)) ?? wanted,
     describeRequest(run),
     run.exchange.writer,
     (index, writer) => runCall(operation, body, index, writer, client, run),

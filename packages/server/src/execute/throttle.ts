@@ -1,37 +1,40 @@
 /** Step: whether the key may make another call now. Before the body is read: a call too many costs next to nothing. */
 import type { Client } from '../keys/keys.ts';
-import type { Admitted, KeyLimits, LimitedKey, RateState } from '../limits/key-limits.ts';
+import type { Admitted, LimitedKey, Limits, RateState } from '../limits/key-limits.ts';
 import { Denial } from './denial.ts';
 import type { AnswerHeaders } from './exchange.ts';
 
+type Quotas = Pick<Admitted, 'rate' | 'day'>;
+
 /** A request that its key's limits have let in. It must `leave`. */
 export class Pass {
-  readonly #limits: KeyLimits;
+  readonly #limits: Limits;
   readonly #key: LimitedKey;
-  #rate: RateState | null;
+  #quotas: Quotas;
   #slots = 1;
 
-  constructor(limits: KeyLimits, key: LimitedKey, rate: RateState | null) {
+  constructor(limits: Limits, key: LimitedKey, quotas: Quotas) {
     this.#limits = limits;
     this.#key = key;
-    this.#rate = rate;
+    this.#quotas = quotas;
   }
 
   /** Counts the calls of a batch beyond the first, all or none. */
-  takeCalls(count: number): Denial | null {
-    const admitted = this.#limits.takeMore(this.#key, count);
-    this.#rate = admitted.rate ?? this.#rate;
+  async takeCalls(count: number): Promise<Denial | null> {
+    if (count === 0) return null;
+    const admitted = await this.#limits.takeMore(this.#key, count);
+    this.#quotas = admitted;
     return admitted.ok ? null : denyLimited(admitted, count + 1);
   }
 
   /** How many of `wanted` calls may run at once. */
-  takeSlots(wanted: number): number {
-    this.#slots += this.#limits.takeSlots(this.#key, wanted - this.#slots);
+  async takeSlots(wanted: number): Promise<number> {
+    this.#slots += await this.#limits.takeSlots(this.#key, wanted - this.#slots);
     return this.#slots;
   }
 
   describe(): AnswerHeaders {
-    return describeRate(this.#rate);
+    return describeQuotas(this.#quotas);
   }
 
   leave(): void {
@@ -40,17 +43,18 @@ export class Pass {
 }
 
 /** Null: the key has no limits. */
-export function throttle({ key, policy }: Client, limits: KeyLimits): Pass | Denial | null {
+export async function throttle({ key, policy }: Client, limits: Limits): Promise<Pass | Denial | null> {
   if (policy === null) return null;
-  const { rate, concurrency } = policy.policy;
-  if (rate === undefined && concurrency === undefined) return null;
+  const { rate, concurrency, per_day } = policy.policy;
+  if (rate === undefined && concurrency === undefined && per_day === undefined) return null;
   const limited = { id: key.id, policy: policy.policy };
-  const admitted = limits.enter(limited);
-  return admitted.ok ? new Pass(limits, limited, admitted.rate) : denyLimited(admitted, 1);
+  const admitted = await limits.enter(limited);
+  return admitted.ok ? new Pass(limits, limited, admitted) : denyLimited(admitted, 1);
 }
 
-function denyLimited({ rule, rate, retryAfterSeconds }: Admitted & { ok: false }, calls: number): Denial {
-  const more = { rule, headers: describeRate(rate) };
+function denyLimited(admitted: Admitted & { ok: false }, calls: number): Denial {
+  const { rule, retryAfterSeconds } = admitted;
+  const more = { rule, headers: describeQuotas(admitted) };
   if (rule === 'concurrency') {
     const message = 'The key has as many calls running as it may; send this one when another has ended.';
     return new Denial('rate_limited', message, { ...more, retryAfterSeconds: retryAfterSeconds ?? 1 });
@@ -64,11 +68,19 @@ function denyLimited({ rule, rate, retryAfterSeconds }: Admitted & { ok: false }
 }
 
 /** `ratelimit` and `ratelimit-policy` (draft-ietf-httpapi-ratelimit-headers-10). */
-function describeRate(rate: RateState | null): AnswerHeaders {
-  if (rate === null) return {};
-  const { remaining, resetSeconds, burst, seconds } = rate;
+function describeQuotas({ rate, day }: Quotas): AnswerHeaders {
+  const named: [string, RateState | null][] = [
+    ['key', rate],
+    ['day', day],
+  ];
+  const quotas = named.flatMap(([name, state]) => (state === null ? [] : [{ name, ...state }]));
+  if (quotas.length === 0) return {};
   return {
-    'ratelimit-policy': `"key";q=${burst};w=${seconds}`,
-    ratelimit: `"key";r=${remaining};t=${resetSeconds}`,
+    'ratelimit-policy': quotas
+      .map(({ name, burst, seconds }) => `"${name}";q=${burst};w=${seconds}`)
+      .join(', '),
+    ratelimit: quotas
+      .map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`)
+      .join(', '),
   };
 }

@@ -50,6 +50,7 @@ const policy = named(
           burst: z.int().min(1).exactOptional(),
         })
         .exactOptional(),
+      per_day: z.int().min(1).describe('Calls in one day of UTC.').exactOptional(),
       concurrency: z.int().min(1).describe('Calls at once.').exactOptional(),
       cidrs: texts.describe('Addresses and networks that calls may come from.').exactOptional(),
       cors_origins: texts.describe('Patterns of browser origins that may use the key.').exactOptional(),

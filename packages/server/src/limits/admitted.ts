@@ -2,10 +2,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import type { Rate, Taken } from './rate.ts';
 
-export interface LimitingPolicy extends Pick<Policy, 'rate' | 'concurrency'> {
-  /** Calls in one day (UTC). */
-  per_day?: number;
-}
+export type LimitingPolicy = Pick<Policy, 'rate' | 'per_day' | 'concurrency'>;
 
 export interface LimitedKey {
   id: string;

@@ -29,6 +29,8 @@ export interface MetricSources {
   /** The keys of stored instances at Odoo; `expiresAt` in milliseconds since 1970, null where it is not known. */
   instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
   isStoreWatched: () => boolean;
+  /** Null: there is no Redis. */
+  isRedisUp: (() => boolean) | null;
   /** Milliseconds since 1970. */
   now: () => number;
 }
@@ -111,7 +113,10 @@ export function createMetrics(
   };
 }
 
-function addSources(registry: Registry, { audit, instanceKeys, isStoreWatched, now }: MetricSources): void {
+function addSources(
+  registry: Registry,
+  { audit, instanceKeys, isStoreWatched, isRedisUp, now }: MetricSources,
+): void {
   const registers = [registry];
   new Gauge({
     name: 'erp_proxy_audit_waiting_records',
@@ -138,6 +143,16 @@ function addSources(registry: Registry, { audit, instanceKeys, isStoreWatched, n
       this.set(isStoreWatched() ? 1 : 0);
     },
   });
+  if (isRedisUp !== null)
+    new Gauge({
+      name: 'erp_proxy_redis_up',
+      help: '1 while Redis answers, 0 while this process keeps its share of the limits.',
+      aggregator: 'min',
+      registers,
+      collect() {
+        this.set(isRedisUp() ? 1 : 0);
+      },
+    });
   new Gauge({
     name: 'erp_proxy_instance_key_expiry_seconds',
     help: 'Seconds until Odoo stops taking the key of a stored instance, where that is known.',

@@ -26,6 +26,7 @@ const MEMBERS: readonly (keyof Policy)[] = [
   'companies',
   'limit_max',
   'rate',
+  'per_day',
   'concurrency',
   'cidrs',
   'cors_origins',
@@ -73,7 +74,7 @@ export function parsePolicy(value: unknown): { policy: Policy } | { faults: Poli
   }
   const companies = readCompanies(value['companies'], refuse);
   if (companies !== null) policy.companies = companies;
-  for (const name of ['limit_max', 'concurrency'] as const) {
+  for (const name of ['limit_max', 'per_day', 'concurrency'] as const) {
     const number = readCount(value, name, '', refuse);
     if (number !== null) policy[name] = number;
   }

@@ -4,7 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { describeIdempotency, describeSharedIdempotency } from './contract-idempotency.ts';
+import {
+  describeIdempotency,
+  describeIdempotencyPruning,
+  describeSharedIdempotency,
+} from './contract-idempotency.ts';
 import type {
   AuditPlace,
   AuditRow,
@@ -33,7 +37,10 @@ export function describeStore(name: string, open: () => Awaitable<Store>): void 
     describe('keys', () => describeKeys(() => store.keys));
     describe('instances', () => describeInstances(() => store.instances));
     describe('audit', () => describeAudit(() => store.audit));
-    describe('idempotency', () => describeIdempotency(() => store.idempotency));
+    describe('idempotency', () => {
+      describeIdempotency(() => store.idempotency);
+      describeIdempotencyPruning(() => store.idempotency);
+    });
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));
 
@@ -731,9 +738,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
 }
 
 /** Its id is made of its name where none is given. */
-function buildInstance(
-  overrides: Partial<Omit<StoredInstance, 'version'>>,
-): Omit<StoredInstance, 'version'> {
+function buildInstance(overrides: Partial<Omit<StoredInstance, 'version'>>): Omit<StoredInstance, 'version'> {
   const name = overrides.name ?? 'prod';
   return { id: `id of ${name}`, name, masterKeyId: 'm1', body: '{}', ...overrides };
 }

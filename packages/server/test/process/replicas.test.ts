@@ -1,24 +1,27 @@
-/** Promises of several processes that share nothing but PostgreSQL: they start at once, and know what one of them was told. */
+/** Promises of several processes that share nothing but PostgreSQL and Redis: what one of them does, all of them know. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
 import { send } from '../harness.ts';
-import { makeFolder, type Server, startServer } from './program.ts';
+import { makeFolder, runProgram, type Server, startServer } from './program.ts';
 
 const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+const REDIS_URL = process.env['TEST_REDIS_URL'] ?? '';
 const TOKEN = 'only-for-the-tests-of-several-replicas';
 const COUNT = 4;
 
 describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
   let sandbox: Sandbox;
+  let args: string[];
   let replicas: Server[];
   let key: string;
 
   beforeEach(async () => {
     [schema, sandbox] = await Promise.all([createTestSchema(POSTGRES_URL), startSandbox()]);
-    const args = [`--store.url=${schema.url}`, `--egress.allow=${sandbox.url}`, `--admin.token=${TOKEN}`];
+    args = [`--store.url=${schema.url}`, `--egress.allow=${sandbox.url}`, `--admin.token=${TOKEN}`];
+    if (REDIS_URL !== '') args.push(`--redis.url=${REDIS_URL}`);
     replicas = await Promise.all(
       Array.from({ length: COUNT }, () => startServer(args, { folder: makeFolder() })),
     );
@@ -33,16 +36,22 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
 
   const listFirstKeys = () => replicas.flatMap(({ stdout }) => stdout.match(/\bep_\w+/g) ?? []);
 
-  function call({ url }: Server, clientKey: string) {
+  function call(
+    { url }: Server,
+    clientKey: string,
+    changes: object = {},
+    headers: Record<string, string> = {},
+  ) {
     const { userId: user_id, apiKey: api_key } = sandbox.users.admin;
     return send(`${url}/api/erp/execute`, {
       method: 'POST',
-      headers: { 'x-proxy-api': clientKey, 'content-type': 'application/json' },
+      headers: { 'x-proxy-api': clientKey, 'content-type': 'application/json', ...headers },
       body: JSON.stringify({
         action: 'read',
         model_id: 'res.partner',
         params: [[1]],
         erp_instance: { url: sandbox.url, db: sandbox.db, user_id, api_key },
+        ...changes,
       }),
     });
   }
@@ -80,12 +89,45 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     for (let round = 0; round < 5; round++) await callEverywhere(key);
     for (const replica of replicas) replica.kill('SIGTERM');
     for (const { ended } of replicas) expect((await ended).status).toBe(0);
-    const replica = await startServer([`--store.url=${schema.url}`, `--admin.token=${TOKEN}`], {
-      folder: makeFolder(),
-    });
+    const replica = await startServer(args, { folder: makeFolder() });
     replicas.push(replica);
     const calls = await administer(replica, 'GET', 'audit?kind=call&limit=100');
     expect(calls.items).toHaveLength(5 * COUNT);
     expect(await administer(replica, 'GET', 'audit/verify')).toMatchObject({ intact: true, fault: null });
+  });
+
+  it('run a call once that comes to all of them at once with one idempotency key', async () => {
+    const create = { action: 'create', params: [{ name: 'Once' }] };
+    const headers = { 'idempotency-key': 'order-1' };
+    const callAll = () => Promise.all(replicas.map((replica) => call(replica, key, create, headers)));
+    const first = (await callAll()).map(({ status }) => status);
+    expect(first).toContain(200);
+    expect([200, 409]).toEqual(expect.arrayContaining(first));
+    const again = await callAll();
+    expect(again.map((answer) => answer.headers['idempotency-replayed'])).toEqual(Array(COUNT).fill('true'));
+    expect(new Set(again.map(({ body }) => body.toString())).size).toBe(1);
+    const count = await call(replicas[0] as Server, key, {
+      action: 'search_count',
+      params: [[['name', '=', 'Once']]],
+    });
+    expect(JSON.parse(count.body.toString()).result).toBe(1);
+  });
+
+  it.skipIf(REDIS_URL === '')('let a key have its rate once, not each of them', async () => {
+    const policy = { origins: ['*'], models: { '*': ['*'] }, rate: { requests: 10, seconds: 60 } };
+    const limited = await administer(replicas[0] as Server, 'POST', 'keys', { name: 'limited', policy });
+    const statuses = [];
+    for (let round = 0; round < 5; round++) statuses.push(...(await callEverywhere(limited.key)));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  });
+
+  it('say that a port is taken, and end, though connections to the store are open', async () => {
+    const { port } = new URL((replicas[0] as Server).url);
+    const { status, stderr } = await runProgram(['serve', `--http.port=${port}`, ...args], {
+      folder: makeFolder(),
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Port \d+ on 127\.0\.0\.1 is taken; .*\n$/);
   });
 });

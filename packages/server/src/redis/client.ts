@@ -1,0 +1,197 @@
+/**
+ * One connection to Redis or Valkey, and whether it can be asked now. No caller waits for a Redis that is away: once it
+ * did not answer in time, or answered with an error, it is left alone but for a beat each second; the first beat that is
+ * answered brings it back. With the beat this process also tells the others that it is there, and counts them. The only
+ * file that knows the driver.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { readRedisAddress } from './address.ts';
+import { defineScript, READ_NOW, type Script } from './script.ts';
+
+/** Redis cannot be asked now; whoever asked has to do without it. */
+export class RedisAwayError extends Error {
+  override readonly name = 'RedisAwayError';
+}
+
+type Argument = string | number | Uint8Array;
+
+export interface RedisClientOptions {
+  /** `redis.url`. */
+  url: string;
+  /** Begins all names in Redis: replicas with the same one share what is there. */
+  prefix: string;
+  /** Told why Redis is away, and null when it is back. */
+  onTrouble?: (trouble: string | null) => void;
+}
+
+/** An answer takes less than a millisecond; a call waits for it no longer than this, once. */
+const ANSWER_TIMEOUT_MS = 100;
+const BEAT_INTERVAL_MS = 1000;
+/** A process without a beat for so long is no longer counted. */
+const REPLICA_TTL_MS = 5000;
+/** A connection on which nothing was heard for so long, though something was asked, is given up for a new one. */
+const SILENCE_MAX_MS = 3000;
+const CONNECT_TIMEOUT_MS = 3000;
+const RECONNECT_DELAY_MAX_MS = 1000;
+/** Time for Redis to answer first, when the process starts. */
+const START_TIMEOUT_MS = 1000;
+
+/** KEYS: the replicas. ARGV: this one's id, how long it counts. Gives how many there are. */
+const BEAT = defineScript(`${READ_NOW}
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return redis.call('ZCARD', KEYS[1])
+`);
+const LEAVE = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
+
+export class RedisClient {
+  /** For operators: where it is, without credentials. */
+  readonly label: string;
+  /** Names this process among the replicas. */
+  readonly replicaId: string = randomUUID();
+  readonly #connection: Redis;
+  readonly #prefix: string;
+  readonly #onTrouble: (trouble: string | null) => void;
+  readonly #beatListeners: (() => void)[] = [];
+  readonly #timer: NodeJS.Timeout;
+  /** Digests of the scripts that were sent on this connection. */
+  readonly #sent = new Set<string>();
+  #trouble: string | null = 'it was not reached yet';
+  #connectionError: string | null = null;
+  #replicas = 1;
+
+  /** Throws a RangeError where the address is not one. The connection is made in the background: see `start`. */
+  constructor({ url, prefix, onTrouble = () => {} }: RedisClientOptions) {
+    const { label, ...address } = readRedisAddress(url);
+    this.label = label;
+    this.#prefix = prefix;
+    this.#onTrouble = onTrouble;
+    this.#connection = new Redis({
+      ...address,
+      connectionName: 'erp-proxy',
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: SILENCE_MAX_MS,
+      enableOfflineQueue: false,
+      // What is under way when a connection breaks fails at once: its caller has gone on without it.
+      maxRetriesPerRequest: 0,
+      retryStrategy: (attempts) => Math.min(attempts * 50, RECONNECT_DELAY_MAX_MS),
+      // After a failover the old address may lead to a server that only reads; a new connection may lead to the right one.
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    });
+    this.#connection.on('error', (error) => {
+      this.#connectionError = describeFault(error);
+    });
+    this.#connection.on('close', () => this.#setTrouble(this.#connectionError ?? 'the connection is closed'));
+    this.#connection.on('ready', () => {
+      this.#connectionError = null;
+      this.#sent.clear();
+      this.#beat();
+    });
+    this.#timer = setInterval(() => this.#beat(), BEAT_INTERVAL_MS).unref();
+  }
+
+  /** Why Redis is not asked now; null where it answers. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /** Processes that share this Redis, this one among them, as last seen. */
+  get replicas(): number {
+    return this.#replicas;
+  }
+
+  /** Resolves when Redis has answered, or has had its time to: the process starts without it, too. */
+  async start(): Promise<void> {
+    const isOver = AbortSignal.timeout(START_TIMEOUT_MS);
+    while (this.#trouble !== null && !isOver.aborted) await delay(5);
+  }
+
+  /** After each beat that was answered, before anything else is asked: the first one after Redis was away is among them. */
+  onBeat(listener: () => void): void {
+    this.#beatListeners.push(listener);
+  }
+
+  /** The whole name of what is called so by us. */
+  name(...parts: string[]): string {
+    return [this.#prefix, ...parts].join(':');
+  }
+
+  /** Runs the script. Rejects with a {@link RedisAwayError}: at once where Redis is away, and soon where it does not answer. */
+  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    if (this.#trouble !== null) throw new RedisAwayError(this.#trouble);
+    return this.#ask(script, keys, args);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#connection.removeAllListeners('close');
+    await this.run(LEAVE, [this.name('replicas')], [this.replicaId]).catch(() => {});
+    this.#connection.disconnect();
+  }
+
+  async #ask(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    try {
+      return await within(ANSWER_TIMEOUT_MS, this.#evaluate(script, keys, args));
+    } catch (error) {
+      const trouble = this.#connection.status === 'ready' ? describeFault(error) : this.#connectionError;
+      this.#setTrouble(trouble ?? 'there is no connection');
+      throw new RedisAwayError(this.#trouble ?? '');
+    }
+  }
+
+  async #evaluate(
+    { digest, text }: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+  ): Promise<unknown> {
+    const values = [...keys, ...args.map((arg) => (typeof arg === 'object' ? Buffer.from(arg) : arg))];
+    const sendWhole = () => {
+      this.#sent.add(digest);
+      return this.#connection.callBuffer('EVAL', text, keys.length, ...values);
+    };
+    // Whole the first time on a connection, so that what is asked one after the other is done in this order.
+    if (!this.#sent.has(digest)) return sendWhole();
+    try {
+      return await this.#connection.callBuffer('EVALSHA', digest, keys.length, ...values);
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return sendWhole();
+      throw error;
+    }
+  }
+
+  async #beat(): Promise<void> {
+    try {
+      const count = await this.#ask(BEAT, [this.name('replicas')], [this.replicaId, REPLICA_TTL_MS]);
+      this.#replicas = Math.max(1, Number(count));
+    } catch {
+      return;
+    }
+    this.#setTrouble(null);
+    for (const listener of this.#beatListeners) listener();
+  }
+
+  #setTrouble(trouble: string | null): void {
+    const isNews = (trouble === null) !== (this.#trouble === null);
+    this.#trouble = trouble;
+    if (isNews) this.#onTrouble(trouble);
+  }
+}
+
+function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // Where this process was busy, the answer may be here unread: what has arrived is read before setImmediate.
+    const giveUp = () => setImmediate(reject, new Error(`no answer within ${timeoutMs} ms`));
+    const timer = setTimeout(giveUp, timeoutMs);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** The message alone, without the arguments that it may quote: with the driver's errors comes the command, and the password. */
+function describeFault(error: unknown): string {
+  if (!(error instanceof Error)) return 'it failed';
+  const [message = ''] = error.message.split(', with args beginning with');
+  return message || ('code' in error ? String(error.code) : error.name);
+}

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describeIdempotency, describeSharedIdempotency } from '../stores/contract-idempotency.ts';
+import { RedisAwayError, RedisClient } from './client.ts';
+import { createRedisIdempotency } from './idempotency.ts';
+import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { createWire, type Wire } from './wire.fixture.ts';
+
+const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
+const POLL = { timeout: 10_000, interval: 10 };
+const CLAIM = { id: 'a', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 120_000 };
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
+  let names: TestNames;
+  let wire: Wire;
+  /** Goes over the wire. */
+  let one: RedisClient;
+  let two: RedisClient;
+
+  beforeEach(async () => {
+    names = createTestNames(SERVER_URL);
+    wire = await createWire(SERVER_URL);
+    one = new RedisClient({ url: wire.url, prefix: names.prefix });
+    two = new RedisClient({ url: SERVER_URL, prefix: names.prefix });
+    await Promise.all([one.start(), two.start()]);
+  });
+  afterEach(async () => {
+    await Promise.all([one.close(), two.close()]);
+    await wire.close();
+    await names.drop();
+  });
+
+  describeIdempotency(() => createRedisIdempotency(one));
+  describeSharedIdempotency(() => [createRedisIdempotency(one), createRedisIdempotency(two)]);
+
+  test('takes no claim while Redis is away, and knows what it knew when it is back', async () => {
+    const store = createRedisIdempotency(one);
+    expect(await store.claim(CLAIM)).toBeNull();
+    wire.cut();
+    await expect(store.claim({ ...CLAIM, id: 'b' })).rejects.toThrow(RedisAwayError);
+    await expect(store.find('a')).rejects.toThrow(RedisAwayError);
+    wire.mend();
+    await expect.poll(() => one.trouble, POLL).toBeNull();
+    expect(await store.claim({ ...CLAIM, attempt: 'two' })).toMatchObject({ state: 'running' });
+    expect(await store.claim({ ...CLAIM, id: 'b' })).toBeNull();
+  });
+
+  test('a Redis that has lost its data gives the id away again, and the first attempt ends nothing of the next', async () => {
+    const store = createRedisIdempotency(one);
+    expect(await store.claim(CLAIM)).toBeNull();
+    await names.lose();
+    expect(await store.claim({ ...CLAIM, attempt: 'two' })).toBeNull();
+    await store.keep('a', 'one', new Uint8Array(1), 1000);
+    expect(await store.find('a')).toMatchObject({ state: 'running' });
+  });
+});

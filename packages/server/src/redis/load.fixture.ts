@@ -1,0 +1,61 @@
+/**
+ * For tests: one replica that calls with one key for some time, far more often than it may; beside it, and as a process
+ * of its own: `node load.fixture.ts <settings as JSON>`.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { RedisClient } from './client.ts';
+import { SharedKeyLimits } from './shared-key-limits.ts';
+
+export interface Load {
+  url: string;
+  prefix: string;
+  /** It begins when there are so many. */
+  replicas: number;
+  rate: { requests: number; seconds: number; burst: number };
+  callsPerSecond: number;
+  seconds: number;
+}
+
+export interface LoadResult {
+  calls: number;
+  letIn: number;
+  /** Milliseconds since 1970. */
+  startedAt: number;
+  endedAt: number;
+}
+
+const TICK_MS = 10;
+
+export async function runLoad({
+  url,
+  prefix,
+  replicas,
+  rate,
+  callsPerSecond,
+  seconds,
+}: Load): Promise<LoadResult> {
+  const redis = new RedisClient({ url, prefix });
+  const limits = new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
+  await redis.start();
+  while (redis.replicas < replicas) await delay(TICK_MS);
+  const key = { id: 'loaded', policy: { rate } };
+  const startedAt = Date.now();
+  let letIn = 0;
+  const answers: Promise<void>[] = [];
+  const call = async () => {
+    if ((await limits.enter(key)).ok) letIn++;
+  };
+  while (Date.now() < startedAt + seconds * 1000) {
+    const due = ((Date.now() - startedAt) * callsPerSecond) / 1000;
+    while (answers.length < due) answers.push(call());
+    await delay(TICK_MS);
+  }
+  await Promise.all(answers);
+  const endedAt = Date.now();
+  await redis.close();
+  return { calls: answers.length, letIn, startedAt, endedAt };
+}
+
+const [, program, settings] = process.argv;
+if (program === import.meta.filename && settings !== undefined)
+  process.stdout.write(JSON.stringify(await runLoad(JSON.parse(settings))));

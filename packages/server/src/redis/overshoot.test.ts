@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Load, type LoadResult, runLoad } from './load.fixture.ts';
+import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { createWire, type Wire } from './wire.fixture.ts';
+
+const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
+const LOAD_FILE = new URL('./load.fixture.ts', import.meta.url).pathname;
+const REPLICAS = 4;
+const RATE = { requests: 200, seconds: 1, burst: 100 };
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
+  let names: TestNames;
+  let wire: Wire;
+  /** Of each of the replicas: together five times the rate. */
+  let load: Load;
+
+  beforeEach(async () => {
+    names = createTestNames(SERVER_URL);
+    wire = await createWire(SERVER_URL);
+    load = {
+      url: SERVER_URL,
+      prefix: names.prefix,
+      replicas: REPLICAS,
+      rate: RATE,
+      callsPerSecond: (5 * RATE.requests) / REPLICAS,
+      seconds: 10,
+    };
+  });
+  afterEach(async () => {
+    await wire.close();
+    await names.drop();
+  });
+
+  test('four replicas in one process let through what the rate allows, 5 % more at most', async () => {
+    expectRate(await Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, seconds: 5 }))));
+  }, 30_000);
+
+  test('four replicas, each a process, let through what the rate allows, 5 % more at most', async () => {
+    const runs = Array.from({ length: REPLICAS }, async (): Promise<LoadResult> => {
+      const { stdout } = await promisify(execFile)(process.execPath, [LOAD_FILE, JSON.stringify(load)]);
+      return JSON.parse(stdout);
+    });
+    expectRate(await Promise.all(runs));
+  }, 30_000);
+
+  test('nor more where Redis comes and goes all the time', async () => {
+    const runs = Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, url: wire.url })));
+    const troubles = [() => wire.cut(), () => wire.freeze(), () => wire.delay(300)];
+    const timer = setInterval(() => {
+      const trouble = troubles.shift();
+      if (trouble === undefined) return wire.mend();
+      troubles.push(trouble, () => wire.mend());
+      trouble();
+    }, 1200);
+    try {
+      expectRate(await runs, 0.5);
+    } finally {
+      clearInterval(timer);
+    }
+  }, 30_000);
+});
+
+/** `least`: the part of it that must get through. */
+function expectRate(results: LoadResult[], least = 0.8): void {
+  const sum = (read: (result: LoadResult) => number) =>
+    results.reduce((total, each) => total + read(each), 0);
+  const fromMs = Math.min(...results.map(({ startedAt }) => startedAt));
+  const toMs = Math.max(...results.map(({ endedAt }) => endedAt));
+  const allowed = (RATE.requests * (toMs - fromMs)) / 1000 + RATE.burst;
+  const letIn = sum((result) => result.letIn);
+  expect(sum(({ calls }) => calls)).toBeGreaterThan(3 * allowed);
+  expect(letIn).toBeLessThanOrEqual(1.05 * allowed);
+  expect(letIn).toBeGreaterThan(least * allowed);
+}

@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RedisClient } from './client.ts';
+import { startTestServer, type TestServer } from './redis.fixture.ts';
+import { SharedKeyLimits } from './shared-key-limits.ts';
+
+const HAS_SERVER = spawnSync('redis-server', ['--version']).status === 0;
+const POLL = { timeout: 10_000, interval: 10 };
+const key = { id: 'a', policy: { rate: { requests: 1, seconds: 100_000, burst: 10 } } };
+
+/** What cannot be done to a server that other tests use. Skipped where there is no redis-server to start. */
+describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
+  let server: TestServer;
+  let redis: RedisClient;
+  let limits: SharedKeyLimits;
+  let troubles: (string | null)[];
+
+  beforeEach(async () => {
+    server = await startTestServer();
+    troubles = [];
+    open(server.url);
+    await redis.start();
+  });
+  afterEach(async () => {
+    await redis.close();
+    await server.kill();
+  });
+
+  function open(url: string): void {
+    redis = new RedisClient({ url, prefix: 'test', onTrouble: (trouble) => troubles.push(trouble) });
+    limits = new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
+  }
+
+  test.each([
+    ['is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0'], /^OOM/],
+    ['only reads after a failover', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], /^READONLY/],
+  ])('calls go on when Redis %s, and are counted when it is well again', async (_what, harm, mend, said) => {
+    expect(await limits.takeMore(key, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
+    await server.command(...harm);
+    expect(await limits.takeMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
+    expect(redis.trouble).toMatch(said);
+    await server.command(...mend);
+    await expect.poll(() => redis.trouble, POLL).toBeNull();
+    expect(await limits.takeMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 4 } });
+    expect(troubles).toEqual([null, expect.stringMatching(said), null]);
+  });
+
+  test('a Redis that is started anew without its data is taken into use by itself', async () => {
+    expect((await limits.takeMore(key, 2)).ok).toBe(true);
+    await server.kill();
+    expect(await limits.takeMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
+    await server.start();
+    await expect.poll(() => redis.trouble, POLL).toBeNull();
+    // It knows of the 3 only: the burst of a rate is what may be gained by a loss.
+    expect(await limits.takeMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 6 } });
+  });
+
+  test('starts without Redis, and says what is wrong without the password', async () => {
+    await redis.close();
+    await server.command('CONFIG', 'SET', 'requirepass', 'right');
+    open(server.url.replace('//', '//:very-wrong@'));
+    await redis.start();
+    expect(await limits.takeMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 7 } });
+    expect(redis.trouble).toMatch(/^(WRONGPASS|NOAUTH)/);
+    expect(`${redis.trouble} ${redis.label}`).not.toContain('very-wrong');
+  });
+});

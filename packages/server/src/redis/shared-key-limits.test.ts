@@ -1,0 +1,226 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
+import { RedisClient } from './client.ts';
+import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { SharedKeyLimits } from './shared-key-limits.ts';
+import { createWire, type Wire } from './wire.fixture.ts';
+
+const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
+const POLL = { timeout: 10_000, interval: 10 };
+const NEVER_FULL = { requests: 1, seconds: 100_000, burst: 20 };
+const nowMs = () => performance.now();
+
+interface Replica {
+  redis: RedisClient;
+  limits: SharedKeyLimits;
+}
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
+  let names: TestNames;
+  let wire: Wire;
+  let replicas: Replica[];
+
+  beforeEach(async () => {
+    names = createTestNames(SERVER_URL);
+    wire = await createWire(SERVER_URL);
+    replicas = [];
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map(({ redis }) => redis.close()));
+    await wire.close();
+    await names.drop();
+  });
+
+  /** Resolves when it knows of as many replicas as there are. */
+  async function startReplica(url = SERVER_URL): Promise<Replica> {
+    const redis = new RedisClient({ url, prefix: names.prefix });
+    const replica = { redis, limits: new SharedKeyLimits({ redis, nowMs, clock: Date.now }) };
+    replicas.push(replica);
+    await redis.start();
+    await expect
+      .poll(() => replicas.map((each) => each.redis.replicas), POLL)
+      .toEqual(replicas.map(() => replicas.length));
+    return replica;
+  }
+
+  test('decides as the limits of one process do', async () => {
+    const { limits } = await startReplica();
+    const policies = fc.record(
+      {
+        concurrency: fc.integer({ min: 1, max: 5 }),
+        per_day: fc.integer({ min: 1, max: 30 }),
+        rate: fc.record({
+          requests: fc.integer({ min: 1, max: 20 }),
+          // So slow that the time which the test takes changes nothing.
+          seconds: fc.constant(10_000_000),
+          burst: fc.integer({ min: 1, max: 20 }),
+        }),
+      },
+      { requiredKeys: [] },
+    );
+    const steps = fc.array(
+      fc.record({
+        act: fc.constantFrom('enter', 'takeMore', 'takeSlots', 'leave'),
+        count: fc.integer({ min: 1, max: 8 }),
+      }),
+      { maxLength: 30 },
+    );
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(policies, steps, async (policy, history) => {
+        const key: LimitedKey = { id: `key-${run++}`, policy };
+        const alone = new KeyLimits(nowMs, Date.now);
+        let slots = 0;
+        for (const { act, count } of history) {
+          if (act === 'leave') {
+            const ended = Math.min(slots, count);
+            slots -= ended;
+            alone.leave(key, ended);
+            limits.leave(key, ended);
+          } else if (act === 'takeSlots') {
+            const taken = alone.takeSlots(key, count);
+            expect(await limits.takeSlots(key, count)).toBe(taken);
+            slots += taken;
+          } else {
+            const asked = act === 'enter' ? alone.enter(key) : alone.takeMore(key, count);
+            const shared = await (act === 'enter' ? limits.enter(key) : limits.takeMore(key, count));
+            expect(roundTimes(shared)).toEqual(roundTimes(asked));
+            if (act === 'enter' && asked.ok) slots++;
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('at most so many calls at once on all replicas together; those of one that died do not count for long', async () => {
+    const key = { id: 'a', policy: { concurrency: 3 } };
+    const dying = await startReplica(wire.url);
+    const living = await startReplica();
+    expect(await dying.limits.takeSlots(key, 2)).toBe(2);
+    expect(await living.limits.enter(key)).toMatchObject({ ok: true });
+    expect(await living.limits.enter(key)).toMatchObject({ ok: false, rule: 'concurrency' });
+    living.limits.leave(key);
+    expect(await living.limits.takeSlots(key, 9)).toBe(1);
+    wire.cut();
+    await expect.poll(() => living.limits.takeSlots(key, 9), POLL).toBe(2);
+    expect(await living.limits.enter(key)).toMatchObject({ ok: false, rule: 'concurrency' });
+  });
+
+  test('a call that runs for longer than a lease keeps its slot', async () => {
+    const key = { id: 'a', policy: { concurrency: 1 } };
+    const { limits } = await startReplica();
+    expect((await limits.enter(key)).ok).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 6500));
+    expect((await limits.enter(key)).ok).toBe(false);
+    limits.leave(key);
+    expect((await limits.enter(key)).ok).toBe(true);
+  }, 15_000);
+
+  test('counts the day for all replicas, through the restart of one', async () => {
+    const key = { id: 'a', policy: { per_day: 5 } };
+    const first = await startReplica();
+    expect((await first.limits.takeMore(key, 3)).ok).toBe(true);
+    await first.redis.close();
+    replicas.length = 0;
+    const { limits } = await startReplica();
+    expect(await limits.takeMore(key, 3)).toMatchObject({
+      ok: false,
+      rule: 'per_day',
+      day: { remaining: 2 },
+    });
+    expect(await limits.takeMore(key, 2)).toMatchObject({ ok: true, day: { remaining: 0 } });
+  });
+
+  test('when Redis loses its data, the day and what runs are counted as before', async () => {
+    const key = { id: 'a', policy: { per_day: 20, concurrency: 4 } };
+    const [first, second] = [await startReplica(), await startReplica()];
+    for (const { limits } of [first, second]) {
+      expect((await limits.enter(key)).ok).toBe(true);
+      expect((await limits.takeMore(key, 4)).ok).toBe(true);
+    }
+    await names.lose();
+    expect(await first.limits.takeMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 14 } });
+    expect(await second.limits.takeMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 8 } });
+    expect(await first.limits.takeMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 7 } });
+    // Each replica renews its leases with its next beat.
+    await names.lose();
+    await expect.poll(() => takeAndLeave(first, key, 4), POLL).toBe(2);
+  });
+
+  test.each([
+    ['is cut off', 0, () => wire.cut()],
+    ['freezes', 1, () => wire.freeze()],
+    ['answers too late', 1, () => wire.delay(400)],
+  ])(
+    'when Redis %s, each replica keeps its share at once, and counts it for all afterwards',
+    async (_what, twice, harm) => {
+      const key = { id: 'a', policy: { rate: NEVER_FULL, concurrency: 8, per_day: 1000 } };
+      const [hurt, well] = [await startReplica(wire.url), await startReplica()];
+      for (const { limits } of [hurt, well]) expect((await limits.takeMore(key, 2)).ok).toBe(true);
+      harm();
+      // The share is 10, of which 2 are taken.
+      let letIn = 0;
+      for (let call = 0; call < 20; call++) if ((await hurt.limits.takeMore(key, 1)).ok) letIn++;
+      expect(letIn).toBe(8);
+      expect(hurt.redis.trouble).not.toBeNull();
+      expect(await hurt.limits.takeSlots(key, 8)).toBe(4);
+      // None waits for a Redis that is known to be away: the answer is there before the next turn of the event loop.
+      const turn = new Promise((resolve) => setImmediate(resolve, 'later'));
+      expect(await Promise.race([hurt.limits.enter(key), turn])).toMatchObject({ ok: false });
+
+      wire.mend();
+      await expect.poll(() => hurt.redis.trouble, POLL).toBeNull();
+      // 20 less 2, 2 and 8. The call for which Redis was asked in vain may count twice in the rate, once it has got there.
+      expect(await hurt.limits.takeMore(key, 1)).toMatchObject({
+        ok: true,
+        rate: { remaining: 7 - twice },
+        day: { remaining: 987 },
+      });
+      expect(await well.limits.takeMore(key, 1)).toMatchObject({
+        ok: true,
+        rate: { remaining: 6 - twice },
+        day: { remaining: 986 },
+      });
+      expect(await takeAndLeave(well, key, 8)).toBe(4);
+    },
+  );
+
+  test('a slot that was taken while Redis was away can be given back when it is there again, and the other way round', async () => {
+    const key = { id: 'a', policy: { concurrency: 2 } };
+    const { limits, redis } = await startReplica(wire.url);
+    expect((await limits.enter(key)).ok).toBe(true);
+    wire.cut();
+    await expect.poll(() => redis.trouble, POLL).not.toBeNull();
+    expect((await limits.enter(key)).ok).toBe(true);
+    expect((await limits.enter(key)).ok).toBe(false);
+    limits.leave(key);
+    expect((await limits.enter(key)).ok).toBe(true);
+    wire.mend();
+    await expect.poll(() => redis.trouble, POLL).toBeNull();
+    expect((await limits.enter(key)).ok).toBe(false);
+    limits.leave(key, 2);
+    expect(await limits.takeSlots(key, 9)).toBe(2);
+  });
+
+  test('a rate that was made slower, or a clock of Redis that was ahead, holds a key up no longer than its burst', async () => {
+    const { limits } = await startReplica();
+    expect((await limits.takeMore({ id: 'a', policy: { rate: NEVER_FULL } }, 20)).ok).toBe(true);
+    const key = { id: 'a', policy: { rate: { requests: 10, seconds: 10 } } };
+    expect(await limits.enter(key)).toMatchObject({ ok: false, retryAfterSeconds: 1 });
+  });
+});
+
+/** Times of day and rate go on between two answers. */
+function roundTimes(admitted: object): unknown {
+  return JSON.parse(
+    JSON.stringify(admitted, (name, value) => (/Seconds$/.test(name) && value !== null ? 1 : value)),
+  );
+}
+
+async function takeAndLeave({ limits }: Replica, key: LimitedKey, count: number): Promise<number> {
+  const taken = await limits.takeSlots(key, count);
+  limits.leave(key, taken);
+  return taken;
+}

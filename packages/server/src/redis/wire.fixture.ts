@@ -1,0 +1,69 @@
+/** For tests: a TCP proxy in front of a server, which can be cut, frozen and slowed down. */
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface Wire {
+  /** The address of the server over this wire. */
+  url: string;
+  /** Connections break, and no new ones are made. */
+  cut(): void;
+  /** Nothing passes, and nobody is told. */
+  freeze(): void;
+  /** What is sent arrives so much later. */
+  delay(ms: number): void;
+  /** As at the start; what was held back passes. */
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function createWire(target: string): Promise<Wire> {
+  const sockets = new Set<Socket>();
+  const held: (() => void)[] = [];
+  let state: 'open' | 'cut' | 'frozen' = 'open';
+  let delayMs = 0;
+  const pass = (to: Socket, bytes: Buffer) => {
+    const send = () => void (to.destroyed || to.write(bytes));
+    if (state === 'frozen') held.push(send);
+    else if (delayMs > 0) setTimeout(send, delayMs);
+    else send();
+  };
+  const server = createServer((near) => {
+    if (state === 'cut') return void near.destroy();
+    const far = connect(Number(new URL(target).port), new URL(target).hostname);
+    for (const [from, to] of [[near, far] as const, [far, near] as const]) {
+      sockets.add(from);
+      from.on('data', (bytes) => pass(to, bytes));
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  const cut = () => {
+    state = 'cut';
+    for (const socket of sockets) socket.destroy();
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = new URL(target);
+  url.port = String(typeof address === 'object' ? address?.port : 0);
+  return {
+    url: url.href,
+    cut,
+    freeze() {
+      state = 'frozen';
+    },
+    delay(ms) {
+      delayMs = ms;
+    },
+    mend() {
+      state = 'open';
+      delayMs = 0;
+      for (const send of held.splice(0)) send();
+    },
+    async close() {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

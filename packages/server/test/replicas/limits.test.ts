@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWire, type Wire } from '../../src/redis/wire.fixture.ts';
+import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+
+const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
+const POLL = { timeout: 10_000, interval: 20 };
+const POLICY = { origins: ['*'], models: { '*': ['*'] }, rate: { requests: 4, seconds: 10 } };
+
+describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that TEST_REDIS_URL names', () => {
+  let folder: string;
+  let wire: Wire;
+  let proxies: RunningProxy[];
+  let key: string;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+    wire = await createWire(SERVER_URL);
+    const settings = { 'store.url': `sqlite:${folder}/store.db`, 'redis.url': wire.url };
+    proxies = [await startProxy({ settings }), await startProxy({ settings })];
+    ({ key } = await proxies[0]!.app.keys.create({ name: 'limited', policy: POLICY }));
+  });
+  afterEach(async () => {
+    for (const proxy of proxies) await proxy.close();
+    await wire.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** No call reaches an upstream: the body is refused after the limits. */
+  const callEach = () => Promise.all(proxies.map((proxy) => proxy.post('{}', { 'x-proxy-api': key })));
+  const readReadiness = async () => {
+    const { status, body } = await send(`${proxies[0]!.url}/readyz`);
+    return { code: status, ...JSON.parse(body.toString()) };
+  };
+  const readMetrics = async () => `${(await send(`${proxies[0]!.url}/metrics`)).body}`;
+
+  test('count the calls of a key together', async () => {
+    const statuses = [];
+    for (let round = 0; round < 3; round++) statuses.push(...(await callEach()).map(({ status }) => status));
+    expect(statuses).toEqual([400, 400, 400, 400, 429, 429]);
+  });
+
+  test('work on without Redis, and say so', async () => {
+    expect(await readReadiness()).toMatchObject({ code: 200, checks: { redis: 'ok' } });
+    expect(await readMetrics()).toContain('erp_proxy_redis_up 1');
+    wire.cut();
+    await expect.poll(readReadiness, POLL).toMatchObject({
+      code: 200,
+      status: 'degraded',
+      checks: { redis: 'Redis is away; each process keeps its share of the limits' },
+    });
+    expect(await readMetrics()).toContain('erp_proxy_redis_up 0');
+    // Half of 4 calls each, if they had seen each other; the log has the reason.
+    expect((await callEach()).map(({ status }) => status)).toEqual([400, 400]);
+    expect(proxies[0]!.log.filter(({ msg }) => msg === 'redis is away')).toHaveLength(1);
+    wire.mend();
+    await expect.poll(readReadiness, POLL).toMatchObject({ checks: { redis: 'ok' } });
+  });
+});
