@@ -44,6 +44,7 @@ const SERVER = 'packages/server/src';
 const CONTRACT = '@erp-proxy/contract';
 const EXECUTE = [
   '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy}/*',
+  '../limits/gate/*',
   '../stores/ports.ts',
   '../config/nearest.ts',
   CONTRACT,
@@ -63,7 +64,7 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/main.ts`, allow: ['./{cli,config}/*', 'node:*'], deny: ['./*.ts'] },
   {
     files: `${SERVER}/{app,services}.ts`,
-    allow: ['./*/*', CONTRACT, 'node:*'],
+    allow: ['./*/*', './limits/gate/gate.ts', CONTRACT, 'node:*'],
     deny: ['./{app,main}.ts', './cli/*'],
   },
   {
@@ -139,7 +140,11 @@ const BOUNDARIES: Boundary[] = [
     allow: ['../execute/{exchange,piece-collector}.ts', '../stores/ports.ts', CONTRACT, 'node:*'],
     takesClock: true,
   },
-  { files: `${SERVER}/limits/**`, allow: ['../egress/dispatcher.ts', CONTRACT], takesClock: true },
+  {
+    files: `${SERVER}/limits/**`,
+    allow: ['../egress/dispatcher.ts', '../../egress/dispatcher.ts', CONTRACT],
+    takesClock: true,
+  },
   { files: `${SERVER}/redis/**`, allow: ['../limits/*', '../stores/ports.ts', 'ioredis', 'node:*'] },
   // Test support: a server that can be broken, and the wire to it.
   { files: `${SERVER}/redis/*.fixture.ts`, allow: ['ioredis', 'node:*', 'node:{child_process,net,process}'] },

@@ -217,6 +217,20 @@ export interface StatusView {
   /** What `/readyz` looks at. */
   checks: Record<string, { state: CheckState; detail: string | null }>;
   audit: { waiting: number; lost: number };
+  /** Upstream databases that this process knows, at most a thousand; a command that works on the store knows none. */
+  upstreams: UpstreamView[];
+}
+
+export interface UpstreamView {
+  /** Address and name of the database. */
+  database: string;
+  running: number;
+  waiting: number;
+  /** Calls at once at present. */
+  limit: number;
+  breaker: 'closed' | 'open' | 'half_open';
+  /** Until the next try; 0 while the breaker is closed. */
+  retry_after_seconds: number;
 }
 
 /** A problem (RFC 9457), as `application/problem+json`. */

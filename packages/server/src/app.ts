@@ -2,6 +2,7 @@
  * The composition root: builds the server from its settings and the services; with services.ts the one file that knows
  * every part. Nothing here decides anything about a call.
  */
+import type { UpstreamView } from '@erp-proxy/contract';
 import type { Settings } from './config/schema.ts';
 import { Admission } from './execute/admit.ts';
 import { createCredentialMemory } from './execute/credential-memory.ts';
@@ -11,8 +12,8 @@ import type { Check } from './http/health-route.ts';
 import { createServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
+import { Gate } from './limits/gate/gate.ts';
 import { KeyLimits } from './limits/key-limits.ts';
-import { Slots } from './limits/slots.ts';
 import { combineEvents, type Events } from './observe/events.ts';
 import { createLogger, describeError, type Logger, logEvents } from './observe/log.ts';
 import { createMetrics, type GatherMetrics } from './observe/metrics.ts';
@@ -36,6 +37,7 @@ export interface AppOptions {
 
 export interface App extends Pick<Services, 'store' | 'keys' | 'instances' | 'audit' | 'egress' | 'keyCare'> {
   server: ReturnType<typeof createServer>;
+  gate: Gate;
   logger: Logger;
   /** Starts to listen; resolves to the base address. */
   listen(): Promise<string>;
@@ -48,8 +50,11 @@ const HOUR_MS = 3_600_000;
 const BACKLOG = 4096;
 /** Time for the last answers to leave, once every call has ended. */
 const LAST_BYTES_MS = 1000;
-/** Calls that may wait for a slot of one instance. */
-const WAITING_CALLS_MAX = 1_000;
+/** Databases of which it is remembered how many calls they bear. */
+const DATABASES_MAX = 10_000;
+const UPSTREAMS_SHOWN_MAX = 1_000;
+/** Where the number of calls at once starts to find its level: what a small Odoo server bears. */
+const CONCURRENCY_AT_FIRST = 8;
 
 export async function createApp({
   settings,
@@ -60,7 +65,15 @@ export async function createApp({
   gatherMetrics,
 }: AppOptions): Promise<App> {
   const log = logger ?? createLogger(settings.log.level);
-  const services = await openServices({ settings, version, clock, logger: log, isServing: true });
+  const gate = openGate(settings, nowMs);
+  const services = await openServices({
+    settings,
+    version,
+    clock,
+    logger: log,
+    listUpstreams: () => gate.states().slice(0, UPSTREAMS_SHOWN_MAX).map(showUpstream),
+    isServing: true,
+  });
   const { store, keys, instances, audit, egress, keyCare } = services;
   const redis = await openRedis(settings, keys, log);
   const limits = redis
@@ -73,6 +86,7 @@ export async function createApp({
       instanceKeys: () => keyCare.states(),
       isStoreWatched: () => store.isWatching,
       isRedisUp: redis && (() => redis.trouble === null),
+      databases: () => gate.states(),
       now: clock,
     },
     gatherMetrics,
@@ -103,7 +117,7 @@ export async function createApp({
     instances,
     limits,
     idempotency,
-    instanceSlots: new Slots(WAITING_CALLS_MAX),
+    gate,
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
     servers: new Servers({
       egress,
@@ -140,6 +154,7 @@ export async function createApp({
     audit,
     egress,
     keyCare,
+    gate,
     logger: log,
     async listen() {
       const { host, port } = settings.http;
@@ -164,6 +179,22 @@ export async function createApp({
       await services.close();
     },
   };
+}
+
+function openGate({ upstream }: Settings, nowMs: () => number): Gate {
+  const max = upstream.concurrency;
+  const min = Math.min(upstream.concurrencyMin, max);
+  const initial = Math.min(Math.max(CONCURRENCY_AT_FIRST, min), max);
+  return new Gate({
+    concurrency: { initial, min, max },
+    queueMax: upstream.queue,
+    databasesMax: DATABASES_MAX,
+    nowMs,
+  });
+}
+
+function showUpstream({ retryAfterSeconds, ...state }: ReturnType<Gate['states']>[number]): UpstreamView {
+  return { ...state, retry_after_seconds: retryAfterSeconds };
 }
 
 /** Starts also where it does not answer; null where there is none. */

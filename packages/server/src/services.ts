@@ -3,6 +3,7 @@
  * file that knows them all; nothing here decides anything.
  */
 import { hostname } from 'node:os';
+import type { UpstreamView } from '@erp-proxy/contract';
 import { type Actor, type Admin, createAdmin } from './admin/admin.ts';
 import { type Audit, createAudit } from './audit/audit.ts';
 import { maskValue } from './config/mask.ts';
@@ -34,6 +35,8 @@ export interface ServicesOptions {
   clock: () => number;
   /** Told of what goes wrong in the background. */
   logger: Logger;
+  /** What is known of the upstream databases. */
+  listUpstreams: () => UpstreamView[];
   /** True where this process also does what is due from time to time: retention, and the care of upstream keys. */
   isServing: boolean;
 }
@@ -56,7 +59,7 @@ export interface Services {
 const DAY_MS = 86_400_000;
 
 export async function openServices(options: ServicesOptions): Promise<Services> {
-  const { settings, version, clock, logger, isServing } = options;
+  const { settings, version, clock, logger, listUpstreams, isServing } = options;
   const egress = openEgress(settings);
   const vault = createVault(settings.vault);
   const store = await openStore(settings.store.url);
@@ -121,6 +124,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
             store: store.label,
             checks: await check(),
             audit: { waiting: audit.waiting, lost: audit.lost },
+            upstreams: listUpstreams(),
           }),
           explain: async (key, input) => {
             const policy = readStoredPolicy(key);

@@ -24,7 +24,8 @@ export interface ScriptedUpstream {
   close(): Promise<void>;
 }
 
-export async function startUpstream(script: Script): Promise<ScriptedUpstream> {
+/** `port` 0 takes a free one. */
+export async function startUpstream(script: Script, port = 0): Promise<ScriptedUpstream> {
   const requests: UpstreamRequest[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -47,7 +48,7 @@ export async function startUpstream(script: Script): Promise<ScriptedUpstream> {
       void script(socket, request, requests.length - 1);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -23,6 +23,7 @@ export async function openLocalAdmin({
     version,
     clock: Date.now,
     logger: createLogger('warn', { write: complain }),
+    listUpstreams: () => [],
     isServing: false,
   });
   const name = `cli:${findUserName()}@${hostname()}`;

@@ -2,10 +2,11 @@
  * The primary of several workers: starts them, puts another one in the place of one that dies, and ends when all have
  * ended. Takes no request; what a worker does is serve.ts.
  */
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../observe/log.ts';
 import { type AskForMetrics, connectMetrics } from './workers-metrics.ts';
+import { joinOutput } from './workers-output.ts';
 
 export interface WorkersOptions {
   count: number;
@@ -34,10 +35,15 @@ const PAUSE_MAX_MS = 30_000;
 
 /** Runs until it is stopped; gives the exit status. */
 export async function runWorkers({ count, logger, stopped }: WorkersOptions): Promise<number> {
-  // Metrics can be NaN, which JSON does not know.
-  cluster.setupPrimary({ serialization: 'advanced' });
+  // Advanced: metrics can be NaN, which JSON does not know.
+  cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', 'pipe', 'inherit', 'ipc'] });
+  const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskForMetrics>();
-  const startWorker = () => forkWorker(asks);
+  const startWorker = () => {
+    const worker = cluster.fork();
+    if (worker.process.stdout !== null) passOn(worker.process.stdout);
+    return watchWorker(worker, asks);
+  };
   const stopping = new AbortController();
   void stopped.then(() => {
     stopping.abort();
@@ -73,8 +79,7 @@ export async function runWorkers({ count, logger, stopped }: WorkersOptions): Pr
 }
 
 /** `asks` has those of the workers that listen. */
-function forkWorker(asks: Map<number, AskForMetrics>): RunningWorker {
-  const worker = cluster.fork();
+function watchWorker(worker: Worker, asks: Map<number, AskForMetrics>): RunningWorker {
   const { id } = worker;
   const askAll = async () => (await Promise.all([...asks.values()].map((ask) => ask()))).flat();
   return {

@@ -149,6 +149,24 @@ export const SETTINGS = {
     description:
       'Origins, hosts or CIDRs of Odoo servers that may be private or plain http, such as `http://odoo.internal:8069` or `10.1.0.0/16`. Empty: only public addresses over https are reached.',
   }),
+  'upstream.concurrency': define({
+    kind: integer(1, 100_000, 'calls'),
+    default: 64,
+    description:
+      'Most calls at once for one Odoo database. Below it the number finds its level: it rises while answers stay as fast as they were, and is halved on time-outs, 429 and 503. An instance can have a bound of its own.',
+  }),
+  'upstream.concurrencyMin': define({
+    kind: integer(1, 100_000, 'calls'),
+    default: 2,
+    description:
+      'Fewest calls at once for one Odoo database, however slow it is. As much as `upstream.concurrency`: the number is fixed.',
+  }),
+  'upstream.queue': define({
+    kind: integer(0, 100_000, 'calls'),
+    default: 1000,
+    description:
+      'Calls that may wait for one Odoo database. They take turns by key; further ones are refused with `overloaded`, those of the key with the most waiting first.',
+  }),
   'upstream.protocol': define({
     kind: choice('auto', 'jsonrpc', 'json2'),
     default: 'auto',

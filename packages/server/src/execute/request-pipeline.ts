@@ -59,6 +59,8 @@ export interface Run<Deps> {
   askedTimeoutMs: number | null;
   /** Milliseconds that the calls have, as it stands. */
   allowedMs: number;
+  /** When that time is over, by the monotonic clock. */
+  dueMs: number;
   isBatch: boolean;
   startedMs: number;
   deps: Deps;
@@ -95,6 +97,7 @@ export async function runRequest<Call extends AnyCall, Deps extends RequestDeps>
     deadline,
     askedTimeoutMs: null,
     allowedMs: deps.settings.timeoutMs,
+    dueMs: Number.POSITIVE_INFINITY,
     isBatch: false,
     startedMs: deps.nowMs(),
     deps,
@@ -142,6 +145,7 @@ async function runAdmitted<Call extends AnyCall, Deps extends RequestDeps>(
   if (bytes instanceof Denial) return bytes;
   run.askedTimeoutMs = readTimeoutMs(exchange.header('x-request-timeout'));
   run.allowedMs = run.askedTimeoutMs ?? run.allowedMs;
+  run.dueMs = deps.nowMs() + run.allowedMs;
   deadline.startClock(run.allowedMs);
   const body = parseBody(bytes);
   if (body instanceof Denial) return body;

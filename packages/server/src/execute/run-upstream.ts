@@ -1,21 +1,23 @@
 /**
- * What goes around every call to Odoo, whatever protocol carries it: the instance's own time and number of calls at once,
- * and what is remembered of its credentials.
+ * What goes around every call to Odoo, whatever protocol carries it: the instance's own time, what is remembered of its
+ * credentials, its turn at the database, and the idempotency key that it is sent under.
  */
-import type { Slots } from '../limits/slots.ts';
+import type { Gate, Turn, TurnResult } from '../limits/gate/gate.ts';
 import type { CredentialMemory, Verdict } from './credential-memory.ts';
+import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import { judgeCredentials } from './judge-credentials.ts';
 import { claimKey } from './protect.ts';
 import type { Reply } from './receive.ts';
 import type { CallScope, Run } from './request-pipeline.ts';
 import type { Target } from './resolve.ts';
+import { nameDatabase } from './target-names.ts';
 import { denyEnded } from './upstream-denials.ts';
 
 export interface UpstreamDeps {
   credentials: CredentialMemory;
-  /** Calls that run at each instance with a limit of its own. */
-  instanceSlots: Slots;
+  gate: Gate;
+  nowMs: () => number;
 }
 
 export interface UpstreamWork {
@@ -33,35 +35,65 @@ export async function runUpstream(
 ): Promise<Reply> {
   const { deadline, deps } = run;
   allowTime(target, run);
-  const refusal = await takeSlot(target, isReadOnly, scope, run);
-  if (refusal !== null) return refusal;
   const ticket = await deps.credentials.check(target.credentialsId, deadline.signal);
   if (ticket === 'refused') return refusedBefore;
   let reply: Reply | undefined;
   try {
-    reply = (await claimKey(scope.protection, isReadOnly, run)) ?? (await send());
+    reply = await sendInTurn();
     return reply;
   } finally {
     ticket.settle(judge(reply, target, isReadOnly));
   }
+
+  /** The turn is the call's until its answer has left: so long a worker of Odoo may be at it. */
+  async function sendInTurn(): Promise<Reply> {
+    const turn = await takeTurn(target, isReadOnly, scope, run);
+    if (turn instanceof Denial) return turn;
+    let result: TurnResult = 'abandoned';
+    scope.onDone = () => turn.leave(result);
+    const known = await claimKey(scope.protection, isReadOnly, run);
+    if (known !== null) return known;
+    const sent = await send();
+    result = judgeServer(sent, deadline);
+    turn.answered();
+    return sent;
+  }
 }
 
-/** A slot of the instance, which is the call's until its answer has left: so long a worker of Odoo may be at it. */
-async function takeSlot(
-  { instance }: Target,
+async function takeTurn(
+  target: Target,
   isReadOnly: boolean,
-  scope: CallScope,
-  { deadline, deps: { instanceSlots } }: Run<UpstreamDeps>,
-): Promise<Denial | null> {
-  if (instance === null || instance.concurrency === null) return null;
-  const { id, concurrency } = instance;
-  if (await instanceSlots.take(id, concurrency, deadline.signal)) {
-    scope.onDone = () => instanceSlots.free(id);
-    return null;
-  }
-  return deadline.reason === null
-    ? denyQueue(isReadOnly)
-    : denyEnded(deadline, { outcome: 'not_sent', isReadOnly });
+  { client }: CallScope,
+  { deadline, dueMs, deps }: Run<UpstreamDeps>,
+): Promise<Turn | Denial> {
+  const outcome = await deps.gate.enter({
+    database: nameDatabase(target),
+    client: client.key.id,
+    deadlineMs: dueMs,
+    signal: deadline.signal,
+    concurrencyMax: target.instance?.concurrency ?? null,
+  });
+  if (!('refused' in outcome)) return outcome;
+  const fate = { outcome: 'not_sent', isReadOnly } as const;
+  if (outcome.refused === 'ended') return denyEnded(deadline, fate);
+  const { retryAfterSeconds } = outcome;
+  const message = `${REFUSALS[outcome.refused]} Send the call again in ${retryAfterSeconds} s; nothing of it was sent.`;
+  return new Denial('overloaded', message, { ...fate, retryAfterSeconds, detail: outcome.refused });
+}
+
+const REFUSALS = {
+  queue_full: 'Too many calls wait for this Odoo database already.',
+  too_late: 'So many calls wait for this Odoo database that this one would not be done in its time.',
+  breaker_open: 'This Odoo database has not answered lately, and is left alone for a moment.',
+};
+
+/** What the reply to a call that was sent says of the server. */
+function judgeServer(reply: Reply, { reason }: Deadline): TurnResult {
+  if (!(reply instanceof Denial) || reply.type === 'upstream_bad_response') return 'answered';
+  if (reason === 'caller_left' || reason === 'shutdown') return 'abandoned';
+  if (reply.type === 'upstream_timeout') return 'timed_out';
+  if (reply.type === 'upstream_unreachable') return 'unreachable';
+  return reply.type === 'overloaded' ? 'overloaded' : 'abandoned';
 }
 
 /**
@@ -74,18 +106,11 @@ function judge(reply: Reply | undefined, { instance }: Target, isReadOnly: boole
 }
 
 /** The time of the instance holds where the caller asked for none; calls of a batch share the longest. */
-function allowTime({ instance }: Target, run: Run<unknown>): void {
+function allowTime({ instance }: Target, run: Run<UpstreamDeps>): void {
   const timeoutMs = instance?.timeoutMs ?? null;
   if (timeoutMs === null || run.askedTimeoutMs !== null) return;
   if (run.isBatch && timeoutMs <= run.allowedMs) return;
   run.allowedMs = timeoutMs;
+  run.dueMs = run.deps.nowMs() + timeoutMs;
   run.deadline.startClock(timeoutMs);
-}
-
-function denyQueue(isReadOnly: boolean): Denial {
-  return new Denial(
-    'overloaded',
-    'Too many calls wait for this instance already; send this one again in a moment. It was not sent.',
-    { outcome: 'not_sent', isReadOnly, retryAfterSeconds: 1 },
-  );
 }

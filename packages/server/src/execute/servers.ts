@@ -15,6 +15,7 @@ import { JSON2_SINCE, readJsonrpcVersion, readMajor, VERSION_BODY } from '../odo
 import type { MethodCall } from './limit.ts';
 import type { Target } from './resolve.ts';
 import { GAVE_UP, type Kept, SharedCache } from './shared-cache.ts';
+import { nameDatabase, nameServer } from './target-names.ts';
 import { isRouteMissing } from './upstream-status.ts';
 
 /** What a server speaks. */
@@ -242,15 +243,6 @@ function weighPage(page: DocPage): number {
   if ('signatures' in page)
     for (const { parameters } of page.signatures.values()) weight += 1 + parameters.length;
   return weight;
-}
-
-/** What was learnt over one trust says nothing of who answers over another. */
-function nameServer({ origin, pathPrefix, trust }: Target): string {
-  return trust === null ? origin + pathPrefix : `${origin}${pathPrefix} ${trust.id}`;
-}
-
-function nameDatabase(target: Target): string {
-  return `${nameServer(target)} ${target.db}`;
 }
 
 function nameMethod(target: Target, model: string, method: string): string {

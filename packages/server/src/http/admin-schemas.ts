@@ -252,6 +252,18 @@ export const statusView = named(
       z.object({ state: z.enum(['ok', 'degraded', 'failed']), detail: z.string().nullable() }),
     ),
     audit: z.object({ waiting: z.int(), lost: z.int() }),
+    upstreams: z
+      .array(
+        z.object({
+          database: z.string(),
+          running: z.int(),
+          waiting: z.int(),
+          limit: z.int(),
+          breaker: z.enum(['closed', 'open', 'half_open']),
+          retry_after_seconds: z.int(),
+        }),
+      )
+      .describe('Upstream databases that this process knows.'),
   }) satisfies z.ZodType<StatusView>,
 );
 

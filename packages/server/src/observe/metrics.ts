@@ -31,8 +31,19 @@ export interface MetricSources {
   isStoreWatched: () => boolean;
   /** Null: there is no Redis. */
   isRedisUp: (() => boolean) | null;
+  /** What is known of each upstream database. */
+  databases: () => readonly DatabaseMetrics[];
   /** Milliseconds since 1970. */
   now: () => number;
+}
+
+export interface DatabaseMetrics {
+  database: string;
+  running: number;
+  waiting: number;
+  /** Calls at once at present. */
+  limit: number;
+  breaker: 'closed' | 'open' | 'half_open';
 }
 
 /** `classifyMethod` names the action class of a method: read, write or other; `gather` is for one worker of several. */
@@ -115,7 +126,7 @@ export function createMetrics(
 
 function addSources(
   registry: Registry,
-  { audit, instanceKeys, isStoreWatched, isRedisUp, now }: MetricSources,
+  { audit, instanceKeys, isStoreWatched, isRedisUp, databases, now }: MetricSources,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -165,4 +176,27 @@ function addSources(
         if (expiresAt !== null) this.set({ instance }, Math.round((expiresAt - now()) / 1000));
     },
   });
+  for (const [name, help, read] of DATABASE_GAUGES)
+    new Gauge({
+      name: `erp_proxy_upstream_${name}`,
+      help,
+      labelNames: ['database'] as const,
+      registers,
+      collect() {
+        this.reset();
+        for (const state of databases().slice(0, UPSTREAMS_MAX))
+          this.set({ database: state.database }, read(state));
+      },
+    });
 }
+
+const DATABASE_GAUGES: readonly [name: string, help: string, read: (state: DatabaseMetrics) => number][] = [
+  ['running', 'Calls that run at the database now.', ({ running }) => running],
+  ['waiting', 'Calls that wait for the database.', ({ waiting }) => waiting],
+  ['limit', 'Calls at once that the database bears, as far as was learnt.', ({ limit }) => limit],
+  [
+    'breaker_open',
+    '1 while the database is left alone because it did not answer.',
+    ({ breaker }) => (breaker === 'closed' ? 0 : 1),
+  ],
+];

@@ -167,6 +167,15 @@ it('leaves no worker behind where the primary is killed', async () => {
   await expect.poll(() => workers.filter(isRunning)).toEqual([]);
 });
 
+it('goes on serving where nobody takes its log any more', async () => {
+  const server = await start();
+  const key = await readKey(server);
+  server.stopReading();
+  for (let count = 0; count < 4 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(0);
+});
+
 it('says once that the port is taken, and ends with status 1', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));

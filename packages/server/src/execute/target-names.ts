@@ -1,0 +1,11 @@
+/** Names of servers and databases, for what is known of them across calls. */
+import type { Target } from './resolve.ts';
+
+/** What was learnt over one trust says nothing of who answers over another. */
+export function nameServer({ origin, pathPrefix, trust }: Target): string {
+  return trust === null ? origin + pathPrefix : `${origin}${pathPrefix} ${trust.id}`;
+}
+
+export function nameDatabase(target: Target): string {
+  return `${nameServer(target)} ${target.db}`;
+}

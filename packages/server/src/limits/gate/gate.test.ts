@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest';
+import { DATABASE, expectTurn, openGate } from './gate.fixture.ts';
+import type { Refusal, Turn } from './gate.ts';
+
+/** Lets everything happen that does not wait for a turn. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+function watch(outcome: Turn | Refusal | Promise<Turn | Refusal>): { outcome: Turn | Refusal | null } {
+  const seen: { outcome: Turn | Refusal | null } = { outcome: null };
+  Promise.resolve(outcome).then((settled) => {
+    seen.outcome = settled;
+  });
+  return seen;
+}
+
+describe('the limit', () => {
+  test('lets in at once while there is room, and the next when one leaves', async () => {
+    const { gate, visit } = openGate();
+    const first = expectTurn(visit());
+    expectTurn(visit());
+    const third = visit();
+    expect(third).toBeInstanceOf(Promise);
+    expect(gate.states()).toMatchObject([{ database: DATABASE, running: 2, waiting: 1, limit: 2 }]);
+    first.leave('answered');
+    expectTurn(await third).leave('answered');
+  });
+
+  test('of one database does not touch another', () => {
+    const { visit } = openGate();
+    for (let call = 0; call < 1000; call++) visit({ database: 'hanging', client: `c${call}` });
+    expectTurn(visit({ database: 'other' }));
+  });
+
+  test('the bound of an instance holds for its own calls, below the level', () => {
+    const { visit } = openGate({ concurrency: { initial: 3, min: 1, max: 3 } });
+    expectTurn(visit({ concurrencyMax: 2 }));
+    expectTurn(visit());
+    expectTurn(visit());
+    const other = openGate({ concurrency: { initial: 3, min: 1, max: 3 } });
+    expectTurn(other.visit({ concurrencyMax: 2 }));
+    expectTurn(other.visit({ concurrencyMax: 2 }));
+    expect(other.visit({ concurrencyMax: 2 })).toBeInstanceOf(Promise);
+    const high = openGate();
+    expectTurn(high.visit({ concurrencyMax: 9 }));
+    expectTurn(high.visit({ concurrencyMax: 9 }));
+    expect(high.visit({ concurrencyMax: 9 })).toBeInstanceOf(Promise);
+  });
+
+  test('one that waits for its own bound and leaves lets those behind it go', async () => {
+    const { visit } = openGate({ concurrency: { initial: 3, min: 1, max: 3 } });
+    expectTurn(visit({ client: 'b' }));
+    const leaving = new AbortController();
+    const bounded = watch(visit({ concurrencyMax: 1, signal: leaving.signal }));
+    const behind = watch(visit({ client: 'c' }));
+    await settle();
+    expect([bounded.outcome, behind.outcome]).toEqual([null, null]);
+    leaving.abort();
+    await settle();
+    expect(bounded.outcome).toEqual({ refused: 'ended' });
+    expect(behind.outcome).toHaveProperty('leave');
+  });
+
+  test('halves when the server says that it is too much', () => {
+    const { gate, visit } = openGate({ concurrency: { initial: 8, min: 1, max: 8 } });
+    const turns = Array.from({ length: 8 }, () => expectTurn(visit()));
+    for (const turn of turns) turn.leave('overloaded');
+    expect(gate.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
+  });
+
+  test('halves when calls that had their time get no answer', () => {
+    const { gate, visit, clock } = openGate({ concurrency: { initial: 8, min: 1, max: 8 } });
+    const turns = Array.from({ length: 4 }, () => expectTurn(visit()));
+    clock.nowMs += 15_000;
+    for (const turn of turns) turn.leave('timed_out');
+    expect(gate.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
+  });
+
+  test('a turn is left once', () => {
+    const { visit } = openGate();
+    const turn = expectTurn(visit());
+    turn.leave('answered');
+    expect(() => turn.leave('answered')).toThrow('left once');
+  });
+});
+
+describe('waiting', () => {
+  test('calls that have ended are not held against their client', async () => {
+    const { visit, pass } = openGate({ concurrency: { initial: 1, min: 1, max: 1 } });
+    for (let call = 0; call < 100; call++) pass('answered', 10, { client: 'old' });
+    const running = expectTurn(visit({ client: 'other' }));
+    const old = watch(visit({ client: 'old' }));
+    const recent = watch(visit({ client: 'recent' }));
+    running.leave('answered');
+    await settle();
+    expect(old.outcome).toHaveProperty('leave');
+    expect(recent.outcome).toBeNull();
+  });
+
+  test('a client with 1,000 calls waiting does not delay a client with one by more than one call', async () => {
+    const { visit, clock } = openGate({ concurrency: { initial: 1, min: 1, max: 1 } });
+    const order: string[] = [];
+    const call = async (client: string) => {
+      const turn = expectTurn(await visit({ client, deadlineMs: clock.nowMs + 1e9 }));
+      order.push(client);
+      clock.nowMs += 100;
+      turn.leave('answered');
+    };
+    const running = expectTurn(visit({ client: 'busy' }));
+    const calls = Array.from({ length: 999 }, () => call('busy'));
+    calls.push(call('single'));
+    running.leave('answered');
+    await Promise.all(calls);
+    expect(order).toHaveLength(1000);
+    expect(order.indexOf('single')).toBeLessThanOrEqual(1);
+  });
+
+  test('one that leaves while it waits is forgotten', async () => {
+    const { gate, visit } = openGate();
+    const turns = [expectTurn(visit()), expectTurn(visit())];
+    const leaving = new AbortController();
+    const waiting = visit({ signal: leaving.signal });
+    leaving.abort();
+    expect(await waiting).toEqual({ refused: 'ended' });
+    expect(visit({ signal: leaving.signal })).toEqual({ refused: 'ended' });
+    expect(gate.states()).toMatchObject([{ running: 2, waiting: 0 }]);
+    for (const turn of turns) turn.leave('abandoned');
+    expect(gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
+  });
+
+  test('is bounded: one client may fill the queue, and makes room for others with its newest calls', async () => {
+    const { gate, visit } = openGate({ queueMax: 10 });
+    for (let call = 0; call < 2; call++) visit({ client: 'greedy' });
+    const greedy = Array.from({ length: 10 }, () => watch(visit({ client: 'greedy' })));
+    expect(visit({ client: 'greedy' })).toEqual({ refused: 'queue_full', retryAfterSeconds: 1 });
+    const modest = Array.from({ length: 5 }, () => watch(visit({ client: 'modest' })));
+    expect(visit({ client: 'modest' })).toEqual({ refused: 'queue_full', retryAfterSeconds: 1 });
+    await settle();
+    const refused = greedy.map(({ outcome }) => outcome !== null);
+    expect(refused).toEqual([...Array(5).fill(false), ...Array(5).fill(true)]);
+    expect(greedy.at(-1)?.outcome).toEqual({ refused: 'queue_full', retryAfterSeconds: 1 });
+    expect(modest.every(({ outcome }) => outcome === null)).toBe(true);
+    expect(gate.states()).toMatchObject([{ waiting: 10 }]);
+  });
+
+  test('a queue of no places refuses at once', () => {
+    const { visit } = openGate({ queueMax: 0 });
+    visit();
+    visit();
+    expect(visit()).toMatchObject({ refused: 'queue_full' });
+  });
+});
+
+describe('the deadline', () => {
+  /** Two at once, and an answer takes a second. */
+  function openSlowGate() {
+    const test = openGate();
+    for (let call = 0; call < 20; call++) test.pass('answered', 1000);
+    return test;
+  }
+
+  test('refuses at the door a call that would have its turn too late, and says when to come again', () => {
+    const { visit, clock } = openSlowGate();
+    visit();
+    visit();
+    // A turn each half second, and a second to be answered.
+    const deadlineMs = clock.nowMs + 15_100;
+    for (let ahead = 0; ahead < 28; ahead++) expect(visit({ deadlineMs })).toBeInstanceOf(Promise);
+    expect(visit({ deadlineMs })).toEqual({ refused: 'too_late', retryAfterSeconds: 14 });
+  });
+
+  test("counts only what is before a call in its client's fair turn", () => {
+    const { visit } = openSlowGate();
+    for (let call = 0; call < 30; call++) visit({ client: 'busy' });
+    expect(visit({ client: 'busy' })).toMatchObject({ refused: 'too_late' });
+    expect(visit({ client: 'other' })).toBeInstanceOf(Promise);
+  });
+
+  test('refuses nothing at the door while it is not known how long an answer takes', () => {
+    const { visit, clock } = openGate();
+    for (let call = 0; call < 100; call++) visit();
+    expect(visit({ deadlineMs: clock.nowMs + 1000 })).toBeInstanceOf(Promise);
+  });
+
+  test('drops a call whose turn comes too late, and gives the turn to the next', async () => {
+    const { visit, clock } = openSlowGate();
+    const turns = [expectTurn(visit()), expectTurn(visit())];
+    const soon = watch(visit({ deadlineMs: clock.nowMs + 3000 }));
+    const late = watch(visit({ deadlineMs: clock.nowMs + 30_000 }));
+    clock.nowMs += 2500;
+    turns[0]?.leave('answered');
+    await settle();
+    expect(soon.outcome).toEqual({ refused: 'too_late', retryAfterSeconds: 1 });
+    expect(late.outcome).toHaveProperty('leave');
+  });
+});
+
+describe('memory', () => {
+  test('keeps so many databases, those that it learnt something of for longest', () => {
+    const { gate, pass } = openGate({ databasesMax: 10 });
+    for (let call = 0; call < 10; call++) pass('answered', 10, { database: 'real' });
+    pass('unreachable', 10, { database: 'down' });
+    for (let name = 0; name < 1000; name++) pass('abandoned', 1, { database: `made up ${name}` });
+    const names = gate.states().map(({ database }) => database);
+    expect(names).toHaveLength(10);
+    expect(names).toContain('real');
+    expect(names).toContain('down');
+  });
+
+  test('one whose breaker refuses calls can be forgotten as well', () => {
+    const { gate, pass, visit } = openGate({ databasesMax: 10 });
+    for (let call = 0; call < 5; call++) pass('unreachable', 10, { database: 'down' });
+    expect(visit({ database: 'down' })).toMatchObject({ refused: 'breaker_open' });
+    for (let name = 0; name < 10; name++)
+      for (let call = 0; call < 10; call++) pass('answered', 10, { database: `real ${name}` });
+    expect(gate.states().map(({ database }) => database)).toEqual(
+      Array.from({ length: 10 }, (_, name) => `real ${name}`),
+    );
+  });
+
+  test('databases with calls are never forgotten, and those beyond the bound go with their last call', () => {
+    const { gate, visit } = openGate({ databasesMax: 10 });
+    const turns = Array.from({ length: 50 }, (_, name) =>
+      expectTurn(visit({ database: `database ${name}` })),
+    );
+    expect(gate.states()).toHaveLength(50);
+    for (const turn of turns) turn.leave('answered');
+    expect(gate.states()).toHaveLength(10);
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * The gate in front of every upstream database: one lane each, which tells who may send now, who waits and who is refused.
+ * Lanes are remembered after their last call for what they have learnt, up to a bound; callers may make up any number of
+ * databases. Knows neither HTTP nor Odoo, nor what a call is.
+ */
+import { Lane, type LaneOptions, type LaneState } from './lane.ts';
+import type { Refusal, Turn, Visitor } from './visitor.ts';
+
+export type { Refusal, Turn, TurnResult, Visitor } from './visitor.ts';
+
+export interface GateOptions extends Pick<LaneOptions, 'concurrency' | 'queueMax' | 'nowMs'> {
+  /** Databases that are remembered; more only while each has calls. Those that nothing was learnt of go first. */
+  databasesMax: number;
+  random?: () => number;
+}
+
+export interface DatabaseState extends LaneState {
+  database: string;
+}
+
+export class Gate {
+  readonly #lanes = new Map<string, Lane>();
+  /** Those without calls, the longest unused first. */
+  readonly #idleBlank = new Set<Lane>();
+  readonly #idleLearnt = new Set<Lane>();
+  readonly #databasesMax: number;
+  readonly #laneOptions: LaneOptions;
+
+  constructor({ databasesMax, random = Math.random, ...options }: GateOptions) {
+    this.#databasesMax = databasesMax;
+    this.#laneOptions = { ...options, random, onIdle: (lane) => this.#keep(lane) };
+  }
+
+  /** Gives at once what can be told at once: a promise is for those who wait. */
+  enter(visitor: Visitor): Turn | Refusal | Promise<Turn | Refusal> {
+    if (visitor.signal.aborted) return { refused: 'ended' };
+    const lane = this.#lanes.get(visitor.database) ?? this.#open(visitor.database);
+    if (!lane.isIdle) return lane.enter(visitor);
+    if (!this.#idleBlank.delete(lane)) this.#idleLearnt.delete(lane);
+    const outcome = lane.enter(visitor);
+    if (lane.isIdle) this.#keep(lane);
+    return outcome;
+  }
+
+  /** For metrics and the admin API: the databases that are remembered. */
+  states(): DatabaseState[] {
+    return this.#lanes
+      .values()
+      .map((lane) => ({ database: lane.database, ...lane.describe() }))
+      .toArray();
+  }
+
+  #open(database: string): Lane {
+    if (this.#lanes.size >= this.#databasesMax) this.#forgetOne();
+    const lane = new Lane(database, this.#laneOptions);
+    this.#lanes.set(database, lane);
+    return lane;
+  }
+
+  #keep(lane: Lane): void {
+    if (this.#lanes.size > this.#databasesMax) this.#lanes.delete(lane.database);
+    else (lane.hasLearnt ? this.#idleLearnt : this.#idleBlank).add(lane);
+  }
+
+  #forgetOne(): void {
+    const idle = this.#idleBlank.size > 0 ? this.#idleBlank : this.#idleLearnt;
+    const [oldest] = idle;
+    if (oldest === undefined) return;
+    idle.delete(oldest);
+    this.#lanes.delete(oldest.database);
+  }
+}

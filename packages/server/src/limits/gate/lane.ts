@@ -1,0 +1,224 @@
+/** The way to one database: who may send now, who waits and for how long, who is refused. */
+import { Breaker, type JudgedTurn } from './breaker.ts';
+import { FairQueue, type Place } from './fair-queue.ts';
+import { Level, type LevelBounds } from './level.ts';
+import type { Refusal, Turn, TurnResult, Visitor } from './visitor.ts';
+
+export interface LaneOptions {
+  /** Calls at once: where they start, and within which bounds they find their level. */
+  concurrency: LevelBounds;
+  /** Calls that may wait. */
+  queueMax: number;
+  /** A clock that never goes back. */
+  nowMs: () => number;
+  random: () => number;
+  /** Nobody runs or waits any more. */
+  onIdle: (lane: Lane) => void;
+}
+
+export interface LaneState {
+  running: number;
+  waiting: number;
+  /** Calls at once at present. */
+  limit: number;
+  /** `open` also where only the client is refused that alone has seen the failures. */
+  breaker: 'closed' | 'open' | 'half_open';
+  /** 0 while the breaker is closed. */
+  retryAfterSeconds: number;
+}
+
+/**
+ * A call that was given less time than this, or less than an answer takes, says nothing of the server by its time-out:
+ * `x-request-timeout: 1` on a slow report is its caller's own choice, and must cost others nothing.
+ */
+const PATIENCE_MS = 2000;
+const RETRY_SECONDS_MAX = 60;
+
+export class Lane {
+  readonly database: string;
+  readonly #options: LaneOptions;
+  readonly #level: Level;
+  readonly #breaker: Breaker;
+  readonly #queue = new FairQueue<Waiting>();
+  #running = 0;
+  /** Turns that have begun so far; each has its number. */
+  #latest = 0;
+
+  constructor(database: string, options: LaneOptions) {
+    this.database = database;
+    this.#options = options;
+    this.#level = new Level(options.concurrency);
+    this.#breaker = new Breaker(options);
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#queue.size === 0;
+  }
+
+  /** Forgetting it would lose something. */
+  get hasLearnt(): boolean {
+    return this.#breaker.hasFailures || this.#level.usualMs > 0;
+  }
+
+  describe(): LaneState {
+    const breaker = this.#breaker.state;
+    return {
+      running: this.#running,
+      waiting: this.#queue.size,
+      limit: this.#level.limit,
+      breaker,
+      retryAfterSeconds: breaker === 'closed' ? 0 : this.#breaker.retryAfterSeconds,
+    };
+  }
+
+  enter(visitor: Visitor): Turn | Refusal | Promise<Turn | Refusal> {
+    if (this.#breaker.refuses(visitor.client)) return this.#probe(visitor);
+    if (this.#queue.size === 0 && this.#hasRoom(visitor)) return this.#begin(visitor);
+    return this.#wait(visitor);
+  }
+
+  leave(turn: StartedTurn, reported: TurnResult): void {
+    const { nowMs, onIdle } = this.#options;
+    const now = nowMs();
+    this.#running--;
+    this.#queue.end(turn.client);
+    const result = reported === 'timed_out' && !this.#wasPatient(turn) ? 'abandoned' : reported;
+    if (result === 'answered') {
+      const tookMs = (turn.answeredMs ?? now) - turn.startedMs;
+      this.#level.answer(turn.number, this.#latest, tookMs, now);
+    }
+    if (result === 'timed_out' || result === 'overloaded') this.#level.halve(turn.number, this.#latest);
+    const change = this.#breaker.judge(turn, result, this.#latest);
+    if (change === 'recovered') this.#level.restart(this.#latest);
+    if (change === 'opened') this.#refuseWaiting();
+    this.#fill();
+    if (this.isIdle) onIdle(this);
+  }
+
+  #wasPatient({ startedMs, deadlineMs }: StartedTurn): boolean {
+    return deadlineMs - startedMs >= Math.max(PATIENCE_MS, this.#level.usualMs);
+  }
+
+  #probe(visitor: Visitor): Turn | Refusal {
+    if (!this.#hasRoom(visitor) || !this.#breaker.mayProbe(visitor.client))
+      return this.#refuse('breaker_open');
+    const turn = this.#begin(visitor);
+    this.#breaker.beginProbe(turn);
+    return turn;
+  }
+
+  #begin({ client, deadlineMs }: Visitor): StartedTurn {
+    this.#running++;
+    this.#latest++;
+    this.#queue.begin(client);
+    this.#level.begin(this.#running);
+    return new StartedTurn(this, this.#latest, client, this.#options.nowMs, deadlineMs);
+  }
+
+  #wait(visitor: Visitor): Refusal | Promise<Turn | Refusal> {
+    const ahead = this.#queue.countAhead(visitor.client);
+    if (!this.#canMeetDeadline(visitor, ahead + 1)) return this.#refuse('too_late');
+    if (this.#queue.size >= this.#options.queueMax) {
+      const victim = this.#queue.findVictim(visitor.client);
+      if (victim === null) return this.#refuse('queue_full');
+      this.#dismiss(victim, this.#refuse('queue_full'));
+    }
+    return new Promise((settle) => {
+      const onEnd = () => {
+        this.#dismiss(place, { refused: 'ended' });
+        this.#fill();
+      };
+      const place = this.#queue.add({ client: visitor.client, visitor, settle, onEnd });
+      visitor.signal.addEventListener('abort', onEnd);
+      this.#fill();
+    });
+  }
+
+  /** Gives turns while there is room for the next. */
+  #fill(): void {
+    for (let place = this.#queue.next; place !== null; place = this.#queue.next) {
+      const { visitor } = place.item;
+      if (!this.#canMeetDeadline(visitor, 0)) this.#dismiss(place, this.#refuse('too_late'));
+      else if (this.#hasRoom(visitor)) this.#dismiss(place, this.#begin(visitor));
+      else return;
+    }
+  }
+
+  #refuseWaiting(): void {
+    for (const place of this.#queue.places())
+      if (this.#breaker.refuses(place.item.client)) this.#dismiss(place, this.#refuse('breaker_open'));
+  }
+
+  /** Ends the wait of a call. */
+  #dismiss(place: Place<Waiting>, outcome: Turn | Refusal): void {
+    const { visitor, onEnd, settle } = place.item;
+    this.#queue.remove(place);
+    visitor.signal.removeEventListener('abort', onEnd);
+    settle(outcome);
+  }
+
+  #hasRoom(visitor: Visitor): boolean {
+    return this.#running < this.#limitFor(visitor);
+  }
+
+  #limitFor({ concurrencyMax }: Visitor): number {
+    return Math.min(this.#level.limit, Math.max(1, concurrencyMax ?? Number.POSITIVE_INFINITY));
+  }
+
+  /** Whether there is time for what an answer takes, after so many other calls have ended. */
+  #canMeetDeadline(visitor: Visitor, ends: number): boolean {
+    const usualMs = this.#level.usualMs;
+    const waitMs = (ends * usualMs) / this.#limitFor(visitor);
+    return this.#options.nowMs() + waitMs + this.#level.longMs <= visitor.deadlineMs;
+  }
+
+  #refuse(refused: 'queue_full' | 'too_late' | 'breaker_open'): Refusal {
+    return {
+      refused,
+      retryAfterSeconds: refused === 'breaker_open' ? this.#breaker.retryAfterSeconds : this.#drainSeconds,
+    };
+  }
+
+  /** Until the calls that wait now will have had their turns. */
+  get #drainSeconds(): number {
+    const seconds = (this.#queue.size * this.#level.usualMs) / this.#level.limit / 1000;
+    return Math.min(RETRY_SECONDS_MAX, Math.max(1, Math.ceil(seconds)));
+  }
+}
+
+class StartedTurn implements Turn, JudgedTurn {
+  readonly number: number;
+  readonly client: string;
+  readonly startedMs: number;
+  readonly deadlineMs: number;
+  answeredMs: number | null = null;
+  readonly #lane: Lane;
+  readonly #nowMs: () => number;
+  #isOver = false;
+
+  constructor(lane: Lane, number: number, client: string, nowMs: () => number, deadlineMs: number) {
+    this.#lane = lane;
+    this.number = number;
+    this.client = client;
+    this.startedMs = nowMs();
+    this.#nowMs = nowMs;
+    this.deadlineMs = deadlineMs;
+  }
+
+  answered(): void {
+    this.answeredMs = this.#nowMs();
+  }
+
+  leave(result: TurnResult): void {
+    if (this.#isOver) throw new Error('A turn is left once.');
+    this.#isOver = true;
+    this.#lane.leave(this, result);
+  }
+}
+
+interface Waiting {
+  readonly client: string;
+  readonly visitor: Visitor;
+  readonly settle: (outcome: Turn | Refusal) => void;
+  readonly onEnd: () => void;
+}

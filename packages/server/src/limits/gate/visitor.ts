@@ -1,0 +1,38 @@
+/** Who comes to the gate, and what becomes of it. */
+import type { EndSignal } from '../../egress/dispatcher.ts';
+
+export interface Visitor {
+  /** The upstream database: address and name. */
+  database: string;
+  /** The client key's id: calls of different clients take turns. */
+  client: string;
+  /** Time (`nowMs`) by which the call must be done. */
+  deadlineMs: number;
+  signal: EndSignal;
+  /** The operator's own bound for this instance: the call waits while so many run at the database. Null: none. */
+  concurrencyMax: number | null;
+}
+
+/** Leave to send one call. It must be left, exactly once. */
+export interface Turn {
+  /** Odoo has begun to answer: what follows is the pace of who takes it. */
+  answered(): void;
+  leave(result: TurnResult): void;
+}
+
+export type TurnResult =
+  /** Odoo answered, whatever it said: business errors, and the 500 of a field that there is not. */
+  | 'answered'
+  /** No answer in the call's time. */
+  | 'timed_out'
+  /** Connection refused or reset, no such host, TLS, 502. */
+  | 'unreachable'
+  /** 429 or 503 of the upstream. */
+  | 'overloaded'
+  /** The caller left, or we refused the call ourselves: says nothing of the server. */
+  | 'abandoned';
+
+export type Refusal =
+  | { refused: 'queue_full' | 'too_late' | 'breaker_open'; retryAfterSeconds: number }
+  /** Its signal has ended. */
+  | { refused: 'ended' };

@@ -1,0 +1,35 @@
+/** What the tests of deploy/ share: its files, and the program's own judgement of the settings in them. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { loadSettings } from '../../src/config/load.ts';
+import type { Settings } from '../../src/config/schema.ts';
+
+/** Of the repository. */
+export const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** A parsed file, or a part of one: its shape is what the tests are there to check. */
+// biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
+export type Parsed = any;
+
+/** The text of a file, by its path from the root. */
+export function readText(path: string): string {
+  return readFileSync(`${root}${path}`, 'utf8');
+}
+
+export function readYaml(path: string): Parsed {
+  return parse(readText(path));
+}
+
+/** The settings that the program takes from a container's variables and files; fails where it would not start. */
+export function takeSettings(env: Record<string, string>, files: Record<string, string> = {}): Settings {
+  const readFile = (path: string) => {
+    const text = files[path];
+    if (text === undefined) throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' });
+    return text;
+  };
+  const loaded = loadSettings({ argv: [], env, cwd: '/etc/erp-proxy', readFile });
+  if (!loaded.ok)
+    throw new Error(loaded.faults.map(({ source, message }) => `${source}: ${message}`).join('\n'));
+  return loaded.settings;
+}

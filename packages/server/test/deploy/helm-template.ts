@@ -1,0 +1,147 @@
+/**
+ * Renders Helm templates as far as our chart needs it: the actions and functions below, with Go's rules for blanks and
+ * for what is empty. Anything else is refused, so that the chart does not outgrow what is checked. Knows no chart.
+ */
+import { createHash } from 'node:crypto';
+import { stringify } from 'yaml';
+
+/** The files of a chart's folder `templates`, by name. */
+export type Templates = Readonly<Record<string, string>>;
+
+type Node =
+  | { is: 'text'; text: string }
+  | { is: 'value'; pipeline: string }
+  | { is: 'if' | 'with' | 'range'; pipeline: string; body: Node[] };
+
+/** `$` is what the template was given; `.` changes within `with` and `range`. */
+interface Scope {
+  root: unknown;
+  dot: unknown;
+}
+
+/** Gives the text of each file that is not a helper, `data` being `.Values`, `.Release` and so on. */
+export function renderTemplates(templates: Templates, data: object): Record<string, string> {
+  const definitions = new Map<string, Node[]>();
+  const files = new Map<string, Node[]>();
+  for (const [name, text] of Object.entries(templates)) files.set(name, parse(text, definitions));
+  const rendered = [...files].filter(([name]) => !name.startsWith('_'));
+  return Object.fromEntries(rendered.map(([name, nodes]) => [name, print(nodes, { root: data, dot: data })]));
+
+  function print(nodes: Node[], scope: Scope): string {
+    return nodes.map((node) => printNode(node, scope)).join('');
+  }
+
+  function printNode(node: Node, scope: Scope): string {
+    if (node.is === 'text') return node.text;
+    const value = evaluate(node.pipeline, scope);
+    if (node.is === 'value') return value === null || value === undefined ? '' : String(value);
+    if (isEmpty(value)) return '';
+    if (node.is === 'if') return print(node.body, scope);
+    const dots = node.is === 'with' ? [value] : (value as unknown[]);
+    return dots.map((dot) => print(node.body, { ...scope, dot })).join('');
+  }
+
+  /** A pipeline gives what stands before each `|` to the function behind it, as its last argument. */
+  function evaluate(pipeline: string, scope: Scope): unknown {
+    const stages: unknown[][] = [[]];
+    for (const [token] of pipeline.matchAll(/\((?:"[^"]*"|[^()"])*\)|"[^"]*"|\||[^\s()|"]+/g)) {
+      if (token === '|') stages.push([]);
+      else stages.at(-1)?.push(readOperand(token, scope));
+    }
+    let value: unknown;
+    for (const [index, [first, ...more]] of stages.entries()) {
+      const operands = index === 0 ? more : [...more, value];
+      if (typeof first !== 'function' && operands.length > 0) throw new Error(`not a function: ${pipeline}`);
+      value = typeof first === 'function' ? first(...operands) : first;
+    }
+    return value;
+  }
+
+  function readOperand(token: string, scope: Scope): unknown {
+    if (token.startsWith('(')) return evaluate(token.slice(1, -1), scope);
+    if (token.startsWith('"')) return JSON.parse(token);
+    if (/^\d+$/.test(token)) return Number(token);
+    if (/^\$?\.?(\w+(\.\w+)*)?$/.test(token) && /^[$.]/.test(token)) {
+      const path = token.split('.').filter((name) => name !== '' && name !== '$');
+      return path.reduce(readMember, token.startsWith('$') ? scope.root : scope.dot);
+    }
+    if (token === 'include') return include;
+    const found = FUNCTIONS.get(token);
+    if (found === undefined) throw new Error(`helm-template.ts does not know "${token}"`);
+    return found;
+  }
+
+  function include(name: string, dot: unknown): string {
+    const nodes = definitions.get(name);
+    if (nodes === undefined) throw new Error(`there is no template "${name}"`);
+    return print(nodes, { root: dot, dot });
+  }
+}
+
+/** Whatever a value of the chart is called has to be in values.yaml: there is no silent nothing here. */
+function readMember(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) {
+    throw new Error(`there is no value "${name}"`);
+  }
+  return (value as Record<string, unknown>)[name];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: templates have no types
+const FUNCTIONS = new Map<string, (...operands: any[]) => unknown>([
+  ['default', (fallback, value) => (isEmpty(value) ? fallback : value)],
+  ['list', (...entries) => entries],
+  ['ne', (one, other) => one !== other],
+  ['nindent', (width, text: string) => `\n${text.replaceAll(/^/gm, ' '.repeat(width))}`],
+  ['not', (value) => isEmpty(value)],
+  [
+    'printf',
+    (format: string, ...values) => values.reduce((text, value) => text.replace('%s', value), format),
+  ],
+  ['quote', (value) => JSON.stringify(String(value))],
+  ['replace', (old: string, next: string, text: string) => text.replaceAll(old, next)],
+  ['sha256sum', (text: string) => createHash('sha256').update(text).digest('hex')],
+  ['toJson', (value) => JSON.stringify(value)],
+  ['toYaml', (value) => stringify(value).trimEnd()],
+  [
+    'trimSuffix',
+    (suffix: string, text: string) => (text.endsWith(suffix) ? text.slice(0, -suffix.length) : text),
+  ],
+  ['trunc', (length: number, text: string) => text.slice(0, length)],
+  ['upper', (text: string) => text.toUpperCase()],
+]);
+
+/** What Go takes for false. */
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return !value;
+}
+
+/** Puts what stands in `define` into `definitions`. */
+function parse(text: string, definitions: Map<string, Node[]>): Node[] {
+  const trimmed = text.replaceAll(/\s*\{\{- /g, '{{ ').replaceAll(/ -\}\}\s*/g, ' }}');
+  const top: Node[] = [];
+  const open = [top];
+  for (const piece of trimmed.split(/(\{\{.*?\}\})/s)) {
+    const [, action] = /^\{\{(.*)\}\}$/s.exec(piece) ?? [];
+    const body = open.at(-1) ?? [];
+    if (action === undefined) {
+      body.push({ is: 'text', text: piece });
+      continue;
+    }
+    const [, word = '', pipeline = ''] =
+      /^(?:(if|with|range|define|end)\b)?\s*(.*)$/s.exec(action.trim()) ?? [];
+    if (word === 'end') open.pop();
+    else if (word === '') body.push({ is: 'value', pipeline });
+    else open.push(begin(word, pipeline, body));
+    if (open.length === 0) throw new Error('there is an "end" too many');
+  }
+  if (open.length > 1) throw new Error('there is an "end" missing');
+  return top;
+
+  function begin(word: string, pipeline: string, body: Node[]): Node[] {
+    const own: Node[] = [];
+    if (word === 'define') definitions.set(JSON.parse(pipeline), own);
+    else body.push({ is: word as 'if' | 'with' | 'range', pipeline, body: own });
+    return own;
+  }
+}
