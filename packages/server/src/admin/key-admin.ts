@@ -6,7 +6,7 @@ import { parsePolicy } from '../policy/parse.ts';
 import type { KeyRecord } from '../stores/ports.ts';
 import { type Changes, compareMembers, type RecordAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
-import { type Fault, refuse, refuseFaults } from './admin-error.ts';
+import { AdminError, describeProblem, type Fault, refuse, refuseFaults } from './admin-error.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
@@ -53,7 +53,14 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, recordAct: R
     async createKey(input) {
       const given = readGiven(input);
       const { key, record: made } = await keys.create({ ...toKeyChange(given), name: input.name });
-      await record('key.create', made.id, compareMembers({}, given));
+      try {
+        await record('key.create', made.id, compareMembers({}, given));
+      } catch (cause) {
+        // Nobody has its text, and nobody would know of it.
+        await keys.revoke(made.id);
+        const detail = 'The key could not be accounted for in the audit, and was revoked: try again later.';
+        throw new AdminError(describeProblem(503, detail), { cause });
+      }
       return { ...show(made), key };
     },
 
@@ -91,7 +98,10 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, recordAct: R
       }
       const before = await find(id);
       const fresh = await keys.rotate(id, { overlapMs: seconds * 1000 });
-      if (fresh === null) throw refuse(409, `The key is ${show(before).state}: create a new one instead.`);
+      if (fresh === 'missing')
+        throw refuse(409, `The key is ${show(before).state}: create a new one instead.`);
+      if (fresh === 'conflict')
+        throw refuse(409, 'The key was changed at the same time: read it again, then rotate that.');
       const { expires_at } = show(await find(id));
       await record('key.rotate', id, {
         ...compareMembers({ expires_at: show(before).expires_at }, { expires_at }),

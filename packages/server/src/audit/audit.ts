@@ -31,7 +31,10 @@ export interface AuditOptions {
 export interface Audit {
   /** Queues a record of a call; never waits, never throws. */
   recordCall(record: CallRecord): void;
-  /** The same of a request that was refused, where it came with a known key: others are for the log only. */
+  /**
+   * The same of a request that was refused, where it came with a known key; but not one too many for the key's limits:
+   * these, and those without a key, are for log and metrics, or they would push the calls out.
+   */
   recordRefusal(record: RefusalRecord): void;
   /** Resolves when the act is in the store, and rejects where the store fails. */
   recordAct(act: Act): Promise<void>;
@@ -70,7 +73,7 @@ export function createAudit({
       writer.push(record, clock());
     },
     recordRefusal(record) {
-      if (record.keyId !== null) writer.push(asCall(record), clock());
+      if (record.keyId !== null && record.outcome !== 'rate_limited') writer.push(asCall(record), clock());
     },
     recordAct(act) {
       const at = clock();

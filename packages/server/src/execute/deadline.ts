@@ -74,12 +74,12 @@ class LightSignal implements EndSignal {
   }
 }
 
-/** Seconds that `x-request-timeout` may ask for at most (contract section 1). */
-const TIMEOUT_SECONDS_MAX = 300;
+/** The longest that a call may be given (contract section 1). */
+export const TIMEOUT_MS_MAX = 300_000;
 
 /** The time that a caller asks for the whole call: null where it is absent, 0 or no whole number; at most 300 s. */
 export function readTimeoutMs(header: string | undefined): number | null {
   if (header === undefined || !/^\s*\d+\s*$/.test(header)) return null;
   const seconds = Number(header);
-  return seconds === 0 ? null : Math.min(seconds, TIMEOUT_SECONDS_MAX) * 1000;
+  return seconds === 0 ? null : Math.min(seconds * 1000, TIMEOUT_MS_MAX);
 }

@@ -87,3 +87,13 @@ describe('without a rule, says why no call is let in', () => {
     });
   });
 });
+
+test('a call that is nested too deep is refused, however deep', () => {
+  const nest = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+  const deepest = { ...CALL, keyword: { context: { a: nest(509) } } };
+  expect(explainCall(KEY, null, { call: deepest }, 0)).toMatchObject({ allowed: true });
+  for (const depth of [510, 100_000])
+    expect(
+      explainCall(KEY, null, { call: { ...CALL, keyword: { context: { a: nest(depth) } } } }, 0),
+    ).toMatchObject({ allowed: false, message: expect.stringContaining('512 levels') });
+});

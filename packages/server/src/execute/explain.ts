@@ -50,6 +50,9 @@ function refuse(message: string): Explanation {
 }
 
 function readCall(given: unknown): Call | Denial {
+  // Before it is printed, which takes the stack that it needs.
+  if (isDeeper(given, DEPTH_MAX))
+    return new Denial('invalid_request', `The call is nested more than ${DEPTH_MAX} levels deep.`);
   // What JSON cannot hold is no call either.
   const body = parseBody(Buffer.from(JSON.stringify(given) ?? 'null'));
   if (body instanceof Denial) return body;
@@ -58,4 +61,16 @@ function readCall(given: unknown): Call | Denial {
     return new Denial('invalid_request', 'Explain one call at a time: take it out of the array.');
   }
   return parseCall(body.bytes, first, OWN_DIALECT).call;
+}
+
+/** What Odoo can read, and parseBody refuses beyond. */
+const DEPTH_MAX = 512;
+
+/** Level by level, without recursion. */
+function isDeeper(value: unknown, depthMax: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= depthMax && level.length > 0; depth++) {
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return level.some((item) => typeof item === 'object' && item !== null);
 }

@@ -8,10 +8,12 @@ import type { Ending, Known, ProtectedCall } from '../idempotency/protected-call
 import type { Awaitable } from '../stores/ports.ts';
 import type { Outcome } from './answer.ts';
 import { askStore } from './ask-store.ts';
+import { TIMEOUT_MS_MAX } from './deadline.ts';
 import { Denial } from './denial.ts';
-import type { Exchange } from './exchange.ts';
+import type { EndSignal, Exchange } from './exchange.ts';
 import type { KeptReply, Reply } from './receive.ts';
 import type { Run } from './request-pipeline.ts';
+import { denyEnded } from './upstream-denials.ts';
 
 const HEADER = 'idempotency-key';
 const RETRY_AFTER_SECONDS = 1;
@@ -26,8 +28,12 @@ export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
 }
 
 /** The reply that an earlier attempt leaves; null where the call may go on. */
-export function findKept(protection: ProtectedCall): Promise<KeptReply | Denial | null> {
-  return replyTo(() => protection.find());
+export function findKept(protection: ProtectedCall, run: Run<unknown>): Promise<KeptReply | Denial | null> {
+  return replyTo(
+    () => protection.find(),
+    run,
+    () => {},
+  );
 }
 
 /** To be asked right before the call is sent; null: it is this attempt that sends it. */
@@ -37,17 +43,46 @@ export async function claimKey(
   run: Run<unknown>,
 ): Promise<KeptReply | Denial | null> {
   if (protection === null) return null;
-  const reply = await replyTo(() => protection.claim({ runsForMs: run.allowedMs, isReadOnly }));
+  // The time of a batch can still grow, by the instances of its other calls.
+  const runsForMs = run.isBatch ? TIMEOUT_MS_MAX : run.allowedMs;
+  const giveBack = () => void protection.settle('nothing_happened');
+  const reply = await replyTo(() => protection.claim({ runsForMs, isReadOnly }), run, giveBack);
   if (reply === null && !isReadOnly) run.outlivesCaller = true;
   return reply;
 }
 
-/** A store that does not answer protects nothing: the call that asked for it is not run. */
-async function replyTo(ask: () => Awaitable<Known | null>): Promise<KeptReply | Denial | null> {
-  const known = await askStore(ask);
+/**
+ * A store that does not answer protects nothing: the call that asked for it is not run. `onLate`: it answers after all, when
+ * nobody waits any more.
+ */
+async function replyTo(
+  ask: () => Awaitable<Known | null>,
+  { deadline }: Run<unknown>,
+  onLate: () => void,
+): Promise<KeptReply | Denial | null> {
+  const known = await waitFor(askStore(ask), deadline.signal, onLate);
+  if (known === ENDED) return denyEnded(deadline, { outcome: 'not_sent', isReadOnly: false });
   if (known === null || known instanceof Denial) return known;
   if (known.kind === 'answered') return { kind: 'kept', ...known.answer };
   return DENIALS[known.kind];
+}
+
+const ENDED = Symbol('ended');
+
+function waitFor<Value>(
+  asked: Promise<Value>,
+  signal: EndSignal,
+  onLate: () => void,
+): Promise<Value | typeof ENDED> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      resolve(ENDED);
+      asked.then(onLate, () => {});
+    };
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp);
+    asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
 }
 
 const DENIALS: Record<Exclude<Known['kind'], 'answered'>, Denial> = {

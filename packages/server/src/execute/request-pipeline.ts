@@ -19,7 +19,7 @@ import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
 import type { AnswerHeaders, AnswerWriter, Exchange } from './exchange.ts';
 import { type Body, type Call, type CallSpan, parseBody, type Read } from './parse.ts';
-import { findKept, judgeEnding, readIdempotencyKey } from './protect.ts';
+import { judgeEnding, readIdempotencyKey } from './protect.ts';
 import type { Reply } from './receive.ts';
 import { type CallTrace, recordCall } from './record.ts';
 import { type Pass, throttle } from './throttle.ts';
@@ -72,7 +72,8 @@ export interface CallScope {
   /** As of the call's start: a key that is revoked during a batch ends it. */
   client: Client;
   trace: CallTrace;
-  /** Null where the caller gave no idempotency key. */
+  /** Protects the call, once it is known where it goes; null where the caller gave no idempotency key. */
+  protect: ((target: string) => ProtectedCall) | null;
   protection: ProtectedCall | null;
   /** Gives back what was taken for the call, when its answer has left or broken off. */
   onDone: (() => void) | null;
@@ -193,8 +194,8 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
     target: null,
     protocol: null,
   };
-  const protection = protectCall(operation.name, body, index, client, run);
-  const scope: CallScope = { client, trace, protection, onDone: null };
+  const protect = prepareProtection(operation.name, body, index, client, run);
+  const scope: CallScope = { client, trace, protect, protection: null, onDone: null };
   let read: Read<Call> = { id: NULL_ID, call: INTERNAL };
   let out = writer;
   let outcome: Outcome;
@@ -204,13 +205,13 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
     const { reply, isReadOnly } =
       call instanceof Denial ? deny(call) : await runRenewed(operation, call, scope, run);
     const headers = body.isBatch ? {} : describeRequest(run, trace);
-    out = protection?.record(writer) ?? writer;
+    out = scope.protection?.record(writer) ?? writer;
     outcome = await answerCall(reply, { id: read.id, writer: out, deadline, isReadOnly, headers, dialect });
-    await protection?.settle(judgeEnding(reply, outcome));
+    await scope.protection?.settle(judgeEnding(reply, outcome));
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
     outcome = answerInternal(read.id, out, dialect);
-    await protection?.settle('unknown');
+    await scope.protection?.settle('unknown');
   } finally {
     scope.onDone?.();
   }
@@ -232,8 +233,7 @@ async function runRenewed<Call, Deps extends RequestDeps>(
   const client = await renewClient(scope.client, run.deps, run.dialect);
   if (client instanceof Denial) return deny(client);
   scope.client = client;
-  const known = scope.protection === null ? null : await findKept(scope.protection);
-  return known === null ? operation.run(call, scope, run) : { reply: known, isReadOnly: false };
+  return operation.run(call, scope, run);
 }
 
 /** A call that did not get so far that it is known what it does. */
@@ -242,22 +242,17 @@ export function deny(reply: Denial): { reply: Denial; isReadOnly: boolean } {
 }
 
 /** Null where the caller gave no idempotency key. */
-function protectCall(
+function prepareProtection(
   operation: string,
   { bytes, calls }: Body,
   index: number,
   client: Client,
   { idempotencyKey: key, deps }: Run<RequestDeps>,
-): ProtectedCall | null {
+): CallScope['protect'] {
   if (key === null) return null;
   const { start, end } = calls[index]!.span;
-  return deps.idempotency.protect({
-    clientId: client.key.id,
-    key,
-    index,
-    operation,
-    bytes: bytes.subarray(start, end),
-  });
+  const call = { clientId: client.key.id, key, index, bytes: bytes.subarray(start, end) };
+  return (target) => deps.idempotency.protect({ ...call, operation: `${operation} ${target}` });
 }
 
 /** What every answer to a known key says: the time it took, and what is left of the key's rate. */

@@ -7,11 +7,11 @@ import type { CredentialMemory, Verdict } from './credential-memory.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import { judgeCredentials } from './judge-credentials.ts';
-import { claimKey } from './protect.ts';
+import { claimKey, findKept } from './protect.ts';
 import type { Reply } from './receive.ts';
 import type { CallScope, Run } from './request-pipeline.ts';
 import type { Target } from './resolve.ts';
-import { nameDatabase } from './target-names.ts';
+import { nameDatabase, nameUser } from './target-names.ts';
 import { denyEnded } from './upstream-denials.ts';
 
 export interface UpstreamDeps {
@@ -35,6 +35,10 @@ export async function runUpstream(
 ): Promise<Reply> {
   const { deadline, deps } = run;
   allowTime(target, run);
+  // Only now is it known that the key may still make the call, and where it would go.
+  scope.protection = scope.protect?.(nameUser(target)) ?? null;
+  const kept = scope.protection === null ? null : await findKept(scope.protection, run);
+  if (kept !== null) return kept;
   const ticket = await deps.credentials.check(target.credentialsId, deadline.signal);
   if (ticket === 'refused') return refusedBefore;
   let reply: Reply | undefined;

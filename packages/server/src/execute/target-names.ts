@@ -9,3 +9,8 @@ export function nameServer({ origin, pathPrefix, trust }: Target): string {
 export function nameDatabase(target: Target): string {
   return `${nameServer(target)} ${target.db}`;
 }
+
+/** An instance that was removed and added anew is another one. */
+export function nameUser(target: Target): string {
+  return `${nameDatabase(target)} ${target.userId} ${target.instance?.id ?? ''}`;
+}

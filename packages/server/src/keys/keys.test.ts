@@ -7,7 +7,7 @@ import { openMemoryStore } from '../stores/memory.ts';
 import type { KeyStore, Store } from '../stores/ports.ts';
 import { openSqliteStore } from '../stores/sqlite.ts';
 import { generateKey } from './format.ts';
-import { createKeys, type Keys, type KeysOptions } from './keys.ts';
+import { createKeys, type Keys, type KeysOptions, type NewKey } from './keys.ts';
 
 const START = 1_800_000_000_000;
 const ALL = { after: null, limit: 1000 };
@@ -315,11 +315,14 @@ describe('secrets', () => {
 });
 
 describe('create', () => {
-  test.each(['', '  ', 'a\nb', 'a\u001b[31m', 'x'.repeat(201)])('refuses the name %j', async (name) => {
-    const { keys } = await open();
-    await expect(keys.create({ name })).rejects.toThrow(/name of a key/);
-    expect(await keys.isEmpty()).toBe(true);
-  });
+  test.each(['', '  ', 'a\nb', 'a\u2028b', 'a\u202eb', 'a\ud800b', 'a\u001b[31m', 'x'.repeat(201)])(
+    'refuses the name %j',
+    async (name) => {
+      const { keys } = await open();
+      await expect(keys.create({ name })).rejects.toThrow(/name of a key/);
+      expect(await keys.isEmpty()).toBe(true);
+    },
+  );
 
   test.each([START, START - 1, Number.NaN, 1.5, Infinity])(
     'refuses %d as time of expiry',
@@ -334,8 +337,8 @@ describe('rotate', () => {
   test('makes a key like the old one, which goes on for the overlap and no longer', async () => {
     const { keys, time } = await open();
     const old = await keys.create({ name: 'Shop', policy: READ_ONLY });
-    const fresh = await keys.rotate(old.record.id, { overlapMs: 1000 });
-    expect(fresh?.record).toMatchObject({
+    const fresh = await rotate(keys, old.record.id, 1000);
+    expect(fresh.record).toMatchObject({
       name: 'Shop',
       policy: old.record.policy,
       replaces: old.record.id,
@@ -343,17 +346,29 @@ describe('rotate', () => {
     });
     time.now += 999;
     expect(await keys.authenticate(old.key)).toMatchObject({ key: { id: old.record.id } });
-    expect(await keys.authenticate(fresh?.key)).toMatchObject({ key: { id: fresh?.record.id } });
+    expect(await keys.authenticate(fresh.key)).toMatchObject({ key: { id: fresh.record.id } });
     time.now += 1;
     expect(await keys.authenticate(old.key)).toEqual({ refused: 'expired', keyId: old.record.id });
-    expect(await keys.authenticate(fresh?.key)).toMatchObject({ policy: { policy: READ_ONLY } });
+    expect(await keys.authenticate(fresh.key)).toMatchObject({ policy: { policy: READ_ONLY } });
+  });
+
+  test('gives a key one successor, however many ask at once', async () => {
+    const memory = openMemoryStore();
+    const store = replaceKeys(memory, { findById: async (id: string) => memory.keys.findById(id) });
+    const { keys } = await open({ store });
+    const { record } = await keys.create({ name: 'Shop' });
+    const rotated = await Promise.all(
+      [1, 2, 3].map((hours) => keys.rotate(record.id, { overlapMs: hours * 3_600_000 })),
+    );
+    expect(rotated.filter((outcome) => outcome === 'conflict')).toHaveLength(2);
+    expect(await keys.list(ALL)).toHaveLength(2);
   });
 
   test('never makes the old key last longer', async () => {
     const { keys } = await open();
     const { record } = await keys.create({ name: 'Trial', expiresAt: START + 10 });
-    const fresh = await keys.rotate(record.id, { overlapMs: 60_000 });
-    expect(fresh?.record.expiresAt).toBe(START + 10);
+    const fresh = await rotate(keys, record.id, 60_000);
+    expect(fresh.record.expiresAt).toBe(START + 10);
     expect((await keys.find(record.id))?.expiresAt).toBe(START + 10);
   });
 
@@ -362,7 +377,9 @@ describe('rotate', () => {
     const { record } = await keys.create({ name: 'Shop', expiresAt: START + 10 });
     if (state === 'revoked') await keys.revoke(record.id);
     if (state === 'expired') time.now += 10;
-    expect(await keys.rotate(state === 'missing' ? 'nobody' : record.id, { overlapMs: 1000 })).toBeNull();
+    expect(await keys.rotate(state === 'missing' ? 'nobody' : record.id, { overlapMs: 1000 })).toBe(
+      'missing',
+    );
     expect(await keys.list(ALL)).toHaveLength(1);
   });
 });
@@ -404,6 +421,12 @@ async function open(options: Partial<KeysOptions> = {}): Promise<Opened> {
     await inner.close();
   });
   return { keys, store, time, lookups: () => lookups, touches: () => touches };
+}
+
+async function rotate(keys: Keys, id: string, overlapMs: number): Promise<NewKey> {
+  const outcome = await keys.rotate(id, { overlapMs });
+  if (typeof outcome === 'string') throw new Error(outcome);
+  return outcome;
 }
 
 /** The store with some methods of its keys replaced. */

@@ -30,6 +30,8 @@ import { readStoredPolicy } from './stored-policy.ts';
 /** About 5 MB when full; a key beyond costs one store lookup and one HMAC a call. */
 const CACHED_KEYS_MAX = 10_000;
 const NAME_LENGTH_MAX = 200;
+/** Control and format characters, halves of characters, line ends: what makes one name look like another. */
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 const HASH_SECRET_LENGTH_MIN = 32;
 /** An unknown id is compared with this, so that it takes as long as a wrong secret. */
 const NO_HASH = new Uint8Array(32);
@@ -83,8 +85,11 @@ export interface Keys {
   update(id: string, version: number, change: KeyChange): Promise<Change>;
   /** False where there is no such key. */
   revoke(id: string): Promise<boolean>;
-  /** A new key like this one, which ends after `overlapMs`; null where there is no such key that works. */
-  rotate(id: string, options: { overlapMs: number }): Promise<NewKey | null>;
+  /**
+   * A new key like this one, which ends after `overlapMs`; `missing` where there is no such key that works, `conflict` where
+   * it was changed at the same time.
+   */
+  rotate(id: string, options: { overlapMs: number }): Promise<NewKey | Exclude<Change, 'done'>>;
   /** 32 bytes for another purpose than keys, which follow from the same secret. */
   deriveSecret(purpose: string): Uint8Array;
   flush(): Promise<void>;
@@ -201,26 +206,16 @@ export async function createKeys({
     return exists;
   }
 
-  /** The old key is shortened last: whatever goes wrong before, it works on. */
-  async function rotate(id: string, { overlapMs }: { overlapMs: number }): Promise<NewKey | null> {
+  /** The old key is shortened first, in the version that was read: of several at once, one has a successor. */
+  async function rotate(id: string, { overlapMs }: { overlapMs: number }) {
     const old = await find(id);
     const now = clock();
     if (old === null || old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now))
-      return null;
-    const fresh = await insert({ ...old, replaces: id });
-    await end(old, now + overlapMs);
-    return fresh;
-  }
-
-  async function end(key: KeyRecord, at: number): Promise<void> {
-    let current: KeyRecord | null = key;
-    let change: Change = 'conflict';
-    while (change === 'conflict' && current !== null) {
-      const expiresAt = Math.min(at, current.expiresAt ?? Infinity);
-      change = await store.keys.update(key.id, current.version, { expiresAt });
-      if (change === 'conflict') current = await find(key.id);
-    }
-    cache.forget(key.id);
+      return 'missing';
+    const expiresAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
+    const change = await store.keys.update(id, old.version, { expiresAt });
+    cache.forget(id);
+    return change === 'done' ? insert({ ...old, replaces: id }) : change;
   }
 
   return {
@@ -273,7 +268,7 @@ function hashSecretOf(secret: string, hashKey: KeyObject): Uint8Array {
 }
 
 function checkName(name: string): void {
-  if (name.trim() === '' || name.length > NAME_LENGTH_MAX || /\p{Cc}/u.test(name)) {
+  if (name.trim() === '' || name.length > NAME_LENGTH_MAX || UNPRINTABLE.test(name)) {
     throw new RangeError(
       `The name of a key is 1 to ${NAME_LENGTH_MAX} characters on one line; say who will use it.`,
     );

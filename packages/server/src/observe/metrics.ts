@@ -95,9 +95,10 @@ export function createMetrics(
     help: "Faults of the proxy's own.",
     registers: [registry],
   });
-  addSources(registry, sources);
   const gatherAll = gather?.(() => registry.getMetricsAsJSON());
   const upstreams = new Set<string>();
+  const databases = new Set<string>();
+  addSources(registry, sources, databases);
   const labelUpstream = ({ upstream, outcome }: CallRecord) => {
     if (upstream === null) return 'none';
     if (upstreams.has(upstream)) return upstream;
@@ -113,6 +114,8 @@ export function createMetrics(
     requestStarted: () => inFlight.inc(),
     requestEnded: () => inFlight.dec(),
     callEnded(record) {
+      if (record.outcome === 'ok' && databases.size < UPSTREAMS_MAX)
+        databases.add(`${record.upstream} ${record.db}`);
       const labels = { class: record.method === null ? 'none' : classifyMethod(record.method) };
       calls.inc({ ...labels, outcome: record.outcome, upstream: labelUpstream(record) });
       if (record.upstreamMs !== null) upstreamSeconds.observe(labels, record.upstreamMs / 1000);
@@ -127,6 +130,7 @@ export function createMetrics(
 function addSources(
   registry: Registry,
   { audit, instanceKeys, isStoreWatched, isRedisUp, databases, now }: MetricSources,
+  earned: ReadonlySet<string>,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -184,10 +188,18 @@ function addSources(
       registers,
       collect() {
         this.reset();
-        for (const state of databases().slice(0, UPSTREAMS_MAX))
-          this.set({ database: state.database }, read(state));
+        for (const state of databases()) {
+          const database = labelDatabase(state.database);
+          if (earned.has(database)) this.inc({ database }, read(state));
+        }
       },
     });
+}
+
+/** Without what stands between address and name: by what trust it is reached. */
+function labelDatabase(database: string): string {
+  const parts = database.split(' ');
+  return `${parts[0]} ${parts.at(-1)}`;
 }
 
 const DATABASE_GAUGES: readonly [name: string, help: string, read: (state: DatabaseMetrics) => number][] = [

@@ -150,7 +150,7 @@ test('tells whether the audit is as it was written, and where it is not', async 
   expect((await get('/audit/verify?head=x')).status).toBe(400);
 });
 
-test('says that what was done could not be recorded', async () => {
+test('leaves no key behind whose making could not be recorded', async () => {
   const { proxy, post, get } = await startAdmin();
   const { append } = proxy.app.store.audit;
   proxy.app.store.audit.append = () => {
@@ -159,8 +159,19 @@ test('says that what was done could not be recorded', async () => {
   const { status, json } = await post('/keys', { name: 'Shop' });
   proxy.app.store.audit.append = append;
   expect(status).toBe(503);
-  expect(json.detail).toMatch(/^key\.create of key \w+ is done, but could not be written to the audit/);
-  expect((await get('/keys?name=Shop')).json.items).toHaveLength(1);
+  expect(json.detail).toMatch(/^The key could not be accounted for in the audit, and was revoked/);
+  expect((await get('/keys?name=Shop')).json.items).toMatchObject([{ state: 'revoked' }]);
+});
+
+test('says that what was done could not be recorded', async () => {
+  const { proxy, post } = await startAdmin();
+  const { id } = (await post('/keys', { name: 'Shop' })).json;
+  proxy.app.store.audit.append = () => {
+    throw new Error('disk full');
+  };
+  const { status, json } = await post(`/keys/${id}/revoke`);
+  expect(status).toBe(503);
+  expect(json.detail).toMatch(/^key\.revoke of key \w+ is done, but could not be written to the audit/);
 });
 
 test('shows how the proxy is', async () => {

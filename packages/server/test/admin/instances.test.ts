@@ -101,6 +101,24 @@ test('changes an instance, and tells the audit what, but for the key', async () 
   });
 });
 
+test('tells the audit what this change did, whatever comes after it', async () => {
+  const { proxy, post, patch, listActs } = await startAdmin();
+  await post('/instances', PROD);
+  const { instances } = proxy.app;
+  const { update } = instances;
+  // Somebody else removes it before this change is answered.
+  instances.update = async (name, version, changes) => {
+    const outcome = await update(name, version, changes);
+    await instances.remove(name, version + 1);
+    return outcome;
+  };
+  expect((await patch('/instances/prod', { db: 'prod2' })).status).toBe(404);
+  expect((await listActs()).at(-1)).toMatchObject({
+    action: 'instance.update',
+    changes: { db: { from: 'prod', to: 'prod2' } },
+  });
+});
+
 test('keeps a key from going to another server', async () => {
   const { post, patch, get, listActs } = await startAdmin();
   await post('/instances', PROD);

@@ -1,0 +1,88 @@
+/** A kept answer is for who may still make the call, at the server it went to; and a store that does not answer stops it in time. */
+import { randomBytes } from 'node:crypto';
+import { afterEach, expect, test } from 'vitest';
+import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+
+const VAULT = { 'vault.masterKey': randomBytes(32).toString('base64') };
+let upstream: ScriptedUpstream;
+let proxy: ErpProxy;
+afterEach(async () => {
+  await proxy.close();
+  await upstream.close();
+});
+
+async function start(): Promise<void> {
+  upstream = await startUpstream((socket, _, index) =>
+    answerLikeOdoo(socket, printResult(`"secret ${index}"`)),
+  );
+  proxy = await startProxy({ allow: [upstream.url], settings: VAULT });
+}
+
+test('a policy that was narrowed is no longer given what it may not read', async () => {
+  await start();
+  const policy = { origins: [upstream.url], models: { 'hr.employee': ['read'], 'res.partner': ['read'] } };
+  const { key, record } = await proxy.app.keys.create({ name: 'app', policy });
+  const read = () =>
+    proxy.call(makeCall(upstream.url, { model_id: 'hr.employee' }), {
+      'x-proxy-api': key,
+      'idempotency-key': 'k',
+    });
+  expect((await read()).status).toBe(200);
+  expect((await read()).headers['idempotency-replayed']).toBe('true');
+  await proxy.app.keys.update(record.id, 1, { policy: { ...policy, models: { 'res.partner': ['read'] } } });
+  expect((await read()).json.error.data).toMatchObject({ type: 'policy_denied' });
+  expect(upstream.requests).toHaveLength(1);
+});
+
+test('an instance that was removed gives no answer, and one added anew is another server', async () => {
+  await start();
+  const instance = {
+    name: 'prod',
+    url: upstream.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: 'key',
+    key_expires_at: null,
+  };
+  await proxy.app.instances.add(instance);
+  const create = () =>
+    proxy.call(makeCall(upstream.url, { action: 'create', params: [{}], erp_instance: { name: 'prod' } }), {
+      'idempotency-key': 'k',
+    });
+  expect((await create()).status).toBe(200);
+  const { version } = (await proxy.app.instances.get('prod')) ?? { version: 0 };
+  expect(await proxy.app.instances.remove('prod', version)).toBe('done');
+  expect((await create()).json.error.data.path).toBe('erp_instance.name');
+  await proxy.app.instances.add(instance);
+  expect((await create()).json.error.data.type).toBe('idempotency_conflict');
+});
+
+test.each(['find', 'claim'] as const)(
+  'a store that hangs at %s ends with the call, which was not sent',
+  async (step) => {
+    await start();
+    const store = proxy.app.store.idempotency;
+    const held = Promise.withResolvers<null>();
+    const original = store[step];
+    Object.assign(store, { [step]: () => held.promise });
+    const call = () =>
+      proxy.call(makeCall(upstream.url, { action: 'create', params: [{}] }), {
+        'idempotency-key': 'k',
+        'x-request-timeout': '1',
+      });
+    const { status, json } = await call();
+    expect(status).toBe(504);
+    expect(json.error.data).toMatchObject({ outcome: 'not_sent', retryable: true });
+    expect(upstream.requests).toHaveLength(0);
+    held.resolve(null);
+    Object.assign(store, { [step]: original });
+    expect((await call()).json).toHaveProperty('result');
+  },
+);
