@@ -94,6 +94,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     clock,
     onEvent: (event) => void reportKeyCare(event, logger, audit)?.catch(onError('audit')),
     onError: onError('key care'),
+    keepsFailures: isServing,
   });
   if (isServing) void instances.reseal().catch(onError('vault'));
   const startedAt = clock();

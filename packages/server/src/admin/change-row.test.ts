@@ -21,6 +21,18 @@ test('tries again on the next version where none is named, and gives the one it 
   expect(row.readVersion()).toBe(6);
 });
 
+test('of eight who begin together all get through', async () => {
+  let version = 1;
+  const find = async () => ({ version });
+  const change = async (row: { version: number }): Promise<Change> => {
+    if (row.version !== version) return 'conflict';
+    version++;
+    return 'done';
+  };
+  await Promise.all(Array.from({ length: 8 }, () => changeRow(find, undefined, change)));
+  expect(version).toBe(9);
+});
+
 test('gives up where others are always faster', async () => {
   const row = openContested(Number.POSITIVE_INFINITY);
   await expect(changeRow(row.find, undefined, row.change)).rejects.toMatchObject({

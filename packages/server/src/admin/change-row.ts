@@ -1,9 +1,12 @@
 /** Changes one version of a row: the one that was named, or the newest. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change } from '../stores/ports.ts';
 import { refuse } from './admin-error.ts';
 
 /** Only several administrators at once come near it. */
 const ATTEMPTS_MAX = 5;
+/** At random up to this long between two attempts, so that those who met do not meet again. */
+const PAUSE_MS_MAX = 50;
 
 /** Gives the row as it was before. `change` is tried anew on the row's next version where somebody else was faster. */
 export async function changeRow<Row extends { version: number }>(
@@ -20,6 +23,7 @@ export async function changeRow<Row extends { version: number }>(
       );
     }
     if ((await change(row)) === 'done') return row;
+    if (attempt < ATTEMPTS_MAX) await sleep(Math.random() * PAUSE_MS_MAX);
   }
   throw refuse(409, 'Others are changing it at the same time: try again.');
 }

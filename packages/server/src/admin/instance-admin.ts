@@ -1,5 +1,5 @@
 /** What an administrator can do with stored instances. */
-import type { InstanceView } from '@erp-proxy/contract';
+import type { InstanceChanges, InstanceView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { type Changes, compareMembers, type RecordAct } from './acts.ts';
@@ -7,6 +7,7 @@ import type { Admin, AdminDeps } from './admin.ts';
 import { refuse } from './admin-error.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
+import { readTime, showTime } from './time.ts';
 import { showInstance } from './views.ts';
 
 type InstanceAdmin = Pick<
@@ -63,20 +64,21 @@ export function createInstanceAdmin(deps: AdminDeps, recordAct: RecordAct): Inst
 
     async updateInstance(name, given, version) {
       const hasNewKey = given.api_key !== undefined;
+      const compare = (instance: InstanceRecord) =>
+        compareMembers(members(instance), { ...members(instance), ...readGiven(given) });
       const before = await changeRow(
         () => find(name),
         version,
         async (instance) => {
-          const wanted = { ...members(instance), ...given };
-          const isSame = Object.keys(compareMembers(members(instance), wanted)).length === 0;
+          const isSame = !hasNewKey && Object.keys(compare(instance)).length === 0;
           return isSame ? 'done' : instances.update(name, instance.version, given);
         },
       );
-      const after = await find(name);
-      const changes = compareMembers(members(before), members(after));
+      // By what was given, and not read anew: somebody else may have changed or removed the instance since.
+      const changes = compare(before);
       if (hasNewKey) changes['api_key'] = { from: SECRET, to: SECRET };
       if (Object.keys(changes).length > 0) await record('instance.update', name, changes);
-      return show(after);
+      return show(await find(name));
     },
 
     async removeInstance(name, version) {
@@ -108,4 +110,10 @@ export function createInstanceAdmin(deps: AdminDeps, recordAct: RecordAct): Inst
 /** The members that an administrator sets. */
 function listMembers({ key, created_at: _, updated_at: __, version: ___, ...rest }: InstanceView) {
   return { ...rest, rotate_key: key.rotate, key_expires_at: key.expires_at };
+}
+
+/** The members that are to be set, but for the key, as they are listed. */
+function readGiven({ api_key: _, ...members }: InstanceChanges) {
+  const time = readTime(members.key_expires_at ?? '');
+  return typeof time === 'number' ? { ...members, key_expires_at: showTime(time) } : members;
 }

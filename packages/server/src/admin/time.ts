@@ -8,7 +8,9 @@ export function readTime(text: string): number | { fault: string } {
   const time = Date.parse(text);
   // Date.parse takes the 31st of February for a day of March.
   const isTime = day !== undefined && !Number.isNaN(time) && showTime(Date.parse(day)).startsWith(day);
-  return isTime ? time : { fault: 'must be a time with its zone in ISO 8601, e.g. 2027-03-31T08:00:00Z' };
+  if (!isTime) return { fault: 'must be a time with its zone in ISO 8601, e.g. 2027-03-31T08:00:00Z' };
+  // In UTC it may lie in a year of five digits, which is printed in a way that is not read here.
+  return TIME.test(showTime(time)) ? time : { fault: 'must be a time in the years 0 to 9999, in UTC' };
 }
 
 export function showTime(time: number): string {

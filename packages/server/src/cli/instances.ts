@@ -1,6 +1,9 @@
 /** `instances …`: stored Odoo servers, each with a user and a key that no command shows. */
 import type { InstanceChanges, InstanceInput, InstanceProtocol, InstanceView } from '@erp-proxy/contract';
+import { AdminError } from '../admin/admin.ts';
+import { judgeOrigin, parseEgressPolicy } from '../egress/policy.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
+import { explainProblem } from './explain-problem.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, printJsonList, useAdmin } from './use-admin.ts';
 
 const PROTOCOLS: readonly InstanceProtocol[] = ['auto', 'jsonrpc', 'json2'];
@@ -53,6 +56,7 @@ export const instancesAddCommand: Command = {
     const instance: InstanceInput = { name, url, db, user_id, api_key, ...members };
     return useAdmin(input, async (admin) => {
       printDone(input, await admin.createInstance(instance), `Instance ${name} is stored.`);
+      warnOfEgress(input, instance);
       return 0;
     });
   },
@@ -141,10 +145,35 @@ export const instancesRotateKeyCommand: Command = {
     useAdmin(input, async (admin) => {
       const [name = ''] = input.arguments;
       const done = `Instance ${name} has a new key; a running proxy removes the old one at Odoo in some minutes.`;
-      printDone(input, await admin.rotateInstanceKey(name), done);
+      const rotated = await admin.rotateInstanceKey(name).catch((error) => explainNotRotated(input, error));
+      printDone(input, rotated, done);
       return 0;
     }),
 };
+
+/** Of a running proxy (`--url`) the settings are not known here. */
+function warnOfEgress(
+  { option, settings, complain }: CommandInput,
+  { url, allow_private }: InstanceInput,
+): void {
+  if (option('url') !== undefined) return;
+  const { policy } = parseEgressPolicy(settings.egress.allow);
+  const judged = judgeOrigin(policy, new URL(url).origin, allow_private);
+  if (!('rule' in judged)) return;
+  complain(
+    `Warning: with these settings calls to it are refused: ${judged.detail}${allow_private ? '' : ', or allow it for this instance (--allow-private)'}.\n`,
+  );
+}
+
+/** A command without `--url` goes to Odoo itself, and perhaps not the way that the proxy goes. */
+function explainNotRotated(input: CommandInput, error: unknown): never {
+  const isOwnWay = input.option('url') === undefined;
+  if (!isOwnWay || !(error instanceof AdminError) || error.problem.status !== 409) throw error;
+  throw new CommandError(
+    `${explainProblem(error.problem)}\nThis command went to Odoo with the egress settings of this shell: have the running proxy do it (--url), or give the command the same settings.`,
+    1,
+  );
+}
 
 /** What was given. A wrong value is the service's to refuse, together with all others. */
 async function readMembers({ option, isSet, readInput }: CommandInput): Promise<InstanceChanges> {

@@ -2,12 +2,24 @@
  * The service of administration over `/admin/v1` of a running proxy, with the token of the settings. Refusals come as
  * the same errors as from the service itself, so that commands need not know where they work.
  */
-import type { AuditView, Problem } from '@erp-proxy/contract';
+import type { AuditView } from '@erp-proxy/contract';
 import { type Admin, AdminError } from '../admin/admin.ts';
 import { EgressBreak, type EgressDispatcher, type EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
+import {
+  ANYTHING,
+  cleanTexts,
+  EXPLANATION,
+  INSTANCE,
+  KEY,
+  NEW_KEY,
+  PROBLEM,
+  pageOf,
+  RECORD,
+  type Shape,
+} from './remote-shapes.ts';
 
 const BASE_PATH = '/admin/v1';
 /** To verify a long audit takes its time. */
@@ -46,15 +58,13 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     body: method === 'GET' ? null : Buffer.from(body === undefined ? '' : JSON.stringify(body)),
   });
 
-  // The shape of an answer is what this same program's admin API promises; it is not checked once more here.
-  const ask = async (request: AdminRequest) => {
+  const ask = async (shape: Shape, request: AdminRequest) => {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await fetchWhole(egress, prepare(request), { signal, bytesMax: ANSWER_BYTES_MAX });
     if (!answer.ok) throw explainFailure(answer, base);
     if (answer.status === 204) return undefined;
-    const value = readJson(answer, base);
-    if (answer.status < 300) return value;
-    throw new AdminError(value as Problem);
+    if (answer.status < 300) return readAnswer(answer, base, shape);
+    throw readProblem(answer, base);
   };
 
   async function* exportAudit(query: object): AsyncGenerator<AuditView> {
@@ -65,38 +75,40 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     const { body, ...head } = answer;
     if (answer.status !== 200) {
       const pieces = await Array.fromAsync(readPieces(body, base));
-      throw new AdminError(readJson({ ...head, body: Buffer.concat(pieces) }, base) as Problem);
+      throw readProblem({ ...head, body: Buffer.concat(pieces) }, base);
     }
     const decoder = new TextDecoder();
     let rest = '';
     for await (const piece of readPieces(body, base)) {
       const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) yield JSON.parse(line);
+      for (const line of lines) yield readLine(line, base);
     }
+    if (rest !== '') throw explainBreak(base);
   }
 
   const key = (id: string) => `/keys/${encodeURIComponent(id)}`;
   const instance = (name: string) => `/instances/${encodeURIComponent(name)}`;
   return {
-    listKeys: (query) => ask({ path: '/keys', query }),
-    createKey: (body) => ask({ method: 'POST', path: '/keys', body }),
-    getKey: (id) => ask({ path: key(id) }),
-    updateKey: (id, body, version) => ask({ method: 'PATCH', path: key(id), body, version }),
-    revokeKey: (id) => ask({ method: 'POST', path: `${key(id)}/revoke` }),
-    rotateKey: (id, body) => ask({ method: 'POST', path: `${key(id)}/rotate`, body }),
-    explain: (id, body) => ask({ method: 'POST', path: `${key(id)}/explain`, body }),
-    listInstances: (query) => ask({ path: '/instances', query }),
-    createInstance: (body) => ask({ method: 'POST', path: '/instances', body }),
-    getInstance: (name) => ask({ path: instance(name) }),
-    updateInstance: (name, body, version) => ask({ method: 'PATCH', path: instance(name), body, version }),
-    removeInstance: (name, version) => ask({ method: 'DELETE', path: instance(name), version }),
-    rotateInstanceKey: (name) => ask({ method: 'POST', path: `${instance(name)}/rotate-key` }),
-    listAudit: (query) => ask({ path: '/audit', query }),
+    listKeys: (query) => ask(pageOf(KEY), { path: '/keys', query }),
+    createKey: (body) => ask(NEW_KEY, { method: 'POST', path: '/keys', body }),
+    getKey: (id) => ask(KEY, { path: key(id) }),
+    updateKey: (id, body, version) => ask(KEY, { method: 'PATCH', path: key(id), body, version }),
+    revokeKey: (id) => ask(KEY, { method: 'POST', path: `${key(id)}/revoke` }),
+    rotateKey: (id, body) => ask(NEW_KEY, { method: 'POST', path: `${key(id)}/rotate`, body }),
+    explain: (id, body) => ask(EXPLANATION, { method: 'POST', path: `${key(id)}/explain`, body }),
+    listInstances: (query) => ask(pageOf(INSTANCE), { path: '/instances', query }),
+    createInstance: (body) => ask(INSTANCE, { method: 'POST', path: '/instances', body }),
+    getInstance: (name) => ask(INSTANCE, { path: instance(name) }),
+    updateInstance: (name, body, version) =>
+      ask(INSTANCE, { method: 'PATCH', path: instance(name), body, version }),
+    removeInstance: (name, version) => ask(ANYTHING, { method: 'DELETE', path: instance(name), version }),
+    rotateInstanceKey: (name) => ask(INSTANCE, { method: 'POST', path: `${instance(name)}/rotate-key` }),
+    listAudit: (query) => ask(pageOf(RECORD), { path: '/audit', query }),
     exportAudit,
-    verifyAudit: (head) => ask({ path: '/audit/verify', query: { head } }),
-    resealVault: () => ask({ method: 'POST', path: '/vault/reseal' }),
-    status: () => ask({ path: '/status' }),
+    verifyAudit: (head) => ask(ANYTHING, { path: '/audit/verify', query: { head } }),
+    resealVault: () => ask(ANYTHING, { method: 'POST', path: '/vault/reseal' }),
+    status: () => ask(ANYTHING, { path: '/status' }),
   };
 }
 
@@ -136,28 +148,56 @@ function printQuery(query: object): string {
 
 async function* readPieces(
   body: { next(): Uint8Array | null | Promise<Uint8Array | null>; cancel(): void },
-  { origin }: URL,
+  base: URL,
 ): AsyncGenerator<Uint8Array> {
   try {
     for (let piece = await body.next(); piece !== null; piece = await body.next()) yield piece;
   } catch (error) {
     if (!(error instanceof EgressBreak)) throw error;
-    throw new CommandError(`${origin} broke off in the middle of its answer; what came is not all.`, 1);
+    throw explainBreak(base);
   } finally {
     body.cancel();
   }
 }
 
+type ReadAnswer = Pick<WholeAnswer, 'status' | 'headers' | 'body'>;
+
 /** Anything but JSON of our own kind is another server, or an older proxy, and is not shown. */
-function readJson({ status, headers, body }: Pick<WholeAnswer, 'status' | 'headers' | 'body'>, base: URL) {
+function readAnswer({ status, headers, body }: ReadAnswer, base: URL, shape: Shape) {
   const type = String(headers['content-type']).split(';')[0];
-  if (type !== (status < 300 ? 'application/json' : 'application/problem+json')) {
-    throw new CommandError(
-      `${base.origin} answers HTTP ${status}, but not as the admin API of an erp-proxy; check --url.`,
-      1,
-    );
+  const isOurs = type === (status < 300 ? 'application/json' : 'application/problem+json');
+  const value = isOurs ? readJson(body.toString(), shape) : undefined;
+  if (value === undefined) throw explainStrange(status, base);
+  return value;
+}
+
+function readProblem(answer: ReadAnswer, base: URL): AdminError {
+  return new AdminError(readAnswer(answer, base, PROBLEM));
+}
+
+/** Undefined where it is broken or of another shape. */
+function readJson(text: string, shape: Shape) {
+  try {
+    const value = JSON.parse(text, cleanTexts);
+    return shape(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
-  return JSON.parse(body.toString());
+}
+
+function readLine(line: string, base: URL): AuditView {
+  const record = readJson(line, RECORD);
+  if (record === undefined) throw explainStrange(200, base);
+  return record;
+}
+
+function explainStrange(status: number, { origin }: URL): CommandError {
+  const message = `${origin} answers HTTP ${status}, but not as the admin API of an erp-proxy; check --url.`;
+  return new CommandError(message, 1);
+}
+
+function explainBreak({ origin }: URL): CommandError {
+  return new CommandError(`${origin} broke off in the middle of its answer; what came is not all.`, 1);
 }
 
 function explainFailure({ detail }: EgressFailure, { origin }: URL): CommandError {

@@ -69,7 +69,7 @@ const DEPTH_MAX = 512;
 /** Level by level, without recursion. */
 function isDeeper(value: unknown, depthMax: number): boolean {
   let level = [value];
-  for (let depth = 0; depth <= depthMax && level.length > 0; depth++) {
+  for (let depth = 0; depth < depthMax && level.length > 0; depth++) {
     level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
   }
   return level.some((item) => typeof item === 'object' && item !== null);

@@ -18,6 +18,8 @@ export interface Question {
   method: string;
   /** The named arguments; `key` is taken for a secret. */
   keyword: Record<string, unknown>;
+  /** What else the server may know and no text of it may tell. */
+  secrets?: readonly string[];
 }
 
 export type OdooAnswer =
@@ -38,6 +40,8 @@ export interface AskOdooOptions {
 
 /** Every answer to a question of ours is far shorter. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
+/** What a server says stands in logs and in the row of the instance. */
+const TEXT_LENGTH_MAX = 300;
 
 export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
   function post(
@@ -71,9 +75,9 @@ export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
     return answer.ok ? readJson2Answer(answer, secrets) : fail(answer.detail);
   };
 
-  return async (instance, apiKey, question) => {
+  return async (instance, apiKey, { secrets: others = [], ...question }) => {
     const { key } = question.keyword;
-    const secrets = typeof key === 'string' ? [apiKey, key] : [apiKey];
+    const secrets = [apiKey, ...(typeof key === 'string' ? [key] : []), ...others];
     if (instance.protocol === 'json2') return noRoute(await askJson2(instance, apiKey, question, secrets));
     // /jsonrpc first: it is in every version but the latest, and 16 spends a second on a path that it lacks (FACTS 13.5).
     const answer = await askJsonrpc(instance, apiKey, question, secrets);
@@ -131,11 +135,19 @@ function noRoute(answer: OdooAnswer | typeof ROUTE_MISSING): OdooAnswer {
 }
 
 function refuse({ data: { type, message } }: Fault): OdooAnswer {
-  return { kind: 'refused', type, message };
+  return { kind: 'refused', type, message: shorten(message) };
 }
 
 function fail(message: string): OdooAnswer {
-  return { kind: 'unanswered', message };
+  return { kind: 'unanswered', message: shorten(message) };
+}
+
+/** One line, without what a terminal would obey. */
+function shorten(text: string): string {
+  return text
+    .slice(0, TEXT_LENGTH_MAX)
+    .replace(/\p{Cc}+/gu, ' ')
+    .toWellFormed();
 }
 
 /** Undefined where it is not JSON. */

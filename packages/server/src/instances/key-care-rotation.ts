@@ -54,8 +54,14 @@ export type Step =
   | { failure: string };
 
 /** Takes the next step; `isAsked`: the operator wants a new key, however long the present one lasts. */
-export async function takeStep(state: KeyState, isAsked: boolean, deps: RotationDeps): Promise<Step> {
+export async function takeStep(state: KeyState, isAsked: boolean, given: RotationDeps): Promise<Step> {
   const { pending } = state;
+  // Odoo was sent both keys, and may say one when it is asked with the other.
+  const secrets = pending === null ? [state.apiKey] : [state.apiKey, pending.apiKey];
+  const deps: RotationDeps = {
+    ...given,
+    ask: (record, apiKey, question) => given.ask(record, apiKey, { ...question, secrets }),
+  };
   if (pending?.step === 'proving') return prove(state, pending, deps);
   if (pending?.step === 'revoking') return revoke(state, pending, deps);
   if (isAsked) return make(state, deps, true);

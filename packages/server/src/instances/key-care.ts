@@ -29,6 +29,11 @@ export interface KeyCareOptions extends Omit<RotationDeps, 'instances' | 'pauseM
   onEvent: (event: KeyCareEvent) => void;
   /** Faults of our own and of the store. */
   onError: (error: unknown) => void;
+  /**
+   * Whether others are to see why a key was not replaced. Not what a command meets, which has its own way to Odoo and
+   * asks but once.
+   */
+  keepsFailures: boolean;
   pauseMs?: number;
 }
 
@@ -84,7 +89,7 @@ const TOO_SOON =
   'The key was replaced a few minutes ago, and the one before it is still kept for calls that began with it: try again in six minutes.';
 
 export function createKeyCare(options: KeyCareOptions): KeyCare {
-  const { instances, leases, owner, clock, onEvent, onError } = options;
+  const { instances, leases, owner, clock, onEvent, onError, keepsFailures } = options;
   const deps: RotationDeps = { ...options, pauseMs: options.pauseMs ?? PAUSE_MS };
   const states = new Map<string, KeyStatus>();
   /** Until when nothing is to be asked for an instance, as long as it has this version. */
@@ -173,7 +178,7 @@ export function createKeyCare(options: KeyCareOptions): KeyCare {
     if (typeof last === 'object') {
       const { failure } = last;
       onEvent({ kind: 'failed', instance: name, failure });
-      if (record !== null && record.key.failure !== failure) {
+      if (keepsFailures && record !== null && record.key.failure !== failure) {
         await instances.changeKey(name, record.version, { failure });
         record = await instances.get(name);
       }

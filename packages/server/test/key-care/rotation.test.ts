@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Instances } from '../../src/instances/instances.ts';
 import { KeyCareError } from '../../src/instances/key-care.ts';
 import type { AskOdoo, OdooAnswer, Question } from '../../src/instances/key-care-ask-odoo.ts';
+import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
 import { CREATED_AT, DAY_MS, HOUR_MS, openStage, PAUSE_MS, REFUSED, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -457,6 +458,39 @@ test('no key stands in an event, a failure, an error or a state', async () => {
   const shown = JSON.stringify([stage.events, stage.errors.map(String), care.states(), await readKey()]);
   for (const key of keys) expect(shown).not.toContain(key);
   expect(shown).toContain('did not remove');
+});
+
+test('a server that says the stored key, at length and with what a terminal obeys, is not repeated', async () => {
+  stage = await openStage();
+  const stored = stage.user.apiKey;
+  const message = `\u001b[31m${stored}\r\n${'x'.repeat(5000)}`;
+  const data = { name: 'odoo.exceptions.UserError', message, arguments: [message], context: {} };
+  const upstream = await startUpstream((socket, { body }) => {
+    const asked = body.toString();
+    if (asked.includes('search_read')) answerLikeOdoo(socket, printResult('[]'));
+    else if (asked.includes('"generate"')) answerLikeOdoo(socket, printResult(`"${'f'.repeat(40)}"`));
+    else answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 0, message, data } }));
+  });
+  try {
+    const record = (await stage.instances.get('prod')) ?? expect.fail();
+    await stage.instances.update('prod', record.version, { url: upstream.url, api_key: stored });
+    await expect(stage.openCare().rotate('prod')).rejects.toThrow('trying the new key');
+    const { failure } = (await readKey()) ?? expect.fail();
+    expect(failure).toMatch(/trying the new key/);
+    expect(failure?.length).toBeLessThan(500);
+    expect(failure).not.toMatch(/\p{Cc}/u);
+    expect(JSON.stringify([stage.events, failure])).not.toContain(stored);
+  } finally {
+    await upstream.close();
+  }
+});
+
+test('a process that only asks once keeps its failure to itself', async () => {
+  stage = await openStage();
+  const ask: AskOdoo = async () => ({ kind: 'unanswered', message: 'closed by the settings here' });
+  const care = stage.openCare({ ask, keepsFailures: false });
+  await expect(care.rotate('prod')).rejects.toThrow('closed by the settings here');
+  expect(await readKey()).toMatchObject({ failure: null });
 });
 
 test('closing waits for the step that runs, and takes no other', async () => {

@@ -38,6 +38,7 @@ export interface CareParts {
   instances: Instances;
   leases: LeaseStore;
   owner: string;
+  keepsFailures?: boolean;
 }
 
 export interface Stage {
@@ -129,6 +130,7 @@ export async function openStage({
         clock,
         onEvent: (event) => events.push(event),
         onError,
+        keepsFailures: true,
         ...parts,
       }),
     callWith,

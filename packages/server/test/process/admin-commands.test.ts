@@ -2,8 +2,11 @@
  * Promises of the commands that administer keys, instances and the audit: the same on the store of the settings as on a
  * running proxy. Most run in this process, on a real SQLite file and over real HTTP; the last ones are the real program.
  */
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -457,6 +460,85 @@ describe('a remote command', () => {
     } finally {
       await Promise.all([proxy.close(), without.close(), sandbox.close()]);
     }
+  });
+});
+
+describe('a remote that is no proxy of ours, or lies', () => {
+  const JSON_TYPE = 'application/json';
+  it.each([
+    ['keys list', 200, JSON_TYPE, '{not json'],
+    ['keys list', 200, JSON_TYPE, '{"items":null,"next":null}'],
+    ['keys list', 200, JSON_TYPE, '{"items":[{"id":"a"}],"next":null}'],
+    ['keys list', 200, JSON_TYPE, '['.repeat(100_000) + ']'.repeat(100_000)],
+    ['keys list', 404, 'application/problem+json', 'null'],
+    ['instances show a', 200, JSON_TYPE, '{"name":"a"}'],
+    ['audit list', 200, JSON_TYPE, '{"items":[{"kind":"admin"}],"next":null}'],
+    ['audit verify', 200, JSON_TYPE, 'null'],
+    ['audit export', 200, JSON_TYPE, '{"seq":1}\n{'],
+    ['audit export', 200, JSON_TYPE, '{"seq":1}\n{\n'],
+  ])('%s: answers of another shape are one line of error', async (command, status, type, body) => {
+    const remote = createServer((_, answer) => answer.writeHead(status, { 'content-type': type }).end(body));
+    await once(remote.listen(0, '127.0.0.1'), 'listening');
+    const { port } = remote.address() as AddressInfo;
+    const args = [...command.split(' '), '--url', `http://127.0.0.1:${port}`];
+    const ran = await runHere(args, { ERP_PROXY_ADMIN_TOKEN: TOKEN });
+    remote.close();
+    expect(ran).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^http.*(check --url|not all)\.\n$/),
+    });
+  });
+
+  it.each([200, 404])('commands the terminal: it is not obeyed (HTTP %i)', async (status) => {
+    const text = '\u001b]0;owned\u0007\u009b31m\u007f a\rb';
+    const body =
+      status === 200
+        ? { items: [{ id: 'a', name: text, state: 'active', policy: { [text]: [text] } }], next: null }
+        : { status, detail: text };
+    const type = status === 200 ? 'application/json' : 'application/problem+json';
+    const remote = createServer((_, answer) =>
+      answer.writeHead(status, { 'content-type': type }).end(JSON.stringify(body)),
+    );
+    await once(remote.listen(0, '127.0.0.1'), 'listening');
+    const { port } = remote.address() as AddressInfo;
+    for (const more of [[], ['--json']]) {
+      const args = ['keys', 'list', '--url', `http://127.0.0.1:${port}`, ...more];
+      const { stdout, stderr } = await runHere(args, { ERP_PROXY_ADMIN_TOKEN: TOKEN });
+      expect(stdout + stderr).toContain(']0;owned31m ab');
+      expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    }
+    remote.close();
+  });
+});
+
+describe('a command on the store', () => {
+  const env = { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY };
+  const add = (url: string, ...more: string[]) =>
+    runHere(
+      ['instances', 'add', 'demo', '--erp-url', url, '--db=a', '--user-id=2', '--api-key-file=key', ...more],
+      env,
+    );
+
+  it('warns of an instance that the settings here close, and stores it', async () => {
+    put('key', SECRET);
+    expect(await add('http://127.0.0.1:1')).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/^Warning: .*egress\.allow.*--allow-private\)\.\n$/),
+    });
+    expect((await runHere(['instances', 'remove', 'demo'], env)).status).toBe(0);
+    expect(await add('http://127.0.0.1:1', '--allow-private')).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('that could not have a key replaced says whose settings it used, and keeps that to itself', async () => {
+    put('key', SECRET);
+    await add('http://127.0.0.1:1');
+    const { status, stderr } = await runHere(['instances', 'rotate-key', 'demo'], env);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(/egress settings of this shell.*--url/),
+    });
+    const { stdout } = await runHere(['instances', 'show', 'demo', '--json'], env);
+    expect(JSON.parse(stdout).key.failure).toBeNull();
   });
 });
 

@@ -60,6 +60,20 @@ keys: [{ name: k, policy: a }]`;
     ]);
   });
 
+  it.each([
+    ['the first first', (policies: string[]) => policies],
+    ['the last first', (policies: string[]) => policies.toReversed()],
+  ])('extend each other 32 times in a row and no more, %s', (_, order) => {
+    const chain = (length: number) => {
+      const above = Array.from({ length }, (_, at) => `  p${at}: { extends: p${at + 1} }`);
+      const below = `  p${length}: { instances: [a], models: { a: [read] } }`;
+      return `policies:\n${order([...above, below]).join('\n')}`;
+    };
+    expect(findFaults(chain(32))).toEqual([]);
+    expect(findFaults(chain(33))).toEqual([expect.stringMatching(/^\d+: more than 32 policies extend/)]);
+    expect(findFaults(chain(1000))).toContainEqual(expect.stringMatching(/^\d+: more than 32 policies/));
+  });
+
   it('that are not there are named, with the nearest that is', () => {
     const text = `policies:
   shop: { extends: bse, instances: [a], models: { a: [read] } }
@@ -127,6 +141,16 @@ instances:
   );
 });
 
+it.each(['ERP_PROXY_ADMIN_TOKEN', 'erp_proxy_vault_master_key'])(
+  'sends no setting of the proxy to a server as its key: %s',
+  (variable) => {
+    const text = `instances:\n  - name: prod\n    api_key: { env: ${variable} }`;
+    expect(findFaults(text)).toEqual([
+      expect.stringMatching(/^3: variables whose names begin with ERP_PROXY_/),
+    ]);
+  },
+);
+
 it('reports every fault at once, each with its line', () => {
   const text = `keys:
   - { name: k, policy: { instances: [a], models: { a: [] } } }
@@ -175,7 +199,7 @@ describe('a file that is not what it seems is refused:', () => {
   it('one that was cut off in the middle of a line', () => {
     const whole =
       'keys:\n  - name: shop\n    policy: { instances: [prod], models: { res.partner: [read] } }\n';
-    expect(findFaults(whole)).toEqual([]);
+    for (const ending of ['', '...\n']) expect(findFaults(whole + ending)).toEqual([]);
     const [lastLine] = whole.match(/ {4}policy.*\n/) ?? [''];
     for (let length = whole.length - lastLine.length + 1; length < whole.length - 1; length++) {
       const cut = whole.slice(0, length);

@@ -48,6 +48,10 @@ export interface Configuration {
 const SECTIONS = ['policies', 'keys', 'instances'] as const;
 const KEY_MEMBERS = ['name', 'policy'] as const;
 const NAME_LENGTH_MAX = 200;
+/** The proxy's own settings, its master key and admin token among them: no Odoo server is to get them as its key. */
+const OWN_VARIABLE = /^ERP_PROXY_/i;
+const OWN_VARIABLE_REFUSED =
+  'variables whose names begin with ERP_PROXY_ are settings of the proxy, and go to no Odoo server: give the key in another';
 const INSTANCE_MEMBERS: Record<keyof InstanceInput, true> = {
   name: true,
   url: true,
@@ -173,6 +177,10 @@ export function readConfiguration(text: string): { configuration: Configuration 
   function readSecretSource(located: Located): LocatedSecret | null {
     const [[kind, source] = [], ...more] = located.kind === 'map' ? located.members : [];
     if (source?.kind === 'scalar' && typeof source.value === 'string' && more.length === 0) {
+      if (kind === 'env' && OWN_VARIABLE.test(source.value)) {
+        report({ line: located.line, message: OWN_VARIABLE_REFUSED });
+        return null;
+      }
       if (kind === 'env') return { line: located.line, source: { env: source.value } };
       if (kind === 'file') return { line: located.line, source: { file: source.value } };
     }

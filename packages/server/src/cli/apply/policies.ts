@@ -15,11 +15,19 @@ export interface Policies {
   judgeOthers(): void;
 }
 
+/** How many policies may lie below one, each extended by the one above it. */
+const DEPTH_MAX = 32;
+
+interface Merged extends LocatedMap {
+  /** Of the policies below it. */
+  depth: number;
+}
+
 export function createPolicies(
   named: ReadonlyMap<string, Located>,
   report: (fault: LineFault) => void,
 ): Policies {
-  const merged = new Map<string, LocatedMap | null>();
+  const merged = new Map<string, Merged | null>();
   const judged = new Map<string, Policy | null>();
   const extended = new Set<string>();
 
@@ -40,7 +48,7 @@ export function createPolicies(
     return policy;
   }
 
-  function mergeNamed(name: string, path: readonly string[]): LocatedMap | null {
+  function mergeNamed(name: string, path: readonly string[]): Merged | null {
     let policy = merged.get(name);
     if (policy === undefined) {
       policy = merge(named.get(name) as Located, [...path, name]);
@@ -50,7 +58,7 @@ export function createPolicies(
   }
 
   /** What a policy extends lies below it, in order: the later one wins, member by member. */
-  function merge(located: Located, path: readonly string[]): LocatedMap | null {
+  function merge(located: Located, path: readonly string[]): Merged | null {
     if (located.kind !== 'map') {
       report({ line: located.line, message: 'a policy holds members such as "models: …"' });
       return null;
@@ -65,7 +73,8 @@ export function createPolicies(
         below.set(name, mergeMember(name, below.get(name), member));
       return below;
     }, new Map<string, Located>());
-    return { kind: 'map', line: located.line, members };
+    const depth = layers.reduce((deepest, layer) => Math.max(deepest, (layer?.depth ?? 0) + 1), 0);
+    return { kind: 'map', line: located.line, members, depth };
   }
 
   function listBases(member: Located | undefined, path: readonly string[]): string[] | null {
@@ -86,6 +95,8 @@ export function createPolicies(
     const name = toValue(base);
     if (typeof name !== 'string') return '`extends` is the name of a policy of this file, or a list of them';
     if (path.includes(name)) return `policies extend each other in a circle: ${[...path, name].join(' → ')}`;
+    if (path.length + (merged.get(name)?.depth ?? 0) > DEPTH_MAX)
+      return `more than ${DEPTH_MAX} policies extend each other in a row`;
     return named.has(name) ? null : explainUnknown(name, [...named.keys()]);
   }
 

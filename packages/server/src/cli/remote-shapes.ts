@@ -1,0 +1,47 @@
+/** What a running proxy answers, as far as commands rely on its shape; and texts from elsewhere, fit for a terminal. */
+
+export type Shape = (value: unknown) => boolean;
+
+const isText: Shape = (value) => typeof value === 'string';
+const isNumber: Shape = (value) => typeof value === 'number';
+const isAbsentOr =
+  (is: Shape): Shape =>
+  (value) =>
+    value === undefined || value === null || is(value);
+const isListOf =
+  (is: Shape): Shape =>
+  (value) =>
+    Array.isArray(value) && value.every(is);
+const has =
+  (members: Record<string, Shape>): Shape =>
+  (value) =>
+    isObject(value) && Object.entries(members).every(([name, is]) => is(value[name]));
+
+export const ANYTHING = has({});
+export const KEY = has({ id: isText, name: isText, state: isText });
+export const NEW_KEY = has({ id: isText, name: isText, key: isText });
+export const INSTANCE = has({ name: isText, key: ANYTHING });
+export const EXPLANATION = has({ message: isText, sets: ANYTHING });
+export const PROBLEM = has({
+  detail: isText,
+  status: isNumber,
+  faults: isAbsentOr(isListOf(has({ path: isText, message: isText }))),
+});
+export const RECORD: Shape = (value) =>
+  isObject(value) && (value['kind'] !== 'admin' || isObject(value['changes']));
+export const pageOf = (item: Shape): Shape => has({ items: isListOf(item), next: isAbsentOr(isText) });
+
+/** For JSON.parse: takes out of names and texts what a terminal would obey, but for the breaks of their lines. */
+export function cleanTexts(_name: string, value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [cleanText(name), member]));
+}
+
+function cleanText(text: string): string {
+  return text.replace(/\r(?!\n)|[^\P{Cc}\r\n\t]/gu, '');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
