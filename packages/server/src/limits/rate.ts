@@ -18,7 +18,7 @@ export type Taken =
 /** Beyond so many keys those that have their whole burst again are forgotten, which changes nothing for them. */
 const SWEEP_MIN = 1_000;
 /** A call may be so much early: sums of times are not exact, and the last call of a burst is not to fail for that. */
-export const SLACK_MS = 0.001;
+const SLACK_MS = 0.001;
 
 export class RateLimiter {
   /** By key, the time at which its burst is whole again. */

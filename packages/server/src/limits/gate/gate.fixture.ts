@@ -31,7 +31,7 @@ export function openGate(changes: Partial<GateOptions> = {}): GateTest {
   return { gate, clock, visit, pass };
 }
 
-export function makeVisitor({ nowMs }: { nowMs: number }, changes: Partial<Visitor> = {}): Visitor {
+function makeVisitor({ nowMs }: { nowMs: number }, changes: Partial<Visitor> = {}): Visitor {
   return {
     database: DATABASE,
     client: 'a',
