@@ -14,6 +14,7 @@ import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
 import { Gate } from './limits/gate/gate.ts';
 import { KeyLimits } from './limits/key-limits.ts';
+import { RetryBudget } from './limits/retry-budget.ts';
 import { combineEvents, type Events } from './observe/events.ts';
 import { createLogger, describeError, type Logger, logEvents } from './observe/log.ts';
 import { createMetrics, type GatherMetrics } from './observe/metrics.ts';
@@ -118,6 +119,7 @@ export async function createApp({
     limits,
     idempotency,
     gate,
+    retries: { budget: new RetryBudget(nowMs), max: settings.upstream.retries, random: Math.random },
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
     servers: new Servers({
       egress,
@@ -229,6 +231,7 @@ function auditEvents(audit: Services['audit']): Events {
   return {
     requestStarted() {},
     requestEnded() {},
+    callRetried() {},
     callEnded: (record) => audit.recordCall(record),
     requestRefused: (record) => audit.recordRefusal(record),
     faultSeen() {},

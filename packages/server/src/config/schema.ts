@@ -167,6 +167,12 @@ export const SETTINGS = {
     description:
       'Calls that may wait for one Odoo database. They take turns by key; further ones are refused with `overloaded`, those of the key with the most waiting first.',
   }),
+  'upstream.retries': define({
+    kind: integer(0, 10),
+    default: 2,
+    description:
+      'How often a call is sent to Odoo again at most, where that can do no harm: a read on a lost connection, 502, 503 or 504, any call that Odoo rolled back for another transaction. 0 turns it off.',
+  }),
   'upstream.protocol': define({
     kind: choice('auto', 'jsonrpc', 'json2'),
     default: 'auto',

@@ -21,8 +21,10 @@ import {
   runRequest,
 } from './request-pipeline.ts';
 import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
+import type { Attempt } from './retry.ts';
 import { runUpstream, type UpstreamDeps } from './run-upstream.ts';
 import type { UpstreamCall } from './translate.ts';
+import { denyFailure } from './upstream-denials.ts';
 
 export interface Json2Deps extends RequestDeps, ResolveDeps, UpstreamDeps {
   settings: ReceiveSettings & RequestDeps['settings'];
@@ -84,18 +86,15 @@ async function sendOnce(
   upstream: UpstreamCall,
   trace: CallTrace,
   { deadline, deps, dialect }: Run<Json2Deps>,
-): Promise<Reply> {
-  trace.protocol = upstream.protocol;
-  trace.sentMs = deps.nowMs();
-  const { answer, attempts } = await callUpstream(upstream, deadline, deps.egress);
-  trace.answeredMs = deps.nowMs();
-  trace.attempts = attempts;
-  if (answer instanceof Denial) return answer;
-  trace.upstreamStatus = answer.status;
+): Promise<Attempt> {
+  const met = await callUpstream(upstream, trace, deadline, deps);
+  if (!met.ok) return { reply: denyFailure(met, upstream, deadline), met };
   const { settings } = deps;
-  if (answer.status !== 200) return receiveJson2Refusal(answer, upstream, { deadline, settings, dialect });
-  const received = await receiveReply(answer, upstream, deadline, settings);
-  return received instanceof Denial || received.kind !== 'contradiction' ? received : received.otherwise;
+  if (met.status !== 200)
+    return { reply: await receiveJson2Refusal(met, upstream, { deadline, settings, dialect }), met };
+  const received = await receiveReply(met, upstream, deadline, settings);
+  if (received instanceof Denial || received.kind !== 'contradiction') return { reply: received, met };
+  return { reply: received.otherwise, met };
 }
 
 /** What Odoo said to the same key a moment ago. */

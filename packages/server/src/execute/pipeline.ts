@@ -23,8 +23,10 @@ import {
   runRequest,
 } from './request-pipeline.ts';
 import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
+import type { Attempt } from './retry.ts';
 import { runUpstream, type UpstreamDeps } from './run-upstream.ts';
 import { type TranslateDeps, translateCall, type UpstreamCall } from './translate.ts';
+import { denyFailure } from './upstream-denials.ts';
 
 export interface ExecuteDeps extends RequestDeps, ResolveDeps, UpstreamDeps, TranslateDeps {
   settings: ReceiveSettings & RequestDeps['settings'];
@@ -72,29 +74,24 @@ async function runMethod(
   trace: CallTrace,
   deadline: Deadline,
   deps: ExecuteDeps,
-): Promise<Reply> {
-  let otherwise: Reply | null = null;
+): Promise<Attempt> {
+  let last: Attempt | null = null;
   let sent: UpstreamCall | null = null;
   for (let way = 0; way < WAYS_MAX; way++) {
     const upstream = await translateCall(call, target, deadline, deps);
-    if (upstream instanceof Denial) return upstream;
-    if ('fault' in upstream) return { kind: 'fault', fault: upstream.fault };
-    if (otherwise !== null && sent !== null && isSameRequest(upstream, sent)) return otherwise;
+    if (upstream instanceof Denial) return { reply: upstream, met: null };
+    if ('fault' in upstream) return { reply: { kind: 'fault', fault: upstream.fault }, met: null };
+    if (last !== null && sent !== null && isSameRequest(upstream, sent)) return last;
     sent = upstream;
 
-    trace.protocol = upstream.protocol;
-    trace.sentMs ??= deps.nowMs();
-    const { answer, attempts } = await callUpstream(upstream, deadline, deps.egress);
-    trace.answeredMs = deps.nowMs();
-    trace.attempts += attempts;
-    if (answer instanceof Denial) return answer;
-    trace.upstreamStatus = answer.status;
-    const received = await receiveReply(answer, upstream, deadline, deps.settings);
-    if (received instanceof Denial || received.kind !== 'contradiction') return received;
-    otherwise = received.otherwise;
+    const met = await callUpstream(upstream, trace, deadline, deps);
+    if (!met.ok) return { reply: denyFailure(met, upstream, deadline), met };
+    const received = await receiveReply(met, upstream, deadline, deps.settings);
+    if (received instanceof Denial || received.kind !== 'contradiction') return { reply: received, met };
+    last = { reply: received.otherwise, met };
     deps.servers.learn(received.about, target, call);
   }
-  return otherwise as Reply;
+  return last as Attempt;
 }
 
 function isSameRequest(one: UpstreamCall, other: UpstreamCall): boolean {

@@ -1,8 +1,9 @@
 /**
  * What goes around every call to Odoo, whatever protocol carries it: the instance's own time, what is remembered of its
- * credentials, its turn at the database, and the idempotency key that it is sent under.
+ * credentials, its turn at the database, the idempotency key that it is sent under, and how often it is sent.
  */
 import type { Gate, Turn, TurnResult } from '../limits/gate/gate.ts';
+import type { Events } from '../observe/events.ts';
 import type { CredentialMemory, Verdict } from './credential-memory.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
@@ -11,12 +12,15 @@ import { claimKey, findKept } from './protect.ts';
 import type { Reply } from './receive.ts';
 import type { CallScope, Run } from './request-pipeline.ts';
 import type { Target } from './resolve.ts';
+import { type Attempt, type RetryDeps, sendWithRetries } from './retry.ts';
 import { nameDatabase, nameUser } from './target-names.ts';
 import { denyEnded } from './upstream-denials.ts';
 
 export interface UpstreamDeps {
   credentials: CredentialMemory;
   gate: Gate;
+  retries: RetryDeps;
+  events: Events;
   nowMs: () => number;
 }
 
@@ -25,7 +29,7 @@ export interface UpstreamWork {
   isReadOnly: boolean;
   /** The reply to credentials that Odoo refused a moment ago. */
   refusedBefore: Reply;
-  send(): Promise<Reply>;
+  send(): Promise<Attempt>;
 }
 
 export async function runUpstream(
@@ -57,7 +61,17 @@ export async function runUpstream(
     scope.onDone = () => turn.leave(result);
     const known = await claimKey(scope.protection, isReadOnly, run);
     if (known !== null) return known;
-    const sent = await send();
+    const sent = await sendWithRetries(
+      {
+        send,
+        isReadOnly,
+        database: nameDatabase(target),
+        turn,
+        deadline,
+        onRetry: (reason) => deps.events.callRetried(reason),
+      },
+      deps.retries,
+    );
     result = judgeServer(sent, deadline);
     turn.answered();
     return sent;

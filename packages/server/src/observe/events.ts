@@ -32,6 +32,15 @@ export interface CallRecord {
   detail: string | null;
 }
 
+/** Why a call was sent to Odoo once more: what had come of sending it. */
+export type RetryReason =
+  /** Refused, or closed without an answer. */
+  | 'connection'
+  /** 502, 503 or 504. */
+  | 'gateway'
+  /** Rolled back for another transaction. */
+  | 'conflict';
+
 /** A request that was refused before a call could be read. */
 export interface RefusalRecord {
   requestId: string;
@@ -46,6 +55,7 @@ export interface RefusalRecord {
 export interface Events {
   requestStarted(): void;
   requestEnded(): void;
+  callRetried(reason: RetryReason): void;
   callEnded(record: CallRecord): void;
   requestRefused(record: RefusalRecord): void;
   /** A fault of our own; the error goes to the log only. */
@@ -60,6 +70,9 @@ export function combineEvents(all: readonly Events[]): Events {
     },
     requestEnded() {
       for (const events of all) events.requestEnded();
+    },
+    callRetried(reason) {
+      for (const events of all) events.callRetried(reason);
     },
     callEnded(record) {
       for (const events of all) events.callEnded(record);

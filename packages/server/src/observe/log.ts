@@ -45,6 +45,7 @@ export function logEvents(logger: Logger): Events {
   return {
     requestStarted() {},
     requestEnded() {},
+    callRetried() {},
     callEnded(record) {
       logger[isOperatorsConcern(record.outcome) ? 'warn' : 'info']('call', round(record));
     },

@@ -82,7 +82,8 @@ export function createMetrics(
   });
   const retries = new Counter({
     name: 'erp_proxy_retries_total',
-    help: 'Reads that were sent to Odoo a second time.',
+    help: 'Times that a call was sent to Odoo once more, by what had come of sending it.',
+    labelNames: ['reason'] as const,
     registers: [registry],
   });
   const inFlight = new Gauge({
@@ -113,6 +114,7 @@ export function createMetrics(
       (gatherAll === undefined ? registry : AggregatorRegistry.aggregate([...(await gatherAll())])).metrics(),
     requestStarted: () => inFlight.inc(),
     requestEnded: () => inFlight.dec(),
+    callRetried: (reason) => retries.inc({ reason }),
     callEnded(record) {
       if (record.outcome === 'ok' && databases.size < UPSTREAMS_MAX)
         databases.add(`${record.upstream} ${record.db}`);
@@ -120,7 +122,6 @@ export function createMetrics(
       calls.inc({ ...labels, outcome: record.outcome, upstream: labelUpstream(record) });
       if (record.upstreamMs !== null) upstreamSeconds.observe(labels, record.upstreamMs / 1000);
       proxySeconds.observe(labels, (record.totalMs - (record.upstreamMs ?? 0)) / 1000);
-      if (record.attempts > 1) retries.inc();
     },
     requestRefused: (record) => refusals.inc({ outcome: record.outcome }),
     faultSeen: () => faults.inc(),

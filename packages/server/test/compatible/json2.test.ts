@@ -245,3 +245,30 @@ it('a result is passed on as it comes, and one that is cut off breaks the connec
   });
   await expect(post(EXECUTE, json2Call)).rejects.toThrow();
 });
+
+describe('is sent again', () => {
+  const conflict = answerWith(
+    '500 Internal Server Error',
+    JSON.stringify({
+      name: 'psycopg2.errors.SerializationFailure',
+      message: 'could not serialize access due to concurrent update',
+      arguments: [],
+      context: {},
+      debug: '',
+    }),
+  );
+  const gateway = answerWith('504 Gateway Time-out', '<h1>', 'Content-Type: text/html');
+
+  it.each<[string, string, Script, number]>([
+    ['a read that a reverse proxy could not pass on', 'read', gateway, 2],
+    ['a write that Odoo rolled back', 'write', conflict, 2],
+    ['but no write that a reverse proxy gave up on', 'write', gateway, 1],
+  ])('%s', async (_what, method, first, requests) => {
+    const { post, upstream, json2Call } = await startScripted((socket, request, index) =>
+      index === 0 ? first(socket, request, index) : answerLikeOdoo(socket, 'true'),
+    );
+    const { json } = await post(EXECUTE, { ...json2Call, method });
+    expect(upstream.requests).toHaveLength(requests);
+    expect(json.result).toBe(requests === 2 ? true : undefined);
+  });
+});

@@ -38,9 +38,12 @@ describe.each(['429 Too Many Requests', '503 Service Unavailable'])(
   'overloaded: %s of the server',
   (status) => {
     const answerWith = (header: string) =>
-      startPair((socket) => {
-        socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
-      });
+      startPair(
+        (socket) => {
+          socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
+        },
+        { settings: { 'upstream.retries': '0' } },
+      );
 
     it.each([
       ['Retry-After: 7\r\n', '7'],

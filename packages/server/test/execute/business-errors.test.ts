@@ -159,7 +159,7 @@ it('may be sent again where another transaction was in the way, a write too', as
   const upstream = await startUpstream((socket) =>
     answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })),
   );
-  const open = await startProxy({ allow: [upstream.url] });
+  const open = await startProxy({ allow: [upstream.url], settings: { 'upstream.retries': '0' } });
   const { status, json, body } = await open.call(makeCall(upstream.url, { action: 'write' }));
   await open.close();
   await upstream.close();

@@ -1,8 +1,12 @@
-/** Issue promise: only a read is tried once more, and only where no answer had begun. */
+/**
+ * Issue promise: reads are sent again on connection loss and 502, 503 and 504 of a reverse proxy, any call on a rolled-back
+ * serialization failure, and never a write whose outcome is unknown; within the call's time and a budget.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
+import { RETRIES_FLOOR } from '../../src/limits/retry-budget.ts';
 import { type Pair, startPair } from '../pair.ts';
-import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
-import { printCall, waitFor } from './expectations.ts';
+import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
+import { printCall, printInstance, waitFor } from './expectations.ts';
 
 let pair: Pair;
 afterEach(() => pair.close());
@@ -15,8 +19,34 @@ const resetFirst =
     else answerLikeOdoo(socket, printResult('true'));
   };
 
-const call = (changes: Record<string, string | null>) =>
-  pair.proxy.call(printCall(pair.upstream.url, changes));
+/** Gives the first `count` calls `first`, and answers from then on. */
+const answerAfter =
+  (count: number, first: Script): Script =>
+  (socket, request, index) =>
+    index < count ? first(socket, request, index) : answerTrue(socket, request, index);
+
+const answerStatus =
+  (status: string, header = ''): Script =>
+  (socket) => {
+    socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
+  };
+
+/** What Odoo says once it has given up trying again itself. */
+const answerFault =
+  (name: string, message = 'could not serialize access due to concurrent update'): Script =>
+  (socket) => {
+    const data = { name, message, arguments: [message], context: {}, debug: '' };
+    const error = { code: 200, message: 'Odoo Server Error', data };
+    answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error }));
+  };
+const answerConflict = answerFault('psycopg2.errors.SerializationFailure');
+
+const call = (changes: Record<string, string | null>, headers?: Record<string, string>) =>
+  pair.proxy.call(printCall(pair.upstream.url, changes), headers);
+
+const WRITE = { action: '"write"', params: '[[1],{}]' };
+
+const readMetrics = async () => (await fetch(`${pair.proxy.url}/metrics`)).text();
 
 const readLogLine = () => waitFor(() => pair.proxy.log.find((line) => line['msg'] === 'call'));
 
@@ -26,7 +56,7 @@ describe.each([
   [{ action: '"fields_get"', params: '[]' }],
   [{ action: '"call_method"', fn_name: '"search_count"', params: '[[]]' }],
 ])('a read: %j', (changes) => {
-  it('is sent a second time, and only a second', async () => {
+  it('is sent a second time, as it was', async () => {
     pair = await startPair(resetFirst(1));
     expect((await call(changes)).json.result).toBe(true);
     expect(pair.upstream.connections()).toBe(2);
@@ -36,13 +66,12 @@ describe.each([
   });
 });
 
-it('gives up after the second try, and says so in log and metrics', async () => {
+it('gives up after the third try, and says so in log and metrics', async () => {
   pair = await startPair(resetFirst(9));
   expect((await call({})).status).toBe(502);
-  expect(pair.upstream.connections()).toBe(2);
-  expect(await readLogLine()).toMatchObject({ outcome: 'upstream_unreachable', attempts: 2 });
-  const metrics = await (await fetch(`${pair.proxy.url}/metrics`)).text();
-  expect(metrics).toMatch(/^erp_proxy_retries_total 1$/m);
+  expect(pair.upstream.connections()).toBe(3);
+  expect(await readLogLine()).toMatchObject({ outcome: 'upstream_unreachable', attempts: 3 });
+  expect(await readMetrics()).toMatch(/^erp_proxy_retries_total\{reason="connection"\} 2$/m);
 });
 
 describe.each([
@@ -74,8 +103,12 @@ it.each<[string, Script]>([
     },
   ],
   ['the answer is an error', (socket) => answerLikeOdoo(socket, 'x', '500 Internal Server Error')],
-  ['the server is overloaded', (socket) => answerLikeOdoo(socket, 'x', '503 Service Unavailable')],
-  ['a reverse proxy says 502', (socket) => answerLikeOdoo(socket, 'x', '502 Bad Gateway')],
+  ['it asks to be left alone', answerStatus('503 Service Unavailable', 'Retry-After: 3\r\n')],
+  [
+    'it asks to be left alone until then',
+    answerStatus('503 Service Unavailable', 'Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n'),
+  ],
+  ['it is called too often', answerStatus('429 Too Many Requests', 'Retry-After: 1\r\n')],
   ['the answer is no HTTP', (socket) => socket.end('hello\r\n\r\n')],
 ])('does not send a read again where %s', async (_name, script) => {
   pair = await startPair(script);
@@ -98,4 +131,115 @@ it('retries on a connection that the server had kept open, and dropped meanwhile
   expect((await call({})).json.result).toBe(true);
   expect((await call({})).json.result).toBe(true);
   expect(pair.upstream.requests).toHaveLength(3);
+});
+
+it.each(['502 Bad Gateway', '503 Service Unavailable', '504 Gateway Time-out'])(
+  'sends a read again where a reverse proxy says %s, and no write',
+  async (status) => {
+    pair = await startPair(answerAfter(2, answerStatus(status)));
+    expect((await call({})).json.result).toBe(true);
+    expect(await readLogLine()).toMatchObject({ outcome: 'ok', attempts: 3, upstreamStatus: 200 });
+    expect(await readMetrics()).toMatch(/^erp_proxy_retries_total\{reason="gateway"\} 2$/m);
+    await pair.close();
+    pair = await startPair(answerAfter(1, answerStatus(status)));
+    expect((await call(WRITE)).json.error.data.type).toMatch(/^(upstream_|overloaded)/);
+    expect(pair.upstream.requests).toHaveLength(1);
+  },
+);
+
+describe('what Odoo rolled back for another transaction', () => {
+  it.each(['write', 'create', 'action_confirm', 'read'])('is sent again: %s', async (action) => {
+    pair = await startPair(answerAfter(1, answerConflict));
+    expect((await call({ action: `"${action}"`, params: '[[1]]' })).json.result).toBe(true);
+    const [first, second] = pair.upstream.requests;
+    expect(second).toEqual(first);
+    expect(await readLogLine()).toMatchObject({ outcome: 'ok', attempts: 2 });
+    expect(await readMetrics()).toMatch(/^erp_proxy_retries_total\{reason="conflict"\} 1$/m);
+  });
+
+  it('ends where the next attempt may have happened', async () => {
+    pair = await startPair((socket, request, index) =>
+      index === 0 ? answerConflict(socket, request, index) : void socket.resetAndDestroy(),
+    );
+    expect((await call(WRITE)).json.error.data).toMatchObject({ outcome: 'unknown', retryable: false });
+    expect(pair.upstream.requests).toHaveLength(2);
+  });
+
+  it('is one call to its idempotency key', async () => {
+    pair = await startPair(answerAfter(1, answerConflict));
+    const key = { 'idempotency-key': 'order 17' };
+    expect((await call(WRITE, key)).json.result).toBe(true);
+    const again = await call(WRITE, key);
+    expect(again.json.result).toBe(true);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(pair.upstream.requests).toHaveLength(2);
+  });
+});
+
+it.each([
+  'odoo.exceptions.UserError',
+  'odoo.exceptions.ValidationError',
+  'odoo.exceptions.LockError',
+  'psycopg2.errors.UniqueViolation',
+  'builtins.ValueError',
+])('does not send a call again that Odoo refused with %s', async (name) => {
+  pair = await startPair(answerFault(name, 'no'));
+  for (const changes of [{}, WRITE]) expect((await call(changes)).json.error.data.name).toBe(name);
+  expect(pair.upstream.requests).toHaveLength(2);
+});
+
+describe('the time of the call', () => {
+  it('is not spent on a wait that leaves none', async () => {
+    pair = await startPair(answerStatus('503 Service Unavailable', 'Retry-After: 1\r\n'));
+    expect((await call({}, { 'x-request-timeout': '1' })).status).toBe(503);
+    expect(pair.upstream.requests).toHaveLength(1);
+  });
+
+  it('is spent on what the server asks to wait, where there is enough', async () => {
+    const cameAt: number[] = [];
+    const refuse = answerStatus('503 Service Unavailable', 'Retry-After: 1\r\n');
+    pair = await startPair((socket, request, index) => {
+      cameAt.push(performance.now());
+      return answerAfter(1, refuse)(socket, request, index);
+    });
+    expect((await call({}, { 'x-request-timeout': '10' })).json.result).toBe(true);
+    expect(cameAt[1]! - cameAt[0]!).toBeGreaterThan(990);
+  });
+});
+
+describe('the budget', () => {
+  const STANDING = { nowMs: () => 1_000_000 };
+
+  it.each(['502 Bad Gateway', '503 Service Unavailable'])(
+    'does not let an outage be multiplied: 100 calls to a server that says %s',
+    async (status) => {
+      pair = await startPair(answerStatus(status), STANDING);
+      await Promise.all(Array.from({ length: 100 }, () => call({})));
+      expect(pair.upstream.requests.length).toBeLessThanOrEqual(100 * 1.1 + RETRIES_FLOOR);
+      // The breaker does not open by a 503, so that there each call is sent.
+      if (status.startsWith('503')) expect(pair.upstream.requests.length).toBeGreaterThan(100);
+    },
+  );
+
+  it('is each database’s own; once it is used up the first error is the answer', async () => {
+    pair = await startPair(
+      (socket, request, index) =>
+        request.body.includes('"write"')
+          ? answerConflict(socket, request, index)
+          : answerStatus('503 Service Unavailable')(socket, request, index),
+      STANDING,
+    );
+    for (let reads = 0; reads < 6; reads++) await call({});
+    const before = pair.upstream.requests.length;
+    expect((await call(WRITE)).json.error.data.type).toBe('concurrency_conflict');
+    expect(pair.upstream.requests).toHaveLength(before + 1);
+    await call({ erp_instance: printInstance(pair.upstream.url, { db: '"other"' }) });
+    expect(pair.upstream.requests).toHaveLength(before + 4);
+  });
+
+  it('is none where upstream.retries is 0', async () => {
+    pair = await startPair(resetFirst(1), { settings: { 'upstream.retries': '0' } });
+    expect((await call({})).status).toBe(502);
+    expect(pair.upstream.connections()).toBe(1);
+  });
 });

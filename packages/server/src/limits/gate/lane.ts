@@ -77,6 +77,12 @@ export class Lane {
     return this.#wait(visitor);
   }
 
+  /** A probe is one request: the breaker refuses its client. */
+  mayRetry({ client, deadlineMs }: StartedTurn, waitMs: number): boolean {
+    if (this.#breaker.refuses(client)) return false;
+    return this.#options.nowMs() + waitMs + this.#level.longMs < deadlineMs;
+  }
+
   leave(turn: StartedTurn, reported: TurnResult): void {
     const { nowMs, onIdle } = this.#options;
     const now = nowMs();
@@ -207,6 +213,10 @@ class StartedTurn implements Turn, JudgedTurn {
 
   answered(): void {
     this.answeredMs = this.#nowMs();
+  }
+
+  mayRetry(waitMs: number): boolean {
+    return this.#lane.mayRetry(this, waitMs);
   }
 
   leave(result: TurnResult): void {

@@ -17,6 +17,8 @@ export interface Visitor {
 export interface Turn {
   /** Odoo has begun to answer: what follows is the pace of who takes it. */
   answered(): void;
+  /** Whether there is time to wait so long and then for an answer, of a database that is not given up. */
+  mayRetry(waitMs: number): boolean;
   leave(result: TurnResult): void;
 }
 
