@@ -21,9 +21,9 @@ export interface Program {
   stop(): Promise<void>;
 }
 
-/** A new store in the folder with one key; gives the key's text. */
-export async function createKey(folder: string): Promise<string> {
-  const command = [BIN, 'keys', 'create', '--json', `--store.url=${locateStore(folder)}`];
+/** One more key in the store, which is a new one in the folder where none is named; gives the key's text. */
+export async function createKey(folder: string, storeUrl = locateStore(folder)): Promise<string> {
+  const command = [BIN, 'keys', 'create', '--json', `--store.url=${storeUrl}`];
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: folder });
   return (JSON.parse(stdout) as { key: string }).key;
 }

@@ -40,7 +40,7 @@ ${renderShortcomings(tables)}
 ${tables.map(renderMarkdownTable).join('\n')}`;
 }
 
-function renderShortcomings(tables: Table[]): string {
+export function renderShortcomings(tables: Table[]): string {
   const findings = tables.flatMap((table) => table.findings);
   const list = (isReached: boolean) =>
     findings
@@ -50,7 +50,7 @@ function renderShortcomings(tables: Table[]): string {
   return `Of what we want to reach, this run did not:\n\n${list(false)}\n\nand did:\n\n${list(true)}`;
 }
 
-function renderMarkdownTable({ title, columns, rows, notes }: Table): string {
+export function renderMarkdownTable({ title, columns, rows, notes }: Table): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const rule = line(columns.map((_, index) => (index === 0 ? '---' : '---:')));
   const text = [`## ${title}`, '', line(columns), rule, ...rows.map(line), ''];
@@ -64,7 +64,7 @@ function renderFindings(tables: Table[]): string[] {
 }
 
 /** In general words: no name of the machine, no paths. */
-function describeMachine(): string {
+export function describeMachine(): string {
   const [first] = cpus();
   const gibibytes = Math.round(totalmem() / 2 ** 30);
   return `${cpus().length} cores (${first?.model.trim() ?? 'unknown'}), ${gibibytes} GiB, ${process.platform}, Node ${process.versions.node}`;

@@ -1,0 +1,95 @@
+/**
+ * A process that looks like an Odoo server over JSON-RPC and breaks connections at random. It writes down each create by
+ * the marker in its values, and what became of its connection: the one who knows what happened.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createRandom } from '../packages/server/src/limits/gate/seeded-random.fixture.ts';
+
+const FATES = {
+  /** The connection is closed before anything of the request is read. */
+  closedUnread: 0.03,
+  closedBeforeRunning: 0.03,
+  closedAfterRunning: 0.03,
+  closedInAnswer: 0.03,
+  /** The call is run, and nothing is ever said. */
+  silentAfterRunning: 0.01,
+} as const;
+
+type Fate = keyof typeof FATES | 'answered';
+
+export interface OdooRecord {
+  port: number;
+  /** Markers in the order of their creates: the id of a record is its place, from 1 on. */
+  creates: string[];
+  /** Connections by what became of them. */
+  fates: Partial<Record<Fate, number>>;
+}
+
+const WORK_MS_MAX = 12;
+
+if (process.send !== undefined) await serve(Number(process.argv[2]));
+
+async function serve(seed: number): Promise<void> {
+  const random = createRandom(seed);
+  const record: OdooRecord = { port: 0, creates: [], fates: {} };
+  const server = createServer({ noDelay: true }, (socket) => {
+    const fate = drawFate(random());
+    record.fates[fate] = (record.fates[fate] ?? 0) + 1;
+    socket.on('error', () => {});
+    if (fate === 'closedUnread') socket.destroy();
+    else readRequest(socket, (body) => meet(fate, socket, body));
+  });
+
+  function meet(fate: Fate, socket: Socket, body: string): void {
+    if (fate === 'closedBeforeRunning') return void socket.destroy();
+    setTimeout(() => {
+      const marker = readMarker(body);
+      // What is no create is a question of the proxy for the version.
+      const answer = buildAnswer(marker === null ? '"17.0"' : String(record.creates.push(marker)));
+      const close = { closedAfterRunning: 0, closedInAnswer: answer.length - 3, answered: answer.length };
+      if (fate === 'silentAfterRunning') return;
+      const text = answer.slice(0, close[fate as keyof typeof close]);
+      if (fate === 'answered') socket.end(text);
+      else if (text === '') socket.destroy();
+      else socket.write(text, () => socket.destroy());
+    }, random() * WORK_MS_MAX);
+  }
+
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
+  await once(server, 'listening');
+  record.port = (server.address() as AddressInfo).port;
+  process.on('message', () => process.send?.(record));
+  process.on('disconnect', () => process.exit());
+  process.send?.(record);
+}
+
+function drawFate(share: number): Fate {
+  let rest = share;
+  for (const [fate, size] of Object.entries(FATES)) {
+    rest -= size;
+    if (rest < 0) return fate as Fate;
+  }
+  return 'answered';
+}
+
+function readRequest(socket: Socket, take: (body: string) => void): void {
+  let text = '';
+  socket.on('data', (bytes) => {
+    text += bytes.toString('latin1');
+    const headEnd = text.indexOf('\r\n\r\n');
+    if (headEnd < 0) return;
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
+    if (text.length >= headEnd + 4 + length) take(text.slice(headEnd + 4));
+  });
+}
+
+function readMarker(body: string): string | null {
+  return /"create",\s*\[\{"name":\s*"(marker-\d+)"/.exec(body)?.[1] ?? null;
+}
+
+function buildAnswer(result: string): string {
+  const body = `{"jsonrpc": "2.0", "id": 1, "result": ${result}}`;
+  const head = ['HTTP/1.0 200 OK', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+  return `${head.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`;
+}

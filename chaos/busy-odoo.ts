@@ -1,0 +1,41 @@
+/** A process that looks like an Odoo with so many workers: what comes while all of them work waits, as in its socket's backlog. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+const BODY = '{"jsonrpc": "2.0", "id": 1, "result": [{"id": 1, "name": "Azure Interior"}]}';
+const ANSWER = `HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\nConnection: close\r\n\r\n${BODY}`;
+
+if (process.send !== undefined) await serve(Number(process.argv[2]), Number(process.argv[3]));
+
+async function serve(workers: number, workMs: number): Promise<void> {
+  const waiting: Socket[] = [];
+  let working = 0;
+  const work = () => {
+    for (const socket of waiting.splice(0, workers - working)) {
+      working++;
+      // As a worker of Odoo, it works to the end although the caller may have left.
+      setTimeout(() => {
+        working--;
+        socket.end(ANSWER);
+        work();
+      }, workMs);
+    }
+  };
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on('error', () => {});
+    let text = '';
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      const headEnd = text.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
+      if (text.length < headEnd + 4 + length) return;
+      waiting.push(socket);
+      work();
+    });
+  });
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
+  await once(server, 'listening');
+  process.on('disconnect', () => process.exit());
+  process.send?.((server.address() as AddressInfo).port);
+}

@@ -1,0 +1,65 @@
+/** The real program on one port and one store, killed with `kill -9` and started again. Knows nothing of the calls. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const BIN = fileURLToPath(new URL('../packages/server/bin/erp-proxy.mjs', import.meta.url));
+
+export class MortalProxy {
+  readonly #folder: string;
+  readonly #flags: string[];
+  #child: ChildProcess | null = null;
+  readonly #failure = Promise.withResolvers<never>();
+  /** Rejects when the proxy ends by itself: it must live until it is killed. */
+  readonly failed = this.#failure.promise;
+
+  constructor(folder: string, settings: Record<string, string>) {
+    this.#folder = folder;
+    this.#flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+  }
+
+  /** Does not wait until it listens. */
+  start(): void {
+    const log = openSync(join(this.#folder, 'proxy.log'), 'a');
+    const child = spawn(process.execPath, [BIN, 'serve', ...this.#flags], {
+      cwd: this.#folder,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    this.#child = child;
+    child.once('exit', (code, signal) => {
+      if (child !== this.#child) return;
+      this.#child = null;
+      this.#failure.reject(new Error(`the proxy ended by itself (${code ?? signal})`));
+    });
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    this.#child = null;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+}
+
+/**
+ * A free port that no connection is given as its own (they are, from 32768 on): clients that call a proxy that is away
+ * would take its port now and then, or even reach themselves on it.
+ */
+export async function findServerPort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+}

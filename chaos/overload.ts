@@ -1,0 +1,143 @@
+/** Five times the calls that can be served: what is still served, how soon the rest is refused, and what is left of it after. */
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { startHelper } from '../bench/helper-process.ts';
+import type { LoadResult } from '../bench/load.ts';
+import { readResidentBytes } from '../bench/process-usage.ts';
+import { buildExecuteRequest, createKey, startProgram } from '../bench/program.ts';
+import { printMebibytes, type Table } from '../bench/scenario.ts';
+import type { SteadyResult } from './steady-load.ts';
+
+const FACTOR = 5;
+const GOODPUT_MIN = 0.8;
+const RECOVERY_SECONDS_MAX = 5;
+/** Of the best; offered after the overload. */
+const CALM = 0.5;
+const PATIENCE_MS = 3000;
+
+interface Bottleneck {
+  name: string;
+  workers: number;
+  workMs: number;
+  /** Connections of the run that looks for the best. */
+  connections: number;
+}
+
+const BOTTLENECKS: Bottleneck[] = [
+  { name: 'Odoo: 8 workers of 20 ms', workers: 8, workMs: 20, connections: 12 },
+  { name: "the proxy's processor", workers: 10_000, workMs: 1, connections: 16 },
+];
+
+export async function measureOverload(parent: string, isQuick: boolean): Promise<Table> {
+  const measured = [];
+  for (const bottleneck of BOTTLENECKS) measured.push(await measure(parent, isQuick, bottleneck));
+  return {
+    title: `Overload: ${FACTOR} times what can be served`,
+    columns: [
+      'what is short',
+      'best calls/s',
+      'offered/s',
+      'answered/s',
+      'of the best',
+      'answered p99 ms',
+      'refused/s',
+      'refused p50 ms',
+      'p99',
+      'no answer/s',
+      'not sent/s',
+      'MiB before',
+      'most',
+      's to recover',
+    ],
+    rows: measured.map(({ name, best, seconds, over, share, memory, recoverySeconds }) => [
+      name,
+      best.toFixed(0),
+      (over.offered / seconds).toFixed(0),
+      (share * best).toFixed(0),
+      `${(share * 100).toFixed(0)} %`,
+      over.answeredP99Ms.toFixed(0),
+      (countRefused(over) / seconds).toFixed(0),
+      over.refusedP50Ms.toFixed(0),
+      over.refusedP99Ms.toFixed(0),
+      (over.lost / seconds).toFixed(0),
+      (over.held / seconds).toFixed(0),
+      printMebibytes(memory.before),
+      printMebibytes(memory.most),
+      recoverySeconds === null ? 'never' : String(recoverySeconds),
+    ]),
+    notes: [
+      `Best: ${BOTTLENECKS.map(({ connections, name }) => `${connections} connections with one call after the other (${name})`).join(', ')}. Overload: calls at a fixed rate, each with \`x-request-timeout: 1\`, from callers that wait for ${PATIENCE_MS / 1000} s at most; where the load's 8,000 connections are all busy a call is not sent. Answered/s leaves out the first second. After it ${CALM * 100} % of the best is offered at once; recovered is the first second in which 95 % of that is answered.`,
+    ],
+    findings: measured.flatMap(({ name, share, recoverySeconds }) => [
+      {
+        isReached: share >= GOODPUT_MIN,
+        text: `goodput at ${FACTOR} times the load is at least ${GOODPUT_MIN * 100} % of the best (${(share * 100).toFixed(0)} %; short: ${name})`,
+      },
+      {
+        isReached: recoverySeconds !== null && recoverySeconds <= RECOVERY_SECONDS_MAX,
+        text: `recovered within ${RECOVERY_SECONDS_MAX} s (${recoverySeconds ?? 'not in the time of the run'}; short: ${name})`,
+      },
+    ]),
+  };
+}
+
+async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck) {
+  const { name, workers, workMs, connections } = bottleneck;
+  const folder = mkdtempSync(join(parent, 'overload-'));
+  const key = await createKey(folder);
+  const odoo = await startHelper(new URL('./busy-odoo.ts', import.meta.url), [
+    String(workers),
+    String(workMs),
+  ]);
+  const load = await startHelper(new URL('../bench/load.ts', import.meta.url));
+  const steady = await startHelper(new URL('./steady-load.ts', import.meta.url));
+  const program = await startProgram(folder, { 'upstream.protocol': 'jsonrpc' });
+  const request = buildExecuteRequest(key, odoo.hello as number, { 'x-request-timeout': '1' });
+  try {
+    const findBest = async (calls: number) => {
+      const job = { port: program.port, requests: [request], connections, calls, bodyBytesMin: 10 };
+      const result = (await load.ask(job)) as LoadResult;
+      if (result.failed > 0) throw new Error(`${result.failed} calls failed: ${result.firstFault}`);
+      return calls / result.seconds;
+    };
+    const isSlow = workMs > 1;
+    await findBest(isQuick ? 300 : isSlow ? 2000 : 12_000);
+    const best = await findBest(isQuick ? 300 : isSlow ? 3000 : 12_000);
+    const memory = { before: readResidentBytes(program.pid), most: 0 };
+    const watch = setInterval(() => {
+      memory.most = Math.max(memory.most, readResidentBytes(program.pid));
+    }, 50);
+    const seconds = isQuick ? 3 : 20;
+    const offer = async (perSecond: number, forSeconds: number) =>
+      (await steady.ask({
+        port: program.port,
+        request,
+        perSecond,
+        seconds: forSeconds,
+        patienceMs: PATIENCE_MS,
+      })) as SteadyResult;
+    const over = await offer(FACTOR * best, seconds);
+    clearInterval(watch);
+    const after = await offer(CALM * best, isQuick ? 2 : 10);
+    const share = over.answered.slice(1).reduce((sum, count) => sum + count, 0) / (seconds - 1) / best;
+    const recovered = after.answered.findIndex((count) => count >= 0.95 * CALM * best);
+    return {
+      name,
+      best,
+      seconds,
+      over,
+      share,
+      memory,
+      recoverySeconds: recovered < 0 ? null : recovered + 1,
+    };
+  } finally {
+    await program.stop();
+    await steady.stop();
+    await load.stop();
+    await odoo.stop();
+  }
+}
+
+function countRefused({ refused }: SteadyResult): number {
+  return Object.values(refused).reduce((sum, count) => sum + count, 0);
+}

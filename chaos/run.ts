@@ -1,0 +1,67 @@
+/** `npm run chaos`: breaks what the proxy stands on, prints what came of it and, after a full run, writes docs/reliability.md. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { renderTerminal } from '../bench/report.ts';
+import type { Table } from '../bench/scenario.ts';
+import { measureHungUpstream } from './hung-upstream.ts';
+import { proveIdempotency } from './idempotency.ts';
+import { measureOverload } from './overload.ts';
+import { describeProof, renderReliability } from './report.ts';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    creates: { type: 'string' },
+    kills: { type: 'string' },
+    store: { type: 'string' },
+  },
+});
+const { quick: isQuick, only, seed, creates, kills, store } = values;
+const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-chaos-'));
+
+const SCENARIOS: Record<string, () => Promise<Table>> = {
+  idempotency: async () => {
+    process.stdout.write(`seed ${seed}\n`);
+    const proof = await proveIdempotency({
+      seed: Number(seed),
+      creates: Number(creates ?? (isQuick ? 300 : 10_000)),
+      kills: Number(kills ?? (isQuick ? 5 : 200)),
+      folder: mkdtempSync(join(folder, 'idempotency-')),
+      ...(store === undefined ? {} : { storeUrl: store }),
+      onKill: (count, ended) => {
+        if (count % 20 === 0) process.stdout.write(`${count} kills, ${ended} creates ended\n`);
+      },
+    });
+    return describeProof(proof);
+  },
+  'hung-upstream': () => measureHungUpstream(folder, isQuick),
+  overload: () => measureOverload(folder, isQuick),
+};
+
+if (only !== undefined && !(only in SCENARIOS))
+  throw new Error(`--only "${only}" is no scenario; there are ${Object.keys(SCENARIOS).join(', ')}.`);
+const tables: Table[] = [];
+const [loadBefore = 0] = loadavg();
+try {
+  for (const [name, run] of Object.entries(SCENARIOS)) {
+    if (only !== undefined && name !== only) continue;
+    const table = await run();
+    process.stdout.write(`${renderTerminal(table)}\n`);
+    tables.push(table);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+if (isQuick || only !== undefined) {
+  process.stdout.write('docs/reliability.md is written by a full run only.\n');
+} else {
+  const page = new URL('../docs/reliability.md', import.meta.url);
+  writeFileSync(page, renderReliability(tables, new Date().toISOString().slice(0, 10), loadBefore));
+  process.stdout.write('Wrote docs/reliability.md\n');
+}
+if (only === 'idempotency' && tables.some(({ findings }) => findings.some(({ isReached }) => !isReached)))
+  process.exitCode = 1;

@@ -1,0 +1,138 @@
+/**
+ * A process that sends calls at a fixed rate, whether or not the earlier ones are answered, and counts what came of them
+ * second by second. It takes jobs by message.
+ */
+import { connect, type Socket } from 'node:net';
+
+export interface SteadyJob {
+  port: number;
+  request: Buffer;
+  perSecond: number;
+  seconds: number;
+  /** So long a caller waits; then it closes its connection. */
+  patienceMs: number;
+}
+
+export interface SteadyResult {
+  /** By the second in which the answer came. */
+  answered: number[];
+  offered: number;
+  /** Answers that refuse, by status. */
+  refused: Record<string, number>;
+  refusedP50Ms: number;
+  refusedP99Ms: number;
+  answeredP50Ms: number;
+  answeredP99Ms: number;
+  /** No answer within the patience, or the connection broke. */
+  lost: number;
+  /** Not sent, since so many connections were open already. */
+  held: number;
+}
+
+const CONNECTIONS_MAX = 8000;
+const TICK_MS = 5;
+
+if (process.send !== undefined) {
+  process.on('message', (job: SteadyJob) => {
+    run(job).then((result) => process.send?.(result));
+  });
+  process.on('disconnect', () => process.exit());
+  process.send('ready');
+}
+
+async function run({ port, request, perSecond, seconds, patienceMs }: SteadyJob): Promise<SteadyResult> {
+  const startedMs = performance.now();
+  const answered: number[] = Array(seconds).fill(0);
+  const refused: Record<string, number> = {};
+  const answeredMs: number[] = [];
+  const refusedMs: number[] = [];
+  const free: Socket[] = [];
+  let offered = 0;
+  let open = 0;
+  let lost = 0;
+  let held = 0;
+
+  function call(): void {
+    offered++;
+    const socket = free.pop() ?? (open < CONNECTIONS_MAX ? openSocket() : null);
+    if (socket === null) {
+      held++;
+      return;
+    }
+    const sentMs = performance.now();
+    let text = '';
+    const timer = setTimeout(() => fail(), patienceMs);
+    const fail = () => {
+      end();
+      lost++;
+      socket.destroy();
+    };
+    const end = () => {
+      clearTimeout(timer);
+      socket.removeAllListeners('data');
+      socket.removeAllListeners('lost');
+    };
+    socket.once('lost', fail);
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      const headEnd = text.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
+      if (text.length < headEnd + 4 + length) return;
+      end();
+      const nowMs = performance.now();
+      const status = text.slice(9, 12);
+      if (status === '200') {
+        const second = Math.floor((nowMs - startedMs) / 1000);
+        if (second < seconds) answered[second] = (answered[second] ?? 0) + 1;
+        answeredMs.push(nowMs - sentMs);
+      } else {
+        refused[status] = (refused[status] ?? 0) + 1;
+        refusedMs.push(nowMs - sentMs);
+      }
+      if (/\r\nconnection: *close/i.test(text.slice(0, headEnd + 2))) socket.destroy();
+      else free.push(socket);
+    });
+    socket.write(request);
+  }
+
+  function openSocket(): Socket {
+    open++;
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      open--;
+      const index = free.indexOf(socket);
+      if (index >= 0) free.splice(index, 1);
+      socket.emit('lost');
+    });
+    return socket;
+  }
+
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const elapsedSeconds = Math.min((performance.now() - startedMs) / 1000, seconds);
+      while (offered < elapsedSeconds * perSecond) call();
+      if (elapsedSeconds < seconds) return;
+      clearInterval(timer);
+      setTimeout(resolve, patienceMs + 100);
+    }, TICK_MS);
+  });
+  for (const socket of free) socket.destroy();
+  return {
+    answered,
+    offered,
+    refused,
+    refusedP50Ms: findQuantile(refusedMs, 0.5),
+    refusedP99Ms: findQuantile(refusedMs, 0.99),
+    answeredP50Ms: findQuantile(answeredMs, 0.5),
+    answeredP99Ms: findQuantile(answeredMs, 0.99),
+    lost,
+    held,
+  };
+}
+
+function findQuantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+}
