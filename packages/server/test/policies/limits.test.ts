@@ -70,7 +70,7 @@ it('runs so many calls of a key at once, and refuses the next', async () => {
     return answerTrue(...exchange);
   });
   const headers = await makeKey({ concurrency: 2 });
-  const running = [pair.proxy.post(printOne(), headers), pair.proxy.post(printOne(), headers)];
+  const running = ['[[1]]', '[[2]]'].map((params) => pair.proxy.post(printOne({ params }), headers));
   await expect.poll(() => seen, PATIENT).toBe(2);
   const refused = await pair.proxy.post(printOne(), headers);
   expectError(refused, {
@@ -83,7 +83,7 @@ it('runs so many calls of a key at once, and refuses the next', async () => {
   });
   expect(refused.headers['retry-after']).toBe('1');
   // Another key is not held up.
-  const other = pair.proxy.post(printOne());
+  const other = pair.proxy.post(printOne({ params: '[[3]]' }));
   await expect.poll(() => seen, PATIENT).toBe(3);
   held.resolve();
   for (const answer of [...running, other]) expect((await answer).status).toBe(200);
