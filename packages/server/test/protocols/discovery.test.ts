@@ -136,7 +136,7 @@ describe('a question that is not answered', () => {
       if (body.includes('"common"')) await letGo.promise;
       return null;
     });
-    const answers = await Promise.all([call(READ), call(READ)]);
+    const answers = await Promise.all([call(READ), call({ ...READ, params: '[[1],["name"]]' })]);
     for (const { json } of answers) expect(json).toHaveProperty('result');
     expect(countAsked(gateway).version).toBe(1);
     expect(countSent(gateway, 'read')).toEqual({ jsonrpc: 2, json2: 0 });
