@@ -81,7 +81,10 @@ export function createServer(deps: ServerDeps): FastifyInstance {
 
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string;
-    const allowed = METHODS.filter((method) => app.hasRoute({ method, url: path }));
+    // What a route's own path is written with is no path: the router would throw.
+    const allowed = /[*:()]/.test(path)
+      ? []
+      : METHODS.filter((method) => app.hasRoute({ method, url: path }));
     const denial =
       allowed.length === 0
         ? NO_ROUTE

@@ -21,6 +21,8 @@ it.each([
   ['DELETE', '/nowhere'],
   ['GET', '/healthz/x'],
   ['GET', '/..%2f..%2fetc/passwd'],
+  ['GET', '/a*b'],
+  ['POST', '/:id(x'],
 ])('route_not_found: %s %s', async (method, path) => {
   const body = method === 'POST' ? printCall(pair.upstream.url) : undefined;
   const headers = { 'x-proxy-api': pair.proxy.key, 'content-type': 'application/json' };
