@@ -46,6 +46,9 @@ async function serve(
   // V8 lets 64 MiB of read buffers that nobody needs any more pile up before it looks at them: more than a long result
   // may add. The bound is derived from this flag (4 gives 16 MiB); the heap, which stands already, is not made smaller.
   setFlagsFromString('--scavenger-max-new-space-capacity-mb=4');
+  // What a start leaves behind can make V8 double the space for young objects, and each of its rounds of garbage is then
+  // twice as large for as long as the process lives: the space stays as it is.
+  setFlagsFromString('--semi-space-growth-factor=1');
   const app = await createApp({ settings, version, ...joined });
   const url = await app.listen().catch(async (error: unknown) => {
     // Connections to a store would keep the process.

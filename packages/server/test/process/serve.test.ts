@@ -218,10 +218,8 @@ it('takes a body in chunks of one byte for little more memory than its bytes', {
   expect(readPeakMib(server) - before).toBeLessThan(100);
 });
 
-// V8 collects when it likes, and the peak of one run may have its garbage in it: what is really held shows in each run.
 it('is neither filled nor held up by an answer in chunks of one byte', {
   timeout: 30_000,
-  retry: 6,
 }, async () => {
   const server = await start();
   const key = await readKey(server);
