@@ -13,7 +13,6 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { openConnection, printPost } from '../security/connection.ts';
 import { makeFolder, type Program, runProgram, type Server, startProgram, startServer } from './program.ts';
 
 const KEY = /\bep_\w+/;
@@ -178,66 +177,6 @@ it('goes on serving where nobody takes its log any more', async () => {
   for (let count = 0; count < 3; count++) expect((await call(server, key)).status).toBe(200);
   await stop(server);
 });
-
-it('refuses a body of 33 MiB without taking memory for it', async () => {
-  const server = await start();
-  const key = await readKey(server);
-  await call(server, key);
-  const before = readPeakMib(server);
-  const body = Buffer.alloc(33 * 1024 ** 2, ' ');
-  const headers = { 'content-type': 'application/json' };
-  for (const name of ['ep_bad', key]) {
-    const answer = await send(`${server.url}/api/erp/execute`, {
-      method: 'POST',
-      headers: { ...headers, 'x-proxy-api': name },
-      body,
-    });
-    expect(answer.status).toBe(name === key ? 413 : 401);
-  }
-  expect(readPeakMib(server) - before).toBeLessThan(24);
-});
-
-/** In chunks of one byte each: six bytes on the wire, and an object in memory if nobody minds. */
-function printTinyChunks(text: string): string {
-  return `${text.replace(/./gs, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;
-}
-
-it('takes a body in chunks of one byte for little more memory than its bytes', {
-  timeout: 30_000,
-}, async () => {
-  const server = await start();
-  const key = await readKey(server);
-  await call(server, key);
-  const before = readPeakMib(server);
-  const text = 'x'.repeat(1024 ** 2);
-  const body = JSON.stringify(makeCall(upstream.url, { keyword: { text } }));
-  const lines = [`x-proxy-api: ${key}`, 'content-type: application/json', 'transfer-encoding: chunked'];
-  const connection = openConnection(server.url, printPost(lines, printTinyChunks(body)));
-  expect((await connection.next(20_000))?.body.toString()).toContain('"result":7');
-  connection.socket.destroy();
-  expect(readPeakMib(server) - before).toBeLessThan(100);
-});
-
-it('is neither filled nor held up by an answer in chunks of one byte', {
-  timeout: 30_000,
-}, async () => {
-  const server = await start();
-  const key = await readKey(server);
-  await call(server, key);
-  const before = readPeakMib(server);
-  const fault = `{"jsonrpc":"2.0","id":1,"error":{"message":"${'x'.repeat(2 * 1024 ** 2)}"}}`;
-  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
-  script = (socket) => {
-    socket.write(head + printTinyChunks(fault));
-  };
-  expect((await call(server, key)).body.toString()).toContain('"type":"upstream_error"');
-  expect(readPeakMib(server) - before).toBeLessThan(100);
-});
-
-/** The most memory that the process has held so far (proc(5), VmHWM). */
-function readPeakMib({ pid }: Server): number {
-  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-}
 
 it('ends well where it is stopped the moment it listens, or before', async () => {
   const options = { folder };

@@ -1,0 +1,88 @@
+/** Promises of the running program about its memory: what a caller or an upstream sends does not fill it. */
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { send } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type Script,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { openConnection, printPost } from '../security/connection.ts';
+import { makeFolder, type Server, startServer } from './program.ts';
+
+let server: Server;
+let upstream: ScriptedUpstream;
+let script: Script;
+let key: string;
+beforeEach(async () => {
+  script = (socket) => answerLikeOdoo(socket, printResult('7'));
+  upstream = await startUpstream((...args) => script(...args));
+  server = await startServer([`--egress.allow=${upstream.url}`], { folder: makeFolder() });
+  key = (await server.waitFor(/\bep_\w+/))[0];
+  expect((await call()).status).toBe(200);
+});
+afterEach(() => upstream.close());
+
+const HEADERS = { 'content-type': 'application/json' };
+
+function call() {
+  return send(`${server.url}/api/erp/execute`, {
+    method: 'POST',
+    headers: { ...HEADERS, 'x-proxy-api': key },
+    body: JSON.stringify(makeCall(upstream.url)),
+  });
+}
+
+it('refuses a body of 33 MiB without taking memory for it', async () => {
+  const before = readPeakMib();
+  const body = Buffer.alloc(33 * 1024 ** 2, ' ');
+  for (const name of ['ep_bad', key]) {
+    const answer = await send(`${server.url}/api/erp/execute`, {
+      method: 'POST',
+      headers: { ...HEADERS, 'x-proxy-api': name },
+      body,
+    });
+    expect(answer.status).toBe(name === key ? 413 : 401);
+  }
+  expect(readPeakMib() - before).toBeLessThan(24);
+});
+
+/** In chunks of one byte each: six bytes on the wire, and an object in memory if nobody minds. */
+function printTinyChunks(text: string): string {
+  return `${text.replace(/./gs, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;
+}
+
+it('takes a body in chunks of one byte for little more memory than its bytes', {
+  timeout: 30_000,
+}, async () => {
+  const before = readPeakMib();
+  const text = 'x'.repeat(1024 ** 2);
+  const body = JSON.stringify(makeCall(upstream.url, { keyword: { text } }));
+  const lines = [`x-proxy-api: ${key}`, 'content-type: application/json', 'transfer-encoding: chunked'];
+  const connection = openConnection(server.url, printPost(lines, printTinyChunks(body)));
+  expect((await connection.next(20_000))?.body.toString()).toContain('"result":7');
+  connection.socket.destroy();
+  expect(readPeakMib() - before).toBeLessThan(100);
+});
+
+it('is neither filled nor held up by an answer in chunks of one byte', {
+  timeout: 30_000,
+}, async () => {
+  const before = readPeakMib();
+  const fault = `{"jsonrpc":"2.0","id":1,"error":{"message":"${'x'.repeat(2 * 1024 ** 2)}"}}`;
+  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+  script = (socket) => {
+    socket.write(head + printTinyChunks(fault));
+  };
+  expect((await call()).body.toString()).toContain('"type":"upstream_error"');
+  expect(readPeakMib() - before).toBeLessThan(100);
+});
+
+/** The most memory that the process has held so far (proc(5), VmHWM). */
+function readPeakMib(): number {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
