@@ -88,7 +88,7 @@ export function parseBody(bytes: Uint8Array): Body | Denial {
     document = readDocument(bytes);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return new Denial('parse_error', `The body is not valid JSON: ${error.message}.`);
+    return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
   }
   if (document.depth > DEPTH_MAX) {
     return invalid('', `The body is nested more than ${DEPTH_MAX} levels deep, which Odoo cannot read.`);

@@ -99,7 +99,7 @@ export function readDocument(bytes: Uint8Array): JsonDocument {
         continue value;
       }
       if (next !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-        throw new JsonSyntaxError(at, `"," or "${inObject ? '}' : ']'}" is expected`);
+        throw new JsonSyntaxError(at, explainMissing(`"," or "${inObject ? '}' : ']'}"`, at, length));
       }
       inObject = stack[--depth] === 1;
       at++;
@@ -121,10 +121,11 @@ function noteMember(bytes: Uint8Array, nameStart: number, start: number, end: nu
 /** Returns the index of the member's value. */
 function checkName(bytes: Uint8Array, start: number, length: number): number {
   if (start >= length || bytes[start] !== QUOTE) {
-    throw new JsonSyntaxError(start, "a member's name in double quotes is expected");
+    throw new JsonSyntaxError(start, explainMissing("a member's name in double quotes", start, length));
   }
   const colon = skipWhiteSpace(bytes, checkString(bytes, start + 1, length), length);
-  if (colon >= length || bytes[colon] !== COLON) throw new JsonSyntaxError(colon, '":" is expected');
+  if (colon >= length || bytes[colon] !== COLON)
+    throw new JsonSyntaxError(colon, explainMissing('":"', colon, length));
   return skipWhiteSpace(bytes, colon + 1, length);
 }
 
@@ -135,7 +136,10 @@ function growStack(stack: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function explainMissingValue(bytes: Uint8Array, at: number): string {
-  if (at >= bytes.length) return 'the text ends where a value is expected';
   if (at === 0 && bytes[0] === BOM_START) return 'a byte order mark may not stand here';
-  return 'a value is expected';
+  return explainMissing('a value', at, bytes.length);
+}
+
+function explainMissing(what: string, at: number, length: number): string {
+  return at >= length ? `the text ends where ${what} is expected` : `${what} is expected`;
 }

@@ -34,8 +34,19 @@ it.each([
   ['an overlong UTF-8 form', Buffer.from([0x7b, 0x22, 0xc0, 0xaf, 0x22, 0x3a, 0x31, 0x7d])],
   ['a surrogate in UTF-8', Buffer.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d])],
 ])('parse_error: %s', (_name, body) =>
-  expectRefused(body, { code: -32700, type: 'parse_error', says: /not valid JSON/ }),
+  expectRefused(body, {
+    code: -32700,
+    type: 'parse_error',
+    says: /^The body is not valid JSON at byte \d+: [^.]+\.$/,
+  }),
 );
+
+it('parse_error says that the text is cut off', async () => {
+  const { body } = await pair.proxy.post('{"id":1,');
+  expect(JSON.parse(body.toString()).error.message).toBe(
+    "The body is not valid JSON at byte 8: the text ends where a member's name in double quotes is expected.",
+  );
+});
 
 it('parse_error shows nothing of the body', async () => {
   const { body } = await pair.proxy.post('{"api_key":"do-not-show"!');
