@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { takeAnswer } from '../take-answer.ts';
 import { startCaller } from './caller.ts';
-import { writeHead, writePiece } from './framing.ts';
+import { writeForEver, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, startPair } from './pair.ts';
 
 /** Sends a byte every few milliseconds, without end. */
@@ -68,12 +68,7 @@ describe('a caller that does not take its answer', () => {
   const sendForEver: Script = async (socket) => {
     writeHead(socket, 'close', 0);
     writePiece(socket, 'close', `${ODOO_HEAD}"`);
-    const piece = Buffer.alloc(64 * 1024, 'x');
-    while (!socket.destroyed) {
-      if (!socket.write(piece)) {
-        await new Promise<unknown>((resolve) => socket.once('drain', resolve).once('close', resolve));
-      }
-    }
+    await writeForEver(socket);
   };
 
   test('is cut off in the middle of a result, and its upstream with it', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { makeCall } from '../scripted-upstream.ts';
 import { takeAnswer, unpack } from '../take-answer.ts';
 import { startCaller } from './caller.ts';
-import { type Framing, writeEnd, writeHead, writePiece } from './framing.ts';
+import { type Framing, waitForRoom, writeEnd, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, OUR_HEAD, startPair } from './pair.ts';
 
 describe.each<Framing>(['length', 'chunked', 'close'])('an answer framed by %s', (framing) => {
@@ -111,7 +111,7 @@ describe('a caller that does not read', () => {
         written++;
         // Bytes that hardly pack: else nothing would fill up.
         const piece = randomBytes((PIECE_BYTES / 4) * 3).toString('base64');
-        if (!socket.write(piece)) await new Promise((resolve) => socket.once('drain', resolve));
+        if (!socket.write(piece)) await waitForRoom(socket);
       }
       socket.end('"}');
     });
