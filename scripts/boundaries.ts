@@ -86,8 +86,7 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/cli/apply/**`,
     allow: [
       '../../config/nearest.ts',
-      '../../egress/base-url.ts',
-      '../../instances/members.ts',
+      '../../instances/{members,redirection}.ts',
       '../../policy/parse.ts',
       CONTRACT,
       'yaml',
