@@ -85,7 +85,7 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/cli/apply/**`,
     allow: [
-      '../../config/nearest.ts',
+      '../../config/{explain-yaml-error,nearest}.ts',
       '../../instances/{members,redirection}.ts',
       '../../policy/parse.ts',
       CONTRACT,
