@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { expectWithin } from '../expect-within.ts';
+import type { Pair } from '../pair.ts';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { takeAnswer } from '../take-answer.ts';
 import { startCaller } from './caller.ts';
@@ -27,15 +29,17 @@ describe('an upstream that trickles', () => {
     ['a long result', {}],
     ['a long result that is packed', { 'accept-encoding': 'br' }],
   ])('is cut off, and its caller with it: %s', async (_, headers) => {
-    const { proxy, upstream } = await startPair(trickle(`${ODOO_HEAD}"${'x'.repeat(20_000)}`, 10_000_000));
-    const startedMs = performance.now();
-    const caller = startCaller(proxy, makeCall(upstream.url), { headers: { ...ONE_SECOND, ...headers } });
-    expect(await caller.ended).toBe('reset');
-    expect(performance.now() - startedMs).toBeGreaterThan(950);
-    expect(performance.now() - startedMs).toBeLessThan(1_500);
-    expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: false });
-    await expect.poll(() => upstream.sockets.size).toBe(0);
-    await expect.poll(() => proxy.log).toMatchObject([{ msg: 'call', outcome: 'timeout' }]);
+    const script = trickle(`${ODOO_HEAD}"${'x'.repeat(20_000)}`, 10_000_000);
+    const cutOff = async ({ proxy, upstream }: Pair) => {
+      const startedMs = performance.now();
+      const caller = startCaller(proxy, makeCall(upstream.url), { headers: { ...ONE_SECOND, ...headers } });
+      expect(await caller.ended).toBe('reset');
+      expect(performance.now() - startedMs).toBeGreaterThan(950);
+      expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: false });
+      await expect.poll(() => upstream.sockets.size).toBe(0);
+      await expect.poll(() => proxy.log).toMatchObject([{ msg: 'call', outcome: 'timeout' }]);
+    };
+    await expectWithin(1_500, cutOff, () => startPair(script));
   });
 
   const stallPacked: Script = (socket) => {
@@ -82,7 +86,7 @@ describe('a caller that does not take its answer', () => {
 
   test('is cut off within seconds though all of it is there', async () => {
     // Time enough for a busy machine to have the answers whole: a call that ends by its time has a short one.
-    const settings = { 'upstream.timeoutMs': '2000' };
+    const settings = { 'upstream.timeoutMs': '6000' };
     const cutOff = async (size: number) => {
       const { proxy, upstream } = await startPair(sendLarge, { settings });
       const call = makeCall(upstream.url);
@@ -90,13 +94,13 @@ describe('a caller that does not take its answer', () => {
       const caller = startCaller(proxy, calls, { isPaused: true });
       for (let more = 12; more > size; more--) caller.send(calls);
       await expect.poll(() => readInFlight(proxy.url)).not.toBe('0');
-      await expect.poll(() => readInFlight(proxy.url), { timeout: 10_000 }).toBe('0');
+      await expect.poll(() => readInFlight(proxy.url), { timeout: 20_000 }).toBe('0');
       caller.socket.resume();
       expect(await caller.ended).toBe('reset');
     };
     // A batch, and single calls on one connection.
     await Promise.all([cutOff(12), cutOff(1)]);
-  });
+  }, 40_000);
 
   test('does not hold up a stop', async () => {
     const { proxy, upstream } = await startPair(sendLarge);
