@@ -87,6 +87,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../../config/{explain-yaml-error,nearest}.ts',
       '../../instances/{members,redirection}.ts',
+      '../../keys/key-name.ts',
       '../../policy/parse.ts',
       CONTRACT,
       'yaml',
