@@ -72,7 +72,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../{app,services}.ts',
       '../{admin,audit,config,egress,instances,keys,observe,policy,stores}/*',
-      '../execute/{base-url,denial,explain}.ts',
+      '../execute/explain.ts',
       '../odoo/jsonrpc.ts',
       './apply/*',
       CONTRACT,
