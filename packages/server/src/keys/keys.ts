@@ -136,7 +136,7 @@ export async function createKeys({
 
   function renew({ key: { id } }: Client): Awaitable<Client | KeyRefusal> {
     const known = cache.find(id);
-    if (known !== undefined) return judge(known.client);
+    if (known !== undefined) return judgeFound(known, id);
     const found = cache.load(id);
     return found instanceof Promise ? found.then((key) => judgeFound(key, id)) : judgeFound(found, id);
   }
