@@ -5,6 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import { expectWithin } from '../expect-within.ts';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
+import { readInFlight } from '../read-in-flight.ts';
 import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
 import { printCall, waitFor } from './expectations.ts';
 
@@ -80,7 +81,7 @@ it('breaks off, after the grace time, an answer that is on its way', async () =>
   pair = await start((socket) => {
     socket.write('HTTP/1.0 200 OK\r\n\r\n');
     socket.write(printResult(`"${'x'.repeat(50_000)}`));
-  }, 100);
+  }, 1_000);
   const running = pair.proxy.post(printCall(pair.upstream.url));
   running.catch(() => {});
   await waitFor(() => pair.upstream.requests.length === 1);
@@ -109,7 +110,7 @@ function sendHalf(): { socket: Socket; read: () => string } {
 it('does not wait, after the grace time, for a client that is still sending', async () => {
   pair = await start(answerLate, 100);
   const client = sendHalf();
-  await sleep(50);
+  await waitFor(async () => (await readInFlight(pair.proxy.url)) === 1);
   const before = performance.now();
   await stop();
   expect(performance.now() - before).toBeLessThan(2000);

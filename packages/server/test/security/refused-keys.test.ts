@@ -3,6 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { generateKey } from '../../src/keys/format.ts';
 import { expectWithin } from '../expect-within.ts';
 import { type HttpAnswer, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import { readInFlight } from '../read-in-flight.ts';
 import { openConnection, printPost } from './connection.ts';
 
 let proxy: RunningProxy;
@@ -106,11 +107,9 @@ it('does not hold on to a caller that left while it was made to wait', async () 
   await start();
   const line = ['x-proxy-api: bad', 'x-forwarded-for: 192.0.2.1', 'content-length: 0'];
   const waiting = Array.from({ length: 40 }, () => openConnection(proxy.url, printPost(line)));
-  const readInFlight = async () =>
-    Number(/requests_in_flight (\d+)\n/.exec((await send(`${proxy.url}/metrics`)).body.toString())?.[1]);
-  await expect.poll(readInFlight).toBeGreaterThanOrEqual(20);
+  await expect.poll(() => readInFlight(proxy.url)).toBeGreaterThanOrEqual(20);
   for (const { socket } of waiting) socket.destroy();
-  await expect.poll(readInFlight).toBe(0);
+  await expect.poll(() => readInFlight(proxy.url)).toBe(0);
 });
 
 it('calls that are refused count in the metrics', async () => {

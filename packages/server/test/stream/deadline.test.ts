@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { expectWithin } from '../expect-within.ts';
 import type { Pair } from '../pair.ts';
+import { readInFlight } from '../read-in-flight.ts';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { takeAnswer } from '../take-answer.ts';
 import { startCaller } from './caller.ts';
@@ -93,8 +94,8 @@ describe('a caller that does not take its answer', () => {
       const calls = size === 1 ? call : Array.from({ length: size }, () => call);
       const caller = startCaller(proxy, calls, { isPaused: true });
       for (let more = 12; more > size; more--) caller.send(calls);
-      await expect.poll(() => readInFlight(proxy.url)).not.toBe('0');
-      await expect.poll(() => readInFlight(proxy.url), { timeout: 20_000 }).toBe('0');
+      await expect.poll(() => readInFlight(proxy.url)).not.toBe(0);
+      await expect.poll(() => readInFlight(proxy.url), { timeout: 20_000 }).toBe(0);
       caller.socket.resume();
       expect(await caller.ended).toBe('reset');
     };
@@ -128,8 +129,3 @@ test('a stop lets a caller that reads have the whole of an answer that is there'
   await caller.ended;
   expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: true });
 });
-
-async function readInFlight(url: string): Promise<string | undefined> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return /^erp_proxy_requests_in_flight (\d+)$/m.exec(text)?.[1];
-}
