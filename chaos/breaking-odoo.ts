@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createRandom } from '../packages/server/src/limits/gate/seeded-random.fixture.ts';
+import { readMessage } from './http-message.ts';
 
 const FATES = {
   /** The connection is closed before anything of the request is read. */
@@ -38,7 +39,7 @@ async function serve(seed: number): Promise<void> {
     record.fates[fate] = (record.fates[fate] ?? 0) + 1;
     socket.on('error', () => {});
     if (fate === 'closedUnread') socket.destroy();
-    else readRequest(socket, (body) => meet(fate, socket, body));
+    else readMessage(socket, (_, body) => meet(fate, socket, body));
   });
 
   function meet(fate: Fate, socket: Socket, body: string): void {
@@ -71,17 +72,6 @@ function drawFate(share: number): Fate {
     if (rest < 0) return fate as Fate;
   }
   return 'answered';
-}
-
-function readRequest(socket: Socket, take: (body: string) => void): void {
-  let text = '';
-  socket.on('data', (bytes) => {
-    text += bytes.toString('latin1');
-    const headEnd = text.indexOf('\r\n\r\n');
-    if (headEnd < 0) return;
-    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
-    if (text.length >= headEnd + 4 + length) take(text.slice(headEnd + 4));
-  });
 }
 
 function readMarker(body: string): string | null {

@@ -1,6 +1,7 @@
 /** A process that looks like an Odoo with so many workers: what comes while all of them work waits, as in its socket's backlog. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { readMessage } from './http-message.ts';
 
 const BODY = '{"jsonrpc": "2.0", "id": 1, "result": [{"id": 1, "name": "Azure Interior"}]}';
 const ANSWER = `HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\nConnection: close\r\n\r\n${BODY}`;
@@ -23,13 +24,7 @@ async function serve(workers: number, workMs: number): Promise<void> {
   };
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => {});
-    let text = '';
-    socket.on('data', (bytes) => {
-      text += bytes.toString('latin1');
-      const headEnd = text.indexOf('\r\n\r\n');
-      if (headEnd < 0) return;
-      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
-      if (text.length < headEnd + 4 + length) return;
+    readMessage(socket, () => {
       waiting.push(socket);
       work();
     });

@@ -3,6 +3,7 @@
  * second by second. It takes jobs by message.
  */
 import { connect, type Socket } from 'node:net';
+import { readMessage } from './http-message.ts';
 
 export interface SteadyJob {
   port: number;
@@ -60,7 +61,6 @@ async function run({ port, request, perSecond, seconds, patienceMs }: SteadyJob)
       return;
     }
     const sentMs = performance.now();
-    let text = '';
     const timer = setTimeout(() => fail(), patienceMs);
     const fail = () => {
       end();
@@ -73,15 +73,10 @@ async function run({ port, request, perSecond, seconds, patienceMs }: SteadyJob)
       socket.removeAllListeners('lost');
     };
     socket.once('lost', fail);
-    socket.on('data', (bytes) => {
-      text += bytes.toString('latin1');
-      const headEnd = text.indexOf('\r\n\r\n');
-      if (headEnd < 0) return;
-      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
-      if (text.length < headEnd + 4 + length) return;
+    readMessage(socket, (head) => {
       end();
       const nowMs = performance.now();
-      const status = text.slice(9, 12);
+      const status = head.slice(9, 12);
       if (status === '200') {
         const second = Math.floor((nowMs - startedMs) / 1000);
         if (second < seconds) answered[second] = (answered[second] ?? 0) + 1;
@@ -90,7 +85,7 @@ async function run({ port, request, perSecond, seconds, patienceMs }: SteadyJob)
         refused[status] = (refused[status] ?? 0) + 1;
         refusedMs.push(nowMs - sentMs);
       }
-      if (/\r\nconnection: *close/i.test(text.slice(0, headEnd + 2))) socket.destroy();
+      if (/\r\nconnection: *close/i.test(head)) socket.destroy();
       else free.push(socket);
     });
     socket.write(request);

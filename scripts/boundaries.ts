@@ -72,7 +72,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../{app,services}.ts',
       '../{admin,audit,config,egress,instances,keys,observe,policy,stores}/*',
-      '../execute/{base-url,denial,explain}.ts',
+      '../execute/explain.ts',
       '../odoo/jsonrpc.ts',
       './apply/*',
       CONTRACT,
@@ -85,9 +85,9 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/cli/apply/**`,
     allow: [
-      '../../config/nearest.ts',
-      '../../egress/base-url.ts',
-      '../../instances/members.ts',
+      '../../config/{explain-yaml-error,nearest}.ts',
+      '../../instances/{members,redirection}.ts',
+      '../../keys/key-name.ts',
       '../../policy/parse.ts',
       CONTRACT,
       'yaml',

@@ -1,8 +1,7 @@
 /** `doctor`: checks step by step whether the proxy can work with an Odoo server, and says what to do where it cannot. */
+import { parseBaseUrl } from '../egress/base-url.ts';
 import { createEgressDispatcher, type EgressDispatcher, type EgressFailure } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
-import { readBaseUrl } from '../execute/base-url.ts';
-import { Denial } from '../execute/denial.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
 import { explainPolicyFaults } from '../services.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
@@ -64,12 +63,8 @@ async function readCredentials({ option, readInput }: CommandInput): Promise<Cre
 
 async function examine(input: CommandInput, credentials: Credentials | null): Promise<Check[]> {
   const { settings } = input;
-  const base = readBaseUrl(input.arguments[0] as string);
-  if (base instanceof Denial) {
-    return [
-      { name: 'url', state: 'failed', text: base.message.replace('`erp_instance.url`', 'The address') },
-    ];
-  }
+  const base = parseBaseUrl(input.arguments[0] as string);
+  if ('fault' in base) return [{ name: 'url', state: 'failed', text: `The address ${base.fault}.` }];
   const checks: Check[] = [{ name: 'url', state: 'ok', text: base.origin + base.pathPrefix }];
   const { policy, faults } = parseEgressPolicy(settings.egress.allow);
   if (faults.length > 0) throw new CommandError(explainPolicyFaults(faults).join('\n'));

@@ -28,7 +28,7 @@ export const vaultResealCommand: Command = {
       if (input.isSet('json')) printJson(input, { resealed });
       else
         input.print(
-          resealed === 0 ? 'All is sealed under the master key.\n' : `${resealed} instances were resealed.\n`,
+          resealed === 0 ? 'All is sealed under the master key.\n' : `Instances sealed again: ${resealed}.\n`,
         );
       return 0;
     }),

@@ -143,7 +143,7 @@ test.each([
   [
     'broken quotes',
     'log:\n  level: "info',
-    'erp-proxy.yaml:2: this is not valid YAML (MISSING_CHAR); check indentation, quotes and brackets',
+    'erp-proxy.yaml:2: this is not valid YAML (MISSING_CHAR): is the file whole? Check indentation, quotes and brackets',
   ],
   [
     'a map as a value',

@@ -2,7 +2,8 @@
  * Reads settings from the text of a YAML file, each with its line. Knows the shape of the file (groups of settings,
  * and settings in none), not where it lies.
  */
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLParseError } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { explainYamlError } from './explain-yaml-error.ts';
 import { type Reading, reportUnknownName } from './given.ts';
 import { findSetting, GROUP_NAMES, isSettingName, SETTING_NAMES, splitName } from './names.ts';
 import type { SettingName } from './schema.ts';
@@ -78,18 +79,4 @@ function readPlainValue(node: Node | null): unknown {
   if (isScalar(node)) return node.value;
   if (!isSeq<Node | null>(node)) return undefined;
   return node.items.every((item) => isScalar(item)) ? node.items.map((item) => item.value) : undefined;
-}
-
-/** The parser's own texts quote the file, which may hold secrets. */
-function explainYamlError({ code }: YAMLParseError): string {
-  switch (code) {
-    case 'DUPLICATE_KEY':
-      return 'this name stands twice in its group; keep one';
-    case 'TAB_AS_INDENT':
-      return 'lines are indented with spaces, not with tabs';
-    case 'MULTIPLE_DOCS':
-      return 'the file must be one YAML document; remove the line ---';
-    default:
-      return `this is not valid YAML (${code}); check indentation, quotes and brackets`;
-  }
 }

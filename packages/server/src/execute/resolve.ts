@@ -1,4 +1,5 @@
 /** Step: from what a call names to the server it runs on. Refuses addresses that the operator does not allow. */
+import type { BaseUrl } from '../egress/base-url.ts';
 import type { EgressDispatcher, EgressTrust } from '../egress/dispatcher.ts';
 import type { Instance, Instances } from '../instances/instances.ts';
 import { VaultError } from '../instances/vault.ts';
@@ -10,12 +11,7 @@ import type { Call, InstanceAddress } from './parse.ts';
 import { denyEgress } from './upstream-denials.ts';
 
 /** A server's address. */
-export interface ServerAddress {
-  /** Scheme, host and port, as URL.origin prints them. */
-  origin: string;
-  /** What the server's paths begin with; empty or beginning with a slash, never ending with one. */
-  pathPrefix: string;
-}
+export type ServerAddress = BaseUrl;
 
 /** The server, database and credentials of a call, judged as far as they can be without asking DNS. */
 export interface Target extends ServerAddress {

@@ -12,9 +12,9 @@ import { buildDocPageRequest, buildJson2Request } from '../odoo/json2-request.ts
 import { matchResultHead } from '../odoo/jsonrpc.ts';
 import type { Signature } from '../odoo/signature.ts';
 import { JSON2_SINCE, readJsonrpcVersion, readMajor, VERSION_BODY } from '../odoo/version.ts';
+import { AskedOnce, GAVE_UP, type Kept } from './asked-once.ts';
 import type { MethodCall } from './limit.ts';
 import type { Target } from './resolve.ts';
-import { GAVE_UP, type Kept, SharedCache } from './shared-cache.ts';
 import { nameDatabase, nameServer } from './target-names.ts';
 import { isRouteMissing } from './upstream-status.ts';
 
@@ -75,18 +75,18 @@ const ENVELOPES: ReadonlySet<string> = new Set(['result', 'error', 'empty']);
 
 export class Servers {
   readonly #options: ServersOptions;
-  readonly #protocols: SharedCache<Protocols | Unanswered>;
-  readonly #docPages: SharedCache<DocPage>;
-  readonly #users: SharedCache<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>;
+  readonly #protocols: AskedOnce<Protocols | Unanswered>;
+  readonly #docPages: AskedOnce<DocPage>;
+  readonly #users: AskedOnce<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>;
   /** Calls that a server has taken otherwise than we thought; they go over /jsonrpc for a while. */
-  readonly #mistaken: SharedCache<true>;
+  readonly #mistaken: AskedOnce<true>;
 
   constructor(options: ServersOptions) {
     this.#options = options;
-    this.#protocols = new SharedCache(ENTRIES_MAX, options.nowMs);
-    this.#docPages = new SharedCache(PARAMETERS_MAX, options.nowMs, weighPage);
-    this.#users = new SharedCache(ENTRIES_MAX * 10, options.nowMs);
-    this.#mistaken = new SharedCache(ENTRIES_MAX, options.nowMs);
+    this.#protocols = new AskedOnce(ENTRIES_MAX, options.nowMs);
+    this.#docPages = new AskedOnce(PARAMETERS_MAX, options.nowMs, weighPage);
+    this.#users = new AskedOnce(ENTRIES_MAX * 10, options.nowMs);
+    this.#mistaken = new AskedOnce(ENTRIES_MAX, options.nowMs);
   }
 
   /** What the server speaks; one probe per server at a time. */

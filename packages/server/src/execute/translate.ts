@@ -10,12 +10,12 @@ import { buildJson2Request, isApiKeyShaped } from '../odoo/json2-request.ts';
 import { chooseResultShape, type ResultShape } from '../odoo/json2-result.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
 import { findSignature } from '../odoo/signatures.ts';
+import { GAVE_UP } from './asked-once.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { MethodCall } from './limit.ts';
 import type { Target } from './resolve.ts';
 import type { Protocols, Servers, Unanswered } from './servers.ts';
-import { GAVE_UP } from './shared-cache.ts';
 import { denyEnded, denyFailure } from './upstream-denials.ts';
 import { denyStatus } from './upstream-status.ts';
 

@@ -1,6 +1,6 @@
 /** What becomes of an opened instance when an operator, or key care, changes it. Pure. */
-import { parseBaseUrl } from '../egress/base-url.ts';
 import { type Changes, checkTogether, InstanceFault } from './members.ts';
+import { findRedirection } from './redirection.ts';
 import type { Body } from './row.ts';
 import type { PendingKey } from './views.ts';
 
@@ -15,16 +15,13 @@ export interface KeyChange {
 
 /** Throws an {@link InstanceFault}. What was known of a key goes with it. */
 export function applyChanges(opened: Body, { key_expires_at, ...members }: Changes): Body {
-  const isMoved = members.url !== undefined && !isSameServer(members.url, opened.url);
-  if (isMoved && members.api_key === undefined) {
-    const message = 'is that of another server, where the stored key must not go: give `api_key` with it';
-    throw new InstanceFault([{ path: 'url', message }]);
-  }
-  const widened = findWidened(opened, members);
-  if (widened !== null && members.api_key === undefined) {
-    const message =
-      'lets the stored key go to a server that it could not go to before: give `api_key` with it';
-    throw new InstanceFault([{ path: widened, message }]);
+  const redirection = findRedirection(opened, members);
+  const isMoved = redirection === 'url';
+  if (redirection !== null && members.api_key === undefined) {
+    const message = isMoved
+      ? 'is that of another server, where the stored key must not go: give `api_key` with it'
+      : 'lets the stored key go to a server that it could not go to before: give `api_key` with it';
+    throw new InstanceFault([{ path: redirection, message }]);
   }
   checkTogether({ ...opened, ...members });
   const isNewKey = isMoved || (members.api_key !== undefined && members.api_key !== opened.api_key);
@@ -54,20 +51,6 @@ export function applyKeyChange(
 /** As an operator gives it: null where nobody knows. */
 export function describeExpiry(expiresAt: number | null): Pick<Body, 'key_expires_at' | 'is_expiry_known'> {
   return { key_expires_at: expiresAt, is_expiry_known: expiresAt !== null };
-}
-
-/** The member by which another server could pass for the instance's own; null where there is none. */
-function findWidened(
-  opened: Body,
-  { certificates, allow_private }: Pick<Changes, 'certificates' | 'allow_private'>,
-): 'certificates' | 'allow_private' | null {
-  if (certificates !== undefined && certificates !== opened.certificates) return 'certificates';
-  return allow_private === true && !opened.allow_private ? 'allow_private' : null;
-}
-
-/** However the two are written. */
-function isSameServer(one: string, other: string): boolean {
-  return JSON.stringify(parseBaseUrl(one)) === JSON.stringify(parseBaseUrl(other));
 }
 
 /** An operator has put a key in place of both: the second one is to be removed at Odoo, unless it is this very key. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import type { InstanceInput } from '@erp-proxy/contract';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
 import { openMemoryStore } from '../stores/memory.ts';
 import type { Store } from '../stores/ports.ts';
@@ -312,6 +312,16 @@ describe('finding', () => {
     const second = await instances.find('prod');
     expect(second).not.toBe(first);
     expect(second?.trust).toEqual(first?.trust);
+  });
+
+  test('asks the store once for a name that nothing has, and finds it when another replica has stored it', async () => {
+    const world = makeWorld();
+    const [here, there] = [await start(world), await start(world)];
+    const asked = vi.spyOn(world.store.instances, 'findByName');
+    for (let times = 0; times < 100; times++) expect(await here.find('prod')).toBeNull();
+    expect(asked).toHaveBeenCalledTimes(1);
+    await there.add(PROD);
+    expect((await here.find('prod'))?.apiKey).toBe(API_KEY);
   });
 
   test('goes on while the store is away, for what is known', async () => {

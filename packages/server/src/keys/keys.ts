@@ -24,14 +24,12 @@ import type {
   StoredKey,
 } from '../stores/ports.ts';
 import { generateKey, parseKey } from './format.ts';
+import { isKeyName, KEY_NAME_RULE } from './key-name.ts';
 import { createLastUsed } from './last-used.ts';
 import { readStoredPolicy } from './stored-policy.ts';
 
 /** About 5 MB when full; a key beyond costs one store lookup and one HMAC a call. */
 const CACHED_KEYS_MAX = 10_000;
-const NAME_LENGTH_MAX = 200;
-/** Control and format characters, halves of characters, line ends: what makes one name look like another. */
-const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 const HASH_SECRET_LENGTH_MIN = 32;
 /** An unknown id is compared with this, so that it takes as long as a wrong secret. */
 const NO_HASH = new Uint8Array(32);
@@ -138,7 +136,7 @@ export async function createKeys({
 
   function renew({ key: { id } }: Client): Awaitable<Client | KeyRefusal> {
     const known = cache.find(id);
-    if (known !== undefined) return judge(known.client);
+    if (known !== undefined) return judgeFound(known, id);
     const found = cache.load(id);
     return found instanceof Promise ? found.then((key) => judgeFound(key, id)) : judgeFound(found, id);
   }
@@ -268,11 +266,7 @@ function hashSecretOf(secret: string, hashKey: KeyObject): Uint8Array {
 }
 
 function checkName(name: string): void {
-  if (name.trim() === '' || name.length > NAME_LENGTH_MAX || UNPRINTABLE.test(name)) {
-    throw new RangeError(
-      `The name of a key is 1 to ${NAME_LENGTH_MAX} characters on one line; say who will use it.`,
-    );
-  }
+  if (!isKeyName(name)) throw new RangeError(`The name of a key is ${KEY_NAME_RULE}; say who will use it.`);
 }
 
 function checkExpiry(expiresAt: number | null, now: number): void {

@@ -62,9 +62,38 @@ test('reads everything again where anything may have changed', () => {
   expect(cache.find('a')).toEqual({ text: 'first' });
 });
 
-test('keeps nothing that is not there, and no more than its bound', () => {
-  expect(cache.load('none')).toBeNull();
-  expect(cache.find('none')).toBeUndefined();
+test.each([{ kind: 'key', id: 'none' } as const, null])(
+  'knows what is not there until %o is told, and not while the store is away',
+  (change) => {
+    expect(cache.find('none')).toBeUndefined();
+    expect(cache.load('none')).toBeNull();
+    expect(cache.find('none')).toBeNull();
+    store.isWatching = false;
+    expect(cache.find('none')).toBeUndefined();
+    store.isWatching = true;
+    expect(cache.find('none')).toBeNull();
+    rows.set('none', { text: 'there now' });
+    tell(change);
+    expect(cache.find('none')).toBeUndefined();
+    expect(cache.load('none')).toEqual({ text: 'there now' });
+    expect(cache.find('none')).toEqual({ text: 'there now' });
+  },
+);
+
+test('does not take for absent what was told to be there while it was read', async () => {
+  const old = Promise.withResolvers<null>();
+  read = () => old.promise;
+  const before = cache.load('new');
+  tell({ kind: 'key', id: 'new' });
+  old.resolve(null);
+  expect(await before).toBeNull();
+  expect(cache.find('new')).toBeUndefined();
+});
+
+test('keeps no more than its bound, whatever is asked for that is not there', () => {
+  for (let n = 0; n < 5_000; n++) cache.load(`none ${n}`);
+  expect(cache.find('none 4999')).toBeNull();
+  expect(cache.find('none 0')).toBeUndefined();
   for (const id of ['a', 'b', 'c']) rows.set(id, { text: id });
   for (const id of ['a', 'b', 'c']) cache.load(id);
   expect(['a', 'b', 'c'].map((id) => cache.find(id)?.text)).toEqual([undefined, 'b', 'c']);

@@ -9,6 +9,8 @@ import type { Awaitable, Store, StoreChange } from './ports.ts';
 export const STALE_MS = 300_000;
 const LOOK_MS = 1_000;
 const TRY_AGAIN_MS = 1_000;
+/** Ids that callers make up go here, and push out no row. */
+const ABSENT_MAX = 1_000;
 /** Doubts whose time is remembered; of older ones no row is left that was last right within {@link STALE_MS}. */
 const DOUBTS_MAX = 1_000;
 
@@ -35,6 +37,8 @@ export interface FreshCacheOptions<Row, Value> {
 
 export class FreshCache<Row, Value extends object> {
   readonly #entries: LRUCache<string, Entry<Value>>;
+  /** What the store did not have, by the number of the doubt after which it was asked. */
+  readonly #absent = new LRUCache<string, number>({ max: ABSENT_MAX });
   readonly #loading = new Map<string, { isStale: boolean; result: Promise<Value | null> }>();
   readonly #options: FreshCacheOptions<Row, Value>;
   readonly #nowMs: () => number;
@@ -58,17 +62,23 @@ export class FreshCache<Row, Value extends object> {
     });
   }
 
-  /** What is known to be as the store has it, or was when the store went away; undefined where it must be read. */
-  find(id: string): Value | undefined {
+  /**
+   * What is known to be as the store has it, or was when the store went away; null where the store is known to have nothing,
+   * undefined where it must be read.
+   */
+  find(id: string): Value | null | undefined {
+    const { isWatching } = this.#options.store;
     const entry = this.#entries.get(id);
-    if (entry === undefined) return undefined;
-    if (this.#options.store.isWatching) return entry.readAfter === this.#doubts ? entry.value : undefined;
+    if (entry === undefined) {
+      return isWatching && this.#absent.get(id) === this.#doubts ? null : undefined;
+    }
+    if (isWatching) return entry.readAfter === this.#doubts ? entry.value : undefined;
     if (!this.#isUsable(entry)) return undefined;
     this.#tryAgain(id, entry);
     return entry.value;
   }
 
-  /** Reads from the store and keeps what was read; those who ask for one id at once share one read. Null is not kept. */
+  /** Reads from the store and keeps what was read; those who ask for one id at once share one read. */
   load(id: string): Awaitable<Value | null> {
     const running = this.#loading.get(id);
     if (running !== undefined && !running.isStale) return running.result;
@@ -100,6 +110,7 @@ export class FreshCache<Row, Value extends object> {
   /** It has changed: what is known of it, or is being read, is not to be used again. */
   forget(id: string): void {
     this.#entries.delete(id);
+    this.#absent.delete(id);
     const loading = this.#loading.get(id);
     if (loading !== undefined) loading.isStale = true;
   }
@@ -113,7 +124,11 @@ export class FreshCache<Row, Value extends object> {
     if (isStale) return row && this.#options.open(row, undefined);
     const known = this.#entries.peek(id)?.value;
     this.#entries.delete(id);
-    if (row === null) return null;
+    if (row === null) {
+      this.#absent.set(id, readAfter);
+      return null;
+    }
+    this.#absent.delete(id);
     const value = this.#options.open(row, known);
     this.#entries.set(id, { value, readAfter, triedAt: this.#nowMs() });
     return value;

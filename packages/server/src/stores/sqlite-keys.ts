@@ -11,7 +11,7 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   const insert = database.prepare(
     `INSERT INTO client_keys (id, name, policy, secret_hash, created_at, expires_at, revoked_at, last_used_at,
                               replaces, version)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (:id, :name, :policy, :secretHash, :createdAt, :expiresAt, :revokedAt, :lastUsedAt, :replaces, :version)`,
   );
   const findById = database.prepare(
     `SELECT ${RECORD_COLUMNS}, secret_hash AS secretHash FROM client_keys WHERE id = ?`,
@@ -41,18 +41,7 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
 
   return {
     insert(key) {
-      insert.run(
-        key.id,
-        key.name,
-        key.policy,
-        key.secretHash,
-        key.createdAt,
-        key.expiresAt,
-        key.revokedAt,
-        key.lastUsedAt,
-        key.replaces,
-        key.version,
-      );
+      insert.run({ ...key });
       onChange();
     },
     findById: find,

@@ -96,7 +96,15 @@ describe('the checks of this file', () => {
 
 /** Paths from the root; what is installed, built or ignored by git is left out, and so is data of others. */
 function findFiles(pattern: string): string[] {
-  const exclude = ['**/node_modules/**', '.git/**', 'data/**', 'coverage/**', '**/recordings/**', '**/*.db*'];
+  const exclude = [
+    '**/node_modules/**',
+    '.git',
+    '.git/**',
+    'data/**',
+    'coverage/**',
+    '**/recordings/**',
+    '**/*.db*',
+  ];
   return globSync([pattern, ...(pattern === '**/*' ? ['.ci/*', '.*'] : [])], { cwd: root, exclude })
     .filter((file) => statSync(join(root, file)).isFile())
     .sort();

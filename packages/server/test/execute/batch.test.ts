@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
+import { readInFlight } from '../read-in-flight.ts';
 import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
 import { describeErrorAnswer, expectError, printCall, printInstance, waitFor } from './expectations.ts';
 
@@ -212,8 +213,7 @@ it('ends, and leaves nothing running, where large answers wait behind one that b
   await expect(pair.proxy.post(printBatch(12))).rejects.toThrow();
   await waitFor(() => pair.proxy.log.filter((line) => line['msg'] === 'call').length === 12);
   await waitFor(() => pair.upstream.sockets.size === 0);
-  const metrics = await fetch(`${pair.proxy.url}/metrics`).then((response) => response.text());
-  expect(metrics).toMatch(/^erp_proxy_requests_in_flight 0$/m);
+  expect(await readInFlight(pair.proxy.url)).toBe(0);
 });
 
 /** In an order that is read whole, so that all of it is there before its turn. */
@@ -231,10 +231,7 @@ it('ends, and can be stopped, where large answers that are read whole wait for a
     { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
   );
   await expect(pair.proxy.post(printBatch(3))).rejects.toThrow();
-  await waitFor(async () => {
-    const metrics = await fetch(`${pair.proxy.url}/metrics`).then((response) => response.text());
-    return /^erp_proxy_requests_in_flight 0$/m.test(metrics);
-  });
+  await waitFor(async () => (await readInFlight(pair.proxy.url)) === 0);
 });
 
 it('passes large results on in their order, through the bound on what is held back', async () => {

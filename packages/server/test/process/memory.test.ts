@@ -11,7 +11,7 @@ import {
   startUpstream,
 } from '../scripted-upstream.ts';
 import { openConnection, printPost } from '../security/connection.ts';
-import { makeFolder, type Server, startServer } from './program.ts';
+import { callServer, makeFolder, readKey, type Server, startServer } from './program.ts';
 
 let server: Server;
 let upstream: ScriptedUpstream;
@@ -21,20 +21,14 @@ beforeEach(async () => {
   script = (socket) => answerLikeOdoo(socket, printResult('7'));
   upstream = await startUpstream((...args) => script(...args));
   server = await startServer([`--egress.allow=${upstream.url}`], { folder: makeFolder() });
-  key = (await server.waitFor(/\bep_\w+/))[0];
+  key = await readKey(server);
   expect((await call()).status).toBe(200);
 });
 afterEach(() => upstream.close());
 
 const HEADERS = { 'content-type': 'application/json' };
 
-function call() {
-  return send(`${server.url}/api/erp/execute`, {
-    method: 'POST',
-    headers: { ...HEADERS, 'x-proxy-api': key },
-    body: JSON.stringify(makeCall(upstream.url)),
-  });
-}
+const call = () => callServer(server, key, makeCall(upstream.url));
 
 it('refuses a body of 33 MiB without taking memory for it', async () => {
   const before = readPeakMib();
@@ -85,4 +79,3 @@ it('is neither filled nor held up by an answer in chunks of one byte', {
 function readPeakMib(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
 }
-

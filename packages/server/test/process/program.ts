@@ -5,6 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
+import { type HttpAnswer, send } from '../harness.ts';
+
+/** A client key where a program has printed one. */
+export const KEY = /\bep_\w+/;
 
 const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const SHELL = 'sh';
@@ -141,4 +145,18 @@ export async function startServer(args: readonly string[], options: ProgramOptio
   const program = startProgram(['serve', '--http.port=0', ...args], options);
   const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
   return Object.assign(program, { url: url as string });
+}
+
+/** The first client key that the program prints. */
+export async function readKey(program: Program): Promise<string> {
+  return (await program.waitFor(KEY))[0];
+}
+
+/** The execute route, on a connection of its own: a primary gives its workers a connection each, in turn. */
+export function callServer({ url }: Server, key: string, call: object): Promise<HttpAnswer> {
+  return send(`${url}/api/erp/execute`, {
+    method: 'POST',
+    headers: { 'x-proxy-api': key, 'content-type': 'application/json' },
+    body: JSON.stringify(call),
+  });
 }

@@ -13,9 +13,17 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { makeFolder, type Program, runProgram, type Server, startProgram, startServer } from './program.ts';
-
-const KEY = /\bep_\w+/;
+import {
+  callServer,
+  KEY,
+  makeFolder,
+  type Program,
+  readKey,
+  runProgram,
+  type Server,
+  startProgram,
+  startServer,
+} from './program.ts';
 
 let folder: string;
 let upstream: ScriptedUpstream;
@@ -29,21 +37,11 @@ afterEach(() => upstream.close());
 
 const start = (...args: string[]) => startServer([`--egress.allow=${upstream.url}`, ...args], { folder });
 
-function call(server: Server, key: string) {
-  return send(`${server.url}/api/erp/execute`, {
-    method: 'POST',
-    headers: { 'x-proxy-api': key, 'content-type': 'application/json' },
-    body: JSON.stringify(makeCall(upstream.url)),
-  });
-}
+const call = (server: Server, key: string) => callServer(server, key, makeCall(upstream.url));
 
 async function stop(program: Program): Promise<void> {
   program.kill('SIGTERM');
   expect((await program.ended).status).toBe(0);
-}
-
-async function readKey(program: Program): Promise<string> {
-  return (await program.waitFor(KEY))[0];
 }
 
 it('prints the first key at the first start, and never again; it goes on working', async () => {

@@ -12,9 +12,17 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { makeFolder, type Program, runProgram, type Server, startServer } from './program.ts';
+import {
+  callServer,
+  KEY,
+  makeFolder,
+  type Program,
+  readKey,
+  runProgram,
+  type Server,
+  startServer,
+} from './program.ts';
 
-const KEY = /\bep_\w+/;
 const COUNT = 3;
 
 let folder: string;
@@ -34,18 +42,7 @@ async function start(): Promise<Server> {
   return server;
 }
 
-/** On a connection of its own: the primary gives the workers a connection each, in turn. */
-function call({ url }: Server, key: string) {
-  return send(`${url}/api/erp/execute`, {
-    method: 'POST',
-    headers: { 'x-proxy-api': key, 'content-type': 'application/json' },
-    body: JSON.stringify(makeCall(upstream.url)),
-  });
-}
-
-async function readKey(program: Program): Promise<string> {
-  return (await program.waitFor(KEY))[0];
-}
+const call = (server: Server, key: string) => callServer(server, key, makeCall(upstream.url));
 
 /** Lines of the log with this message. */
 function readLog({ stdout }: Program, message: string): Record<string, unknown>[] {

@@ -1,7 +1,8 @@
 /** Issue promise: a body that is too large, slow clients, pipelined and half requests, and idle connections are survived. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { readInFlight } from '../read-in-flight.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -55,9 +56,7 @@ function printCall(ids: number[], changes: Record<string, unknown> = {}): Buffer
 async function expectStillServing(): Promise<void> {
   const { json } = await proxy.call(makeCall(upstream.url));
   expect(json.result).toEqual([1]);
-  await expect
-    .poll(async () => (await send(`${proxy.url}/metrics`)).body.toString())
-    .toMatch(/requests_in_flight 0\n/);
+  await expect.poll(() => readInFlight(proxy.url)).toBe(0);
 }
 
 /** Writes so many bytes as fast as they are taken; false where the connection ended before. */
@@ -243,9 +242,7 @@ it('ends pipelined calls whose turn has not come when their client leaves', asyn
   await expect.poll(() => upstream.requests.length).toBe(4);
   await sleep(100);
   connection.socket.destroy();
-  await expect
-    .poll(async () => (await send(`${proxy.url}/metrics`)).body.toString())
-    .toMatch(/requests_in_flight 0\n/);
+  await expect.poll(() => readInFlight(proxy.url)).toBe(0);
   await expect.poll(() => upstream.sockets.size).toBe(0);
 });
 
@@ -369,7 +366,7 @@ it('stops though a client does not take its answer', async () => {
 it('tells a client whose body was not whole at the end of the grace time that nothing was sent', async () => {
   await start({ settings: { 'http.shutdownGraceMs': '200' } });
   const connection = open(printPost([keyLine(), JSON_TYPE, 'content-length: 100'], '{'));
-  await sleep(100);
+  await expect.poll(() => readInFlight(proxy.url)).toBe(1);
   isStopped = true;
   const stopping = proxy.close();
   const answer = await connection.next();

@@ -7,7 +7,7 @@ import type { Proxy as RunningProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { takeAnswer } from '../take-answer.ts';
 import { type Caller, type CallerOptions, startCaller } from './caller.ts';
-import { writeHead, writePiece } from './framing.ts';
+import { writeForEver, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, startPair } from './pair.ts';
 
 const WAYS: Record<string, (socket: Socket) => void> = {
@@ -25,11 +25,7 @@ const sendFirst =
 const sendForEver: Script = async (socket) => {
   writeHead(socket, 'close', 0);
   writePiece(socket, 'close', `${ODOO_HEAD}"`);
-  const piece = Buffer.alloc(64 * 1024, 'x');
-  while (!socket.destroyed) {
-    if (!socket.write(piece))
-      await new Promise<unknown>((resolve) => socket.once('drain', resolve).once('close', resolve));
-  }
+  await writeForEver(socket);
 };
 const sendShort: Script = (socket) => {
   writeHead(socket, 'length', 1_000);

@@ -1,7 +1,7 @@
 /** The promise: whatever form the envelope of an answer has, it is told right, and read whole only within a bound. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
-import { type Framing, writeAnswer } from './framing.ts';
+import { type Framing, writeAnswer, writeForEver } from './framing.ts';
 import { OUR_HEAD, startPair } from './pair.ts';
 
 const LONG = JSON.stringify('x'.repeat(20_000));
@@ -97,12 +97,7 @@ describe('an answer in another form', () => {
     const { proxy, upstream } = await startPair(
       async (socket) => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n{"result": "');
-        const piece = Buffer.alloc(64 * 1024, 'x');
-        while (!socket.destroyed) {
-          if (!socket.write(piece)) {
-            await new Promise<unknown>((resolve) => socket.once('drain', resolve).once('close', resolve));
-          }
-        }
+        await writeForEver(socket);
       },
       { settings },
     );

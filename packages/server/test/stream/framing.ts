@@ -35,3 +35,20 @@ export function writeAnswer(socket: Socket, framing: Framing, body: Uint8Array |
   writePiece(socket, framing, body);
   writeEnd(socket, framing);
 }
+
+/** Writes without end, as fast as it is taken, until the connection is gone. */
+export async function writeForEver(socket: Socket): Promise<void> {
+  const piece = Buffer.alloc(64 * 1024, 'x');
+  while (!socket.destroyed) if (!socket.write(piece)) await waitForRoom(socket);
+}
+
+/** Until the socket takes more, or is gone. */
+export function waitForRoom(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      socket.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    socket.on('drain', settle).on('close', settle);
+  });
+}

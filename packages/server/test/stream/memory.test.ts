@@ -24,7 +24,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { type Framing, writeEnd, writeHead, writePiece } from './framing.ts';
+import { type Framing, waitForRoom, writeEnd, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, OUR_HEAD } from './pair.ts';
 
 const MEBIBYTE = 1024 ** 2;
@@ -123,7 +123,7 @@ async function sendResult(socket: Socket, { framing, packed }: Plan): Promise<vo
   writeHead(socket, framing, length, packed === null ? '' : `Content-Encoding: ${packed}\r\n`);
   writePiece(socket, framing, start);
   for (let piece = 0; piece < PIECES && !socket.destroyed; piece++) {
-    if (!writePiece(socket, framing, records)) await new Promise((resolve) => socket.once('drain', resolve));
+    if (!writePiece(socket, framing, records)) await waitForRoom(socket);
   }
   writePiece(socket, framing, end);
   writeEnd(socket, framing);

@@ -180,6 +180,15 @@ polices: {}`;
   expect(faults).toHaveLength(10);
 });
 
+it.each(['"sh\u200bop"', '"shop\u2028"', 'x'.repeat(201)])(
+  'refuses a name that no key can have: %s',
+  (name) => {
+    expect(findFaults(`keys: [{ name: ${name}, policy: null }]`)).toEqual([
+      expect.stringMatching(/^1: a key needs a `name`: /),
+    ]);
+  },
+);
+
 describe('a file that is not what it seems is refused:', () => {
   it.each([
     ['empty', ''],

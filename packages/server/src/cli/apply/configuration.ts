@@ -5,6 +5,7 @@
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
 import { findNearestName } from '../../config/nearest.ts';
 import { InstanceFault, readChanges } from '../../instances/members.ts';
+import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
 import {
   findLine,
   type LineFault,
@@ -47,7 +48,6 @@ export interface Configuration {
 
 const SECTIONS = ['policies', 'keys', 'instances'] as const;
 const KEY_MEMBERS = ['name', 'policy'] as const;
-const NAME_LENGTH_MAX = 200;
 /** The proxy's own settings, its master key and admin token among them: no Odoo server is to get them as its key. */
 const OWN_VARIABLE = /^ERP_PROXY_/i;
 const OWN_VARIABLE_REFUSED =
@@ -163,11 +163,12 @@ export function readConfiguration(text: string): { configuration: Configuration 
     }
   }
 
+  /** The plan judges an instance's name by the stricter rule of its own, together with what else a new one lacks. */
   function readName(located: Located, members: LocatedMap['members'], what: string): string | null {
     const name = members.get('name');
-    if (name?.kind === 'scalar' && typeof name.value === 'string' && isName(name.value)) return name.value;
+    if (name?.kind === 'scalar' && typeof name.value === 'string' && isKeyName(name.value)) return name.value;
     if (located.kind === 'map') {
-      const message = `${what} needs a \`name\`: text of 1 to ${NAME_LENGTH_MAX} characters on one line`;
+      const message = `${what} needs a \`name\`: text of ${KEY_NAME_RULE}`;
       report({ line: (name ?? located).line, message });
     }
     return null;
@@ -189,8 +190,4 @@ export function readConfiguration(text: string): { configuration: Configuration 
     report({ line: located.line, message });
     return null;
   }
-}
-
-function isName(text: string): boolean {
-  return text.trim() !== '' && text.length <= NAME_LENGTH_MAX && !/\p{Cc}/u.test(text);
 }

@@ -2,7 +2,8 @@
  * Reads YAML strictly into values that know their line. What could be read in two ways is refused: a name that stands
  * twice, aliases, tags. Knows nothing of what the values mean.
  */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { explainYamlError } from '../../config/explain-yaml-error.ts';
 
 export interface LineFault {
   line: number;
@@ -104,18 +105,4 @@ export function findLine(located: Located, path: string): number {
 function isPlain(value: unknown): value is LocatedScalar['value'] {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
   return typeof value === 'number' && Number.isFinite(value);
-}
-
-/** The parser's own texts quote the file, which may hold what it should not. */
-function explainYamlError({ code }: YAMLError): string {
-  switch (code) {
-    case 'DUPLICATE_KEY':
-      return 'this name stands twice in its group; keep one';
-    case 'TAB_AS_INDENT':
-      return 'lines are indented with spaces, not with tabs';
-    case 'TAG_RESOLVE_FAILED':
-      return 'tags (!name) are not taken here';
-    default:
-      return `this is not valid YAML (${code}): is the file whole? Check indentation, quotes and brackets`;
-  }
 }

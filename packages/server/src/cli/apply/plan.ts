@@ -2,10 +2,9 @@
  * What has to be done so that keys and instances are as the file says, worked out before anything is changed. Nothing is
  * ever removed. Pure: reads neither the store nor a secret.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
-import { parseBaseUrl } from '../../egress/base-url.ts';
 import { InstanceFault, readInput } from '../../instances/members.ts';
+import { findRedirection } from '../../instances/redirection.ts';
 import type {
   Configuration,
   InstanceMembers,
@@ -152,19 +151,4 @@ function findInputFaults(input: Partial<Parameters<typeof readInput>[0]>): strin
 
 function isFull(members: InstanceMembers): members is FullMembers {
   return members.url !== undefined && members.db !== undefined && members.user_id !== undefined;
-}
-
-/** The member by which another server could get the stored key, for which the service asks for it anew; else null. */
-function findRedirection(
-  view: InstanceView,
-  { url, certificates, allow_private }: InstanceMembers,
-): keyof InstanceMembers | null {
-  if (url !== undefined && !isSameServer(url, view.url)) return 'url';
-  if (certificates !== undefined && certificates !== view.certificates) return 'certificates';
-  return allow_private === true && !view.allow_private ? 'allow_private' : null;
-}
-
-/** However the two are written. */
-function isSameServer(one: string, other: string): boolean {
-  return isDeepStrictEqual(parseBaseUrl(one), parseBaseUrl(other));
 }

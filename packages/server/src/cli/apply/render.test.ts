@@ -1,6 +1,7 @@
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { isKeyName } from '../../keys/key-name.ts';
 import { parsePolicy } from '../../policy/parse.ts';
 import { readConfiguration } from './configuration.ts';
 import { makePlan } from './plan.ts';
@@ -24,9 +25,7 @@ const name = fc.oneof(
     ' x',
     '\u00e9',
   ),
-  fc
-    .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
-    .filter((text) => text.trim() !== '' && !/\p{Cc}/u.test(text)),
+  fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' }).filter(isKeyName),
 );
 const pattern = fc.stringMatching(/^[a-z_]{1,8}(\.[a-z]{1,5})?\*?$/);
 const patterns = fc.uniqueArray(pattern, { minLength: 1, maxLength: 4 });

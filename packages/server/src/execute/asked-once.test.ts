@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { GAVE_UP, SharedCache } from './shared-cache.ts';
+import { AskedOnce, GAVE_UP } from './asked-once.ts';
 
 const never = new AbortController().signal;
 
 function startCache(max = 10) {
   const clock = { nowMs: 1_000 };
   let asked = 0;
-  const cache = new SharedCache<string>(max, () => clock.nowMs);
+  const cache = new AskedOnce<string>(max, () => clock.nowMs);
   const answer = (value: string, ttlMs: number) => async () => {
     asked++;
     return { value, ttlMs };
@@ -48,7 +48,7 @@ test('forgets what it is told to, and the oldest beyond its size', async () => {
 });
 
 test('bounds the weights of all answers together', () => {
-  const cache = new SharedCache<string>(
+  const cache = new AskedOnce<string>(
     10,
     () => 0,
     (value) => value.length,

@@ -14,7 +14,7 @@ export interface Kept<Value> {
 /** What a caller gets who does not wait any longer. */
 export const GAVE_UP = Symbol('gave up');
 
-export class SharedCache<Value extends NonNullable<unknown>> {
+export class AskedOnce<Value extends NonNullable<unknown>> {
   readonly #kept: LRUCache<string, { value: Value }>;
   readonly #asked = new Map<string, Promise<Value>>();
 

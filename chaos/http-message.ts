@@ -1,0 +1,17 @@
+/** HTTP on bare sockets, as far as the programs of this folder need it: messages with a Content-Length, in ASCII. */
+import type { Socket } from 'node:net';
+
+/** Calls back once, with the next message when it is whole; `head` has no blank line at its end. */
+export function readMessage(socket: Socket, take: (head: string, body: string) => void): void {
+  let text = '';
+  const look = (bytes: Buffer) => {
+    text += bytes.toString('latin1');
+    const headEnd = text.indexOf('\r\n\r\n');
+    if (headEnd < 0) return;
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
+    if (text.length < headEnd + 4 + length) return;
+    socket.off('data', look);
+    take(text.slice(0, headEnd), text.slice(headEnd + 4));
+  };
+  socket.on('data', look);
+}

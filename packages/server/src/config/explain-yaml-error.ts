@@ -1,0 +1,17 @@
+/** Says what is wrong with a YAML file, for every file that is read. The parser's own texts quote it, and it may hold secrets. */
+import type { YAMLError } from 'yaml';
+
+export function explainYamlError({ code }: YAMLError): string {
+  switch (code) {
+    case 'DUPLICATE_KEY':
+      return 'this name stands twice in its group; keep one';
+    case 'TAB_AS_INDENT':
+      return 'lines are indented with spaces, not with tabs';
+    case 'TAG_RESOLVE_FAILED':
+      return 'tags (!name) are not taken here';
+    case 'MULTIPLE_DOCS':
+      return 'the file must be one YAML document; remove the line ---';
+    default:
+      return `this is not valid YAML (${code}): is the file whole? Check indentation, quotes and brackets`;
+  }
+}
