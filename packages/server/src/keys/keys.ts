@@ -55,6 +55,11 @@ export interface NewKey {
   readonly record: KeyRecord;
 }
 
+/** What a key cannot have, in words for people; nothing has changed. */
+export class KeyFault extends RangeError {
+  override readonly name = 'KeyFault';
+}
+
 /** What can be changed of a key. */
 export interface KeyChange {
   name?: string | undefined;
@@ -269,7 +274,7 @@ function hashSecretOf(secret: string, hashKey: KeyObject): Uint8Array {
 
 function checkName(name: string): void {
   if (name.trim() === '' || name.length > NAME_LENGTH_MAX || UNPRINTABLE.test(name)) {
-    throw new RangeError(
+    throw new KeyFault(
       `The name of a key is 1 to ${NAME_LENGTH_MAX} characters on one line; say who will use it.`,
     );
   }
@@ -277,7 +282,7 @@ function checkName(name: string): void {
 
 function checkExpiry(expiresAt: number | null, now: number): void {
   if (expiresAt !== null && !(Number.isSafeInteger(expiresAt) && expiresAt > now)) {
-    throw new RangeError(
+    throw new KeyFault(
       'expiresAt is not in the future: give a later time, or none for a key that does not expire.',
     );
   }
