@@ -20,6 +20,7 @@ import { createLogger, describeError, type Logger, logEvents } from './observe/l
 import { createMetrics, type GatherMetrics } from './observe/metrics.ts';
 import { classifyAction } from './odoo/methods.ts';
 import type { RedisClient } from './redis/client.ts';
+import { createRedisIdempotency } from './redis/idempotency.ts';
 import { openServices, type Services, StartError } from './services.ts';
 
 export interface AppOptions {
@@ -93,10 +94,17 @@ export async function createApp({
     gatherMetrics,
   );
   const idempotency = createIdempotency({
-    store: store.idempotency,
+    store:
+      redis !== null && settings.idempotency.store === 'redis'
+        ? createRedisIdempotency(redis)
+        : store.idempotency,
     secret: keys.deriveSecret('idempotency keys'),
     keptForMs: settings.idempotency.keptHours * HOUR_MS,
     answerBytesMax: settings.idempotency.answerBytesMax,
+    clientBounds: {
+      keysMax: settings.idempotency.clientKeysMax,
+      answerBytesMax: settings.idempotency.clientBytesMax,
+    },
     onError: (error) => log.error('idempotency', { err: describeError(error) }),
   });
   const admission = new Admission();
@@ -106,7 +114,7 @@ export async function createApp({
       detail: admission.isStopping ? 'shutting down' : null,
     },
     ...(await services.check()),
-    ...(redis && { redis: checkRedis(redis) }),
+    ...(redis && { redis: checkRedis(redis, settings) }),
   });
   const events = combineEvents([logEvents(log), metrics, auditEvents(audit)]);
   const server = createServer({
@@ -221,9 +229,11 @@ async function openRedis(
   return redis;
 }
 
-function checkRedis({ trouble }: RedisClient): Check {
+function checkRedis({ trouble }: RedisClient, { idempotency }: Settings): Check {
   if (trouble === null) return { state: 'ok', detail: null };
-  return { state: 'degraded', detail: 'Redis is away; each process keeps its share of the limits' };
+  const detail = 'Redis is away; each process keeps its share of the limits';
+  const refused = ', and calls with an idempotency key are refused';
+  return { state: 'degraded', detail: idempotency.store === 'redis' ? detail + refused : detail };
 }
 
 /** The audit's part in what can be observed. */

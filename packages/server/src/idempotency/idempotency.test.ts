@@ -43,6 +43,7 @@ function open(options: Partial<IdempotencyOptions> = {}): Idempotency {
     secret: new Uint8Array(32).fill(1),
     keptForMs: DAY_MS,
     answerBytesMax: 1000,
+    clientBounds: { keysMax: 1000, answerBytesMax: 10_000 },
     onError: (error) => errors.push(error),
     ...options,
   });

@@ -6,6 +6,7 @@ import type { IdempotencyStore } from '../stores/ports.ts';
 import { RecordingRoom } from './answer-recorder.ts';
 import { createAnswerSeal } from './answer-seal.ts';
 import { type CallIdentity, createCallNames } from './call-names.ts';
+import { type ClientBounds, ClientUse } from './client-use.ts';
 import { ProtectedCall } from './protected-call.ts';
 import { startPruning } from './pruning.ts';
 
@@ -17,6 +18,8 @@ export interface IdempotencyOptions {
   keptForMs: number;
   /** Longest answer that is kept. */
   answerBytesMax: number;
+  /** Of one client key. */
+  clientBounds: ClientBounds;
   /** Told of what goes wrong after the call, which its caller is not told of. */
   onError: (error: unknown) => void;
 }
@@ -36,15 +39,17 @@ export function createIdempotency({
   secret,
   keptForMs,
   answerBytesMax,
+  clientBounds,
   onError,
 }: IdempotencyOptions): Idempotency {
   const nameCall = createCallNames(secret);
   const seal = createAnswerSeal(secret);
   const room = new RecordingRoom(RECORDING_BYTES_MAX);
+  const use = new ClientUse(store, clientBounds);
   const pruning = startPruning(store, onError);
   return {
     protect: (call) =>
-      new ProtectedCall(nameCall(call), { store, seal, room, keptForMs, answerBytesMax, onError }),
+      new ProtectedCall(nameCall(call), { store, seal, room, use, keptForMs, answerBytesMax, onError }),
     close: pruning.close,
   };
 }

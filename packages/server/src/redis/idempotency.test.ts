@@ -7,7 +7,14 @@ import { createWire, type Wire } from './wire.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 10 };
-const CLAIM = { id: 'a', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 120_000 };
+const CLAIM = {
+  id: 'a',
+  client: 'c',
+  fingerprint: 'f',
+  attempt: 'one',
+  runsForMs: 60_000,
+  expiresInMs: 120_000,
+};
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
