@@ -105,6 +105,7 @@ export async function createApp({
       keysMax: settings.idempotency.clientKeysMax,
       answerBytesMax: settings.idempotency.clientBytesMax,
     },
+    nowMs,
     onError: (error) => log.error('idempotency', { err: describeError(error) }),
   });
   const admission = new Admission();

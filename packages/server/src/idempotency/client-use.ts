@@ -20,11 +20,13 @@ export class ClientUse {
   readonly #bounds: ClientBounds;
   readonly #known: LRUCache<string, IdempotencyUse>;
 
-  constructor(store: Pick<IdempotencyStore, 'measure'>, bounds: ClientBounds) {
+  constructor(store: Pick<IdempotencyStore, 'measure'>, bounds: ClientBounds, nowMs: () => number) {
     this.#bounds = bounds;
     this.#known = new LRUCache<string, IdempotencyUse>({
       max: KNOWN_CLIENTS_MAX,
       ttl: KNOWN_MS,
+      perf: { now: nowMs },
+      ttlResolution: 0,
       fetchMethod: async (client) => ({ ...(await store.measure(client)) }),
     });
   }

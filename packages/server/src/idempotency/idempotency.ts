@@ -20,6 +20,8 @@ export interface IdempotencyOptions {
   answerBytesMax: number;
   /** Of one client key. */
   clientBounds: ClientBounds;
+  /** A clock that never goes back, in milliseconds. */
+  nowMs: () => number;
   /** Told of what goes wrong after the call, which its caller is not told of. */
   onError: (error: unknown) => void;
 }
@@ -40,12 +42,13 @@ export function createIdempotency({
   keptForMs,
   answerBytesMax,
   clientBounds,
+  nowMs,
   onError,
 }: IdempotencyOptions): Idempotency {
   const nameCall = createCallNames(secret);
   const seal = createAnswerSeal(secret);
   const room = new RecordingRoom(RECORDING_BYTES_MAX);
-  const use = new ClientUse(store, clientBounds);
+  const use = new ClientUse(store, clientBounds, nowMs);
   const pruning = startPruning(store, onError);
   return {
     protect: (call) =>

@@ -63,6 +63,7 @@ test.each(Object.entries(STORES))(
           keptForMs: 24 * HOUR_MS,
           answerBytesMax: 100,
           clientBounds: { keysMax: 1000, answerBytesMax: 10_000 },
+          nowMs: () => 0,
           onError: (error) => expect.unreachable(String(error)),
         });
         const open: ProtectedCall[] = [];
