@@ -3,6 +3,7 @@ import { describeIdempotency, describeSharedIdempotency } from '../stores/contra
 import { RedisAwayError, RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { defineScript } from './script.ts';
 import { createWire, type Wire } from './wire.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
@@ -49,6 +50,27 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(() => one.trouble, POLL).toBeNull();
     expect(await store.claim({ ...CLAIM, attempt: 'two' })).toMatchObject({ state: 'running' });
     expect(await store.claim({ ...CLAIM, id: 'b' })).toBeNull();
+  });
+
+  test('takes back, once Redis answers again, what it may have claimed without saying so', async () => {
+    const store = createRedisIdempotency(one);
+    wire.freeze();
+    await expect(store.claim(CLAIM)).rejects.toThrow(RedisAwayError);
+    await expect(store.release('a', 'one')).rejects.toThrow(RedisAwayError);
+    wire.mend();
+    await expect.poll(() => one.trouble, POLL).toBeNull();
+    const other = createRedisIdempotency(two);
+    await expect.poll(() => other.find('a'), POLL).toBeNull();
+    expect(await other.measure('c')).toEqual({ keys: 0, answerBytes: 0 });
+    expect(await other.claim({ ...CLAIM, attempt: 'two' })).toBeNull();
+  });
+
+  test('counts nothing any more of an hour that is over', async () => {
+    const store = createRedisIdempotency(one);
+    await store.claim(CLAIM);
+    const countBefore = defineScript(`redis.call('HSET', KEYS[1], '1:keys', 7, '1:bytes', 7000)`);
+    await two.run(countBefore, [two.name('idempotency-use', 'c')], []);
+    expect(await store.measure('c')).toEqual({ keys: 1, answerBytes: 0 });
   });
 
   test('a Redis that has lost its data gives the id away again, and the first attempt ends nothing of the next', async () => {
