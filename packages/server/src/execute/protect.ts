@@ -24,6 +24,11 @@ const RETRY_AFTER_FULL_SECONDS = 60;
 export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
   const key = exchange.header(HEADER);
   if (key === undefined) return null;
+  const count = exchange.countHeader(HEADER);
+  if (count > 1) {
+    const message = `The header \`${HEADER}\` comes ${count} times; send it once, so that a retry has the same.`;
+    return new Denial('invalid_request', message, { path: HEADER });
+  }
   if (isIdempotencyKey(key)) return key;
   const message = `The header \`${HEADER}\` must have 1 to 255 characters; this one has ${key.length}.`;
   return new Denial('invalid_request', message, { path: HEADER });
