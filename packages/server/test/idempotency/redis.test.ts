@@ -1,5 +1,6 @@
 /** Idempotency keys in Redis, `idempotency.store: redis`: what a caller meets while it is slow, broken or has forgotten. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type App, createApp } from '../../src/app.ts';
 import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
@@ -132,6 +133,28 @@ describe.skipIf(!HAS_SERVER)('on a Redis of its own', () => {
     // Nobody knows of the first attempt any more: docs/idempotency.md says which settings of Redis prevent it.
     expect((await send('a')).json.result).toBe(2);
     expect((await send('a')).headers['idempotency-replayed']).toBe('true');
+  });
+
+  test('a Redis user of its own needs no more than docs/replicas.md says', async () => {
+    const page = readFileSync(new URL('../../../../docs/replicas.md', import.meta.url), 'utf8');
+    const [, names = '', commands = ''] = /needs `(\S+)` and the commands `([^`]+)`/.exec(page) ?? [];
+    const rights = commands.split(/\s+/).map((command) => `+${command}`);
+    await redis.command('ACL', 'SETUSER', 'limited', 'on', '>word', names, '-@all', ...rights);
+    const limited = await startProxy({
+      allow: [upstream.url],
+      settings: { 'redis.url': redis.url.replace('//', '//limited:word@'), 'idempotency.store': 'redis' },
+    });
+    try {
+      const call = (key: string) => limited.call(create(), { 'idempotency-key': key });
+      expect((await call('a')).status).toBe(200);
+      expect((await call('a')).headers['idempotency-replayed']).toBe('true');
+      meanwhile = async () => upstream.sockets.forEach((socket) => void socket.destroy());
+      expect((await call('b')).status).toBe(502);
+      expect((await call('b')).json.error.code).toBe(-32015);
+      expect(limited.log.filter(({ level }) => level === 'error' || Number(level) >= 50)).toEqual([]);
+    } finally {
+      await limited.close();
+    }
   });
 
   test('the bound of keys holds in Redis', async () => {
