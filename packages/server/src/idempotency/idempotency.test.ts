@@ -344,6 +344,35 @@ describe('a store that is away', () => {
     expect(await meet()).toBeNull();
   });
 
+  test.each(['claim', 'settle'] as const)(
+    'leaves no key taken at %s, once it answers again, of a call that did not happen',
+    async (at) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      let isAway = false;
+      const failing: IdempotencyStore = {
+        ...store,
+        claim: async (claim) => {
+          await store.claim(claim);
+          return at === 'claim' ? away() : null;
+        },
+        release: (id, attempt) => (isAway ? away() : store.release(id, attempt)),
+      };
+      const first = attempt({ by: open({ store: failing }) });
+      isAway = true;
+      if (at === 'claim') await expect(first.claim(WRITE)).rejects.toThrow();
+      else {
+        await first.claim(WRITE);
+        await first.settle('nothing_happened');
+      }
+      await vi.advanceTimersByTimeAsync(3000);
+      expect(await meet()).toBe('running');
+      isAway = false;
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(await meet()).toBeNull();
+      expect(vi.getTimerCount(), 'pruning alone').toBe(1);
+    },
+  );
+
   test('keeps no answer from its caller; the outcome is unknown then', async () => {
     const failing = { ...store, keep: away, giveUp: away, release: away };
     for (const ending of ['answered', 'unknown', 'nothing_happened'] as const) {

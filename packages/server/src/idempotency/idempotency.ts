@@ -7,6 +7,7 @@ import { RecordingRoom } from './answer-recorder.ts';
 import { createAnswerSeal } from './answer-seal.ts';
 import { type CallIdentity, createCallNames } from './call-names.ts';
 import { type ClientBounds, ClientUse } from './client-use.ts';
+import { OwedReleases } from './owed-releases.ts';
 import { ProtectedCall } from './protected-call.ts';
 import { startPruning } from './pruning.ts';
 
@@ -49,10 +50,13 @@ export function createIdempotency({
   const seal = createAnswerSeal(secret);
   const room = new RecordingRoom(RECORDING_BYTES_MAX);
   const use = new ClientUse(store, clientBounds, nowMs);
+  const owed = new OwedReleases(store);
   const pruning = startPruning(store, onError);
   return {
     protect: (call) =>
-      new ProtectedCall(nameCall(call), { store, seal, room, use, keptForMs, answerBytesMax, onError }),
-    close: pruning.close,
+      new ProtectedCall(nameCall(call), { store, seal, room, use, owed, keptForMs, answerBytesMax, onError }),
+    async close() {
+      await Promise.all([owed.close(), pruning.close()]);
+    },
   };
 }

@@ -9,6 +9,7 @@ import { AnswerRecorder, type RecordingRoom } from './answer-recorder.ts';
 import type { AnswerSeal, KeptAnswer } from './answer-seal.ts';
 import type { CallName } from './call-names.ts';
 import type { ClientUse } from './client-use.ts';
+import type { OwedReleases } from './owed-releases.ts';
 
 /** What another attempt has left, in place of running the call. */
 export type Known =
@@ -44,6 +45,7 @@ export interface ProtectionMeans {
   seal: AnswerSeal;
   room: RecordingRoom;
   use: ClientUse;
+  owed: OwedReleases;
   keptForMs: number;
   answerBytesMax: number;
   onError: (error: unknown) => void;
@@ -115,9 +117,12 @@ export class ProtectedCall {
     this.#recorder?.letGo();
   }
 
-  /** Where this fails the key stays taken, and is one of an unknown outcome when its time is over. */
+  /**
+   * Where this fails the key stays taken, and is one of an unknown outcome when its time is over; but a call that did not
+   * happen gives it back when the store answers again.
+   */
   async #write(claim: Claim, ending: Ending): Promise<void> {
-    const { store, use, keptForMs, onError } = this.#means;
+    const { store, use, owed, keptForMs, onError } = this.#means;
     const { client } = this.#name;
     const { id, attempt, isReadOnly } = claim;
     try {
@@ -131,6 +136,7 @@ export class ProtectedCall {
       else await store.keep(id, attempt, null, keptForMs);
     } catch (error) {
       onError(error);
+      if (ending === 'nothing_happened') owed.owe(id, attempt);
     }
   }
 

@@ -71,30 +71,9 @@ end
 return { sums.keys, sums.bytes }
 `);
 
-/** Attempts that were to be taken back while Redis was away. */
-const OWED_MAX = 1000;
-
 export function createRedisIdempotency(redis: RedisClient): IdempotencyStore {
   const nameRow = (id: string) => redis.name('idempotency', id);
   const nameUse = (client: string) => redis.name('idempotency-use', client);
-  /** By attempt, the id that it may have without knowing it: Redis was slow to say so. */
-  const owed = new Map<string, string>();
-
-  async function release(id: string, attempt: string): Promise<void> {
-    try {
-      await redis.run(RELEASE, [nameRow(id)], [attempt]);
-    } catch (error) {
-      if (owed.size < OWED_MAX) owed.set(attempt, id);
-      throw error;
-    }
-  }
-
-  redis.onBeat(() => {
-    for (const [attempt, id] of owed) {
-      owed.delete(attempt);
-      release(id, attempt).catch(() => {});
-    }
-  });
 
   return {
     async find(id) {
@@ -110,7 +89,9 @@ export function createRedisIdempotency(redis: RedisClient): IdempotencyStore {
     async giveUp(id, attempt) {
       await redis.run(GIVE_UP, [nameRow(id)], [attempt]);
     },
-    release,
+    async release(id, attempt) {
+      await redis.run(RELEASE, [nameRow(id)], [attempt]);
+    },
     async measure(client) {
       const [keys, answerBytes] = (await redis.run(MEASURE, [nameUse(client)], [])) as unknown[];
       return { keys: Number(keys), answerBytes: Number(answerBytes) };
