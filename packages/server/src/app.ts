@@ -21,6 +21,7 @@ import { createMetrics, type GatherMetrics } from './observe/metrics.ts';
 import { classifyAction } from './odoo/methods.ts';
 import type { RedisClient } from './redis/client.ts';
 import { createRedisIdempotency } from './redis/idempotency.ts';
+import { findLosses } from './redis/losses.ts';
 import { openServices, type Services, StartError } from './services.ts';
 
 export interface AppOptions {
@@ -210,7 +211,7 @@ function showUpstream({ retryAfterSeconds, ...state }: ReturnType<Gate['states']
 
 /** Starts also where it does not answer; null where there is none. */
 async function openRedis(
-  { redis: { url } }: Settings,
+  { redis: { url }, idempotency }: Settings,
   keys: Services['keys'],
   log: Logger,
 ): Promise<RedisClient | null> {
@@ -222,12 +223,22 @@ async function openRedis(
   const redis = new Client({
     url,
     prefix,
-    onTrouble: (trouble) =>
-      trouble === null ? log.info('redis answers') : log.error('redis is away', { trouble }),
+    onTrouble: (trouble) => {
+      if (trouble !== null) return log.error('redis is away', { trouble });
+      log.info('redis answers');
+      if (idempotency.store === 'redis') void warnOfLosses(redis, log);
+    },
   });
   await redis.start();
   if (redis.trouble !== null) log.error('redis is away', { trouble: redis.trouble });
   return redis;
+}
+
+/** Each time that it answers again, since it may be another one then. */
+async function warnOfLosses(redis: RedisClient, log: Logger): Promise<void> {
+  // Away again, or not allowed to say: then there is nothing to warn of.
+  const losses = findLosses(await redis.readInfo().catch(() => ''));
+  if (losses.length > 0) log.warn('redis can lose idempotency keys', { losses });
 }
 
 function checkRedis({ trouble }: RedisClient, { idempotency }: Settings): Check {

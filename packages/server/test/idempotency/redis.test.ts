@@ -135,6 +135,13 @@ describe.skipIf(!HAS_SERVER)('on a Redis of its own', () => {
     expect((await send('a')).headers['idempotency-replayed']).toBe('true');
   });
 
+  test('the log says at the start what Redis may lose by its settings', async () => {
+    const warnings = () => proxy.log.filter(({ msg }) => msg === 'redis can lose idempotency keys');
+    await expect
+      .poll(warnings, PATIENT)
+      .toMatchObject([{ level: 40, losses: [expect.stringMatching(/appendonly is off/)] }]);
+  });
+
   test('a Redis user of its own needs no more than docs/replicas.md says', async () => {
     const page = readFileSync(new URL('../../../../docs/replicas.md', import.meta.url), 'utf8');
     const [, names = '', commands = ''] = /needs `(\S+)` and the commands `([^`]+)`/.exec(page) ?? [];
