@@ -110,7 +110,7 @@ const DENIALS: Record<Exclude<Known['kind'], 'answered'>, Denial> = {
   ),
   answer_not_kept: new Denial(
     'outcome_unknown',
-    `An earlier attempt with this \`${HEADER}\` was run, but its answer was too large to be kept, beside what is kept for this client key already, or broke off. Look in Odoo for what it did before sending it again with a new key.`,
+    `An earlier attempt with this \`${HEADER}\` was run, but its answer was too large to be kept (alone, or with what is kept for this client key already), or broke off. Look in Odoo for what it did before sending it again with a new key.`,
     { path: HEADER },
   ),
   too_many_keys: new Denial(

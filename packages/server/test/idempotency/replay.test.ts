@@ -141,6 +141,42 @@ test('another client may use the same key for its own call', async () => {
   expect(upstream.requests).toHaveLength(2);
 });
 
+describe('a client key that has as much in the store as it may', () => {
+  test('has calls with further keys refused, not sent, and goes on otherwise', async () => {
+    const { proxy, send, create, upstream } = await start(count, { 'idempotency.clientKeysMax': '2' });
+    for (const key of ['a', 'b']) expect((await send(key)).status).toBe(200);
+    expect(await send('c')).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '60' },
+      json: {
+        error: {
+          code: -32012,
+          message: expect.stringMatching(/`idempotency\.clientKeysMax` allows.*Nothing was sent/),
+          data: { type: 'rate_limited', retryable: true, path: 'idempotency-key' },
+        },
+      },
+    });
+    expect(upstream.requests).toHaveLength(2);
+    expect((await send('a')).json.result).toBe(1);
+    expect((await proxy.call(create())).json.result).toBe(3);
+    const { key } = await proxy.app.keys.create({ name: 'other' });
+    expect((await send('c', create(), { 'x-proxy-api': key })).json.result).toBe(4);
+  });
+
+  test('is told that a call was run whose answer was one too many', async () => {
+    const { send, upstream } = await start(count, { 'idempotency.clientBytesMax': '100' });
+    for (const key of ['a', 'b']) expect((await send(key)).status).toBe(200);
+    expect((await send('a')).headers['idempotency-replayed']).toBe('true');
+    expect((await send('b')).json.error).toMatchObject({
+      code: -32015,
+      message: expect.stringMatching(
+        /was run, but its answer was too large.*with what is kept for this client key/,
+      ),
+    });
+    expect(upstream.requests).toHaveLength(2);
+  });
+});
+
 test('a call without a key is run each time', async () => {
   const { proxy, create, upstream } = await start(count);
   for (let time = 1; time <= 2; time++) expect((await proxy.call(create())).json.result).toBe(time);
