@@ -148,7 +148,7 @@ export const SETTINGS = {
     kind: integer(1, 100_000_000),
     default: 100_000,
     description:
-      'Idempotency keys that one client key can have at once. Beyond them a call with a new one is refused with `rate_limited`; each takes about 500 bytes without its answer.',
+      'Idempotency keys that one client key can have at once. Beyond them a call with a new one is refused with `rate_limited`; each takes about 500 bytes without its answer, or 1 KiB in Redis.',
   }),
   'idempotency.clientBytesMax': define({
     kind: bytes(1024 * GIB),
