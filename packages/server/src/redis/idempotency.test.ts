@@ -79,10 +79,12 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await idempotency.close();
   });
 
-  test('counts nothing any more of an hour that is over', async () => {
+  test('counts nothing any more of an hour that is over, nor what it has not written', async () => {
     const store = createRedisIdempotency(one);
     await store.claim(CLAIM);
-    const countBefore = defineScript(`redis.call('HSET', KEYS[1], '1:keys', 7, '1:bytes', 7000)`);
+    const countBefore = defineScript(
+      `redis.call('HSET', KEYS[1], '1:keys', 7, '1:bytes', 7000, 'x', 7, '99999999:x', 7)`,
+    );
     await two.run(countBefore, [two.name('idempotency-use', 'c')], []);
     expect(await store.measure('c')).toEqual({ keys: 1, answerBytes: 0 });
   });

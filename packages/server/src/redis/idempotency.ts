@@ -65,8 +65,8 @@ local sums = { keys = 0, bytes = 0 }
 local counts = redis.call('HGETALL', KEYS[1])
 for index = 1, #counts, 2 do
   local hour, kind = string.match(counts[index], '^(%d+):(%a+)$')
-  if tonumber(hour) < this_hour then redis.call('HDEL', KEYS[1], counts[index])
-  else sums[kind] = sums[kind] + counts[index + 1] end
+  if not sums[kind] or tonumber(hour) < this_hour then redis.call('HDEL', KEYS[1], counts[index])
+  else sums[kind] = sums[kind] + (tonumber(counts[index + 1]) or 0) end
 end
 return { sums.keys, sums.bytes }
 `);
