@@ -17,6 +17,8 @@ export interface IdempotencyRun {
   folder: string;
   /** A store that no other run uses; a SQLite file in the folder where it is left out. */
   storeUrl?: string;
+  /** A Redis for the idempotency keys; they are in the store where it is left out. */
+  redisUrl?: string;
   onKill?: (kills: number, ended: number) => void;
 }
 
@@ -25,6 +27,7 @@ export interface IdempotencyProof {
   seconds: number;
   creates: number;
   kills: number;
+  keptIn: 'SQLite' | 'PostgreSQL' | 'Redis';
   /** Requests that clients sent, and of them those that found no proxy or lost it. */
   attempts: number;
   attemptsLost: number;
@@ -64,7 +67,7 @@ const LIFE_MS_MAX = 3000;
 const EARLY_KILL_SHARE = 0.1;
 
 export async function proveIdempotency(run: IdempotencyRun): Promise<IdempotencyProof> {
-  const { seed, creates, kills, folder, onKill } = run;
+  const { seed, creates, kills, folder, redisUrl, onKill } = run;
   const random = createRandom(seed);
   const storeUrl = run.storeUrl ?? locateStore(folder);
   const key = await createKey(folder, storeUrl);
@@ -76,6 +79,10 @@ export async function proveIdempotency(run: IdempotencyRun): Promise<Idempotency
     'store.url': storeUrl,
     'egress.allow': '127.0.0.1',
     'upstream.protocol': 'jsonrpc',
+    // What is left behind in a Redis is gone in an hour.
+    ...(redisUrl === undefined
+      ? {}
+      : { 'idempotency.store': 'redis', 'redis.url': redisUrl, 'idempotency.keptHours': '1' }),
   });
 
   const waiting: Create[] = Array.from({ length: creates }, (_, index) => ({
@@ -178,6 +185,7 @@ export async function proveIdempotency(run: IdempotencyRun): Promise<Idempotency
       seconds: (performance.now() - startedMs) / 1000,
       creates,
       kills,
+      keptIn: redisUrl !== undefined ? 'Redis' : storeUrl.startsWith('sqlite:') ? 'SQLite' : 'PostgreSQL',
       attempts,
       attemptsLost,
       replayed,

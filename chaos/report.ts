@@ -32,7 +32,7 @@ export function describeProof(proof: IdempotencyProof): Table {
     columns: ['what', 'count'],
     rows: counts.map(([name, count]) => [name, String(count)]),
     notes: [
-      `${proof.seconds.toFixed(0)} s, seed ${proof.seed}: \`npm run chaos -- --only idempotency --seed ${proof.seed}\` draws the same faults again, at other moments.`,
+      `Keys in ${proof.keptIn}; ${proof.seconds.toFixed(0)} s, seed ${proof.seed}: \`npm run chaos -- --only idempotency --seed ${proof.seed}\` draws the same faults again, at other moments.`,
     ],
     findings: [
       ...Object.entries(faults).map(([name, markers]) => ({
@@ -79,7 +79,7 @@ ${renderShortcomings(tables)}
   processor is what is short.
 
 To repeat it: \`npm run chaos\`; \`--only idempotency\`, \`--only hung-upstream\` or \`--only overload\` for one of them, \`--quick\` for a look of some seconds,
-\`--store postgres://…\` for another store of the keys.
+\`--store postgres://…\` for another store, of which the run takes all, and \`--redis redis://…\` for the idempotency keys in Redis.
 
 ${tables.map(renderMarkdownTable).join('\n')}`;
 }

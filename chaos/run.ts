@@ -18,9 +18,10 @@ const { values } = parseArgs({
     creates: { type: 'string' },
     kills: { type: 'string' },
     store: { type: 'string' },
+    redis: { type: 'string' },
   },
 });
-const { quick: isQuick, only, seed, creates, kills, store } = values;
+const { quick: isQuick, only, seed, creates, kills, store, redis } = values;
 const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-chaos-'));
 
 const SCENARIOS: Record<string, () => Promise<Table>> = {
@@ -32,6 +33,7 @@ const SCENARIOS: Record<string, () => Promise<Table>> = {
       kills: Number(kills ?? (isQuick ? 5 : 200)),
       folder: mkdtempSync(join(folder, 'idempotency-')),
       ...(store === undefined ? {} : { storeUrl: store }),
+      ...(redis === undefined ? {} : { redisUrl: redis }),
       onKill: (count, ended) => {
         if (count % 20 === 0) process.stdout.write(`${count} kills, ${ended} creates ended\n`);
       },

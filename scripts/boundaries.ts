@@ -137,7 +137,13 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/idempotency/**`,
-    allow: ['../execute/{exchange,piece-collector}.ts', '../stores/ports.ts', CONTRACT, 'node:*'],
+    allow: [
+      '../execute/{exchange,piece-collector}.ts',
+      '../stores/ports.ts',
+      CONTRACT,
+      'lru-cache',
+      'node:*',
+    ],
     takesClock: true,
   },
   {

@@ -119,7 +119,10 @@ export interface InstanceInput {
   key_expires_at?: string | null;
 }
 
-/** What is left out stays as it is. A new `url` needs the `api_key` again: a stored one never goes to another server. */
+/**
+ * What is left out stays as it is. A new `url`, changed `certificates` and an `allow_private` that is turned on need the
+ * `api_key` again: a stored one never goes to another server, nor to one that could pass for its own.
+ */
 export type InstanceChanges = Partial<Omit<InstanceInput, 'name'>>;
 
 /** One record of the audit: a call, or an act of an administrator. No values, no secrets. */

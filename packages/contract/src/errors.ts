@@ -129,7 +129,7 @@ export const PROXY_ERRORS = {
     code: -32012,
     httpStatus: 429,
     retry: 'always',
-    when: 'Too many requests. `retry-after` says when to try again.',
+    when: 'Too many requests, or too many idempotency keys at once. `retry-after` says when to try again.',
     remedy: 'Wait for `retry-after` seconds.',
   },
   overloaded: {

@@ -20,6 +20,8 @@ import { createLogger, describeError, type Logger, logEvents } from './observe/l
 import { createMetrics, type GatherMetrics } from './observe/metrics.ts';
 import { classifyAction } from './odoo/methods.ts';
 import type { RedisClient } from './redis/client.ts';
+import { createRedisIdempotency } from './redis/idempotency.ts';
+import { findLosses } from './redis/losses.ts';
 import { openServices, type Services, StartError } from './services.ts';
 
 export interface AppOptions {
@@ -93,10 +95,18 @@ export async function createApp({
     gatherMetrics,
   );
   const idempotency = createIdempotency({
-    store: store.idempotency,
+    store:
+      redis !== null && settings.idempotency.store === 'redis'
+        ? createRedisIdempotency(redis)
+        : store.idempotency,
     secret: keys.deriveSecret('idempotency keys'),
     keptForMs: settings.idempotency.keptHours * HOUR_MS,
     answerBytesMax: settings.idempotency.answerBytesMax,
+    clientBounds: {
+      keysMax: settings.idempotency.clientKeysMax,
+      answerBytesMax: settings.idempotency.clientBytesMax,
+    },
+    nowMs,
     onError: (error) => log.error('idempotency', { err: describeError(error) }),
   });
   const admission = new Admission();
@@ -106,7 +116,7 @@ export async function createApp({
       detail: admission.isStopping ? 'shutting down' : null,
     },
     ...(await services.check()),
-    ...(redis && { redis: checkRedis(redis) }),
+    ...(redis && { redis: checkRedis(redis, settings) }),
   });
   const events = combineEvents([logEvents(log), metrics, auditEvents(audit)]);
   const server = createServer({
@@ -201,7 +211,7 @@ function showUpstream({ retryAfterSeconds, ...state }: ReturnType<Gate['states']
 
 /** Starts also where it does not answer; null where there is none. */
 async function openRedis(
-  { redis: { url } }: Settings,
+  { redis: { url }, idempotency }: Settings,
   keys: Services['keys'],
   log: Logger,
 ): Promise<RedisClient | null> {
@@ -213,17 +223,29 @@ async function openRedis(
   const redis = new Client({
     url,
     prefix,
-    onTrouble: (trouble) =>
-      trouble === null ? log.info('redis answers') : log.error('redis is away', { trouble }),
+    onTrouble: (trouble) => {
+      if (trouble !== null) return log.error('redis is away', { trouble });
+      log.info('redis answers');
+      if (idempotency.store === 'redis') void warnOfLosses(redis, log);
+    },
   });
   await redis.start();
   if (redis.trouble !== null) log.error('redis is away', { trouble: redis.trouble });
   return redis;
 }
 
-function checkRedis({ trouble }: RedisClient): Check {
+/** Each time that it answers again, since it may be another one then. */
+async function warnOfLosses(redis: RedisClient, log: Logger): Promise<void> {
+  // Away again, or not allowed to say: then there is nothing to warn of.
+  const losses = findLosses(await redis.readInfo().catch(() => ''));
+  if (losses.length > 0) log.warn('redis can lose idempotency keys', { losses });
+}
+
+function checkRedis({ trouble }: RedisClient, { idempotency }: Settings): Check {
   if (trouble === null) return { state: 'ok', detail: null };
-  return { state: 'degraded', detail: 'Redis is away; each process keeps its share of the limits' };
+  const detail = 'Redis is away; each process keeps its share of the limits';
+  const refused = ', and calls with an idempotency key are refused';
+  return { state: 'degraded', detail: idempotency.store === 'redis' ? detail + refused : detail };
 }
 
 /** The audit's part in what can be observed. */

@@ -60,6 +60,8 @@ const DAY_MS = 86_400_000;
 
 export async function openServices(options: ServicesOptions): Promise<Services> {
   const { settings, version, clock, logger, listUpstreams, isServing } = options;
+  const faults = explainTogether(settings);
+  if (faults.length > 0) throw new StartError(faults.join('\n'));
   const egress = openEgress(settings);
   const vault = createVault(settings.vault);
   const store = await openStore(settings.store.url);
@@ -154,6 +156,24 @@ function openEgress(settings: Settings): EgressDispatcher {
     connectTimeoutMs: settings.upstream.connectTimeoutMs,
     firstByteTimeoutMs: settings.upstream.firstByteTimeoutMs,
   });
+}
+
+/** An answer must be with Redis in the time that a call waits for it, and so must what waits behind it. */
+const REDIS_ANSWER_BYTES_MAX = 1024 * 1024;
+
+/** Settings that are right by themselves and not together, for the operator. */
+export function explainTogether({ idempotency, redis }: Pick<Settings, 'idempotency' | 'redis'>): string[] {
+  if (idempotency.store !== 'redis') return [];
+  const faults: string[] = [];
+  if (redis.url === null) {
+    faults.push('idempotency.store is redis, and redis.url is empty: set it, or idempotency.store to store.');
+  }
+  if (idempotency.answerBytesMax > REDIS_ANSWER_BYTES_MAX) {
+    faults.push(
+      'idempotency.store is redis, and idempotency.answerBytesMax is more than 1MiB: set it to 1MiB or less, or idempotency.store to store.',
+    );
+  }
+  return faults;
 }
 
 /** Faults of `egress.allow`, for the operator; a password in an entry is not shown. */

@@ -4,6 +4,7 @@ import { openMemoryStore } from '../stores/memory.ts';
 import type { Store } from '../stores/ports.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
+import { AuditQueryFault } from './query.ts';
 
 const NOW = Date.parse('2026-03-31T08:00:00.000Z');
 const CHAIN_KEY = new Uint8Array(32).fill(1);
@@ -170,7 +171,7 @@ it.each([
   [{ until: '' }, /until/],
 ])('refuses %j with words', async (query, words) => {
   await recordModels('a');
-  await expect(audit.search(query)).rejects.toThrow(RangeError);
+  await expect(audit.search(query)).rejects.toThrow(AuditQueryFault);
   await expect(audit.search(query)).rejects.toThrow(words);
   if ('cursor' in query || 'limit' in query) return;
   expect(() => audit.export(query)).toThrow(words);

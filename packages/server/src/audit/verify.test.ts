@@ -8,6 +8,7 @@ import type { AuditStore, Store } from '../stores/ports.ts';
 import { openSqliteStore } from '../stores/sqlite.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { createRowHash } from './chain.ts';
+import { AuditQueryFault } from './query.ts';
 import { printAct, printCall } from './record.ts';
 import { verifyChain } from './verify.ts';
 
@@ -210,7 +211,7 @@ it.each([
   `-1:${'a'.repeat(64)}`,
   `1.5:${'a'.repeat(64)}`,
 ])('refuses the head "%s", which cannot be one', async (head) => {
-  await expect(verify(head)).rejects.toThrow(RangeError);
+  await expect(verify(head)).rejects.toThrow(AuditQueryFault);
   await expect(verify(head)).rejects.toThrow('<number>:<64 hex digits>');
 });
 

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditVerdict } from '@erp-proxy/contract';
 import type { AuditPlace, AuditRow, AuditStore } from '../stores/ports.ts';
 import type { HashRow } from './chain.ts';
+import { AuditQueryFault } from './query.ts';
 import { readView } from './record.ts';
 
 const PAGE_ROWS = 200;
@@ -126,7 +127,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 function readHead(text: string): AuditPlace | null {
   const [, seq, hash] = HEAD.exec(text) ?? [];
   if (seq === undefined || hash === undefined) {
-    throw new RangeError('A head is <number>:<64 hex digits>, as an earlier verification printed it.');
+    throw new AuditQueryFault('A head is <number>:<64 hex digits>, as an earlier verification printed it.');
   }
   return seq === '0' ? null : { seq: Number(seq), hash: Buffer.from(hash, 'hex') };
 }

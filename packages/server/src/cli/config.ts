@@ -1,7 +1,7 @@
 /** `config …`: what the settings are, and whether they are right. Faults are reported before a command runs. */
 import { printSettings } from '../config/print.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
-import { explainPolicyFaults } from '../services.ts';
+import { explainPolicyFaults, explainTogether } from '../services.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 
 export const configPrintCommand: Command = {
@@ -21,7 +21,11 @@ export const configCheckCommand: Command = {
   summary: 'Check the settings and report every fault at once; nothing is started.',
   options: { json: JSON_OPTION },
   async run(input) {
-    const faults = explainPolicyFaults(parseEgressPolicy(input.settings.egress.allow).faults);
+    const { settings } = input;
+    const faults = [
+      ...explainPolicyFaults(parseEgressPolicy(settings.egress.allow).faults),
+      ...explainTogether(settings),
+    ];
     reportFaults(faults, input);
     return faults.length === 0 ? 0 : 2;
   },

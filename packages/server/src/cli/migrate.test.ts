@@ -33,14 +33,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   afterEach(() => schema.drop());
 
   test('says from which version to which, in words', async () => {
-    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is new; it has version 2\.\n$/);
-    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is up to date \(version 2\)\.\n$/);
+    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is new; it has version 3\.\n$/);
+    expect(await migrate(schema.url)).toMatch(/^postgres \S+ is up to date \(version 3\)\.\n$/);
   });
 
   test('says from which version to which, in JSON', async () => {
     const store = expect.stringMatching(/^postgres \S+$/);
-    expect(JSON.parse(await migrate(schema.url, 'json'))).toEqual({ store, from: 0, to: 2 });
-    expect(JSON.parse(await migrate(schema.url, 'json'))).toEqual({ store, from: 2, to: 2 });
+    expect(JSON.parse(await migrate(schema.url, 'json'))).toEqual({ store, from: 0, to: 3 });
+    expect(JSON.parse(await migrate(schema.url, 'json'))).toEqual({ store, from: 3, to: 3 });
   });
 });
 

@@ -105,6 +105,9 @@ it('config check --json prints JSON whatever is wrong', async () => {
   printed = '';
   expect(await run('config', 'check', '--json', '--egress.allow=a/b')).toBe(2);
   expect(JSON.parse(printed)).toMatchObject({ ok: false, faults: [expect.stringContaining('a/b')] });
+  printed = '';
+  expect(await run('config', 'check', '--json', '--idempotency.store=redis')).toBe(2);
+  expect(JSON.parse(printed)).toMatchObject({ ok: false, faults: [expect.stringContaining('redis.url')] });
   expect(complained).toBe('');
 });
 

@@ -34,6 +34,7 @@ const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
 const HOUR_MS = 3_600_000;
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
 
 const isMasterKey = (text: string) => MASTER_KEY.test(text);
 
@@ -97,7 +98,7 @@ export const SETTINGS = {
     default: null,
     secret: 'in part',
     description:
-      'Redis or Valkey in which all processes count the limits of keys together. Empty: each process keeps its share of them.',
+      'Redis or Valkey in which all processes count the limits of keys together. Empty: each process keeps its share of them. `idempotency.store` can keep idempotency keys there as well.',
   }),
   'keys.hashSecret': define({
     kind: optional(text('a text of at least 32 characters', (secret) => secret.length >= 32)),
@@ -142,6 +143,24 @@ export const SETTINGS = {
     default: 256 * KIB,
     description:
       'Longest answer that is kept. A write whose answer is longer is known as run, without its answer; a read is run again.',
+  }),
+  'idempotency.clientKeysMax': define({
+    kind: integer(1, 100_000_000),
+    default: 100_000,
+    description:
+      'Idempotency keys that one client key can have at once. Beyond them a call with a new one is refused with `rate_limited`; each takes about 500 bytes without its answer, or 1 KiB in Redis.',
+  }),
+  'idempotency.clientBytesMax': define({
+    kind: bytes(1024 * GIB),
+    default: 64 * MIB,
+    description:
+      'Bytes of the answers that are kept for one client key, all together. Beyond them its calls go on as if their answers were too long to be kept.',
+  }),
+  'idempotency.store': define({
+    kind: choice('store', 'redis'),
+    default: 'store',
+    description:
+      'Where idempotency keys are kept: `store` is where `store.url` points, `redis` is `redis.url`. A Redis that loses its data lets calls be run twice: see [idempotency.md](idempotency.md) for the settings that it needs.',
   }),
   'egress.allow': define({
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),

@@ -38,7 +38,7 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
   }
   const { id, writer, headers } = context;
   if (reply.kind === 'fault') {
-    writer.sendWhole(200, { ...headers, ...reply.headers }, buildErrorAnswer(id, reply.fault));
+    writer.sendWhole(200, headers, buildErrorAnswer(id, reply.fault));
     return { type: reply.fault.data.type, code: reply.fault.code, httpStatus: 200 };
   }
   if (reply.kind === 'kept') {

@@ -18,6 +18,8 @@ export interface DenialMore {
   retryAfterSeconds?: number;
   /** HTTP headers that the answer must carry, e.g. `allow`. */
   headers?: Readonly<Record<string, string>>;
+  /** Status of an answer that is passed on as an error with this code, in HTTP 200. */
+  passedStatus?: number;
   /** The cause, for the log. */
   detail?: string;
 }

@@ -24,8 +24,11 @@ export function buildErrorAnswer(id: Uint8Array, error: ErrorBody): Buffer {
 /** The `error` member for a denial, and the status that goes with it. */
 export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: number; error: ErrorBody } {
   const row = ALL_ERRORS[denial.type];
-  const { code, httpStatus } = dialect.errors[denial.type] ?? row;
-  const { path, rule, outcome } = denial.more;
+  const { path, rule, outcome, passedStatus } = denial.more;
+  const { code, httpStatus } =
+    passedStatus === undefined
+      ? (dialect.errors[denial.type] ?? row)
+      : { code: passedStatus, httpStatus: 200 };
   const error = {
     code,
     message: nameMembers(denial.message, dialect),

@@ -33,6 +33,8 @@ export interface Exchange {
   readonly address: string;
   /** One request header, lower-case name; repeated headers come joined by a comma. */
   header(name: string): string | undefined;
+  /** How often it comes. */
+  countHeader(name: string): number;
   /** Tells once when the caller leaves before the answer is whole; at once if that has happened already. */
   onCallerLeft(listener: () => void): void;
   /** The whole body; a denial when it is of the wrong type, too large or cut off, by the signal too. To be called once. */

@@ -85,13 +85,12 @@ function buildUpstreamCall(
 async function sendOnce(
   upstream: UpstreamCall,
   trace: CallTrace,
-  { deadline, deps, dialect }: Run<Json2Deps>,
+  { deadline, deps }: Run<Json2Deps>,
 ): Promise<Attempt> {
   const met = await callUpstream(upstream, trace, deadline, deps);
   if (!met.ok) return { reply: denyFailure(met, upstream, deadline), met };
   const { settings } = deps;
-  if (met.status !== 200)
-    return { reply: await receiveJson2Refusal(met, upstream, { deadline, settings, dialect }), met };
+  if (met.status !== 200) return { reply: await receiveJson2Refusal(met, upstream, deadline, settings), met };
   const received = await receiveReply(met, upstream, deadline, settings);
   if (received instanceof Denial || received.kind !== 'contradiction') return { reply: received, met };
   return { reply: received.otherwise, met };

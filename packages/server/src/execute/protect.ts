@@ -17,11 +17,18 @@ import { denyEnded } from './upstream-denials.ts';
 
 const HEADER = 'idempotency-key';
 const RETRY_AFTER_SECONDS = 1;
+/** As often what a client has is counted anew. */
+const RETRY_AFTER_FULL_SECONDS = 60;
 
 /** Null where the caller gave none. */
 export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
   const key = exchange.header(HEADER);
   if (key === undefined) return null;
+  const count = exchange.countHeader(HEADER);
+  if (count > 1) {
+    const message = `The header \`${HEADER}\` comes ${count} times; send it once, so that a retry has the same.`;
+    return new Denial('invalid_request', message, { path: HEADER });
+  }
   if (isIdempotencyKey(key)) return key;
   const message = `The header \`${HEADER}\` must have 1 to 255 characters; this one has ${key.length}.`;
   return new Denial('invalid_request', message, { path: HEADER });
@@ -103,8 +110,13 @@ const DENIALS: Record<Exclude<Known['kind'], 'answered'>, Denial> = {
   ),
   answer_not_kept: new Denial(
     'outcome_unknown',
-    `An earlier attempt with this \`${HEADER}\` was run, but its answer was too large to be kept, or broke off. Look in Odoo for what it did before sending it again with a new key.`,
+    `An earlier attempt with this \`${HEADER}\` was run, but its answer was too large to be kept (alone, or with what is kept for this client key already), or broke off. Look in Odoo for what it did before sending it again with a new key.`,
     { path: HEADER },
+  ),
+  too_many_keys: new Denial(
+    'rate_limited',
+    `This client key has as many idempotency keys as the setting \`idempotency.clientKeysMax\` allows. Send the call again later: each is forgotten \`idempotency.keptHours\` hours after its answer. Nothing was sent to Odoo.`,
+    { path: HEADER, retryAfterSeconds: RETRY_AFTER_FULL_SECONDS },
   ),
 };
 

@@ -7,8 +7,6 @@ import { classifyJson2Answer } from '../odoo/json2-answer.ts';
 import { classifyOwnJson2Fault } from '../odoo/json2-own-fault.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
-import type { Dialect } from './dialect.ts';
-import { describeDenial, listDenialHeaders } from './envelope.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { ReceiveSettings, Reply } from './receive.ts';
 import type { UpstreamCall } from './translate.ts';
@@ -18,7 +16,8 @@ import { denyStatus } from './upstream-status.ts';
 export async function receiveJson2Refusal(
   answer: EgressAnswer,
   call: UpstreamCall,
-  { deadline, settings, dialect }: { deadline: Deadline; settings: ReceiveSettings; dialect: Dialect },
+  deadline: Deadline,
+  settings: ReceiveSettings,
 ): Promise<Reply> {
   const body = await readWhole(answer, call, deadline, settings.answerBytesMax);
   if (body instanceof Denial) return body;
@@ -34,10 +33,8 @@ export async function receiveJson2Refusal(
   if (isMissing || verdict.kind === 'database_hidden') return JSON2_MISSING;
   if (verdict.kind === 'fault' || verdict.kind === 'signature_differs')
     return { kind: 'fault', fault: classifyOwnJson2Fault(body, { ...verdict.fault, code: status }, options) };
-  const denial = denyStatus(answer, call);
-  if (status < 400) return denial;
-  const { error } = describeDenial(denial, dialect);
-  return { kind: 'fault', fault: { ...error, code: status }, headers: listDenialHeaders(denial) };
+  const { type, message, more } = denyStatus(answer, call);
+  return new Denial(type, message, status < 400 ? more : { ...more, passedStatus: status });
 }
 
 const JSON2_MISSING = new Denial(

@@ -47,8 +47,6 @@ export interface ContradictionReply {
 export interface FaultReply {
   kind: 'fault';
   fault: ErrorBody;
-  /** Headers that the answer must carry. */
-  headers?: Readonly<Record<string, string>>;
 }
 
 /** The answer that an earlier attempt at the call was given, as it went out then. */

@@ -164,16 +164,27 @@ export const instanceView = named(
   }) satisfies z.ZodType<InstanceView>,
 );
 
+const NEEDS_KEY = 'In a change, a new one needs the `api_key` again.';
+
 const INSTANCE_CHANGES = {
-  url: z.string().describe('A new one needs the `api_key` again.').exactOptional(),
+  url: z.string().describe(NEEDS_KEY).exactOptional(),
   db: z.string().exactOptional(),
   user_id: z.int().exactOptional(),
   api_key: z.string().meta({ writeOnly: true }).describe('No answer ever has it.').exactOptional(),
   protocol: protocol.exactOptional(),
   timeout_ms: z.int().nullable().exactOptional(),
   concurrency: z.int().nullable().exactOptional(),
-  certificates: z.string().nullable().describe('PEM, trusted in place of the public ones.').exactOptional(),
-  allow_private: z.boolean().describe('Its own address may be private or plain http.').exactOptional(),
+  certificates: z
+    .string()
+    .nullable()
+    .describe(`PEM, trusted in place of the public ones. ${NEEDS_KEY}`)
+    .exactOptional(),
+  allow_private: z
+    .boolean()
+    .describe(
+      'Its own address may be private or plain http. To turn it on in a change needs the `api_key` again.',
+    )
+    .exactOptional(),
   rotate_key: z.boolean().describe('The proxy replaces the key before it expires.').exactOptional(),
   key_expires_at: time.nullable().describe('Where Odoo does not tell.').exactOptional(),
 };

@@ -43,6 +43,10 @@ export class HttpExchange implements Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  countHeader(name: string): number {
+    return this.#request.headersDistinct[name]?.length ?? 0;
+  }
+
   onCallerLeft(listener: () => void): void {
     const response = this.#response;
     if (response.destroyed && !response.writableFinished) listener();

@@ -21,6 +21,19 @@ const CALL_HEADERS = [
   describeHeader('x-request-id', 'Kept, if it is 1 to 128 of `[A-Za-z0-9._-]`.', 'string'),
 ];
 
+const IDEMPOTENCY_HEADER = describeHeader(
+  'idempotency-key',
+  'Any text of 1 to 255 characters: a call that comes again under it is not run again, and is given the first answer (docs/idempotency.md).',
+  'string',
+);
+
+const REPLAYED_HEADER = {
+  'idempotency-replayed': {
+    description: '`true` where an earlier attempt under the same `idempotency-key` was given this answer.',
+    schema: { type: 'string' },
+  },
+};
+
 export const CALL_PATHS = {
   [EXECUTE_PATH]: {
     post: describeCall({
@@ -28,6 +41,8 @@ export const CALL_PATHS = {
       summary: 'Runs a call, or a batch of calls, on an Odoo server.',
       body: { oneOf: [refer(schemas.executeCall), refer(schemas.executeBatch)] },
       answer: { oneOf: [refer(schemas.executeAnswer), refer(schemas.batchAnswer)] },
+      parameters: [...CALL_HEADERS, IDEMPOTENCY_HEADER],
+      headers: REPLAYED_HEADER,
     }),
   },
   [VERSION_PATH]: {
@@ -60,22 +75,27 @@ function describeCall({
   summary,
   body,
   answer,
+  parameters = CALL_HEADERS,
+  headers,
 }: {
   id: string;
   summary: string;
   body: object;
   answer: object;
+  parameters?: object[];
+  headers?: object;
 }) {
   return {
     operationId: id,
     summary,
     tags: ['calls'],
     security: [{ clientKey: [] }],
-    parameters: CALL_HEADERS,
+    parameters,
     requestBody: { required: true, content: { 'application/json': { schema: body } } },
     responses: {
       200: {
         description: 'What Odoo answered: a result, or its own error.',
+        ...(headers && { headers }),
         content: { 'application/json': { schema: answer } },
       },
       ...describeErrors(),

@@ -1,6 +1,6 @@
 /**
  * How the store knows a call again without holding anything of it: two hashes under a secret, so that whoever reads the
- * store can neither read nor guess a key or a body. Pure.
+ * store can neither read nor guess a key or a body. The client goes by its public id. Pure.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 
@@ -22,6 +22,7 @@ export interface CallIdentity {
 export interface CallName {
   /** Of client, key and index. */
   readonly id: string;
+  readonly client: string;
   /** Of what was called. */
   readonly fingerprint: string;
 }
@@ -37,6 +38,7 @@ export function createCallNames(secret: Uint8Array): (call: CallIdentity) => Cal
   const hash = (...parts: (string | number)[]) => createHmac('sha256', hashKey).update(JSON.stringify(parts));
   return ({ clientId, key, index, operation, bytes }) => ({
     id: hash('id', clientId, key, index).digest('hex'),
+    client: clientId,
     fingerprint: hash('call', operation).update(bytes).digest('hex'),
   });
 }

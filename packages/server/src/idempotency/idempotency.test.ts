@@ -20,6 +20,7 @@ const READ = { runsForMs: RUNS_FOR_MS, isReadOnly: true };
 const CUT_OFF_MS = RUNS_FOR_MS + 10 * SECOND_MS;
 
 let now: number;
+let nowMs: number;
 let store: IdempotencyStore;
 let errors: unknown[];
 let opened: Idempotency[];
@@ -27,6 +28,7 @@ let idempotency: Idempotency;
 
 beforeEach(() => {
   now = START;
+  nowMs = 1;
   store = createMemoryIdempotency(() => now);
   errors = [];
   opened = [];
@@ -43,6 +45,8 @@ function open(options: Partial<IdempotencyOptions> = {}): Idempotency {
     secret: new Uint8Array(32).fill(1),
     keptForMs: DAY_MS,
     answerBytesMax: 1000,
+    clientBounds: { keysMax: 1000, answerBytesMax: 10_000 },
+    nowMs: () => nowMs,
     onError: (error) => errors.push(error),
     ...options,
   });
@@ -50,9 +54,14 @@ function open(options: Partial<IdempotencyOptions> = {}): Idempotency {
   return one;
 }
 
-function attempt({ key = 'order 17', body = '{"action":"create"}', by = idempotency } = {}): ProtectedCall {
+function attempt({
+  key = 'order 17',
+  body = '{"action":"create"}',
+  by = idempotency,
+  clientId = 'shop',
+} = {}): ProtectedCall {
   const bytes = Buffer.from(body);
-  return by.protect({ clientId: 'shop', key, index: 0, operation: 'execute', bytes });
+  return by.protect({ clientId, key, index: 0, operation: 'execute', bytes });
 }
 
 /** Sends an answer through the attempt, whole, and settles. */
@@ -206,6 +215,82 @@ describe('an answer that cannot be kept', () => {
   });
 });
 
+describe('a client that has as much in the store as it may', () => {
+  const bounded = { clientBounds: { keysMax: 3, answerBytesMax: 300 } };
+
+  test('gets no further key on any replica, keeps those that it has, and leaves others theirs', async () => {
+    for (const key of ['a', 'b', 'c']) {
+      const first = attempt({ key, by: open(bounded) });
+      expect(await first.claim(WRITE)).toBeNull();
+      if (key !== 'c') await answer(first, key);
+    }
+    const by = open(bounded);
+    expect(await attempt({ key: 'd', by }).claim(WRITE)).toEqual({ kind: 'too_many_keys' });
+    expect(await attempt({ key: 'd', by }).find()).toBeNull();
+    expect(await attempt({ key: 'a', by }).find()).toMatchObject({ kind: 'answered' });
+    expect(await attempt({ key: 'c', by }).find()).toEqual({ kind: 'running' });
+    expect(await attempt({ key: 'd', by, clientId: 'other' }).claim(WRITE)).toBeNull();
+  });
+
+  test('gets the place of a key again whose call did not happen, and of one that another attempt has', async () => {
+    const by = open(bounded);
+    for (const key of ['a', 'b']) expect(await attempt({ key, by }).claim(WRITE)).toBeNull();
+    for (let time = 0; time < 5; time++) {
+      const first = attempt({ key: 'c', by });
+      expect(await first.claim(WRITE)).toBeNull();
+      await first.settle('nothing_happened');
+      expect(await attempt({ key: 'a', by }).claim(WRITE)).toEqual({ kind: 'running' });
+    }
+  });
+
+  test('has its calls run at once no more often than it may have keys', async () => {
+    const by = open(bounded);
+    const claims = Array.from({ length: 10 }, (_, index) => attempt({ key: `${index}`, by }).claim(WRITE));
+    const known = await Promise.all(claims);
+    expect(known.filter((one) => one === null)).toHaveLength(3);
+  });
+
+  test('has no further answer kept: a write is known as run, and a read is run again', async () => {
+    const by = open(bounded);
+    const first = attempt({ key: 'a', by });
+    await first.claim(WRITE);
+    await answer(first, 'x'.repeat(200));
+    const second = attempt({ key: 'b', by });
+    await second.claim(WRITE);
+    expect(await answer(second, 'y'.repeat(200))).toMatchObject({ body: 'y'.repeat(200), state: 'whole' });
+    const third = attempt({ key: 'c', by });
+    await third.claim(READ);
+    await answer(third, 'z'.repeat(200));
+    expect(await meet({ key: 'a', by })).toMatchObject({ status: 200 });
+    expect(await meet({ key: 'b', by })).toBe('answer_not_kept');
+    expect(await attempt({ key: 'c', by }).find()).toBeNull();
+    expect(await attempt({ key: 'c', by }).claim(READ), 'and a shorter answer fits').toBeNull();
+  });
+
+  test('has room again when its keys have been forgotten', async () => {
+    const by = open(bounded);
+    for (const key of ['a', 'b', 'c']) expect(await attempt({ key, by }).claim(WRITE)).toBeNull();
+    expect(await attempt({ key: 'd', by }).claim(WRITE)).toEqual({ kind: 'too_many_keys' });
+    now += DAY_MS + CUT_OFF_MS;
+    expect(await store.prune(10)).toBe(3);
+    expect(await attempt({ key: 'd', by }).claim(WRITE), 'as counted a moment ago').not.toBeNull();
+    nowMs += 60_001;
+    expect(await attempt({ key: 'd', by }).claim(WRITE)).toBeNull();
+  });
+
+  test('is not known where the store cannot say what it has: nothing is claimed', async () => {
+    const failing: IdempotencyStore = {
+      ...store,
+      measure: () => {
+        throw new Error('the store is away');
+      },
+    };
+    const by = open({ store: failing });
+    await expect(attempt({ by }).claim(WRITE)).rejects.toThrow('the store is away');
+    expect(await meet()).toBeNull();
+  });
+});
+
 describe('a call that only reads', () => {
   test('is kept as any other', async () => {
     const first = attempt();
@@ -258,6 +343,35 @@ describe('a store that is away', () => {
     await expect(attempt({ by: open({ store: silent }) }).claim(WRITE)).rejects.toThrow();
     expect(await meet()).toBeNull();
   });
+
+  test.each(['claim', 'settle'] as const)(
+    'leaves no key taken at %s, once it answers again, of a call that did not happen',
+    async (at) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      let isAway = false;
+      const failing: IdempotencyStore = {
+        ...store,
+        claim: async (claim) => {
+          await store.claim(claim);
+          return at === 'claim' ? away() : null;
+        },
+        release: (id, attempt) => (isAway ? away() : store.release(id, attempt)),
+      };
+      const first = attempt({ by: open({ store: failing }) });
+      isAway = true;
+      if (at === 'claim') await expect(first.claim(WRITE)).rejects.toThrow();
+      else {
+        await first.claim(WRITE);
+        await first.settle('nothing_happened');
+      }
+      await vi.advanceTimersByTimeAsync(3000);
+      expect(await meet()).toBe('running');
+      isAway = false;
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(await meet()).toBeNull();
+      expect(vi.getTimerCount(), 'pruning alone').toBe(1);
+    },
+  );
 
   test('keeps no answer from its caller; the outcome is unknown then', async () => {
     const failing = { ...store, keep: away, giveUp: away, release: away };

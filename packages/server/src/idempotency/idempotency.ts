@@ -6,6 +6,8 @@ import type { IdempotencyStore } from '../stores/ports.ts';
 import { RecordingRoom } from './answer-recorder.ts';
 import { createAnswerSeal } from './answer-seal.ts';
 import { type CallIdentity, createCallNames } from './call-names.ts';
+import { type ClientBounds, ClientUse } from './client-use.ts';
+import { OwedReleases } from './owed-releases.ts';
 import { ProtectedCall } from './protected-call.ts';
 import { startPruning } from './pruning.ts';
 
@@ -17,6 +19,10 @@ export interface IdempotencyOptions {
   keptForMs: number;
   /** Longest answer that is kept. */
   answerBytesMax: number;
+  /** Of one client key. */
+  clientBounds: ClientBounds;
+  /** A clock that never goes back, in milliseconds. */
+  nowMs: () => number;
   /** Told of what goes wrong after the call, which its caller is not told of. */
   onError: (error: unknown) => void;
 }
@@ -36,15 +42,21 @@ export function createIdempotency({
   secret,
   keptForMs,
   answerBytesMax,
+  clientBounds,
+  nowMs,
   onError,
 }: IdempotencyOptions): Idempotency {
   const nameCall = createCallNames(secret);
   const seal = createAnswerSeal(secret);
   const room = new RecordingRoom(RECORDING_BYTES_MAX);
+  const use = new ClientUse(store, clientBounds, nowMs);
+  const owed = new OwedReleases(store);
   const pruning = startPruning(store, onError);
   return {
     protect: (call) =>
-      new ProtectedCall(nameCall(call), { store, seal, room, keptForMs, answerBytesMax, onError }),
-    close: pruning.close,
+      new ProtectedCall(nameCall(call), { store, seal, room, use, owed, keptForMs, answerBytesMax, onError }),
+    async close() {
+      await Promise.all([owed.close(), pruning.close()]);
+    },
   };
 }

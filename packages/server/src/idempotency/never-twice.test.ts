@@ -62,6 +62,8 @@ test.each(Object.entries(STORES))(
           secret: new Uint8Array(32),
           keptForMs: 24 * HOUR_MS,
           answerBytesMax: 100,
+          clientBounds: { keysMax: 1000, answerBytesMax: 10_000 },
+          nowMs: () => 0,
           onError: (error) => expect.unreachable(String(error)),
         });
         const open: ProtectedCall[] = [];

@@ -8,18 +8,22 @@ import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
 import { AnswerRecorder, type RecordingRoom } from './answer-recorder.ts';
 import type { AnswerSeal, KeptAnswer } from './answer-seal.ts';
 import type { CallName } from './call-names.ts';
+import type { ClientUse } from './client-use.ts';
+import type { OwedReleases } from './owed-releases.ts';
 
 /** What another attempt has left, in place of running the call. */
 export type Known =
   /** The answer that it was given. */
   | { kind: 'answered'; answer: KeptAnswer }
-  /** It was run, and its answer is not there: too large, or broken off. */
+  /** It was run, and its answer is not there: too large, too many of them, or broken off. */
   | { kind: 'answer_not_kept' }
   | { kind: 'running' }
   /** It was sent, and then cut off. */
   | { kind: 'outcome_unknown' }
   /** The key belongs to another call. */
-  | { kind: 'other_call' };
+  | { kind: 'other_call' }
+  /** The client has as many keys as it may; nothing is known of this one. */
+  | { kind: 'too_many_keys' };
 
 export type Ending =
   /** The answer that goes out is the one to give again. */
@@ -40,6 +44,8 @@ export interface ProtectionMeans {
   store: IdempotencyStore;
   seal: AnswerSeal;
   room: RecordingRoom;
+  use: ClientUse;
+  owed: OwedReleases;
   keptForMs: number;
   answerBytesMax: number;
   onError: (error: unknown) => void;
@@ -74,7 +80,9 @@ export class ProtectedCall {
    */
   async claim({ runsForMs, isReadOnly }: { runsForMs: number; isReadOnly: boolean }): Promise<Known | null> {
     if (this.#claim !== null) return null;
-    const { store, keptForMs } = this.#means;
+    const { store, use, keptForMs } = this.#means;
+    const { client } = this.#name;
+    if (!(await use.takeKey(client))) return { kind: 'too_many_keys' };
     const claim: Claim = { id: this.#name.id, attempt: randomUUID(), isReadOnly };
     const heldForMs = runsForMs + ENDING_MS;
     // A read that was cut off may simply be run again.
@@ -87,7 +95,10 @@ export class ProtectedCall {
       void this.#write(claim, 'nothing_happened');
       throw error;
     }
-    if (row !== null) return this.#judge(row);
+    if (row !== null) {
+      use.giveKey(client);
+      return this.#judge(row);
+    }
     this.#claim = claim;
     return null;
   }
@@ -106,19 +117,33 @@ export class ProtectedCall {
     this.#recorder?.letGo();
   }
 
-  /** Where this fails the key stays taken, and is one of an unknown outcome when its time is over. */
+  /**
+   * Where this fails the key stays taken, and is one of an unknown outcome when its time is over; but a call that did not
+   * happen gives it back when the store answers again.
+   */
   async #write(claim: Claim, ending: Ending): Promise<void> {
-    const { store, seal, keptForMs, onError } = this.#means;
+    const { store, use, owed, keptForMs, onError } = this.#means;
+    const { client } = this.#name;
     const { id, attempt, isReadOnly } = claim;
-    const answer = ending === 'answered' ? (this.#recorder?.answer ?? null) : null;
     try {
-      if (answer !== null) await store.keep(id, attempt, seal.seal(id, answer), keptForMs);
-      else if (ending === 'nothing_happened' || isReadOnly) await store.release(id, attempt);
-      else if (ending === 'unknown') await store.giveUp(id, attempt);
+      const answer = ending === 'answered' ? this.#sealAnswer(id) : null;
+      if (answer !== null && (await use.takeBytes(client, answer.length)))
+        await store.keep(id, attempt, answer, keptForMs);
+      else if (ending === 'nothing_happened' || isReadOnly) {
+        await store.release(id, attempt);
+        use.giveKey(client);
+      } else if (ending === 'unknown') await store.giveUp(id, attempt);
       else await store.keep(id, attempt, null, keptForMs);
     } catch (error) {
       onError(error);
+      if (ending === 'nothing_happened') owed.owe(id, attempt);
     }
+  }
+
+  /** Null where the answer is not there to be kept. */
+  #sealAnswer(id: string): Uint8Array | null {
+    const answer = this.#recorder?.answer ?? null;
+    return answer && this.#means.seal.seal(id, answer);
   }
 
   #judge({ fingerprint, state, answer }: IdempotencyRow): Known {

@@ -23,7 +23,7 @@ afterEach(() => {
 async function claimAll(count: number): Promise<boolean> {
   try {
     for (let index = 0; index < count; index++) {
-      const row = { fingerprint: 'f', attempt: 'one', runsForMs: 1, expiresInMs: MINUTE_MS };
+      const row = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 1, expiresInMs: MINUTE_MS };
       await store.claim({ id: `${now} ${index}`, ...row });
     }
     return true;

@@ -185,6 +185,8 @@ describe('input', () => {
     ['key_expires_at', '2027-01-31'],
     ['key_expires_at', '2027-02-30T00:00:00Z'],
     ['key_expires_at', 1_700_000_000],
+    ['key_expires_at', '9999-12-31T23:59:59-01:00'],
+    ['key_expires_at', '0000-01-01T00:00:00+01:00'],
     ['unknown', 1],
   ])('is refused with a rule for %s: %j', async (member, value) => {
     const instances = await start(makeWorld());

@@ -35,7 +35,7 @@ const RULES = {
   concurrency: 'must be a whole number of calls from 1 to 1000, or null',
   certificates: `must be certificates in PEM, of at most ${CERTIFICATES_LENGTH_MAX} characters, or null`,
   boolean: 'must be true or false',
-  key_expires_at: 'must be a time as in "2027-01-31T00:00:00Z", or null',
+  key_expires_at: 'must be a time as in "2027-01-31T00:00:00Z", in the years 0 to 9999 in UTC, or null',
 };
 
 /** What an instance has in a store and in input alike. */
@@ -58,7 +58,9 @@ export const MEMBERS = {
 const GIVEN = {
   api_key: z.string(RULES.api_key).regex(/^[\x21-\x7e]{1,256}$/, RULES.api_key),
   key_expires_at: z.iso
-    .datetime({ offset: true, error: RULES.key_expires_at })
+    .datetime({ offset: true, error: RULES.key_expires_at, abort: true })
+    // In UTC it may lie in a year of five digits, or before the year 0, which is printed with a sign.
+    .refine((text) => /^\d/.test(new Date(text).toISOString()), RULES.key_expires_at)
     .transform((text) => Date.parse(text))
     .nullable(),
 };

@@ -53,6 +53,11 @@ export interface NewKey {
   readonly record: KeyRecord;
 }
 
+/** What a key cannot have, in words for people; nothing has changed. */
+export class KeyFault extends RangeError {
+  override readonly name = 'KeyFault';
+}
+
 /** What can be changed of a key. */
 export interface KeyChange {
   name?: string | undefined;
@@ -266,12 +271,12 @@ function hashSecretOf(secret: string, hashKey: KeyObject): Uint8Array {
 }
 
 function checkName(name: string): void {
-  if (!isKeyName(name)) throw new RangeError(`The name of a key is ${KEY_NAME_RULE}; say who will use it.`);
+  if (!isKeyName(name)) throw new KeyFault(`The name of a key is ${KEY_NAME_RULE}; say who will use it.`);
 }
 
 function checkExpiry(expiresAt: number | null, now: number): void {
   if (expiresAt !== null && !(Number.isSafeInteger(expiresAt) && expiresAt > now)) {
-    throw new RangeError(
+    throw new KeyFault(
       'expiresAt is not in the future: give a later time, or none for a key that does not expire.',
     );
   }

@@ -125,6 +125,11 @@ export class RedisClient {
     return this.#ask(script, keys, args);
   }
 
+  /** What Redis says of itself. */
+  async readInfo(): Promise<string> {
+    return this.#connection.info();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#connection.removeAllListeners('close');

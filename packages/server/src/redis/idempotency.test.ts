@@ -1,13 +1,22 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createIdempotency } from '../idempotency/idempotency.ts';
 import { describeIdempotency, describeSharedIdempotency } from '../stores/contract-idempotency.ts';
 import { RedisAwayError, RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { defineScript } from './script.ts';
 import { createWire, type Wire } from './wire.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 10 };
-const CLAIM = { id: 'a', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 120_000 };
+const CLAIM = {
+  id: 'a',
+  client: 'c',
+  fingerprint: 'f',
+  attempt: 'one',
+  runsForMs: 60_000,
+  expiresInMs: 120_000,
+};
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
@@ -42,6 +51,42 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(() => one.trouble, POLL).toBeNull();
     expect(await store.claim({ ...CLAIM, attempt: 'two' })).toMatchObject({ state: 'running' });
     expect(await store.claim({ ...CLAIM, id: 'b' })).toBeNull();
+  });
+
+  test('takes back, once Redis answers again, what it may have claimed without saying so', async () => {
+    const idempotency = createIdempotency({
+      store: createRedisIdempotency(one),
+      secret: new Uint8Array(32),
+      keptForMs: 60_000,
+      answerBytesMax: 1000,
+      clientBounds: { keysMax: 10, answerBytesMax: 1000 },
+      nowMs: () => 1,
+      onError: () => {},
+    });
+    const call = { clientId: 'c', index: 0, operation: 'execute', bytes: new Uint8Array() };
+    const claim = (key: string) =>
+      idempotency.protect({ ...call, key }).claim({ runsForMs: 60_000, isReadOnly: false });
+    expect(await claim('a')).toBeNull();
+    wire.freeze();
+    await expect(claim('b')).rejects.toThrow(RedisAwayError);
+    wire.mend();
+    // Redis has done what was held back by now.
+    await expect.poll(() => one.trouble, POLL).toBeNull();
+    const other = createRedisIdempotency(two);
+    await expect.poll(() => other.measure('c'), POLL).toEqual({ keys: 1, answerBytes: 0 });
+    expect(await claim('b')).toBeNull();
+    expect(await claim('a')).toEqual({ kind: 'running' });
+    await idempotency.close();
+  });
+
+  test('counts nothing any more of an hour that is over, nor what it has not written', async () => {
+    const store = createRedisIdempotency(one);
+    await store.claim(CLAIM);
+    const countBefore = defineScript(
+      `redis.call('HSET', KEYS[1], '1:keys', 7, '1:bytes', 7000, 'x', 7, '99999999:x', 7)`,
+    );
+    await two.run(countBefore, [two.name('idempotency-use', 'c')], []);
+    expect(await store.measure('c')).toEqual({ keys: 1, answerBytes: 0 });
   });
 
   test('a Redis that has lost its data gives the id away again, and the first attempt ends nothing of the next', async () => {

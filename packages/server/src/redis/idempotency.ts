@@ -15,43 +15,86 @@ if row[1] then
 end
 `;
 const FIND = defineScript(READ_ROW);
-/** ARGV: fingerprint, attempt, how long it runs, when it expires. */
-const CLAIM = defineScript(`${READ_ROW}
+
+/**
+ * What a client has is counted by the hour in which it expires: Redis removes rows without a word, and their hour goes when
+ * it is over. A row knows where it is counted.
+ */
+const COUNT = `
+local HOUR_MS = 3600000
+local function count(use, expires_in, keys, bytes)
+  local hour = math.floor((now + expires_in) / HOUR_MS)
+  redis.call('HINCRBY', use, hour .. ':keys', keys)
+  redis.call('HINCRBY', use, hour .. ':bytes', bytes)
+  if redis.call('PTTL', use) < expires_in + HOUR_MS then redis.call('PEXPIRE', use, expires_in + HOUR_MS) end
+  redis.call('HSET', KEYS[1], 'use', use, 'hour', hour)
+end
+local function uncount(use, hour)
+  redis.call('HINCRBY', use, hour .. ':keys', -1)
+end
+`;
+/** KEYS: the row, what its client has. ARGV: fingerprint, attempt, how long it runs, when it expires. */
+const CLAIM = defineScript(`${READ_ROW} ${COUNT}
 redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'attempt', ARGV[2], 'runs_until', now + ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
+count(KEYS[2], ARGV[4], 1, 0)
 `);
 
 /** KEYS: the row. ARGV: the attempt. */
 const IF_RUNNING = `
-local row = redis.call('HMGET', KEYS[1], 'attempt', 'is_done')
+local row = redis.call('HMGET', KEYS[1], 'attempt', 'is_done', 'use', 'hour')
 if row[1] ~= ARGV[1] or row[2] then return end
 `;
 /** ARGV: when it expires; the answer, or none. */
-const KEEP = defineScript(`${IF_RUNNING}
+const KEEP = defineScript(`${READ_NOW} ${COUNT} ${IF_RUNNING}
 redis.call('HSET', KEYS[1], 'is_done', 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 if ARGV[3] then redis.call('HSET', KEYS[1], 'answer', ARGV[3]) end
+uncount(row[3], row[4])
+count(row[3], ARGV[2], 1, ARGV[3] and #ARGV[3] or 0)
 `);
 const GIVE_UP = defineScript(`${IF_RUNNING} redis.call('HSET', KEYS[1], 'runs_until', 0)`);
-const RELEASE = defineScript(`${IF_RUNNING} redis.call('DEL', KEYS[1])`);
+const RELEASE = defineScript(`${COUNT} ${IF_RUNNING}
+redis.call('DEL', KEYS[1])
+uncount(row[3], row[4])
+`);
+/** KEYS: what a client has. Gives keys and bytes. */
+const MEASURE = defineScript(`${READ_NOW}
+local this_hour = math.floor(now / 3600000)
+local sums = { keys = 0, bytes = 0 }
+local counts = redis.call('HGETALL', KEYS[1])
+for index = 1, #counts, 2 do
+  local hour, kind = string.match(counts[index], '^(%d+):(%a+)$')
+  if not sums[kind] or tonumber(hour) < this_hour then redis.call('HDEL', KEYS[1], counts[index])
+  else sums[kind] = sums[kind] + (tonumber(counts[index + 1]) or 0) end
+end
+return { sums.keys, sums.bytes }
+`);
 
 export function createRedisIdempotency(redis: RedisClient): IdempotencyStore {
-  const names = (id: string) => [redis.name('idempotency', id)];
+  const nameRow = (id: string) => redis.name('idempotency', id);
+  const nameUse = (client: string) => redis.name('idempotency-use', client);
+
   return {
     async find(id) {
-      return readRow(await redis.run(FIND, names(id), []));
+      return readRow(await redis.run(FIND, [nameRow(id)], []));
     },
-    async claim({ id, fingerprint, attempt, runsForMs, expiresInMs }) {
-      return readRow(await redis.run(CLAIM, names(id), [fingerprint, attempt, runsForMs, expiresInMs]));
+    async claim({ id, client, fingerprint, attempt, runsForMs, expiresInMs }) {
+      const args = [fingerprint, attempt, runsForMs, expiresInMs];
+      return readRow(await redis.run(CLAIM, [nameRow(id), nameUse(client)], args));
     },
     async keep(id, attempt, answer, expiresInMs) {
-      await redis.run(KEEP, names(id), [attempt, expiresInMs, ...(answer === null ? [] : [answer])]);
+      await redis.run(KEEP, [nameRow(id)], [attempt, expiresInMs, ...(answer === null ? [] : [answer])]);
     },
     async giveUp(id, attempt) {
-      await redis.run(GIVE_UP, names(id), [attempt]);
+      await redis.run(GIVE_UP, [nameRow(id)], [attempt]);
     },
     async release(id, attempt) {
-      await redis.run(RELEASE, names(id), [attempt]);
+      await redis.run(RELEASE, [nameRow(id)], [attempt]);
+    },
+    async measure(client) {
+      const [keys, answerBytes] = (await redis.run(MEASURE, [nameUse(client)], [])) as unknown[];
+      return { keys: Number(keys), answerBytes: Number(answerBytes) };
     },
     prune: () => 0,
   };

@@ -89,6 +89,23 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     }
   });
 
+  test('measures what a client has: its keys, and the bytes of the answers that are kept', async () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await store.claim(buildClaim({ id, client: 'one' }));
+    await store.claim(buildClaim({ id: 'other', client: 'two' }));
+    expect(await store.measure('one')).toEqual({ keys: 5, answerBytes: 0 });
+    await store.keep('a', 'one', new Uint8Array(100), MINUTE_MS);
+    await store.keep('b', 'one', new Uint8Array(30), 120 * MINUTE_MS);
+    await store.keep('c', 'one', null, MINUTE_MS);
+    await store.release('d', 'one');
+    await store.giveUp('e', 'one');
+    // Neither is its to end any more.
+    await store.keep('a', 'one', new Uint8Array(1000), MINUTE_MS);
+    await store.release('b', 'one');
+    expect(await store.measure('one')).toEqual({ keys: 4, answerBytes: 130 });
+    expect(await store.measure('two')).toEqual({ keys: 1, answerBytes: 0 });
+    expect(await store.measure('three')).toEqual({ keys: 0, answerBytes: 0 });
+  });
+
   test('forgets what has expired, done or not, and nothing of it comes back with the next attempt', async () => {
     await store.claim(buildClaim({ id: 'done' }));
     await store.keep('done', 'one', bytesOf(1), SOON_MS);
@@ -116,6 +133,7 @@ export function describeIdempotencyPruning(use: () => IdempotencyStore): void {
     await store.keep('kept', 'one', bytesOf(1), MINUTE_MS);
     await expect.poll(() => store.find('c'), POLL).toBeNull();
     expect([await store.prune(2), await store.prune(2), await store.prune(2)]).toEqual([2, 1, 0]);
+    expect(await store.measure('c')).toEqual({ keys: 2, answerBytes: 1 });
     expect(await store.find('stays')).not.toBeNull();
     expect(await store.find('kept')).not.toBeNull();
   });
@@ -166,6 +184,7 @@ export function describeSharedIdempotency(use: () => [IdempotencyStore, Idempote
 function buildClaim(overrides: Partial<IdempotencyClaim>): IdempotencyClaim {
   return {
     id: 'a',
+    client: 'c',
     fingerprint: 'f',
     attempt: 'one',
     runsForMs: MINUTE_MS,

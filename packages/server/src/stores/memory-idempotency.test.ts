@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMemoryIdempotency } from './memory-idempotency.ts';
 
-const CLAIM = { fingerprint: 'f', attempt: 'one', runsForMs: 10, expiresInMs: 20 };
+const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 10, expiresInMs: 20 };
 
 test('lets go of the oldest answers where they are too many bytes, and of no key', async () => {
   const store = createMemoryIdempotency(() => 0, { rowsMax: 10, answerBytesMax: 100 });

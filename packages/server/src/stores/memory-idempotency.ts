@@ -6,6 +6,7 @@ import type { IdempotencyClaim, IdempotencyRow, IdempotencyStore } from './ports
 import { StoreError } from './store-error.ts';
 
 interface Row {
+  client: string;
   fingerprint: string;
   attempt: string;
   runsUntil: number;
@@ -32,7 +33,7 @@ export function createMemoryIdempotency(
     return { fingerprint, state, answer: answers.get(id)?.slice() ?? null };
   }
 
-  function claim({ id, fingerprint, attempt, runsForMs, expiresInMs }: IdempotencyClaim) {
+  function claim({ id, client, fingerprint, attempt, runsForMs, expiresInMs }: IdempotencyClaim) {
     const row = find(id);
     if (row !== null) return row;
     remove(id);
@@ -41,6 +42,7 @@ export function createMemoryIdempotency(
     }
     const now = clock();
     rows.set(id, {
+      client,
       fingerprint,
       attempt,
       runsUntil: now + runsForMs,
@@ -87,6 +89,15 @@ export function createMemoryIdempotency(
     },
     release(id, attempt) {
       if (findRunning(id, attempt) !== null) remove(id);
+    },
+    measure(client) {
+      const use = { keys: 0, answerBytes: 0 };
+      for (const [id, row] of rows) {
+        if (row.client !== client) continue;
+        use.keys++;
+        use.answerBytes += answers.get(id)?.length ?? 0;
+      }
+      return use;
     },
     prune(limit) {
       const now = clock();

@@ -176,6 +176,8 @@ export interface IdempotencyRow {
 export interface IdempotencyClaim {
   /** Client, key and place in the batch, as a hash. */
   readonly id: string;
+  /** Id of the client key whose call it is. */
+  readonly client: string;
   readonly fingerprint: string;
   /** Made for this attempt: it alone may say how what it has claimed ended. */
   readonly attempt: string;
@@ -183,6 +185,13 @@ export interface IdempotencyClaim {
   readonly runsForMs: number;
   /** When the row is as gone, unless the attempt has ended by then. */
   readonly expiresInMs: number;
+}
+
+/** What one client key has in the store. */
+export interface IdempotencyUse {
+  /** Idempotency keys, ended or not. */
+  keys: number;
+  answerBytes: number;
 }
 
 /** Time is the store's own: replicas whose clocks differ agree. */
@@ -199,6 +208,8 @@ export interface IdempotencyStore {
   giveUp(id: string, attempt: string): Awaitable<void>;
   /** Takes an attempt back, as if it had never been. */
   release(id: string, attempt: string): Awaitable<void>;
+  /** What has expired may count for an hour more. */
+  measure(client: string): Awaitable<IdempotencyUse>;
   /** Removes rows that have expired, `limit` at most; gives how many. */
   prune(limit: number): Awaitable<number>;
 }

@@ -1,5 +1,5 @@
 /** Idempotency keys in PostgreSQL. Its clock counts, so that replicas whose clocks differ agree. */
-import type { IdempotencyRow, IdempotencyStore } from './ports.ts';
+import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from './ports.ts';
 import type { Database } from './postgres-database.ts';
 
 const NOW = 'clock_timestamp()';
@@ -24,15 +24,16 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
 
   return {
     find,
-    async claim({ id, fingerprint, attempt, runsForMs, expiresInMs }) {
+    async claim({ id, client, fingerprint, attempt, runsForMs, expiresInMs }) {
       for (;;) {
         const claimed = await database.query(
-          `INSERT INTO idempotency_keys AS kept (id, fingerprint, attempt, runs_until, expires_at)
-           VALUES ($1, $2, $3, ${nowPlus('$4')}, ${nowPlus('$5')})
+          `INSERT INTO idempotency_keys AS kept (id, client, fingerprint, attempt, runs_until, expires_at)
+           VALUES ($1, $2, $3, $4, ${nowPlus('$5')}, ${nowPlus('$6')})
            ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
-             runs_until = excluded.runs_until, expires_at = excluded.expires_at, is_done = false, answer = NULL
+             runs_until = excluded.runs_until, expires_at = excluded.expires_at, is_done = false, answer = NULL,
+             answer_bytes = 0
            WHERE kept.expires_at <= ${NOW} RETURNING id`,
-          [id, fingerprint, attempt, runsForMs, expiresInMs],
+          [id, client, fingerprint, attempt, runsForMs, expiresInMs],
           'claim-idempotency-key',
         );
         if (claimed.length > 0) return null;
@@ -43,8 +44,9 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
     },
     async keep(id, attempt, answer, expiresInMs) {
       await database.change(
-        `UPDATE idempotency_keys SET is_done = true, answer = $3, expires_at = ${nowPlus('$4')} WHERE ${IS_RUNNING}`,
-        [id, attempt, answer, expiresInMs],
+        `UPDATE idempotency_keys
+         SET is_done = true, answer = $3, answer_bytes = $4, expires_at = ${nowPlus('$5')} WHERE ${IS_RUNNING}`,
+        [id, attempt, answer, answer?.length ?? 0, expiresInMs],
       );
     },
     async giveUp(id, attempt) {
@@ -55,6 +57,15 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
     },
     async release(id, attempt) {
       await database.change(`DELETE FROM idempotency_keys WHERE ${IS_RUNNING}`, [id, attempt]);
+    },
+    async measure(client) {
+      const [use] = await database.query<IdempotencyUse>(
+        `SELECT count(*) AS keys, coalesce(sum(answer_bytes), 0) AS "answerBytes"
+         FROM idempotency_keys WHERE client = $1`,
+        [client],
+        'measure-idempotency-keys',
+      );
+      return use ?? { keys: 0, answerBytes: 0 };
     },
     async prune(limit) {
       // Locked as they are found: what is claimed anew in between must stay, and replicas do not wait for each other.

@@ -78,6 +78,11 @@ const MIGRATIONS: readonly string[] = [
      answer bytea
    );
    CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);`,
+  // Rows of before count for nobody, and are gone in a day.
+  `ALTER TABLE idempotency_keys
+     ADD COLUMN client text NOT NULL DEFAULT '',
+     ADD COLUMN answer_bytes integer NOT NULL DEFAULT 0;
+   CREATE INDEX idempotency_keys_by_client ON idempotency_keys (client) INCLUDE (answer_bytes);`,
 ];
 
 /** Any number that no other program on the database is likely to lock. */

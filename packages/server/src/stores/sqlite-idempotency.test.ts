@@ -4,7 +4,7 @@ import type { IdempotencyStore } from './ports.ts';
 import { createSqliteIdempotency } from './sqlite-idempotency.ts';
 import { migrate } from './sqlite-migrations.ts';
 
-const CLAIM = { fingerprint: 'f', attempt: 'one', runsForMs: 1000, expiresInMs: 2000 };
+const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 1000, expiresInMs: 2000 };
 
 let now: number;
 let database: DatabaseSync;
@@ -60,10 +60,12 @@ test('judges time by its clock, to the millisecond', async () => {
   expect(states).toEqual(['running', 'outcome_unknown', 'outcome_unknown', undefined]);
 });
 
-test('finds what has expired without reading the rest', () => {
+test('finds what has expired, and what a client has, without reading the rest', () => {
   const plans = [
     'SELECT id FROM idempotency_keys WHERE expires_at <= 5 LIMIT 1',
     "SELECT id FROM idempotency_keys WHERE id = 'a'",
+    "SELECT count(*), total(answer_bytes) FROM idempotency_keys WHERE client = 'c'",
   ].map((query) => String(database.prepare(`EXPLAIN QUERY PLAN ${query}`).get()?.['detail']));
   for (const plan of plans) expect(plan).toMatch(/^SEARCH /);
+  expect(plans[2]).toContain('USING COVERING INDEX');
 });

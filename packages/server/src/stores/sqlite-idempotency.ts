@@ -1,6 +1,6 @@
 /** Idempotency keys in SQLite, by the clock that is handed in: that of the machine that all its processes share. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { IdempotencyRow, IdempotencyStore } from './ports.ts';
+import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from './ports.ts';
 
 export interface IdempotencyConnections {
   /** What this one commits outlives a power cut. */
@@ -20,18 +20,23 @@ export function createSqliteIdempotency(
      FROM idempotency_keys WHERE id = :id AND expires_at > :now`,
   );
   const insert = durable.prepare(
-    `INSERT INTO idempotency_keys (id, fingerprint, attempt, runs_until, expires_at)
-     VALUES (:id, :fingerprint, :attempt, :now + :runsForMs, :now + :expiresInMs)
+    `INSERT INTO idempotency_keys (id, client, fingerprint, attempt, runs_until, expires_at)
+     VALUES (:id, :client, :fingerprint, :attempt, :now + :runsForMs, :now + :expiresInMs)
      ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
-       runs_until = excluded.runs_until, expires_at = excluded.expires_at, is_done = 0, answer = NULL
+       runs_until = excluded.runs_until, expires_at = excluded.expires_at, is_done = 0, answer = NULL, answer_bytes = 0
      WHERE expires_at <= :now`,
   );
   const isRunning = 'id = :id AND attempt = :attempt AND NOT is_done';
   const keep = quick.prepare(
-    `UPDATE idempotency_keys SET is_done = 1, answer = :answer, expires_at = :expiresAt WHERE ${isRunning}`,
+    `UPDATE idempotency_keys
+     SET is_done = 1, answer = :answer, answer_bytes = coalesce(length(:answer), 0), expires_at = :expiresAt
+     WHERE ${isRunning}`,
   );
   const giveUp = quick.prepare(`UPDATE idempotency_keys SET runs_until = 0 WHERE ${isRunning}`);
   const release = quick.prepare(`DELETE FROM idempotency_keys WHERE ${isRunning}`);
+  const measure = quick.prepare(
+    'SELECT count(*) AS keys, total(answer_bytes) AS answerBytes FROM idempotency_keys WHERE client = ?',
+  );
   const prune = quick.prepare(
     'DELETE FROM idempotency_keys WHERE id IN (SELECT id FROM idempotency_keys WHERE expires_at <= ? LIMIT ?)',
   );
@@ -55,6 +60,9 @@ export function createSqliteIdempotency(
     },
     release(id, attempt) {
       release.run({ id, attempt });
+    },
+    measure(client) {
+      return { ...measure.get(client) } as unknown as IdempotencyUse;
     },
     prune(limit) {
       return Number(prune.run(clock(), limit).changes);

@@ -108,6 +108,10 @@ const MIGRATIONS: readonly string[] = [
      answer BLOB
    ) STRICT;
    CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);`,
+  // Rows of before count for nobody, and are gone in a day.
+  `ALTER TABLE idempotency_keys ADD COLUMN client TEXT NOT NULL DEFAULT '';
+   ALTER TABLE idempotency_keys ADD COLUMN answer_bytes INTEGER NOT NULL DEFAULT 0;
+   CREATE INDEX idempotency_keys_by_client ON idempotency_keys (client, answer_bytes);`,
 ];
 
 /**

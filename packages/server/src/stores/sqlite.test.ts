@@ -60,7 +60,7 @@ test('brings a file of version 1 up to date and keeps its keys', async () => {
     INSERT INTO secrets VALUES ('key_hash', zeroblob(32));`);
   before.close();
   const store = open();
-  expect(store.migration).toEqual({ from: 1, to: 3 });
+  expect(store.migration).toEqual({ from: 1, to: 4 });
   expect(await store.keys.findById('a')).toEqual({
     ...buildKey({ id: 'a', name: 'shop', expiresAt: 2, revokedAt: 3, lastUsedAt: 4 }),
     secretHash: new Uint8Array(32),
@@ -69,7 +69,7 @@ test('brings a file of version 1 up to date and keeps its keys', async () => {
     Array(32).fill(0),
   );
   expect(await store.keys.update('a', 1, { policy: '{}' })).toBe('done');
-  expect(open().migration).toEqual({ from: 3, to: 3 });
+  expect(open().migration).toEqual({ from: 4, to: 4 });
 });
 
 test('makes its files readable by their owner only, and the directories it makes too', async () => {
@@ -104,7 +104,7 @@ test('is migrated once when ten processes open a fresh file at the same moment',
       .prepare('SELECT version FROM migrations')
       .all()
       .map((row) => row['version']),
-  ).toEqual([1, 2, 3]);
+  ).toEqual([1, 2, 3, 4]);
   expect(database.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
   database.close();
 });
@@ -125,7 +125,7 @@ test('writes one chain of audit rows when four processes append at the same mome
 test('gives each idempotency key to one of four processes that ask for all at the same moment', async () => {
   const processes = await startChildren(
     4,
-    `const claim = { fingerprint: 'f', attempt: String(process.pid), runsForMs: 60_000, expiresInMs: 60_000 };
+    `const claim = { client: 'c', fingerprint: 'f', attempt: String(process.pid), runsForMs: 60_000, expiresInMs: 60_000 };
      for (let id = 0; id < 200; id++) {
        if (store.idempotency.claim({ ...claim, id: String(id) }) === null) writeSync(1, id + '\\n');
      }`,

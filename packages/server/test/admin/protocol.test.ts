@@ -105,10 +105,14 @@ test('keeps the request id of the caller, in the answer and in the audit', async
   expect((await listActs())[0].request_id).toBe('ticket-7');
 });
 
-test('tells of a fault of its own no more than where to look', async () => {
+test.each([
+  Error,
+  // As `new Date(NaN).toISOString()` throws it.
+  RangeError,
+])('tells of a fault of its own no more than where to look, were it a $name', async (Fault) => {
   const { proxy, get } = await startAdmin();
   proxy.app.store.keys.list = () => {
-    throw new Error('secret cause');
+    throw new Fault('secret cause');
   };
   const { status, json } = await get('/keys', { headers: { 'x-request-id': 'ticket-8' } });
   expect(status).toBe(500);

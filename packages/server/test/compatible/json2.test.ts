@@ -272,3 +272,43 @@ describe('is sent again', () => {
     expect(json.result).toBe(requests === 2 ? true : undefined);
   });
 });
+
+describe('a status of what stands in front of Odoo says of a call what it says on the own route', () => {
+  const end = (line: string) => answerWith(line, '<h1>', 'Content-Type: text/html');
+
+  it.each([
+    ['502 Bad Gateway', 'unknown', false],
+    ['504 Gateway Time-out', 'unknown', false],
+    ['500 Oops', 'unknown', false],
+    ['503 Unavailable', 'not_sent', true],
+    ['429 Slow Down', 'not_sent', true],
+    ['403 Forbidden', 'not_sent', false],
+  ])('a write under an idempotency key, ended with %s: %s', async (line, outcome, retryable) => {
+    const { post, upstream, json2Call } = await startScripted((socket, request, index) =>
+      index === 0 ? end(line)(socket, request, index) : answerLikeOdoo(socket, '[7]'),
+    );
+    const create = () => post(EXECUTE, { ...json2Call, method: 'create' }, { 'idempotency-key': 'a' });
+    expect((await create()).json.error.data).toMatchObject({ outcome, retryable });
+    const again = await create();
+    expect(again.headers['idempotency-replayed']).toBeUndefined();
+    expect(again.json).toMatchObject(outcome === 'unknown' ? { error: { code: -32015 } } : { result: [7] });
+    expect(upstream.requests).toHaveLength(outcome === 'unknown' ? 1 : 2);
+  });
+
+  it.each([
+    ['502 Bad Gateway', 'upstream_unreachable'],
+    ['504 Gateway Time-out', 'upstream_timeout'],
+  ])('%s opens the breaker', async (line, type) => {
+    const { post, proxy, json2Call } = await startScripted(end(line), { nowMs: () => 1_000_000 });
+    const write = async () => (await post(EXECUTE, { ...json2Call, method: 'write' })).json.error.data;
+    for (let call = 0; call < 5; call++) expect(await write()).toMatchObject({ type, outcome: 'unknown' });
+    expect(proxy.app.gate.states()).toMatchObject([{ breaker: 'open' }]);
+    expect(await write()).toMatchObject({ type: 'overloaded', outcome: 'not_sent' });
+  });
+
+  it('503 halves the calls at once', async () => {
+    const { post, proxy, json2Call } = await startScripted(end('503 Unavailable'));
+    await post(EXECUTE, { ...json2Call, method: 'write' });
+    expect(proxy.app.gate.states()).toMatchObject([{ limit: 4 }]);
+  });
+});

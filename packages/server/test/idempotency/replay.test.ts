@@ -1,8 +1,9 @@
 /** Contract section 1, `idempotency-key`: a call that comes again is answered again, and not run again. */
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';
-import { startProxy } from '../harness.ts';
+import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -140,6 +141,42 @@ test('another client may use the same key for its own call', async () => {
   expect(upstream.requests).toHaveLength(2);
 });
 
+describe('a client key that has as much in the store as it may', () => {
+  test('has calls with further keys refused, not sent, and goes on otherwise', async () => {
+    const { proxy, send, create, upstream } = await start(count, { 'idempotency.clientKeysMax': '2' });
+    for (const key of ['a', 'b']) expect((await send(key)).status).toBe(200);
+    expect(await send('c')).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '60' },
+      json: {
+        error: {
+          code: -32012,
+          message: expect.stringMatching(/`idempotency\.clientKeysMax` allows.*Nothing was sent/),
+          data: { type: 'rate_limited', retryable: true, path: 'idempotency-key' },
+        },
+      },
+    });
+    expect(upstream.requests).toHaveLength(2);
+    expect((await send('a')).json.result).toBe(1);
+    expect((await proxy.call(create())).json.result).toBe(3);
+    const { key } = await proxy.app.keys.create({ name: 'other' });
+    expect((await send('c', create(), { 'x-proxy-api': key })).json.result).toBe(4);
+  });
+
+  test('is told that a call was run whose answer was one too many', async () => {
+    const { send, upstream } = await start(count, { 'idempotency.clientBytesMax': '100' });
+    for (const key of ['a', 'b']) expect((await send(key)).status).toBe(200);
+    expect((await send('a')).headers['idempotency-replayed']).toBe('true');
+    expect((await send('b')).json.error).toMatchObject({
+      code: -32015,
+      message: expect.stringMatching(
+        /was run, but its answer was too large.*with what is kept for this client key/,
+      ),
+    });
+    expect(upstream.requests).toHaveLength(2);
+  });
+});
+
 test('a call without a key is run each time', async () => {
   const { proxy, create, upstream } = await start(count);
   for (let time = 1; time <= 2; time++) expect((await proxy.call(create())).json.result).toBe(time);
@@ -157,6 +194,67 @@ test.each(['', 'x'.repeat(256), 'x'.repeat(10_240)])(
     expect(upstream.requests).toHaveLength(0);
   },
 );
+
+/** One header line each, with the bytes as they are. */
+function sendRaw(
+  proxy: RunningProxy,
+  body: string,
+  lines: string[],
+): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(proxy.url);
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.on('data', (bytes) => {
+      answer += bytes;
+    });
+    socket.on('error', reject);
+    socket.on('end', () => {
+      const [head = '', ...rest] = answer.split('\r\n\r\n');
+      resolve({ status: Number(head.split(' ')[1]), body: rest.join('') });
+    });
+    const head = [
+      'POST /api/erp/execute HTTP/1.1',
+      'host: x',
+      'connection: close',
+      `x-proxy-api: ${proxy.key}`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      ...lines,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  });
+}
+
+test.each([
+  ['two keys', ['idempotency-key: a', 'idempotency-key: b']],
+  ['one key twice', ['idempotency-key: a', 'Idempotency-Key: a']],
+  ['a key and an empty one', ['idempotency-key: a', 'idempotency-key:']],
+])('%s in headers of their own: refused, since a retry might come with one of them', async (_, lines) => {
+  const { proxy, create, upstream } = await start(count);
+  const { status, body } = await sendRaw(proxy, JSON.stringify(create()), lines);
+  expect(status).toBe(400);
+  expect(JSON.parse(body).error).toMatchObject({
+    code: -32600,
+    message: expect.stringMatching(/`idempotency-key` comes 2 times; send it once/),
+    data: { path: 'idempotency-key' },
+  });
+  expect(upstream.requests).toHaveLength(0);
+});
+
+test('a key that is not ASCII is told from others by its bytes', async () => {
+  const { proxy, create, upstream } = await start(count);
+  const send = async (key: string) => {
+    const { body } = await sendRaw(proxy, JSON.stringify(create()), [`idempotency-key: ${key}`]);
+    return JSON.parse(body);
+  };
+  const keys = ['Bestellung-é', 'Bestellung-è', '注文', '🧾', 'e\u0301', '\u00e9'];
+  for (const [index, key] of keys.entries()) expect((await send(key)).result, key).toBe(index + 1);
+  for (const [index, key] of keys.entries()) expect((await send(key)).result, key).toBe(index + 1);
+  expect(upstream.requests).toHaveLength(keys.length);
+  expect((await send('é'.repeat(127))).result).toBe(keys.length + 1);
+  expect((await send('é'.repeat(128))).error).toMatchObject({ code: -32600 });
+});
 
 test('a call under a key is not run while the store is away', async () => {
   const { proxy, send, upstream, create } = await start(count);

@@ -1,0 +1,71 @@
+/** What a call under a key is answered while the disk of the store is full. */
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createSqliteIdempotency } from '../../src/stores/sqlite-idempotency.ts';
+import { migrate } from '../../src/stores/sqlite-migrations.ts';
+import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+
+const LARGE = `"${'x'.repeat(100_000)}"`;
+
+let now: number;
+let database: DatabaseSync;
+let upstream: ScriptedUpstream;
+let proxy: RunningProxy;
+
+beforeEach(async () => {
+  now = Date.now();
+  database = new DatabaseSync(':memory:');
+  migrate(database);
+  upstream = await startUpstream((socket) => answerLikeOdoo(socket, printResult(LARGE)));
+  proxy = await startProxy({ allow: [upstream.url] });
+  const onDisk = createSqliteIdempotency({ durable: database, quick: database }, () => now);
+  Object.assign(proxy.app.store.idempotency, onDisk);
+});
+afterEach(async () => {
+  await proxy.close();
+  await upstream.close();
+  database.close();
+});
+
+/** SQLite says SQLITE_FULL then, as where the file system has no room. */
+function leaveBytes(bytes: number): void {
+  const read = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  database.exec(`PRAGMA max_page_count = ${read('page_count') + Math.ceil(bytes / read('page_size'))}`);
+}
+
+const create = () => makeCall(upstream.url, { action: 'create', params: [{}] });
+const send = (key: string) => proxy.call(create(), { 'idempotency-key': key });
+
+test('it is not sent, may be sent again, and is run when there is room; calls without a key go on', async () => {
+  leaveBytes(0);
+  // There may be room for some keys in the pages that are there.
+  for (let index = 0; (await send(`${index}`)).status === 200; index++) expect(index).toBeLessThan(1000);
+  const sent = upstream.requests.length;
+  expect(await send('a')).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '5' },
+    json: { error: { code: -32013, data: { outcome: 'not_sent', retryable: true } } },
+  });
+  expect(upstream.requests).toHaveLength(sent);
+  expect((await proxy.call(create())).status).toBe(200);
+  leaveBytes(1_000_000);
+  expect((await send('a')).json.result).toHaveLength(100_000);
+  expect((await send('a')).headers['idempotency-replayed']).toBe('true');
+});
+
+test('its caller has the answer that does not fit, and a retry is told that its outcome is unknown', async () => {
+  leaveBytes(10_000);
+  expect((await send('a')).json.result).toHaveLength(100_000);
+  expect((await send('a')).json.error).toMatchObject({ code: -32014, data: { retryable: true } });
+  now += 60_000;
+  expect((await send('a')).json.error).toMatchObject({ code: -32015 });
+  expect(upstream.requests).toHaveLength(1);
+  expect(proxy.log).toContainEqual(expect.objectContaining({ msg: 'idempotency' }));
+});

@@ -1,0 +1,102 @@
+/** Idempotency keys of several processes that have them in one Redis. */
+import { spawnSync } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
+import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
+import { send } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { makeFolder, type Server, startServer } from './program.ts';
+
+const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
+const COUNT = 4;
+const PATIENT = { timeout: 30_000, interval: 100 };
+
+/** Skipped where there is no PostgreSQL, or no redis-server to start. */
+describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempotency.store: redis', () => {
+  let schema: TestSchema;
+  let redis: TestServer;
+  let upstream: ScriptedUpstream;
+  let replicas: Server[];
+  let key: string;
+  /** Odoo answers when this resolves. */
+  let mayAnswer: Promise<void>;
+
+  beforeEach(async () => {
+    mayAnswer = Promise.resolve();
+    [schema, redis, upstream] = await Promise.all([
+      createTestSchema(POSTGRES_URL),
+      startTestServer(),
+      startUpstream(async (socket, _, index) => {
+        await mayAnswer;
+        answerLikeOdoo(socket, printResult(`${index + 1}`));
+      }),
+    ]);
+    const args = [
+      `--store.url=${schema.url}`,
+      `--redis.url=${redis.url}`,
+      '--idempotency.store=redis',
+      `--egress.allow=${upstream.url}`,
+      '--upstream.protocol=jsonrpc',
+    ];
+    replicas = await Promise.all(
+      Array.from({ length: COUNT }, () => startServer(args, { folder: makeFolder() })),
+    );
+    [key = ''] = replicas.flatMap(({ stdout }) => stdout.match(/\bep_\w+/g) ?? []);
+  });
+  afterEach(async () => {
+    for (const replica of replicas) replica.kill('SIGKILL');
+    await Promise.all(replicas.map(({ ended }) => ended));
+    await upstream.close();
+    await redis.kill();
+    await schema.drop();
+  });
+
+  async function create({ url }: Server, timeoutSeconds = 15) {
+    const answer = await send(`${url}/api/erp/execute`, {
+      method: 'POST',
+      headers: {
+        'x-proxy-api': key,
+        'content-type': 'application/json',
+        'idempotency-key': 'order-1',
+        'x-request-timeout': String(timeoutSeconds),
+      },
+      body: JSON.stringify(makeCall(upstream.url, { action: 'create', params: [{ name: 'Once' }] })),
+    });
+    const { result, error } = JSON.parse(answer.body.toString());
+    return { result, code: error?.code, replayed: answer.headers['idempotency-replayed'] };
+  }
+
+  const callAll = () => Promise.all(replicas.map((replica) => create(replica)));
+
+  it('run a call once that comes to all of them at once with one key, and all give its answer again', async () => {
+    for (const { result, code } of await callAll()) expect(result === 1 || code === -32014).toBe(true);
+    const again = await callAll();
+    expect(again).toEqual(Array(COUNT).fill({ result: 1, code: undefined, replayed: 'true' }));
+    expect(upstream.requests).toHaveLength(1);
+    expect(await schema.query('SELECT id FROM idempotency_keys')).toEqual([]);
+  });
+
+  it('say that the outcome is unknown of a call whose process was killed, and do not run it', {
+    timeout: 60_000,
+  }, async () => {
+    mayAnswer = new Promise(() => {});
+    const [first, ...others] = replicas as [Server, ...Server[]];
+    const lost = create(first, 2).catch(() => 'lost');
+    await expect.poll(() => upstream.requests.length, PATIENT).toBe(1);
+    first.kill('SIGKILL');
+    expect(await lost).toBe('lost');
+    for (const other of others) {
+      // Until its time is over it may still be running.
+      expect([-32014, -32015]).toContain((await create(other)).code);
+      await expect.poll(async () => (await create(other)).code, PATIENT).toBe(-32015);
+    }
+    expect(upstream.requests).toHaveLength(1);
+  });
+});
