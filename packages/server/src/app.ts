@@ -12,7 +12,7 @@ import type { Check } from './http/health-route.ts';
 import { createServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
-import { Gate } from './limits/gate/gate.ts';
+import { Gate, type GateOptions } from './limits/gate/gate.ts';
 import { KeyLimits } from './limits/key-limits.ts';
 import { RetryBudget } from './limits/retry-budget.ts';
 import { combineEvents, type Events } from './observe/events.ts';
@@ -66,7 +66,6 @@ export async function createApp({
   gatherMetrics,
 }: AppOptions): Promise<App> {
   const log = logger ?? createLogger(settings.log.level);
-  const gate = openGate(settings, nowMs);
   const services = await openServices({
     settings,
     version,
@@ -77,9 +76,13 @@ export async function createApp({
   });
   const { store, keys, instances, audit, egress, keyCare } = services;
   const redis = await openRedis(settings, keys, log);
-  const limits = redis
-    ? new (await import('./redis/shared-key-limits.ts')).SharedKeyLimits({ redis, nowMs, clock })
-    : new KeyLimits(nowMs, clock, () => settings.workers);
+  const shared = redis && (await shareThrough(redis, nowMs, clock));
+  const limits = shared?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers);
+  const gate = openGate(settings, nowMs, {
+    // At the start, and while Redis is away, it may not know of all workers.
+    processes: () => Math.max(settings.workers, redis?.replicas ?? 1),
+    ...(shared && { peers: shared.breakers }),
+  });
   const metrics = createMetrics(
     classifyAction,
     {
@@ -177,13 +180,18 @@ export async function createApp({
       await server.close();
       clearTimeout(timer);
       await idempotency.close();
+      shared?.breakers.close();
       await redis?.close();
       await services.close();
     },
   };
 }
 
-function openGate({ upstream }: Settings, nowMs: () => number): Gate {
+function openGate(
+  { upstream }: Settings,
+  nowMs: () => number,
+  others: Pick<GateOptions, 'processes' | 'peers'>,
+): Gate {
   const max = upstream.concurrency;
   const min = Math.min(upstream.concurrencyMin, max);
   const initial = Math.min(Math.max(CONCURRENCY_AT_FIRST, min), max);
@@ -192,6 +200,7 @@ function openGate({ upstream }: Settings, nowMs: () => number): Gate {
     queueMax: upstream.queue,
     databasesMax: DATABASES_MAX,
     nowMs,
+    ...others,
   });
 }
 
@@ -219,6 +228,18 @@ async function openRedis(
   await redis.start();
   if (redis.trouble !== null) log.error('redis is away', { trouble: redis.trouble });
   return redis;
+}
+
+/** What replicas do together. */
+async function shareThrough(redis: RedisClient, nowMs: () => number, clock: () => number) {
+  const [{ SharedKeyLimits }, { SharedBreakers }] = await Promise.all([
+    import('./redis/shared-key-limits.ts'),
+    import('./redis/shared-breakers.ts'),
+  ]);
+  return {
+    limits: new SharedKeyLimits({ redis, nowMs, clock }),
+    breakers: new SharedBreakers({ redis, nowMs }),
+  };
 }
 
 function checkRedis({ trouble }: RedisClient): Check {
