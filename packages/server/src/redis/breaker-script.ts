@@ -56,6 +56,8 @@ local function keep(...)
   redis.call('HSET', record, ...)
   redis.call('PEXPIRE', record, ${RECORD_TTL_MS})
   redis.call('ZREMRANGEBYSCORE', changes, '-inf', now - ${RECORD_TTL_MS})
+  -- Only where the clock has jumped back can a change be so late.
+  redis.call('ZREMRANGEBYSCORE', changes, now + 1000, '+inf')
   redis.call('ZADD', changes, now, database)
   redis.call('ZREMRANGEBYRANK', changes, 0, -${DATABASES_MAX + 1})
   redis.call('PEXPIRE', changes, ${RECORD_TTL_MS})
