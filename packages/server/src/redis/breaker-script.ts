@@ -59,8 +59,11 @@ local function keep(...)
   -- Only where the clock has jumped back can a change be so late.
   redis.call('ZREMRANGEBYSCORE', changes, now + 1000, '+inf')
   redis.call('ZADD', changes, now, database)
-  redis.call('ZREMRANGEBYRANK', changes, 0, -${DATABASES_MAX + 1})
   redis.call('PEXPIRE', changes, ${RECORD_TTL_MS})
+  if redis.call('ZCARD', changes) > ${DATABASES_MAX} then
+    local prefix = string.sub(record, 1, #record - #database)
+    redis.call('DEL', prefix .. redis.call('ZPOPMIN', changes)[1])
+  end
 end
 
 local function answer(isDone)

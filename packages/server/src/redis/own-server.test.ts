@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DATABASES_MAX } from './breaker-script.ts';
 import { RedisClient } from './client.ts';
 import { startTestServer, type TestServer } from './redis.fixture.ts';
 import { SharedBreakers } from './shared-breakers.ts';
@@ -87,6 +88,8 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     const now = performance.now();
     const opening = { witness: null, sinceMs: now, openMs: 1000, untilMs: now, lastProber: 'a' };
     const soon = { ...opening, probeUntilMs: now + 5000, othersUntilMs: now + 6000 };
+    // More of them than are kept.
+    for (let name = 0; name <= DATABASES_MAX; name++) breakers.tellOpened(`${name}`, soon, false);
     breakers.tellOpened('database', soon, false);
     expect(await breakers.askProbe('database', soon)).toBe(true);
     breakers.returnProbe('database', soon);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFailed, test } from 'vitest';
 import { Gate, type Refusal, type Turn, type TurnResult } from '../limits/gate/gate.ts';
+import { createRandom } from '../limits/gate/seeded-random.fixture.ts';
 import { RedisClient } from './client.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
 import { SharedBreakers } from './shared-breakers.ts';
@@ -237,6 +238,45 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(readStates, POLL).toEqual(['closed', 'closed', 'closed']);
   });
 
+  test('after whatever came of calls and connections, all call again soon once the server answers', async () => {
+    const seed = Date.now() % 1e6;
+    onTestFailed(() => console.error(`seed ${seed}`));
+    const random = createRandom(seed);
+    const choose = <T>(values: readonly T[]) => values[Math.floor(random() * values.length)] as T;
+    const untilMs = nowMs() + 5000;
+    const callAtRandom = async (replica: Replica) => {
+      while (nowMs() < untilMs) {
+        const outcome = await visit(replica, choose(['a', 'b']));
+        await sleep(50 * random());
+        if ('leave' in outcome)
+          outcome.leave(
+            choose(['unreachable', 'unreachable', 'timed_out', 'abandoned', 'overloaded', 'answered']),
+          );
+      }
+    };
+    const breakAtRandom = async () => {
+      while (nowMs() < untilMs) {
+        await sleep(500 * random());
+        choose([wire.cut, wire.freeze, wire.mend, wire.mend, () => wire.delay(150), () => names.lose()])();
+      }
+    };
+    await Promise.all([breakAtRandom(), ...[...replicas, ...replicas].map(callAtRandom)]);
+    wire.mend();
+    const serve = async (replica: Replica) => {
+      let served = 0;
+      while (served < 20) {
+        served = (await pass(replica, 'answered', choose(['a', 'b']))) ? served + 1 : 0;
+        await sleep(20);
+      }
+    };
+    await Promise.all(replicas.map(serve));
+    await expect.poll(() => replicas.map(({ redis }) => redis.trouble), POLL).toEqual([null, null, null]);
+    await Promise.all(replicas.map(serve));
+    expect(replicas.map(({ gate }) => gate.states()[0])).toEqual(
+      Array(3).fill(expect.objectContaining({ breaker: 'closed', running: 0, waiting: 0 })),
+    );
+  }, 60_000);
+
   test.each([
     ['of another kind', async (redis: Redis, name: string) => redis.set(name, 'text')],
     [
@@ -305,8 +345,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       expect(breakers.askProbe(long, opening)).toBe(true);
       await expect.poll(() => pick(2).breakers.find('database 1099'), POLL).not.toBeNull();
       expect(await redis.zcard(pick(0).redis.name('breakers'))).toBe(1000);
-      expect(await redis.exists(pick(0).redis.name('breaker', long))).toBe(0);
-      expect(await redis.pttl(pick(0).redis.name('breaker', 'database 0'))).toBeGreaterThan(0);
+      const countRecords = (name: string) => redis.exists(pick(0).redis.name('breaker', name));
+      expect(await Promise.all(['database 99', 'database 100', long].map(countRecords))).toEqual([0, 1, 0]);
+      expect(await redis.pttl(pick(0).redis.name('breaker', 'database 100'))).toBeGreaterThan(0);
     } finally {
       redis.disconnect();
     }
