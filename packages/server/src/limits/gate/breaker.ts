@@ -135,7 +135,9 @@ export class Breaker {
   hear(news: BreakerNews, latest: number): BreakerChange {
     if ('answeredMs' in news) return this.#hearAnswered(news.answeredMs, latest);
     if (this.#answeredMs <= news.sinceMs) return this.#take(news, latest);
-    this.#peers.tellAnswered(this.#database);
+    if (this.#opening === null) this.#peers.tellAnswered(this.#database);
+    // What was seen here since that answer is newer than what the others know.
+    else this.#peers.tellOpened(this.#database, this.#opening, false);
     return null;
   }
 

@@ -132,6 +132,17 @@ describe('hearing', () => {
     expect(readState(test)).toBe('closed');
   });
 
+  test('of failures from before it was answered, it tells of its own since then', () => {
+    const test = openWithPeers();
+    const { nowMs } = test.clock;
+    test.pass('answered');
+    for (const client of ['a', 'a', 'a', 'a', 'b']) test.pass('unreachable', 10, { client });
+    test.told.length = 0;
+    test.say(describeOpening(test, { sinceMs: nowMs - 1000 }));
+    expect(test.told).toMatchObject(['opened', { witness: null, sinceMs: nowMs }]);
+    expect(test.visit()).toEqual(REFUSED);
+  });
+
   test('that it answers again, it opens for all, with a level from below', async () => {
     const test = openWithPeers({ concurrency: { initial: 5, min: 1, max: 5 } });
     const running = expectTurn(test.visit());
