@@ -148,10 +148,13 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/limits/**`,
-    allow: ['../egress/dispatcher.ts', '../../egress/dispatcher.ts', CONTRACT],
+    allow: ['../share.ts', '../egress/dispatcher.ts', '../../egress/dispatcher.ts', CONTRACT],
     takesClock: true,
   },
-  { files: `${SERVER}/redis/**`, allow: ['../limits/*', '../stores/ports.ts', 'ioredis', 'node:*'] },
+  {
+    files: `${SERVER}/redis/**`,
+    allow: ['../limits/*', '../limits/gate/peers.ts', '../stores/ports.ts', 'ioredis', 'node:*'],
+  },
   // Test support: a server that can be broken, and the wire to it.
   { files: `${SERVER}/redis/*.fixture.ts`, allow: ['ioredis', 'node:*', 'node:{child_process,net,process}'] },
   {

@@ -12,7 +12,7 @@ import type { Check } from './http/health-route.ts';
 import { createServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
-import { Gate } from './limits/gate/gate.ts';
+import { Gate, type GateOptions } from './limits/gate/gate.ts';
 import { KeyLimits } from './limits/key-limits.ts';
 import { RetryBudget } from './limits/retry-budget.ts';
 import { combineEvents, type Events } from './observe/events.ts';
@@ -68,7 +68,6 @@ export async function createApp({
   gatherMetrics,
 }: AppOptions): Promise<App> {
   const log = logger ?? createLogger(settings.log.level);
-  const gate = openGate(settings, nowMs);
   const services = await openServices({
     settings,
     version,
@@ -79,9 +78,13 @@ export async function createApp({
   });
   const { store, keys, instances, audit, egress, keyCare } = services;
   const redis = await openRedis(settings, keys, log);
-  const limits = redis
-    ? new (await import('./redis/shared-key-limits.ts')).SharedKeyLimits({ redis, nowMs, clock })
-    : new KeyLimits(nowMs, clock, () => settings.workers);
+  const shared = redis && (await shareThrough(redis, nowMs, clock));
+  const limits = shared?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers);
+  const gate = openGate(settings, nowMs, {
+    // At the start, and while Redis is away, it may not know of all workers.
+    processes: () => Math.max(settings.workers, redis?.replicas ?? 1),
+    ...(shared && { peers: shared.breakers }),
+  });
   const metrics = createMetrics(
     classifyAction,
     {
@@ -187,13 +190,18 @@ export async function createApp({
       await server.close();
       clearTimeout(timer);
       await idempotency.close();
+      shared?.breakers.close();
       await redis?.close();
       await services.close();
     },
   };
 }
 
-function openGate({ upstream }: Settings, nowMs: () => number): Gate {
+function openGate(
+  { upstream }: Settings,
+  nowMs: () => number,
+  others: Pick<GateOptions, 'processes' | 'peers'>,
+): Gate {
   const max = upstream.concurrency;
   const min = Math.min(upstream.concurrencyMin, max);
   const initial = Math.min(Math.max(CONCURRENCY_AT_FIRST, min), max);
@@ -202,6 +210,7 @@ function openGate({ upstream }: Settings, nowMs: () => number): Gate {
     queueMax: upstream.queue,
     databasesMax: DATABASES_MAX,
     nowMs,
+    ...others,
   });
 }
 
@@ -239,6 +248,18 @@ async function warnOfLosses(redis: RedisClient, log: Logger): Promise<void> {
   // Away again, or not allowed to say: then there is nothing to warn of.
   const losses = findLosses(await redis.readInfo().catch(() => ''));
   if (losses.length > 0) log.warn('redis can lose idempotency keys', { losses });
+}
+
+/** What replicas do together. */
+async function shareThrough(redis: RedisClient, nowMs: () => number, clock: () => number) {
+  const [{ SharedKeyLimits }, { SharedBreakers }] = await Promise.all([
+    import('./redis/shared-key-limits.ts'),
+    import('./redis/shared-breakers.ts'),
+  ]);
+  return {
+    limits: new SharedKeyLimits({ redis, nowMs, clock }),
+    breakers: new SharedBreakers({ redis, nowMs }),
+  };
 }
 
 function checkRedis({ trouble }: RedisClient, { idempotency }: Settings): Check {

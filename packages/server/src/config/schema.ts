@@ -98,7 +98,7 @@ export const SETTINGS = {
     default: null,
     secret: 'in part',
     description:
-      'Redis or Valkey in which all processes count the limits of keys together. Empty: each process keeps its share of them. `idempotency.store` can keep idempotency keys there as well.',
+      'Redis or Valkey in which all processes count the limits of keys together, and tell each other which Odoo databases do not answer. Empty: each process keeps its share of the limits, and finds out for itself. `idempotency.store` can keep idempotency keys there as well.',
   }),
   'keys.hashSecret': define({
     kind: optional(text('a text of at least 32 characters', (secret) => secret.length >= 32)),
@@ -172,19 +172,19 @@ export const SETTINGS = {
     kind: integer(1, 100_000, 'calls'),
     default: 64,
     description:
-      'Most calls at once for one Odoo database. Below it the number finds its level: it rises while answers stay as fast as they were, and is halved on time-outs, 429 and 503. An instance can have a bound of its own.',
+      'Most calls at once for one Odoo database, of all processes together: each keeps its part, one call at least. Below it the number finds its level: it rises while answers stay as fast as they were, and is halved on time-outs, 429 and 503. An instance can have a bound of its own.',
   }),
   'upstream.concurrencyMin': define({
     kind: integer(1, 100_000, 'calls'),
     default: 2,
     description:
-      'Fewest calls at once for one Odoo database, however slow it is. As much as `upstream.concurrency`: the number is fixed.',
+      'Fewest calls at once for one Odoo database, however slow it is; divided like `upstream.concurrency`. As much as `upstream.concurrency`: the number is fixed.',
   }),
   'upstream.queue': define({
     kind: integer(0, 100_000, 'calls'),
     default: 1000,
     description:
-      'Calls that may wait for one Odoo database. They take turns by key; further ones are refused with `overloaded`, those of the key with the most waiting first.',
+      'Calls that may wait for one Odoo database, divided like `upstream.concurrency`. They take turns by key; further ones are refused with `overloaded`, those of the key with the most waiting first.',
   }),
   'upstream.retries': define({
     kind: integer(0, 10),

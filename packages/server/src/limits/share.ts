@@ -1,10 +1,9 @@
 /** A process's share of limits that several processes keep without asking each other. Pure. */
 import { type LimitingPolicy, readRate } from './admitted.ts';
 
-/** Whole calls are not divided: of fewer than there are processes, each may have one. */
 export function takeShare(policy: LimitingPolicy, processes: number): LimitingPolicy {
   if (processes === 1) return policy;
-  const divide = (whole: number) => Math.max(1, Math.floor(whole / processes));
+  const divide = (whole: number) => divideWhole(whole, processes);
   const rate = readRate(policy);
   const { concurrency, per_day } = policy;
   return {
@@ -12,4 +11,9 @@ export function takeShare(policy: LimitingPolicy, processes: number): LimitingPo
     ...(concurrency !== undefined && { concurrency: divide(concurrency) }),
     ...(per_day !== undefined && { per_day: divide(per_day) }),
   };
+}
+
+/** Whole calls are not divided: of fewer than there are processes, each may have one. */
+export function divideWhole(whole: number, processes: number): number {
+  return Math.max(1, Math.floor(whole / processes));
 }

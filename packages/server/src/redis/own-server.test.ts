@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DATABASES_MAX } from './breaker-script.ts';
 import { RedisClient } from './client.ts';
 import { startTestServer, type TestServer } from './redis.fixture.ts';
+import { SharedBreakers } from './shared-breakers.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
 const HAS_SERVER = spawnSync('redis-server', ['--version']).status === 0;
@@ -63,5 +66,36 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     expect(await limits.takeMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 7 } });
     expect(redis.trouble).toMatch(/^(WRONGPASS|NOAUTH)/);
     expect(`${redis.trouble} ${redis.label}`).not.toContain('very-wrong');
+  });
+
+  test('a user with the names and commands that docs/replicas.md tells can do all', async () => {
+    const docs = readFileSync(new URL('../../../../docs/replicas.md', import.meta.url), 'utf8');
+    const [, names = '', commands = ''] = docs.match(/needs `(~\S+)` and the commands `([a-z\s]+)`/) ?? [];
+    const rights = ['on', '>secret', names, '-@all', ...commands.split(/\s+/).map((name) => `+${name}`)];
+    await server.command('ACL', 'SETUSER', 'proxy', ...rights);
+    await redis.close();
+    redis = new RedisClient({
+      url: server.url.replace('//', '//proxy:secret@'),
+      prefix: 'erp-proxy:test',
+      onTrouble: (trouble) => troubles.push(trouble),
+    });
+    await redis.start();
+    limits = new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
+    const limited = { id: 'a', policy: { ...key.policy, concurrency: 2, per_day: 9 } };
+    expect(await limits.enter(limited)).toMatchObject({ ok: true });
+    limits.leave(limited);
+    const breakers = new SharedBreakers({ redis, nowMs: () => performance.now() });
+    const now = performance.now();
+    const opening = { witness: null, sinceMs: now, openMs: 1000, untilMs: now, lastProber: 'a' };
+    const soon = { ...opening, probeUntilMs: now + 5000, othersUntilMs: now + 6000 };
+    // More of them than are kept.
+    for (let name = 0; name <= DATABASES_MAX; name++) breakers.tellOpened(`${name}`, soon, false);
+    breakers.tellOpened('database', soon, false);
+    expect(await breakers.askProbe('database', soon)).toBe(true);
+    breakers.returnProbe('database', soon);
+    breakers.tellAnswered('database');
+    await expect.poll(() => breakers.find('database'), POLL).toBeNull();
+    breakers.close();
+    expect(troubles).toEqual([null, null]);
   });
 });

@@ -4,23 +4,44 @@ import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
 import { send } from '../harness.ts';
+import {
+  answerTrue,
+  makeCall,
+  type Script,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
 import { makeFolder, runProgram, type Server, startServer } from './program.ts';
 
 const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 const REDIS_URL = process.env['TEST_REDIS_URL'] ?? '';
 const TOKEN = 'only-for-the-tests-of-several-replicas';
 const COUNT = 4;
+const PATIENT = { timeout: 15_000, interval: 50 };
 
 describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
   let sandbox: Sandbox;
+  /** An Odoo that misbehaves as its script says. */
+  let upstream: ScriptedUpstream;
+  let script: Script;
   let args: string[];
   let replicas: Server[];
   let key: string;
 
   beforeEach(async () => {
     [schema, sandbox] = await Promise.all([createTestSchema(POSTGRES_URL), startSandbox()]);
-    args = [`--store.url=${schema.url}`, `--egress.allow=${sandbox.url}`, `--admin.token=${TOKEN}`];
+    script = answerTrue;
+    upstream = await startUpstream((...request) => script(...request));
+    args = [
+      `--store.url=${schema.url}`,
+      `--egress.allow=${sandbox.url},${upstream.url}`,
+      `--upstream.protocolFor=${upstream.url}=jsonrpc`,
+      `--admin.token=${TOKEN}`,
+      '--upstream.refusedCredentialsTtlMs=0',
+      '--upstream.concurrency=40',
+      '--upstream.concurrencyMin=40',
+    ];
     if (REDIS_URL !== '') args.push(`--redis.url=${REDIS_URL}`);
     replicas = await Promise.all(
       Array.from({ length: COUNT }, () => startServer(args, { folder: makeFolder() })),
@@ -31,6 +52,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     for (const replica of replicas) replica.kill('SIGKILL');
     await Promise.all(replicas.map(({ ended }) => ended));
     await sandbox.close();
+    await upstream.close();
     await schema.drop();
   });
 
@@ -120,6 +142,87 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     for (let round = 0; round < 5; round++) statuses.push(...(await callEverywhere(limited.key)));
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  });
+
+  describe.skipIf(REDIS_URL === '')('before an Odoo that answers nobody', () => {
+    let keys: string[];
+    beforeEach(async () => {
+      keys = [key, (await administer(replicas[0] as Server, 'POST', 'keys', { name: 'other' })).key];
+    });
+
+    /** By two clients in turn, so that neither is alone in having seen it fail. A write is not sent again by itself. */
+    let calls = 0;
+    async function callOdoo(replica: Server): Promise<string> {
+      const write = makeCall(upstream.url, { action: 'write', params: [[1], {}] });
+      const { body } = await call(replica, keys[calls++ % 2] as string, write, { 'x-request-timeout': '3' });
+      const { error } = JSON.parse(body.toString());
+      return error?.data.type ?? 'answered';
+    }
+
+    it.each<[string, Script]>([
+      ['breaks connections', (socket) => void socket.destroy()],
+      ['hangs', () => {}],
+    ])(
+      'that %s, leave it alone within a second, probe one at a time, and come back together',
+      async (_what, fail) => {
+        script = fail;
+        const [first, ...others] = replicas as [Server, ...Server[]];
+        const outcomes = await Promise.all(Array.from({ length: 5 }, () => callOdoo(first)));
+        expect(outcomes).not.toContain('answered');
+        expect(await callOdoo(first)).toBe('overloaded');
+        // Fewer calls than open a breaker by themselves; more than one only where the machine is so busy that one was a probe.
+        const hear = async (replica: Server) => {
+          for (let attempt = 0; attempt < 4; attempt++) {
+            await sleep(500);
+            if ((await callOdoo(replica)) === 'overloaded') return true;
+          }
+          return false;
+        };
+        expect(await Promise.all(others.map(hear))).toEqual([true, true, true]);
+
+        const probes: number[] = [];
+        script = (socket, request, index) => {
+          probes.push(performance.now());
+          if (probes.length < 3) return void fail(socket, request, index);
+          script = answerTrue;
+          return answerTrue(socket, request, index);
+        };
+        const answered = new Set<Server>();
+        const isDone = () => answered.size === COUNT;
+        const callAgainAndAgain = async (replica: Server) => {
+          while (!isDone()) {
+            if ((await callOdoo(replica)) === 'answered') answered.add(replica);
+            await sleep(20);
+          }
+        };
+        await Promise.all(replicas.flatMap((replica) => [replica, replica, replica]).map(callAgainAndAgain));
+        // Left alone for two seconds, four seconds, or longer where the tries above were probes; less a quarter at most.
+        const [one = 0, two = 0, three = 0] = probes;
+        expect(two - one).toBeGreaterThan(1500);
+        expect(three - two).toBeGreaterThan(3000);
+      },
+      60_000,
+    );
+  });
+
+  it.skipIf(REDIS_URL === '')('have no more calls at one database at once than one of them may', async () => {
+    const held: (() => void)[] = [];
+    script = (...request) => void held.push(() => void answerTrue(...request));
+    const readUpstream = async (replica: Server) => (await administer(replica, 'GET', 'status')).upstreams[0];
+    const expectEach = (state: object) =>
+      expect
+        .poll(() => Promise.all(replicas.map(readUpstream)), PATIENT)
+        .toEqual(Array(COUNT).fill(expect.objectContaining(state)));
+    const callEach = () => replicas.map((replica) => call(replica, key, makeCall(upstream.url)));
+    const calls = callEach();
+    // Each counts the others with its next beat.
+    await expectEach({ running: 1, limit: 10 });
+    for (let round = 0; round < 14; round++) calls.push(...callEach());
+    await expectEach({ running: 10, waiting: 5 });
+    expect(upstream.sockets.size).toBe(40);
+    script = answerTrue;
+    for (const letGo of held) letGo();
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
   });
 
   it('say that a port is taken, and end, though connections to the store are open', async () => {

@@ -36,8 +36,10 @@ beforeEach(async () => {
 afterEach(() => upstream.close());
 
 /** Until all of them listen. */
-async function start(): Promise<Server> {
-  const server = await startServer([`--egress.allow=${upstream.url}`, `--workers=${COUNT}`], { folder });
+async function start(...args: string[]): Promise<Server> {
+  const server = await startServer([`--egress.allow=${upstream.url}`, `--workers=${COUNT}`, ...args], {
+    folder,
+  });
   await server.waitFor(new RegExp(`(?:"msg":"listening"[^]*){${COUNT}}`));
   return server;
 }
@@ -155,6 +157,29 @@ it('ends at once at a second signal, and no worker stays', async () => {
   expect((await server.ended).status).toBe(1);
   expect(await Promise.all(running)).toEqual(Array(COUNT).fill('broken off'));
   await expect.poll(() => workers.filter(isRunning)).toEqual([]);
+});
+
+it('has no more calls at a database at once than one process may, all workers together', async () => {
+  const server = await start(
+    '--upstream.concurrency=6',
+    '--upstream.concurrencyMin=6',
+    '--upstream.protocol=jsonrpc',
+  );
+  const key = await readKey(server);
+  // Metrics show a database that has answered.
+  for (let worker = 0; worker < COUNT; worker++) expect((await call(server, key)).status).toBe(200);
+  const held: (() => void)[] = [];
+  script = (socket) => void held.push(() => answerLikeOdoo(socket, printResult('7')));
+  const calls = Array.from({ length: 10 * COUNT }, () => call(server, key));
+  const countWaiting = async () => {
+    const text = (await send(`${server.url}/metrics`)).body.toString();
+    return Number(/^erp_proxy_upstream_waiting\{.*\} (\d+)$/m.exec(text)?.[1]);
+  };
+  await expect.poll(countWaiting, { timeout: 10_000 }).toBe(calls.length - 6);
+  expect(upstream.sockets.size).toBe(6);
+  script = (socket) => answerLikeOdoo(socket, printResult('7'));
+  for (const letGo of held) letGo();
+  for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
 it('leaves no worker behind where the primary is killed', async () => {

@@ -4,6 +4,7 @@
  * databases. Knows neither HTTP nor Odoo, nor what a call is.
  */
 import { Lane, type LaneOptions, type LaneState } from './lane.ts';
+import { NO_PEERS, type Peers } from './peers.ts';
 import type { Refusal, Turn, Visitor } from './visitor.ts';
 
 export type { Refusal, Turn, TurnResult, Visitor } from './visitor.ts';
@@ -12,6 +13,9 @@ export interface GateOptions extends Pick<LaneOptions, 'concurrency' | 'queueMax
   /** Databases that are remembered; more only while each has calls. Those that nothing was learnt of go first. */
   databasesMax: number;
   random?: () => number;
+  /** Left out: this process is alone. */
+  processes?: () => number;
+  peers?: Peers;
 }
 
 export interface DatabaseState extends LaneState {
@@ -26,9 +30,16 @@ export class Gate {
   readonly #databasesMax: number;
   readonly #laneOptions: LaneOptions;
 
-  constructor({ databasesMax, random = Math.random, ...options }: GateOptions) {
+  constructor({
+    databasesMax,
+    random = Math.random,
+    processes = () => 1,
+    peers = NO_PEERS,
+    ...options
+  }: GateOptions) {
     this.#databasesMax = databasesMax;
-    this.#laneOptions = { ...options, random, onIdle: (lane) => this.#keep(lane) };
+    this.#laneOptions = { ...options, random, processes, peers, onIdle: (lane) => this.#keep(lane) };
+    peers.onNews((database, news) => this.#lanes.get(database)?.hear(news));
   }
 
   /** Gives at once what can be told at once: a promise is for those who wait. */

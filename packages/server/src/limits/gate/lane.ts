@@ -1,14 +1,19 @@
 /** The way to one database: who may send now, who waits and for how long, who is refused. */
-import { Breaker, type JudgedTurn } from './breaker.ts';
+import { divideWhole } from '../share.ts';
+import { Breaker, type BreakerChange, type JudgedTurn } from './breaker.ts';
 import { FairQueue, type Place } from './fair-queue.ts';
 import { Level, type LevelBounds } from './level.ts';
+import type { BreakerNews, Peers } from './peers.ts';
 import type { Refusal, Turn, TurnResult, Visitor } from './visitor.ts';
 
 export interface LaneOptions {
-  /** Calls at once: where they start, and within which bounds they find their level. */
+  /** Calls at once: where they start, and within which bounds they find their level. Of all processes together. */
   concurrency: LevelBounds;
-  /** Calls that may wait. */
+  /** Calls that may wait, of all processes together. */
   queueMax: number;
+  /** How many share the bounds without asking each other: each keeps its part of them, at least one call. */
+  processes: () => number;
+  peers: Peers;
   /** A clock that never goes back. */
   nowMs: () => number;
   random: () => number;
@@ -47,8 +52,8 @@ export class Lane {
   constructor(database: string, options: LaneOptions) {
     this.database = database;
     this.#options = options;
-    this.#level = new Level(options.concurrency);
-    this.#breaker = new Breaker(options);
+    this.#level = new Level(options.concurrency, options.processes);
+    this.#breaker = new Breaker({ database, ...options });
   }
 
   get isIdle(): boolean {
@@ -94,23 +99,43 @@ export class Lane {
       this.#level.answer(turn.number, this.#latest, tookMs, now);
     }
     if (result === 'timed_out' || result === 'overloaded') this.#level.halve(turn.number, this.#latest);
-    const change = this.#breaker.judge(turn, result, this.#latest);
+    this.#follow(this.#breaker.judge(turn, result, this.#latest));
+    if (this.isIdle) onIdle(this);
+  }
+
+  /** What another process has found. */
+  hear(news: BreakerNews): void {
+    this.#follow(this.#breaker.hear(news, this.#latest));
+  }
+
+  #follow(change: BreakerChange): void {
     if (change === 'recovered') this.#level.restart(this.#latest);
     if (change === 'opened') this.#refuseWaiting();
     this.#fill();
-    if (this.isIdle) onIdle(this);
   }
 
   #wasPatient({ startedMs, deadlineMs }: StartedTurn): boolean {
     return deadlineMs - startedMs >= Math.max(PATIENCE_MS, this.#level.usualMs);
   }
 
-  #probe(visitor: Visitor): Turn | Refusal {
+  #probe(visitor: Visitor): Turn | Refusal | Promise<Turn | Refusal> {
     if (!this.#hasRoom(visitor) || !this.#breaker.mayProbe(visitor.client))
       return this.#refuse('breaker_open');
     const turn = this.#begin(visitor);
-    this.#breaker.beginProbe(turn);
-    return turn;
+    const permission = this.#breaker.beginProbe(turn);
+    return permission === true ? turn : this.#awaitPermission(turn, visitor, permission);
+  }
+
+  /** It holds its turn while other processes are asked. They may say that the database is well. */
+  async #awaitPermission(
+    turn: StartedTurn,
+    { client, signal }: Visitor,
+    permission: Promise<boolean>,
+  ): Promise<Turn | Refusal> {
+    const mayGo = (await permission) || !this.#breaker.refuses(client);
+    if (mayGo && !signal.aborted) return turn;
+    turn.leave('abandoned');
+    return signal.aborted ? { refused: 'ended' } : this.#refuse('breaker_open');
   }
 
   #begin({ client, deadlineMs }: Visitor): StartedTurn {
@@ -124,7 +149,7 @@ export class Lane {
   #wait(visitor: Visitor): Refusal | Promise<Turn | Refusal> {
     const ahead = this.#queue.countAhead(visitor.client);
     if (!this.#canMeetDeadline(visitor, ahead + 1)) return this.#refuse('too_late');
-    if (this.#queue.size >= this.#options.queueMax) {
+    if (this.#queue.size >= this.#queueMax) {
       const victim = this.#queue.findVictim(visitor.client);
       if (victim === null) return this.#refuse('queue_full');
       this.#dismiss(victim, this.#refuse('queue_full'));
@@ -168,7 +193,15 @@ export class Lane {
   }
 
   #limitFor({ concurrencyMax }: Visitor): number {
-    return Math.min(this.#level.limit, Math.max(1, concurrencyMax ?? Number.POSITIVE_INFINITY));
+    const { limit } = this.#level;
+    return concurrencyMax === null
+      ? limit
+      : Math.min(limit, divideWhole(concurrencyMax, this.#options.processes()));
+  }
+
+  get #queueMax(): number {
+    const { queueMax, processes } = this.#options;
+    return queueMax === 0 ? 0 : divideWhole(queueMax, processes());
   }
 
   /** Whether there is time for what an answer takes, after so many other calls have ended. */

@@ -12,6 +12,7 @@
  * A window counts by the geometric mean of its answers, of which a report of ten seconds among reads of ten milliseconds
  * changes little.
  */
+import { divideWhole } from '../share.ts';
 
 export interface LevelBounds {
   initial: number;
@@ -35,6 +36,7 @@ const LOOK_INTERVAL_MS_MAX = 300_000;
 
 export class Level {
   readonly #bounds: LevelBounds;
+  readonly #processes: () => number;
   #level: number;
   /** Logarithm of the milliseconds that an answer takes at rest; null while unknown. */
   #restLog: number | null = null;
@@ -55,15 +57,17 @@ export class Level {
   /** Turns up to this number began before the level was last halved. */
   #halvedAt = 0;
 
-  constructor(bounds: LevelBounds) {
+  /** `processes`: how many keep the bounds together, each its part. */
+  constructor(bounds: LevelBounds, processes: () => number = () => 1) {
     this.#bounds = bounds;
-    this.#level = this.#bound(bounds.initial);
+    this.#processes = processes;
+    this.#level = this.#bound(this.#divide(bounds.initial));
     this.#lookedLevel = this.#level;
   }
 
   /** Calls at once. */
   get limit(): number {
-    return Math.floor(this.#isLooking ? this.#half : this.#level);
+    return Math.floor(this.#isLooking ? this.#half : this.#bound(this.#level));
   }
 
   /** Milliseconds that an answer takes at present; 0 while unknown. */
@@ -103,7 +107,7 @@ export class Level {
 
   /** From below, since the server was away and comes back cold. */
   restart(latest: number): void {
-    this.#level = this.#bounds.min;
+    this.#level = this.#divide(this.#bounds.min);
     this.#isLooking = false;
     this.#startWindow(latest);
   }
@@ -113,7 +117,11 @@ export class Level {
   }
 
   #bound(level: number): number {
-    return Math.min(this.#bounds.max, Math.max(this.#bounds.min, level));
+    return Math.min(this.#divide(this.#bounds.max), Math.max(this.#divide(this.#bounds.min), level));
+  }
+
+  #divide(bound: number): number {
+    return divideWhole(bound, this.#processes());
   }
 
   #judge(log: number, nowMs: number): void {

@@ -1,0 +1,355 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, onTestFailed, test } from 'vitest';
+import { Gate, type Refusal, type Turn, type TurnResult } from '../limits/gate/gate.ts';
+import { createRandom } from '../limits/gate/seeded-random.fixture.ts';
+import { RedisClient } from './client.ts';
+import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { SharedBreakers } from './shared-breakers.ts';
+import { createWire, type Wire } from './wire.fixture.ts';
+
+const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
+const DATABASE = 'https://erp.example.com prod';
+const POLL = { timeout: 10_000, interval: 10 };
+const nowMs = () => performance.now();
+
+interface Replica {
+  redis: RedisClient;
+  gate: Gate;
+  breakers: SharedBreakers;
+}
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
+  let names: TestNames;
+  let wire: Wire;
+  /** The first one is over the wire. */
+  let replicas: Replica[];
+
+  beforeEach(async () => {
+    names = createTestNames(SERVER_URL);
+    wire = await createWire(SERVER_URL);
+    replicas = [];
+    for (const url of [wire.url, SERVER_URL, SERVER_URL]) await startReplica(url);
+  });
+  afterEach(async () => {
+    for (const { breakers } of replicas) breakers.close();
+    await Promise.all(replicas.map(({ redis }) => redis.close()));
+    await wire.close();
+    await names.drop();
+  });
+
+  async function startReplica(url = SERVER_URL): Promise<Replica> {
+    const redis = new RedisClient({ url, prefix: names.prefix });
+    await redis.start();
+    const breakers = new SharedBreakers({ redis, nowMs });
+    const gate = new Gate({
+      concurrency: { initial: 8, min: 8, max: 8 },
+      queueMax: 10,
+      databasesMax: 10,
+      nowMs,
+      peers: breakers,
+    });
+    const replica = { redis, gate, breakers };
+    replicas.push(replica);
+    return replica;
+  }
+
+  const pick = (index: number) => replicas[index] as Replica;
+
+  async function visit({ gate }: Replica, client = 'a', database = DATABASE): Promise<Turn | Refusal> {
+    const { signal } = new AbortController();
+    return gate.enter({ database, client, deadlineMs: nowMs() + 60_000, signal, concurrencyMax: null });
+  }
+
+  /** Tells whether it was let in. */
+  async function pass(
+    replica: Replica,
+    result: TurnResult,
+    client = 'a',
+    database = DATABASE,
+  ): Promise<boolean> {
+    const outcome = await visit(replica, client, database);
+    if ('leave' in outcome) outcome.leave(result);
+    return 'leave' in outcome;
+  }
+
+  const readState = ({ gate }: Replica) => gate.states()[0]?.breaker;
+  const readStates = () => replicas.map(readState);
+
+  /** Opens it on the replica for all clients. */
+  async function open(replica: Replica): Promise<void> {
+    for (const client of ['a', 'a', 'a', 'a', 'b'])
+      expect(await pass(replica, 'unreachable', client)).toBe(true);
+  }
+
+  const countKnowing = () => replicas.filter(({ breakers }) => breakers.find(DATABASE) !== null).length;
+
+  /** Opens it on the first replica, until all know. */
+  async function openEverywhere(): Promise<void> {
+    await open(pick(0));
+    await expect.poll(countKnowing, POLL).toBe(3);
+  }
+
+  /** Asks the replicas in turn until one lets a probe go; gives it with the number of the replica. */
+  async function awaitProbe(askers = replicas): Promise<{ probe: Turn; by: number }> {
+    for (;;) {
+      for (const [by, replica] of askers.entries()) {
+        const outcome = await visit(replica);
+        if ('leave' in outcome) return { probe: outcome, by };
+      }
+      await sleep(5);
+    }
+  }
+
+  test('one that opens is open for all, also for those that have never called the database', async () => {
+    await pass(pick(1), 'abandoned');
+    await open(pick(0));
+    await expect.poll(() => readState(pick(1)), POLL).not.toBe('closed');
+    await expect.poll(() => pick(2).breakers.find(DATABASE), POLL).not.toBeNull();
+    const refusal = await visit(pick(2), 'c');
+    // A second may be over on a busy machine; then this was the probe.
+    if ('refused' in refusal)
+      expect(refusal).toMatchObject({ refused: 'breaker_open', retryAfterSeconds: 1 });
+    const late = await startReplica();
+    await expect.poll(() => late.breakers.find(DATABASE), POLL).not.toBeNull();
+  });
+
+  test('of all one probes, and its answer opens it for all', async () => {
+    await openEverywhere();
+    const { probe } = await awaitProbe();
+    const all = await Promise.all(
+      replicas.flatMap((each) => ['a', 'b', 'c'].map((name) => visit(each, name))),
+    );
+    expect(all).toEqual(all.map(() => expect.objectContaining({ refused: 'breaker_open' })));
+    probe.leave('answered');
+    await expect.poll(readStates, POLL).toEqual(['closed', 'closed', 'closed']);
+    for (const replica of replicas) expect(await pass(replica, 'answered')).toBe(true);
+  });
+
+  test('a probe that fails keeps it from all for twice as long', async () => {
+    await openEverywhere();
+    (await awaitProbe()).probe.leave('unreachable');
+    const failedMs = nowMs();
+    (await awaitProbe()).probe.leave('unreachable');
+    expect(nowMs() - failedMs).toBeGreaterThan(1450);
+    await expect
+      .poll(() => replicas.map(({ breakers }) => breakers.find(DATABASE)?.openMs), POLL)
+      .toEqual([4000, 4000, 4000]);
+  });
+
+  test('a probe that tells nothing is left to another client, on all replicas', async () => {
+    await openEverywhere();
+    const { probe, by } = await awaitProbe();
+    probe.leave('abandoned');
+    const other = pick((by + 1) % 3);
+    await expect.poll(() => other.breakers.find(DATABASE)?.lastProber, POLL).toBe('a');
+    if (nowMs() < (other.breakers.find(DATABASE)?.othersUntilMs ?? 0))
+      expect(await visit(other, 'a')).toMatchObject({ refused: 'breaker_open' });
+    await expect.poll(() => pass(other, 'answered', 'b'), POLL).toBe(true);
+  });
+
+  test('where the replica that probes dies, another probes after five seconds', async () => {
+    await openEverywhere();
+    const startedMs = nowMs();
+    const { by } = await awaitProbe([pick(0)]);
+    expect(by).toBe(0);
+    wire.cut();
+    const others = [pick(1), pick(2)];
+    await awaitProbe(others);
+    expect(nowMs() - startedMs).toBeGreaterThan(5000);
+  }, 30_000);
+
+  test('what one client alone has seen is held against that client alone, everywhere', async () => {
+    for (let call = 0; call < 5; call++) await pass(pick(0), 'unreachable', 'x');
+    await expect.poll(() => pick(1).breakers.find(DATABASE)?.witness, POLL).toBe('x');
+    const other = await visit(pick(1), 'y');
+    expect(other).toHaveProperty('leave');
+    if ('leave' in other) other.leave('answered');
+    await expect.poll(() => readState(pick(0)), POLL).toBe('closed');
+  });
+
+  test('what two clients have seen, each at another replica, is held against all', async () => {
+    await Promise.all(
+      ['x', 'y'].map(async (client, index) => {
+        for (let call = 0; call < 5; call++) await pass(pick(index), 'unreachable', client);
+      }),
+    );
+    await expect
+      .poll(() => replicas.map(({ breakers }) => breakers.find(DATABASE)?.witness), POLL)
+      .toEqual([null, null, null]);
+  });
+
+  test('a replica that was answered meanwhile has the others open it again', async () => {
+    const failing = await visit(pick(0), 'b');
+    // Times are told as exactly as Redis answers quickly.
+    await sleep(100);
+    for (let call = 0; call < 20; call++) expect(await pass(pick(1), 'answered', 'c')).toBe(true);
+    for (let call = 0; call < 4; call++) await pass(pick(0), 'unreachable', 'a');
+    if ('leave' in failing) failing.leave('unreachable');
+    expect(readState(pick(0))).not.toBe('closed');
+    await expect.poll(() => readState(pick(0)), POLL).toBe('closed');
+    expect(readState(pick(1))).toBe('closed');
+  });
+
+  test('calls to a database that answers do not ask Redis, and no call waits for one that is away', async () => {
+    await pass(pick(0), 'answered');
+    wire.freeze();
+    for (let call = 0; call < 4; call++) expect(await pass(pick(0), 'unreachable')).toBe(true);
+    expect(await pass(pick(0), 'answered')).toBe(true);
+    await expect.poll(() => pick(0).redis.trouble, POLL).not.toBeNull();
+    await open(pick(0));
+    expect(await pass(pick(0), 'unreachable')).toBe(false);
+    // Each for itself: it probes without leave, at once.
+    const { gate } = pick(0);
+    await expect.poll(() => readState(pick(0)), POLL).toBe('half_open');
+    const { signal } = new AbortController();
+    const probe = gate.enter({
+      database: DATABASE,
+      client: 'a',
+      deadlineMs: nowMs() + 60_000,
+      signal,
+      concurrencyMax: null,
+    });
+    expect(probe).toHaveProperty('leave');
+    expect(await pass(pick(1), 'answered')).toBe(true);
+  });
+
+  test('a probe that Redis does not answer is sent after its time', async () => {
+    await openEverywhere();
+    await expect.poll(() => readState(pick(0)), POLL).toBe('half_open');
+    wire.freeze();
+    expect(await pass(pick(0), 'answered')).toBe(true);
+    expect(readState(pick(0))).toBe('closed');
+    // The others are told once Redis is back: it objects to what it reads there.
+    wire.mend();
+    await expect.poll(() => pick(1).breakers.find(DATABASE), POLL).toBeNull();
+  });
+
+  test('where Redis loses its data each keeps what it knows, and still one probes', async () => {
+    await Promise.all(replicas.map((each) => pass(each, 'abandoned')));
+    await openEverywhere();
+    await expect.poll(readStates, POLL).not.toContain('closed');
+    await names.lose();
+    expect(readStates()).not.toContain('closed');
+    const { probe } = await awaitProbe();
+    const all = await Promise.all(replicas.map((each) => visit(each, 'b')));
+    expect(all).toEqual(all.map(() => expect.objectContaining({ refused: 'breaker_open' })));
+    probe.leave('answered');
+    await expect.poll(readStates, POLL).toEqual(['closed', 'closed', 'closed']);
+  });
+
+  test('after whatever came of calls and connections, all call again soon once the server answers', async () => {
+    const seed = Date.now() % 1e6;
+    onTestFailed(() => console.error(`seed ${seed}`));
+    const random = createRandom(seed);
+    const choose = <T>(values: readonly T[]) => values[Math.floor(random() * values.length)] as T;
+    const untilMs = nowMs() + 5000;
+    const callAtRandom = async (replica: Replica) => {
+      while (nowMs() < untilMs) {
+        const outcome = await visit(replica, choose(['a', 'b']));
+        await sleep(50 * random());
+        if ('leave' in outcome)
+          outcome.leave(
+            choose(['unreachable', 'unreachable', 'timed_out', 'abandoned', 'overloaded', 'answered']),
+          );
+      }
+    };
+    const breakAtRandom = async () => {
+      while (nowMs() < untilMs) {
+        await sleep(500 * random());
+        choose([wire.cut, wire.freeze, wire.mend, wire.mend, () => wire.delay(150), () => names.lose()])();
+      }
+    };
+    await Promise.all([breakAtRandom(), ...[...replicas, ...replicas].map(callAtRandom)]);
+    wire.mend();
+    const serve = async (replica: Replica) => {
+      let served = 0;
+      while (served < 20) {
+        served = (await pass(replica, 'answered', choose(['a', 'b']))) ? served + 1 : 0;
+        await sleep(20);
+      }
+    };
+    await Promise.all(replicas.map(serve));
+    await expect.poll(() => replicas.map(({ redis }) => redis.trouble), POLL).toEqual([null, null, null]);
+    await Promise.all(replicas.map(serve));
+    expect(replicas.map(({ gate }) => gate.states()[0])).toEqual(
+      Array(3).fill(expect.objectContaining({ breaker: 'closed', running: 0, waiting: 0 })),
+    );
+  }, 60_000);
+
+  test.each([
+    ['of another kind', async (redis: Redis, name: string) => redis.set(name, 'text')],
+    [
+      'texts in place of times',
+      async (redis: Redis, name: string) => redis.hset(name, { since: 'x', until: '{}' }),
+    ],
+    [
+      'times that are none',
+      async (redis: Redis, name: string) => redis.hset(name, { since: 'nan', until: 'inf' }),
+    ],
+    [
+      'times that never come',
+      async (redis: Redis, name: string) =>
+        redis.hset(name, {
+          since: 1,
+          until: 1e300,
+          open_ms: 1e300,
+          probe_until: 1e300,
+          witness: 'x'.repeat(1e6),
+        }),
+    ],
+    [
+      'an answer in times to come',
+      async (redis: Redis, name: string) => redis.hset(name, { answered_at: 1e300 }),
+    ],
+  ])('values that are none of ours count as nothing: %s', async (_what, poison) => {
+    const redis = new Redis(SERVER_URL);
+    try {
+      const [record, changes] = ['breaker', 'breakers'].map((kind) => pick(0).redis.name(kind)) as [
+        string,
+        string,
+      ];
+      await poison(redis, `${record}:${DATABASE}`);
+      await redis.zadd(changes, Date.now() + 1000, DATABASE, Date.now() + 1000, 'x'.repeat(1e6));
+      for (const each of replicas) expect(await pass(each, 'answered')).toBe(true);
+      await open(pick(0));
+      await expect.poll(countKnowing, POLL).toBe(3);
+      await redis.del(changes);
+      await poison(redis, changes);
+      await redis.del(`${record}:${DATABASE}`);
+      await poison(redis, `${record}:${DATABASE}`);
+      (await awaitProbe()).probe.leave('answered');
+      await expect.poll(() => readState(pick(0)), POLL).toBe('closed');
+      expect(replicas.map(({ redis: { trouble } }) => trouble)).toEqual([null, null, null]);
+    } finally {
+      redis.disconnect();
+    }
+  });
+
+  test('so many databases are kept at most, by names that are no longer than names are', async () => {
+    const redis = new Redis(SERVER_URL);
+    try {
+      const opening = {
+        witness: null,
+        sinceMs: nowMs(),
+        openMs: 1000,
+        untilMs: nowMs() + 1000,
+        probeUntilMs: 0,
+        lastProber: null,
+        othersUntilMs: 0,
+      };
+      const { breakers } = pick(1);
+      for (let name = 0; name < 1100; name++) breakers.tellOpened(`database ${name}`, opening, false);
+      const long = 'x'.repeat(600);
+      breakers.tellOpened(long, opening, false);
+      expect(breakers.askProbe(long, opening)).toBe(true);
+      await expect.poll(() => pick(2).breakers.find('database 1099'), POLL).not.toBeNull();
+      expect(await redis.zcard(pick(0).redis.name('breakers'))).toBe(1000);
+      const countRecords = (name: string) => redis.exists(pick(0).redis.name('breaker', name));
+      expect(await Promise.all(['database 99', 'database 100', long].map(countRecords))).toEqual([0, 1, 0]);
+      expect(await redis.pttl(pick(0).redis.name('breaker', 'database 100'))).toBeGreaterThan(0);
+    } finally {
+      redis.disconnect();
+    }
+  });
+});

@@ -1,0 +1,161 @@
+/**
+ * The breakers of databases, known to all replicas through Redis. What one finds is told at once, and the others look for
+ * changes four times a second; of all replicas one has leave to probe. Calls to databases that answer never ask. Where
+ * Redis is away each replica goes by what it has seen itself.
+ */
+import type { BreakerNews, Opening, Peers } from '../limits/gate/peers.ts';
+import {
+  type AnsweredRecord,
+  CLOSE,
+  DATABASES_MAX,
+  OPEN,
+  type OpenRecord,
+  PROBE,
+  READ_CHANGES,
+  RECORD_TTL_MS,
+  RETURN_PROBE,
+  readRecord,
+} from './breaker-script.ts';
+import { RedisAwayError, type RedisClient } from './client.ts';
+import type { Script } from './script.ts';
+
+const LOOK_INTERVAL_MS = 250;
+/** Callers may make up names of any length: longer ones are not shared. */
+const NAME_LENGTH_MAX = 512;
+
+export interface SharedBreakersOptions {
+  redis: RedisClient;
+  /** A clock that never goes back. */
+  nowMs: () => number;
+}
+
+export class SharedBreakers implements Peers {
+  readonly #redis: RedisClient;
+  readonly #nowMs: () => number;
+  readonly #timer: NodeJS.Timeout;
+  /** As last heard, also of databases that nobody has called here. */
+  readonly #openings = new Map<string, Opening>();
+  #listener: (database: string, news: BreakerNews) => void = () => {};
+  /** What has changed before this time, by the clock of Redis, is known. */
+  #lookedAt = 0;
+
+  constructor({ redis, nowMs }: SharedBreakersOptions) {
+    this.#redis = redis;
+    this.#nowMs = nowMs;
+    this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
+    void this.#look();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  onNews(listener: (database: string, news: BreakerNews) => void): void {
+    this.#listener = listener;
+  }
+
+  find(database: string): Opening | null {
+    const opening = this.#openings.get(database);
+    if (opening === undefined || opening.untilMs + RECORD_TTL_MS < this.#nowMs()) return null;
+    return opening;
+  }
+
+  tellOpened(database: string, opening: Opening, isProbe: boolean): void {
+    const { sinceMs, untilMs, openMs, witness } = opening;
+    const now = this.#nowMs();
+    void this.#act(OPEN, database, [now - sinceMs, untilMs - now, openMs, witness ?? '', isProbe ? 1 : 0]);
+  }
+
+  tellAnswered(database: string): void {
+    void this.#act(CLOSE, database, []);
+  }
+
+  returnProbe(database: string, { othersUntilMs }: Opening): void {
+    void this.#act(RETURN_PROBE, database, [othersUntilMs - this.#nowMs()]);
+  }
+
+  askProbe(database: string, opening: Opening): true | Promise<boolean> {
+    if (this.#redis.trouble !== null || !isShared(database)) return true;
+    const { sinceMs, openMs, witness, lastProber, probeUntilMs, othersUntilMs } = opening;
+    const now = this.#nowMs();
+    const asked = this.#act(PROBE, database, [
+      now - sinceMs,
+      openMs,
+      witness ?? '',
+      lastProber ?? '',
+      probeUntilMs - now,
+      othersUntilMs - now,
+    ]);
+    return asked.then((isDone) => isDone ?? true);
+  }
+
+  /** Whether it was done; null where Redis is away. */
+  async #act(script: Script, database: string, args: (string | number)[]): Promise<boolean | null> {
+    if (!isShared(database)) return null;
+    const keys = [this.#redis.name('breaker', database), this.#redis.name('breakers')];
+    const reply = await this.#run(script, keys, [database, this.#redis.replicaId, ...args]);
+    if (!Array.isArray(reply)) return null;
+    const [isDone, now, record] = reply;
+    this.#hear(database, record, Number(now));
+    return Number(isDone) === 1;
+  }
+
+  async #look(): Promise<void> {
+    const since = this.#lookedAt;
+    // What became known meanwhile to a Redis that was away is read when it is back.
+    this.#lookedAt = 0;
+    const reply = await this.#run(
+      READ_CHANGES,
+      [this.#redis.name('breakers')],
+      [since, this.#redis.name('breaker', '')],
+    );
+    if (!Array.isArray(reply)) return;
+    const [now, ...changes] = reply;
+    this.#lookedAt = Number(now);
+    for (const [database, record] of changes) this.#hear(String(database), record, Number(now));
+  }
+
+  /** Null where Redis is away. */
+  async #run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
+    try {
+      return await this.#redis.run(script, keys, args);
+    } catch (error) {
+      if (!(error instanceof RedisAwayError)) throw error;
+      return null;
+    }
+  }
+
+  #hear(database: string, reply: unknown, now: number): void {
+    const record = readRecord(reply, now);
+    if (record === null || !isShared(database)) return;
+    const news = this.#describe(record, now);
+    this.#openings.delete(database);
+    if (!('answeredMs' in news)) this.#remember(database, news);
+    this.#listener(database, news);
+  }
+
+  #remember(database: string, opening: Opening): void {
+    this.#openings.set(database, opening);
+    const [oldest] = this.#openings.keys();
+    if (this.#openings.size > DATABASES_MAX && oldest !== undefined) this.#openings.delete(oldest);
+  }
+
+  /** By our own clock. */
+  #describe(record: OpenRecord | AnsweredRecord, now: number): BreakerNews {
+    const aheadMs = this.#nowMs() - now;
+    if ('answeredAt' in record) return { answeredMs: record.answeredAt + aheadMs };
+    return {
+      witness: record.witness || null,
+      sinceMs: record.since + aheadMs,
+      openMs: record.openMs,
+      untilMs: record.until + aheadMs,
+      probeUntilMs: record.probeUntil + aheadMs,
+      lastProber: record.prober || null,
+      othersUntilMs: record.othersUntil + aheadMs,
+    };
+  }
+}
+
+function isShared(database: string): boolean {
+  return database.length <= NAME_LENGTH_MAX;
+}
