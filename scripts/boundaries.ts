@@ -43,7 +43,7 @@ const STEPS = [
 const SERVER = 'packages/server/src';
 const CONTRACT = '@erp-proxy/contract';
 const EXECUTE = [
-  '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy}/*',
+  '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing}/*',
   '../limits/gate/*',
   '../stores/ports.ts',
   '../config/nearest.ts',
@@ -143,6 +143,11 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/limits/**`,
     allow: ['../egress/dispatcher.ts', '../../egress/dispatcher.ts', CONTRACT],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/sharing/**`,
+    allow: ['../egress/dispatcher.ts', 'lru-cache', 'node:*'],
     takesClock: true,
   },
   { files: `${SERVER}/redis/**`, allow: ['../limits/*', '../stores/ports.ts', 'ioredis', 'node:*'] },

@@ -7,6 +7,7 @@ import type { Settings } from './config/schema.ts';
 import { Admission } from './execute/admit.ts';
 import { createCredentialMemory } from './execute/credential-memory.ts';
 import { Servers } from './execute/servers.ts';
+import { createReads } from './execute/share-read.ts';
 import type { Protocol, TranslateDeps } from './execute/translate.ts';
 import type { Check } from './http/health-route.ts';
 import { createServer } from './http/server.ts';
@@ -120,6 +121,7 @@ export async function createApp({
     idempotency,
     gate,
     retries: { budget: new RetryBudget(nowMs), max: settings.upstream.retries, random: Math.random },
+    reads: createReads(nowMs, settings.cache.bytesMax),
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
     servers: new Servers({
       egress,

@@ -143,6 +143,12 @@ export const SETTINGS = {
     description:
       'Longest answer that is kept. A write whose answer is longer is known as run, without its answer; a read is run again.',
   }),
+  'cache.bytesMax': define({
+    kind: bytes(16 * 1024 * MIB, 0),
+    default: 64 * MIB,
+    description:
+      'Memory for answers to reads that are kept for callers who accept them some seconds old (`cache-control: max-age`). 0: none is kept.',
+  }),
   'egress.allow': define({
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),
     default: [],
