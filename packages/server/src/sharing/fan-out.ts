@@ -2,8 +2,8 @@
  * One body, read once and given to any number of readers, each at its own pace within a bound. Every reader gets every
  * byte from the first one on, or an `EgressBreak`: never a part that looks whole. Knows nothing of what the bytes say.
  *
- * The pieces are a linked list. A reader holds on to the last piece it took, and the pieces after it live for as long as
- * somebody is to take them.
+ * The pieces are a linked list. A reader holds on to the last piece it took, and the bytes of the pieces after it are held
+ * for as long as somebody is to take them.
  */
 import { type EgressBody, EgressBreak, type EndSignal } from '../egress/dispatcher.ts';
 import { type ByteBudget, weighPiece } from './byte-budget.ts';
@@ -22,6 +22,7 @@ export interface FanOutLimits {
 }
 
 interface Piece {
+  /** Empty once nobody is to take them. */
   bytes: Uint8Array;
   /** Readers that are still to take it. */
   untaken: number;
@@ -39,8 +40,9 @@ interface Reader {
   stopListening(): void;
 }
 
+const NOTHING = new Uint8Array();
 /** Where a reader stands that is to get nothing more. */
-const NOWHERE: Piece = { bytes: new Uint8Array(), untaken: 0, next: null };
+const NOWHERE: Piece = { bytes: NOTHING, untaken: 0, next: null };
 
 export class FanOut {
   readonly #source: EgressBody;
@@ -48,7 +50,7 @@ export class FanOut {
   readonly #onClosed: () => void;
   readonly #readers = new Set<Reader>();
   /** Stands before the first piece; null once the start is not kept any more. */
-  #start: Piece | null = { bytes: new Uint8Array(), untaken: 0, next: null };
+  #start: Piece | null = { bytes: NOTHING, untaken: 0, next: null };
   #newest = this.#start as Piece;
   #heldBytes = 0;
   #isReading = false;
@@ -108,11 +110,12 @@ export class FanOut {
       reader.stopListening();
       return null;
     }
+    const { bytes } = piece;
     reader.last = piece;
     reader.takenPieces++;
     this.#release(piece);
     if (this.#stalled !== null) this.#readSource();
-    return piece.bytes;
+    return bytes;
   }
 
   #readSource(): void {
@@ -233,14 +236,23 @@ export class FanOut {
 
   #release(piece: Piece): void {
     piece.untaken--;
-    if (piece.untaken === 0 && this.#start === null) this.#hold(-weighPiece(piece.bytes));
+    if (piece.untaken === 0 && this.#start === null) this.#letGo(piece);
+  }
+
+  /**
+   * The bytes do not wait for the piece to be collected: one that has grown old keeps all that follow it alive until the
+   * next full collection, tens of megabytes later.
+   */
+  #letGo(piece: Piece): void {
+    this.#hold(-weighPiece(piece.bytes));
+    piece.bytes = NOTHING;
   }
 
   #dropStart(): void {
     if (this.#start === null) return;
     let piece = this.#start.next;
     this.#start = null;
-    for (; piece !== null; piece = piece.next) if (piece.untaken === 0) this.#hold(-weighPiece(piece.bytes));
+    for (; piece !== null; piece = piece.next) if (piece.untaken === 0) this.#letGo(piece);
     this.#onClosed();
   }
 
