@@ -150,7 +150,17 @@ const BOUNDARIES: Boundary[] = [
     allow: ['../egress/dispatcher.ts', 'lru-cache', 'node:*'],
     takesClock: true,
   },
-  { files: `${SERVER}/redis/**`, allow: ['../limits/*', '../stores/ports.ts', 'ioredis', 'node:*'] },
+  {
+    files: `${SERVER}/redis/**`,
+    allow: [
+      '../limits/*',
+      '../idempotency/answer-seal.ts',
+      '../sharing/answer-store.ts',
+      '../stores/ports.ts',
+      'ioredis',
+      'node:*',
+    ],
+  },
   // Test support: a server that can be broken, and the wire to it.
   { files: `${SERVER}/redis/*.fixture.ts`, allow: ['ioredis', 'node:*', 'node:{child_process,net,process}'] },
   {

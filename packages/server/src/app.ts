@@ -6,11 +6,13 @@ import type { UpstreamView } from '@erp-proxy/contract';
 import type { Settings } from './config/schema.ts';
 import { Admission } from './execute/admit.ts';
 import { createCredentialMemory } from './execute/credential-memory.ts';
+import { createCredentialNames } from './execute/credentials-id.ts';
 import { Servers } from './execute/servers.ts';
 import { createReads } from './execute/share-read.ts';
 import type { Protocol, TranslateDeps } from './execute/translate.ts';
 import type { Check } from './http/health-route.ts';
 import { createServer } from './http/server.ts';
+import { createAnswerSeal } from './idempotency/answer-seal.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
 import { Gate } from './limits/gate/gate.ts';
@@ -66,6 +68,7 @@ export async function createApp({
   logger,
   gatherMetrics,
 }: AppOptions): Promise<App> {
+  checkSettings(settings);
   const log = logger ?? createLogger(settings.log.level);
   const gate = openGate(settings, nowMs);
   const services = await openServices({
@@ -78,6 +81,7 @@ export async function createApp({
   });
   const { store, keys, instances, audit, egress, keyCare } = services;
   const redis = await openRedis(settings, keys, log);
+  const answers = await openAnswers(settings, keys, log);
   const limits = redis
     ? new (await import('./redis/shared-key-limits.ts')).SharedKeyLimits({ redis, nowMs, clock })
     : new KeyLimits(nowMs, clock, () => settings.workers);
@@ -117,11 +121,12 @@ export async function createApp({
     admission,
     egress,
     instances,
+    nameCredentials: createCredentialNames(keys.deriveSecret('names of credentials')),
     limits,
     idempotency,
     gate,
     retries: { budget: new RetryBudget(nowMs), max: settings.upstream.retries, random: Math.random },
-    reads: createReads(nowMs, settings.cache.bytesMax),
+    reads: createReads({ nowMs, cacheBytesMax: settings.cache.bytesMax, answers: answers?.store ?? null }),
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
     servers: new Servers({
       egress,
@@ -180,9 +185,18 @@ export async function createApp({
       clearTimeout(timer);
       await idempotency.close();
       await redis?.close();
+      await answers?.redis.close();
       await services.close();
     },
   };
+}
+
+/** What one setting needs of another. */
+function checkSettings({ cache, redis }: Settings): void {
+  if (cache.store !== 'redis' || redis.url !== null) return;
+  throw new StartError(
+    'cache.store is redis, and redis.url is empty; set redis.url to redis://<host>, or cache.store to memory.',
+  );
 }
 
 function openGate({ upstream }: Settings, nowMs: () => number): Gate {
@@ -201,26 +215,44 @@ function showUpstream({ retryAfterSeconds, ...state }: ReturnType<Gate['states']
   return { ...state, retry_after_seconds: retryAfterSeconds };
 }
 
-/** Starts also where it does not answer; null where there is none. */
+/** Null where there is none. */
 async function openRedis(
   { redis: { url } }: Settings,
   keys: Services['keys'],
   log: Logger,
 ): Promise<RedisClient | null> {
-  if (url === null) return null;
+  return url === null ? null : connectRedis(url, nameInRedis(keys), 'redis', log);
+}
+
+/** Replicas of one store have the same name; other deployments can use the same Redis. */
+function nameInRedis(keys: Services['keys']): string {
+  return `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;
+}
+
+/** Starts also where it does not answer. `what` is what the log calls it. */
+async function connectRedis(url: string, prefix: string, what: string, log: Logger): Promise<RedisClient> {
   // Who has no Redis need not wait for its driver.
   const { RedisClient: Client } = await import('./redis/client.ts');
-  // Replicas of one store have the same name; other deployments can use the same Redis.
-  const prefix = `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;
   const redis = new Client({
     url,
     prefix,
     onTrouble: (trouble) =>
-      trouble === null ? log.info('redis answers') : log.error('redis is away', { trouble }),
+      trouble === null ? log.info(`${what} answers`) : log.error(`${what} is away`, { trouble }),
   });
   await redis.start();
-  if (redis.trouble !== null) log.error('redis is away', { trouble: redis.trouble });
+  if (redis.trouble !== null) log.error(`${what} is away`, { trouble: redis.trouble });
   return redis;
+}
+
+/** Null where answers are kept in memory, or none are. */
+async function openAnswers({ cache, redis: { url } }: Settings, keys: Services['keys'], log: Logger) {
+  if (cache.store === 'memory' || cache.bytesMax === 0 || url === null) return null;
+  const { RedisAnswers } = await import('./redis/answers.ts');
+  // A connection of its own: large answers must not hold up what limits ask.
+  const redis = await connectRedis(url, `${nameInRedis(keys)}:answers`, 'redis for kept answers', log);
+  const seal = createAnswerSeal(keys.deriveSecret('kept answers'));
+  const secret = keys.deriveSecret('names of kept answers');
+  return { redis, store: new RedisAnswers({ redis, seal, secret, bytesMax: cache.bytesMax }) };
 }
 
 function checkRedis({ trouble }: RedisClient): Check {

@@ -4,9 +4,12 @@
  */
 import type { EgressBody } from '../egress/dispatcher.ts';
 import { classifyAction } from '../odoo/methods.ts';
+import type { AnswerStore } from '../sharing/answer-store.ts';
 import { readCacheWish } from '../sharing/cache-control.ts';
+import { MemoryAnswers } from '../sharing/memory-answers.ts';
 import { nameRead } from '../sharing/name-read.ts';
 import { type SharedAnswer, SharedReads } from '../sharing/shared-reads.ts';
+import { WriteLog } from '../sharing/write-log.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import type { MethodCall } from './limit.ts';
 import type { Reply, ResultReply } from './receive.ts';
@@ -29,12 +32,25 @@ export interface ShareDeps {
   reads: Reads;
 }
 
-export function createReads(nowMs: () => number, cacheBytesMax: number): Reads {
+export interface ReadsOptions {
+  /** A clock that never goes back. */
+  nowMs: () => number;
+  /** Bytes of all kept answers; 0: none is kept. */
+  cacheBytesMax: number;
+  /** Where they are kept; null: in the memory of this process. */
+  answers: AnswerStore | null;
+}
+
+export function createReads({ nowMs, cacheBytesMax, answers }: ReadsOptions): Reads {
+  const writes = new WriteLog();
+  const store = () => answers ?? new MemoryAnswers({ bytesMax: cacheBytesMax, writes, nowMs });
   return new SharedReads<ResultReply, Exclude<Reply, ResultReply>, ReadMember>({
     nowMs,
     isResult,
+    makeResult,
     giveUp: ({ deadline }: ReadMember) => denyEnded(deadline, { outcome: 'unknown', isReadOnly: true }),
-    bounds: { cacheBytesMax },
+    writes,
+    answers: cacheBytesMax === 0 ? null : store(),
   });
 }
 
@@ -160,6 +176,19 @@ class WatchedBody implements EgressBody {
 function isResult(reply: Reply): reply is ResultReply {
   return 'kind' in reply && reply.kind === 'result';
 }
+
+function makeResult(bytes: Uint8Array): ResultReply {
+  return {
+    kind: 'result',
+    pieces: [bytes],
+    rest: null,
+    lengthBytes: bytes.length,
+    lastByte: null,
+    tail: NOTHING,
+  };
+}
+
+const NOTHING = Buffer.alloc(0);
 
 const SOURCES = { own: null, joined: 'flight', kept: 'cache' } as const;
 

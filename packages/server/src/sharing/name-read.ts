@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 
 export interface NamedRead {
-  /** Server, database, user and key, as a hash that is of this process alone. */
+  /** Server, database, user and key, as a hash under a secret: who has it not cannot guess what a name stands for. */
   credentialsId: string;
   /** The stored instance; null where the call brought its own. Instances differ in protocol and trust. */
   instanceId: string | null;

@@ -7,4 +7,6 @@ export interface StreamedResult {
   rest: EgressBody | null;
   /** The byte that pieces and rest must end with; null where any may. */
   lastByte: number | null;
+  /** What follows pieces and rest. */
+  tail: Uint8Array;
 }

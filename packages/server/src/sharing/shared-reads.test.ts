@@ -2,13 +2,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
 import type { SharedCall } from './flight.ts';
+import { MemoryAnswers } from './memory-answers.ts';
 import { readText, ScriptedBody } from './scripted-body.fixture.ts';
-import { type SharedAnswer, SharedReads } from './shared-reads.ts';
+import { type SharedAnswer, SharedReads, type SharedReadsBounds } from './shared-reads.ts';
+import { WriteLog } from './write-log.ts';
 
 interface Result {
   pieces: Uint8Array[];
   rest: EgressBody | null;
   lastByte: number | null;
+  tail: Uint8Array;
 }
 interface Refusal {
   refused: string;
@@ -60,6 +63,7 @@ class Call implements SharedCall<Reply, Caller> {
 }
 
 const BRACE = 0x7d;
+const NOTHING = Buffer.alloc(0);
 const PARTNER = { name: 'partners', database: 'prod', model: 'res.partner' };
 
 let now: number;
@@ -71,11 +75,20 @@ beforeEach(() => {
   reads = open();
 });
 
-function open(bounds = {}) {
+interface OpenOptions extends Partial<SharedReadsBounds> {
+  cacheBytesMax?: number;
+}
+
+function open({ cacheBytesMax = 1_000_000, ...bounds }: OpenOptions = {}) {
+  const nowMs = () => now;
+  const writes = new WriteLog();
   return new SharedReads<Result, Refusal, Caller>({
-    nowMs: () => now,
+    nowMs,
     isResult: (reply) => 'rest' in reply,
+    makeResult,
     giveUp: ({ name }) => ({ refused: `${name} gave up` }),
+    writes,
+    answers: cacheBytesMax === 0 ? null : new MemoryAnswers({ bytesMax: cacheBytesMax, writes, nowMs }),
     bounds,
   });
 }
@@ -90,11 +103,15 @@ const ask = (scope = PARTNER, maxAgeMs: number | null = null, caller = new Calle
   reads.read(scope, maxAgeMs, caller, begin);
 
 function whole(text: string): Result {
-  return { pieces: [Buffer.from(text)], rest: null, lastByte: null };
+  return makeResult(Buffer.from(text));
+}
+
+function makeResult(bytes: Uint8Array): Result {
+  return { pieces: [bytes], rest: null, lastByte: null, tail: NOTHING };
 }
 
 function streamed(start: string, rest: EgressBody, lastByte: number | null = BRACE): Result {
-  return { pieces: [Buffer.from(start)], rest, lastByte };
+  return { pieces: [Buffer.from(start)], rest, lastByte, tail: NOTHING };
 }
 
 async function readReply({ reply }: SharedAnswer<Reply>): Promise<string> {

@@ -3,15 +3,14 @@
  * caller who accepts an answer of some age may get one that was kept. What a read, a result or a member is comes from
  * outside; whether two reads are the same is told by their names (name-read.ts).
  */
-import { AnswerCache, type ReadMoment, type ReadScope } from './answer-cache.ts';
+import { AnswerKeeper, type KeepingMoment } from './answer-keeper.ts';
+import type { AnswerStore, ReadScope } from './answer-store.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { Flight, type FlightMeans, type Member, type SharedCall } from './flight.ts';
 import type { StreamedResult } from './result.ts';
-import { WriteLog } from './write-log.ts';
+import type { WriteLog } from './write-log.ts';
 
 export interface SharedReadsBounds {
-  /** Bytes of all kept answers; 0: none is kept. */
-  cacheBytesMax: number;
   /** A bigger answer is not kept. */
   answerBytesMax: number;
   /** Bytes of answers that pass through and are held for those who come later or are slower, in all. */
@@ -27,7 +26,6 @@ export interface SharedReadsBounds {
 }
 
 const SHARED_READS_BOUNDS: SharedReadsBounds = {
-  cacheBytesMax: 64 * 1024 * 1024,
   answerBytesMax: 1024 * 1024,
   heldBytesMax: 32 * 1024 * 1024,
   startBytesMax: 256 * 1024,
@@ -38,8 +36,13 @@ const SHARED_READS_BOUNDS: SharedReadsBounds = {
 
 export interface SharedReadsOptions<Result, Refusal, AnyMember>
   extends Omit<FlightMeans<Result, Refusal, AnyMember>, 'limits'> {
+  /** The result that has these bytes, and is whole. */
+  makeResult(bytes: Uint8Array): Result;
   /** A clock that never goes back. */
   nowMs: () => number;
+  writes: WriteLog;
+  /** Where answers are kept; null: nowhere. */
+  answers: AnswerStore | null;
   bounds?: Partial<SharedReadsBounds>;
 }
 
@@ -51,7 +54,9 @@ export interface SharedAnswer<Reply> {
   ageMs: number | null;
 }
 
-interface OpenFlight<Result extends StreamedResult, Refusal, AnyMember extends Member> extends ReadMoment {
+const NOT_ASKED = { kept: null, mark: null };
+
+interface OpenFlight<Result extends StreamedResult, Refusal, AnyMember extends Member> extends KeepingMoment {
   flight: Flight<Result, Refusal, AnyMember>;
 }
 
@@ -59,27 +64,26 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
   readonly #nowMs: () => number;
   readonly #joinMs: number;
   readonly #means: FlightMeans<Result, Refusal, AnyMember>;
+  readonly #makeResult: (bytes: Uint8Array) => Result;
   readonly #budget: ByteBudget;
-  readonly #writes = new WriteLog();
-  readonly #cache: AnswerCache<Result> | null;
+  readonly #writes: WriteLog;
+  readonly #answers: AnswerStore | null;
+  readonly #keeper: AnswerKeeper<Result> | null;
   /** Those that can be joined. */
   readonly #open = new Map<string, OpenFlight<Result, Refusal, AnyMember>>();
 
-  constructor({ nowMs, bounds, ...means }: SharedReadsOptions<Result, Refusal, AnyMember>) {
-    const { cacheBytesMax, answerBytesMax, heldBytesMax, joinMs, ...each } = {
-      ...SHARED_READS_BOUNDS,
-      ...bounds,
-    };
-    const writes = this.#writes;
+  constructor(options: SharedReadsOptions<Result, Refusal, AnyMember>) {
+    const { nowMs, writes, answers, makeResult, bounds, ...means } = options;
+    const { answerBytesMax, heldBytesMax, joinMs, ...each } = { ...SHARED_READS_BOUNDS, ...bounds };
     const budget = new ByteBudget(heldBytesMax);
     this.#nowMs = nowMs;
     this.#joinMs = joinMs;
+    this.#makeResult = makeResult;
     this.#budget = budget;
+    this.#writes = writes;
+    this.#answers = answers;
     this.#means = { ...means, limits: { ...each, budget, nowMs } };
-    this.#cache =
-      cacheBytesMax === 0
-        ? null
-        : new AnswerCache({ bytesMax: cacheBytesMax, answerBytesMax, writes, budget, nowMs });
+    this.#keeper = answers && new AnswerKeeper({ store: answers, answerBytesMax, budget });
   }
 
   /** Bytes of answers that pass through and are held now. */
@@ -97,15 +101,16 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
     member: AnyMember,
     begin: () => SharedCall<Result | Refusal, AnyMember>,
   ): Promise<SharedAnswer<Result | Refusal>> {
-    const kept = maxAgeMs === null ? undefined : this.#cache?.find(scope, maxAgeMs);
-    if (kept) return { reply: kept.result, source: 'kept', ageMs: kept.ageMs };
+    const found = maxAgeMs === null ? undefined : this.#answers?.find(scope, maxAgeMs);
+    const { kept, mark } = (found instanceof Promise ? await found : found) ?? NOT_ASKED;
+    if (kept !== null) return { reply: this.#makeResult(kept.answer), source: 'kept', ageMs: kept.ageMs };
 
     const joined = this.#findOpen(scope, member);
-    const open = joined ?? this.#begin(scope, begin());
+    const open = joined ?? this.#begin(scope, mark, begin());
     const reply = await open.flight.join(member);
-    const mayKeep = maxAgeMs !== null && this.#cache !== null && this.#means.isResult(reply);
+    const isKept = maxAgeMs !== null && this.#keeper !== null && this.#means.isResult(reply);
     return {
-      reply: mayKeep ? this.#cache.keep(reply, scope, open) : reply,
+      reply: isKept ? this.#keeper.keep(reply, scope, open, maxAgeMs) : reply,
       source: joined === null ? 'own' : 'joined',
       ageMs: null,
     };
@@ -116,12 +121,17 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
    * changes; null where others may change too.
    */
   async write<Reply>(database: string, model: string | null, send: () => Promise<Reply>): Promise<Reply> {
-    this.#writes.note(database, model);
+    void this.#drop(database, model);
     try {
       return await send();
     } finally {
-      this.#writes.note(database, model);
+      await this.#drop(database, model);
     }
+  }
+
+  #drop(database: string, model: string | null): void | Promise<void> {
+    this.#writes.note(database, model);
+    return this.#answers?.drop(database, model);
   }
 
   #findOpen({ name, database }: ReadScope, member: AnyMember): OpenFlight<Result, Refusal, AnyMember> | null {
@@ -134,12 +144,13 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
 
   #begin(
     { name }: ReadScope,
+    mark: string | null,
     call: SharedCall<Result | Refusal, AnyMember>,
   ): OpenFlight<Result, Refusal, AnyMember> {
     const flight = new Flight(call, this.#means, () => {
       if (this.#open.get(name) === open) this.#open.delete(name);
     });
-    const open = { flight, askedMs: this.#nowMs(), writes: this.#writes.count };
+    const open = { flight, askedMs: this.#nowMs(), writes: this.#writes.count, mark, isKept: false };
     this.#open.set(name, open);
     return open;
   }
