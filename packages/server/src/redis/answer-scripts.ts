@@ -48,8 +48,10 @@ if asked > now or endsAt <= now or size > bytesMax then return end
 local function drop(dropped)
   redis.call('ZREM', ends, dropped)
   redis.call('DEL', dropped)
-  redis.call('HINCRBY', sizes, '', -(redis.call('HGET', sizes, dropped) or 0))
+  local held = redis.call('HGET', sizes, dropped)
+  if not held then return end
   redis.call('HDEL', sizes, dropped)
+  redis.call('HINCRBY', sizes, '', -held)
 end
 
 -- Where Redis has lost one of them both begin anew; answers that neither knows end by themselves.
@@ -60,9 +62,9 @@ end
 drop(name)
 for _, over in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, 1000)) do drop(over) end
 while tonumber(redis.call('HGET', sizes, '')) + size > bytesMax do
-  local next = redis.call('ZRANGE', ends, 0, 0)[1]
-  if not next then return end
-  drop(next)
+  local first = redis.call('ZRANGE', ends, 0, 0)[1]
+  if not first then return end
+  drop(first)
 end
 
 redis.call('HSET', name, 'mark', ARGV[1], 'asked', asked, 'answer', ARGV[8])

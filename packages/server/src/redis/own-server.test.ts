@@ -1,6 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAnswerSeal } from '../idempotency/answer-seal.ts';
+import { RedisAnswers } from './answers.ts';
 import { RedisClient } from './client.ts';
+import { createRedisIdempotency } from './idempotency.ts';
 import { startTestServer, type TestServer } from './redis.fixture.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 
@@ -63,5 +68,34 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     expect(await limits.takeMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 7 } });
     expect(redis.trouble).toMatch(/^(WRONGPASS|NOAUTH)/);
     expect(`${redis.trouble} ${redis.label}`).not.toContain('very-wrong');
+  });
+
+  test('a user needs no more than the commands that docs/replicas.md lists', async () => {
+    const docs = readFileSync(new URL('../../../../docs/replicas.md', import.meta.url), 'utf8');
+    const [, commands = ''] = /the commands `([^`]+)`/.exec(docs) ?? [];
+    const allowed = commands.split(/\s+/).map((command) => `+${command}`);
+    await server.command('ACL', 'SETUSER', 'proxy', 'on', '>secret', '~test:*', ...allowed);
+    await redis.close();
+    open(server.url.replace('//', '//proxy:secret@'));
+    await redis.start();
+    const limited = { id: 'a', policy: { ...key.policy, concurrency: 2, per_day: 10 } };
+    expect(await limits.enter(limited)).toMatchObject({ ok: true });
+    limits.leave(limited);
+    const idempotency = createRedisIdempotency(redis);
+    const claim = { id: 'a', fingerprint: 'f', attempt: 'one', runsForMs: 1000, expiresInMs: 1000 };
+    expect(await idempotency.claim(claim)).toBeNull();
+    await idempotency.giveUp('a', 'one');
+    await idempotency.keep('a', 'one', new Uint8Array(1), 1000);
+    const secret = randomBytes(32);
+    const answers = new RedisAnswers({ redis, secret, seal: createAnswerSeal(secret), bytesMax: 3000 });
+    for (const name of ['one', 'two', 'three']) {
+      const scope = { name, database: 'prod', model: 'res.partner' };
+      const { mark } = await answers.find(scope, 1000);
+      answers.keep(scope, { askedMs: 0, writes: 0, mark }, 1000, new Uint8Array(500));
+      await expect.poll(async () => (await answers.find(scope, 1000)).kept, POLL).not.toBeNull();
+    }
+    await answers.drop('prod', null);
+    expect(redis.trouble).toBeNull();
+    expect(troubles.at(-1)).toBeNull();
   });
 });
