@@ -15,7 +15,7 @@ import type { MethodCall } from './limit.ts';
 import type { Reply, ResultReply } from './receive.ts';
 import type { CallScope, Run } from './request-pipeline.ts';
 import type { Target } from './resolve.ts';
-import { nameDatabase } from './target-names.ts';
+import { nameData } from './target-names.ts';
 import { denyEnded } from './upstream-denials.ts';
 
 /** One who waits for a read. */
@@ -69,7 +69,7 @@ export async function shareRead<Deps extends ShareDeps>(
       ? null
       : nameRead({ ...call, credentialsId: target.credentialsId, instanceId: target.instance?.id ?? null });
   if (wish === null || name === null) return send(scope, run);
-  const read = { name, database: nameDatabase(target), model: call.model };
+  const read = { name, database: nameData(target), model: call.model };
   const member = { signal: deadline.signal, deadline, dueMs, keyId: scope.client.key.id };
   const answer = await deps.reads.read(read, wish.maxAgeMs, member, () => fly(scope, run, send));
   noteSource(answer, scope);
@@ -84,7 +84,7 @@ export function sendNoted<Answer>(
   send: () => Promise<Answer>,
 ): Promise<Answer> {
   if (isReadOnly) return send();
-  return reads.write(nameDatabase(target), classifyAction(method) === 'write' ? model : null, send);
+  return reads.write(nameData(target), classifyAction(method) === 'write' ? model : null, send);
 }
 
 /** Null where the answer must come from a call of its own. */

@@ -40,6 +40,21 @@ async function makeKey(changes: Partial<Policy> | null): Promise<Record<string, 
   return { 'x-proxy-api': (await proxy.app.keys.create({ name: 'app', policy })).key };
 }
 
+/** The server and credentials of `read`, reached by a trust of its own. */
+const addInstance = (changes = {}) =>
+  proxy.app.instances.add({
+    name: 'prod',
+    url: upstream.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: 'upstream-key-0123456789',
+    allow_private: true,
+    ...changes,
+  });
+
+/** For an instance the proxy asks beside the calls when its key expires. */
+const countReads = () => upstream.requests.filter(({ body }) => body.includes('res.partner')).length;
+
 /** Answers when told to; the requests that came before are answered in order. */
 function holdAnswers() {
   const held: Socket[] = [];
@@ -127,6 +142,16 @@ describe('identical reads in flight', () => {
       { url: `${upstream.url}/odoo` },
     ].map((changes) => proxy.call(read({ erp_instance: { ...instance, ...changes } })));
     await asked(6);
+    worker.answer('true');
+    await Promise.all(calls);
+  });
+
+  test('are not shared by a stored instance and a call that brings the same credentials', async () => {
+    const worker = holdAnswers();
+    await start(worker.script, { 'vault.masterKey': randomBytes(32).toString('base64') });
+    await addInstance();
+    const calls = [{}, { erp_instance: { name: 'prod' } }].map((changes) => proxy.call(read(changes)));
+    await expect.poll(countReads).toBe(2);
     worker.answer('true');
     await Promise.all(calls);
   });
@@ -225,17 +250,7 @@ describe('each member', () => {
 
   test('the time of the instance is each one’s from its own start', async () => {
     await start(() => {}, { 'vault.masterKey': randomBytes(32).toString('base64') });
-    await proxy.app.instances.add({
-      name: 'prod',
-      url: upstream.url,
-      db: 'prod',
-      user_id: 2,
-      api_key: 'upstream-key-0123456789',
-      allow_private: true,
-      timeout_ms: 1000,
-    });
-    // Beside the calls the proxy asks when the key expires.
-    const countReads = () => upstream.requests.filter(({ body }) => body.includes('res.partner')).length;
+    await addInstance({ timeout_ms: 1000 });
     const named = read({ erp_instance: { name: 'prod' } });
     const startedMs = performance.now();
     const first = proxy.call(named);
@@ -428,6 +443,74 @@ describe('kept answers', () => {
     await proxy.call([read({ action: 'unlink', params: [[1]] })]);
     values.push(await ask());
     expect(values).toEqual([0, 0, 2, 2, 2, 5, 7]);
+  });
+
+  test('go with a write by a stored instance, or by a route of /json/2, as well', async () => {
+    await startCounting({ 'vault.masterKey': randomBytes(32).toString('base64') });
+    await addInstance();
+    const values = [await ask(), await ask()];
+    await ask({}, { action: 'write', params: [[1], {}], erp_instance: { name: 'prod' } });
+    values.push(await ask());
+    await send(`${proxy.url}/v2/odoo/execute`, {
+      method: 'POST',
+      headers: { 'x-api-key': proxy.key, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        id: '1',
+        model_id: 'res.partner',
+        method: 'write',
+        kwargs: { ids: [1], vals: {} },
+        odoo_instance: { url: upstream.url, db: 'prod', api_key: 'upstream-key-0123456789' },
+      }),
+    });
+    values.push(await ask());
+    const writes = upstream.requests.flatMap(({ body, head }, index) =>
+      /"write"|\/write HTTP/.test(`${head}${body}`) ? [index] : [],
+    );
+    const [first, again, ...after] = values;
+    expect(again).toBe(first);
+    expect(after).toEqual(writes.map((index) => index + 1));
+  });
+
+  test('are not for a key that was revoked since', async () => {
+    await startCounting();
+    const key = await makeKey({ cache: true });
+    expect([await ask(), await ask({ ...key, ...MINUTE })]).toEqual([0, 0]);
+    const id = /^ep_([^_]+)_/.exec(String(key['x-proxy-api']))?.[1] ?? '';
+    await proxy.app.keys.revoke(id);
+    expect((await proxy.call(read(), { ...key, ...MINUTE })).json.error.code).toBe(-32000);
+  });
+
+  test('a limit or companies that a policy sets make another read of it', async () => {
+    await startCounting();
+    const keys = await Promise.all([
+      makeKey({ cache: true, limit_max: 1 }),
+      makeKey({ cache: true, companies: [1] }),
+      makeKey({ cache: true, companies: [2] }),
+    ]);
+    const values = [await ask()];
+    for (const key of [...keys, ...keys]) values.push(await ask({ ...key, ...MINUTE }));
+    expect(values).toEqual([0, 1, 2, 3, 1, 2, 3]);
+  });
+
+  test.each([
+    ['max-age=1000000000', [0, 0]],
+    ['max-age="5"', [0, 0]],
+    ['max-age=-1', [0, 1]],
+    ['max-age=1e9', [0, 1]],
+    [`${'x,'.repeat(5000)}max-age=60`, [0, 0]],
+    [
+      ['max-age=60', 'max-age=30'],
+      [0, 0],
+    ],
+    [
+      ['max-age=60', 'no-cache'],
+      [0, 1],
+    ],
+  ])('%# are asked for by what a caller may write as cache-control', async (value, expected) => {
+    await startCounting();
+    // Node sends a list as a header for each.
+    const headers = { 'cache-control': value } as Record<string, string>;
+    expect([await ask(headers), await ask(headers)]).toEqual(expected);
   });
 
   test('are none where cache.bytesMax is 0', async () => {
