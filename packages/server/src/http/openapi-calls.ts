@@ -21,6 +21,20 @@ const CALL_HEADERS = [
   describeHeader('x-request-id', 'Kept, if it is 1 to 128 of `[A-Za-z0-9._-]`.', 'string'),
 ];
 
+const SHARING_HEADER = describeHeader(
+  'cache-control',
+  '`max-age=<seconds>`: a read may have an answer that was kept and is no older, where the policy of the key allows it. `no-cache`: the call must not be shared with others.',
+  'string',
+);
+
+/** Of the answer to one call. */
+const AGE_HEADER = {
+  age: {
+    description: 'Seconds since the call to Odoo was made, where the answer was kept.',
+    schema: { type: 'integer' },
+  },
+};
+
 export const CALL_PATHS = {
   [EXECUTE_PATH]: {
     post: describeCall({
@@ -28,6 +42,8 @@ export const CALL_PATHS = {
       summary: 'Runs a call, or a batch of calls, on an Odoo server.',
       body: { oneOf: [refer(schemas.executeCall), refer(schemas.executeBatch)] },
       answer: { oneOf: [refer(schemas.executeAnswer), refer(schemas.batchAnswer)] },
+      parameters: [...CALL_HEADERS, SHARING_HEADER],
+      headers: AGE_HEADER,
     }),
   },
   [VERSION_PATH]: {
@@ -60,22 +76,27 @@ function describeCall({
   summary,
   body,
   answer,
+  parameters = CALL_HEADERS,
+  headers,
 }: {
   id: string;
   summary: string;
   body: object;
   answer: object;
+  parameters?: object[];
+  headers?: object;
 }) {
   return {
     operationId: id,
     summary,
     tags: ['calls'],
     security: [{ clientKey: [] }],
-    parameters: CALL_HEADERS,
+    parameters,
     requestBody: { required: true, content: { 'application/json': { schema: body } } },
     responses: {
       200: {
         description: 'What Odoo answered: a result, or its own error.',
+        ...(headers && { headers }),
         content: { 'application/json': { schema: answer } },
       },
       ...describeErrors(),
