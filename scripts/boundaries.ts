@@ -158,6 +158,7 @@ const BOUNDARIES: Boundary[] = [
       '../sharing/answer-store.ts',
       '../stores/ports.ts',
       'ioredis',
+      'lru-cache',
       'node:*',
     ],
   },

@@ -78,6 +78,15 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(two, MINUTE, { ...PARTNERS, name: 'of another user' })).toBeNull();
   });
 
+  test('its callers share its bytes', async () => {
+    await keep(one, 'all');
+    const [first, second] = await Promise.all([one.find(PARTNERS, MINUTE), one.find(PARTNERS, MINUTE)]);
+    expect(second.kept?.answer).toBe(first.kept?.answer);
+    await one.drop(PARTNERS.database, null);
+    await keep(one, 'new');
+    expect(await look(one)).toBe('new');
+  });
+
   test('is gone once the one who asked for it would not accept it any more, an hour at most', async () => {
     await keep(one, 'short', PARTNERS, 30);
     await expect.poll(() => look(one, 1e12), POLL).toBeNull();

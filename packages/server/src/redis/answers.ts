@@ -4,6 +4,7 @@
  * have gone unnoticed meanwhile, and a Redis that was restored, or taken over for, may have forgotten some.
  */
 import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { AnswerSeal } from '../idempotency/answer-seal.ts';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from '../sharing/answer-store.ts';
 import { DROP, FIND, KEEP } from './answer-scripts.ts';
@@ -21,6 +22,7 @@ export interface RedisAnswersOptions {
 /** What a kept answer costs beside its bytes. */
 const ENTRY_BYTES = 1024;
 const KEPT_MS_MAX = 3_600_000;
+const OPENED_MAX = 10_000;
 const NOT_FOUND: Found = { kept: null, mark: null };
 
 export class RedisAnswers implements AnswerStore {
@@ -29,6 +31,8 @@ export class RedisAnswers implements AnswerStore {
   readonly #hashKey: KeyObject;
   readonly #bytesMax: number;
   readonly #marks: string;
+  /** What callers hold now: those of one answer share its bytes, however slowly they take it. */
+  readonly #opened = new LRUCache<string, WeakRef<Uint8Array>>({ max: OPENED_MAX });
 
   constructor({ redis, seal, secret, bytesMax }: RedisAnswersOptions) {
     this.#redis = redis;
@@ -56,7 +60,7 @@ export class RedisAnswers implements AnswerStore {
   keep(scope: ReadScope, { mark }: ReadMoment, maxAgeMs: number, answer: Uint8Array): void {
     if (mark === null || this.#redis.trouble !== null) return;
     const [marks = '', asked = ''] = mark.split(' ');
-    const sealed = this.#seal.seal(nameSealed(scope, asked), { status: 200, body: answer });
+    const sealed = this.#seal.seal(nameSealed(scope, mark), { status: 200, body: answer });
     const keptMs = Math.min(maxAgeMs, KEPT_MS_MAX);
     const size = sealed.length + ENTRY_BYTES;
     this.#redis
@@ -80,9 +84,17 @@ export class RedisAnswers implements AnswerStore {
 
   #read(scope: ReadScope, found: unknown): Found {
     const [marks, asked, sealed, ageMs] = Array.isArray(found) ? found : [];
-    if (!(sealed instanceof Uint8Array)) return { kept: null, mark: `${marks} ${asked}` };
-    const { body } = this.#seal.open(nameSealed(scope, String(asked)), sealed);
-    return { kept: { answer: body, ageMs: Number(ageMs) }, mark: null };
+    const mark = `${marks} ${asked}`;
+    if (!(sealed instanceof Uint8Array)) return { kept: null, mark };
+    return { kept: { answer: this.#open(nameSealed(scope, mark), sealed), ageMs: Number(ageMs) }, mark };
+  }
+
+  #open(name: string, sealed: Uint8Array): Uint8Array {
+    const opened = this.#opened.get(name)?.deref();
+    if (opened !== undefined) return opened;
+    const { body } = this.#seal.open(name, sealed);
+    this.#opened.set(name, new WeakRef(body));
+    return body;
   }
 
   #nameAnswer({ name }: ReadScope): string {
@@ -101,7 +113,7 @@ export class RedisAnswers implements AnswerStore {
   }
 }
 
-/** A sealed answer opens for its own read and time alone: nobody can make it younger. */
-function nameSealed({ name }: ReadScope, asked: string): string {
-  return `${name} ${asked}`;
+/** A sealed answer opens for its own read, time and marks alone: nobody can make it younger, nor outlive a write. */
+function nameSealed({ name }: ReadScope, mark: string): string {
+  return `${name} ${mark}`;
 }

@@ -189,6 +189,15 @@ describe('reads in flight', () => {
     expect(calls).toHaveLength(2);
   });
 
+  test('are not joined by who accepts no answer of their age', async () => {
+    void ask();
+    now += 1500;
+    void ask(PARTNER, 1500);
+    expect(calls).toHaveLength(1);
+    void ask(PARTNER, 1499);
+    expect(calls).toHaveLength(2);
+  });
+
   test('are not joined after a write to their database: who wrote must see it', async () => {
     void ask();
     const writing = Promise.withResolvers<string>();

@@ -105,7 +105,7 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
     const { kept, mark } = (found instanceof Promise ? await found : found) ?? NOT_ASKED;
     if (kept !== null) return { reply: this.#makeResult(kept.answer), source: 'kept', ageMs: kept.ageMs };
 
-    const joined = this.#findOpen(scope, member);
+    const joined = this.#findOpen(scope, member, maxAgeMs);
     const open = joined ?? this.#begin(scope, mark, begin());
     const reply = await open.flight.join(member);
     const isKept = maxAgeMs !== null && this.#keeper !== null && this.#means.isResult(reply);
@@ -134,9 +134,14 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
     return this.#answers?.drop(database, model);
   }
 
-  #findOpen({ name, database }: ReadScope, member: AnyMember): OpenFlight<Result, Refusal, AnyMember> | null {
+  #findOpen(
+    { name, database }: ReadScope,
+    member: AnyMember,
+    maxAgeMs: number | null,
+  ): OpenFlight<Result, Refusal, AnyMember> | null {
     const open = this.#open.get(name);
-    if (open === undefined || this.#nowMs() - open.askedMs > this.#joinMs) return null;
+    const ageMsMax = Math.min(this.#joinMs, maxAgeMs ?? this.#joinMs);
+    if (open === undefined || this.#nowMs() - open.askedMs > ageMsMax) return null;
     if (!open.flight.takes(member)) return null;
     // A write to one model changes computed fields of others: nothing before it is joined after it.
     return this.#writes.hasAny(database, open.writes) ? null : open;
