@@ -96,6 +96,8 @@ export function buildExecuteRequest(
     host: '127.0.0.1',
     'x-proxy-api': key,
     'content-type': 'application/json',
+    // All calls are the same read: each is to be one of its own.
+    'cache-control': 'no-cache',
     'content-length': String(body.length),
     ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`);

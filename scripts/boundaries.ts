@@ -43,7 +43,7 @@ const STEPS = [
 const SERVER = 'packages/server/src';
 const CONTRACT = '@erp-proxy/contract';
 const EXECUTE = [
-  '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy}/*',
+  '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing}/*',
   '../limits/gate/*',
   '../stores/ports.ts',
   '../config/nearest.ts',
@@ -63,7 +63,7 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/**`, allow: [] },
   { files: `${SERVER}/main.ts`, allow: ['./{cli,config}/*', 'node:*'], deny: ['./*.ts'] },
   {
-    files: `${SERVER}/{app,services}.ts`,
+    files: `${SERVER}/{app,replicas,services}.ts`,
     allow: ['./*/*', './limits/gate/gate.ts', CONTRACT, 'node:*'],
     deny: ['./{app,main}.ts', './cli/*'],
   },
@@ -152,8 +152,22 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/sharing/**`,
+    allow: ['../egress/dispatcher.ts', 'lru-cache', 'node:*'],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/redis/**`,
-    allow: ['../limits/*', '../limits/gate/peers.ts', '../stores/ports.ts', 'ioredis', 'node:*'],
+    allow: [
+      '../limits/*',
+      '../limits/gate/peers.ts',
+      '../idempotency/answer-seal.ts',
+      '../sharing/answer-store.ts',
+      '../stores/ports.ts',
+      'ioredis',
+      'lru-cache',
+      'node:*',
+    ],
   },
   // Test support: a server that can be broken, and the wire to it.
   { files: `${SERVER}/redis/*.fixture.ts`, allow: ['ioredis', 'node:*', 'node:{child_process,net,process}'] },

@@ -20,6 +20,8 @@ export interface Policy {
   companies?: number[];
   /** Most records of one read: a read that asks for more, or for all, gets this many. */
   limit_max?: number;
+  /** True: reads may get answers that were kept, of the age that the caller accepts. */
+  cache?: boolean;
   /** Calls in any span of `seconds`, on average; `burst` of them at once (left out: `requests`). */
   rate?: { requests: number; seconds: number; burst?: number };
   /** Calls in one day (UTC). */

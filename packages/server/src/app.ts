@@ -1,14 +1,15 @@
 /**
- * The composition root: builds the server from its settings and the services; with services.ts the one file that knows
+ * The composition root: builds the server from its settings and the services; with services.ts and replicas.ts it alone knows
  * every part. Nothing here decides anything about a call.
  */
 import type { UpstreamView } from '@erp-proxy/contract';
 import type { Settings } from './config/schema.ts';
 import { Admission } from './execute/admit.ts';
 import { createCredentialMemory } from './execute/credential-memory.ts';
+import { createCredentialNames } from './execute/credentials-id.ts';
 import { Servers } from './execute/servers.ts';
+import { createReads } from './execute/share-read.ts';
 import type { Protocol, TranslateDeps } from './execute/translate.ts';
-import type { Check } from './http/health-route.ts';
 import { createServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
@@ -19,9 +20,7 @@ import { combineEvents, type Events } from './observe/events.ts';
 import { createLogger, describeError, type Logger, logEvents } from './observe/log.ts';
 import { createMetrics, type GatherMetrics } from './observe/metrics.ts';
 import { classifyAction } from './odoo/methods.ts';
-import type { RedisClient } from './redis/client.ts';
-import { createRedisIdempotency } from './redis/idempotency.ts';
-import { findLosses } from './redis/losses.ts';
+import { openReplicas } from './replicas.ts';
 import { openServices, type Services, StartError } from './services.ts';
 
 export interface AppOptions {
@@ -77,13 +76,12 @@ export async function createApp({
     isServing: true,
   });
   const { store, keys, instances, audit, egress, keyCare } = services;
-  const redis = await openRedis(settings, keys, log);
-  const shared = redis && (await shareThrough(redis, nowMs, clock));
-  const limits = shared?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers);
+  const replicas = await openReplicas({ settings, keys, logger: log, clock, nowMs });
+  const limits = replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers);
   const gate = openGate(settings, nowMs, {
     // At the start, and while Redis is away, it may not know of all workers.
-    processes: () => Math.max(settings.workers, redis?.replicas ?? 1),
-    ...(shared && { peers: shared.breakers }),
+    processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
+    ...(replicas && { peers: replicas.breakers }),
   });
   const metrics = createMetrics(
     classifyAction,
@@ -91,17 +89,14 @@ export async function createApp({
       audit: () => audit,
       instanceKeys: () => keyCare.states(),
       isStoreWatched: () => store.isWatching,
-      isRedisUp: redis && (() => redis.trouble === null),
+      isRedisUp: replicas?.isUp ?? null,
       databases: () => gate.states(),
       now: clock,
     },
     gatherMetrics,
   );
   const idempotency = createIdempotency({
-    store:
-      redis !== null && settings.idempotency.store === 'redis'
-        ? createRedisIdempotency(redis)
-        : store.idempotency,
+    store: replicas?.idempotency ?? store.idempotency,
     secret: keys.deriveSecret('idempotency keys'),
     keptForMs: settings.idempotency.keptHours * HOUR_MS,
     answerBytesMax: settings.idempotency.answerBytesMax,
@@ -119,7 +114,7 @@ export async function createApp({
       detail: admission.isStopping ? 'shutting down' : null,
     },
     ...(await services.check()),
-    ...(redis && { redis: checkRedis(redis, settings) }),
+    ...(replicas && { redis: replicas.check() }),
   });
   const events = combineEvents([logEvents(log), metrics, auditEvents(audit)]);
   const server = createServer({
@@ -129,10 +124,12 @@ export async function createApp({
     admission,
     egress,
     instances,
+    nameCredentials: createCredentialNames(keys.deriveSecret('names of credentials')),
     limits,
     idempotency,
     gate,
     retries: { budget: new RetryBudget(nowMs), max: settings.upstream.retries, random: Math.random },
+    reads: createReads({ nowMs, cacheBytesMax: settings.cache.bytesMax, answers: replicas?.answers ?? null }),
     credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
     servers: new Servers({
       egress,
@@ -190,8 +187,7 @@ export async function createApp({
       await server.close();
       clearTimeout(timer);
       await idempotency.close();
-      shared?.breakers.close();
-      await redis?.close();
+      await replicas?.close();
       await services.close();
     },
   };
@@ -216,57 +212,6 @@ function openGate(
 
 function showUpstream({ retryAfterSeconds, ...state }: ReturnType<Gate['states']>[number]): UpstreamView {
   return { ...state, retry_after_seconds: retryAfterSeconds };
-}
-
-/** Starts also where it does not answer; null where there is none. */
-async function openRedis(
-  { redis: { url }, idempotency }: Settings,
-  keys: Services['keys'],
-  log: Logger,
-): Promise<RedisClient | null> {
-  if (url === null) return null;
-  // Who has no Redis need not wait for its driver.
-  const { RedisClient: Client } = await import('./redis/client.ts');
-  // Replicas of one store have the same name; other deployments can use the same Redis.
-  const prefix = `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;
-  const redis = new Client({
-    url,
-    prefix,
-    onTrouble: (trouble) => {
-      if (trouble !== null) return log.error('redis is away', { trouble });
-      log.info('redis answers');
-      if (idempotency.store === 'redis') void warnOfLosses(redis, log);
-    },
-  });
-  await redis.start();
-  if (redis.trouble !== null) log.error('redis is away', { trouble: redis.trouble });
-  return redis;
-}
-
-/** Each time that it answers again, since it may be another one then. */
-async function warnOfLosses(redis: RedisClient, log: Logger): Promise<void> {
-  // Away again, or not allowed to say: then there is nothing to warn of.
-  const losses = findLosses(await redis.readInfo().catch(() => ''));
-  if (losses.length > 0) log.warn('redis can lose idempotency keys', { losses });
-}
-
-/** What replicas do together. */
-async function shareThrough(redis: RedisClient, nowMs: () => number, clock: () => number) {
-  const [{ SharedKeyLimits }, { SharedBreakers }] = await Promise.all([
-    import('./redis/shared-key-limits.ts'),
-    import('./redis/shared-breakers.ts'),
-  ]);
-  return {
-    limits: new SharedKeyLimits({ redis, nowMs, clock }),
-    breakers: new SharedBreakers({ redis, nowMs }),
-  };
-}
-
-function checkRedis({ trouble }: RedisClient, { idempotency }: Settings): Check {
-  if (trouble === null) return { state: 'ok', detail: null };
-  const detail = 'Redis is away; each process keeps its share of the limits';
-  const refused = ', and calls with an idempotency key are refused';
-  return { state: 'degraded', detail: idempotency.store === 'redis' ? detail + refused : detail };
 }
 
 /** The audit's part in what can be observed. */

@@ -162,16 +162,22 @@ function openEgress(settings: Settings): EgressDispatcher {
 const REDIS_ANSWER_BYTES_MAX = 1024 * 1024;
 
 /** Settings that are right by themselves and not together, for the operator. */
-export function explainTogether({ idempotency, redis }: Pick<Settings, 'idempotency' | 'redis'>): string[] {
-  if (idempotency.store !== 'redis') return [];
+export function explainTogether({
+  cache,
+  idempotency,
+  redis,
+}: Pick<Settings, 'cache' | 'idempotency' | 'redis'>): string[] {
   const faults: string[] = [];
-  if (redis.url === null) {
+  if (idempotency.store === 'redis' && redis.url === null) {
     faults.push('idempotency.store is redis, and redis.url is empty: set it, or idempotency.store to store.');
   }
-  if (idempotency.answerBytesMax > REDIS_ANSWER_BYTES_MAX) {
+  if (idempotency.store === 'redis' && idempotency.answerBytesMax > REDIS_ANSWER_BYTES_MAX) {
     faults.push(
       'idempotency.store is redis, and idempotency.answerBytesMax is more than 1MiB: set it to 1MiB or less, or idempotency.store to store.',
     );
+  }
+  if (cache.store === 'redis' && redis.url === null) {
+    faults.push('cache.store is redis, and redis.url is empty: set it, or cache.store to memory.');
   }
   return faults;
 }

@@ -19,6 +19,7 @@ export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
     protocol: 'jsonrpc',
     upstreamStatus: 200,
     attempts: 1,
+    sharedFrom: null,
     totalMs: 12.345,
     upstreamMs: 11.06,
     detail: 'a cause for the operator',

@@ -12,7 +12,10 @@ export interface Act extends Pick<AuditActView, 'actor' | 'address' | 'action' |
 }
 
 /** A call as far as it is recorded. */
-export type AuditedCall = Omit<CallRecord, 'id' | 'protocol' | 'upstreamStatus' | 'attempts' | 'detail'>;
+export type AuditedCall = Omit<
+  CallRecord,
+  'id' | 'protocol' | 'upstreamStatus' | 'attempts' | 'sharedFrom' | 'detail'
+>;
 
 export function printCall(call: AuditedCall, at: number): string {
   const record: Omit<AuditCallView, 'seq'> = {

@@ -29,11 +29,11 @@ export function integer(
   };
 }
 
-export function bytes(max: number): Kind<number> {
-  const count = z.int().min(1).max(max);
+export function bytes(max: number, min = 1): Kind<number> {
+  const count = z.int().min(min).max(max);
   return {
     schema: z.union([count, z.string().transform(readBytes).pipe(count)]),
-    expected: `a number of bytes from 1 to ${showBytes(max)}, plain or with a unit: KiB, MiB, GiB`,
+    expected: `a number of bytes from ${min} to ${showBytes(max)}, plain or with a unit: KiB, MiB, GiB`,
     readText: (text) => text,
     showValue: showBytes,
   };
@@ -103,7 +103,7 @@ function readBytes(given: string): number {
 
 function showBytes(count: number): string {
   for (const [unit, size] of Object.entries(BYTE_UNITS)) {
-    if (count % size === 0) return `${count / size}${unit}`;
+    if (count > 0 && count % size === 0) return `${count / size}${unit}`;
   }
   return String(count);
 }

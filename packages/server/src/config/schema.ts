@@ -162,6 +162,18 @@ export const SETTINGS = {
     description:
       'Where idempotency keys are kept: `store` is where `store.url` points, `redis` is `redis.url`. A Redis that loses its data lets calls be run twice: see [idempotency.md](idempotency.md) for the settings that it needs.',
   }),
+  'cache.bytesMax': define({
+    kind: bytes(16 * 1024 * MIB, 0),
+    default: 64 * MIB,
+    description:
+      'Memory for answers to reads that are kept for callers who accept them some seconds old (`cache-control: max-age`): of each process, or of Redis for all together. 0: none is kept.',
+  }),
+  'cache.store': define({
+    kind: choice('memory', 'redis'),
+    default: 'memory',
+    description:
+      'Where these answers are kept: `memory`, by each process for itself; `redis`, sealed, for all processes together, which needs `redis.url`.',
+  }),
   'egress.allow': define({
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),
     default: [],

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { createCredentialMemory, type Ticket } from './credential-memory.ts';
-import { type Credentials, nameCredentials } from './credentials-id.ts';
+import { type Credentials, createCredentialNames } from './credentials-id.ts';
+
+const nameCredentials = createCredentialNames(Buffer.alloc(32, 1));
 
 const GOOD: Credentials = {
   origin: 'https://a.example',

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Credentials, nameCredentials } from './credentials-id.ts';
+import { type Credentials, createCredentialNames } from './credentials-id.ts';
+
+const nameCredentials = createCredentialNames(Buffer.alloc(32, 1));
 
 const credentials: Credentials = {
   origin: 'https://erp.example.com',
@@ -29,4 +31,10 @@ test('holds no credential', () => {
   const name = nameCredentials(credentials);
   expect(name).toMatch(/^[A-Za-z0-9+/]{43}=$/);
   expect(Buffer.from(name, 'base64').toString('latin1')).not.toContain('secret');
+});
+
+test('names them alike on all replicas of a deployment, and otherwise elsewhere', () => {
+  const [here, elsewhere] = [1, 2].map((byte) => createCredentialNames(Buffer.alloc(32, byte)));
+  expect(here?.(credentials)).toBe(nameCredentials(credentials));
+  expect(elsewhere?.(credentials)).not.toBe(nameCredentials(credentials));
 });

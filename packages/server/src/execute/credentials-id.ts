@@ -1,7 +1,5 @@
-/** Names credentials without holding them: a hash under a salt of this process, for memories that span calls. */
-import { hash, randomBytes } from 'node:crypto';
-
-const salt = randomBytes(16).toString('base64');
+/** Names credentials without holding them, for memories that span calls: by a hash under a secret of the deployment. */
+import { hash } from 'node:crypto';
 
 /** Who asks, and with what. */
 export interface Credentials {
@@ -14,7 +12,14 @@ export interface Credentials {
   trust: { id: string } | null;
 }
 
-export function nameCredentials({ origin, pathPrefix, db, userId, apiKey, trust }: Credentials): string {
-  const named = [origin, pathPrefix, db, userId, apiKey, trust?.id];
-  return hash('sha256', salt + JSON.stringify(named), 'base64');
+/** The same for the same credentials on all replicas. */
+export type NameCredentials = (credentials: Credentials) => string;
+
+export function createCredentialNames(secret: Uint8Array): NameCredentials {
+  const salt = Buffer.from(secret).toString('base64');
+  return ({ origin, pathPrefix, db, userId, apiKey, trust }) => {
+    const named = [origin, pathPrefix, db, userId, apiKey, trust?.id];
+    // The salt in front is enough: what could be appended to a hashed text (length extension) is no JSON.
+    return hash('sha256', salt + JSON.stringify(named), 'base64');
+  };
 }

@@ -22,11 +22,12 @@ import {
 } from './request-pipeline.ts';
 import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
 import type { Attempt } from './retry.ts';
-import { runUpstream, type UpstreamDeps } from './run-upstream.ts';
+import { allowTime, runUpstream, type UpstreamDeps } from './run-upstream.ts';
+import { type ShareDeps, sendNoted } from './share-read.ts';
 import type { UpstreamCall } from './translate.ts';
 import { denyFailure } from './upstream-denials.ts';
 
-export interface Json2Deps extends RequestDeps, ResolveDeps, UpstreamDeps {
+export interface Json2Deps extends RequestDeps, ResolveDeps, UpstreamDeps, ShareDeps {
   settings: ReceiveSettings & RequestDeps['settings'];
 }
 
@@ -55,7 +56,8 @@ async function runCall(
   scope.trace.target = { origin: target.origin, pathPrefix: target.pathPrefix, db: target.db };
   const upstream = buildUpstreamCall(call, target, isReadOnly);
   if (upstream instanceof Denial) return { reply: upstream, isReadOnly };
-  const send = () => sendOnce(upstream, scope.trace, run);
+  allowTime(target, run);
+  const send = () => sendNoted(upstream, target, run.deps, () => sendOnce(upstream, scope.trace, run));
   const reply = await runUpstream({ target, isReadOnly, refusedBefore: REFUSED_BEFORE, send }, scope, run);
   return { reply, isReadOnly };
 }

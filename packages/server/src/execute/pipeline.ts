@@ -24,11 +24,12 @@ import {
 } from './request-pipeline.ts';
 import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
 import type { Attempt } from './retry.ts';
-import { runUpstream, type UpstreamDeps } from './run-upstream.ts';
+import { allowTime, runUpstream, type UpstreamDeps } from './run-upstream.ts';
+import { type ShareDeps, sendNoted, shareRead } from './share-read.ts';
 import { type TranslateDeps, translateCall, type UpstreamCall } from './translate.ts';
 import { denyFailure } from './upstream-denials.ts';
 
-export interface ExecuteDeps extends RequestDeps, ResolveDeps, UpstreamDeps, TranslateDeps {
+export interface ExecuteDeps extends RequestDeps, ResolveDeps, UpstreamDeps, TranslateDeps, ShareDeps {
   settings: ReceiveSettings & RequestDeps['settings'];
 }
 
@@ -50,7 +51,7 @@ async function runCall(
   scope: CallScope,
   run: Run<ExecuteDeps>,
 ): Promise<{ reply: Reply; isReadOnly: boolean }> {
-  const { deadline, deps, dialect } = run;
+  const { deps, dialect } = run;
   const call = authorizeCall(parsed, scope.client);
   if (call instanceof Denial) return deny(call);
   const target = await resolveTarget(call.instance, deps);
@@ -59,8 +60,12 @@ async function runCall(
   const methodCall = limitCall(call, dialect);
   if (methodCall instanceof Denial) return deny(methodCall);
   const { isReadOnly } = methodCall;
-  const send = () => runMethod(methodCall, target, scope.trace, deadline, deps);
-  const reply = await runUpstream({ target, isReadOnly, refusedBefore: REFUSED_BEFORE, send }, scope, run);
+  allowTime(target, run);
+  const reply = await shareRead(methodCall, target, scope, run, (own, ownRun) => {
+    const sendOnce = () => runMethod(methodCall, target, own.trace, ownRun.deadline, deps);
+    const send = () => sendNoted(methodCall, target, deps, sendOnce);
+    return runUpstream({ target, isReadOnly, refusedBefore: REFUSED_BEFORE, send }, own, ownRun);
+  });
   return { reply, isReadOnly };
 }
 

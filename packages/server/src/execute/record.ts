@@ -16,6 +16,10 @@ export interface CallTrace {
   upstreamStatus: number | null;
   target: (ServerAddress & { db?: string }) | null;
   protocol: Protocol | null;
+  /** Whose answer a read was given, where it was not made a call of its own. */
+  sharedFrom: CallRecord['sharedFrom'];
+  /** Of an answer that was kept. */
+  ageMs: number | null;
 }
 
 export function recordCall(
@@ -42,6 +46,7 @@ export function recordCall(
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,
     attempts: trace.attempts,
+    sharedFrom: trace.sharedFrom,
     totalMs: more.endedMs - trace.startedMs,
     upstreamMs: trace.sentMs === null ? null : (trace.answeredMs ?? more.endedMs) - trace.sentMs,
     detail: outcome.detail ?? null,

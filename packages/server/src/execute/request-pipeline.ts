@@ -193,6 +193,8 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
     upstreamStatus: null,
     target: null,
     protocol: null,
+    sharedFrom: null,
+    ageMs: null,
   };
   const protect = prepareProtection(operation.name, body, index, client, run);
   const scope: CallScope = { client, trace, protect, protection: null, onDone: null };
@@ -255,9 +257,14 @@ function prepareProtection(
   return (target) => deps.idempotency.protect({ ...call, operation: `${operation} ${target}` });
 }
 
-/** What every answer to a known key says: the time it took, and what is left of the key's rate. */
+/** What every answer to a known key says: the time it took, its age where it was kept, and what is left of the key's rate. */
 function describeRequest(run: Run<RequestDeps>, trace?: CallTrace): AnswerHeaders {
-  return { 'server-timing': describeTiming(run, trace), ...run.pass?.describe() };
+  const ageMs = trace?.ageMs ?? null;
+  return {
+    'server-timing': describeTiming(run, trace),
+    ...(ageMs === null ? {} : { age: String(Math.floor(ageMs / 1000)) }),
+    ...run.pass?.describe(),
+  };
 }
 
 /** What Odoo took to the head of its answer, and the rest. */

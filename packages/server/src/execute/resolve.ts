@@ -5,7 +5,7 @@ import type { Instance, Instances } from '../instances/instances.ts';
 import { VaultError } from '../instances/vault.ts';
 import { askStore } from './ask-store.ts';
 import { readBaseUrl } from './base-url.ts';
-import { nameCredentials } from './credentials-id.ts';
+import type { NameCredentials } from './credentials-id.ts';
 import { Denial } from './denial.ts';
 import type { Call, InstanceAddress } from './parse.ts';
 import { denyEgress } from './upstream-denials.ts';
@@ -29,14 +29,12 @@ export interface Target extends ServerAddress {
 export interface ResolveDeps {
   egress: EgressDispatcher;
   instances: Instances;
+  nameCredentials: NameCredentials;
 }
 
-export async function resolveTarget(
-  named: Call['instance'],
-  { egress, instances }: ResolveDeps,
-): Promise<Target | Denial> {
-  if (!('name' in named)) return aim(named, null, egress);
-  const instance = await askStore(() => instances.find(named.name), {
+export async function resolveTarget(named: Call['instance'], deps: ResolveDeps): Promise<Target | Denial> {
+  if (!('name' in named)) return aim(named, null, deps);
+  const instance = await askStore(() => deps.instances.find(named.name), {
     Fault: VaultError,
     message: 'The proxy cannot use the key of this instance',
   });
@@ -48,13 +46,13 @@ export async function resolveTarget(
       { path: 'erp_instance.name' },
     );
   }
-  return aim(instance, instance, egress);
+  return aim(instance, instance, deps);
 }
 
 function aim(
   { url, db, userId, apiKey }: InstanceAddress,
   instance: Instance | null,
-  egress: EgressDispatcher,
+  { egress, nameCredentials }: ResolveDeps,
 ): Target | Denial {
   const trust = instance?.trust ?? null;
   const address = resolveServer(url, egress, trust);

@@ -1,6 +1,6 @@
 /**
- * What goes around every call to Odoo, whatever protocol carries it: the instance's own time, what is remembered of its
- * credentials, its turn at the database, the idempotency key that it is sent under, and how often it is sent.
+ * What goes around every call to Odoo, whatever protocol carries it: what is remembered of its credentials, its turn at
+ * the database, the idempotency key that it is sent under, and how often it is sent; and before it, the instance's own time.
  */
 import type { Gate, Turn, TurnResult } from '../limits/gate/gate.ts';
 import type { Events } from '../observe/events.ts';
@@ -38,7 +38,6 @@ export async function runUpstream(
   run: Run<UpstreamDeps>,
 ): Promise<Reply> {
   const { deadline, deps } = run;
-  allowTime(target, run);
   // Only now is it known that the key may still make the call, and where it would go.
   scope.protection = scope.protect?.(nameUser(target)) ?? null;
   const kept = scope.protection === null ? null : await findKept(scope.protection, run);
@@ -82,12 +81,16 @@ async function takeTurn(
   target: Target,
   isReadOnly: boolean,
   { client }: CallScope,
-  { deadline, dueMs, deps }: Run<UpstreamDeps>,
+  run: Run<UpstreamDeps>,
 ): Promise<Turn | Denial> {
+  const { deadline, deps } = run;
   const outcome = await deps.gate.enter({
     database: nameDatabase(target),
     client: client.key.id,
-    deadlineMs: dueMs,
+    // Read when its turn comes: who shares the call may have brought it more time.
+    get deadlineMs() {
+      return run.dueMs;
+    },
     signal: deadline.signal,
     concurrencyMax: target.instance?.concurrency ?? null,
   });
@@ -124,7 +127,7 @@ function judge(reply: Reply | undefined, { instance }: Target, isReadOnly: boole
 }
 
 /** The time of the instance holds where the caller asked for none; calls of a batch share the longest. */
-function allowTime({ instance }: Target, run: Run<UpstreamDeps>): void {
+export function allowTime({ instance }: Target, run: Run<UpstreamDeps>): void {
   const timeoutMs = instance?.timeoutMs ?? null;
   if (timeoutMs === null || run.askedTimeoutMs !== null) return;
   if (run.isBatch && timeoutMs <= run.allowedMs) return;

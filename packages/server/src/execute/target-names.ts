@@ -10,6 +10,11 @@ export function nameDatabase(target: Target): string {
   return `${nameServer(target)} ${target.db}`;
 }
 
+/** However it is reached: for what a write makes out of date. */
+export function nameData({ origin, pathPrefix, db }: Target): string {
+  return `${origin}${pathPrefix} ${db}`;
+}
+
 /** An instance that was removed and added anew is another one. */
 export function nameUser(target: Target): string {
   return `${nameDatabase(target)} ${target.userId} ${target.instance?.id ?? ''}`;

@@ -43,6 +43,7 @@ const policy = named(
       read_only: z.boolean().exactOptional(),
       companies: z.array(z.int().min(1)).exactOptional(),
       limit_max: z.int().min(1).describe('Most records of one read.').exactOptional(),
+      cache: z.boolean().describe('Whether reads may get answers that were kept.').exactOptional(),
       rate: z
         .object({
           requests: z.int().min(1),
@@ -56,7 +57,7 @@ const policy = named(
       cors_origins: texts.describe('Patterns of browser origins that may use the key.').exactOptional(),
     })
     .describe(
-      'What a key may do. It allows what it names and nothing else: a server by `instances` or `origins`, a method by `models`; what else is left out restricts nothing, but `cors_origins`, without which no web page may use the key. `*` stands for any text.',
+      'What a key may do. It allows what it names and nothing else: a server by `instances` or `origins`, a method by `models`; what else is left out restricts nothing, but `cors_origins`, without which no web page may use the key, and `cache`. `*` stands for any text.',
     ) satisfies z.ZodType<Policy>,
 );
 

@@ -6,9 +6,9 @@ import type { FastifyInstance } from 'fastify';
 
 /** Request headers that the routes read and a page may not send unasked. */
 const ALLOWED_HEADERS =
-  'authorization, content-type, idempotency-key, traceparent, x-api-key, x-proxy-api, x-request-id, x-request-timeout';
+  'authorization, cache-control, content-type, idempotency-key, traceparent, x-api-key, x-proxy-api, x-request-id, x-request-timeout';
 const EXPOSED_HEADERS =
-  'idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing, x-request-id';
+  'age, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing, x-request-id';
 /** Longer than what browsers keep at most. */
 const MAX_AGE_SECONDS = '86400';
 

@@ -27,10 +27,21 @@ const IDEMPOTENCY_HEADER = describeHeader(
   'string',
 );
 
-const REPLAYED_HEADER = {
+const SHARING_HEADER = describeHeader(
+  'cache-control',
+  '`max-age=<seconds>`: a read may have an answer that was kept and is no older, where the policy of the key allows it. `no-cache`: the call must not be shared with others.',
+  'string',
+);
+
+/** Of the answer to one call. */
+const ANSWER_HEADERS = {
   'idempotency-replayed': {
     description: '`true` where an earlier attempt under the same `idempotency-key` was given this answer.',
     schema: { type: 'string' },
+  },
+  age: {
+    description: 'Seconds since the call to Odoo was made, where the answer was kept.',
+    schema: { type: 'integer' },
   },
 };
 
@@ -41,8 +52,8 @@ export const CALL_PATHS = {
       summary: 'Runs a call, or a batch of calls, on an Odoo server.',
       body: { oneOf: [refer(schemas.executeCall), refer(schemas.executeBatch)] },
       answer: { oneOf: [refer(schemas.executeAnswer), refer(schemas.batchAnswer)] },
-      parameters: [...CALL_HEADERS, IDEMPOTENCY_HEADER],
-      headers: REPLAYED_HEADER,
+      parameters: [...CALL_HEADERS, IDEMPOTENCY_HEADER, SHARING_HEADER],
+      headers: ANSWER_HEADERS,
     }),
   },
   [VERSION_PATH]: {

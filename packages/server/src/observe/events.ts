@@ -25,6 +25,8 @@ export interface CallRecord {
   upstreamStatus: number | null;
   /** How often the request was sent to Odoo. */
   attempts: number;
+  /** Where the answer to a read came from that was not sent: the same read in flight, or one before it. Null: it was its own. */
+  sharedFrom: 'flight' | 'cache' | null;
   totalMs: number;
   /** From sending to the head of the answer; null where nothing was sent. */
   upstreamMs: number | null;

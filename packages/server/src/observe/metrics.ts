@@ -86,6 +86,12 @@ export function createMetrics(
     labelNames: ['reason'] as const,
     registers: [registry],
   });
+  const sharedReads = new Counter({
+    name: 'erp_proxy_shared_reads_total',
+    help: 'Reads that needed no call of their own, by what answered them: the same read in flight, or the cache.',
+    labelNames: ['source'] as const,
+    registers: [registry],
+  });
   const inFlight = new Gauge({
     name: 'erp_proxy_requests_in_flight',
     help: 'Requests that are running now.',
@@ -122,6 +128,7 @@ export function createMetrics(
       calls.inc({ ...labels, outcome: record.outcome, upstream: labelUpstream(record) });
       if (record.upstreamMs !== null) upstreamSeconds.observe(labels, record.upstreamMs / 1000);
       proxySeconds.observe(labels, (record.totalMs - (record.upstreamMs ?? 0)) / 1000);
+      if (record.sharedFrom !== null) sharedReads.inc({ source: record.sharedFrom });
     },
     requestRefused: (record) => refusals.inc({ outcome: record.outcome }),
     faultSeen: () => faults.inc(),

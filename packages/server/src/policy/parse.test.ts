@@ -104,6 +104,7 @@ describe('refuses', () => {
     ['an entry that is too long', { ...GOOD, instances: ['a'.repeat(201)] }, 'instances[0]'],
     ['a list that is none', { ...GOOD, instances: 'prod' }, 'instances'],
     ['read_only that is neither', { ...GOOD, read_only: 'yes' }, 'read_only'],
+    ['cache that is neither', { ...GOOD, cache: 1 }, 'cache'],
     ['a limit that is no integer', { ...GOOD, limit_max: 1.5 }, 'limit_max'],
     ['no call at once', { ...GOOD, concurrency: 0 }, 'concurrency'],
     ['a rate without its time', { ...GOOD, rate: { requests: 5 } }, 'rate.seconds'],

@@ -25,6 +25,7 @@ const MEMBERS: readonly (keyof Policy)[] = [
   'read_only',
   'companies',
   'limit_max',
+  'cache',
   'rate',
   'per_day',
   'concurrency',
@@ -80,9 +81,11 @@ export function parsePolicy(value: unknown): { policy: Policy } | { faults: Poli
   }
   const rate = readRate(value['rate'], refuse);
   if (rate !== null) policy.rate = rate;
-  const readOnly = value['read_only'];
-  if (typeof readOnly === 'boolean') policy.read_only = readOnly;
-  else if (readOnly !== undefined) refuse('read_only', 'must be true or false');
+  for (const name of ['read_only', 'cache'] as const) {
+    const flag = value[name];
+    if (typeof flag === 'boolean') policy[name] = flag;
+    else if (flag !== undefined) refuse(name, 'must be true or false');
+  }
   findContradictions(value, policy, refuse);
   return faults.length > 0 ? { faults } : { policy };
 }

@@ -56,6 +56,7 @@ export class RedisClient {
   readonly #prefix: string;
   readonly #onTrouble: (trouble: string | null) => void;
   readonly #beatListeners: (() => void)[] = [];
+  readonly #backListeners: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
   /** Digests of the scripts that were sent on this connection. */
   readonly #sent = new Set<string>();
@@ -112,6 +113,11 @@ export class RedisClient {
   /** After each beat that was answered, before anything else is asked: the first one after Redis was away is among them. */
   onBeat(listener: () => void): void {
     this.#beatListeners.push(listener);
+  }
+
+  /** When Redis answers after it was away, before anything else is asked. It may have lost something meanwhile. */
+  onBack(listener: () => void): void {
+    this.#backListeners.push(listener);
   }
 
   /** The whole name of what is called so by us. */
@@ -181,7 +187,9 @@ export class RedisClient {
   #setTrouble(trouble: string | null): void {
     const isNews = (trouble === null) !== (this.#trouble === null);
     this.#trouble = trouble;
-    if (isNews) this.#onTrouble(trouble);
+    if (!isNews) return;
+    this.#onTrouble(trouble);
+    if (trouble === null) for (const listener of this.#backListeners) listener();
   }
 }
 

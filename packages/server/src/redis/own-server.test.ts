@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAnswerSeal } from '../idempotency/answer-seal.ts';
+import { RedisAnswers } from './answers.ts';
 import { DATABASES_MAX } from './breaker-script.ts';
 import { RedisClient } from './client.ts';
+import { createRedisIdempotency } from './idempotency.ts';
 import { startTestServer, type TestServer } from './redis.fixture.ts';
 import { SharedBreakers } from './shared-breakers.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
@@ -96,6 +100,27 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     breakers.tellAnswered('database');
     await expect.poll(() => breakers.find('database'), POLL).toBeNull();
     breakers.close();
+    const idempotency = createRedisIdempotency(redis);
+    const claim = {
+      id: 'a',
+      client: 'c',
+      fingerprint: 'f',
+      attempt: 'one',
+      runsForMs: 1000,
+      expiresInMs: 1000,
+    };
+    expect(await idempotency.claim(claim)).toBeNull();
+    await idempotency.giveUp('a', 'one');
+    await idempotency.keep('a', 'one', new Uint8Array(1), 1000);
+    const secret = randomBytes(32);
+    const answers = new RedisAnswers({ redis, secret, seal: createAnswerSeal(secret), bytesMax: 3000 });
+    for (const name of ['one', 'two', 'three']) {
+      const scope = { name, database: 'prod', model: 'res.partner' };
+      const { mark } = await answers.find(scope, 1000);
+      answers.keep(scope, { askedMs: 0, writes: 0, mark }, 1000, new Uint8Array(500));
+      await expect.poll(async () => (await answers.find(scope, 1000)).kept, POLL).not.toBeNull();
+    }
+    await answers.drop('prod', null);
     expect(troubles).toEqual([null, null]);
   });
 });

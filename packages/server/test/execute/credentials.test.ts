@@ -22,14 +22,24 @@ beforeEach(async () => {
   return () => proxy.close();
 });
 
+/** Each a call of its own. */
 const call = (api_key: string, more: Record<string, unknown> = {}) =>
-  proxy.call({
-    id: 1,
-    action: 'search_count',
-    model_id: 'res.partner',
-    params: [[]],
-    erp_instance: { url: sandbox.url, db: sandbox.db, user_id: sandbox.users.admin.userId, api_key, ...more },
-  });
+  proxy.call(
+    {
+      id: 1,
+      action: 'search_count',
+      model_id: 'res.partner',
+      params: [[]],
+      erp_instance: {
+        url: sandbox.url,
+        db: sandbox.db,
+        user_id: sandbox.users.admin.userId,
+        api_key,
+        ...more,
+      },
+    },
+    { 'cache-control': 'no-cache' },
+  );
 
 const expectRefused = ({ status, json }: Awaited<ReturnType<typeof call>>) => {
   expect(status).toBe(200);

@@ -41,6 +41,7 @@ it('is one line a call, with what an operator asks for', async () => {
       protocol: 'jsonrpc',
       upstreamStatus: 200,
       attempts: 1,
+      sharedFrom: null,
       totalMs: expect.any(Number),
       upstreamMs: expect.any(Number),
       detail: null,

@@ -16,7 +16,8 @@ async function makeKey(limits: Partial<Policy>): Promise<Record<string, string>>
   return { 'x-proxy-api': key };
 }
 
-const printOne = () => printCall('', { erp_instance: printInstance(pair.upstream.url) });
+const printOne = (params = '[[1]]') =>
+  printCall('', { params, erp_instance: printInstance(pair.upstream.url) });
 
 it('lets the burst of a rate through and says what is left, then 429 with the time to wait', async () => {
   let nowMs = 1_000_000;
@@ -70,7 +71,7 @@ it('runs so many calls of a key at once, and refuses the next', async () => {
     return answerTrue(...exchange);
   });
   const headers = await makeKey({ concurrency: 2 });
-  const running = [pair.proxy.post(printOne(), headers), pair.proxy.post(printOne(), headers)];
+  const running = ['[[1]]', '[[2]]'].map((params) => pair.proxy.post(printOne(params), headers));
   await expect.poll(() => seen, PATIENT).toBe(2);
   const refused = await pair.proxy.post(printOne(), headers);
   expectError(refused, {
@@ -83,7 +84,7 @@ it('runs so many calls of a key at once, and refuses the next', async () => {
   });
   expect(refused.headers['retry-after']).toBe('1');
   // Another key is not held up.
-  const other = pair.proxy.post(printOne());
+  const other = pair.proxy.post(printOne('[[3]]'));
   await expect.poll(() => seen, PATIENT).toBe(3);
   held.resolve();
   for (const answer of [...running, other]) expect((await answer).status).toBe(200);

@@ -20,8 +20,9 @@ async function start(script: Script, settings: Record<string, string> = {}) {
 const printOne = ({ url }: { url: string }, db = 'prod') =>
   printCall('', { erp_instance: printInstance(url, { db: JSON.stringify(db) }) });
 
+/** Headers of a key, whose calls are each one of its own. */
 async function makeKey(proxy: ErpProxy): Promise<Record<string, string>> {
-  return { 'x-proxy-api': (await proxy.app.keys.create({ name: 'app' })).key };
+  return { 'x-proxy-api': (await proxy.app.keys.create({ name: 'app' })).key, 'cache-control': 'no-cache' };
 }
 
 /** One worker that answers what it is told to, in the order of coming. */
@@ -115,13 +116,13 @@ describe('turns', () => {
   it('are given back by calls that leave while they wait', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
-    const { 'x-proxy-api': key = '' } = await makeKey(proxy);
-    const running = proxy.call(printOne(upstream), { 'x-proxy-api': key });
+    const headers = await makeKey(proxy);
+    const running = proxy.call(printOne(upstream), headers);
     await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
     const leaving = new AbortController();
     const left = fetch(`${proxy.url}/api/erp/execute`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-proxy-api': key },
+      headers: { 'content-type': 'application/json', ...headers },
       body: printOne(upstream),
       signal: leaving.signal,
     }).catch(() => 'left');

@@ -149,7 +149,7 @@ test('while an earlier call of its connection is answered, it ends the pipelined
   const { proxy, upstream } = await startPair(firstThen(silent));
   await proxy.call(makeCall(upstream.url));
   const caller = startCaller(proxy, makeCall(upstream.url));
-  caller.send(makeCall(upstream.url));
+  caller.send(makeCall(upstream.url, { params: [[2]] }));
   await expect.poll(() => upstream.requests.length).toBe(3);
   caller.socket.destroy();
   await expect.poll(() => upstream.sockets.size, { timeout: 1_000, interval: 10 }).toBe(0);

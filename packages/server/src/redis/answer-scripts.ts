@@ -1,0 +1,82 @@
+/**
+ * Kept answers as steps of Redis, by its clock. An answer holds for as long as the marks that its read saw are the marks of
+ * now: that of its database, and that of its model there. A write removes a mark, and who reads next makes a new one, which
+ * never was before. So an answer that was read before a write is neither kept nor given after it, and where Redis has lost
+ * a mark no answer has that mark any more.
+ *
+ * The bound on all answers: `ends` orders them by when they expire, `sizes` has the size of each, and of all under ''.
+ */
+import { defineScript, READ_NOW } from './script.ts';
+
+/** Longer than answers are kept, for what is counted of them. */
+const RECORD_MS = 2 * 3_600_000;
+/** Callers can name any model. Beyond so many marks all are dropped, and with them the answers. */
+const MARKS_MAX = 10_000;
+
+/**
+ * KEYS: the answer, the marks. ARGV: the age that it may have, names of the two marks, and a mark that never was. Gives
+ * marks and time for an answer that is asked for now, or marks and time of one that is kept, the answer and its age.
+ */
+export const FIND = defineScript(`${READ_NOW}
+now = math.floor(now)
+local marks = redis.call('HMGET', KEYS[2], ARGV[2], ARGV[3])
+if not (marks[1] and marks[2]) then
+  if redis.call('HLEN', KEYS[2]) >= ${MARKS_MAX} then redis.call('DEL', KEYS[2]) end
+  redis.call('HSETNX', KEYS[2], ARGV[2], ARGV[4])
+  redis.call('HSETNX', KEYS[2], ARGV[3], ARGV[4])
+  redis.call('PEXPIRE', KEYS[2], ${RECORD_MS})
+  marks = redis.call('HMGET', KEYS[2], ARGV[2], ARGV[3])
+end
+local mark = marks[1] .. marks[2]
+local kept = redis.call('HMGET', KEYS[1], 'mark', 'asked')
+local asked = tonumber(kept[2])
+if kept[1] == mark and asked <= now and now - asked <= tonumber(ARGV[1]) then
+  return { mark, asked, redis.call('HGET', KEYS[1], 'answer'), now - asked }
+end
+return { mark, now }
+`);
+
+/** KEYS: the answer, the marks, `ends`, `sizes`. ARGV: mark and time that FIND gave, names of the two marks, for how long it is kept, its size, bytes of all, the answer. */
+export const KEEP = defineScript(`${READ_NOW}
+local name, ends, sizes = KEYS[1], KEYS[3], KEYS[4]
+local asked, size, bytesMax = tonumber(ARGV[2]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local endsAt = asked + tonumber(ARGV[5])
+local marks = redis.call('HMGET', KEYS[2], ARGV[3], ARGV[4])
+if not (marks[1] and marks[2]) or marks[1] .. marks[2] ~= ARGV[1] then return end
+if asked > now or endsAt <= now or size > bytesMax then return end
+
+local function drop(dropped)
+  redis.call('ZREM', ends, dropped)
+  redis.call('DEL', dropped)
+  local held = redis.call('HGET', sizes, dropped)
+  if not held then return end
+  redis.call('HDEL', sizes, dropped)
+  redis.call('HINCRBY', sizes, '', -held)
+end
+
+-- Where Redis has lost one of them both begin anew; answers that neither knows end by themselves.
+if redis.call('HLEN', sizes) ~= redis.call('ZCARD', ends) + 1 then
+  redis.call('DEL', ends, sizes)
+  redis.call('HSET', sizes, '', 0)
+end
+drop(name)
+for _, over in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, 1000)) do drop(over) end
+while tonumber(redis.call('HGET', sizes, '')) + size > bytesMax do
+  local first = redis.call('ZRANGE', ends, 0, 0)[1]
+  if not first then return end
+  drop(first)
+end
+
+redis.call('HSET', name, 'mark', ARGV[1], 'asked', asked, 'answer', ARGV[8])
+redis.call('PEXPIRE', name, math.ceil(endsAt - now))
+redis.call('ZADD', ends, endsAt, name)
+redis.call('HSET', sizes, name, size)
+redis.call('HINCRBY', sizes, '', size)
+redis.call('PEXPIRE', ends, ${RECORD_MS})
+redis.call('PEXPIRE', sizes, ${RECORD_MS})
+`);
+
+/** KEYS: the marks. ARGV: the name of one; none: all. */
+export const DROP = defineScript(`
+if ARGV[1] then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('DEL', KEYS[1]) end
+`);

@@ -1,0 +1,282 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAnswerSeal } from '../idempotency/answer-seal.ts';
+import { createRandom } from '../limits/gate/seeded-random.fixture.ts';
+import type { ReadMoment } from '../sharing/answer-store.ts';
+import { RedisAnswers } from './answers.ts';
+import { RedisClient } from './client.ts';
+import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { createWire, type Wire } from './wire.fixture.ts';
+
+const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
+const POLL = { timeout: 10_000, interval: 5 };
+const MINUTE = 60_000;
+const PARTNERS = { name: 'partners', database: 'https://erp.example prod', model: 'res.partner' };
+const SECRET = randomBytes(32);
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
+  let names: TestNames;
+  let wire: Wire;
+  let inspector: Redis;
+  /** Goes over the wire. */
+  let oneRedis: RedisClient;
+  let twoRedis: RedisClient;
+  let one: RedisAnswers;
+  let two: RedisAnswers;
+
+  beforeEach(async () => {
+    names = createTestNames(SERVER_URL);
+    wire = await createWire(SERVER_URL);
+    inspector = new Redis(SERVER_URL);
+    oneRedis = new RedisClient({ url: wire.url, prefix: names.prefix });
+    twoRedis = new RedisClient({ url: SERVER_URL, prefix: names.prefix });
+    await Promise.all([oneRedis.start(), twoRedis.start()]);
+    one = open(oneRedis);
+    two = open(twoRedis);
+  });
+  afterEach(async () => {
+    await Promise.all([oneRedis.close(), twoRedis.close()]);
+    await wire.close();
+    inspector.disconnect();
+    await names.drop();
+  });
+
+  function open(redis: RedisClient, changes: { secret?: Uint8Array; bytesMax?: number } = {}) {
+    const { secret = SECRET, bytesMax = 1_000_000 } = changes;
+    return new RedisAnswers({ redis, secret, bytesMax, seal: createAnswerSeal(secret) });
+  }
+
+  /** A read that goes out now, as its caller would find it. */
+  async function ask(answers: RedisAnswers, scope = PARTNERS): Promise<ReadMoment> {
+    const { kept, mark } = await answers.find(scope, MINUTE);
+    expect(kept).toBeNull();
+    return { askedMs: 0, writes: 0, mark };
+  }
+
+  async function look(answers: RedisAnswers, maxAgeMs = MINUTE, scope = PARTNERS): Promise<string | null> {
+    const { kept } = await answers.find(scope, maxAgeMs);
+    return kept && Buffer.from(kept.answer).toString();
+  }
+
+  /** On one connection what is asked one after the other is done in this order. */
+  async function keep(answers: RedisAnswers, text: string, scope = PARTNERS, maxAgeMs = MINUTE) {
+    answers.keep(scope, await ask(answers, scope), maxAgeMs, Buffer.from(text));
+    await answers.find(scope, 0);
+  }
+
+  test('an answer that one process keeps is given to all, with its age by the clock of Redis', async () => {
+    const moment = await ask(one);
+    await sleep(30);
+    one.keep(PARTNERS, moment, MINUTE, Buffer.from('[1, 2]}'));
+    await expect.poll(() => look(two), POLL).toBe('[1, 2]}');
+    const { kept } = await two.find(PARTNERS, MINUTE);
+    expect(kept?.ageMs).toBeGreaterThanOrEqual(29);
+    expect(kept?.ageMs).toBeLessThan(MINUTE);
+    expect(await look(two, 5)).toBeNull();
+    expect(await look(two, MINUTE, { ...PARTNERS, name: 'of another user' })).toBeNull();
+  });
+
+  test('its callers share its bytes', async () => {
+    await keep(one, 'all');
+    const [first, second] = await Promise.all([one.find(PARTNERS, MINUTE), one.find(PARTNERS, MINUTE)]);
+    expect(second.kept?.answer).toBe(first.kept?.answer);
+    await one.drop(PARTNERS.database, null);
+    await keep(one, 'new');
+    expect(await look(one)).toBe('new');
+  });
+
+  test('is gone once the one who asked for it would not accept it any more, an hour at most', async () => {
+    await keep(one, 'short', PARTNERS, 30);
+    await expect.poll(() => look(one, 1e12), POLL).toBeNull();
+    await keep(one, 'long', PARTNERS, Number.POSITIVE_INFINITY);
+    expect(await look(one, Number.POSITIVE_INFINITY)).toBe('long');
+    expect(await inspector.pttl(oneRedis.name('answer', PARTNERS.name))).toBeLessThanOrEqual(3_600_000);
+    for (const name of await inspector.keys(`${names.prefix}:*`))
+      expect(await inspector.pttl(name)).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['a write to its model', PARTNERS.database, PARTNERS.model, null],
+    ['a call that may write to any model', PARTNERS.database, null, null],
+    ['a write to another model', PARTNERS.database, 'sale.order', 'before'],
+    ['a write to another database', 'https://erp.example test', PARTNERS.model, 'before'],
+  ])('after %s on another process', async (_what, database, model, expected) => {
+    await keep(one, 'before');
+    await two.drop(database, model);
+    expect(await look(one)).toBe(expected);
+  });
+
+  test('what was read before a write, on any process, is not kept after it', async () => {
+    const moments = [await ask(one), await ask(two)];
+    await two.drop(PARTNERS.database, PARTNERS.model);
+    for (const moment of moments) one.keep(PARTNERS, moment, MINUTE, Buffer.from('old'));
+    expect(await look(one)).toBeNull();
+    const during = await ask(one);
+    await two.drop(PARTNERS.database, PARTNERS.model);
+    await two.drop(PARTNERS.database, null);
+    one.keep(PARTNERS, during, MINUTE, Buffer.from('old'));
+    expect(await look(one)).toBeNull();
+    await keep(one, 'new');
+    expect(await look(two)).toBe('new');
+  });
+
+  test.each([1, 2])(
+    'reads and writes race on two processes: nobody who asks after a write gets what was before it: seed %i',
+    async (seed) => {
+      const random = createRandom(seed);
+      const isOver = AbortSignal.timeout(1000);
+      /** In Odoo; and what the last writer knows that was told of its end. */
+      const value = { committed: 0, told: 0 };
+      let misses = 0;
+      const read = async (answers: RedisAnswers) => {
+        const { told } = value;
+        const { kept, mark } = await answers.find(PARTNERS, MINUTE);
+        if (kept !== null) return expect(Number(Buffer.from(kept.answer))).toBeGreaterThanOrEqual(told);
+        misses++;
+        const { committed } = value;
+        await sleep(random() * 4);
+        answers.keep(PARTNERS, { askedMs: 0, writes: 0, mark }, MINUTE, Buffer.from(String(committed)));
+      };
+      const readOn = async (answers: RedisAnswers) => {
+        while (!isOver.aborted) await read(answers);
+      };
+      const writeOn = async () => {
+        for (let next = 1; !isOver.aborted; next++) {
+          void two.drop(PARTNERS.database, PARTNERS.model);
+          await sleep(random() * 3);
+          value.committed = next;
+          await sleep(random() * 3);
+          await two.drop(PARTNERS.database, PARTNERS.model);
+          value.told = next;
+        }
+      };
+      await Promise.all([writeOn(), ...[one, two, one, two].map(readOn)]);
+      expect(misses).toBeGreaterThan(10);
+      expect(value.told).toBeGreaterThan(10);
+    },
+  );
+
+  test('nothing of it can be read in Redis, nor opened under another name, time or secret', async () => {
+    await keep(one, 'a very private address');
+    const held = [];
+    for (const name of await inspector.keys(`${names.prefix}:*`))
+      held.push(name, await inspector.dumpBuffer(name));
+    const entry = oneRedis.name('answer', PARTNERS.name);
+    held.push(await inspector.hgetBuffer(entry, 'answer'));
+    expect(held.join(' ')).not.toMatch(/private|prod|erp\.example|res\.partner/);
+    const asked = Number(await inspector.hget(entry, 'asked'));
+    await inspector.hset(entry, 'asked', asked + 1);
+    await sleep(5);
+    expect(await look(one)).toBeNull();
+    await inspector.hset(entry, 'asked', asked);
+    expect(await look(one)).toBe('a very private address');
+    expect(await look(open(oneRedis, { secret: randomBytes(32) }))).toBeNull();
+    const other = { ...PARTNERS, name: 'of another user' };
+    await inspector.copy(entry, oneRedis.name('answer', other.name));
+    expect(await look(one, MINUTE, other)).toBeNull();
+  });
+
+  test('all together stay within their bytes; what ends first goes first', async () => {
+    const answers = open(oneRedis, { bytesMax: 20_000 });
+    const scopes = Array.from({ length: 10 }, (_, index) => ({ ...PARTNERS, name: `read ${index}` }));
+    for (const [index, scope] of scopes.entries())
+      await keep(answers, 'x'.repeat(4000), scope, MINUTE - (index % 2) * 30_000);
+    const found = await Promise.all(scopes.map((scope) => look(answers, MINUTE, scope)));
+    // There is room for three, and those with a longer time stay.
+    expect(found.flatMap((text, index) => (text === null ? [] : [index]))).toEqual([6, 8, 9]);
+    expect(await inspector.keys(`${names.prefix}:answer:*`)).toHaveLength(3);
+    await keep(answers, 'x'.repeat(20_001), { ...PARTNERS, name: 'too big' });
+    expect(await look(answers, MINUTE, { ...PARTNERS, name: 'too big' })).toBeNull();
+    expect(await inspector.zcard(oneRedis.name('ends'))).toBe(3);
+  });
+
+  test('kept again it counts once, and what has ended gives its room back', async () => {
+    const answers = open(oneRedis, { bytesMax: 12_000 });
+    const other = { ...PARTNERS, name: 'other' };
+    await keep(answers, 'x'.repeat(4000), other);
+    for (let round = 0; round < 5; round++) {
+      await keep(answers, 'x'.repeat(4000), PARTNERS, 20);
+      await expect.poll(() => look(answers, 1e12), POLL).toBeNull();
+    }
+    expect(await look(answers, MINUTE, other)).not.toBeNull();
+    expect(Number(await inspector.hget(oneRedis.name('sizes'), ''))).toBeLessThanOrEqual(12_000);
+  });
+
+  test.each(['ends', 'sizes', 'marks', 'answer'])('goes on where Redis has lost %s', async (lost) => {
+    const answers = open(oneRedis, { bytesMax: 20_000 });
+    await keep(answers, 'before');
+    await inspector.del(oneRedis.name(...(lost === 'answer' ? ['answer', PARTNERS.name] : [lost])));
+    const kept = await look(answers);
+    expect(kept).toBe(lost === 'ends' || lost === 'sizes' ? 'before' : null);
+    await two.drop(PARTNERS.database, PARTNERS.model);
+    await keep(answers, 'after');
+    expect(await look(two)).toBe('after');
+    expect(await inspector.zcard(oneRedis.name('ends'))).toBe(1);
+    expect(await inspector.hlen(oneRedis.name('sizes'))).toBe(2);
+  });
+
+  test('models that nobody has heard of fill nothing up', async () => {
+    const marks = oneRedis.name('marks');
+    await inspector.hset(
+      marks,
+      Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`mark ${n}`, '1'])),
+    );
+    await keep(one, 'kept');
+    expect(await look(one)).toBe('kept');
+    expect(await inspector.hlen(marks)).toBe(2);
+  });
+
+  test('is none while Redis is away, and no write waits for it; when it is back all are dropped first', async () => {
+    await keep(one, 'before');
+    const moment = await ask(one, { ...PARTNERS, name: 'another' });
+    wire.cut();
+    await expect.poll(() => oneRedis.trouble, POLL).not.toBeNull();
+    expect(await look(one)).toBeNull();
+    await one.drop(PARTNERS.database, PARTNERS.model);
+    one.keep({ ...PARTNERS, name: 'another' }, moment, MINUTE, Buffer.from('old'));
+    expect(await look(two)).toBe('before');
+    wire.mend();
+    await expect.poll(() => oneRedis.trouble, POLL).toBeNull();
+    expect(await look(one)).toBeNull();
+    expect(await look(two)).toBeNull();
+  });
+
+  test('a Redis that was restored, or failed over, to what was before a write gives none of that', async () => {
+    await keep(one, 'before');
+    const copies = [oneRedis.name('marks'), oneRedis.name('answer', PARTNERS.name)].map(
+      async (name) => [name, await inspector.dumpBuffer(name)] as const,
+    );
+    await Promise.all(copies);
+    await one.drop(PARTNERS.database, PARTNERS.model);
+    wire.cut();
+    await expect.poll(() => oneRedis.trouble, POLL).not.toBeNull();
+    for (const [name, copy] of await Promise.all(copies))
+      await inspector.restore(name, MINUTE, copy, 'REPLACE');
+    expect(await look(two)).toBe('before');
+    wire.mend();
+    await expect.poll(() => oneRedis.trouble, POLL).toBeNull();
+    expect(await look(one)).toBeNull();
+  });
+
+  test('a Redis that answers too late is a miss, soon', async () => {
+    await keep(one, 'before');
+    wire.freeze();
+    const startedMs = performance.now();
+    expect(await look(one)).toBeNull();
+    await one.drop(PARTNERS.database, PARTNERS.model);
+    expect(performance.now() - startedMs).toBeGreaterThan(90);
+    expect(oneRedis.trouble).toMatch(/no answer within 100 ms/);
+    wire.mend();
+    await expect.poll(() => oneRedis.trouble, POLL).toBeNull();
+    expect(await look(one)).toBeNull();
+  });
+
+  test('a clock that jumps back makes nothing younger', async () => {
+    await keep(one, 'before');
+    const entry = oneRedis.name('answer', PARTNERS.name);
+    await inspector.hset(entry, 'asked', Date.now() + 3_600_000);
+    expect(await look(one)).toBeNull();
+  });
+});

@@ -1,0 +1,62 @@
+/** Collects results while they pass through, to keep those that come whole and are not too big. Where is the store's. */
+import type { AnswerStore, ReadMoment, ReadScope } from './answer-store.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import { CollectingBody } from './collecting-body.ts';
+import type { StreamedResult } from './result.ts';
+
+export interface AnswerKeeperOptions {
+  store: AnswerStore;
+  /** A bigger answer is not kept. */
+  answerBytesMax: number;
+  /** What is collected to be kept counts in it until it is whole. */
+  budget: ByteBudget;
+}
+
+/** A read that went out, and whether its answer is kept: that of many callers is kept once. */
+export interface KeepingMoment extends ReadMoment {
+  isKept: boolean;
+}
+
+const WHITESPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+export class AnswerKeeper<Result extends StreamedResult> {
+  readonly #options: AnswerKeeperOptions;
+
+  constructor(options: AnswerKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** The result as it goes on to a caller, who accepts this age: once it has been whole there, it is kept. */
+  keep(result: Result, scope: ReadScope, moment: KeepingMoment, maxAgeMs: number): Result {
+    const { rest, pieces, tail, lastByte } = result;
+    const store = (all: Uint8Array[]) => this.#store([...all, tail], scope, moment, maxAgeMs);
+    if (rest === null) {
+      store(pieces);
+      return result;
+    }
+    const { answerBytesMax, budget } = this.#options;
+    const body = new CollectingBody(rest, answerBytesMax, budget, (more) => {
+      const all = [...pieces, ...more];
+      if (lastByte === null || findLastByte(all) === lastByte) store(all);
+    });
+    return { ...result, rest: body };
+  }
+
+  #store(pieces: Uint8Array[], scope: ReadScope, moment: KeepingMoment, maxAgeMs: number): void {
+    const { answerBytesMax, store } = this.#options;
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (moment.isKept || length > answerBytesMax) return;
+    moment.isKept = true;
+    // A copy: a piece can be a small part of a large buffer.
+    store.keep(scope, moment, maxAgeMs, Buffer.concat(pieces, length));
+  }
+}
+
+/** The last byte that is no white space. */
+function findLastByte(pieces: Uint8Array[]): number | undefined {
+  for (const piece of pieces.toReversed()) {
+    const last = piece.findLast((byte) => !WHITESPACE.has(byte));
+    if (last !== undefined) return last;
+  }
+  return undefined;
+}

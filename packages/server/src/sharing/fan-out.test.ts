@@ -1,0 +1,350 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
+import { ByteBudget, weighPiece } from './byte-budget.ts';
+import { FanOut, type FanOutLimits } from './fan-out.ts';
+import { readText, ScriptedBody } from './scripted-body.fixture.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const BROKEN = new EgressBreak('broken_off', 'the upstream died');
+const signal = () => new AbortController().signal;
+
+function setUp(source: EgressBody, changes: Partial<FanOutLimits> = {}) {
+  const budget = changes.budget ?? new ByteBudget(1e9);
+  const limits = {
+    startBytesMax: 100_000,
+    lagBytesMax: 400_000,
+    patienceMs: 1000,
+    nowMs: () => performance.now(),
+    ...changes,
+    budget,
+  };
+  return { budget, fanOut: new FanOut(source, limits) };
+}
+
+describe('a body that several read', () => {
+  test('gives each all of it, from the first byte on, though it is read once', async () => {
+    const source = new ScriptedBody('one ', 'two ');
+    const { fanOut, budget } = setUp(source);
+    const first = fanOut.join(signal());
+    expect(await first.next()).toEqual(Buffer.from('one '));
+    const second = fanOut.join(signal());
+    expect(await second.next()).toEqual(Buffer.from('one '));
+    expect(await second.next()).toEqual(Buffer.from('two '));
+    const rests = [readText(first), readText(second), readText(fanOut.join(signal()))];
+    source.give(Buffer.from('three'));
+    source.give(null);
+    expect(await Promise.all(rests)).toEqual(['two three', 'three', 'one two three']);
+    expect(source.readCount).toBe(4);
+    expect(budget.heldBytes).toBe(0);
+    expect(fanOut.isJoinable).toBe(false);
+  });
+
+  test('is not read before somebody asks, nor ahead of the one who is fastest', async () => {
+    const source = new ScriptedBody('one', 'two', null);
+    const { fanOut } = setUp(source);
+    const reader = fanOut.join(signal());
+    expect(source.readCount).toBe(0);
+    await reader.next();
+    expect(source.readCount).toBe(1);
+  });
+
+  test('breaks off for all where it breaks off, also for who is behind', async () => {
+    const source = new ScriptedBody('one', 'two');
+    const { fanOut, budget } = setUp(source);
+    const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
+    await slow.next();
+    await fast.next();
+    await fast.next();
+    const last = fast.next();
+    source.give(BROKEN);
+    await expect(last).rejects.toBe(BROKEN);
+    expect(() => slow.next()).toThrow(BROKEN);
+    expect(budget.heldBytes).toBe(0);
+    expect(fanOut.isJoinable).toBe(false);
+  });
+
+  test('goes on when one leaves, and ends with the last', async () => {
+    const source = new ScriptedBody('one');
+    const { fanOut, budget } = setUp(source);
+    const leaving = new AbortController();
+    const [left, cancelled, stays] = [
+      fanOut.join(leaving.signal),
+      fanOut.join(signal()),
+      fanOut.join(signal()),
+    ];
+    const pieces = [left, cancelled, stays].map((reader) => reader.next());
+    expect(await Promise.all(pieces)).toHaveLength(3);
+    const unfinished = [left.next(), cancelled.next()];
+    leaving.abort();
+    cancelled.cancel();
+    for (const read of unfinished) await expect(read).rejects.toThrow(EgressBreak);
+    expect(() => left.next()).toThrow(EgressBreak);
+    expect(source.isCancelled).toBe(false);
+    const next = stays.next();
+    source.give(Buffer.from('two'));
+    expect(await next).toEqual(Buffer.from('two'));
+    stays.cancel();
+    expect(source.isCancelled).toBe(true);
+    expect(budget.heldBytes).toBe(0);
+    expect(fanOut.isJoinable).toBe(false);
+  });
+
+  test('ends at once for a reader that had left before it joined', () => {
+    const source = new ScriptedBody();
+    setUp(source).fanOut.join(AbortSignal.abort());
+    expect(source.isCancelled).toBe(true);
+  });
+
+  test('cannot be joined once more came than is kept of the start', async () => {
+    const { fanOut, budget } = setUp(new ScriptedBody(Buffer.alloc(600), Buffer.alloc(600)), {
+      startBytesMax: 1000,
+    });
+    const reader = fanOut.join(signal());
+    await reader.next();
+    expect(fanOut.isJoinable).toBe(true);
+    await reader.next();
+    expect(fanOut.isJoinable).toBe(false);
+    expect(() => fanOut.join(signal())).toThrow();
+    expect(budget.heldBytes).toBe(0);
+  });
+});
+
+describe('a reader that is slower than the others', () => {
+  test('makes them wait once it is too far behind, and no longer than their patience', async () => {
+    vi.useFakeTimers();
+    const source = new ScriptedBody();
+    const { fanOut, budget } = setUp(source, { startBytesMax: 0, lagBytesMax: 2000, patienceMs: 1000 });
+    const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
+    for (let piece = 0; piece < 10; piece++) source.give(Buffer.alloc(1000));
+    source.give(null);
+
+    await fast.next();
+    await fast.next();
+    const third = fast.next();
+    expect(source.readCount).toBe(2);
+    await vi.advanceTimersByTimeAsync(600);
+    await slow.next();
+    await third;
+    expect(source.readCount).toBe(3);
+
+    // 600 ms of the patience are used up; what is left is for all that follows.
+    const fourth = fast.next();
+    await vi.advanceTimersByTimeAsync(399);
+    expect(source.readCount).toBe(3);
+    await vi.advanceTimersByTimeAsync(1);
+    await fourth;
+    expect(() => slow.next()).toThrow('fell too far behind');
+    expect((await readText(fast)).length).toBe(6000);
+    expect(budget.heldBytes).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is not broken off where nobody waits for it any more', async () => {
+    vi.useFakeTimers();
+    const source = new ScriptedBody(Buffer.alloc(1000), Buffer.alloc(1000), null);
+    const { fanOut } = setUp(source, { startBytesMax: 0, lagBytesMax: 1000 });
+    const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
+    await fast.next();
+    const waits = expect(fast.next()).rejects.toThrow(EgressBreak);
+    fast.cancel();
+    await waits;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await readText(slow)).length).toBe(2000);
+  });
+
+  test('may be as slow as it likes within the bound, and after the end', async () => {
+    vi.useFakeTimers();
+    const { fanOut } = setUp(new ScriptedBody('one ', 'two ', 'three', null), { startBytesMax: 0 });
+    const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
+    expect(await readText(fast)).toBe('one two three');
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(await readText(slow)).toBe('one two three');
+  });
+});
+
+test('nothing lives on by a reader that was left behind', async () => {
+  const source = new ScriptedBody('one');
+  const { fanOut } = setUp(source, { startBytesMax: 0 });
+  const [left, stays] = [fanOut.join(signal()), fanOut.join(signal())];
+  left.cancel();
+  source.give(Buffer.from('two'));
+  let later: Uint8Array | null = new Uint8Array(1000);
+  const remains = new WeakRef(later);
+  source.give(later);
+  later = null;
+  source.give(Buffer.from('three'));
+  for (let piece = 0; piece < 4; piece++) await stays.next();
+  await turn();
+  collectGarbage('major');
+  expect(remains.deref()).toBeUndefined();
+  expect(() => left.next()).toThrow(EgressBreak);
+});
+
+test('bytes that all have taken are free as soon as young ones are collected, however old the first are', async () => {
+  const pieceBytes = 100_000;
+  const source = new ScriptedBody();
+  const { fanOut } = setUp(source, { startBytesMax: pieceBytes });
+  const reader = fanOut.join(signal());
+  const readOne = async () => {
+    source.give(new Uint8Array(pieceBytes));
+    await reader.next();
+    await turn();
+  };
+  await readOne();
+  // Twice survived: what was read first is old now, and stays until all is collected.
+  for (let round = 0; round < 3; round++) collectGarbage('minor');
+  const before = process.memoryUsage().arrayBuffers;
+  for (let piece = 0; piece < 40; piece++) {
+    await readOne();
+    collectGarbage('minor');
+  }
+  const added = () => process.memoryUsage().arrayBuffers - before;
+  await expect.poll(added, { timeout: 5000 }).toBeLessThan(10 * pieceBytes);
+});
+
+test('without room in the budget no start is kept and readers go in step; one alone goes on as ever', async () => {
+  const budget = new ByteBudget(1);
+  budget.hold(1);
+  const lone = setUp(new ScriptedBody('one ', 'two ', 'three', null), { budget });
+  const reader = lone.fanOut.join(signal());
+  expect(await reader.next()).toEqual(Buffer.from('one '));
+  expect(lone.fanOut.isJoinable).toBe(false);
+  expect(await readText(reader)).toBe('two three');
+  expect(budget.heldBytes).toBe(1);
+
+  const source = new ScriptedBody('one ', 'two ', 'three', null);
+  const { fanOut } = setUp(source, { budget });
+  const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
+  await fast.next();
+  const second = fast.next();
+  expect(source.readCount).toBe(1);
+  await slow.next();
+  await second;
+  expect(await Promise.all([readText(fast), readText(slow)])).toEqual(['three', 'two three']);
+});
+
+describe('whatever readers and source do', () => {
+  const step = fc.oneof(
+    { weight: 2, arbitrary: fc.constant({ does: 'join' as const }) },
+    { weight: 8, arbitrary: fc.record({ does: fc.constant('read' as const), who: fc.nat(9) }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('leave' as const), who: fc.nat(9) }) },
+    { weight: 6, arbitrary: fc.constant({ does: 'give' as const }) },
+  );
+  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 4000 })), {
+    maxLength: 25,
+  });
+  const bounds = fc.record({
+    startBytesMax: fc.nat(6000),
+    lagBytesMax: fc.integer({ min: 1, max: 8000 }),
+    heldBytesMax: fc.integer({ min: 0, max: 10_000 }),
+  });
+
+  test('no byte is lost, doubled or out of order, no part looks whole, and what is held is bounded', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        sizes,
+        fc.boolean(),
+        bounds,
+        fc.array(step, { maxLength: 120 }),
+        async (sizes, breaks, { heldBytesMax, ...limits }, steps) => {
+          // Piece n is filled with n, so that a wrong order shows.
+          const pieces = sizes.map((size, index) => new Uint8Array(size).fill(index));
+          const whole = Buffer.concat(pieces);
+          const script = [...pieces, breaks ? BROKEN : null];
+          const heaviest = Math.max(0, ...pieces.map(weighPiece));
+          const source = new ScriptedBody();
+          const budget = new ByteBudget(heldBytesMax);
+          const { fanOut } = setUp(source, { ...limits, budget, patienceMs: 2 ** 31 - 1 });
+          const readers: Follower[] = [];
+          const check = () => {
+            const bound = Math.max(limits.lagBytesMax, limits.startBytesMax) + heaviest;
+            expect(budget.heldBytes).toBeLessThanOrEqual(Math.min(bound, heldBytesMax + heaviest));
+            for (const { got } of readers) expect(whole.subarray(0, got.length).equals(got)).toBe(true);
+          };
+          const giveNext = () => {
+            const next = script.shift();
+            if (next !== undefined) source.give(next);
+          };
+
+          for (const action of steps) {
+            const reader =
+              readers[(action.does === 'read' || action.does === 'leave' ? action.who : 0) % readers.length];
+            if (action.does === 'join' && fanOut.isJoinable && readers.length < 10)
+              readers.push(new Follower(fanOut.join(signal())));
+            else if (action.does === 'read') reader?.readOn();
+            else if (action.does === 'leave') reader?.leave();
+            else if (action.does === 'give') giveNext();
+            await turn();
+            check();
+          }
+
+          while (script.length > 0) giveNext();
+          for (let round = 0; readers.some(({ state }) => state === 'reading'); round++) {
+            expect(round).toBeLessThan(1000);
+            for (const reader of readers) reader.readOn();
+            await turn();
+            check();
+          }
+          for (const { state, got } of readers) {
+            if (state === 'whole') expect(!breaks && got.equals(whole)).toBe(true);
+            else expect(state).toMatch(breaks ? /left|broken/ : 'left');
+          }
+          const all = readers.map(({ state }) => state);
+          if (all.length > 0) expect(budget.heldBytes).toBe(0);
+          if (all.length > 0 && all.every((state) => state === 'left')) expect(source.isCancelled).toBe(true);
+          if (all.some((state) => state !== 'left')) expect(source.isCancelled).toBe(false);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** `minor`: of young objects alone. */
+function collectGarbage(type: 'major' | 'minor'): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')({ type });
+}
+
+/** A reader that takes a piece when it is told to, and notes what it gets. */
+class Follower {
+  readonly #body: EgressBody;
+  #isWaiting = false;
+  got = Buffer.alloc(0);
+  state: 'reading' | 'whole' | 'broken' | 'left' = 'reading';
+
+  constructor(body: EgressBody) {
+    this.#body = body;
+  }
+
+  readOn(): void {
+    if (this.#isWaiting || this.state !== 'reading') return;
+    this.#isWaiting = true;
+    void this.#readOne();
+  }
+
+  leave(): void {
+    if (this.state !== 'reading') return;
+    this.state = 'left';
+    this.#body.cancel();
+  }
+
+  async #readOne(): Promise<void> {
+    try {
+      const piece = await this.#body.next();
+      if (piece === null) this.state = 'whole';
+      else this.got = Buffer.concat([this.got, piece]);
+    } catch (error) {
+      expect(error).toBeInstanceOf(EgressBreak);
+      if (this.state === 'reading') this.state = 'broken';
+    }
+    this.#isWaiting = false;
+  }
+}

@@ -1,0 +1,411 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
+import type { SharedCall } from './flight.ts';
+import { MemoryAnswers } from './memory-answers.ts';
+import { readText, ScriptedBody } from './scripted-body.fixture.ts';
+import { type SharedAnswer, SharedReads, type SharedReadsBounds } from './shared-reads.ts';
+import { WriteLog } from './write-log.ts';
+
+interface Result {
+  pieces: Uint8Array[];
+  rest: EgressBody | null;
+  lastByte: number | null;
+  tail: Uint8Array;
+}
+interface Refusal {
+  refused: string;
+}
+type Reply = Result | Refusal;
+
+class Caller {
+  readonly #leaving = new AbortController();
+  readonly name: string;
+  readonly signal = this.#leaving.signal;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  leave(): void {
+    this.#leaving.abort();
+  }
+}
+
+/** A call that goes out: the test decides what comes of it. */
+class Call implements SharedCall<Reply, Caller> {
+  readonly #reply = Promise.withResolvers<Reply>();
+  readonly reply = this.#reply.promise;
+  readonly members: string[] = [];
+  endedBy: string | null = null;
+  refused: string | null = null;
+
+  takes({ name }: Caller): boolean {
+    return name !== this.refused;
+  }
+
+  extend({ name }: Caller): void {
+    this.members.push(name);
+  }
+
+  end({ name }: Caller): void {
+    this.endedBy = name;
+    this.answer({ refused: `ended by ${name}` });
+  }
+
+  answer(reply: Reply): void {
+    this.#reply.resolve(reply);
+  }
+
+  fail(error: Error): void {
+    this.#reply.reject(error);
+  }
+}
+
+const BRACE = 0x7d;
+const NOTHING = Buffer.alloc(0);
+const PARTNER = { name: 'partners', database: 'prod', model: 'res.partner' };
+
+let now: number;
+let calls: Call[];
+let reads: SharedReads<Result, Refusal, Caller>;
+beforeEach(() => {
+  now = 1000;
+  calls = [];
+  reads = open();
+});
+
+interface OpenOptions extends Partial<SharedReadsBounds> {
+  cacheBytesMax?: number;
+}
+
+function open({ cacheBytesMax = 1_000_000, ...bounds }: OpenOptions = {}) {
+  const nowMs = () => now;
+  const writes = new WriteLog();
+  return new SharedReads<Result, Refusal, Caller>({
+    nowMs,
+    isResult: (reply) => 'rest' in reply,
+    makeResult,
+    giveUp: ({ name }) => ({ refused: `${name} gave up` }),
+    writes,
+    answers: cacheBytesMax === 0 ? null : new MemoryAnswers({ bytesMax: cacheBytesMax, writes, nowMs }),
+    bounds,
+  });
+}
+
+function begin(): Call {
+  const call = new Call();
+  calls.push(call);
+  return call;
+}
+
+const ask = (scope = PARTNER, maxAgeMs: number | null = null, caller = new Caller('caller')) =>
+  reads.read(scope, maxAgeMs, caller, begin);
+
+function whole(text: string): Result {
+  return makeResult(Buffer.from(text));
+}
+
+function makeResult(bytes: Uint8Array): Result {
+  return { pieces: [bytes], rest: null, lastByte: null, tail: NOTHING };
+}
+
+function streamed(start: string, rest: EgressBody, lastByte: number | null = BRACE): Result {
+  return { pieces: [Buffer.from(start)], rest, lastByte, tail: NOTHING };
+}
+
+async function readReply({ reply }: SharedAnswer<Reply>): Promise<string> {
+  if ('refused' in reply) return reply.refused;
+  const start = Buffer.concat(reply.pieces).toString();
+  return reply.rest === null ? start : start + (await readText(reply.rest));
+}
+
+describe('reads in flight', () => {
+  test('that are the same become one call, whose answer all get', async () => {
+    const answers = [ask(), ask(), ask()];
+    expect(calls).toHaveLength(1);
+    const rest = new ScriptedBody('two', '}');
+    calls[0]?.answer(streamed('one ', rest));
+    const [first, second, third] = await Promise.all(answers);
+    const late = await ask();
+    const texts = [first, second, third, late].map((answer) => readReply(answer as SharedAnswer<Reply>));
+    rest.give(null);
+    expect(await Promise.all(texts)).toEqual(Array(4).fill('one two}'));
+    expect([first, second, third, late].map((answer) => answer?.source)).toEqual([
+      'own',
+      'joined',
+      'joined',
+      'joined',
+    ]);
+    expect(calls).toHaveLength(1);
+    expect(reads.heldBytes).toBe(0);
+  });
+
+  test('share a refusal and a whole result as well, and a fault of ours', async () => {
+    for (const reply of [{ refused: 'no such field' }, whole('all}')]) {
+      const answers = [ask(), ask()];
+      calls.at(-1)?.answer(reply);
+      for (const answer of await Promise.all(answers)) expect(answer.reply).toBe(reply);
+    }
+    const answers = [ask(), ask()];
+    calls.at(-1)?.fail(new Error('a bug'));
+    for (const answer of answers) await expect(answer).rejects.toThrow('a bug');
+    expect(calls).toHaveLength(3);
+  });
+
+  test('of another name have a call of their own, and so has one that comes after the answer', async () => {
+    const [one, other] = [ask(), ask({ ...PARTNER, name: 'of another key' })];
+    expect(calls).toHaveLength(2);
+    calls[0]?.answer(whole('one'));
+    calls[1]?.answer(whole('other'));
+    expect([await readReply(await one), await readReply(await other)]).toEqual(['one', 'other']);
+    void ask();
+    expect(calls).toHaveLength(3);
+  });
+
+  test('break off for all where the server breaks off', async () => {
+    const answers = [ask(), ask()];
+    const rest = new ScriptedBody('two');
+    calls[0]?.answer(streamed('one ', rest));
+    const texts = (await Promise.all(answers)).map(readReply);
+    rest.give(new EgressBreak('broken_off', 'the upstream died'));
+    for (const text of texts) await expect(text).rejects.toThrow('the upstream died');
+    void ask();
+    expect(calls).toHaveLength(2);
+  });
+
+  test('are not joined once they went out too long ago', async () => {
+    void ask();
+    now += 2000;
+    void ask();
+    expect(calls).toHaveLength(1);
+    now += 1;
+    void ask();
+    expect(calls).toHaveLength(2);
+    now += 2000;
+    calls[0]?.answer(whole('old'));
+    await turn();
+    void ask();
+    expect(calls).toHaveLength(2);
+  });
+
+  test('are not joined by who accepts no answer of their age', async () => {
+    void ask();
+    now += 1500;
+    void ask(PARTNER, 1500);
+    expect(calls).toHaveLength(1);
+    void ask(PARTNER, 1499);
+    expect(calls).toHaveLength(2);
+  });
+
+  test('are not joined after a write to their database: who wrote must see it', async () => {
+    void ask();
+    const writing = Promise.withResolvers<string>();
+    const written = reads.write('prod', 'sale.order.line', () => writing.promise);
+    void ask();
+    expect(calls).toHaveLength(2);
+    writing.resolve('done');
+    expect(await written).toBe('done');
+    void ask();
+    expect(calls).toHaveLength(3);
+    await expect(reads.write('prod', null, () => Promise.reject(new Error('failed')))).rejects.toThrow();
+    void ask();
+    expect(calls).toHaveLength(4);
+    await reads.write('test', 'res.partner', async () => {});
+    void ask();
+    expect(calls).toHaveLength(4);
+  });
+});
+
+describe('a member that leaves', () => {
+  test('gives up for itself; the call has the time of those who stay', async () => {
+    const [first, second] = [new Caller('first'), new Caller('second')];
+    const answers = [ask(PARTNER, null, first), ask(PARTNER, null, second)];
+    expect(calls[0]?.members).toEqual(['first', 'second']);
+    first.leave();
+    expect((await answers[0])?.reply).toEqual({ refused: 'first gave up' });
+    expect(calls[0]?.endedBy).toBeNull();
+    calls[0]?.answer(whole('all'));
+    expect((await answers[1])?.reply).toEqual(whole('all'));
+  });
+
+  test('as the last one ends the call, gets what it comes to, and lets nobody join', async () => {
+    const [first, second] = [new Caller('first'), new Caller('second')];
+    const answers = [ask(PARTNER, null, first), ask(PARTNER, null, second)];
+    second.leave();
+    first.leave();
+    expect(calls[0]?.endedBy).toBe('first');
+    void ask();
+    expect(calls).toHaveLength(2);
+    expect((await Promise.all(answers)).map(({ reply }) => reply)).toEqual([
+      { refused: 'ended by first' },
+      { refused: 'second gave up' },
+    ]);
+  });
+
+  test('may wait twice: each place gets its reply', async () => {
+    const caller = new Caller('caller');
+    const answers = [ask(PARTNER, null, caller), ask(PARTNER, null, caller)];
+    caller.leave();
+    expect((await Promise.all(answers)).map(({ reply }) => reply)).toEqual([
+      { refused: 'caller gave up' },
+      { refused: 'ended by caller' },
+    ]);
+  });
+
+  test('before it joined ends the call that was begun for it', async () => {
+    const gone = new Caller('gone');
+    gone.leave();
+    expect((await ask(PARTNER, null, gone)).reply).toEqual({ refused: 'ended by gone' });
+  });
+
+  test('while the answer comes ends it only where nobody else reads it', async () => {
+    const [first, second] = [new Caller('first'), new Caller('second')];
+    const answers = [ask(PARTNER, null, first), ask(PARTNER, null, second)];
+    const rest = new ScriptedBody('two ');
+    calls[0]?.answer(streamed('one ', rest));
+    const texts = (await Promise.all(answers)).map(readReply);
+    first.leave();
+    await expect(texts[0]).rejects.toThrow(EgressBreak);
+    expect(rest.isCancelled).toBe(false);
+    second.leave();
+    await expect(texts[1]).rejects.toThrow(EgressBreak);
+    expect(rest.isCancelled).toBe(true);
+    expect(reads.heldBytes).toBe(0);
+  });
+
+  test('at the moment of the answer leaves nothing open', async () => {
+    const caller = new Caller('caller');
+    const answer = ask(PARTNER, null, caller);
+    const rest = new ScriptedBody('two');
+    calls[0]?.answer(streamed('one ', rest));
+    caller.leave();
+    await expect(answer.then(readReply)).rejects.toThrow(EgressBreak);
+    expect(rest.isCancelled).toBe(true);
+  });
+});
+
+describe('kept answers', () => {
+  /** Asks, and lets the call come to this. */
+  async function askFor(reply: Reply, scope = PARTNER, maxAgeMs: number | null = 60_000): Promise<string> {
+    const asked = ask(scope, maxAgeMs);
+    calls.at(-1)?.answer(reply);
+    return readReply(await asked);
+  }
+
+  test('are given to who accepts their age, with the age, and to nobody else', async () => {
+    expect(await askFor(streamed('one ', new ScriptedBody('two', '}\n', null)))).toBe('one two}\n');
+    now += 5000;
+    const kept = await ask(PARTNER, 5000);
+    expect(kept).toMatchObject({ source: 'kept', ageMs: 5000, reply: { rest: null } });
+    expect(await readReply(kept)).toBe('one two}\n');
+    expect(calls).toHaveLength(1);
+    void ask(PARTNER, 4999);
+    expect(calls).toHaveLength(2);
+    now += 10_000;
+    void ask();
+    expect(calls).toHaveLength(3);
+    void ask({ ...PARTNER, name: 'of another company' }, 60_000);
+    expect(calls).toHaveLength(4);
+  });
+
+  test('count their age from when the call went out, for who joined it as well', async () => {
+    const first = ask();
+    now += 1500;
+    const joined = ask(PARTNER, 60_000);
+    calls[0]?.answer(whole('all'));
+    await Promise.all([first, joined]);
+    expect(await ask(PARTNER, 60_000)).toMatchObject({ source: 'kept', ageMs: 1500 });
+  });
+
+  test('are those of callers who accept kept ones', async () => {
+    await askFor(whole('all'), PARTNER, null);
+    void ask(PARTNER, 60_000);
+    expect(calls).toHaveLength(2);
+  });
+
+  test('are whole results only', async () => {
+    await askFor({ refused: 'access denied' });
+    await askFor(streamed('one ', new ScriptedBody('two', null)));
+    const dying = new ScriptedBody('two');
+    dying.give(new EgressBreak('broken_off', 'the upstream died'));
+    await expect(askFor(streamed('one ', dying))).rejects.toThrow('the upstream died');
+    const leaving = new Caller('leaving');
+    const left = ask(PARTNER, 60_000, leaving);
+    calls.at(-1)?.answer(streamed('one ', new ScriptedBody('}')));
+    const text = readReply(await left);
+    await turn();
+    leaving.leave();
+    await expect(text).rejects.toThrow(EgressBreak);
+    void ask(PARTNER, 60_000);
+    expect(calls).toHaveLength(5);
+    expect(reads.heldBytes).toBe(0);
+  });
+
+  test('are bounded, each and together', async () => {
+    reads = open({ answerBytesMax: 5000, cacheBytesMax: 20_000 });
+    const long = { ...PARTNER, name: 'long' };
+    await askFor(whole('x'.repeat(5001)), long);
+    await askFor(streamed('', new ScriptedBody('x'.repeat(5000), '}', null)), long);
+    await askFor(whole('again'), long);
+    expect(calls).toHaveLength(3);
+    const scopes = Array.from({ length: 10 }, (_, index) => ({ ...PARTNER, name: `read ${index}` }));
+    for (const scope of scopes) await askFor(whole('x'.repeat(4000)), scope);
+    for (const scope of scopes.reverse()) void ask(scope, 60_000);
+    // There is room for three answers and what their entries cost.
+    expect(calls).toHaveLength(3 + 10 + 7);
+  });
+
+  test('are not collected where too much is held already', async () => {
+    reads = open({ heldBytesMax: 0 });
+    await askFor(streamed('one ', new ScriptedBody('two}', null)));
+    await askFor(whole('all'));
+    expect(calls).toHaveLength(2);
+    expect(reads.heldBytes).toBe(0);
+  });
+
+  test('can be turned off', async () => {
+    reads = open({ cacheBytesMax: 0 });
+    await askFor(whole('all'));
+    await askFor(whole('all'));
+    expect(calls).toHaveLength(2);
+  });
+
+  test.each([
+    ['a write to their model', 'prod', 'res.partner', 2],
+    ['a call that may write to any model', 'prod', null, 2],
+    ['a write to another model', 'prod', 'sale.order', 1],
+    ['a write to another database', 'test', 'res.partner', 1],
+  ])('after %s: %s %s', async (_what, database, model, callsMade) => {
+    await askFor(whole('before'));
+    await reads.write(database, model, async () => {});
+    void ask(PARTNER, 60_000);
+    expect(calls).toHaveLength(callsMade);
+  });
+
+  test('go when a write begins, not when it ends', async () => {
+    await askFor(whole('before'));
+    void reads.write('prod', 'res.partner', () => new Promise(() => {}));
+    void ask(PARTNER, 60_000);
+    expect(calls).toHaveLength(2);
+  });
+
+  test('are not what was read while a write ran, nor before it', async () => {
+    const writing = Promise.withResolvers<void>();
+    const beforeIt = ask(PARTNER, 60_000);
+    const written = reads.write('prod', 'res.partner', () => writing.promise);
+    const duringIt = ask(PARTNER, 60_000);
+    const endsDuringIt = ask({ ...PARTNER, name: 'another read' }, 60_000);
+    calls[2]?.answer(whole('old'));
+    await endsDuringIt;
+    writing.resolve();
+    await written;
+    calls[0]?.answer(whole('old'));
+    calls[1]?.answer(streamed('old', new ScriptedBody('}', null)));
+    for (const answer of await Promise.all([beforeIt, duringIt])) await readReply(answer);
+    await askFor(whole('new'));
+    await askFor(whole('new'), { ...PARTNER, name: 'another read' });
+    expect(calls).toHaveLength(5);
+    expect(await readReply(await ask(PARTNER, 60_000))).toBe('new');
+  });
+});

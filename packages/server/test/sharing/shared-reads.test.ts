@@ -1,0 +1,532 @@
+/** Reads that need no call of their own, seen from outside: how many calls reach Odoo, and what each caller gets. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Policy } from '@erp-proxy/contract';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  answerTrue,
+  makeCall,
+  printResult,
+  type Script,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+
+let upstream: ScriptedUpstream;
+let proxy: ErpProxy;
+let now = 1000;
+afterEach(async () => {
+  await proxy.close();
+  await upstream.close();
+});
+
+async function start(script: Script, settings: Record<string, string> = {}) {
+  upstream = await startUpstream(script);
+  proxy = await startProxy({ allow: [upstream.url], settings });
+}
+
+const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
+const asked = (count: number) =>
+  expect.poll(() => upstream.requests.length, { timeout: 5000, interval: 5 }).toBe(count);
+const states = () => proxy.app.gate.states()[0];
+
+async function makeKey(changes: Partial<Policy> | null): Promise<Record<string, string>> {
+  const policy = changes === null ? null : { origins: ['*'], models: { 'res.partner': ['*'] }, ...changes };
+  return { 'x-proxy-api': (await proxy.app.keys.create({ name: 'app', policy })).key };
+}
+
+/** The server and credentials of `read`, reached by a trust of its own. */
+const addInstance = (changes = {}) =>
+  proxy.app.instances.add({
+    name: 'prod',
+    url: upstream.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: 'upstream-key-0123456789',
+    allow_private: true,
+    ...changes,
+  });
+
+/** For an instance the proxy asks beside the calls when its key expires. */
+const countReads = () => upstream.requests.filter(({ body }) => body.includes('res.partner')).length;
+
+/** Answers when told to; the requests that came before are answered in order. */
+function holdAnswers() {
+  const held: Socket[] = [];
+  return {
+    script: ((socket) => void held.push(socket)) satisfies Script,
+    answer(result: string) {
+      for (const socket of held.splice(0)) answerLikeOdoo(socket, printResult(result));
+    },
+  };
+}
+
+/** The first call of all is answered: until Odoo has accepted credentials once, calls with them wait for each other. */
+function firstThen(script: Script): Script {
+  return (socket, request, index) =>
+    index === 0 ? answerTrue(socket, request, index) : script(socket, request, index);
+}
+
+/** A caller on a connection of its own that can leave. */
+function startCaller(body: object) {
+  const request = httpRequest(`${proxy.url}/api/erp/execute`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'x-proxy-api': proxy.key, 'content-type': 'application/json' },
+  });
+  request.on('error', () => {});
+  request.end(JSON.stringify(body));
+  return request;
+}
+
+describe('identical reads in flight', () => {
+  test('become one call, and each gets the result under its own id', async () => {
+    const worker = holdAnswers();
+    await start(worker.script);
+    const calls = Array.from({ length: 20 }, (_, id) => proxy.call(read({ id })));
+    await asked(1);
+    await sleep(100);
+    worker.answer('[1, 2]');
+    const answers = await Promise.all(calls);
+    expect(answers.map(({ json }) => [json.id, json.result])).toEqual(
+      Array.from({ length: 20 }, (_, id) => [id, [1, 2]]),
+    );
+    expect(upstream.requests).toHaveLength(1);
+    expect(answers.every(({ headers }) => headers['age'] === undefined)).toBe(true);
+    const metrics = (await send(`${proxy.url}/metrics`)).body.toString();
+    expect(metrics).toContain('erp_proxy_shared_reads_total{source="flight"} 19');
+  });
+
+  test('are not shared where the caller says no-cache', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script));
+    await proxy.call(read());
+    const calls = [1, 2, 3].map((id) => proxy.call(read({ id }), { 'cache-control': 'no-cache' }));
+    await asked(4);
+    worker.answer('true');
+    await Promise.all(calls);
+  });
+
+  test('are not shared with an idempotency key, in a batch, or where they write', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script));
+    await proxy.call(read());
+    const write = read({ action: 'write', params: [[1], {}] });
+    const calls = [
+      proxy.call(read()),
+      proxy.call(read(), { 'idempotency-key': 'one' }),
+      proxy.call([read(), read()]),
+      proxy.call(write),
+      proxy.call(write),
+    ];
+    await asked(7);
+    worker.answer('true');
+    await Promise.all(calls);
+  });
+
+  test('are not shared across credentials, databases or instances', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script));
+    const instance = { url: upstream.url, db: 'prod', user_id: 2, api_key: 'upstream-key-0123456789' };
+    await proxy.call(read());
+    const calls = [
+      {},
+      { user_id: 3 },
+      { api_key: 'upstream-key-9876543210' },
+      { db: 'test' },
+      { url: `${upstream.url}/odoo` },
+    ].map((changes) => proxy.call(read({ erp_instance: { ...instance, ...changes } })));
+    await asked(6);
+    worker.answer('true');
+    await Promise.all(calls);
+  });
+
+  test('are not shared by a stored instance and a call that brings the same credentials', async () => {
+    const worker = holdAnswers();
+    await start(worker.script, { 'vault.masterKey': randomBytes(32).toString('base64') });
+    await addInstance();
+    const calls = [{}, { erp_instance: { name: 'prod' } }].map((changes) => proxy.call(read(changes)));
+    await expect.poll(countReads).toBe(2);
+    worker.answer('true');
+    await Promise.all(calls);
+  });
+
+  test('are shared by keys of one policy outcome, and not by those whose policies set other companies', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script));
+    await proxy.call(read());
+    const keys = await Promise.all([
+      makeKey({ companies: [1] }),
+      makeKey({ companies: [2] }),
+      makeKey({ companies: [2], read_only: true }),
+      makeKey({ companies: [1], limit_max: 5 }),
+    ]);
+    const calls = keys.map((headers) => proxy.call(read(), headers));
+    await asked(4);
+    await sleep(100);
+    expect(upstream.requests).toHaveLength(4);
+    worker.answer('true');
+    for (const { json } of await Promise.all(calls)) expect(json.result).toBe(true);
+    const companies = upstream.requests
+      .slice(1)
+      .map(({ body }) => /company_ids": ?(\S+?\])/.exec(String(body))?.[1]);
+    expect(companies.sort()).toEqual(['[1]', '[1]', '[2]']);
+  });
+
+  test('whoever may not make the call does not get the answer of one who may', async () => {
+    const worker = holdAnswers();
+    await start(worker.script);
+    const call = proxy.call(read());
+    await asked(1);
+    const refused = await proxy.call(read(), await makeKey({ models: { 'sale.order': ['*'] } }));
+    expect(refused.json.error.code).toBe(-32010);
+    worker.answer('true');
+    expect((await call).json.result).toBe(true);
+  });
+
+  test('a write between them parts them', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script));
+    await proxy.call(read());
+    const before = proxy.call(read());
+    await asked(2);
+    const write = proxy.call(read({ action: 'write', params: [[1], {}] }));
+    await asked(3);
+    const after = proxy.call(read());
+    await asked(4);
+    worker.answer('true');
+    await Promise.all([before, write, after]);
+  });
+
+  test('large results arrive byte for byte', async () => {
+    const big = JSON.stringify(Array.from({ length: 600_000 }, (_, n) => n));
+    await start(async (socket) => {
+      const body = Buffer.from(printResult(big));
+      socket.write(
+        `HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\nContent-Type: application/json\r\n\r\n`,
+      );
+      for (let at = 0; at < body.length; at += 100_000)
+        if (!socket.write(body.subarray(at, at + 100_000))) await once(socket, 'drain');
+      socket.end();
+    });
+    const calls = await Promise.all([2, 3, 4].map((id) => proxy.post(read({ id }))));
+    for (const [index, { body }] of calls.entries())
+      expect(body.toString()).toBe(`{"jsonrpc":"2.0","id":${index + 2},"result":${big}}`);
+    expect(upstream.requests).toHaveLength(1);
+    await expect.poll(() => states()?.running).toBe(0);
+  });
+});
+
+describe('each member', () => {
+  test('has a time of its own: one with a short time gives up alone', async () => {
+    const worker = holdAnswers();
+    await start(worker.script);
+    const impatient = proxy.call(read({ id: 1 }), { 'x-request-timeout': '1' });
+    await asked(1);
+    const patient = proxy.call(read({ id: 2 }));
+    expect((await impatient).json.error).toMatchObject({ code: -32003, data: { retryable: true } });
+    expect(upstream.sockets.size).toBe(1);
+    worker.answer('[7]');
+    expect((await patient).json.result).toEqual([7]);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('ends nothing for the others; the last one ends the call', async () => {
+    await start(() => {});
+    const one = proxy.call(read({ id: 1 }), { 'x-request-timeout': '1' });
+    const two = proxy.call(read({ id: 2 }), { 'x-request-timeout': '2' });
+    expect((await one).json.error.code).toBe(-32003);
+    expect(upstream.sockets.size).toBe(1);
+    expect(states()?.running).toBe(1);
+    expect((await two).json.error).toMatchObject({ code: -32003, data: { outcome: 'unknown' } });
+    await expect.poll(() => upstream.sockets.size).toBe(0);
+    await expect.poll(() => states()?.running).toBe(0);
+  });
+
+  test('the time of the instance is each one’s from its own start', async () => {
+    await start(() => {}, { 'vault.masterKey': randomBytes(32).toString('base64') });
+    await addInstance({ timeout_ms: 1000 });
+    const named = read({ erp_instance: { name: 'prod' } });
+    const startedMs = performance.now();
+    const first = proxy.call(named);
+    await expect.poll(countReads).toBe(1);
+    await sleep(400);
+    const second = proxy.call(named).then((answer) => ({ ...answer, tookMs: performance.now() - startedMs }));
+    expect((await first).json.error.code).toBe(-32003);
+    expect(performance.now() - startedMs).toBeLessThan(1300);
+    const { json, tookMs } = await second;
+    expect(json.error.code).toBe(-32003);
+    expect(tookMs).toBeGreaterThan(1350);
+    expect(countReads()).toBe(1);
+  });
+
+  test('that leaves first does not give the turn back, and the others get everything', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script), { 'upstream.concurrency': '1' });
+    await proxy.call(read());
+    const first = startCaller(read());
+    await asked(2);
+    const second = proxy.call(read({ id: 2 }));
+    const other = proxy.call(read({ id: 3, params: [[9]] }));
+    await expect.poll(() => states()?.waiting).toBe(1);
+    first.destroy();
+    await expect.poll(() => proxy.log.some(({ outcome }) => outcome === 'caller_left')).toBe(true);
+    expect(states()).toMatchObject({ running: 1, waiting: 1 });
+    expect(upstream.requests).toHaveLength(2);
+    worker.answer('"all of it"');
+    expect((await second).json.result).toBe('all of it');
+    await asked(3);
+    worker.answer('true');
+    expect((await other).json.result).toBe(true);
+    await expect.poll(() => states()?.running).toBe(0);
+  });
+
+  test('with more time keeps a call in the queue that the first one gives up', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script), { 'upstream.concurrency': '1' });
+    await proxy.call(read());
+    const running = proxy.call(read({ params: [[9]] }));
+    await asked(2);
+    const short = proxy.call(read({ id: 1 }), { 'x-request-timeout': '1' });
+    const long = proxy.call(read({ id: 2 }), { 'x-request-timeout': '20' });
+    expect((await short).json.error.code).toBe(-32003);
+    worker.answer('true');
+    await running;
+    await asked(3);
+    worker.answer('"late"');
+    expect((await long).json.result).toBe('late');
+  });
+
+  test('does not wait in the line of another key', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script), { 'upstream.concurrency': '1' });
+    await proxy.call(read());
+    const [greedy, modest] = [await makeKey(null), await makeKey(null)];
+    const ask = (number: number, headers: Record<string, string>) =>
+      proxy.call(read({ params: [[number]] }), headers);
+    const calls = [10, 11, 12, 13].map((number) => ask(number, greedy));
+    await expect.poll(() => states()?.waiting).toBe(3);
+    calls.push(ask(13, modest));
+    await expect.poll(() => states()?.waiting).toBe(4);
+    for (const sent of [2, 3, 4, 5, 6]) {
+      await asked(sent);
+      worker.answer('true');
+    }
+    for (const { json } of await Promise.all(calls)) expect(json.result).toBe(true);
+    expect(upstream.requests.findIndex(({ body }) => body.includes('[13]'))).toBeLessThanOrEqual(3);
+  });
+
+  test('that reads slowly holds the others up for no longer than their patience', async () => {
+    const chunk = Buffer.alloc(64 * 1024, 0x31);
+    const pieces = 200;
+    await start(async (socket) => {
+      const [head, tail] = [Buffer.from('{"jsonrpc": "2.0", "id": 1, "result": "'), Buffer.from('"}')];
+      const length = head.length + pieces * chunk.length + tail.length;
+      socket.on('error', () => {});
+      socket.write(`HTTP/1.0 200 OK\r\nContent-Length: ${length}\r\nContent-Type: application/json\r\n\r\n`);
+      await sleep(200);
+      socket.write(head);
+      for (let index = 0; index < pieces && !socket.destroyed; index++)
+        if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+      socket.end(tail);
+    });
+    const slow = startCaller(read({ id: 1 }));
+    slow.on('response', (response) => {
+      response.on('error', () => {});
+      response.pause();
+    });
+    await asked(1);
+    const startedMs = performance.now();
+    const fast = await proxy.call(read({ id: 2 }));
+    expect(fast.json.result).toHaveLength(pieces * chunk.length);
+    expect(performance.now() - startedMs).toBeLessThan(5000);
+    expect(upstream.requests).toHaveLength(1);
+    await expect.poll(() => states()?.running).toBe(0);
+    slow.destroy();
+  });
+
+  test('is broken off where the upstream breaks off', async () => {
+    await start(async (socket) => {
+      socket.write('HTTP/1.0 200 OK\r\nContent-Length: 900000\r\nContent-Type: application/json\r\n\r\n');
+      socket.write(`{"jsonrpc": "2.0", "id": 1, "result": "${'x'.repeat(300_000)}`);
+      await sleep(200);
+      socket.destroy();
+    });
+    const calls = await Promise.allSettled([1, 2, 3].map((id) => proxy.post(read({ id }))));
+    expect(calls.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(upstream.requests).toHaveLength(1);
+    await expect.poll(() => states()?.running).toBe(0);
+  });
+
+  test('gets Odoo’s fault, or the proxy’s error, under its own id', async () => {
+    const error =
+      '{"code": 200, "message": "Odoo Server Error", "data": {"name": "odoo.exceptions.UserError", "message": "No", "arguments": ["No"]}}';
+    await start(async (socket) => {
+      await sleep(100);
+      answerLikeOdoo(socket, `{"jsonrpc": "2.0", "id": 1, "error": ${error}}`);
+    });
+    const answers = await Promise.all([1, 2].map((id) => proxy.call(read({ id }))));
+    expect(answers.map(({ json }) => [json.id, json.error.data.name])).toEqual([
+      [1, 'odoo.exceptions.UserError'],
+      [2, 'odoo.exceptions.UserError'],
+    ]);
+    expect(upstream.requests).toHaveLength(1);
+    await expect.poll(() => states()?.running).toBe(0);
+  });
+});
+
+describe('kept answers', () => {
+  const count: Script = (socket, _request, index) => answerLikeOdoo(socket, printResult(String(index)));
+  const MINUTE = { 'cache-control': 'max-age=60' };
+
+  async function startCounting(settings: Record<string, string> = {}) {
+    now = 1000;
+    upstream = await startUpstream(count);
+    proxy = await startProxy({ allow: [upstream.url], settings, nowMs: () => now });
+  }
+
+  const ask = async (headers: Record<string, string> = MINUTE, changes = {}) =>
+    (await proxy.call(read(changes), headers)).json.result;
+
+  test('are given for as long as the caller accepts, with their age', async () => {
+    await startCounting();
+    expect(await ask()).toBe(0);
+    now += 12_900;
+    const kept = await proxy.call(read({ id: 'mine' }), MINUTE);
+    expect([kept.json.id, kept.json.result, kept.headers['age']]).toEqual(['mine', 0, '12']);
+    expect(await ask({ 'cache-control': 'max-age=12' })).toBe(1);
+    now += 60_001;
+    const fresh = await proxy.call(read(), MINUTE);
+    expect([fresh.json.result, fresh.headers['age']]).toEqual([2, undefined]);
+    const metrics = (await send(`${proxy.url}/metrics`)).body.toString();
+    expect(metrics).toContain('erp_proxy_shared_reads_total{source="cache"} 1');
+  });
+
+  test('are asked for: not without the header, nor with no-cache, nor in a batch', async () => {
+    await startCounting();
+    expect(await ask()).toBe(0);
+    expect(await ask({})).toBe(1);
+    expect(await ask({ 'cache-control': 'no-cache, max-age=60' })).toBe(2);
+    const batch = await proxy.call([read()], MINUTE);
+    expect([batch.json[0].result, batch.headers['age']]).toEqual([3, undefined]);
+    expect(await ask()).toBe(0);
+  });
+
+  test('are for keys without a policy, and those whose policy has cache: true', async () => {
+    await startCounting();
+    expect(await ask()).toBe(0);
+    const [without, refused, allowed] = await Promise.all([
+      makeKey({}),
+      makeKey({ cache: false }),
+      makeKey({ cache: true }),
+    ]);
+    expect(await ask({ ...without, ...MINUTE })).toBe(1);
+    expect(await ask({ ...refused, ...MINUTE })).toBe(2);
+    expect(await ask({ ...allowed, ...MINUTE })).toBe(0);
+  });
+
+  test('go with a write: to their model, or one that may concern any', async () => {
+    await startCounting();
+    const values = [];
+    values.push(await ask(), await ask());
+    await proxy.call(read({ action: 'write', params: [[1], {}] }));
+    values.push(await ask(), await ask());
+    await proxy.call(read({ action: 'write', model_id: 'sale.order', params: [[1], {}] }));
+    values.push(await ask());
+    await proxy.call(read({ action: 'action_confirm', model_id: 'sale.order', params: [[1]] }));
+    values.push(await ask());
+    await proxy.call([read({ action: 'unlink', params: [[1]] })]);
+    values.push(await ask());
+    expect(values).toEqual([0, 0, 2, 2, 2, 5, 7]);
+  });
+
+  test('go with a write by a stored instance, or by a route of /json/2, as well', async () => {
+    await startCounting({ 'vault.masterKey': randomBytes(32).toString('base64') });
+    await addInstance();
+    const values = [await ask(), await ask()];
+    await ask({}, { action: 'write', params: [[1], {}], erp_instance: { name: 'prod' } });
+    values.push(await ask());
+    await send(`${proxy.url}/v2/odoo/execute`, {
+      method: 'POST',
+      headers: { 'x-api-key': proxy.key, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        id: '1',
+        model_id: 'res.partner',
+        method: 'write',
+        kwargs: { ids: [1], vals: {} },
+        odoo_instance: { url: upstream.url, db: 'prod', api_key: 'upstream-key-0123456789' },
+      }),
+    });
+    values.push(await ask());
+    const writes = upstream.requests.flatMap(({ body, head }, index) =>
+      /"write"|\/write HTTP/.test(`${head}${body}`) ? [index] : [],
+    );
+    const [first, again, ...after] = values;
+    expect(again).toBe(first);
+    expect(after).toEqual(writes.map((index) => index + 1));
+  });
+
+  test('are not for a key that was revoked since', async () => {
+    await startCounting();
+    const key = await makeKey({ cache: true });
+    expect([await ask(), await ask({ ...key, ...MINUTE })]).toEqual([0, 0]);
+    const id = /^ep_([^_]+)_/.exec(String(key['x-proxy-api']))?.[1] ?? '';
+    await proxy.app.keys.revoke(id);
+    expect((await proxy.call(read(), { ...key, ...MINUTE })).json.error.code).toBe(-32000);
+  });
+
+  test('a limit or companies that a policy sets make another read of it', async () => {
+    await startCounting();
+    const keys = await Promise.all([
+      makeKey({ cache: true, limit_max: 1 }),
+      makeKey({ cache: true, companies: [1] }),
+      makeKey({ cache: true, companies: [2] }),
+    ]);
+    const values = [await ask()];
+    for (const key of [...keys, ...keys]) values.push(await ask({ ...key, ...MINUTE }));
+    expect(values).toEqual([0, 1, 2, 3, 1, 2, 3]);
+  });
+
+  test.each([
+    ['max-age=1000000000', [0, 0]],
+    ['max-age="5"', [0, 0]],
+    ['max-age=-1', [0, 1]],
+    ['max-age=1e9', [0, 1]],
+    [`${'x,'.repeat(5000)}max-age=60`, [0, 0]],
+    [
+      ['max-age=60', 'max-age=30'],
+      [0, 0],
+    ],
+    [
+      ['max-age=60', 'no-cache'],
+      [0, 1],
+    ],
+  ])('%# are asked for by what a caller may write as cache-control', async (value, expected) => {
+    await startCounting();
+    // Node sends a list as a header for each.
+    const headers = { 'cache-control': value } as Record<string, string>;
+    expect([await ask(headers), await ask(headers)]).toEqual(expected);
+  });
+
+  test('are none where cache.bytesMax is 0', async () => {
+    await startCounting({ 'cache.bytesMax': '0' });
+    expect([await ask(), await ask()]).toEqual([0, 1]);
+  });
+});
+
+test('a web page may send cache-control, and read age', async () => {
+  await start(answerTrue);
+  const origin = 'https://shop.example';
+  const preflight = await send(`${proxy.url}/api/erp/execute`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'POST' },
+  });
+  expect(preflight.headers['access-control-allow-headers']).toMatch(/\bcache-control\b/);
+  const answer = await proxy.call(read(), { origin });
+  expect(answer.headers['access-control-expose-headers']).toMatch(/\bage\b/);
+});
