@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-/** What measures the memory of a process runs when nothing else does. */
-const MEASURED = '**/memory.test.ts';
+/** What measures the memory of a process, or runs several processes that must answer each other soon: nothing else runs beside it. */
+const ALONE = ['**/memory.test.ts', '**/process/{replicas*,workers}.test.ts', '**/test/{replicas/*,idempotency/redis}.test.ts'];
 
 export default defineConfig({
   test: {
@@ -11,16 +11,16 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'promises',
+          name: 'side by side',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: [MEASURED],
+          exclude: ALONE,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },
       {
         extends: true,
-        test: { name: 'memory', include: [MEASURED], maxWorkers: 1, sequence: { groupOrder: 2 } },
+        test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -290,7 +290,7 @@ function isJson(headers: EgressAnswer['headers']): boolean {
 function replyFault(fault: Fault, call: UpstreamCall): Reply {
   if (fault.data.name === 'werkzeug.exceptions.RequestEntityTooLarge') return denyTooLarge(fault.data.name);
   if (fault.data.name === 'werkzeug.exceptions.TooManyRequests')
-    return denyOverloaded(call, fault.data.name, undefined);
+    return denyOverloaded(describeFate(call, 'not_sent', fault.data.name), undefined);
   return { kind: 'fault', fault };
 }
 

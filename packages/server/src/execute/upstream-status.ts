@@ -12,12 +12,7 @@ export function denyTooLarge(detail: string): Denial {
 }
 
 /** A server, or the proxy in front of it, that has no room. */
-export function denyOverloaded(
-  { isReadOnly }: { isReadOnly: boolean },
-  detail: string,
-  retryAfter: EgressAnswer['headers'][string],
-): Denial {
-  const fate: UpstreamFate = { outcome: 'not_sent', isReadOnly, detail };
+export function denyOverloaded(fate: UpstreamFate, retryAfter: EgressAnswer['headers'][string]): Denial {
   const isGiven = typeof retryAfter === 'string' && RETRY_AFTER.test(retryAfter);
   return new Denial('overloaded', `The server is overloaded. ${adviseFate(fate)}`, {
     ...fate,
@@ -46,8 +41,10 @@ export function denyStatus(
     case 413:
       return denyTooLarge(detail);
     case 429:
+      return denyOverloaded(refused, headers['retry-after']);
     case 503:
-      return denyOverloaded({ isReadOnly }, detail, headers['retry-after']);
+      // Some proxies (Envoy) say so too of a connection that broke after the request was sent.
+      return denyOverloaded(unknown, headers['retry-after']);
     case 502:
       return new Denial(
         'upstream_unreachable',

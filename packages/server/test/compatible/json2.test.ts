@@ -280,7 +280,7 @@ describe('a status of what stands in front of Odoo says of a call what it says o
     ['502 Bad Gateway', 'unknown', false],
     ['504 Gateway Time-out', 'unknown', false],
     ['500 Oops', 'unknown', false],
-    ['503 Unavailable', 'not_sent', true],
+    ['503 Unavailable', 'unknown', false],
     ['429 Slow Down', 'not_sent', true],
     ['403 Forbidden', 'not_sent', false],
   ])('a write under an idempotency key, ended with %s: %s', async (line, outcome, retryable) => {

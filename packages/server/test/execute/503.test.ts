@@ -34,39 +34,42 @@ it('overloaded: the store does not answer, and the key is not known yet', async 
 
 const overloaded = { status: 503, code: -32013, type: 'overloaded', id: 1 } as const;
 
-describe.each(['429 Too Many Requests', '503 Service Unavailable'])(
-  'overloaded: %s of the server',
-  (status) => {
-    const answerWith = (header: string) =>
-      startPair(
-        (socket) => {
-          socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
-        },
-        { settings: { 'upstream.retries': '0' } },
-      );
+const NOT_RUN = { retryable: true, outcome: 'not_sent', says: /server is overloaded.*not run/ };
+/** Some proxies (Envoy) say 503 too of a connection that broke after the request was sent. */
+const MAY_HAVE_RUN = { retryable: false, outcome: 'unknown', says: /server is overloaded.*may have run/ };
+const MAY_BE_READ_AGAIN = { retryable: true, outcome: 'unknown', says: /server is overloaded.*sent again/ };
 
-    it.each([
-      ['Retry-After: 7\r\n', '7'],
-      ['Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n', 'Sun, 06 Nov 2033 08:49:37 GMT'],
-      ['Retry-After: whenever\r\n', '1'],
-      ['Retry-After: -5\r\n', '1'],
-      ['', '1'],
-    ])('with %j says retry-after %s', async (header, expected) => {
-      pair = await answerWith(header);
-      for (const action of ['read', 'write']) {
-        const answer = await pair.proxy.post(makeCall(pair.upstream.url, { action }));
-        expectError(answer, {
-          ...overloaded,
-          retryable: true,
-          outcome: 'not_sent',
-          says: /server is overloaded.*not run/,
-        });
-        expect(answer.headers['retry-after']).toBe(expected);
-      }
-      expect(pair.upstream.requests).toHaveLength(2);
-    });
-  },
-);
+describe.each([
+  { status: '429 Too Many Requests', read: NOT_RUN, write: NOT_RUN },
+  { status: '503 Service Unavailable', read: MAY_BE_READ_AGAIN, write: MAY_HAVE_RUN },
+])('overloaded: $status of the server', ({ status, ...expectations }) => {
+  const answerWith = (header: string) =>
+    startPair(
+      (socket) => {
+        socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
+      },
+      { settings: { 'upstream.retries': '0' } },
+    );
+
+  it.each([
+    ['Retry-After: 7\r\n', '7'],
+    ['Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n', 'Sun, 06 Nov 2033 08:49:37 GMT'],
+    ['Retry-After: whenever\r\n', '1'],
+    ['Retry-After: -5\r\n', '1'],
+    ['', '1'],
+  ])('with %j says retry-after %s', async (header, expected) => {
+    pair = await answerWith(header);
+    for (const action of ['read', 'write'] as const) {
+      const answer = await pair.proxy.post(makeCall(pair.upstream.url, { action }));
+      expectError(answer, {
+        ...overloaded,
+        ...expectations[action],
+      });
+      expect(answer.headers['retry-after']).toBe(expected);
+    }
+    expect(pair.upstream.requests).toHaveLength(2);
+  });
+});
 
 it('overloaded: as Odoo says it in its envelope', async () => {
   const data = {

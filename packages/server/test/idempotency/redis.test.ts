@@ -61,7 +61,9 @@ describe.skipIf(!HAS_SERVER)('on a Redis of its own', () => {
   };
 
   test('the same call under the same key gets the first answer again, and Redis cannot read it', async () => {
-    const first = await send('order 17');
+    let first = await send('order 17');
+    // On a busy machine the Redis that has just started may be slow once; what is refused then is not run.
+    while (first.status === 503) first = await send('order 17');
     const again = await send('order 17');
     expect(again).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' } });
     expect(Buffer.compare(again.body, first.body)).toBe(0);

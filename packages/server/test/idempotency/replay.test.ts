@@ -76,7 +76,7 @@ describe('the same call under the same key', () => {
 
   test('is run again where nothing has happened', async () => {
     const { send, upstream } = await start((socket, request, index) =>
-      index === 0 ? answerLikeOdoo(socket, '', '503 Service Unavailable') : count(socket, request, index),
+      index === 0 ? answerLikeOdoo(socket, '', '429 Too Many Requests') : count(socket, request, index),
     );
     expect((await send('a')).json.error).toMatchObject({ code: -32013, data: { outcome: 'not_sent' } });
     expect((await send('a')).json.result).toBe(2);

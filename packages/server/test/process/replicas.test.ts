@@ -213,7 +213,10 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
       expect
         .poll(() => Promise.all(replicas.map(readUpstream)), PATIENT)
         .toEqual(Array(COUNT).fill(expect.objectContaining(state)));
-    const callEach = () => replicas.map((replica) => call(replica, key, makeCall(upstream.url)));
+    let id = 0;
+    // Reads that are the same would be one call.
+    const callEach = () =>
+      replicas.map((replica) => call(replica, key, makeCall(upstream.url, { params: [[++id]] })));
     const calls = callEach();
     // Each counts the others with its next beat.
     await expectEach({ running: 1, limit: 10 });
