@@ -34,10 +34,18 @@ it('overloaded: the store does not answer, and the key is not known yet', async 
 
 const overloaded = { status: 503, code: -32013, type: 'overloaded', id: 1 } as const;
 
-const NOT_RUN = { retryable: true, outcome: 'not_sent', says: /server is overloaded.*not run/ };
+const NOT_RUN = { retryable: true, outcome: 'not_sent', says: /server is overloaded.*not run/ } as const;
 /** Some proxies (Envoy) say 503 too of a connection that broke after the request was sent. */
-const MAY_HAVE_RUN = { retryable: false, outcome: 'unknown', says: /server is overloaded.*may have run/ };
-const MAY_BE_READ_AGAIN = { retryable: true, outcome: 'unknown', says: /server is overloaded.*sent again/ };
+const MAY_HAVE_RUN = {
+  retryable: false,
+  outcome: 'unknown',
+  says: /server is overloaded.*may have run/,
+} as const;
+const MAY_BE_READ_AGAIN = {
+  retryable: true,
+  outcome: 'unknown',
+  says: /server is overloaded.*sent again/,
+} as const;
 
 describe.each([
   { status: '429 Too Many Requests', read: NOT_RUN, write: NOT_RUN },
