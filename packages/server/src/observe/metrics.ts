@@ -124,6 +124,7 @@ export function createMetrics(
       proxySeconds.observe(labels, (record.totalMs - (record.upstreamMs ?? 0)) / 1000);
     },
     requestRefused: (record) => refusals.inc({ outcome: record.outcome }),
+    requestsShed: (count) => refusals.inc({ outcome: 'overloaded' }, count),
     faultSeen: () => faults.inc(),
   };
 }

@@ -85,4 +85,3 @@ it('is neither filled nor held up by an answer in chunks of one byte', {
 function readPeakMib(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
 }
-
