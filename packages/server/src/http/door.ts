@@ -43,10 +43,10 @@ const SHRINK = 0.9;
 const GROW = 1.05;
 /** The longest wait at the door, and the longest time for which there may be always one waiting. */
 const BURST_MS = 2000;
-/** The longest wait once that is over, … */
+/** Once that is over, no more may wait than were let in in so long a time … */
+const STANDING_MS = 250;
+/** … and the longest wait is this. */
 const STANDING_WAIT_MS = 500;
-/** … and how long the first of those waiting may have waited for others to join them. */
-const JOINED_MS_MAX = 250;
 /** Callers heard again for each request that is let in. To hear and refuse one costs about a tenth of a call. */
 const HEARD_PER_ENTRY = 1;
 /** The longest time for which a caller is not heard, although its refusal takes more then than it should. */
@@ -66,6 +66,10 @@ export class Door {
   #waitingSinceMs = 0;
   /** In the order of their refusal. */
   readonly #unheard: { hear: Hear; sinceMs: number }[] = [];
+  /** Let in from among those waiting: since `#countedMs`, and in the {@link STANDING_MS} before. */
+  #entered = 0;
+  #enteredLately = 0;
+  #countedMs = 0;
   #refusedMs = Number.NEGATIVE_INFINITY;
   #refusedThisTurn = 0;
 
@@ -105,6 +109,7 @@ export class Door {
     this.#turnSinceMs = nowMs;
     this.#giveUp(nowMs);
     this.#letIn();
+    this.#count(nowMs);
     this.#hear(nowMs);
     this.#tellRefused();
   }
@@ -115,8 +120,7 @@ export class Door {
   }
 
   #isSurplus(nowMs: number): boolean {
-    const [first] = this.#waiting;
-    return first !== undefined && this.#isStanding(nowMs) && nowMs - first.sinceMs > JOINED_MS_MAX;
+    return this.#waiting.length >= this.#enteredLately && this.#isStanding(nowMs);
   }
 
   /** Whether there is no end of the waiting, or was none a moment ago. */
@@ -141,8 +145,17 @@ export class Door {
   #letIn(): void {
     while (this.#waiting.length > 0 && this.#entries.take()) {
       const { visitor } = this.#waiting.shift()!;
-      if (!visitor.hasLeft) visitor.letIn();
+      if (visitor.hasLeft) continue;
+      this.#entered++;
+      visitor.letIn();
     }
+  }
+
+  #count(nowMs: number): void {
+    if (nowMs - this.#countedMs < STANDING_MS) return;
+    this.#countedMs = nowMs;
+    this.#enteredLately = this.#entered;
+    this.#entered = 0;
   }
 
   #hear(nowMs: number): void {
