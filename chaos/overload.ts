@@ -68,6 +68,9 @@ export async function measureOverload(parent: string, isQuick: boolean): Promise
       recoverySeconds === null ? 'never' : String(recoverySeconds),
     ]),
     notes: [
+      measured.every(({ isApart }) => isApart)
+        ? 'The loads had one core to themselves; the proxy and the Odoo shared another one, so that they had no less in the overload than in the run that looks for the best.'
+        : 'There was no `taskset`, or no second core: the loads took from the proxy and the Odoo what they needed, which is more in the overload.',
       `Best: ${BOTTLENECKS.map(({ connections, name }) => `${connections} connections with one call after the other (${name})`).join(', ')}. Overload: calls at a fixed rate, each with \`x-request-timeout: 1\`, from callers that wait for ${PATIENCE_MS / 1000} s at most; where the load's 8,000 connections are all busy a call is not sent. Answered/s leaves out the first second. After it ${CALM * 100} % of the best is offered at once; recovered is the first second in which 95 % of that is answered.`,
     ],
     findings: measured.flatMap(({ name, share, recoverySeconds }) => [

@@ -61,16 +61,16 @@ describe('at five times what can be served', () => {
     expect(countSince(process.answered, 1000) / 11 / CALLS_PER_SECOND_MAX).toBeGreaterThan(0.8);
   });
 
-  it('who is let in is served soon, and who is not is refused at once, after the first seconds', () => {
+  it('who comes is served soon or refused at once, after the first seconds', () => {
     const isLater = ({ cameMs }: Fate) => cameMs > 5000;
-    expect(findLongestMs(process.answered.filter(isLater), 'cameMs')).toBeLessThan(600);
-    expect(findLongestMs(process.refused.filter(isLater), 'cameMs')).toBeLessThan(600);
+    expect(findLongestMs(process.answered.filter(isLater), 'cameMs')).toBeLessThan(100);
+    expect(findLongestMs(process.refused.filter(isLater), 'cameMs')).toBeLessThan(1);
     expect(process.running).toBeLessThan(100);
   });
 
-  it('who sends again at once after a refusal has an answer within three seconds', () => {
+  it('who sends again at once has an answer within three seconds', () => {
     expect(process.refused.length).toBeGreaterThan(10_000);
-    expect(findLongestMs([...process.refused, ...process.answered])).toBeLessThan(3500);
+    expect(findLongestMs([...process.refused, ...process.answered])).toBeLessThan(3000);
   });
 
   it('says how many were refused', () => {
@@ -97,6 +97,7 @@ it('who has left while waiting is neither let in nor refused', () => {
     door.enter({
       hasLeft,
       letIn: () => seen.push('in'),
+      restAfterwards: () => {},
       refuse: () => {
         seen.push('refused');
         return () => {};

@@ -8,14 +8,16 @@
  * none is refused for it. A burst waits too; only where there has been no end of the waiting for a while, who comes is
  * refused at once (as CoDel tells a standing queue, RFC 8289).
  *
- * Refusals would take the whole of the processor from who is let in. So a caller that was refused is not heard for a moment: what it
- * sends meanwhile waits in its connection, where it costs nothing.
+ * Refusals would take the whole of the processor from who is let in. So while some are refused, no caller is heard for a moment
+ * after its answer, whatever that was: what it sends meanwhile waits in its connection, where it costs nothing.
  */
 
 /** A request at the door: it is let in or refused, unless its caller leaves before. */
 export interface Visitor {
   readonly hasLeft: boolean;
   letIn(): void;
+  /** After `letIn`: calls back once its answer has left, and its caller is not heard, as after a refusal. */
+  restAfterwards(callback: (hear: Hear) => void): void;
   /** From then on its caller is not heard, whatever it sends, until what this gives is called. */
   refuse(): Hear;
 }
@@ -32,8 +34,8 @@ export interface DoorOptions {
   onRefused: (count: number) => void;
 }
 
-/** A call takes some six turns. Node accepts one connection in each, so that long ones would keep callers out. */
-const TURN_MS = 0.5;
+/** A call takes some six turns. Node accepts one connection in each: longer ones would keep new callers out for seconds. */
+const TURN_MS = 0.3;
 /** Requests let in in one turn: at first, and whatever the turns take. */
 const SHARE_AT_FIRST = 16;
 const SHARE_MIN = 0.1;
@@ -43,14 +45,13 @@ const SHRINK = 0.9;
 const GROW = 1.05;
 /** The longest wait at the door, and the longest time for which there may be always one waiting. */
 const BURST_MS = 2000;
-/** Once that is over, no more may wait than were let in in so long a time … */
+/** Once that is over, no more may wait than were let in in so long a time; and while some are refused, a part of these. */
 const STANDING_MS = 250;
-/** … and the longest wait is this. */
-const STANDING_WAIT_MS = 500;
-/** Callers heard again for each request that is let in. To hear and refuse one costs about a tenth of a call. */
-const HEARD_PER_ENTRY = 1;
-/** The longest time for which a caller is not heard, although its refusal takes more then than it should. */
-const UNHEARD_MS_MAX = 2000;
+const STANDING_FACTOR = 10;
+/** So many may wait whatever was. */
+const WAITING_MIN = 32;
+/** So long a caller is not heard, or shorter where there is time for it: as many are heard as can be let in. */
+const UNHEARD_MS = 2000;
 
 export class Door {
   readonly #options: DoorOptions;
@@ -64,9 +65,9 @@ export class Door {
   readonly #waiting: { visitor: Visitor; sinceMs: number }[] = [];
   /** Since when there was always one waiting. */
   #waitingSinceMs = 0;
-  /** In the order of their refusal. */
-  readonly #unheard: { hear: Hear; sinceMs: number }[] = [];
-  /** Let in from among those waiting: since `#countedMs`, and in the {@link STANDING_MS} before. */
+  /** In the order of their last answers. */
+  readonly #unheard: Hear[] = [];
+  /** Let in: since `#countedMs`, and in the {@link STANDING_MS} before. */
   #entered = 0;
   #enteredLately = 0;
   #countedMs = 0;
@@ -79,11 +80,11 @@ export class Door {
 
   enter(visitor: Visitor): void {
     this.#watchTurn();
+    const nowMs = this.#options.nowMs();
     if (this.#waiting.length === 0 && this.#entries.take()) {
-      visitor.letIn();
+      this.#letIn(visitor, nowMs);
       return;
     }
-    const nowMs = this.#options.nowMs();
     if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
     if (this.#isSurplus(nowMs)) this.#refuse(visitor, nowMs);
     else this.#waiting.push({ visitor, sinceMs: nowMs });
@@ -98,19 +99,20 @@ export class Door {
   #endTurn(): void {
     this.#isTurnWatched = false;
     this.#entries.renew(this.#share);
-    this.#hearings.renew(this.#share * HEARD_PER_ENTRY);
     if (this.#waiting.length === 0 && this.#unheard.length === 0) {
       this.#turnSinceMs = null;
       return;
     }
     this.#watchTurn();
     const nowMs = this.#options.nowMs();
-    if (this.#turnSinceMs !== null) this.#adapt(nowMs - this.#turnSinceMs);
+    const turnMs = this.#turnSinceMs === null ? 0 : nowMs - this.#turnSinceMs;
     this.#turnSinceMs = nowMs;
+    if (turnMs > 0) this.#adapt(turnMs);
+    this.#hearings.renew(Math.max(this.#share, (this.#unheard.length * turnMs) / UNHEARD_MS));
     this.#giveUp(nowMs);
-    this.#letIn();
+    this.#letInWaiting(nowMs);
     this.#count(nowMs);
-    this.#hear(nowMs);
+    while (this.#unheard.length > 0 && this.#hearings.take()) this.#unheard.shift()!();
     this.#tellRefused();
   }
 
@@ -120,34 +122,47 @@ export class Door {
   }
 
   #isSurplus(nowMs: number): boolean {
-    return this.#waiting.length >= this.#enteredLately && this.#isStanding(nowMs);
+    const isRefusing = this.#isRefusing(nowMs);
+    const waitingMax = isRefusing ? this.#enteredLately / STANDING_FACTOR : this.#enteredLately;
+    if (this.#waiting.length < Math.max(waitingMax, WAITING_MIN)) return false;
+    return isRefusing || nowMs - this.#waitingSinceMs > BURST_MS;
   }
 
-  /** Whether there is no end of the waiting, or was none a moment ago. */
-  #isStanding(nowMs: number): boolean {
-    return nowMs - this.#waitingSinceMs > BURST_MS || nowMs - this.#refusedMs < BURST_MS;
+  /** One was refused a moment ago. */
+  #isRefusing(nowMs: number): boolean {
+    return nowMs - this.#refusedMs < BURST_MS;
   }
 
   #giveUp(nowMs: number): void {
-    const waitMs = this.#isStanding(nowMs) ? STANDING_WAIT_MS : BURST_MS;
-    while (this.#waiting.length > 0 && nowMs - this.#waiting[0]!.sinceMs > waitMs) {
+    while (this.#waiting.length > 0 && nowMs - this.#waiting[0]!.sinceMs > BURST_MS) {
       const { visitor } = this.#waiting.shift()!;
       if (!visitor.hasLeft) this.#refuse(visitor, nowMs);
     }
   }
 
   #refuse(visitor: Visitor, nowMs: number): void {
-    this.#unheard.push({ hear: visitor.refuse(), sinceMs: nowMs });
+    this.#unheard.push(visitor.refuse());
     this.#refusedMs = nowMs;
     this.#refusedThisTurn++;
   }
 
-  #letIn(): void {
+  /** Who was served takes turns with who was refused: else those who are served would always be there first. */
+  #letIn(visitor: Visitor, nowMs: number): void {
+    this.#entered++;
+    visitor.letIn();
+    if (this.#isRefusing(nowMs)) {
+      visitor.restAfterwards((hear) => {
+        this.#unheard.push(hear);
+        this.#watchTurn();
+      });
+    }
+  }
+
+  #letInWaiting(nowMs: number): void {
     while (this.#waiting.length > 0 && this.#entries.take()) {
       const { visitor } = this.#waiting.shift()!;
       if (visitor.hasLeft) continue;
-      this.#entered++;
-      visitor.letIn();
+      this.#letIn(visitor, nowMs);
     }
   }
 
@@ -156,14 +171,6 @@ export class Door {
     this.#countedMs = nowMs;
     this.#enteredLately = this.#entered;
     this.#entered = 0;
-  }
-
-  #hear(nowMs: number): void {
-    while (this.#unheard.length > 0) {
-      const isLong = nowMs - this.#unheard[0]!.sinceMs > UNHEARD_MS_MAX;
-      if (!this.#hearings.take() && !isLong) return;
-      this.#unheard.shift()!.hear();
-    }
   }
 
   #tellRefused(): void {

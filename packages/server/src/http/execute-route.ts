@@ -7,7 +7,7 @@ import { type ExecuteDeps, execute } from '../execute/pipeline.ts';
 import { addPreflight } from './cors.ts';
 import type { Door } from './door.ts';
 import { HttpExchange } from './http-exchange.ts';
-import { prepareRefusal, refuseAtDoor } from './refuse-at-door.ts';
+import { prepareRefusal, refuseAtDoor, restAfterAnswer } from './refuse-at-door.ts';
 
 export interface ExecuteRouteDeps extends ExecuteDeps {
   http: { bodyBytesMax: number };
@@ -39,6 +39,7 @@ export function addPipelineRoute(
         const exchange = new HttpExchange(request.raw, reply.raw, { address: request.ip, bodyBytesMax });
         void pipeline(exchange, deps, dialect);
       },
+      restAfterwards: (callback) => restAfterAnswer(reply.raw, request.raw.socket, callback),
       refuse: () => refuseAtDoor(request.raw, reply.raw, refusal),
     });
   });

@@ -61,3 +61,16 @@ function stopReading(request: IncomingMessage, socket: Socket): Hear {
     socket.resume();
   };
 }
+
+/** The same for a request that was let in. */
+export function restAfterAnswer(
+  response: ServerResponse,
+  socket: Socket,
+  callback: (hear: Hear) => void,
+): void {
+  response.once('close', () => {
+    if (socket.destroyed) return;
+    socket.pause();
+    callback(() => void socket.resume());
+  });
+}

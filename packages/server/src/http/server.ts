@@ -72,6 +72,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }
 
+  // Only calls stand before it: operators must see in, however little time the process has.
   const door = new Door({
     nowMs: deps.nowMs,
     atEndOfTurn: setImmediate,

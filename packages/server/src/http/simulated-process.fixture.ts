@@ -8,7 +8,7 @@ import { Door } from './door.ts';
 const CALL_MS = 0.34;
 const PIECES = 6;
 const REQUEST_MS = 0.02;
-const REFUSAL_MS = 0.02;
+const REFUSAL_MS = 0.06;
 const TURN_MS = 0.005;
 
 export const CALLS_PER_SECOND_MAX = 1000 / (CALL_MS + REQUEST_MS);
@@ -110,7 +110,16 @@ export class SimulatedProcess {
     const cameMs = this.nowMs;
     connection.sentMs = null;
     this.nowMs += REQUEST_MS;
+    let rest: ((hear: () => void) => void) | null = null;
+    const keepUnheard = () => {
+      connection.isHeard = false;
+      return () => {
+        connection.isHeard = true;
+        if (connection.sentMs !== null) this.#readable.push(connection);
+      };
+    };
     const end = (fates: Fate[]) => {
+      rest?.(keepUnheard());
       this.#free.push(connection);
       fates.push({ sentMs, cameMs, endedMs: this.nowMs });
     };
@@ -119,14 +128,13 @@ export class SimulatedProcess {
       letIn: () => {
         this.#running.push({ leftPieces: PIECES, end: () => end(this.answered) });
       },
+      restAfterwards: (callback) => {
+        rest = callback;
+      },
       refuse: () => {
         this.nowMs += REFUSAL_MS;
-        connection.isHeard = false;
         end(this.refused);
-        return () => {
-          connection.isHeard = true;
-          if (connection.sentMs !== null) this.#readable.push(connection);
-        };
+        return keepUnheard();
       },
     });
   }
