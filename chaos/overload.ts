@@ -1,6 +1,8 @@
 /** Five times the calls that can be served: what is still served, how soon the rest is refused, and what is left of it after. */
+import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { startHelper } from '../bench/helper-process.ts';
 import type { LoadResult } from '../bench/load.ts';
 import { readResidentBytes } from '../bench/process-usage.ts';
@@ -66,6 +68,9 @@ export async function measureOverload(parent: string, isQuick: boolean): Promise
       recoverySeconds === null ? 'never' : String(recoverySeconds),
     ]),
     notes: [
+      measured.every(({ isApart }) => isApart)
+        ? 'The loads had one core to themselves; the proxy and the Odoo shared another one, so that they had no less in the overload than in the run that looks for the best.'
+        : 'There was no `taskset`, or no second core: the loads took from the proxy and the Odoo what they needed, which is more in the overload.',
       `Best: ${BOTTLENECKS.map(({ connections, name }) => `${connections} connections with one call after the other (${name})`).join(', ')}. Overload: calls at a fixed rate, each with \`x-request-timeout: 1\`, from callers that wait for ${PATIENCE_MS / 1000} s at most; where the load's 8,000 connections are all busy a call is not sent. Answered/s leaves out the first second. After it ${CALM * 100} % of the best is offered at once; recovered is the first second in which 95 % of that is answered.`,
     ],
     findings: measured.flatMap(({ name, share, recoverySeconds }) => [
@@ -92,6 +97,7 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
   const load = await startHelper(new URL('../bench/load.ts', import.meta.url));
   const steady = await startHelper(new URL('./steady-load.ts', import.meta.url));
   const program = await startProgram(folder, { 'upstream.protocol': 'jsonrpc' });
+  const isApart = await keepApart([program.pid, odoo.pid], [load.pid, steady.pid]);
   const request = buildExecuteRequest(key, odoo.hello as number, { 'x-request-timeout': '1' });
   try {
     const findBest = async (calls: number) => {
@@ -123,6 +129,7 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
     const recovered = after.answered.findIndex((count) => count >= 0.95 * CALM * best);
     return {
       name,
+      isApart,
       best,
       seconds,
       over,
@@ -135,6 +142,21 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
     await steady.stop();
     await load.stop();
     await odoo.stop();
+  }
+}
+
+/**
+ * The loads get a core of their own: at five times the rate they have more to do, and would take from the proxy and the
+ * Odoo what these had in the run that looks for the best. False where the machine has no two cores, or no `taskset`.
+ */
+async function keepApart(served: readonly number[], loads: readonly number[]): Promise<boolean> {
+  const bind = (core: number) => (pid: number) =>
+    promisify(execFile)('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(pid)]);
+  try {
+    await Promise.all([...served.map(bind(0)), ...loads.map(bind(1))]);
+    return true;
+  } catch {
+    return false;
   }
 }
 

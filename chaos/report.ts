@@ -75,8 +75,7 @@ ${renderShortcomings(tables)}
   killed at random moments, some of them while it starts, and started again at once on the same store. The Odoo is a process of its own that breaks
   connections at random and writes down each create. At the end its list is compared with what the clients were told.
 - **A hung Odoo.** One server never answers, the other always does; the figure is the ratio within a run.
-- **Overload.** See below its table. The load, the servers and the proxy share the cores, so that the proxy has less than one to itself where its own
-  processor is what is short.
+- **Overload.** See below its table.
 
 To repeat it: \`npm run chaos\`; \`--only idempotency\`, \`--only hung-upstream\` or \`--only overload\` for one of them, \`--quick\` for a look of some seconds,
 \`--store postgres://…\` for another store, of which the run takes all, and \`--redis redis://…\` for the idempotency keys in Redis.

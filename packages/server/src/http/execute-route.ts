@@ -5,10 +5,13 @@ import { type Dialect, OWN_DIALECT } from '../execute/dialect.ts';
 import type { Exchange } from '../execute/exchange.ts';
 import { type ExecuteDeps, execute } from '../execute/pipeline.ts';
 import { addPreflight } from './cors.ts';
+import type { Door } from './door.ts';
 import { HttpExchange } from './http-exchange.ts';
+import { prepareRefusal, refuseAtDoor, restAfterAnswer } from './refuse-at-door.ts';
 
 export interface ExecuteRouteDeps extends ExecuteDeps {
   http: { bodyBytesMax: number };
+  door: Door;
 }
 
 export function addExecuteRoute(app: FastifyInstance, deps: ExecuteRouteDeps): void {
@@ -24,10 +27,20 @@ export function addPipelineRoute(
   deps: ExecuteRouteDeps,
 ): void {
   addPreflight(app, path);
+  const refusal = prepareRefusal(dialect);
   app.post(path, (request, reply) => {
     reply.hijack();
-    const { bodyBytesMax } = deps.http;
-    const exchange = new HttpExchange(request.raw, reply.raw, { address: request.ip, bodyBytesMax });
-    void pipeline(exchange, deps, dialect);
+    deps.door.enter({
+      get hasLeft() {
+        return reply.raw.destroyed;
+      },
+      letIn() {
+        const { bodyBytesMax } = deps.http;
+        const exchange = new HttpExchange(request.raw, reply.raw, { address: request.ip, bodyBytesMax });
+        void pipeline(exchange, deps, dialect);
+      },
+      restAfterwards: (callback) => restAfterAnswer(reply.raw, request.raw.socket, callback),
+      refuse: () => refuseAtDoor(request.raw, reply.raw, refusal),
+    });
   });
 }

@@ -92,14 +92,21 @@ export class HttpAnswerWriter implements AnswerWriter {
 
   #writeHead(status: number, headers: AnswerHeaders, more: Record<string, string | number>): void {
     this.#response.writeHead(status, {
-      'content-type': 'application/json',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      vary: 'accept-encoding',
-      'x-request-id': this.#requestId,
-      ...describeCors(this.#request.headers.origin),
+      ...describeAnswer(this.#request, this.#requestId),
       ...headers,
       ...more,
     });
   }
+}
+
+/** Headers of every answer to a call. */
+export function describeAnswer(request: IncomingMessage, requestId: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    vary: 'accept-encoding',
+    'x-request-id': requestId,
+    ...describeCors(request.headers.origin),
+  };
 }

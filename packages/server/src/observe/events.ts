@@ -60,6 +60,8 @@ export interface Events {
   callRetried(reason: RetryReason): void;
   callEnded(record: CallRecord): void;
   requestRefused(record: RefusalRecord): void;
+  /** So many more requests were refused unread, since the processor has no time for them. */
+  requestsShed(count: number): void;
   /** A fault of our own; the error goes to the log only. */
   faultSeen(requestId: string, error: unknown): void;
 }
@@ -81,6 +83,9 @@ export function combineEvents(all: readonly Events[]): Events {
     },
     requestRefused(record) {
       for (const events of all) events.requestRefused(record);
+    },
+    requestsShed(count) {
+      for (const events of all) events.requestsShed(count);
     },
     faultSeen(requestId, error) {
       for (const events of all) events.faultSeen(requestId, error);

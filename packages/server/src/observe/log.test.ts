@@ -49,3 +49,13 @@ test('a fault is told with its type, code, stack and cause', () => {
   });
   expect(describeError('thrown text')).toBe('thrown text');
 });
+
+test('requests that were refused for want of processor time are one line a second', async () => {
+  const { logger, lines } = log('info');
+  const events = logEvents(logger);
+  for (const count of [1, 20, 300]) events.requestsShed(count);
+  expect(lines).toEqual([]);
+  await expect.poll(() => lines, { timeout: 10_000 }).toMatchObject([{ refused: 321, msg: 'overloaded' }]);
+  events.requestsShed(5);
+  await expect.poll(() => lines[1], { timeout: 10_000 }).toMatchObject({ refused: 5 });
+});

@@ -40,8 +40,15 @@ export function describeError(error: unknown): object | string {
   };
 }
 
+const SHED_PERIOD_MS = 1000;
+
 /** Writes each ended call, each refusal and each fault of our own. */
 export function logEvents(logger: Logger): Events {
+  let shed = 0;
+  const tellShed = () => {
+    logger.warn('overloaded', { refused: shed });
+    shed = 0;
+  };
   return {
     requestStarted() {},
     requestEnded() {},
@@ -51,6 +58,11 @@ export function logEvents(logger: Logger): Events {
     },
     requestRefused(record) {
       logger.info('refused', record);
+    },
+    requestsShed(count) {
+      // A line each would cost more than the refusal.
+      if (shed === 0) setTimeout(tellShed, SHED_PERIOD_MS).unref();
+      shed += count;
     },
     faultSeen(requestId, error) {
       logger.error('internal error', { requestId, err: describeError(error) });

@@ -131,6 +131,7 @@ export function createMetrics(
       if (record.sharedFrom !== null) sharedReads.inc({ source: record.sharedFrom });
     },
     requestRefused: (record) => refusals.inc({ outcome: record.outcome }),
+    requestsShed: (count) => refusals.inc({ outcome: 'overloaded' }, count),
     faultSeen: () => faults.inc(),
   };
 }
