@@ -9,7 +9,7 @@ import type { Dialect } from './dialect.ts';
 import { buildErrorAnswer, buildResultHead, describeDenial, listDenialHeaders } from './envelope.ts';
 import type { AnswerHeaders, AnswerWriter } from './exchange.ts';
 import type { Reply, ResultReply } from './receive.ts';
-import { adviseFate, denyEnded } from './upstream-denials.ts';
+import { adviseFate, CALLER_GONE, denyEnded } from './upstream-denials.ts';
 
 /** How a call ended, for the record. */
 export interface Outcome {
@@ -34,7 +34,8 @@ export interface AnswerContext {
 
 export async function answerCall(reply: Reply, context: AnswerContext): Promise<Outcome> {
   if (reply instanceof Denial) {
-    return context.deadline.reason === 'caller_left' ? CALLER_LEFT : answerDenial(reply, context);
+    const isGone = reply === CALLER_GONE || context.deadline.reason === 'caller_left';
+    return isGone ? CALLER_LEFT : answerDenial(reply, context);
   }
   const { id, writer, headers } = context;
   if (reply.kind === 'fault') {

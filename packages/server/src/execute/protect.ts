@@ -12,8 +12,8 @@ import { TIMEOUT_MS_MAX } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { EndSignal, Exchange } from './exchange.ts';
 import type { KeptReply, Reply } from './receive.ts';
-import type { Run } from './request-pipeline.ts';
-import { denyEnded } from './upstream-denials.ts';
+import type { CallScope, Run } from './request-pipeline.ts';
+import { CALLER_GONE, denyEnded } from './upstream-denials.ts';
 
 const HEADER = 'idempotency-key';
 const RETRY_AFTER_SECONDS = 1;
@@ -45,16 +45,21 @@ export function findKept(protection: ProtectedCall, run: Run<unknown>): Promise<
 
 /** To be asked right before the call is sent; null: it is this attempt that sends it. */
 export async function claimKey(
-  protection: ProtectedCall | null,
+  scope: CallScope,
   isReadOnly: boolean,
   run: Run<unknown>,
 ): Promise<KeptReply | Denial | null> {
+  const { protection } = scope;
   if (protection === null) return null;
+  if (run.hasCallerLeft) return CALLER_GONE;
   // The time of a batch can still grow, by the instances of its other calls.
   const runsForMs = run.isBatch ? TIMEOUT_MS_MAX : run.allowedMs;
   const giveBack = () => void protection.settle('nothing_happened');
   const reply = await replyTo(() => protection.claim({ runsForMs, isReadOnly }), run, giveBack);
-  if (reply === null && !isReadOnly) run.outlivesCaller = true;
+  if (reply === null && !isReadOnly) {
+    scope.outlivesCaller = true;
+    run.outliving++;
+  }
   return reply;
 }
 

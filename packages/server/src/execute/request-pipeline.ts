@@ -52,8 +52,10 @@ export interface Run<Deps> {
   pass: Pass | null;
   /** The text of the caller's header; null where there is none. */
   idempotencyKey: string | null;
-  /** True where a call of its was sent under a key: its answer is kept for when the caller comes back. */
-  outlivesCaller: boolean;
+  /** Calls under way that were sent under a key: their answers are kept for when the caller comes back. */
+  outliving: number;
+  /** The caller has left, and it goes on for such calls only. */
+  hasCallerLeft: boolean;
   deadline: Deadline;
   /** Milliseconds that the caller asked for; null: the default holds. */
   askedTimeoutMs: number | null;
@@ -75,6 +77,8 @@ export interface CallScope {
   /** Protects the call, once it is known where it goes; null where the caller gave no idempotency key. */
   protect: ((target: string) => ProtectedCall) | null;
   protection: ProtectedCall | null;
+  /** It was sent under a key, and goes on when its caller leaves. */
+  outlivesCaller: boolean;
   /** Gives back what was taken for the call, when its answer has left or broken off. */
   onDone: (() => void) | null;
 }
@@ -94,7 +98,8 @@ export async function runRequest<Call extends AnyCall, Deps extends RequestDeps>
     client: null,
     pass: null,
     idempotencyKey: null,
-    outlivesCaller: false,
+    outliving: 0,
+    hasCallerLeft: false,
     deadline,
     askedTimeoutMs: null,
     allowedMs: deps.settings.timeoutMs,
@@ -105,7 +110,8 @@ export async function runRequest<Call extends AnyCall, Deps extends RequestDeps>
     dialect,
   };
   exchange.onCallerLeft(() => {
-    if (!run.outlivesCaller) deadline.end('caller_left');
+    run.hasCallerLeft = true;
+    endForNobody(run);
   });
   deps.events.requestStarted();
   try {
@@ -197,7 +203,7 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
     ageMs: null,
   };
   const protect = prepareProtection(operation.name, body, index, client, run);
-  const scope: CallScope = { client, trace, protect, protection: null, onDone: null };
+  const scope: CallScope = { client, trace, protect, protection: null, outlivesCaller: false, onDone: null };
   let read: Read<Call> = { id: NULL_ID, call: INTERNAL };
   let out = writer;
   let outcome: Outcome;
@@ -216,6 +222,8 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
     await scope.protection?.settle('unknown');
   } finally {
     scope.onDone?.();
+    if (scope.outlivesCaller) run.outliving--;
+    endForNobody(run);
   }
   const more = {
     requestId: exchange.requestId,
@@ -224,6 +232,11 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
     endedMs: deps.nowMs(),
   };
   recordCall(deps.events, more, read, trace, outcome);
+}
+
+/** Cancels what is left of a request whose caller has left, once no call is under way that goes on without it. */
+function endForNobody({ hasCallerLeft, outliving, deadline }: Run<unknown>): void {
+  if (hasCallerLeft && outliving === 0) deadline.end('caller_left');
 }
 
 async function runRenewed<Call, Deps extends RequestDeps>(

@@ -58,7 +58,7 @@ export async function runUpstream(
     if (turn instanceof Denial) return turn;
     let result: TurnResult = 'abandoned';
     scope.onDone = () => turn.leave(result);
-    const known = await claimKey(scope.protection, isReadOnly, run);
+    const known = await claimKey(scope, isReadOnly, run);
     if (known !== null) return known;
     const sent = await sendWithRetries(
       {

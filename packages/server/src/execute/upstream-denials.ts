@@ -36,6 +36,11 @@ export function denyEnded(deadline: Deadline, fate: UpstreamFate): Denial {
   );
 }
 
+/** Of a call that was not sent, since its caller has left and other calls of the batch alone go on: nobody reads it. */
+export const CALLER_GONE = new Denial('overloaded', 'The caller has left. The call was not run.', {
+  outcome: 'not_sent',
+});
+
 /** What a caller must know before sending the call again. */
 export function adviseFate({ outcome, isReadOnly }: UpstreamFate): string {
   if (outcome === 'not_sent') return 'The call was not run.';

@@ -38,6 +38,17 @@ test('passes each piece on as it comes, and holds back the end alone', () => {
   expect(out.state).toBe('whole');
 });
 
+test('holds back the last piece of an answer whose length is told: with it its caller would have the whole', () => {
+  recorder.begin(200, {}, 6);
+  void recorder.write(bytes('answ'));
+  void recorder.write(bytes('er'));
+  recorder.end();
+  expect(out).toMatchObject({ body: 'answ', state: 'open' });
+  expect(read()).toEqual({ status: 200, body: 'answer' });
+  recorder.letGo();
+  expect(out).toMatchObject({ body: 'answer', state: 'whole' });
+});
+
 test('gives on the back-pressure of the writer', () => {
   const full = Promise.resolve();
   out.write = () => full;

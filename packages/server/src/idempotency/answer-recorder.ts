@@ -1,6 +1,7 @@
 /**
  * Copies an answer on its way out, within a bound. All of it goes on at once but the end, which waits until it is let go: a
- * caller that has an answer whole finds the same one under its key.
+ * caller that has an answer whole finds the same one under its key. Of an answer whose length is told, the last piece is the
+ * end.
  */
 import type { AnswerHeaders, AnswerWriter } from '../execute/exchange.ts';
 import { PieceCollector } from '../execute/piece-collector.ts';
@@ -33,6 +34,10 @@ export class AnswerRecorder implements AnswerWriter {
   #status = 0;
   /** Null: not to be kept. */
   #pieces: PieceCollector | null = new PieceCollector();
+  /** Bytes of the length that was told which are still to come; null where none was. */
+  #missingBytes: number | null = null;
+  /** What makes up that length. */
+  #last: Uint8Array[] = [];
   /** What ends the answer; null until it is whole. */
   #end: (() => void) | null = null;
 
@@ -62,16 +67,24 @@ export class AnswerRecorder implements AnswerWriter {
 
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
     this.#status = status;
+    this.#missingBytes = lengthBytes;
     this.#out.begin(status, headers, lengthBytes);
   }
 
   write(piece: Uint8Array): Promise<void> | undefined {
     this.#add(piece);
-    return this.#out.write(piece);
+    if (this.#missingBytes === null) return this.#out.write(piece);
+    this.#missingBytes -= piece.length;
+    if (this.#missingBytes > 0) return this.#out.write(piece);
+    this.#last.push(piece);
+    return undefined;
   }
 
   end(): void {
-    this.#end = () => this.#out.end();
+    this.#end = () => {
+      for (const piece of this.#last) void this.#out.write(piece);
+      this.#out.end();
+    };
   }
 
   restart(): boolean {
@@ -95,6 +108,7 @@ export class AnswerRecorder implements AnswerWriter {
 
   #drop(): void {
     this.#forget();
+    this.#last = [];
     this.#end = null;
   }
 

@@ -1,6 +1,7 @@
 /** Contract section 1, `idempotency-key`: a call that comes again is answered again, and not run again. */
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
@@ -106,7 +107,61 @@ describe('the same call under the same key', () => {
   });
 });
 
+test.each([100, 50_000])(
+  'an answer of %i bytes is whole only when a retry would be given it',
+  async (bytes) => {
+    const { proxy, send } = await start((socket) =>
+      answerLikeOdoo(socket, printResult(`"${'x'.repeat(bytes)}"`)),
+    );
+    const { idempotency } = proxy.app.store;
+    const { keep } = idempotency;
+    const kept = Promise.withResolvers<void>();
+    idempotency.keep = async (...given) => {
+      await kept.promise;
+      return keep(...given);
+    };
+    const isWhole = send('a').then(() => true);
+    const isAhead = await Promise.race([isWhole, delay(300, false)]);
+    kept.resolve();
+    expect(isAhead).toBe(false);
+    expect(await isWhole).toBe(true);
+  },
+);
+
 describe('calls of a batch', () => {
+  test('that were not sent yet are not sent for a caller that has left', async () => {
+    const answers: (() => void)[] = [];
+    const script: Script = (...given) => void answers.push(() => void count(...given));
+    const { proxy, send, create, upstream } = await start(script);
+    const batch = JSON.stringify(Array.from({ length: 20 }, (_, index) => create({ id: index })));
+    const headers = { 'x-proxy-api': proxy.key, 'content-type': 'application/json', 'idempotency-key': 'a' };
+    const leaving = request(`${proxy.url}/api/erp/execute`, { method: 'POST', headers });
+    leaving.on('error', () => {});
+    leaving.end(batch);
+    await expect.poll(() => upstream.requests.length).toBeGreaterThan(0);
+    await delay(100);
+    const sent = upstream.requests.length;
+    leaving.destroy();
+    await delay(100);
+    for (const answer of answers.splice(0)) answer();
+    const outcomes = () =>
+      proxy.log.map((line) => line['outcome']).filter((outcome) => outcome !== undefined);
+    await expect.poll(() => outcomes().length).toBe(20);
+    expect(upstream.requests).toHaveLength(sent);
+    expect(outcomes().filter((outcome) => outcome === 'caller_left')).toHaveLength(20 - sent);
+    const again = send('a', batch);
+    await expect.poll(() => upstream.requests.length).toBeGreaterThan(sent);
+    const timer = setInterval(() => {
+      for (const answer of answers.splice(0)) answer();
+    }, 5);
+    const { json } = await again;
+    clearInterval(timer);
+    const results = json.map(({ result }: { result: number }) => result);
+    expect(results.toSorted((one: number, other: number) => one - other)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index + 1),
+    );
+  });
+
   test('are each kept by their place', async () => {
     const { send, create, upstream } = await start((socket, request, index) =>
       index === 1 ? void socket.destroy() : count(socket, request, index),
