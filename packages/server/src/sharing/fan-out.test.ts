@@ -1,10 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
 import { ByteBudget, weighPiece } from './byte-budget.ts';
+import { collectGarbage } from './collect-garbage.fixture.ts';
 import { FanOut, type FanOutLimits } from './fan-out.ts';
 import { readText, ScriptedBody } from './scripted-body.fixture.ts';
 
@@ -306,12 +305,6 @@ describe('whatever readers and source do', () => {
     );
   });
 });
-
-/** `minor`: of young objects alone. */
-function collectGarbage(type: 'major' | 'minor'): void {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')({ type });
-}
 
 /** A reader that takes a piece when it is told to, and notes what it gets. */
 class Follower {
