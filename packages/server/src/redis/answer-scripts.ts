@@ -44,6 +44,10 @@ local endsAt = asked + tonumber(ARGV[5])
 local marks = redis.call('HMGET', KEYS[2], ARGV[3], ARGV[4])
 if not (marks[1] and marks[2]) or marks[1] .. marks[2] ~= ARGV[1] then return end
 if asked > now or endsAt <= now or size > bytesMax then return end
+-- A slow call can end after one that went out later. A time that is still to come is of a clock that was put back.
+local held = redis.call('HMGET', name, 'mark', 'asked')
+local heldAsked = tonumber(held[2])
+if held[1] == ARGV[1] and heldAsked > asked and heldAsked <= now then return end
 
 local function drop(dropped)
   redis.call('ZREM', ends, dropped)

@@ -122,6 +122,17 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(two)).toBe('new');
   });
 
+  test('an answer is never replaced by an older one, unless it is from a time that is still to come', async () => {
+    const slow = await ask(one);
+    await sleep(5);
+    await keep(two, 'new');
+    one.keep(PARTNERS, slow, MINUTE, Buffer.from('old'));
+    expect(await look(one)).toBe('new');
+    await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'asked', Date.now() + MINUTE);
+    await keep(one, 'after the clock jumped back');
+    expect(await look(one)).toBe('after the clock jumped back');
+  });
+
   test.each([1, 2])(
     'reads and writes race on two processes: nobody who asks after a write gets what was before it: seed %i',
     async (seed) => {

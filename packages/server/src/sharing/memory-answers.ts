@@ -49,6 +49,8 @@ export class MemoryAnswers implements AnswerStore {
     // Nothing more of the moment: whoever tells it may hold the whole call by it.
     const { askedMs, writes } = moment;
     if (this.#writes.hasOf(database, model, writes)) return;
+    // A slow call can end after one that went out later.
+    if ((this.#kept.peek(name)?.askedMs ?? askedMs) > askedMs) return;
     this.#kept.set(name, { answer, askedMs, writes }, { size: answer.length + ENTRY_BYTES });
   }
 

@@ -319,6 +319,15 @@ describe('kept answers', () => {
     expect(await ask(PARTNER, 60_000)).toMatchObject({ source: 'kept', ageMs: 1500 });
   });
 
+  test('are never replaced by older ones: a call can take longer than one that went out after it', async () => {
+    const slow = ask(PARTNER, 60_000);
+    now += 3000;
+    await askFor(whole('new'));
+    calls[0]?.answer(whole('old'));
+    expect(await readReply(await slow)).toBe('old');
+    expect(await readReply(await ask(PARTNER, 60_000))).toBe('new');
+  });
+
   test('are those of callers who accept kept ones', async () => {
     await askFor(whole('all'), PARTNER, null);
     void ask(PARTNER, 60_000);
