@@ -113,7 +113,7 @@ export class RedisAnswers implements AnswerStore {
   }
 }
 
-/** A sealed answer opens for its own read, time and marks alone: nobody can make it younger, nor outlive a write. */
+/** A sealed answer opens for its own read, time and marks alone: nobody can make it younger, or another read's. */
 function nameSealed({ name }: ReadScope, mark: string): string {
   return `${name} ${mark}`;
 }
