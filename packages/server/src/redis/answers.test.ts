@@ -189,6 +189,17 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one, MINUTE, other)).toBeNull();
   });
 
+  test('an answer that does not open is replaced by what is read in its place', async () => {
+    await keep(one, 'before');
+    await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'answer', randomBytes(100));
+    expect(await look(two)).toBeNull();
+    await keep(two, 'after');
+    expect(await look(two)).toBe('after');
+    await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'answer', 'short');
+    expect(await look(open(twoRedis))).toBeNull();
+    expect(twoRedis.trouble).toBeNull();
+  });
+
   test('all together stay within their bytes; what ends first goes first', async () => {
     const answers = open(oneRedis, { bytesMax: 20_000 });
     const scopes = Array.from({ length: 10 }, (_, index) => ({ ...PARTNERS, name: `read ${index}` }));

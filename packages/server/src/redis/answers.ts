@@ -52,7 +52,6 @@ export class RedisAnswers implements AnswerStore {
       );
       return this.#read(scope, found);
     } catch {
-      // Away, or a sealed text that is not ours to open: the call is made, and has its own answer.
       return NOT_FOUND;
     }
   }
@@ -85,16 +84,21 @@ export class RedisAnswers implements AnswerStore {
   #read(scope: ReadScope, found: unknown): Found {
     const [marks, asked, sealed, ageMs] = Array.isArray(found) ? found : [];
     const mark = `${marks} ${asked}`;
-    if (!(sealed instanceof Uint8Array)) return { kept: null, mark };
-    return { kept: { answer: this.#open(nameSealed(scope, mark), sealed), ageMs: Number(ageMs) }, mark };
+    const answer = sealed instanceof Uint8Array ? this.#open(nameSealed(scope, mark), sealed) : null;
+    return { kept: answer && { answer, ageMs: Number(ageMs) }, mark };
   }
 
-  #open(name: string, sealed: Uint8Array): Uint8Array {
+  /** Null where it is not ours to open: the call is made, and its answer takes the place of this one. */
+  #open(name: string, sealed: Uint8Array): Uint8Array | null {
     const opened = this.#opened.get(name)?.deref();
     if (opened !== undefined) return opened;
-    const { body } = this.#seal.open(name, sealed);
-    this.#opened.set(name, new WeakRef(body));
-    return body;
+    try {
+      const { body } = this.#seal.open(name, sealed);
+      this.#opened.set(name, new WeakRef(body));
+      return body;
+    } catch {
+      return null;
+    }
   }
 
   #nameAnswer({ name }: ReadScope): string {
