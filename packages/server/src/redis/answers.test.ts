@@ -87,6 +87,15 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one)).toBe('new');
   });
 
+  test('many who ask for a large one at once do not make Redis pass for away', async () => {
+    const answers = open(twoRedis, { bytesMax: 10_000_000 });
+    await keep(answers, 'x'.repeat(1_000_000));
+    const other = open(twoRedis, { bytesMax: 10_000_000 });
+    const found = await Promise.all(Array.from({ length: 100 }, () => other.find(PARTNERS, MINUTE)));
+    expect(new Set(found.map(({ kept }) => kept?.answer.length))).toEqual(new Set([1_000_000]));
+    expect(twoRedis.trouble).toBeNull();
+  });
+
   test('is gone once the one who asked for it would not accept it any more, an hour at most', async () => {
     await keep(one, 'short', PARTNERS, 30);
     await expect.poll(() => look(one, 1e12), POLL).toBeNull();
