@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
 /** What measures the memory of a process, or runs several processes that must answer each other soon: nothing else runs beside it. */
-const ALONE = ['**/memory.test.ts', '**/process/{replicas*,workers}.test.ts', '**/test/{replicas/*,idempotency/redis}.test.ts'];
+const ALONE = [
+  '**/memory.test.ts',
+  '**/process/{replicas*,workers}.test.ts',
+  '**/test/{replicas/*,idempotency/redis}.test.ts',
+];
 
 export default defineConfig({
   test: {
