@@ -168,6 +168,18 @@ describe('a reader that is slower than the others', () => {
   });
 });
 
+test('a piece that is a small part of a large buffer does not hold all of it', async () => {
+  const source = new ScriptedBody();
+  const { fanOut } = setUp(source);
+  const reader = fanOut.join(signal());
+  source.give(Buffer.alloc(65_536, 'x').subarray(100, 101));
+  const small = await reader.next();
+  expect([small?.length, small?.buffer.byteLength]).toEqual([1, 1]);
+  const large = new Uint8Array(65_536).subarray(100);
+  source.give(large);
+  expect(await reader.next()).toBe(large);
+});
+
 test('nothing lives on by a reader that was left behind', async () => {
   const source = new ScriptedBody('one');
   const { fanOut } = setUp(source, { startBytesMax: 0 });
