@@ -3,7 +3,7 @@
  * an older answer may get a kept one, and a write makes kept answers go. Which reads are the same is told in sharing/.
  */
 import type { EgressBody } from '../egress/dispatcher.ts';
-import { classifyAction } from '../odoo/methods.ts';
+import { findWrittenModel } from '../odoo/methods.ts';
 import type { AnswerStore } from '../sharing/answer-store.ts';
 import { readCacheWish } from '../sharing/cache-control.ts';
 import { MemoryAnswers } from '../sharing/memory-answers.ts';
@@ -84,7 +84,7 @@ export function sendNoted<Answer>(
   send: () => Promise<Answer>,
 ): Promise<Answer> {
   if (isReadOnly) return send();
-  return reads.write(nameData(target), classifyAction(method) === 'write' ? model : null, send);
+  return reads.write(nameData(target), findWrittenModel(model, method), send);
 }
 
 /** Null where the answer must come from a call of its own. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { classifyAction, isReadOnlyMethod, limitRule } from './methods.ts';
+import { classifyAction, findWrittenModel, isReadOnlyMethod, limitRule } from './methods.ts';
 
 describe('a read-only method', () => {
   test.each([
@@ -59,4 +59,14 @@ test('a limit cuts read, refuses what changes records, and is left to Odoo elsew
   for (const method of ['search', 'search_read', 'web_read', 'action_confirm', 'constructor']) {
     expect(limitRule(method)).toBe('pass');
   }
+});
+
+test.each([
+  ['res.partner', 'write', 'res.partner'],
+  ['res.partner', 'action_archive', 'res.partner'],
+  ['res.partner', 'anything_else', null],
+  ['res.users', 'write', null],
+  ['ir.rule', 'unlink', null],
+])('%s.%s makes answers out of date of the model %s', (model, method, written) => {
+  expect(findWrittenModel(model, method)).toBe(written);
 });

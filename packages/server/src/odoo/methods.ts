@@ -42,7 +42,7 @@ const READ_ONLY_METHODS_OF_MODEL: ReadonlyMap<string, ReadonlySet<string>> = new
   ['res.users', new Set(['context_get', 'has_group'])],
 ]);
 
-/** Methods of every model that are known to write (FACTS 6.3); for metrics, so the list need not be whole. */
+/** Methods of every model that are known to write to it (FACTS 6.3); the list need not be whole. */
 const WRITE_METHODS: ReadonlySet<string> = new Set([
   'create',
   'write',
@@ -72,6 +72,14 @@ export function isReadOnlyMethod(method: string, model?: string): boolean {
 export function classifyAction(method: string): 'read' | 'write' | 'other' {
   if (READ_ONLY_METHODS.has(method)) return 'read';
   return WRITE_METHODS.has(method) ? 'write' : 'other';
+}
+
+/** Their records say who sees which records of the other models. */
+const RIGHTS_MODELS: ReadonlySet<string> = new Set(['res.users', 'res.groups', 'ir.rule', 'ir.model.access']);
+
+/** The model whose answers a call that may write makes out of date; null where it may be any. */
+export function findWrittenModel(model: string, method: string): string | null {
+  return WRITE_METHODS.has(method) && !RIGHTS_MODELS.has(model) ? model : null;
 }
 
 /** How `keyword.limit` is kept: by cutting the ids, by refusing too many ids or rows, or by Odoo. */

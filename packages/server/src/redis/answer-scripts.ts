@@ -15,7 +15,7 @@ const MARKS_MAX = 10_000;
 
 /**
  * KEYS: the answer, the marks. ARGV: the age that it may have, names of the two marks, and a mark that never was. Gives
- * marks and time for an answer that is asked for now, or marks and time of one that is kept, the answer and its age.
+ * marks and time for an answer that is asked for now, or marks, time and age of one that is kept.
  */
 export const FIND = defineScript(`${READ_NOW}
 now = math.floor(now)
@@ -31,10 +31,13 @@ local mark = marks[1] .. marks[2]
 local kept = redis.call('HMGET', KEYS[1], 'mark', 'asked')
 local asked = tonumber(kept[2])
 if kept[1] == mark and asked <= now and now - asked <= tonumber(ARGV[1]) then
-  return { mark, asked, redis.call('HGET', KEYS[1], 'answer'), now - asked }
+  return { mark, asked, now - asked }
 end
 return { mark, now }
 `);
+
+/** KEYS: the answer. Gives it as it is now: it opens for the marks and time that FIND gave, or not at all. */
+export const FETCH = defineScript(`return redis.call('HGET', KEYS[1], 'answer')`);
 
 /** KEYS: the answer, the marks, `ends`, `sizes`. ARGV: mark and time that FIND gave, names of the two marks, for how long it is kept, its size, bytes of all, the answer. */
 export const KEEP = defineScript(`${READ_NOW}
@@ -44,6 +47,10 @@ local endsAt = asked + tonumber(ARGV[5])
 local marks = redis.call('HMGET', KEYS[2], ARGV[3], ARGV[4])
 if not (marks[1] and marks[2]) or marks[1] .. marks[2] ~= ARGV[1] then return end
 if asked > now or endsAt <= now or size > bytesMax then return end
+-- A slow call can end after one that went out later. A time that is still to come is of a clock that was put back.
+local held = redis.call('HMGET', name, 'mark', 'asked')
+local heldAsked = tonumber(held[2])
+if held[1] == ARGV[1] and heldAsked > asked and heldAsked <= now then return end
 
 local function drop(dropped)
   redis.call('ZREM', ends, dropped)

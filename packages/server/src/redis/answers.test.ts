@@ -87,6 +87,15 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one)).toBe('new');
   });
 
+  test('many who ask for a large one at once do not make Redis pass for away', async () => {
+    const answers = open(twoRedis, { bytesMax: 10_000_000 });
+    await keep(answers, 'x'.repeat(1_000_000));
+    const other = open(twoRedis, { bytesMax: 10_000_000 });
+    const found = await Promise.all(Array.from({ length: 100 }, () => other.find(PARTNERS, MINUTE)));
+    expect(new Set(found.map(({ kept }) => kept?.answer.length))).toEqual(new Set([1_000_000]));
+    expect(twoRedis.trouble).toBeNull();
+  });
+
   test('is gone once the one who asked for it would not accept it any more, an hour at most', async () => {
     await keep(one, 'short', PARTNERS, 30);
     await expect.poll(() => look(one, 1e12), POLL).toBeNull();
@@ -120,6 +129,17 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one)).toBeNull();
     await keep(one, 'new');
     expect(await look(two)).toBe('new');
+  });
+
+  test('an answer is never replaced by an older one, unless it is from a time that is still to come', async () => {
+    const slow = await ask(one);
+    await sleep(5);
+    await keep(two, 'new');
+    one.keep(PARTNERS, slow, MINUTE, Buffer.from('old'));
+    expect(await look(one)).toBe('new');
+    await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'asked', Date.now() + MINUTE);
+    await keep(one, 'after the clock jumped back');
+    expect(await look(one)).toBe('after the clock jumped back');
   });
 
   test.each([1, 2])(
@@ -176,6 +196,17 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const other = { ...PARTNERS, name: 'of another user' };
     await inspector.copy(entry, oneRedis.name('answer', other.name));
     expect(await look(one, MINUTE, other)).toBeNull();
+  });
+
+  test('an answer that does not open is replaced by what is read in its place', async () => {
+    await keep(one, 'before');
+    await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'answer', randomBytes(100));
+    expect(await look(two)).toBeNull();
+    await keep(two, 'after');
+    expect(await look(two)).toBe('after');
+    await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'answer', 'short');
+    expect(await look(open(twoRedis))).toBeNull();
+    expect(twoRedis.trouble).toBeNull();
   });
 
   test('all together stay within their bytes; what ends first goes first', async () => {

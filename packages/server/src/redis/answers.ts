@@ -7,7 +7,7 @@ import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:cr
 import { LRUCache } from 'lru-cache';
 import type { AnswerSeal } from '../idempotency/answer-seal.ts';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from '../sharing/answer-store.ts';
-import { DROP, FIND, KEEP } from './answer-scripts.ts';
+import { DROP, FETCH, FIND, KEEP } from './answer-scripts.ts';
 import type { RedisClient } from './client.ts';
 
 export interface RedisAnswersOptions {
@@ -33,6 +33,8 @@ export class RedisAnswers implements AnswerStore {
   readonly #marks: string;
   /** What callers hold now: those of one answer share its bytes, however slowly they take it. */
   readonly #opened = new LRUCache<string, WeakRef<Uint8Array>>({ max: OPENED_MAX });
+  /** What is on its way: large answers that many want at once would keep Redis from answering in time. */
+  readonly #fetching = new Map<string, Promise<Uint8Array | null>>();
 
   constructor({ redis, seal, secret, bytesMax }: RedisAnswersOptions) {
     this.#redis = redis;
@@ -50,9 +52,8 @@ export class RedisAnswers implements AnswerStore {
         [this.#nameAnswer(scope), this.#marks],
         [Math.min(maxAgeMs, KEPT_MS_MAX), ...this.#nameMarks(scope), randomUUID()],
       );
-      return this.#read(scope, found);
+      return await this.#read(scope, found);
     } catch {
-      // Away, or a sealed text that is not ours to open: the call is made, and has its own answer.
       return NOT_FOUND;
     }
   }
@@ -82,19 +83,36 @@ export class RedisAnswers implements AnswerStore {
     await this.#redis.run(DROP, [this.#marks], marks).catch(() => {});
   }
 
-  #read(scope: ReadScope, found: unknown): Found {
-    const [marks, asked, sealed, ageMs] = Array.isArray(found) ? found : [];
+  async #read(scope: ReadScope, found: unknown): Promise<Found> {
+    const [marks, asked, ageMs] = Array.isArray(found) ? found : [];
     const mark = `${marks} ${asked}`;
-    if (!(sealed instanceof Uint8Array)) return { kept: null, mark };
-    return { kept: { answer: this.#open(nameSealed(scope, mark), sealed), ageMs: Number(ageMs) }, mark };
+    const answer = ageMs === undefined ? null : await this.#getAnswer(scope, mark);
+    return { kept: answer && { answer, ageMs: Number(ageMs) }, mark };
   }
 
-  #open(name: string, sealed: Uint8Array): Uint8Array {
-    const opened = this.#opened.get(name)?.deref();
-    if (opened !== undefined) return opened;
-    const { body } = this.#seal.open(name, sealed);
-    this.#opened.set(name, new WeakRef(body));
-    return body;
+  /** Null where it is gone, or not ours to open: the call is made, and its answer takes the place of this one. */
+  #getAnswer(scope: ReadScope, mark: string): Uint8Array | null | Promise<Uint8Array | null> {
+    const name = nameSealed(scope, mark);
+    const there = this.#opened.get(name)?.deref() ?? this.#fetching.get(name);
+    if (there !== undefined) return there;
+    const fetching = this.#fetch(scope, name).finally(() => this.#fetching.delete(name));
+    this.#fetching.set(name, fetching);
+    return fetching;
+  }
+
+  async #fetch(scope: ReadScope, name: string): Promise<Uint8Array | null> {
+    const sealed = await this.#redis.run(FETCH, [this.#nameAnswer(scope)], []);
+    return sealed instanceof Uint8Array ? this.#open(name, sealed) : null;
+  }
+
+  #open(name: string, sealed: Uint8Array): Uint8Array | null {
+    try {
+      const { body } = this.#seal.open(name, sealed);
+      this.#opened.set(name, new WeakRef(body));
+      return body;
+    } catch {
+      return null;
+    }
   }
 
   #nameAnswer({ name }: ReadScope): string {
@@ -113,7 +131,7 @@ export class RedisAnswers implements AnswerStore {
   }
 }
 
-/** A sealed answer opens for its own read, time and marks alone: nobody can make it younger, nor outlive a write. */
+/** A sealed answer opens for its own read, time and marks alone: nobody can make it younger, or another read's. */
 function nameSealed({ name }: ReadScope, mark: string): string {
   return `${name} ${mark}`;
 }

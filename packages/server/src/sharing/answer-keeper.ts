@@ -47,9 +47,19 @@ export class AnswerKeeper<Result extends StreamedResult> {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     if (moment.isKept || length > answerBytesMax) return;
     moment.isKept = true;
-    // A copy: a piece can be a small part of a large buffer.
-    store.keep(scope, moment, maxAgeMs, Buffer.concat(pieces, length));
+    store.keep(scope, moment, maxAgeMs, copyWhole(pieces, length));
   }
+}
+
+/** In memory of its own: a piece can be a small part of a large buffer, and so are short ones that `Buffer` makes. */
+function copyWhole(pieces: Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 /** The last byte that is no white space. */

@@ -34,3 +34,11 @@ export class ByteBudget {
 export function weighPiece(piece: Uint8Array): number {
   return piece.length + PIECE_BYTES;
 }
+
+/** A copy where the piece is a small part of a large buffer: a server that sends much beside few bytes would have us hold it all. */
+export function detachPiece(piece: Uint8Array): Uint8Array {
+  if (piece.length * 2 >= piece.buffer.byteLength) return piece;
+  const copy = Buffer.allocUnsafeSlow(piece.length);
+  copy.set(piece);
+  return copy;
+}

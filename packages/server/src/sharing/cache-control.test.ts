@@ -28,3 +28,8 @@ test('a key that may not have kept answers gets none, and may still have a call 
   expect(readCacheWish('max-age=60', false)).toEqual({ mayShare: true, maxAgeMs: null });
   expect(readCacheWish('no-cache', false)).toEqual({ mayShare: false, maxAgeMs: null });
 });
+
+test('nor does it join a call that may be older than it accepts', () => {
+  expect(readCacheWish('max-age=1', false)).toEqual({ mayShare: false, maxAgeMs: null });
+  expect(readCacheWish('max-age=2', false)).toEqual({ mayShare: true, maxAgeMs: null });
+});

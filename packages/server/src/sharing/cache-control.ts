@@ -1,4 +1,5 @@
 /** Reads what a request's `cache-control` asks for (RFC 9111, section 5.2.1). Directives that are not known are no mistake. */
+import { JOIN_MS } from './shared-reads.ts';
 
 export interface CacheWish {
   /** False: the answer must come from a call of its own. */
@@ -26,5 +27,6 @@ export function readCacheWish(header: string | undefined, isCacheAllowed: boolea
   }
   // Nothing that is there already is young enough.
   if (maxAgeMs === 0) return OWN_CALL;
-  return isCacheAllowed ? { mayShare: true, maxAgeMs } : NO_WISH;
+  if (isCacheAllowed) return { mayShare: true, maxAgeMs };
+  return maxAgeMs !== null && maxAgeMs < JOIN_MS ? OWN_CALL : NO_WISH;
 }

@@ -1,10 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
 import { ByteBudget, weighPiece } from './byte-budget.ts';
+import { collectGarbage } from './collect-garbage.fixture.ts';
 import { FanOut, type FanOutLimits } from './fan-out.ts';
 import { readText, ScriptedBody } from './scripted-body.fixture.ts';
 
@@ -169,6 +168,18 @@ describe('a reader that is slower than the others', () => {
   });
 });
 
+test('a piece that is a small part of a large buffer does not hold all of it', async () => {
+  const source = new ScriptedBody();
+  const { fanOut } = setUp(source);
+  const reader = fanOut.join(signal());
+  source.give(Buffer.alloc(65_536, 'x').subarray(100, 101));
+  const small = await reader.next();
+  expect([small?.length, small?.buffer.byteLength]).toEqual([1, 1]);
+  const large = new Uint8Array(65_536).subarray(100);
+  source.give(large);
+  expect(await reader.next()).toBe(large);
+});
+
 test('nothing lives on by a reader that was left behind', async () => {
   const source = new ScriptedBody('one');
   const { fanOut } = setUp(source, { startBytesMax: 0 });
@@ -306,12 +317,6 @@ describe('whatever readers and source do', () => {
     );
   });
 });
-
-/** `minor`: of young objects alone. */
-function collectGarbage(type: 'major' | 'minor'): void {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')({ type });
-}
 
 /** A reader that takes a piece when it is told to, and notes what it gets. */
 class Follower {

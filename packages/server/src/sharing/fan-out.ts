@@ -6,7 +6,7 @@
  * for as long as somebody is to take them.
  */
 import { type EgressBody, EgressBreak, type EndSignal } from '../egress/dispatcher.ts';
-import { type ByteBudget, weighPiece } from './byte-budget.ts';
+import { type ByteBudget, detachPiece, weighPiece } from './byte-budget.ts';
 
 export interface FanOutLimits {
   /** For as long as no more than this came, a newcomer can still get the whole. */
@@ -144,7 +144,7 @@ export class FanOut {
       this.#isEnded = true;
       this.#dropStart();
     } else {
-      const piece = { bytes, untaken: this.#readers.size, next: null };
+      const piece = { bytes: detachPiece(bytes), untaken: this.#readers.size, next: null };
       this.#newest.next = piece;
       this.#newest = piece;
       this.#hold(weighPiece(bytes));

@@ -12,8 +12,10 @@ export interface MemoryAnswersOptions {
   nowMs: () => number;
 }
 
-interface Kept extends ReadMoment {
+interface Kept {
   answer: Uint8Array;
+  askedMs: number;
+  writes: number;
 }
 
 /** What a kept answer costs beside its bytes. */
@@ -44,8 +46,12 @@ export class MemoryAnswers implements AnswerStore {
   }
 
   keep({ name, database, model }: ReadScope, moment: ReadMoment, _: number, answer: Uint8Array): void {
-    if (this.#writes.hasOf(database, model, moment.writes)) return;
-    this.#kept.set(name, { ...moment, answer }, { size: answer.length + ENTRY_BYTES });
+    // Nothing more of the moment: whoever tells it may hold the whole call by it.
+    const { askedMs, writes } = moment;
+    if (this.#writes.hasOf(database, model, writes)) return;
+    // A slow call can end after one that went out later.
+    if ((this.#kept.peek(name)?.askedMs ?? askedMs) > askedMs) return;
+    this.#kept.set(name, { answer, askedMs, writes }, { size: answer.length + ENTRY_BYTES });
   }
 
   /** The log of writes says it. */

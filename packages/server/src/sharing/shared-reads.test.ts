@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
+import { collectGarbage } from './collect-garbage.fixture.ts';
 import type { SharedCall } from './flight.ts';
 import { MemoryAnswers } from './memory-answers.ts';
 import { readText, ScriptedBody } from './scripted-body.fixture.ts';
@@ -318,6 +319,15 @@ describe('kept answers', () => {
     expect(await ask(PARTNER, 60_000)).toMatchObject({ source: 'kept', ageMs: 1500 });
   });
 
+  test('are never replaced by older ones: a call can take longer than one that went out after it', async () => {
+    const slow = ask(PARTNER, 60_000);
+    now += 3000;
+    await askFor(whole('new'));
+    calls[0]?.answer(whole('old'));
+    expect(await readReply(await slow)).toBe('old');
+    expect(await readReply(await ask(PARTNER, 60_000))).toBe('new');
+  });
+
   test('are those of callers who accept kept ones', async () => {
     await askFor(whole('all'), PARTNER, null);
     void ask(PARTNER, 60_000);
@@ -354,6 +364,23 @@ describe('kept answers', () => {
     for (const scope of scopes.reverse()) void ask(scope, 60_000);
     // There is room for three answers and what their entries cost.
     expect(calls).toHaveLength(3 + 10 + 7);
+  });
+
+  test.each(['whole', 'streamed'])('hold on to nothing of the call that they came of: %s', async (kind) => {
+    const result = kind === 'whole' ? whole('all') : streamed('all', new ScriptedBody('}', null));
+    await askFor(result);
+    const remains = new WeakRef(calls.pop() as Call);
+    await turn();
+    collectGarbage('major');
+    expect(remains.deref()).toBeUndefined();
+    expect(await ask(PARTNER, 60_000)).toMatchObject({ source: 'kept' });
+  });
+
+  test('hold on to no more memory than their bytes', async () => {
+    await askFor(whole('1'));
+    const { reply } = await ask(PARTNER, 60_000);
+    if ('refused' in reply) throw new Error(reply.refused);
+    expect(reply.pieces.map(({ buffer }) => buffer.byteLength)).toEqual([1]);
   });
 
   test('are not collected where too much is held already', async () => {

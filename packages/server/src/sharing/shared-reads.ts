@@ -25,13 +25,16 @@ export interface SharedReadsBounds {
   joinMs: number;
 }
 
+/** So old may a call be that is joined by callers who say nothing of age. */
+export const JOIN_MS = 2000;
+
 const SHARED_READS_BOUNDS: SharedReadsBounds = {
   answerBytesMax: 1024 * 1024,
   heldBytesMax: 32 * 1024 * 1024,
   startBytesMax: 256 * 1024,
   lagBytesMax: 1024 * 1024,
   patienceMs: 2000,
-  joinMs: 2000,
+  joinMs: JOIN_MS,
 };
 
 export interface SharedReadsOptions<Result, Refusal, AnyMember>

@@ -445,6 +445,17 @@ describe('kept answers', () => {
     expect(values).toEqual([0, 0, 2, 2, 2, 5, 7]);
   });
 
+  test.each(['res.users', 'res.groups', 'ir.rule', 'ir.model.access'])(
+    'go with a write to who may see what, whatever their model: %s',
+    async (model_id) => {
+      await startCounting();
+      const values = [await ask(), await ask()];
+      await proxy.call(read({ action: 'write', model_id, params: [[1], {}] }));
+      values.push(await ask());
+      expect(values).toEqual([0, 0, 2]);
+    },
+  );
+
   test('go with a write by a stored instance, or by a route of /json/2, as well', async () => {
     await startCounting({ 'vault.masterKey': randomBytes(32).toString('base64') });
     await addInstance();
