@@ -10,6 +10,7 @@ import { createCredentialNames } from './execute/credentials-id.ts';
 import { Servers } from './execute/servers.ts';
 import { createReads } from './execute/share-read.ts';
 import type { Protocol, TranslateDeps } from './execute/translate.ts';
+import { Door } from './http/door.ts';
 import { createServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createSlowdown } from './keys/slowdown.ts';
@@ -81,6 +82,7 @@ export async function createApp({
   const gate = openGate(settings, nowMs, {
     // At the start, and while Redis is away, it may not know of all workers.
     processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
+    isBusy: () => door.isBusy,
     ...(replicas && { peers: replicas.breakers }),
   });
   const metrics = createMetrics(
@@ -117,10 +119,16 @@ export async function createApp({
     ...(replicas && { redis: replicas.check() }),
   });
   const events = combineEvents([logEvents(log), metrics, auditEvents(audit)]);
+  const door = new Door({
+    nowMs,
+    atEndOfTurn: setImmediate,
+    onRefused: (count) => events.requestsShed(count),
+  });
   const server = createServer({
     http: settings.http,
     keys,
     slowdown: createSlowdown({ clock: nowMs }),
+    door,
     admission,
     egress,
     instances,
@@ -196,7 +204,7 @@ export async function createApp({
 function openGate(
   { upstream }: Settings,
   nowMs: () => number,
-  others: Pick<GateOptions, 'processes' | 'peers'>,
+  others: Pick<GateOptions, 'isBusy' | 'processes' | 'peers'>,
 ): Gate {
   const max = upstream.concurrency;
   const min = Math.min(upstream.concurrencyMin, max);

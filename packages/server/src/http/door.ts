@@ -78,6 +78,11 @@ export class Door {
     this.#options = options;
   }
 
+  /** Someone waits, or is not heard: all that this process does takes longer than it would by itself. */
+  get isBusy(): boolean {
+    return this.#waiting.length > 0 || this.#unheard.length > 0;
+  }
+
   enter(visitor: Visitor): void {
     this.#watchTurn();
     const nowMs = this.#options.nowMs();
@@ -99,7 +104,7 @@ export class Door {
   #endTurn(): void {
     this.#isTurnWatched = false;
     this.#entries.renew(this.#share);
-    if (this.#waiting.length === 0 && this.#unheard.length === 0) {
+    if (!this.isBusy) {
       this.#turnSinceMs = null;
       return;
     }

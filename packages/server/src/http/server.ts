@@ -9,7 +9,6 @@ import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/envelope.t
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin-routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCompatibleRoutes } from './compatible-routes.ts';
-import { Door } from './door.ts';
 import { addExecuteRoute, type ExecuteRouteDeps } from './execute-route.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
@@ -17,7 +16,7 @@ import { addOpenapiRoute } from './openapi.ts';
 import { readRequestId } from './request-id.ts';
 import { addVersionRoute } from './version-route.ts';
 
-export interface ServerDeps extends Omit<ExecuteRouteDeps, 'door'>, HealthRouteDeps, MetricsRouteDeps {
+export interface ServerDeps extends ExecuteRouteDeps, HealthRouteDeps, MetricsRouteDeps {
   http: {
     bodyBytesMax: number;
     /** Time for a client to send its whole request. */
@@ -73,15 +72,9 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   }
 
   // Only calls stand before it: operators must see in, however little time the process has.
-  const door = new Door({
-    nowMs: deps.nowMs,
-    atEndOfTurn: setImmediate,
-    onRefused: (count) => deps.events.requestsShed(count),
-  });
-  const callDeps = { ...deps, door };
-  addExecuteRoute(app, callDeps);
-  addVersionRoute(app, callDeps);
-  addCompatibleRoutes(app, callDeps);
+  addExecuteRoute(app, deps);
+  addVersionRoute(app, deps);
+  addCompatibleRoutes(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
   addAdminRoutes(app, deps.admin);

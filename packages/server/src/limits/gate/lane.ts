@@ -17,6 +17,8 @@ export interface LaneOptions {
   /** A clock that never goes back. */
   nowMs: () => number;
   random: () => number;
+  /** True while this process has too little processor time: how long answers take then says nothing of the server. */
+  isBusy: () => boolean;
   /** Nobody runs or waits any more. */
   onIdle: (lane: Lane) => void;
 }
@@ -89,12 +91,12 @@ export class Lane {
   }
 
   leave(turn: StartedTurn, reported: TurnResult): void {
-    const { nowMs, onIdle } = this.#options;
+    const { nowMs, onIdle, isBusy } = this.#options;
     const now = nowMs();
     this.#running--;
     this.#queue.end(turn.client);
     const result = reported === 'timed_out' && !this.#wasPatient(turn) ? 'abandoned' : reported;
-    if (result === 'answered') {
+    if (result === 'answered' && !isBusy()) {
       const tookMs = (turn.answeredMs ?? now) - turn.startedMs;
       this.#level.answer(turn.number, this.#latest, tookMs, now);
     }
