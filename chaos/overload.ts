@@ -1,6 +1,7 @@
 /** Five times the calls that can be served: what is still served, how soon the rest is refused, and what is left of it after. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startHelper } from '../bench/helper-process.ts';
@@ -23,11 +24,14 @@ interface Bottleneck {
   workMs: number;
   /** Connections of the run that looks for the best. */
   connections: number;
+  /** Most connections of the callers in the overload, who send again at once after each answer. */
+  callers: number;
 }
 
 const BOTTLENECKS: Bottleneck[] = [
-  { name: 'Odoo: 8 workers of 20 ms', workers: 8, workMs: 20, connections: 12 },
-  { name: "the proxy's processor", workers: 10_000, workMs: 1, connections: 16 },
+  { name: 'Odoo: 8 workers of 20 ms', workers: 8, workMs: 20, connections: 12, callers: 8000 },
+  { name: "the proxy's processor", workers: 10_000, workMs: 1, connections: 16, callers: 1000 },
+  { name: "the proxy's processor", workers: 10_000, workMs: 1, connections: 16, callers: 8000 },
 ];
 
 export async function measureOverload(parent: string, isQuick: boolean): Promise<Table> {
@@ -37,6 +41,7 @@ export async function measureOverload(parent: string, isQuick: boolean): Promise
     title: `Overload: ${FACTOR} times what can be served`,
     columns: [
       'what is short',
+      'callers',
       'best calls/s',
       'offered/s',
       'answered/s',
@@ -51,8 +56,9 @@ export async function measureOverload(parent: string, isQuick: boolean): Promise
       'most',
       's to recover',
     ],
-    rows: measured.map(({ name, best, seconds, over, share, memory, recoverySeconds }) => [
+    rows: measured.map(({ name, callers, best, seconds, over, share, memory, recoverySeconds }) => [
       name,
+      String(callers),
       best.toFixed(0),
       (over.offered / seconds).toFixed(0),
       (share * best).toFixed(0),
@@ -69,25 +75,25 @@ export async function measureOverload(parent: string, isQuick: boolean): Promise
     ]),
     notes: [
       measured.every(({ isApart }) => isApart)
-        ? 'The loads had one core to themselves; the proxy and the Odoo shared another one, so that they had no less in the overload than in the run that looks for the best.'
+        ? 'The proxy had one core to itself. The loads and the Odoo shared another one, of which the Odoo had what it needed: so both had no less in the overload than in the run that looks for the best.'
         : 'There was no `taskset`, or no second core: the loads took from the proxy and the Odoo what they needed, which is more in the overload.',
-      `Best: ${BOTTLENECKS.map(({ connections, name }) => `${connections} connections with one call after the other (${name})`).join(', ')}. Overload: calls at a fixed rate, each with \`x-request-timeout: 1\`, from callers that wait for ${PATIENCE_MS / 1000} s at most; where the load's 8,000 connections are all busy a call is not sent. Answered/s leaves out the first second. After it ${CALM * 100} % of the best is offered at once; recovered is the first second in which 95 % of that is answered.`,
+      `Best: ${BOTTLENECKS.map(({ connections, name, callers }) => `${connections} connections with one call after the other (${name}, ${callers} callers)`).join(', ')}. Overload: calls at a fixed rate, each with \`x-request-timeout: 1\`, from callers that wait for ${PATIENCE_MS / 1000} s at most; each caller has one connection, and where all of them are busy a call is not sent. Answered/s leaves out the first second. After it ${CALM * 100} % of the best is offered at once; recovered is the first second in which 95 % of that is answered.`,
     ],
-    findings: measured.flatMap(({ name, share, recoverySeconds }) => [
+    findings: measured.flatMap(({ name, callers, share, recoverySeconds }) => [
       {
         isReached: share >= GOODPUT_MIN,
-        text: `goodput at ${FACTOR} times the load is at least ${GOODPUT_MIN * 100} % of the best (${(share * 100).toFixed(0)} %; short: ${name})`,
+        text: `goodput at ${FACTOR} times the load is at least ${GOODPUT_MIN * 100} % of the best (${(share * 100).toFixed(0)} %; short: ${name}; ${callers} callers)`,
       },
       {
         isReached: recoverySeconds !== null && recoverySeconds <= RECOVERY_SECONDS_MAX,
-        text: `recovered within ${RECOVERY_SECONDS_MAX} s (${recoverySeconds ?? 'not in the time of the run'}; short: ${name})`,
+        text: `recovered within ${RECOVERY_SECONDS_MAX} s (${recoverySeconds ?? 'not in the time of the run'}; short: ${name}; ${callers} callers)`,
       },
     ]),
   };
 }
 
 async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck) {
-  const { name, workers, workMs, connections } = bottleneck;
+  const { name, workers, workMs, connections, callers } = bottleneck;
   const folder = mkdtempSync(join(parent, 'overload-'));
   const key = await createKey(folder);
   const odoo = await startHelper(new URL('./busy-odoo.ts', import.meta.url), [
@@ -97,7 +103,7 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
   const load = await startHelper(new URL('../bench/load.ts', import.meta.url));
   const steady = await startHelper(new URL('./steady-load.ts', import.meta.url));
   const program = await startProgram(folder, { 'upstream.protocol': 'jsonrpc' });
-  const isApart = await keepApart([program.pid, odoo.pid], [load.pid, steady.pid]);
+  const isApart = await keepApart(program.pid, odoo.pid, [load.pid, steady.pid]);
   const request = buildExecuteRequest(key, odoo.hello as number, { 'x-request-timeout': '1' });
   try {
     const findBest = async (calls: number) => {
@@ -120,6 +126,7 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
         request,
         perSecond,
         seconds: forSeconds,
+        connectionsMax: callers,
         patienceMs: PATIENCE_MS,
       })) as SteadyResult;
     const over = await offer(FACTOR * best, seconds);
@@ -129,6 +136,7 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
     const recovered = after.answered.findIndex((count) => count >= 0.95 * CALM * best);
     return {
       name,
+      callers,
       isApart,
       best,
       seconds,
@@ -146,18 +154,20 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
 }
 
 /**
- * The loads get a core of their own: at five times the rate they have more to do, and would take from the proxy and the
- * Odoo what these had in the run that looks for the best. False where the machine has no two cores, or no `taskset`.
+ * The proxy gets a core of its own, and of the other one the Odoo comes first: at five times the rate the loads have more to
+ * do, and would take from both what these had in the run that looks for the best. False where the machine has no two cores,
+ * or no `taskset`.
  */
-async function keepApart(served: readonly number[], loads: readonly number[]): Promise<boolean> {
-  const bind = (core: number) => (pid: number) =>
+async function keepApart(proxy: number, odoo: number, loads: readonly number[]): Promise<boolean> {
+  const bind = (pid: number, core: number) =>
     promisify(execFile)('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(pid)]);
   try {
-    await Promise.all([...served.map(bind(0)), ...loads.map(bind(1))]);
-    return true;
+    await Promise.all([bind(proxy, 0), ...[odoo, ...loads].map((pid) => bind(pid, 1))]);
   } catch {
     return false;
   }
+  for (const pid of loads) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  return true;
 }
 
 function countRefused({ refused }: SteadyResult): number {

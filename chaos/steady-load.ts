@@ -10,6 +10,8 @@ export interface SteadyJob {
   request: Buffer;
   perSecond: number;
   seconds: number;
+  /** Where so many are open and busy, a call is not sent. */
+  connectionsMax: number;
   /** So long a caller waits; then it closes its connection. */
   patienceMs: number;
 }
@@ -30,7 +32,6 @@ export interface SteadyResult {
   held: number;
 }
 
-const CONNECTIONS_MAX = 8000;
 const TICK_MS = 5;
 
 if (process.send !== undefined) {
@@ -41,7 +42,14 @@ if (process.send !== undefined) {
   process.send('ready');
 }
 
-async function run({ port, request, perSecond, seconds, patienceMs }: SteadyJob): Promise<SteadyResult> {
+async function run({
+  port,
+  request,
+  perSecond,
+  seconds,
+  connectionsMax,
+  patienceMs,
+}: SteadyJob): Promise<SteadyResult> {
   const startedMs = performance.now();
   const answered: number[] = Array(seconds).fill(0);
   const refused: Record<string, number> = {};
@@ -55,7 +63,7 @@ async function run({ port, request, perSecond, seconds, patienceMs }: SteadyJob)
 
   function call(): void {
     offered++;
-    const socket = free.pop() ?? (open < CONNECTIONS_MAX ? openSocket() : null);
+    const socket = free.pop() ?? (open < connectionsMax ? openSocket() : null);
     if (socket === null) {
       held++;
       return;

@@ -82,7 +82,7 @@ export async function createApp({
   const gate = openGate(settings, nowMs, {
     // At the start, and while Redis is away, it may not know of all workers.
     processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
-    isBusy: () => door.isBusy,
+    ownDelayMs: () => door.delayMs,
     ...(replicas && { peers: replicas.breakers }),
   });
   const metrics = createMetrics(
@@ -204,7 +204,7 @@ export async function createApp({
 function openGate(
   { upstream }: Settings,
   nowMs: () => number,
-  others: Pick<GateOptions, 'isBusy' | 'processes' | 'peers'>,
+  others: Pick<GateOptions, 'ownDelayMs' | 'processes' | 'peers'>,
 ): Gate {
   const max = upstream.concurrency;
   const min = Math.min(upstream.concurrencyMin, max);

@@ -36,6 +36,8 @@ export interface DoorOptions {
 
 /** A call takes some six turns. Node accepts one connection in each: longer ones would keep new callers out for seconds. */
 const TURN_MS = 0.3;
+/** Of these, between the request to Odoo and the head of its answer: to connect, to write, to read. */
+const TURNS_PER_ANSWER = 3;
 /** Requests let in in one turn: at first, and whatever the turns take. */
 const SHARE_AT_FIRST = 16;
 const SHARE_MIN = 0.1;
@@ -61,6 +63,8 @@ export class Door {
   #isTurnWatched = false;
   /** Since when the turn runs; null where the loop may have paused in it. */
   #turnSinceMs: number | null = null;
+  /** The mean of some dozens. */
+  #usualTurnMs = TURN_MS;
   /** In the order of coming. */
   readonly #waiting: { visitor: Visitor; sinceMs: number }[] = [];
   /** Since when there was always one waiting. */
@@ -78,8 +82,13 @@ export class Door {
     this.#options = options;
   }
 
-  /** Someone waits, or is not heard: all that this process does takes longer than it would by itself. */
-  get isBusy(): boolean {
+  /** By how much an answer of Odoo is taken later than it comes, in milliseconds: 0 while there is time for all. */
+  get delayMs(): number {
+    return this.#isBusy ? this.#usualTurnMs * TURNS_PER_ANSWER : 0;
+  }
+
+  /** Someone waits, or is not heard. */
+  get #isBusy(): boolean {
     return this.#waiting.length > 0 || this.#unheard.length > 0;
   }
 
@@ -104,7 +113,7 @@ export class Door {
   #endTurn(): void {
     this.#isTurnWatched = false;
     this.#entries.renew(this.#share);
-    if (!this.isBusy) {
+    if (!this.#isBusy) {
       this.#turnSinceMs = null;
       return;
     }
@@ -122,6 +131,7 @@ export class Door {
   }
 
   #adapt(turnMs: number): void {
+    this.#usualTurnMs += (turnMs - this.#usualTurnMs) / 32;
     const share = this.#share * (turnMs > TURN_MS ? SHRINK : GROW);
     this.#share = Math.min(Math.max(share, SHARE_MIN), SHARE_MAX);
   }

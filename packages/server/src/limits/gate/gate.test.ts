@@ -75,25 +75,24 @@ describe('the limit', () => {
     expect(gate.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
   });
 
-  test('does not sink by answers that are slow because this process has too little processor time', () => {
-    let isBusy = false;
+  test('does not sink by what this process itself adds to the time of an answer', () => {
+    let ownDelayMs = 0;
     const concurrency = { initial: 8, min: 1, max: 8 };
-    const { gate, clock, visit } = openGate({ concurrency, isBusy: () => isBusy });
-    /** The level that is found where so many calls at once take no longer than one. */
-    const findLevel = (workers: number) => {
-      const limit = () => gate.states()[0]?.limit ?? concurrency.initial;
+    const { gate, clock, visit } = openGate({ concurrency, ownDelayMs: () => ownDelayMs });
+    const limit = () => gate.states()[0]?.limit ?? concurrency.initial;
+    /** So many calls at once take no longer than one; what a busy process adds grows with the calls. */
+    const findLevel = (workers: number, addedMs: number) => {
       for (let round = 0; round < 50; round++) {
         const turns = Array.from({ length: limit() }, () => expectTurn(visit()));
-        clock.nowMs += 10 * Math.max(1, turns.length / workers);
+        ownDelayMs = addedMs * turns.length;
+        clock.nowMs += 10 * Math.max(1, turns.length / workers) + ownDelayMs;
         for (const turn of turns) turn.leave('answered');
       }
       return limit();
     };
-    expect(findLevel(8)).toBe(8);
-    isBusy = true;
-    expect(findLevel(1)).toBe(8);
-    isBusy = false;
-    expect(findLevel(1)).toBeLessThan(8);
+    expect(findLevel(8, 0)).toBe(8);
+    expect(findLevel(8, 20)).toBe(8);
+    expect(findLevel(1, 20)).toBeLessThan(8);
   });
 
   test('a turn is left once', () => {

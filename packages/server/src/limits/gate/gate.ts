@@ -13,8 +13,8 @@ export interface GateOptions extends Pick<LaneOptions, 'concurrency' | 'queueMax
   /** Databases that are remembered; more only while each has calls. Those that nothing was learnt of go first. */
   databasesMax: number;
   random?: () => number;
-  /** Left out: never. */
-  isBusy?: () => boolean;
+  /** Left out: nothing. */
+  ownDelayMs?: () => number;
   /** Left out: this process is alone. */
   processes?: () => number;
   peers?: Peers;
@@ -35,14 +35,14 @@ export class Gate {
   constructor({
     databasesMax,
     random = Math.random,
-    isBusy = () => false,
+    ownDelayMs = () => 0,
     processes = () => 1,
     peers = NO_PEERS,
     ...options
   }: GateOptions) {
     this.#databasesMax = databasesMax;
     const onIdle = (lane: Lane) => this.#keep(lane);
-    this.#laneOptions = { ...options, random, isBusy, processes, peers, onIdle };
+    this.#laneOptions = { ...options, random, ownDelayMs, processes, peers, onIdle };
     peers.onNews((database, news) => this.#lanes.get(database)?.hear(news));
   }
 

@@ -17,8 +17,8 @@ export interface LaneOptions {
   /** A clock that never goes back. */
   nowMs: () => number;
   random: () => number;
-  /** True while this process has too little processor time: how long answers take then says nothing of the server. */
-  isBusy: () => boolean;
+  /** What this process itself adds to the time that an answer takes at present, in milliseconds. */
+  ownDelayMs: () => number;
   /** Nobody runs or waits any more. */
   onIdle: (lane: Lane) => void;
 }
@@ -91,13 +91,13 @@ export class Lane {
   }
 
   leave(turn: StartedTurn, reported: TurnResult): void {
-    const { nowMs, onIdle, isBusy } = this.#options;
+    const { nowMs, onIdle, ownDelayMs } = this.#options;
     const now = nowMs();
     this.#running--;
     this.#queue.end(turn.client);
     const result = reported === 'timed_out' && !this.#wasPatient(turn) ? 'abandoned' : reported;
-    if (result === 'answered' && !isBusy()) {
-      const tookMs = (turn.answeredMs ?? now) - turn.startedMs;
+    if (result === 'answered') {
+      const tookMs = (turn.answeredMs ?? now) - turn.startedMs - ownDelayMs();
       this.#level.answer(turn.number, this.#latest, tookMs, now);
     }
     if (result === 'timed_out' || result === 'overloaded') this.#level.halve(turn.number, this.#latest);
