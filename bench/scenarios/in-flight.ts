@@ -18,7 +18,12 @@ export const inFlight: Scenario = {
   async run(bench) {
     const folder = mkdtempSync(join(bench.folder, 'in-flight-'));
     const key = await createKey(folder);
-    const program = await startProgram(folder);
+    // All of them at one database, which its gate would not let them; and no question for its version, which would be held as well.
+    const program = await startProgram(folder, {
+      'upstream.concurrency': String(CALLS_WANTED),
+      'upstream.concurrencyMin': String(CALLS_WANTED),
+      'upstream.protocol': 'jsonrpc',
+    });
     try {
       const possible = Math.floor((readOpenFilesMax(program.pid) - OTHER_FILES) / 2);
       const calls = Math.min(bench.isQuick ? 1000 : CALLS_WANTED, possible);
@@ -50,7 +55,6 @@ export const inFlight: Scenario = {
         ((readCpuMs(program.pid) * 1000) / calls).toFixed(0),
         printMebibytes(readPeakBytes(program.pid)),
       ];
-      // The question for the version is held as well.
       const isWhole = held >= calls && failed === 0;
       return [
         {
@@ -66,6 +70,7 @@ export const inFlight: Scenario = {
           ],
           rows: [row],
           notes: [
+            'With `upstream.concurrency` 10000, since all go to one database, and `upstream.protocol` jsonrpc.',
             ...(firstFault === null ? [] : [`The first fault: ${firstFault}`]),
             ...(possible < CALLS_WANTED
               ? [`This machine lets a process open sockets for ${possible} calls only.`]
