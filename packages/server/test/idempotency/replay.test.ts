@@ -85,6 +85,13 @@ describe('the same call under the same key', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
+  test('is not run again where a front end made its own error into a redirect', async () => {
+    const { send, upstream } = await start((socket) => answerLikeOdoo(socket, '', '302 Found'));
+    expect((await send('a')).json.error).toMatchObject({ code: -32005, data: { outcome: 'unknown' } });
+    expect((await send('a')).json.error).toMatchObject({ code: -32015 });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
   test('gets a long answer again as far as one is kept', async () => {
     const long =
       (bytes: number): Script =>
