@@ -23,10 +23,15 @@ export async function askStore<Value>(
       const advice = 'tell its operator the x-request-id of this answer. Nothing was sent to Odoo.';
       return new Denial('internal', `${fault.message}; ${advice}`, { detail });
     }
-    return new Denial('overloaded', "The proxy's store does not answer; send the call again in a moment.", {
-      outcome: 'not_sent',
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-      detail: `store: ${detail}`,
-    });
+    return denyStoreAway(detail);
   }
+}
+
+/** Of a store that fails or takes too long; `detail` is for the log. */
+export function denyStoreAway(detail: string): Denial {
+  return new Denial('overloaded', "The proxy's store does not answer; send the call again in a moment.", {
+    outcome: 'not_sent',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    detail: `store: ${detail}`,
+  });
 }

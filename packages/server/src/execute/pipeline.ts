@@ -12,7 +12,7 @@ import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import { limitCall, type MethodCall } from './limit.ts';
 import { type Call, parseCall } from './parse.ts';
-import { type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
+import { type ContradictionReply, type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
 import type { CallTrace } from './record.ts';
 import {
   type CallScope,
@@ -72,7 +72,7 @@ async function runCall(
 /** A server that is not what it was taken for turns calls away; each time something is learnt, and there are three ways. */
 const WAYS_MAX = 3;
 
-/** Sends the call, and otherwise where the server contradicts what was known of it: then nothing was run. */
+/** Sends the call, and otherwise where the server contradicts what was known of it; a write only where nothing was run. */
 async function runMethod(
   call: MethodCall,
   target: Target,
@@ -95,8 +95,13 @@ async function runMethod(
     if (received instanceof Denial || received.kind !== 'contradiction') return { reply: received, met };
     last = { reply: received.otherwise, met };
     deps.servers.learn(received.about, target, call);
+    if (!call.isReadOnly && mayHaveRun(received)) return last;
   }
   return last as Attempt;
+}
+
+function mayHaveRun({ otherwise }: ContradictionReply): boolean {
+  return otherwise instanceof Denial && otherwise.more.outcome === 'unknown';
 }
 
 function isSameRequest(one: UpstreamCall, other: UpstreamCall): boolean {

@@ -7,7 +7,7 @@ import { isIdempotencyKey } from '../idempotency/call-names.ts';
 import type { Ending, Known, ProtectedCall } from '../idempotency/protected-call.ts';
 import type { Awaitable } from '../stores/ports.ts';
 import type { Outcome } from './answer.ts';
-import { askStore } from './ask-store.ts';
+import { askStore, denyStoreAway } from './ask-store.ts';
 import { TIMEOUT_MS_MAX } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { EndSignal, Exchange } from './exchange.ts';
@@ -19,6 +19,8 @@ const HEADER = 'idempotency-key';
 const RETRY_AFTER_SECONDS = 1;
 /** As often what a client has is counted anew. */
 const RETRY_AFTER_FULL_SECONDS = 60;
+/** How long a claim may take: meanwhile it has a turn at Odoo that calls without a key could use. */
+const CLAIM_WAIT_MS = 1000;
 
 /** Null where the caller gave none. */
 export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
@@ -36,11 +38,7 @@ export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
 
 /** The reply that an earlier attempt leaves; null where the call may go on. */
 export function findKept(protection: ProtectedCall, run: Run<unknown>): Promise<KeptReply | Denial | null> {
-  return replyTo(
-    () => protection.find(),
-    run,
-    () => {},
-  );
+  return replyTo(() => protection.find(), run);
 }
 
 /** To be asked right before the call is sent; null: it is this attempt that sends it. */
@@ -54,8 +52,10 @@ export async function claimKey(
   if (run.hasCallerLeft) return CALLER_GONE;
   // The time of a batch can still grow, by the instances of its other calls.
   const runsForMs = run.isBatch ? TIMEOUT_MS_MAX : run.allowedMs;
-  const giveBack = () => void protection.settle('nothing_happened');
-  const reply = await replyTo(() => protection.claim({ runsForMs, isReadOnly }), run, giveBack);
+  const reply = await replyTo(() => protection.claim({ runsForMs, isReadOnly }), run, {
+    waitMs: CLAIM_WAIT_MS,
+    onLate: () => void protection.settle('nothing_happened'),
+  });
   if (reply === null && !isReadOnly) {
     scope.outlivesCaller = true;
     run.outliving++;
@@ -63,37 +63,52 @@ export async function claimKey(
   return reply;
 }
 
+interface Patience {
+  waitMs: number;
+  /** The store answers after all, when nobody waits any more. */
+  onLate(): void;
+}
+
 /**
- * A store that does not answer protects nothing: the call that asked for it is not run. `onLate`: it answers after all, when
- * nobody waits any more.
+ * A store that does not answer protects nothing: the call that asked for it is not run. Without `patience` it has the
+ * call's own time.
  */
 async function replyTo(
   ask: () => Awaitable<Known | null>,
   { deadline }: Run<unknown>,
-  onLate: () => void,
+  patience?: Patience,
 ): Promise<KeptReply | Denial | null> {
-  const known = await waitFor(askStore(ask), deadline.signal, onLate);
+  const known = await waitFor(askStore(ask), deadline.signal, patience);
   if (known === ENDED) return denyEnded(deadline, { outcome: 'not_sent', isReadOnly: false });
+  if (known === LATE) return denyStoreAway('no answer in time');
   if (known === null || known instanceof Denial) return known;
   if (known.kind === 'answered') return { kind: 'kept', ...known.answer };
   return DENIALS[known.kind];
 }
 
 const ENDED = Symbol('ended');
+const LATE = Symbol('late');
 
 function waitFor<Value>(
   asked: Promise<Value>,
   signal: EndSignal,
-  onLate: () => void,
-): Promise<Value | typeof ENDED> {
+  patience?: Patience,
+): Promise<Value | typeof ENDED | typeof LATE> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      resolve(ENDED);
-      asked.then(onLate, () => {});
+    const giveUp = (why: typeof ENDED | typeof LATE) => {
+      stop();
+      resolve(why);
+      if (patience) asked.then(patience.onLate, () => {});
     };
-    if (signal.aborted) return giveUp();
-    signal.addEventListener('abort', giveUp);
-    asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+    const end = () => giveUp(ENDED);
+    const timer = patience && setTimeout(giveUp, patience.waitMs, LATE);
+    const stop = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    };
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end);
+    asked.then(resolve, reject).finally(stop);
   });
 }
 

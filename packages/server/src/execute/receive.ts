@@ -34,7 +34,10 @@ export interface ResultReply {
   tail: Uint8Array;
 }
 
-/** A server that is not what it was taken for: nothing was run, and the call may go another way. */
+/**
+ * A server that is not what it was taken for: the call may go another way, but for a write where `otherwise` does not say
+ * that nothing was run.
+ */
 export interface ContradictionReply {
   kind: 'contradiction';
   /** What was wrong: a route, the signature that the call was mapped by, or that json2 shows the database. */

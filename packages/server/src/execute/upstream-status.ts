@@ -1,6 +1,7 @@
 /** What an HTTP status of an upstream means where it is not Odoo's own answer: the same whatever protocol was spoken. */
 import type { Outcome } from '@erp-proxy/contract';
 import type { EgressAnswer } from '../egress/dispatcher.ts';
+import { isLoginRedirect } from '../odoo/login-redirect.ts';
 import { Denial } from './denial.ts';
 import { adviseFate, type UpstreamFate } from './upstream-denials.ts';
 
@@ -58,12 +59,22 @@ export function denyStatus(
         unknown,
       );
   }
-  // Below 500 the request was turned away before any method ran; a redirect or a success page is no Odoo answer.
-  const fate = status >= 300 && status < 500 ? refused : unknown;
+  const fate = isTurnedAway(status, String(headers['location'] ?? '')) ? refused : unknown;
   return new Denial(
     'upstream_bad_response',
     `The server answered HTTP ${status} and not as Odoo does. Check that \`erp_instance.url\` is its base address. ${adviseFate(fate)}`,
     fate,
+  );
+}
+
+/**
+ * Whether a status says that the request was turned away before any method ran. A 4xx does, and a permanent redirect: the
+ * address is another one, whoever asks (RFC 9110 sections 15.4.2 and 15.4.9). Any other redirect can be what a front end
+ * makes of its own 502 after the call was sent (nginx: `error_page 502 =302`).
+ */
+function isTurnedAway(status: number, location: string): boolean {
+  return (
+    (status >= 400 && status < 500) || status === 301 || status === 308 || isLoginRedirect(status, location)
   );
 }
 

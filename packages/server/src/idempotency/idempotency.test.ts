@@ -243,6 +243,17 @@ describe('a client that has as much in the store as it may', () => {
     }
   });
 
+  test('gets the place of a key once, however often the attempt is said to have ended', async () => {
+    const by = open(bounded);
+    for (const key of ['a', 'b']) expect(await attempt({ key, by }).claim(WRITE)).toBeNull();
+    const first = attempt({ key: 'c', by });
+    await first.claim(WRITE);
+    await Promise.all([first.settle('nothing_happened'), first.settle('nothing_happened')]);
+    await first.settle('nothing_happened');
+    expect(await attempt({ key: 'd', by }).claim(WRITE)).toBeNull();
+    expect(await attempt({ key: 'e', by }).claim(WRITE)).toEqual({ kind: 'too_many_keys' });
+  });
+
   test('has its calls run at once no more often than it may have keys', async () => {
     const by = open(bounded);
     const claims = Array.from({ length: 10 }, (_, index) => attempt({ key: `${index}`, by }).claim(WRITE));

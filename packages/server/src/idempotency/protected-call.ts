@@ -61,6 +61,8 @@ export class ProtectedCall {
   readonly #means: ProtectionMeans;
   /** Its claim on the key, once it has one. */
   #claim: Claim | null = null;
+  /** The writing down of how it ended, once that has begun. */
+  #ended: Promise<void> | null = null;
   #recorder: AnswerRecorder | null = null;
 
   constructor(name: CallName, means: ProtectionMeans) {
@@ -111,9 +113,15 @@ export class ProtectedCall {
     return this.#recorder;
   }
 
-  /** Writes down how the attempt ended, and lets the answer go. Never rejects. */
+  /**
+   * Writes down how the attempt ended, and lets the answer go. Never rejects. Who gave up waiting for the claim may say so
+   * beside the call itself: what is said first is written, once.
+   */
   async settle(ending: Ending): Promise<void> {
-    if (this.#claim !== null) await waitAtMost(SETTLE_WAIT_MS, this.#write(this.#claim, ending));
+    if (this.#claim !== null) {
+      this.#ended ??= this.#write(this.#claim, ending);
+      await waitAtMost(SETTLE_WAIT_MS, this.#ended);
+    }
     this.#recorder?.letGo();
   }
 

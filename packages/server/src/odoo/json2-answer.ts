@@ -3,6 +3,7 @@
  * the proxies in front of it answer, and nothing of what the caller of ours gets for it.
  */
 import { type ClassifyOptions, classifyFault, type Fault } from './faults.ts';
+import { isLoginRedirect } from './login-redirect.ts';
 
 export interface Json2Answer {
   status: number;
@@ -42,8 +43,7 @@ export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOption
   const isJson = /^application\/json\s*(;|$)/i.test(contentType);
   if (status === 200) return isJson ? { kind: 'result' } : bad('200 that is not JSON');
   if (SPEAKING_STATUSES.has(status)) return { kind: 'status' };
-  // 18 sends whoever asks for a page that it lacks to its login (FACTS 10), 16 and 17 say so (FACTS 13.2).
-  if (status === 303 && /\/web\/login(\?|$)/.test(location)) return { kind: 'route_missing' };
+  if (isLoginRedirect(status, location)) return { kind: 'route_missing' };
   if (status < 400) return bad(`HTTP ${status}`);
   if (isJson) return classifyBody(status, body, options);
   // No page of Odoo's: what stands in front of it keeps the route from us.

@@ -116,10 +116,11 @@ describe('upstream_unreachable', () => {
 describe('upstream_bad_response', () => {
   it.each([
     ['301 Moved Permanently', 'not_sent'],
-    ['302 Found', 'not_sent'],
-    ['303 See Other', 'not_sent'],
-    ['304 Not Modified', 'not_sent'],
-    ['307 Temporary Redirect', 'not_sent'],
+    ['302 Found', 'unknown'],
+    ['303 See Other', 'unknown'],
+    ['304 Not Modified', 'unknown'],
+    ['307 Temporary Redirect', 'unknown'],
+    ['308 Permanent Redirect', 'not_sent'],
     ['400 Bad Request', 'not_sent'],
     ['401 Unauthorized', 'not_sent'],
     ['403 Forbidden', 'not_sent'],

@@ -85,6 +85,13 @@ describe('the same call under the same key', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
+  test('is not run again where a front end made its own error into a redirect', async () => {
+    const { send, upstream } = await start((socket) => answerLikeOdoo(socket, '', '302 Found'));
+    expect((await send('a')).json.error).toMatchObject({ code: -32005, data: { outcome: 'unknown' } });
+    expect((await send('a')).json.error).toMatchObject({ code: -32015 });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
   test('gets a long answer again as far as one is kept', async () => {
     const long =
       (bytes: number): Script =>
@@ -329,6 +336,35 @@ test('a call under a key is not run while the store is away', async () => {
   expect((await proxy.call(create())).status, 'the others go on').toBe(200);
   Object.assign(idempotency, { find, claim });
   expect((await send('a')).json.result).toBe(2);
+  expect(upstream.requests).toHaveLength(2);
+});
+
+test('a claim that the store does not answer is given up: calls without a key are not held up by it', async () => {
+  const { proxy, send, create, upstream } = await start(count, {
+    'upstream.concurrency': '1',
+    'upstream.concurrencyMin': '1',
+  });
+  const { idempotency } = proxy.app.store;
+  const { claim } = idempotency;
+  const isBack = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  idempotency.claim = async (wanted) => {
+    asked.resolve();
+    await isBack.promise;
+    return claim(wanted);
+  };
+  const protectedCall = send('a', create(), { 'x-request-timeout': '300' });
+  await asked.promise;
+  expect((await proxy.call(create(), { 'x-request-timeout': '300' })).json.result).toBe(1);
+  expect(await protectedCall).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '5' },
+    json: { error: { code: -32013, data: { outcome: 'not_sent', retryable: true } } },
+  });
+  Object.assign(idempotency, { claim });
+  isBack.resolve();
+  // What came late is given back.
+  await expect.poll(async () => (await send('a')).json.result).toBe(2);
   expect(upstream.requests).toHaveLength(2);
 });
 

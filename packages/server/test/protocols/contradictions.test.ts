@@ -13,8 +13,12 @@ const sandboxes = {
 };
 const pass: Rule = () => null;
 
-async function openPair(version: 18 | 19 | 22, rule: Rule, protocol: 'auto' | 'jsonrpc' | 'json2' = 'auto') {
-  const sandbox = sandboxes[version];
+async function openPair(
+  version: 18 | 19 | 22,
+  rule: Rule,
+  protocol: 'auto' | 'jsonrpc' | 'json2' = 'auto',
+  sandbox = sandboxes[version],
+) {
   sandbox.reset();
   const gateway = await openGateway(sandbox, rule);
   const proxy = await openProxy([gateway], protocol);
@@ -35,6 +39,8 @@ async function openPair(version: 18 | 19 | 22, rule: Rule, protocol: 'auto' | 'j
 
 const page = (status: number): Reply => ({ status, body: '<html>not here</html>' });
 const REDIRECT: Reply = { status: 302, headers: { location: 'https://sso.example/login' } };
+const MOVED: Reply = { status: 301, headers: { location: 'https://erp.example/jsonrpc' } };
+const LOGIN: Reply = { status: 303, headers: { location: '/web/login?redirect=%2Fjsonrpc' } };
 const isJson2: (path: string) => boolean = (path) => path.startsWith('/json/2/');
 
 describe('a proxy that keeps /json/2 from us', () => {
@@ -73,7 +79,8 @@ describe('a proxy that keeps /json/2 from us', () => {
   test.each([
     ['500', page(500), -32005, 'unknown'],
     ['200 with a page', page(200), -32005, 'unknown'],
-    ['a redirect', REDIRECT, -32005, 'not_sent'],
+    ['a redirect', REDIRECT, -32005, 'unknown'],
+    ['a redirect for good', MOVED, -32005, 'not_sent'],
     ['502', page(502), -32004, 'unknown'],
     ['504', page(504), -32003, 'unknown'],
     ['503', page(503), -32013, 'unknown'],
@@ -107,7 +114,8 @@ describe('a proxy that keeps /jsonrpc from us', () => {
   test.each([
     ['404', page(404)],
     ['403', page(403)],
-    ['a redirect', REDIRECT],
+    ['a redirect for good', MOVED],
+    ["Odoo's redirect to its login", LOGIN],
   ])('from one moment on, by %s: what only it could carry says what would help', async (_, reply) => {
     const { gateway, call } = await openPair(19, pass);
     const post = () => call('message_post', [[21], 'hello']);
@@ -118,6 +126,31 @@ describe('a proxy that keeps /jsonrpc from us', () => {
     expect(json).toMatchObject({ error: { code: -32602, message: expect.stringContaining('by its name') } });
     expect(countSent(gateway, 'message_post')).toEqual({ jsonrpc: 2, json2: 0 });
     expect((await call('read', [[3], ['name']])).json).toHaveProperty('result');
+  });
+
+  describe('from one moment on, by a redirect that can be an error in disguise', () => {
+    async function openUpgraded() {
+      const sandbox = await openSandbox({ version: 18 });
+      const pair = await openPair(18, pass, 'auto', sandbox);
+      expect((await pair.create()).json.result).toEqual(expect.any(Number));
+      sandbox.upgrade(19);
+      pair.gateway.rule = ({ path }) => (path === '/jsonrpc' ? REDIRECT : null);
+      return pair;
+    }
+
+    test('a write is not sent again, and the next one goes over json2', async () => {
+      const { gateway, create } = await openUpgraded();
+      expect((await create()).json).toMatchObject({ error: { code: -32005, data: { outcome: 'unknown' } } });
+      expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 0 });
+      expect((await create()).json.result).toEqual(expect.any(Number));
+      expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 1 });
+    });
+
+    test('a read goes over json2 at once', async () => {
+      const { gateway, call } = await openUpgraded();
+      expect((await call('read', [[3], ['name']])).json).toHaveProperty('result');
+      expect(countSent(gateway, 'read')).toEqual({ jsonrpc: 1, json2: 1 });
+    });
   });
 
   test('a write that met 500 there is not sent again', async () => {
@@ -139,6 +172,14 @@ test.each([
   expect(status).toBe(502);
   expect(json).toMatchObject({ error: { code: -32005, data: { outcome: 'not_sent' } } });
   expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 0, json2: 0 });
+});
+
+test('a write whose answer became a redirect on the way may have been run, though nothing else answers', async () => {
+  const { gateway, create } = await openPair(18, pass);
+  expect((await create()).json.result).toEqual(expect.any(Number));
+  gateway.rule = () => REDIRECT;
+  expect((await create()).json).toMatchObject({ error: { code: -32005, data: { outcome: 'unknown' } } });
+  expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 0 });
 });
 
 test('a server whose routes are all gone says so, and the write was not run', async () => {
