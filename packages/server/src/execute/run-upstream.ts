@@ -2,7 +2,7 @@
  * What goes around every call to Odoo, whatever protocol carries it: what is remembered of its credentials, its turn at
  * the database, the idempotency key that it is sent under, and how often it is sent; and before it, the instance's own time.
  */
-import type { Gate, Turn, TurnResult } from '../limits/gate/gate.ts';
+import type { Gate, Turn, TurnResult, Visitor } from '../limits/gate/gate.ts';
 import type { Events } from '../observe/events.ts';
 import type { CredentialMemory, Verdict } from './credential-memory.ts';
 import type { Deadline } from './deadline.ts';
@@ -92,7 +92,7 @@ async function takeTurn(
       return run.dueMs;
     },
     signal: deadline.signal,
-    concurrencyMax: target.instance?.concurrency ?? null,
+    bound: findBound(target),
   });
   if (!('refused' in outcome)) return outcome;
   const fate = { outcome: 'not_sent', isReadOnly } as const;
@@ -100,6 +100,11 @@ async function takeTurn(
   const { retryAfterSeconds } = outcome;
   const message = `${REFUSALS[outcome.refused]} Send the call again in ${retryAfterSeconds} s; nothing of it was sent.`;
   return new Denial('overloaded', message, { ...fate, retryAfterSeconds, detail: outcome.refused });
+}
+
+function findBound({ instance }: Target): Visitor['bound'] {
+  const max = instance?.concurrency ?? null;
+  return instance === null || max === null ? null : { instance: instance.id, max };
 }
 
 const REFUSALS = {

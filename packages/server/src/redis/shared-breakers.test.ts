@@ -58,7 +58,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   async function visit({ gate }: Replica, client = 'a', database = DATABASE): Promise<Turn | Refusal> {
     const { signal } = new AbortController();
-    return gate.enter({ database, client, deadlineMs: nowMs() + 60_000, signal, concurrencyMax: null });
+    return gate.enter({ database, client, deadlineMs: nowMs() + 60_000, signal, bound: null });
   }
 
   /** Tells whether it was let in. */
@@ -208,7 +208,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       client: 'a',
       deadlineMs: nowMs() + 60_000,
       signal,
-      concurrencyMax: null,
+      bound: null,
     });
     expect(probe).toHaveProperty('leave');
     expect(await pass(pick(1), 'answered')).toBe(true);

@@ -98,6 +98,33 @@ it('runs so many of its calls at once, and lets the others wait', async () => {
   expect(most).toBe(2);
 });
 
+it('holds up nobody else at its database with calls that wait for their own turn', async () => {
+  const held: (() => void)[] = [];
+  const members = { concurrency: 1, key_expires_at: '2099-01-01T00:00:00Z' };
+  await start((...exchange) => {
+    if (!exchange[1].body.includes('[[99]]')) return answerTrue(...exchange);
+    held.push(() => void answerTrue(...exchange));
+  }, members);
+  const { url } = upstream;
+  const other = { url, db: 'prod', user_id: 3, api_key: 'b'.repeat(40), allow_private: true };
+  await proxy.app.instances.add({ name: 'other', ...other, ...members });
+  // Calls with credentials that nobody knows yet wait for the first of them.
+  expect((await proxy.call(NAMED)).status).toBe(200);
+  const slow = printCall('', { params: '[[99]]', erp_instance: '{"name":"prod"}' });
+  const calls = Array.from({ length: 3 }, () => proxy.call(slow, UNSHARED));
+  await expect.poll(() => [held.length, proxy.app.gate.states()[0]?.waiting]).toEqual([1, 2]);
+  for (let call = 0; call < 5; call++) {
+    const answer = await proxy.call(printCall('', { erp_instance: '{"name":"other"}' }), UNSHARED);
+    expect(answer.status).toBe(200);
+  }
+  expect(held).toHaveLength(1);
+  for (let call = 1; call <= 3; call++) {
+    await expect.poll(() => held.length).toBe(call);
+    held.at(-1)?.();
+  }
+  for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+});
+
 it('counts a call until its answer has left', async () => {
   const part = JSON.stringify('x'.repeat(100_000)).slice(0, -1);
   let [running, most] = [0, 0];

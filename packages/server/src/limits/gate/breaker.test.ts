@@ -44,6 +44,15 @@ describe('opening', () => {
     expect(gate.states()).toMatchObject([{ running: 4, waiting: 0 }]);
   });
 
+  test('refuses those as well that wait for the bound of their instance', async () => {
+    const { visit, pass } = openGate({ concurrency: { initial: 5, min: 5, max: 5 } });
+    const bound = { instance: 'i', max: 1 };
+    expectTurn(visit({ client: 'hanging', bound }));
+    const waiting = visit({ client: 'c', bound });
+    for (const client of ['a', 'a', 'a', 'a', 'b']) pass('unreachable', 10, { client });
+    expect(await waiting).toEqual(REFUSED);
+  });
+
   test('failures of calls that began before the server last answered count for nothing', () => {
     const gateTest = openGate({ concurrency: { initial: 7, min: 7, max: 7 } });
     const slow = Array.from({ length: 6 }, () => expectTurn(gateTest.visit()));
@@ -65,10 +74,11 @@ describe('half open', () => {
 
   test('sends no probe beyond what may run', () => {
     const { visit, clock, pass } = openGate();
-    expectTurn(visit({ client: 'hanging' }));
+    const bound = { instance: 'i', max: 1 };
+    expectTurn(visit({ client: 'hanging', bound }));
     for (const client of ['a', 'a', 'a', 'a', 'b']) pass('unreachable', 10, { client });
     clock.nowMs += 1000;
-    expect(visit({ concurrencyMax: 1 })).toEqual(REFUSED);
+    expect(visit({ bound })).toEqual(REFUSED);
     expectTurn(visit());
   });
 

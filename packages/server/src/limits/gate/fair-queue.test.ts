@@ -4,21 +4,23 @@ import { FairQueue, type Place } from './fair-queue.ts';
 
 interface TestCall {
   client: string;
+  instance: string | null;
   number: number;
 }
 
 /** Takes the next call out and lets it run. */
-function beginNext(queue: FairQueue<TestCall>): TestCall | null {
-  const place = queue.next;
+function beginNext(queue: FairQueue<TestCall>, mayGo = (_call: TestCall) => true): TestCall | null {
+  const place = queue.findNext(mayGo);
   if (place === null) return null;
+  const { call } = place.item;
   queue.remove(place);
-  queue.begin(place.item.client);
-  return place.item;
+  queue.begin(call.client);
+  return call;
 }
 
 function fill(queue: FairQueue<TestCall>, lengths: Record<string, number>): void {
   for (const [client, length] of Object.entries(lengths))
-    for (let number = 0; number < length; number++) queue.add({ client, number });
+    for (let number = 0; number < length; number++) queue.add({ client, instance: null, number });
 }
 
 test('with one place, clients take turns, each in the order of its own calls', () => {
@@ -58,12 +60,39 @@ test('a client whose calls are long does not come to hold more places than the o
   }
 });
 
+test('calls to an instance that may not go are stepped past, and keep their turn', () => {
+  const queue = new FairQueue<TestCall>();
+  queue.add({ client: 'a', instance: 'full', number: 0 });
+  fill(queue, { a: 1, b: 1 });
+  queue.add({ client: 'c', instance: 'full', number: 0 });
+  const passFull = ({ instance }: TestCall) => instance !== 'full';
+  expect(beginNext(queue, passFull)).toEqual({ client: 'a', instance: null, number: 0 });
+  expect(beginNext(queue, passFull)?.client).toBe('b');
+  expect(beginNext(queue, passFull)).toBeNull();
+  expect(beginNext(queue)?.client).toBe('c');
+  expect(beginNext(queue)).toEqual({ client: 'a', instance: 'full', number: 0 });
+});
+
+test("a client's calls go in the order of coming, whatever instances they are for", () => {
+  const queue = new FairQueue<TestCall>();
+  for (const [number, instance] of ['i', null, 'j', null, 'i', 'i', null].entries())
+    queue.add({ client: 'a', instance, number });
+  const order: number[] = [];
+  for (let call = beginNext(queue); call !== null; call = beginNext(queue)) {
+    order.push(call.number);
+    queue.end(call.client);
+  }
+  expect(order).toEqual([0, 1, 2, 3, 4, 5, 6]);
+});
+
 test('after any history, turns, victims and sizes are those of the plain rules', () => {
   const clients = fc.constantFrom('a', 'b', 'c', 'd');
+  const instances = fc.constantFrom(null, 'i', 'j');
   const steps = fc.array(
     fc.oneof(
-      fc.record({ act: fc.constant('add' as const), client: clients }),
-      fc.record({ act: fc.constantFrom('next' as const, 'victim' as const), client: clients }),
+      fc.record({ act: fc.constant('add' as const), client: clients, instance: instances }),
+      fc.record({ act: fc.constant('next' as const), open: fc.subarray([null, 'i', 'j']) }),
+      fc.record({ act: fc.constant('victim' as const), client: clients }),
       fc.record({ act: fc.constantFrom('end' as const, 'remove' as const), pick: fc.nat() }),
     ),
     { maxLength: 200, size: 'max' },
@@ -74,34 +103,39 @@ test('after any history, turns, victims and sizes are those of the plain rules',
       let waiting: Place<TestCall>[] = [];
       const running: string[] = [];
       const countRunning = (client: string) => running.filter((name) => name === client).length;
-      const lineOf = (client: string) => waiting.filter(({ item }) => item.client === client);
+      const lineOf = (client: string) => waiting.filter(({ item }) => item.call.client === client);
       const lengths = () =>
-        [...new Set(waiting.map(({ item }) => item.client))].map((name) => lineOf(name).length);
+        [...new Set(waiting.map(({ item }) => item.call.client))].map((name) => lineOf(name).length);
       for (const [number, step] of history.entries()) {
         if (step.act === 'add') {
-          const ahead = queue.countAhead(step.client);
-          const own = lineOf(step.client).length;
-          const others = waiting.length - own;
-          expect(ahead).toBeLessThanOrEqual(waiting.length);
+          const { client, instance } = step;
+          const ahead = queue.countAhead({ client, instance });
+          const branch = waiting.filter(({ item }) => item.call.instance === instance);
+          const own = branch.filter(({ item }) => item.call.client === client).length;
+          expect(ahead).toBeLessThanOrEqual(branch.length);
           expect(ahead).toBeGreaterThanOrEqual(own);
-          if (others === 0) expect(ahead).toBe(own);
-          waiting.push(queue.add({ client: step.client, number }));
+          if (branch.length === own) expect(ahead).toBe(own);
+          waiting.push(queue.add({ client, instance, number }));
         } else if (step.act === 'next') {
-          const call = beginNext(queue);
-          expect(call === null).toBe(waiting.length === 0);
+          const mayGo = ({ instance }: TestCall) => step.open.includes(instance);
+          const mayGoNow = waiting.filter(({ item }) => mayGo(item.call));
+          const call = beginNext(queue, mayGo);
+          expect(call === null).toBe(mayGoNow.length === 0);
           if (call === null) continue;
-          expect(lineOf(call.client)[0]?.item).toBe(call);
-          for (const { item } of waiting)
-            expect(countRunning(call.client)).toBeLessThanOrEqual(countRunning(item.client));
-          waiting = waiting.filter(({ item }) => item !== call);
+          const part = lineOf(call.client).filter(({ item }) => item.call.instance === call.instance);
+          expect(part[0]?.item.call).toBe(call);
+          for (const { item } of mayGoNow)
+            expect(countRunning(call.client)).toBeLessThanOrEqual(countRunning(item.call.client));
+          waiting = waiting.filter(({ item }) => item.call !== call);
           running.push(call.client);
         } else if (step.act === 'victim') {
           const victim = queue.findVictim(step.client);
           const longest = Math.max(0, ...lengths());
           expect(victim === null).toBe(longest <= lineOf(step.client).length + 1);
           if (victim === null) continue;
-          expect(lineOf(victim.item.client)).toHaveLength(longest);
-          expect(lineOf(victim.item.client).at(-1)).toBe(victim);
+          const { client } = victim.item.call;
+          expect(lineOf(client)).toHaveLength(longest);
+          expect(lineOf(client).at(-1)).toBe(victim);
         } else if (step.act === 'end' && running.length > 0) {
           for (const client of running.splice(step.pick % running.length, 1)) queue.end(client);
         } else if (step.act === 'remove' && waiting.length > 0) {

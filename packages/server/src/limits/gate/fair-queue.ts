@@ -1,76 +1,131 @@
 /**
  * Calls that wait, by client. The client with the fewest calls running has the next turn, in order among equals: with one
  * place that is round robin, with more it shares out the places, so that a client of slow reports does not come to hold
- * all of them while the others take turns with short reads. Every operation costs the same, however many wait.
+ * all of them while the others take turns with short reads. Calls to an instance that has a bound of its own stand in a
+ * branch of the queue: while the bound holds them back, they are stepped past. Every operation costs the same, however many
+ * calls and clients wait; some cost more with the number of branches, of which the operator makes a handful.
  */
 import { Chain, type Link } from './chain.ts';
 import { Ranking } from './ranking.ts';
 
-/** One call's place in the queue. */
-export type Place<Call> = Link<Call>;
-
-interface Line<Call> {
-  running: number;
-  readonly calls: Chain<Call>;
+interface QueuedCall {
+  readonly client: string;
+  /** The instance whose own bound holds for the call; null: none does. */
+  readonly instance: string | null;
 }
 
-export class FairQueue<Call extends { readonly client: string }> {
+/** One call's place in the queue. */
+export type Place<Call> = Link<{
+  readonly call: Call;
+  /** In the order of coming. */
+  readonly number: number;
+}>;
+
+/** All of a client. */
+interface Line<Call> {
+  running: number;
+  waiting: number;
+  /** When it had `running` first, or came to wait if that is later, in counts of the queue. */
+  since: number;
+  /** Those with calls that wait, by instance. */
+  readonly parts: Map<string | null, Part<Call>>;
+}
+
+/** The calls of one client in one branch. */
+interface Part<Call> {
+  readonly line: Line<Call>;
+  readonly calls: Chain<Place<Call>['item']>;
+}
+
+/** The calls to one instance, or of all that has no bound of its own. */
+interface Branch<Call> {
+  size: number;
+  readonly byRunning: Ranking<Part<Call>>;
+}
+
+export class FairQueue<Call extends QueuedCall> {
   /** Clients with calls that run or wait. */
   readonly #lines = new Map<string, Line<Call>>();
   /** Those with calls that wait. */
-  readonly #byRunning = new Ranking<Line<Call>>();
   readonly #byLength = new Ranking<Line<Call>>();
+  /** Those with calls that wait, by instance. */
+  readonly #branches = new Map<string | null, Branch<Call>>();
   #size = 0;
+  #count = 0;
 
   /** Calls that wait. */
   get size(): number {
     return this.#size;
   }
 
-  /** The call that has the next turn. */
-  get next(): Place<Call> | null {
-    return this.#byRunning.first?.calls.first ?? null;
+  /** The call that has the next turn, of the branches whose own next call may go. */
+  findNext(mayGo: (call: Call) => boolean): Place<Call> | null {
+    let next: Part<Call> | null = null;
+    for (const { byRunning } of this.#branches.values()) {
+      const part = byRunning.first;
+      const call = part?.calls.first?.item.call;
+      if (part === null || call === undefined || !mayGo(call)) continue;
+      if (next === null || isBefore(part, next)) next = part;
+    }
+    return next?.calls.first ?? null;
   }
 
   add(call: Call): Place<Call> {
     const line = this.#findLine(call.client);
-    const place = line.calls.add(call);
+    if (line.waiting === 0) line.since = ++this.#count;
+    line.waiting++;
+    this.#byLength.place(line, -line.waiting);
     this.#size++;
-    this.#rank(line);
-    return place;
+    const branch = this.#findBranch(call.instance);
+    branch.size++;
+    const part = line.parts.get(call.instance) ?? { line, calls: new Chain() };
+    line.parts.set(call.instance, part);
+    branch.byRunning.place(part, line.running);
+    return part.calls.add({ call, number: ++this.#count });
   }
 
   /** Takes out a call that waits: the place must be one. */
   remove(place: Place<Call>): void {
-    const { client } = place.item;
+    const { client, instance } = place.item.call;
     const line = this.#findLine(client);
-    line.calls.remove(place);
+    line.waiting--;
+    if (line.waiting === 0) this.#byLength.remove(line);
+    else this.#byLength.place(line, -line.waiting);
     this.#size--;
-    this.#rank(line);
+    const branch = this.#findBranch(instance);
+    branch.size--;
+    const part = line.parts.get(instance);
+    part?.calls.remove(place);
+    if (part?.calls.size === 0) {
+      branch.byRunning.remove(part);
+      line.parts.delete(instance);
+    }
+    if (branch.size === 0) this.#branches.delete(instance);
     this.#forgetEmpty(client, line);
   }
 
   /** One call of the client runs. */
   begin(client: string): void {
-    const line = this.#findLine(client);
-    line.running++;
-    if (line.calls.size > 0) this.#rank(line);
+    this.#rank(this.#findLine(client), 1);
   }
 
   /** One call of the client runs no more. */
   end(client: string): void {
     const line = this.#findLine(client);
-    line.running--;
-    if (line.calls.size > 0) this.#rank(line);
-    else this.#forgetEmpty(client, line);
+    this.#rank(line, -1);
+    this.#forgetEmpty(client, line);
   }
 
-  /** How many would have their turn before another call of the client; at most, since lines may be shorter than its own. */
-  countAhead(client: string): number {
-    const line = this.#lines.get(client);
-    const own = line?.calls.size ?? 0;
-    const clients = this.#byRunning.size + (own === 0 ? 1 : 0);
-    return Math.min(this.#size, (own + 1) * clients - 1);
+  /**
+   * How many of the branch would have their turn before another call of the client there; at most, since lines may be
+   * shorter than its own.
+   */
+  countAhead({ client, instance }: QueuedCall): number {
+    const branch = this.#branches.get(instance);
+    if (branch === undefined) return 0;
+    const own = this.#lines.get(client)?.parts.get(instance)?.calls.size ?? 0;
+    const clients = branch.byRunning.size + (own === 0 ? 1 : 0);
+    return Math.min(branch.size, (own + 1) * clients - 1);
   }
 
   /**
@@ -78,14 +133,15 @@ export class FairQueue<Call extends { readonly client: string }> {
    * longer than the client's own even then.
    */
   findVictim(client: string): Place<Call> | null {
-    const longest = this.#byLength.first?.calls;
-    const own = this.#lines.get(client)?.calls.size ?? 0;
-    return longest !== undefined && longest.size > own + 1 ? longest.last : null;
+    const longest = this.#byLength.first;
+    const own = this.#lines.get(client)?.waiting ?? 0;
+    return longest !== null && longest.waiting > own + 1 ? findNewest(longest) : null;
   }
 
   places(): Place<Call>[] {
     return this.#lines
       .values()
+      .flatMap(({ parts }) => parts.values())
       .flatMap(({ calls }) => calls)
       .toArray();
   }
@@ -93,23 +149,47 @@ export class FairQueue<Call extends { readonly client: string }> {
   #findLine(client: string): Line<Call> {
     let line = this.#lines.get(client);
     if (line === undefined) {
-      line = { running: 0, calls: new Chain() };
+      line = { running: 0, waiting: 0, since: 0, parts: new Map() };
       this.#lines.set(client, line);
     }
     return line;
   }
 
-  #rank(line: Line<Call>): void {
-    if (line.calls.size === 0) {
-      this.#byRunning.remove(line);
-      this.#byLength.remove(line);
-    } else {
-      this.#byRunning.place(line, line.running);
-      this.#byLength.place(line, -line.calls.size);
+  #findBranch(instance: string | null): Branch<Call> {
+    let branch = this.#branches.get(instance);
+    if (branch === undefined) {
+      branch = { size: 0, byRunning: new Ranking() };
+      this.#branches.set(instance, branch);
     }
+    return branch;
+  }
+
+  #rank(line: Line<Call>, change: 1 | -1): void {
+    line.running += change;
+    line.since = ++this.#count;
+    for (const [instance, part] of line.parts)
+      this.#branches.get(instance)?.byRunning.place(part, line.running);
   }
 
   #forgetEmpty(client: string, line: Line<Call>): void {
-    if (line.running === 0 && line.calls.size === 0) this.#lines.delete(client);
+    if (line.running === 0 && line.waiting === 0) this.#lines.delete(client);
   }
+}
+
+/** Of two parts in different branches; a client's own calls go in the order of coming. */
+function isBefore<Call>(one: Part<Call>, other: Part<Call>): boolean {
+  if (one.line === other.line) return readNumber(one.calls.first) < readNumber(other.calls.first);
+  const { running, since } = other.line;
+  return one.line.running === running ? one.line.since < since : one.line.running < running;
+}
+
+function findNewest<Call>({ parts }: Line<Call>): Place<Call> | null {
+  let newest: Place<Call> | null = null;
+  for (const { calls } of parts.values())
+    if (readNumber(calls.last) > readNumber(newest)) newest = calls.last;
+  return newest;
+}
+
+function readNumber<Call>(place: Place<Call> | null): number {
+  return place?.item.number ?? 0;
 }

@@ -37,7 +37,7 @@ function makeVisitor({ nowMs }: { nowMs: number }, changes: Partial<Visitor> = {
     client: 'a',
     deadlineMs: nowMs + 15_000,
     signal: new AbortController().signal,
-    concurrencyMax: null,
+    bound: null,
     ...changes,
   };
 }

@@ -3,9 +3,17 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openGate } from './gate.fixture.ts';
 import type { Refusal, Turn, TurnResult } from './gate.ts';
+import type { InstanceBound } from './visitor.ts';
 
 const INITIAL = 3;
 const MAX = 6;
+
+/** Of instances; both databases have those. */
+const BOUNDS: InstanceBound[] = [
+  { instance: 'i', max: 1 },
+  { instance: 'j', max: 2 },
+  { instance: 'k', max: 9 },
+];
 
 const RESULTS: TurnResult[] = ['answered', 'timed_out', 'unreachable', 'overloaded', 'abandoned'];
 
@@ -18,7 +26,7 @@ const STEPS = fc.array(
         client: fc.constantFrom('a', 'b', 'c'),
         database: fc.constantFrom('one', 'two'),
         patienceMs: fc.constantFrom(500, 5000, 60_000),
-        concurrencyMax: fc.constantFrom(null, 1, 4),
+        bound: fc.constantFrom(null, ...BOUNDS),
       }),
     },
     {
@@ -37,6 +45,7 @@ const STEPS = fc.array(
 
 interface Visit {
   database: string;
+  bound: InstanceBound | null;
   ending: AbortController;
   outcomes: (Turn | Refusal)[];
   isOver: boolean;
@@ -64,36 +73,39 @@ test('every visit has one outcome, no more run than may, and nothing stays behin
         const states = gate.states();
         for (const database of ['one', 'two']) {
           const state = states.find((one) => one.database === database);
-          const running = started().filter((one) => one.database === database).length;
-          const waiting = visits.filter(
-            (one) => one.database === database && one.outcomes.length === 0,
-          ).length;
+          const runningNow = started().filter((one) => one.database === database);
+          const countOf = ({ instance }: InstanceBound) =>
+            runningNow.filter(({ bound }) => bound?.instance === instance).length;
+          const waitingNow = visits.filter((one) => one.database === database && one.outcomes.length === 0);
+          const running = runningNow.length;
+          const waiting = waitingNow.length;
           expect(state?.running ?? 0).toBe(running);
           expect(state?.waiting ?? 0).toBe(waiting);
           expect(running).toBeLessThanOrEqual(MAX);
           expect(waiting).toBeLessThanOrEqual(5);
-          // Who waits, waits for somebody.
-          if (waiting > 0) expect(running).toBeGreaterThan(0);
+          for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
+          // Who waits, waits for somebody: for a place at the database, or for one of its own instance.
+          if (state !== undefined && running < state.limit)
+            for (const { bound } of waitingNow) expect(bound && countOf(bound)).toBe(bound?.max ?? 'a turn');
         }
       };
       for (const step of history) {
         if (step.act === 'visit') {
-          const { client, database, patienceMs, concurrencyMax } = step;
+          const { client, database, patienceMs, bound } = step;
           const ending = new AbortController();
-          const one: Visit = { database, ending, outcomes: [], isOver: false };
+          const one: Visit = { database, bound, ending, outcomes: [], isOver: false };
           visits.push(one);
           const before = gate.states().find((state) => state.database === database);
           const outcome = visit({
             client,
             database,
-            concurrencyMax,
+            bound,
             signal: ending.signal,
             deadlineMs: clock.nowMs + patienceMs,
           });
           if (outcome instanceof Promise) outcome.then((settled) => one.outcomes.push(settled));
           else one.outcomes.push(outcome);
-          if ('leave' in outcome && before !== undefined)
-            expect(before.running).toBeLessThan(Math.min(before.limit, concurrencyMax ?? MAX));
+          if ('leave' in outcome && before !== undefined) expect(before.running).toBeLessThan(before.limit);
         } else if (step.act === 'leave') {
           const running = started();
           const one = running[step.pick % running.length];

@@ -33,31 +33,90 @@ describe('the limit', () => {
 
   test('the bound of an instance holds for its own calls, below the level', () => {
     const { visit } = openGate({ concurrency: { initial: 3, min: 1, max: 3 } });
-    expectTurn(visit({ concurrencyMax: 2 }));
+    expectTurn(visit({ bound: { instance: 'i', max: 2 } }));
     expectTurn(visit());
     expectTurn(visit());
     const other = openGate({ concurrency: { initial: 3, min: 1, max: 3 } });
-    expectTurn(other.visit({ concurrencyMax: 2 }));
-    expectTurn(other.visit({ concurrencyMax: 2 }));
-    expect(other.visit({ concurrencyMax: 2 })).toBeInstanceOf(Promise);
+    expectTurn(other.visit({ bound: { instance: 'i', max: 2 } }));
+    expectTurn(other.visit({ bound: { instance: 'i', max: 2 } }));
+    expect(other.visit({ bound: { instance: 'i', max: 2 } })).toBeInstanceOf(Promise);
     const high = openGate();
-    expectTurn(high.visit({ concurrencyMax: 9 }));
-    expectTurn(high.visit({ concurrencyMax: 9 }));
-    expect(high.visit({ concurrencyMax: 9 })).toBeInstanceOf(Promise);
+    expectTurn(high.visit({ bound: { instance: 'i', max: 9 } }));
+    expectTurn(high.visit({ bound: { instance: 'i', max: 9 } }));
+    expect(high.visit({ bound: { instance: 'i', max: 9 } })).toBeInstanceOf(Promise);
+  });
+
+  test('the bound of an instance counts its calls alone', () => {
+    const { visit } = openGate({ concurrency: { initial: 8, min: 1, max: 8 } });
+    expectTurn(visit());
+    expectTurn(visit({ bound: { instance: 'i', max: 1 } }));
+    expectTurn(visit({ bound: { instance: 'j', max: 1 } }));
+    expect(visit({ bound: { instance: 'i', max: 1 } })).toBeInstanceOf(Promise);
+  });
+
+  test('one that waits for its own bound holds up nobody else, neither of other clients nor of its own', async () => {
+    const { gate, visit } = openGate({ concurrency: { initial: 8, min: 8, max: 8 } });
+    const bound = { instance: 'i', max: 1 };
+    const running = expectTurn(visit({ bound }));
+    const bounded = watch(visit({ bound }));
+    for (const client of ['a', 'a', 'b', 'c', 'd', 'e']) expectTurn(visit({ client }));
+    const last = expectTurn(visit({ client: 'f', bound: { instance: 'j', max: 1 } }));
+    const behind = watch(visit({ client: 'g' }));
+    expect(gate.states()).toMatchObject([{ running: 8, waiting: 2 }]);
+    last.leave('answered');
+    await settle();
+    expect(bounded.outcome).toBeNull();
+    expect(behind.outcome).toHaveProperty('leave');
+    running.leave('answered');
+    await settle();
+    expect(bounded.outcome).toHaveProperty('leave');
   });
 
   test('one that waits for its own bound and leaves lets those behind it go', async () => {
     const { visit } = openGate({ concurrency: { initial: 3, min: 1, max: 3 } });
-    expectTurn(visit({ client: 'b' }));
+    const bound = { instance: 'i', max: 1 };
+    const running = expectTurn(visit({ client: 'b', bound }));
     const leaving = new AbortController();
-    const bounded = watch(visit({ concurrencyMax: 1, signal: leaving.signal }));
-    const behind = watch(visit({ client: 'c' }));
+    const bounded = watch(visit({ bound, signal: leaving.signal }));
+    const behind = watch(visit({ client: 'c', bound }));
     await settle();
     expect([bounded.outcome, behind.outcome]).toEqual([null, null]);
     leaving.abort();
     await settle();
     expect(bounded.outcome).toEqual({ refused: 'ended' });
+    expect(behind.outcome).toBeNull();
+    running.leave('answered');
+    await settle();
     expect(behind.outcome).toHaveProperty('leave');
+  });
+
+  test('a bound that the operator changes holds for those too that wait already', async () => {
+    const { visit } = openGate({ concurrency: { initial: 8, min: 8, max: 8 } });
+    const running = expectTurn(visit({ bound: { instance: 'i', max: 1 } }));
+    const early = Array.from({ length: 2 }, () => watch(visit({ bound: { instance: 'i', max: 1 } })));
+    const late = watch(visit({ client: 'b', bound: { instance: 'i', max: 2 } }));
+    await settle();
+    expect([...early, late].map(({ outcome }) => outcome !== null)).toEqual([false, false, true]);
+    running.leave('answered');
+    await settle();
+    expect(early.map(({ outcome }) => outcome !== null)).toEqual([true, false]);
+  });
+
+  test('clients take turns for the places of one instance as well, and those of an instance with others', async () => {
+    const { visit } = openGate({ concurrency: { initial: 2, min: 2, max: 2 } });
+    const bound = { instance: 'i', max: 1 };
+    const ofInstance = expectTurn(visit({ client: 'busy', bound }));
+    const free = expectTurn(visit({ client: 'busy' }));
+    const busy = Array.from({ length: 20 }, () => watch(visit({ client: 'busy', bound })));
+    const single = watch(visit({ client: 'single', bound }));
+    const other = watch(visit({ client: 'other' }));
+    const countBusy = () => busy.filter(({ outcome }) => outcome !== null).length;
+    ofInstance.leave('answered');
+    await settle();
+    expect([countBusy(), single.outcome !== null, other.outcome !== null]).toEqual([0, true, false]);
+    free.leave('answered');
+    await settle();
+    expect([countBusy(), other.outcome !== null]).toEqual([0, true]);
   });
 
   test('halves when the server says that it is too much', () => {
@@ -162,6 +221,20 @@ describe('waiting', () => {
     expect(gate.states()).toMatchObject([{ waiting: 10 }]);
   });
 
+  test('is bounded for those too that wait for the bound of their instance', async () => {
+    const { gate, visit } = openGate({ concurrency: { initial: 8, min: 8, max: 8 }, queueMax: 3 });
+    const bound = { instance: 'i', max: 1 };
+    expectTurn(visit({ bound }));
+    const waiting = Array.from({ length: 3 }, () => watch(visit({ bound })));
+    expect(visit({ bound })).toMatchObject({ refused: 'queue_full' });
+    const other = watch(visit({ client: 'other', bound }));
+    await settle();
+    expect(waiting.map(({ outcome }) => outcome !== null)).toEqual([false, false, true]);
+    expect(other.outcome).toBeNull();
+    expectTurn(visit({ client: 'free' }));
+    expect(gate.states()).toMatchObject([{ running: 2, waiting: 3 }]);
+  });
+
   test('a queue of no places refuses at once', () => {
     const { visit } = openGate({ queueMax: 0 });
     visit();
@@ -193,6 +266,16 @@ describe('the deadline', () => {
     for (let call = 0; call < 30; call++) visit({ client: 'busy' });
     expect(visit({ client: 'busy' })).toMatchObject({ refused: 'too_late' });
     expect(visit({ client: 'other' })).toBeInstanceOf(Promise);
+  });
+
+  test('counts calls that wait for the bound of an instance against calls of that instance alone', () => {
+    const { visit } = openSlowGate();
+    const bound = { instance: 'i', max: 1 };
+    visit({ bound });
+    for (let call = 0; call < 13; call++) expect(visit({ bound })).toBeInstanceOf(Promise);
+    expect(visit({ bound })).toMatchObject({ refused: 'too_late' });
+    expectTurn(visit());
+    expect(visit()).toBeInstanceOf(Promise);
   });
 
   test('refuses nothing at the door while it is not known how long an answer takes', () => {

@@ -2,9 +2,10 @@
 import { divideWhole } from '../share.ts';
 import { Breaker, type BreakerChange, type JudgedTurn } from './breaker.ts';
 import { FairQueue, type Place } from './fair-queue.ts';
+import { InstanceBounds } from './instance-bounds.ts';
 import { Level, type LevelBounds } from './level.ts';
 import type { BreakerNews, Peers } from './peers.ts';
-import type { Refusal, Turn, TurnResult, Visitor } from './visitor.ts';
+import type { InstanceBound, Refusal, Turn, TurnResult, Visitor } from './visitor.ts';
 
 export interface LaneOptions {
   /** Calls at once: where they start, and within which bounds they find their level. Of all processes together. */
@@ -47,6 +48,7 @@ export class Lane {
   readonly #level: Level;
   readonly #breaker: Breaker;
   readonly #queue = new FairQueue<Waiting>();
+  readonly #bounds = new InstanceBounds();
   #running = 0;
   /** Turns that have begun so far; each has its number. */
   #latest = 0;
@@ -79,8 +81,9 @@ export class Lane {
   }
 
   enter(visitor: Visitor): Turn | Refusal | Promise<Turn | Refusal> {
+    if (visitor.bound !== null) this.#bounds.hear(visitor.bound);
     if (this.#breaker.refuses(visitor.client)) return this.#probe(visitor);
-    if (this.#queue.size === 0 && this.#hasRoom(visitor)) return this.#begin(visitor);
+    if (this.#next === null && this.#hasRoom(visitor)) return this.#begin(visitor);
     return this.#wait(visitor);
   }
 
@@ -94,6 +97,7 @@ export class Lane {
     const { nowMs, onIdle, ownDelayMs } = this.#options;
     const now = nowMs();
     this.#running--;
+    if (turn.bound !== null) this.#bounds.end(turn.bound);
     this.#queue.end(turn.client);
     const result = reported === 'timed_out' && !this.#wasPatient(turn) ? 'abandoned' : reported;
     if (result === 'answered') {
@@ -140,19 +144,22 @@ export class Lane {
     return signal.aborted ? { refused: 'ended' } : this.#refuse('breaker_open');
   }
 
-  #begin({ client, deadlineMs }: Visitor): StartedTurn {
+  #begin({ client, deadlineMs, bound }: Visitor): StartedTurn {
     this.#running++;
+    if (bound !== null) this.#bounds.begin(bound);
     this.#latest++;
     this.#queue.begin(client);
     this.#level.begin(this.#running);
-    return new StartedTurn(this, this.#latest, client, this.#options.nowMs, deadlineMs);
+    return new StartedTurn(this, this.#latest, { client, bound, deadlineMs, nowMs: this.#options.nowMs });
   }
 
   #wait(visitor: Visitor): Refusal | Promise<Turn | Refusal> {
-    const ahead = this.#queue.countAhead(visitor.client);
+    const { client, bound } = visitor;
+    const instance = bound?.instance ?? null;
+    const ahead = this.#queue.countAhead({ client, instance });
     if (!this.#canMeetDeadline(visitor, ahead + 1)) return this.#refuse('too_late');
     if (this.#queue.size >= this.#queueMax) {
-      const victim = this.#queue.findVictim(visitor.client);
+      const victim = this.#queue.findVictim(client);
       if (victim === null) return this.#refuse('queue_full');
       this.#dismiss(victim, this.#refuse('queue_full'));
     }
@@ -161,16 +168,21 @@ export class Lane {
         this.#dismiss(place, { refused: 'ended' });
         this.#fill();
       };
-      const place = this.#queue.add({ client: visitor.client, visitor, settle, onEnd });
+      const place = this.#queue.add({ client, instance, visitor, settle, onEnd });
       visitor.signal.addEventListener('abort', onEnd);
       this.#fill();
     });
   }
 
+  /** The call that has the next turn: those that the bound of their instance alone holds back do not hold up the others. */
+  get #next(): Place<Waiting> | null {
+    return this.#queue.findNext(({ visitor }) => this.#isBelowBound(visitor));
+  }
+
   /** Gives turns while there is room for the next. */
   #fill(): void {
-    for (let place = this.#queue.next; place !== null; place = this.#queue.next) {
-      const { visitor } = place.item;
+    for (let place = this.#next; place !== null; place = this.#next) {
+      const { visitor } = place.item.call;
       if (!this.#canMeetDeadline(visitor, 0)) this.#dismiss(place, this.#refuse('too_late'));
       else if (this.#hasRoom(visitor)) this.#dismiss(place, this.#begin(visitor));
       else return;
@@ -179,26 +191,29 @@ export class Lane {
 
   #refuseWaiting(): void {
     for (const place of this.#queue.places())
-      if (this.#breaker.refuses(place.item.client)) this.#dismiss(place, this.#refuse('breaker_open'));
+      if (this.#breaker.refuses(place.item.call.client)) this.#dismiss(place, this.#refuse('breaker_open'));
   }
 
   /** Ends the wait of a call. */
   #dismiss(place: Place<Waiting>, outcome: Turn | Refusal): void {
-    const { visitor, onEnd, settle } = place.item;
+    const { visitor, onEnd, settle } = place.item.call;
     this.#queue.remove(place);
     visitor.signal.removeEventListener('abort', onEnd);
     settle(outcome);
   }
 
   #hasRoom(visitor: Visitor): boolean {
-    return this.#running < this.#limitFor(visitor);
+    return this.#running < this.#level.limit && this.#isBelowBound(visitor);
   }
 
-  #limitFor({ concurrencyMax }: Visitor): number {
+  #isBelowBound({ bound }: Visitor): boolean {
+    return bound === null || !this.#bounds.isReached(bound, this.#options.processes());
+  }
+
+  /** How many calls like this one may run at once. */
+  #limitFor({ bound }: Visitor): number {
     const { limit } = this.#level;
-    return concurrencyMax === null
-      ? limit
-      : Math.min(limit, divideWhole(concurrencyMax, this.#options.processes()));
+    return bound === null ? limit : Math.min(limit, divideWhole(bound.max, this.#options.processes()));
   }
 
   get #queueMax(): number {
@@ -227,9 +242,14 @@ export class Lane {
   }
 }
 
+interface StartedTurnOptions extends Pick<Visitor, 'client' | 'bound' | 'deadlineMs'> {
+  nowMs: () => number;
+}
+
 class StartedTurn implements Turn, JudgedTurn {
   readonly number: number;
   readonly client: string;
+  readonly bound: InstanceBound | null;
   readonly startedMs: number;
   readonly deadlineMs: number;
   answeredMs: number | null = null;
@@ -237,10 +257,11 @@ class StartedTurn implements Turn, JudgedTurn {
   readonly #nowMs: () => number;
   #isOver = false;
 
-  constructor(lane: Lane, number: number, client: string, nowMs: () => number, deadlineMs: number) {
+  constructor(lane: Lane, number: number, { client, bound, deadlineMs, nowMs }: StartedTurnOptions) {
     this.#lane = lane;
     this.number = number;
     this.client = client;
+    this.bound = bound;
     this.startedMs = nowMs();
     this.#nowMs = nowMs;
     this.deadlineMs = deadlineMs;
@@ -263,6 +284,7 @@ class StartedTurn implements Turn, JudgedTurn {
 
 interface Waiting {
   readonly client: string;
+  readonly instance: string | null;
   readonly visitor: Visitor;
   readonly settle: (outcome: Turn | Refusal) => void;
   readonly onEnd: () => void;

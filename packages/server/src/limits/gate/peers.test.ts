@@ -253,10 +253,10 @@ describe('bounds that several processes keep together', () => {
       concurrency: { initial: 8, min: 2, max: 64 },
       processes: () => 2,
     });
-    for (let call = 0; call < 3; call++) visit({ concurrencyMax: 4 });
+    for (let call = 0; call < 3; call++) visit({ bound: { instance: 'i', max: 4 } });
     expect(gate.states()).toMatchObject([{ running: 2, waiting: 1, limit: 4 }]);
     const alone = openGate({ processes: () => 8 });
-    for (let call = 0; call < 3; call++) alone.visit({ concurrencyMax: 4 });
+    for (let call = 0; call < 3; call++) alone.visit({ bound: { instance: 'i', max: 4 } });
     expect(alone.gate.states()).toMatchObject([{ running: 1, waiting: 2 }]);
   });
 

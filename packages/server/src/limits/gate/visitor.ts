@@ -9,8 +9,15 @@ export interface Visitor {
   /** Time (`nowMs`) by which the call must be done. */
   deadlineMs: number;
   signal: EndSignal;
-  /** The operator's own bound for this instance: the call waits while so many run at the database. Null: none. */
-  concurrencyMax: number | null;
+  /** Of the instance that is called; null: it has none. */
+  bound: InstanceBound | null;
+}
+
+/** The operator's own bound for an instance: a call to it waits while so many to it run, of all processes together. */
+export interface InstanceBound {
+  /** The instance's id: two that point to one database are counted apart. */
+  instance: string;
+  max: number;
 }
 
 /** Leave to send one call. It must be left, exactly once. */
