@@ -18,7 +18,8 @@ export default defineConfig({
           name: 'side by side',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
           exclude: ALONE,
-          maxWorkers: 2,
+          // More than cores: most of their time is spent waiting.
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

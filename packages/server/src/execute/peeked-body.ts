@@ -34,7 +34,8 @@ export class PeekedBody implements EgressBody {
   async readMoreWithin(timeoutMs: number, bytesMax: number): Promise<void> {
     const patience = Promise.withResolvers<typeof LATE>();
     // One time for all pieces: those of a slow answer may each come soon, without end.
-    const timer = setTimeout(patience.resolve, timeoutMs, LATE);
+    // Where this process was busy, pieces may be here unread: what has arrived is read before setImmediate.
+    const timer = setTimeout(() => setImmediate(patience.resolve, LATE), timeoutMs);
     try {
       while (!this.isWhole && this.length <= bytesMax) {
         const read = this.next();
