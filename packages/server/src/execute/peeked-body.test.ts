@@ -1,11 +1,16 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { PeekedBody } from './peeked-body.ts';
 
 test('reads what has arrived while the process was busy, although the time is over', async () => {
-  const pieces = [Buffer.from('{"id":'), Buffer.from('1}'), null];
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const reader = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [writer] = (await once(server, 'connection')) as [Socket];
+  writer.write('{"id":');
   const body = new PeekedBody({
-    // As a socket gives it: in the turn of the event loop in which it is read.
-    next: () => new Promise((resolve) => setImmediate(resolve, pieces.shift())),
+    next: async () => (await once(reader, 'data'))[0],
     cancel() {},
   });
   const reading = body.readMoreWithin(1, 100);
@@ -13,4 +18,6 @@ test('reads what has arrived while the process was busy, although the time is ov
   while (performance.now() < untilMs);
   await reading;
   expect(Buffer.from(body.bytes).toString()).toBe('{"id":');
+  reader.destroy();
+  server.close();
 });
