@@ -1,11 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** What measures the memory of a process, or runs several processes that must answer each other soon: nothing else runs beside it. */
-const ALONE = [
-  '**/memory.test.ts',
-  '**/process/{replicas*,workers}.test.ts',
-  '**/test/{replicas/*,idempotency/redis}.test.ts',
-];
+/** Several processes, or a Redis of their own, that must answer each other soon: beside many others they would be late. */
+const PROCESSES = ['**/process/{replicas*,workers}.test.ts', '**/test/{replicas/*,idempotency/redis}.test.ts'];
+/** What measures the memory of a process: nothing else runs beside it. */
+const MEMORY = ['**/memory.test.ts'];
 
 export default defineConfig({
   test: {
@@ -15,9 +13,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'side by side',
+          name: 'most',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: ALONE,
+          exclude: [...PROCESSES, ...MEMORY],
           // More than cores: most of their time is spent waiting.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
@@ -25,7 +23,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } },
+        test: { name: 'processes', include: PROCESSES, maxWorkers: 2, sequence: { groupOrder: 2 } },
+      },
+      {
+        extends: true,
+        test: { name: 'memory', include: MEMORY, maxWorkers: 1, sequence: { groupOrder: 3 } },
       },
     ],
   },
