@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
 /** Several processes, or a Redis of their own, that must answer each other soon: beside many others they would be late. */
-const PROCESSES = ['**/process/{replicas*,workers}.test.ts', '**/test/{replicas/*,idempotency/redis}.test.ts'];
+const PROCESSES = [
+  '**/process/{replicas*,workers}.test.ts',
+  '**/test/{replicas/*,idempotency/redis}.test.ts',
+];
 /** What measures the memory of a process: nothing else runs beside it. */
 const MEMORY = ['**/memory.test.ts'];
 
