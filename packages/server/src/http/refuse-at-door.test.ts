@@ -58,6 +58,18 @@ it('hears a caller at once whose turn comes before the answer has left', async (
   }
 });
 
+it('answers each of the requests that a caller sends without waiting, and loses none', async () => {
+  const { hearings, socket, countAnswers } = await start();
+  socket.write(REQUEST.repeat(3));
+  await expect.poll(countAnswers).toBeGreaterThan(0);
+  await expect
+    .poll(() => {
+      for (const hear of hearings) hear();
+      return countAnswers();
+    })
+    .toBe(3);
+});
+
 it('says all that an answer to a call says, also to pages of other origins', async () => {
   const { socket, countAnswers, read } = await start();
   socket.write(REQUEST);

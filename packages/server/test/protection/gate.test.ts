@@ -42,6 +42,16 @@ function holdAnswers(): { script: Script; letGo(): void; seen: string[] } {
 const PATIENT = { timeout: 10_000, interval: 5 };
 const FIXED_AT_ONE = { 'upstream.concurrency': '1', 'upstream.refusedCredentialsTtlMs': '0' };
 
+/** The answer to a call that was refused before it was sent. */
+const NOT_SENT = {
+  status: 503,
+  code: -32013,
+  type: 'overloaded',
+  id: 1,
+  retryable: true,
+  outcome: 'not_sent',
+} as const;
+
 describe('turns', () => {
   it('are taken by key: who has one call is not behind all calls of another', async () => {
     const worker = holdAnswers();
@@ -74,12 +84,7 @@ describe('turns', () => {
     await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(1);
     const refused = await proxy.post(printOne(upstream), headers);
     expectError(refused, {
-      status: 503,
-      code: -32013,
-      type: 'overloaded',
-      id: 1,
-      retryable: true,
-      outcome: 'not_sent',
+      ...NOT_SENT,
       says: /Too many calls wait for this Odoo database already. Send the call again in 1 s/,
     });
     expect(refused.headers['retry-after']).toBe('1');
@@ -150,12 +155,7 @@ describe('the breaker', () => {
     }
     const refused = await proxy.post(printOne({ url: proxy.target }), one);
     expectError(refused, {
-      status: 503,
-      code: -32013,
-      type: 'overloaded',
-      id: 1,
-      retryable: true,
-      outcome: 'not_sent',
+      ...NOT_SENT,
       says: /has not answered lately/,
     });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
