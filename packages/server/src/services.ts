@@ -1,6 +1,6 @@
 /**
- * The parts that the server and the commands share: what is in the store and who looks after it. With app.ts the only
- * file that knows them all; nothing here decides anything.
+ * The parts that the server and the commands share: what is in the store and who looks after it. With app.ts and
+ * replicas.ts it alone knows them all; nothing here decides anything.
  */
 import { hostname } from 'node:os';
 import type { UpstreamView } from '@erp-proxy/contract';
