@@ -125,3 +125,19 @@ test('halves once for the calls that ran together, and stays within its bounds',
   answerMany(level, 100_000, 100);
   expect(level.limit).toBeLessThanOrEqual(20);
 });
+
+/** Where the level is after a while, of calls that take so long: more than half the level, or less. */
+function settleAt(fullMs: number, halfMs: number): number {
+  const level = new Level({ initial: 8, min: 1, max: 64 });
+  for (let turn = 1; turn <= 20_000; turn++) {
+    const { limit } = level;
+    level.begin(limit);
+    level.answer(turn, turn, limit > 4 ? fullMs : halfMs, turn * 2);
+  }
+  return level.limit;
+}
+
+test('takes a few milliseconds more for no queue, which come from busy processors', () => {
+  expect(settleAt(4, 1.4)).toBeGreaterThan(32);
+  expect(settleAt(40, 14)).toBeLessThan(10);
+});

@@ -4,7 +4,8 @@
  *
  * Answers are judged by windows of a level's worth each. Where they take no longer than at rest, the level rises by one;
  * where they take half as long again, they queue inside the server, and it sinks by a tenth. So it settles at about one
- * and a half times the server's workers, enough that none idles between two calls.
+ * and a half times the server's workers, enough that none idles between two calls. A few milliseconds more are no queue
+ * (and would hurt nobody): so much comes from how busy machines share out their processors, on either side.
  *
  * How long answers take at rest is looked at now and then, at half the level (as BBR's ProbeRTT does): of a level up to
  * twice the workers, the half queues nowhere. Were it only remembered, it could creep up together with the level.
@@ -26,6 +27,8 @@ const ANSWERS_MIN = 10;
 const LOOK_ANSWERS_MIN = 20;
 /** Answers that take longer than at rest by this factor queue. Below 2, or looks at half the level would not converge. */
 const TOLERANCE = Math.log(1.5);
+/** And by so much, however short they are at rest. */
+const TOLERANCE_MS = 5;
 const DECREASE = 0.9;
 /** Calls of all lengths must not make it seem that hardly any wait is worth while. */
 const LONG_MAX = Math.log(5);
@@ -130,8 +133,8 @@ export class Level {
     this.#longMs = Math.exp(log + Math.min(2 * deviation, LONG_MAX));
     const isAtRest = this.#isLooking || this.#runningMax <= this.#half;
     if (isAtRest) this.#restLog = log;
-    const excess = log - (this.#restLog ?? log);
-    if (excess > TOLERANCE) this.#level = this.#bound(this.#level * DECREASE);
+    if (this.#restLog !== null && log > tolerate(this.#restLog))
+      this.#level = this.#bound(this.#level * DECREASE);
     // A level that nobody uses must not rise, nor one that is halved for a look.
     else if (!this.#isLooking && this.#runningMax >= this.limit) this.#level = this.#bound(this.#level + 1);
     if (isAtRest) this.#endLook(nowMs);
@@ -164,4 +167,9 @@ export class Level {
     this.#squareSum = 0;
     this.#runningMax = 0;
   }
+}
+
+/** Of the logarithm of the milliseconds at rest: that of the longest which are no queue. */
+function tolerate(restLog: number): number {
+  return Math.max(restLog + TOLERANCE, Math.log(Math.exp(restLog) + TOLERANCE_MS));
 }
