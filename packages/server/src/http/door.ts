@@ -5,25 +5,19 @@
  * The measure is the turn of the event loop. A call is served piece by piece over several turns, so that the length of
  * a turn is what each piece waits for. So many requests are let in in one turn that it stays short; the rest waits at the
  * door, where it has cost little yet, and the loop turns without a pause while anyone does. A stall makes requests wait, but
- * none is refused for it. A burst waits too; only where there has been no end of the waiting for a while, who comes is
- * refused at once (as CoDel tells a standing queue, RFC 8289).
+ * none is refused for it. A burst waits too; only where there has been no end of the waiting for a while, the line is kept
+ * short (as CoDel keeps a standing queue, RFC 8289), and who is at its head goes, let in or refused.
  *
- * Refusals would take the whole of the processor from who is let in. So while some are refused, no caller is heard for a moment
- * after its answer, whatever that was: what it sends meanwhile waits in its connection, where it costs nothing.
+ * Refusals would take the whole of the processor from who is let in. So they get a part of the time; where that is not
+ * enough for all, the line grows again, to as many as there are callers.
  */
 
 /** A request at the door: it is let in or refused, unless its caller leaves before. */
 export interface Visitor {
   readonly hasLeft: boolean;
   letIn(): void;
-  /** After `letIn`: calls back once its answer has left, and its caller is not heard, as after a refusal. */
-  restAfterwards(callback: (hear: Hear) => void): void;
-  /** From then on its caller is not heard, whatever it sends, until what this gives is called. */
-  refuse(): Hear;
+  refuse(): void;
 }
-
-/** Holds nothing of the request: thousands of them may be kept for seconds. */
-export type Hear = () => void;
 
 export interface DoorOptions {
   /** A clock that never goes back, in milliseconds. */
@@ -34,8 +28,11 @@ export interface DoorOptions {
   onRefused: (count: number) => void;
 }
 
-/** A call takes some six turns. Node accepts one connection in each: longer ones would keep new callers out for seconds. */
-const TURN_MS = 0.3;
+/** Long enough that a turn does one thing for several calls, which is cheaper; a call takes some six turns. */
+const TURN_MS = 3;
+/** For so long after a connection has come, turns are shorter: Node accepts one in each, and others may wait. */
+const CONNECTING_MS = 20;
+const CONNECTING_TURN_MS = 0.3;
 /** Of these, between the request to Odoo and the head of its answer: to connect, to write, to read. */
 const TURNS_PER_ANSWER = 3;
 /** Requests let in in one turn: at first, and whatever the turns take. */
@@ -45,38 +42,38 @@ const SHARE_MAX = 64;
 /** Steps of finding the share: down faster than up. */
 const SHRINK = 0.9;
 const GROW = 1.05;
-/** The longest wait at the door, and the longest time for which there may be always one waiting. */
+/** The longest time for which there may be always one waiting. */
 const BURST_MS = 2000;
 /** Once that is over, no more may wait than were let in in so long a time; and while some are refused, a part of these. */
 const STANDING_MS = 250;
 const STANDING_FACTOR = 10;
 /** So many may wait whatever was. */
 const WAITING_MIN = 32;
-/** So long a caller is not heard, or shorter where there is time for it: as many are heard as can be let in. */
-const UNHEARD_MS = 2000;
+/** Of the time, that refusals may take. */
+const REFUSING_SHARE = 0.2;
+/** What of that is not used is not kept for longer than this. */
+const REFUSING_MS_MAX = 2;
 
 export class Door {
   readonly #options: DoorOptions;
   #share = SHARE_AT_FIRST;
-  readonly #entries = new Allowance(SHARE_AT_FIRST);
-  readonly #hearings = new Allowance(0);
+  /** How many may still be let in in this turn. Less than one a turn is one in several turns. */
+  #entries = SHARE_AT_FIRST;
+  #refusingMs = 0;
   #isTurnWatched = false;
   /** Since when the turn runs; null where the loop may have paused in it. */
   #turnSinceMs: number | null = null;
   /** The mean of some dozens. */
   #usualTurnMs = TURN_MS;
-  /** In the order of coming. */
-  readonly #waiting: { visitor: Visitor; sinceMs: number }[] = [];
+  #connectedMs = Number.NEGATIVE_INFINITY;
+  readonly #line = new Line();
   /** Since when there was always one waiting. */
   #waitingSinceMs = 0;
-  /** In the order of their last answers. */
-  readonly #unheard: Hear[] = [];
   /** Let in: since `#countedMs`, and in the {@link STANDING_MS} before. */
   #entered = 0;
   #enteredLately = 0;
   #countedMs = 0;
   #refusedMs = Number.NEGATIVE_INFINITY;
-  #refusedThisTurn = 0;
 
   constructor(options: DoorOptions) {
     this.#options = options;
@@ -84,24 +81,31 @@ export class Door {
 
   /** By how much an answer of Odoo is taken later than it comes, in milliseconds: 0 while there is time for all. */
   get delayMs(): number {
-    return this.#isBusy ? this.#usualTurnMs * TURNS_PER_ANSWER : 0;
+    return this.#line.isEmpty ? 0 : this.#usualTurnMs * TURNS_PER_ANSWER;
   }
 
-  /** Someone waits, or is not heard. */
-  get #isBusy(): boolean {
-    return this.#waiting.length > 0 || this.#unheard.length > 0;
+  /** A client has connected. */
+  welcome(): void {
+    this.#connectedMs = this.#options.nowMs();
   }
 
   enter(visitor: Visitor): void {
     this.#watchTurn();
-    const nowMs = this.#options.nowMs();
-    if (this.#waiting.length === 0 && this.#entries.take()) {
-      this.#letIn(visitor, nowMs);
-      return;
+    if (this.#line.isEmpty) {
+      if (this.#entries >= 1) {
+        this.#letIn(visitor);
+        return;
+      }
+      this.#waitingSinceMs = this.#options.nowMs();
     }
-    if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
-    if (this.#isSurplus(nowMs)) this.#refuse(visitor, nowMs);
-    else this.#waiting.push({ visitor, sinceMs: nowMs });
+    this.#line.add(visitor);
+  }
+
+  /** Whoever waits is let in, whatever that takes. */
+  letAllIn(): void {
+    for (let visitor = this.#line.take(); visitor !== null; visitor = this.#line.take()) {
+      if (!visitor.hasLeft) this.#letIn(visitor);
+    }
   }
 
   #watchTurn(): void {
@@ -112,8 +116,8 @@ export class Door {
 
   #endTurn(): void {
     this.#isTurnWatched = false;
-    this.#entries.renew(this.#share);
-    if (!this.#isBusy) {
+    this.#entries = Math.min(this.#entries + this.#share, Math.max(this.#share, 1));
+    if (this.#line.isEmpty) {
       this.#turnSinceMs = null;
       return;
     }
@@ -121,64 +125,55 @@ export class Door {
     const nowMs = this.#options.nowMs();
     const turnMs = this.#turnSinceMs === null ? 0 : nowMs - this.#turnSinceMs;
     this.#turnSinceMs = nowMs;
-    if (turnMs > 0) this.#adapt(turnMs);
-    this.#hearings.renew(Math.max(this.#share, (this.#unheard.length * turnMs) / UNHEARD_MS));
-    this.#giveUp(nowMs);
-    this.#letInWaiting(nowMs);
+    if (turnMs > 0) this.#adapt(turnMs, nowMs);
+    this.#refuseSurplus(turnMs, nowMs);
+    this.#letInWaiting();
     this.#count(nowMs);
-    while (this.#unheard.length > 0 && this.#hearings.take()) this.#unheard.shift()!();
-    this.#tellRefused();
   }
 
-  #adapt(turnMs: number): void {
+  #adapt(turnMs: number, nowMs: number): void {
     this.#usualTurnMs += (turnMs - this.#usualTurnMs) / 32;
-    const share = this.#share * (turnMs > TURN_MS ? SHRINK : GROW);
+    const wantedMs = nowMs - this.#connectedMs < CONNECTING_MS ? CONNECTING_TURN_MS : TURN_MS;
+    const share = this.#share * (turnMs > wantedMs ? SHRINK : GROW);
     this.#share = Math.min(Math.max(share, SHARE_MIN), SHARE_MAX);
   }
 
-  #isSurplus(nowMs: number): boolean {
-    const isRefusing = this.#isRefusing(nowMs);
-    const waitingMax = isRefusing ? this.#enteredLately / STANDING_FACTOR : this.#enteredLately;
-    if (this.#waiting.length < Math.max(waitingMax, WAITING_MIN)) return false;
-    return isRefusing || nowMs - this.#waitingSinceMs > BURST_MS;
+  #refuseSurplus(turnMs: number, nowMs: number): void {
+    this.#refusingMs = Math.min(this.#refusingMs + REFUSING_SHARE * turnMs, REFUSING_MS_MAX);
+    const waitingMax = this.#findWaitingMax(nowMs);
+    let count = 0;
+    for (let beganMs = nowMs; this.#refusingMs > 0 && this.#line.length > waitingMax; ) {
+      const visitor = this.#line.take();
+      if (visitor === null || visitor.hasLeft) continue;
+      visitor.refuse();
+      count++;
+      const endedMs = this.#options.nowMs();
+      this.#refusingMs -= endedMs - beganMs;
+      beganMs = endedMs;
+    }
+    if (count === 0) return;
+    this.#refusedMs = nowMs;
+    this.#options.onRefused(count);
   }
 
-  /** One was refused a moment ago. */
-  #isRefusing(nowMs: number): boolean {
-    return nowMs - this.#refusedMs < BURST_MS;
+  #findWaitingMax(nowMs: number): number {
+    const isRefusing = nowMs - this.#refusedMs < BURST_MS;
+    if (!isRefusing && nowMs - this.#waitingSinceMs <= BURST_MS) return Number.POSITIVE_INFINITY;
+    return Math.max(isRefusing ? this.#enteredLately / STANDING_FACTOR : this.#enteredLately, WAITING_MIN);
   }
 
-  #giveUp(nowMs: number): void {
-    while (this.#waiting.length > 0 && nowMs - this.#waiting[0]!.sinceMs > BURST_MS) {
-      const { visitor } = this.#waiting.shift()!;
-      if (!visitor.hasLeft) this.#refuse(visitor, nowMs);
+  #letInWaiting(): void {
+    while (this.#entries >= 1) {
+      const visitor = this.#line.take();
+      if (visitor === null) return;
+      if (!visitor.hasLeft) this.#letIn(visitor);
     }
   }
 
-  #refuse(visitor: Visitor, nowMs: number): void {
-    this.#unheard.push(visitor.refuse());
-    this.#refusedMs = nowMs;
-    this.#refusedThisTurn++;
-  }
-
-  /** Who was served takes turns with who was refused: else those who are served would always be there first. */
-  #letIn(visitor: Visitor, nowMs: number): void {
+  #letIn(visitor: Visitor): void {
+    this.#entries--;
     this.#entered++;
     visitor.letIn();
-    if (this.#isRefusing(nowMs)) {
-      visitor.restAfterwards((hear) => {
-        this.#unheard.push(hear);
-        this.#watchTurn();
-      });
-    }
-  }
-
-  #letInWaiting(nowMs: number): void {
-    while (this.#waiting.length > 0 && this.#entries.take()) {
-      const { visitor } = this.#waiting.shift()!;
-      if (visitor.hasLeft) continue;
-      this.#letIn(visitor, nowMs);
-    }
   }
 
   #count(nowMs: number): void {
@@ -187,28 +182,34 @@ export class Door {
     this.#enteredLately = this.#entered;
     this.#entered = 0;
   }
-
-  #tellRefused(): void {
-    if (this.#refusedThisTurn > 0) this.#options.onRefused(this.#refusedThisTurn);
-    this.#refusedThisTurn = 0;
-  }
 }
 
-/** How many may still pass in this turn. Less than one a turn is one in several turns. */
-class Allowance {
-  #left: number;
+/** Who waits, in the order of coming. An array of thousands is copied at each `shift`. */
+class Line {
+  #visitors: Visitor[] = [];
+  /** Those before it have gone. */
+  #head = 0;
 
-  constructor(left: number) {
-    this.#left = left;
+  get length(): number {
+    return this.#visitors.length - this.#head;
   }
 
-  renew(share: number): void {
-    this.#left = Math.min(this.#left + share, Math.max(share, 1));
+  get isEmpty(): boolean {
+    return this.length === 0;
   }
 
-  take(): boolean {
-    if (this.#left < 1) return false;
-    this.#left--;
-    return true;
+  add(visitor: Visitor): void {
+    this.#visitors.push(visitor);
+  }
+
+  take(): Visitor | null {
+    const visitor = this.#visitors[this.#head];
+    if (visitor === undefined) return null;
+    this.#head++;
+    if (2 * this.#head >= this.#visitors.length) {
+      this.#visitors = this.#visitors.slice(this.#head);
+      this.#head = 0;
+    }
+    return visitor;
   }
 }

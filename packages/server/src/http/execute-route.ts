@@ -5,13 +5,13 @@ import { type Dialect, OWN_DIALECT } from '../execute/dialect.ts';
 import type { Exchange } from '../execute/exchange.ts';
 import { type ExecuteDeps, execute } from '../execute/pipeline.ts';
 import { addPreflight } from './cors.ts';
-import type { Door } from './door.ts';
+import type { Doorway } from './doorway.ts';
 import { HttpExchange } from './http-exchange.ts';
-import { prepareRefusal, refuseAtDoor, restAfterAnswer } from './refuse-at-door.ts';
+import { Refusal } from './refuse-at-door.ts';
 
 export interface ExecuteRouteDeps extends ExecuteDeps {
   http: { bodyBytesMax: number };
-  door: Door;
+  doorway: Doorway;
 }
 
 export function addExecuteRoute(app: FastifyInstance, deps: ExecuteRouteDeps): void {
@@ -27,10 +27,11 @@ export function addPipelineRoute(
   deps: ExecuteRouteDeps,
 ): void {
   addPreflight(app, path);
-  const refusal = prepareRefusal(dialect);
+  const refusal = new Refusal(dialect);
+  deps.doorway.guard(path, refusal);
   app.post(path, (request, reply) => {
     reply.hijack();
-    deps.door.enter({
+    deps.doorway.enter(request.raw, {
       get hasLeft() {
         return reply.raw.destroyed;
       },
@@ -39,8 +40,7 @@ export function addPipelineRoute(
         const exchange = new HttpExchange(request.raw, reply.raw, { address: request.ip, bodyBytesMax });
         void pipeline(exchange, deps, dialect);
       },
-      restAfterwards: (callback) => restAfterAnswer(reply.raw, request.raw.socket, callback),
-      refuse: () => refuseAtDoor(request.raw, reply.raw, refusal),
+      refuse: () => refusal.answer(request.raw, reply.raw),
     });
   });
 }

@@ -92,21 +92,21 @@ export class HttpAnswerWriter implements AnswerWriter {
 
   #writeHead(status: number, headers: AnswerHeaders, more: Record<string, string | number>): void {
     this.#response.writeHead(status, {
-      ...describeAnswer(this.#request, this.#requestId),
+      ...describeAnswer(this.#request.headers.origin, this.#requestId),
       ...headers,
       ...more,
     });
   }
 }
 
-/** Headers of every answer to a call. */
-export function describeAnswer(request: IncomingMessage, requestId: string): Record<string, string> {
+/** Headers of every answer to a call; `origin` is that of the page that sent it. */
+export function describeAnswer(origin: string | undefined, requestId: string): Record<string, string> {
   return {
     'content-type': 'application/json',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     vary: 'accept-encoding',
     'x-request-id': requestId,
-    ...describeCors(request.headers.origin),
+    ...describeCors(origin),
   };
 }

@@ -2,8 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The caller's own id where it is safe to log, or a new one (contract section 1). */
 export function readRequestId(headers: IncomingHttpHeaders): string {
-  const given = headers['x-request-id'];
+  return chooseRequestId(headers['x-request-id']);
+}
+
+/** The caller's own id where it is safe to log, or a new one (contract section 1). */
+export function chooseRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID();
 }

@@ -9,6 +9,8 @@ import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/envelope.t
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin-routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCompatibleRoutes } from './compatible-routes.ts';
+import type { Door } from './door.ts';
+import { Doorway } from './doorway.ts';
 import { addExecuteRoute, type ExecuteRouteDeps } from './execute-route.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
@@ -16,7 +18,8 @@ import { addOpenapiRoute } from './openapi.ts';
 import { readRequestId } from './request-id.ts';
 import { addVersionRoute } from './version-route.ts';
 
-export interface ServerDeps extends ExecuteRouteDeps, HealthRouteDeps, MetricsRouteDeps {
+export interface ServerDeps extends Omit<ExecuteRouteDeps, 'doorway'>, HealthRouteDeps, MetricsRouteDeps {
+  door: Door;
   http: {
     bodyBytesMax: number;
     /** Time for a client to send its whole request. */
@@ -71,10 +74,16 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }
 
-  // Only calls stand before it: operators must see in, however little time the process has.
-  addExecuteRoute(app, deps);
-  addVersionRoute(app, deps);
-  addCompatibleRoutes(app, deps);
+  // Only calls are refused at it: operators must see in, however little time the process has.
+  const doorway = new Doorway(app.server, { door: deps.door, silentMs: KEEP_ALIVE_TIMEOUT_MS });
+  app.addHook('preClose', (done) => {
+    doorway.stop();
+    done();
+  });
+  const callDeps = { ...deps, doorway };
+  addExecuteRoute(app, callDeps);
+  addVersionRoute(app, callDeps);
+  addCompatibleRoutes(app, callDeps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
   addAdminRoutes(app, deps.admin);

@@ -7,17 +7,11 @@ import { Door } from './door.ts';
 /** Processor time in milliseconds. */
 const CALL_MS = 0.34;
 const PIECES = 6;
-const REQUEST_MS = 0.02;
-const REFUSAL_MS = 0.06;
+const REQUEST_MS = 0.004;
+const REFUSAL_MS = 0.006;
 const TURN_MS = 0.005;
 
 export const CALLS_PER_SECOND_MAX = 1000 / (CALL_MS + REQUEST_MS);
-
-interface Connection {
-  isHeard: boolean;
-  /** When its caller has sent what waits to be read; null where nothing does. */
-  sentMs: number | null;
-}
 
 interface RunningCall {
   leftPieces: number;
@@ -26,8 +20,6 @@ interface RunningCall {
 
 export interface Fate {
   sentMs: number;
-  /** When it came to the door. */
-  cameMs: number;
   endedMs: number;
 }
 
@@ -49,14 +41,17 @@ export class SimulatedProcess {
   });
   told = 0;
   #atEndOfTurn: (() => void)[] = [];
-  #free: Connection[];
-  /** Have something to read, and are heard. */
-  #readable: Connection[] = [];
+  readonly #refusalMs: number;
+  /** Connections. */
+  #free: number;
+  /** When the requests were sent that are to be read. */
+  #unread: number[] = [];
   #running: RunningCall[] = [];
   #dueCalls = 0;
 
-  constructor(connections: number) {
-    this.#free = Array.from({ length: connections }, () => ({ isHeard: true, sentMs: null }));
+  constructor(connections: number, { refusalMs = REFUSAL_MS } = {}) {
+    this.#free = connections;
+    this.#refusalMs = refusalMs;
   }
 
   get running(): number {
@@ -80,19 +75,18 @@ export class SimulatedProcess {
 
   /** One call more, at once. */
   send(): void {
-    const connection = this.#free.shift();
-    if (connection === undefined) {
+    if (this.#free === 0) {
       this.notSent++;
       return;
     }
-    connection.sentMs = this.nowMs;
-    if (connection.isHeard) this.#readable.push(connection);
+    this.#free--;
+    this.#unread.push(this.nowMs);
   }
 
   turn(): void {
     const beganMs = this.nowMs;
     for (const call of this.#running.splice(0)) this.#work(call);
-    for (const connection of this.#readable.splice(0)) this.#read(connection);
+    for (const sentMs of this.#unread.splice(0)) this.#read(sentMs);
     for (const callback of this.#atEndOfTurn.splice(0)) callback();
     // Where there was nothing to do, the loop pauses.
     this.nowMs += this.nowMs > beganMs ? TURN_MS : 0.2;
@@ -105,36 +99,20 @@ export class SimulatedProcess {
     else this.#running.push(call);
   }
 
-  #read(connection: Connection): void {
-    const sentMs = connection.sentMs as number;
-    const cameMs = this.nowMs;
-    connection.sentMs = null;
+  #read(sentMs: number): void {
     this.nowMs += REQUEST_MS;
-    let rest: ((hear: () => void) => void) | null = null;
-    const keepUnheard = () => {
-      connection.isHeard = false;
-      return () => {
-        connection.isHeard = true;
-        if (connection.sentMs !== null) this.#readable.push(connection);
-      };
-    };
     const end = (fates: Fate[]) => {
-      rest?.(keepUnheard());
-      this.#free.push(connection);
-      fates.push({ sentMs, cameMs, endedMs: this.nowMs });
+      this.#free++;
+      fates.push({ sentMs, endedMs: this.nowMs });
     };
     this.door.enter({
       hasLeft: false,
       letIn: () => {
         this.#running.push({ leftPieces: PIECES, end: () => end(this.answered) });
       },
-      restAfterwards: (callback) => {
-        rest = callback;
-      },
       refuse: () => {
-        this.nowMs += REFUSAL_MS;
+        this.nowMs += this.#refusalMs;
         end(this.refused);
-        return keepUnheard();
       },
     });
   }
