@@ -3,15 +3,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { collectLines } from './lines.ts';
 
-it('writes the lines of one turn at once, in their order', async () => {
+it('writes the lines of a moment at once, in their order', async () => {
   const writes: string[] = [];
   const lines = collectLines({ write: (text) => writes.push(text) });
   lines.write('a\n');
+  await nextTurn();
   lines.write('b\n');
-  await nextTurn();
+  await expect.poll(() => writes).toEqual(['a\nb\n']);
   lines.write('c\n');
-  await nextTurn();
-  expect(writes).toEqual(['a\nb\n', 'c\n']);
+  await expect.poll(() => writes).toEqual(['a\nb\n', 'c\n']);
+  const long = 'd'.repeat(64 * 1024);
+  lines.write(`${long}\n`);
+  expect(writes.at(-1)).toBe(`${long}\n`);
 });
 
 it('keeps a bounded part of what nobody takes, and goes on once it is taken', async () => {
