@@ -104,7 +104,7 @@ export class Door {
   /** Whoever waits is let in, whatever that takes. */
   letAllIn(): void {
     for (let visitor = this.#line.take(); visitor !== null; visitor = this.#line.take()) {
-      if (!visitor.hasLeft) this.#letIn(visitor);
+      if (!visitor.hasLeft) visitor.letIn();
     }
   }
 

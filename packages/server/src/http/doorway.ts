@@ -9,6 +9,8 @@ export interface DoorwayOptions {
   door: Door;
   /** So long a client may be silent before its first request, and between two that are refused. */
   silentMs: number;
+  /** Time for the rest of a request that was refused. */
+  requestTimeoutMs: number;
 }
 
 type Serve = (this: Server, socket: Socket) => void;
@@ -20,7 +22,7 @@ export class Doorway {
   /** Those that HTTP does not know of, and would not close at the end. */
   readonly #ahead = new Set<GuardedConnection>();
 
-  constructor(server: Server, { door, silentMs }: DoorwayOptions) {
+  constructor(server: Server, { door, silentMs, requestTimeoutMs }: DoorwayOptions) {
     this.#door = door;
     // Node documents the event as the way to give its HTTP a connection.
     const serve = server.listeners('connection') as Serve[];
@@ -29,6 +31,7 @@ export class Doorway {
       door,
       refusals: this.#refusals,
       silentMs,
+      requestTimeoutMs,
       serve: (socket: Socket) => {
         for (const listener of serve) listener.call(server, socket);
       },
@@ -40,8 +43,8 @@ export class Doorway {
       this.#connections.set(socket, connection);
       this.#ahead.add(connection);
     });
-    server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.#connections.get(socket)?.expectAnswer(response);
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#connections.get(request.socket)?.expectAnswer(request, response);
     });
   }
 
@@ -52,7 +55,7 @@ export class Doorway {
 
   /** A request to a guarded path that HTTP has read. Most have been at the door by then. */
   enter({ socket }: IncomingMessage, visitor: Visitor): void {
-    if (this.#connections.get(socket)?.takeLetIn()) visitor.letIn();
+    if (this.#connections.get(socket)?.isLetIn) visitor.letIn();
     else this.#door.enter(visitor);
   }
 

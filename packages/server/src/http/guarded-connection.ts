@@ -2,11 +2,11 @@
  * One connection of a client, whose calls come to the {@link Door} before Node's HTTP reads them: a call that is refused then
  * costs a fifth of what it would, a connection that is refused from its start has no parser, and what waits is some bytes.
  *
- * Node's HTTP is given the connection with the first request that is let in, and reads each such request as ever. What comes
- * between is looked at here, by {@link readPlainRequest}: a request that is not plain, or that does not wait for the
- * answer of the one before, hands the connection over to HTTP for good. So the two never differ on where a request begins.
+ * Node's HTTP is given the connection with the first request that is let in, and reads each such request as ever, one after the
+ * other: what comes before an answer has left is not looked at until then. What is no plain request ({@link readPlainRequest})
+ * hands the connection over to HTTP for good. So the two never differ on where a request begins.
  */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Door, Visitor } from './door.ts';
 import { type PlainRequest, readPlainRequest } from './plain-request.ts';
@@ -18,6 +18,8 @@ export interface GuardedConnectionMeans {
   refusals: ReadonlyMap<string, Refusal>;
   /** So long a client may be silent before its first request, and between two that are refused. */
   silentMs: number;
+  /** Time for the rest of a request that was refused. */
+  requestTimeoutMs: number;
   /** Gives the connection to Node's HTTP. */
   serve: (socket: Socket) => void;
   /** The connection is HTTP's now, or gone. */
@@ -26,6 +28,10 @@ export interface GuardedConnectionMeans {
 
 /** A request waits at the door only while it is so short; a longer one waits as Node's own, whose body is not read meanwhile. */
 const WAITING_BYTES_MAX = 16 * 1024;
+/** What is not plain HTTP gets in pieces: so few requests may come before an answer. */
+const PIECE_BYTES = 2 * 1024;
+/** RFC 9112 section 9.6: time for the client to take the answer, where it still sends. */
+const LINGER_MS = 1000;
 
 /**
  * - `between`: no request is here;
@@ -43,23 +49,30 @@ export class GuardedConnection implements Visitor {
   #stage: Stage = 'between';
   /** What Node's HTTP takes bytes by; null until it has the connection. */
   #feed: ((bytes: Buffer) => void) | null = null;
+  /** Bytes that nobody has taken yet; while there are any, no more are read. */
+  #unread: Buffer | null = null;
+  #isAdvancing = false;
+  #isPaused = false;
+  /** HTTP takes no more for now: a body that nobody reads, or answers that nobody takes. */
+  #isHttpPaused = false;
   /** While waiting. */
   #request: PlainRequest | null = null;
   #held: Buffer | null = null;
   /** Of the body of the present request. */
   #missingBytes = 0;
-  #isAnswered = false;
+  /** What HTTP has read and not answered. */
+  readonly #unanswered = new Map<ServerResponse, IncomingMessage>();
   #isLetIn = false;
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(socket: Socket, means: GuardedConnectionMeans) {
     this.#socket = socket;
     this.#means = means;
     socket.on('data', this.#take);
-    socket.on('end', this.#leave);
-    socket.on('close', this.#leave);
-    socket.on('timeout', this.#leave);
-    // Without a listener it would end the process.
-    socket.on('error', this.#leave);
+    socket.on('drain', this.#advance);
+    socket.on('close', this.#end);
+    // Without a listener an error would end the process.
+    for (const event of LEAVING) socket.on(event, this.#destroy);
     socket.setTimeout(means.silentMs);
   }
 
@@ -68,38 +81,44 @@ export class GuardedConnection implements Visitor {
   }
 
   /** Whether the request that HTTP has just read has been at the door. */
-  takeLetIn(): boolean {
-    const isLetIn = this.#isLetIn;
-    this.#isLetIn = false;
-    return isLetIn;
+  get isLetIn(): boolean {
+    return this.#isLetIn;
   }
 
-  /** HTTP has read a request, and this is the answer to it. */
-  expectAnswer(response: ServerResponse): void {
-    if (this.#stage !== 'serving') return;
+  /** HTTP has read a request, and this is to be the answer to it. */
+  expectAnswer(request: IncomingMessage, response: ServerResponse): void {
+    this.#unanswered.set(response, request);
     response.once('close', () => {
-      this.#isAnswered = true;
-      this.#endRequest();
+      this.#unanswered.delete(response);
+      this.#advance();
     });
   }
 
   letIn(): void {
     const held = this.#held as Buffer;
+    this.#forget();
     this.#isLetIn = true;
     this.#serve(held);
+    this.#isLetIn = false;
+    this.#advance();
   }
 
   refuse(): void {
     const request = this.#request as PlainRequest;
-    const text = (this.#means.refusals.get(request.path) as Refusal).print(request);
+    const refusal = this.#means.refusals.get(request.path) as Refusal;
+    const text = refusal.print(request, this.#means.silentMs);
     this.#forget();
     if (request.closes) {
       this.#stage = 'ended';
       this.#socket.end(text, 'latin1');
-      return;
+      if (this.#missingBytes > 0) this.#limit(LINGER_MS);
+      else this.#socket.destroySoon();
+    } else {
+      this.#socket.write(text, 'latin1');
+      this.#stage = this.#missingBytes > 0 ? 'refused' : 'between';
+      if (this.#missingBytes > 0) this.#limit(this.#means.requestTimeoutMs);
     }
-    this.#stage = this.#missingBytes > 0 ? 'refused' : 'between';
-    this.#socket.write(text, 'latin1');
+    this.#advance();
   }
 
   /** Closes it where no request of it is HTTP's or waits. */
@@ -108,95 +127,153 @@ export class GuardedConnection implements Visitor {
   }
 
   readonly #take = (bytes: Buffer): void => {
+    this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
+    this.#advance();
+  };
+
+  /** Goes on with the bytes that are here, as far as they are taken. */
+  readonly #advance = (): void => {
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    this.#endRequest();
+    while (this.#unread !== null && this.#isReady) {
+      this.#step(this.#unread);
+      this.#endRequest();
+    }
+    this.#isAdvancing = false;
+    this.#pace();
+  };
+
+  /** Whether bytes are wanted at present. */
+  get #isReady(): boolean {
+    switch (this.#stage) {
+      case 'between':
+        // Who takes no answers may ask for no more.
+        return !this.#socket.writableNeedDrain;
+      case 'serving':
+        return this.#missingBytes > 0 && !this.#isHttpPaused;
+      case 'handed_over':
+        return !this.#isHttpPaused && !this.#socket.writableNeedDrain && !this.#isAnswerDue;
+      case 'waiting':
+        return this.#missingBytes > 0;
+      default:
+        return true;
+    }
+  }
+
+  /** HTTP has read a whole request that is not answered. */
+  get #isAnswerDue(): boolean {
+    return this.#unanswered.size > 1 || this.#unanswered.values().some(({ complete }) => complete);
+  }
+
+  #step(bytes: Buffer): void {
     switch (this.#stage) {
       case 'between':
         this.#begin(bytes);
         return;
       case 'waiting':
-        this.#hold(bytes);
+        this.#held = Buffer.concat([this.#held as Buffer, this.#takeBody(bytes)]);
         return;
       case 'serving':
-        this.#missingBytes -= bytes.length;
-        if (this.#missingBytes < 0) this.#stage = 'handed_over';
-        this.#feed?.(bytes);
-        this.#endRequest();
+        this.#give(this.#takeBody(bytes));
         return;
       case 'refused':
-        this.#skip(bytes);
+        this.#takeBody(bytes);
         return;
       case 'handed_over':
-        this.#feed?.(bytes);
+        this.#give(this.#cut(bytes, PIECE_BYTES));
+        return;
+      case 'ended':
+        this.#unread = null;
     }
-  };
+  }
 
   #begin(bytes: Buffer): void {
     const request = readPlainRequest(bytes);
-    this.#missingBytes = (request?.bytes ?? 0) - bytes.length;
-    if (request === null || this.#missingBytes < 0) {
-      this.#handOver(bytes);
+    if (request === null) {
+      this.#stage = 'handed_over';
       return;
     }
+    this.#missingBytes = request.bytes;
+    const here = this.#takeBody(bytes);
     const isCall = request.method === 'POST' && this.#means.refusals.has(request.path);
     if (!isCall || request.bytes > WAITING_BYTES_MAX) {
-      this.#serve(bytes);
+      this.#serve(here);
       return;
     }
     this.#stage = 'waiting';
     this.#request = request;
-    this.#held = bytes;
+    this.#held = here;
     this.#means.door.enter(this);
   }
 
-  #hold(bytes: Buffer): void {
-    const held = Buffer.concat([this.#held as Buffer, bytes]);
-    this.#missingBytes -= bytes.length;
-    // The next request has come: HTTP answers both in their order.
-    if (this.#missingBytes < 0) this.#handOver(held);
-    else this.#held = held;
-  }
-
-  #skip(bytes: Buffer): void {
-    const bodyBytes = Math.min(this.#missingBytes, bytes.length);
-    this.#missingBytes -= bodyBytes;
-    if (this.#missingBytes > 0) return;
-    this.#stage = 'between';
-    if (bodyBytes < bytes.length) this.#begin(bytes.subarray(bodyBytes));
-  }
-
   #serve(bytes: Buffer): void {
-    this.#forget();
     this.#stage = 'serving';
-    this.#isAnswered = false;
     this.#give(bytes);
   }
 
-  #handOver(bytes: Buffer): void {
-    this.#forget();
-    this.#stage = 'handed_over';
-    this.#give(bytes);
+  /** What is here of the present request. */
+  #takeBody(bytes: Buffer): Buffer {
+    const part = this.#cut(bytes, this.#missingBytes);
+    this.#missingBytes -= part.length;
+    return part;
+  }
+
+  #cut(bytes: Buffer, length: number): Buffer {
+    this.#unread = length < bytes.length ? bytes.subarray(length) : null;
+    return bytes.subarray(0, length);
   }
 
   #give(bytes: Buffer): void {
     this.#feed ??= this.#connectHttp();
+    // What HTTP then does to it is its own: it asserts that it is given nothing while it has paused the socket.
+    this.#resume();
     this.#feed(bytes);
+    this.#isHttpPaused = this.#socket.isPaused();
   }
 
   /** HTTP listens to the socket from now on; but what comes goes on coming here first. */
   #connectHttp(): (bytes: Buffer) => void {
     const socket = this.#socket;
     socket.setTimeout(0);
-    for (const event of ['end', 'close', 'timeout', 'error']) socket.off(event, this.#leave);
+    for (const event of LEAVING) socket.off(event, this.#destroy);
     socket.off('data', this.#take);
     this.#means.serve(socket);
     this.#means.onLeft(this);
     const [feed] = socket.listeners('data');
     socket.removeAllListeners('data');
     socket.on('data', this.#take);
+    socket.on('resume', () => {
+      this.#isHttpPaused = false;
+      this.#advance();
+    });
     return feed as (bytes: Buffer) => void;
   }
 
   #endRequest(): void {
-    if (this.#stage === 'serving' && this.#isAnswered && this.#missingBytes === 0) this.#stage = 'between';
+    if (this.#missingBytes > 0) return;
+    if (this.#stage === 'refused') this.#limit(null);
+    else if (this.#stage !== 'serving' || this.#unanswered.size > 0) return;
+    this.#stage = 'between';
+  }
+
+  #pace(): void {
+    if (this.#unread === null) this.#resume();
+    else if (!this.#isPaused) {
+      this.#isPaused = true;
+      this.#socket.pause();
+    }
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (!this.#isHttpPaused) this.#socket.resume();
+  }
+
+  #limit(ms: number | null): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = ms === null ? null : setTimeout(this.#destroy, ms).unref();
   }
 
   #forget(): void {
@@ -204,10 +281,20 @@ export class GuardedConnection implements Visitor {
     this.#held = null;
   }
 
-  readonly #leave = (): void => {
-    this.#stage = 'ended';
-    this.#forget();
+  readonly #destroy = (): void => {
     this.#socket.destroy();
+  };
+
+  readonly #end = (): void => {
+    this.#stage = 'ended';
+    this.#unread = null;
+    this.#forget();
+    this.#limit(null);
+    // Node forgets them where a CONNECT has come behind them.
+    for (const response of this.#unanswered.keys()) response.destroy();
     this.#means.onLeft(this);
   };
 }
+
+/** How a client leaves that has no HTTP yet. */
+const LEAVING = ['end', 'timeout', 'error'] as const;

@@ -20,7 +20,10 @@ export class HandDrivenDoor {
   /** Lets in whoever waits, and comes next. */
   open(): void {
     this.door.letAllIn();
-    for (let turn = 0; turn < 100; turn++) this.#endTurn();
+    while (!this.#enter()) {
+      this.door.letAllIn();
+      this.#endTurn();
+    }
   }
 
   /** After `close`: refuses whoever waits. Who comes next waits again. */

@@ -9,13 +9,13 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const HEAD_BYTES_MAX = 8 * 1024;
 /** RFC 9112 sections 3 and 5; no line is folded, and none ends otherwise than with CR and LF. */
 const HEAD = /^([A-Z]{3,7}) ([!-~]+) HTTP\/1\.1\r\n((?:[!#$%&'*+.^_`|~\w-]+:[\t -~\x80-\xff]*\r\n)+)$/;
-/** What bears on where the request ends, or on what is to follow. */
+/** What bears on where the request ends, or on what is to follow. Each of these matches in one step: a head is hostile. */
 const FRAMING =
-  /^(content-length|transfer-encoding|connection|expect|upgrade|host):[\t ]*([^\r]*?)[\t ]*\r$/gim;
+  /^(content-length|transfer-encoding|connection|proxy-connection|expect|upgrade|host):([^\r]*)\r$/gim;
 /** In one notation only, and no more than is worth looking at. */
 const LENGTH = /^(?:0|[1-9]\d{0,8})$/;
-const ORIGIN = /^origin:[\t ]*([^\r]*?)[\t ]*\r$/gim;
-const REQUEST_ID = /^x-request-id:[\t ]*([^\r]*?)[\t ]*\r$/gim;
+const ORIGIN = /^origin:([^\r]*)\r$/gim;
+const REQUEST_ID = /^x-request-id:([^\r]*)\r$/gim;
 
 export class PlainRequest {
   readonly method: string;
@@ -46,7 +46,7 @@ export class PlainRequest {
 
 /** What a header says that is there several times, as Node joins it. */
 function join(headers: string, line: RegExp): string | undefined {
-  const values = Array.from(headers.matchAll(line), ([, value]) => value);
+  const values = Array.from(headers.matchAll(line), ([, value = '']) => strip(value));
   return values.length === 0 ? undefined : values.join(', ');
 }
 
@@ -71,7 +71,7 @@ function readFraming(headers: string, headBytes: number): Framing | null {
   for (const [, name = '', value = ''] of headers.matchAll(FRAMING)) {
     const key = name.toLowerCase();
     if (found.has(key)) return null;
-    found.set(key, value);
+    found.set(key, strip(value));
   }
   const { size } = found;
   const length = found.get('content-length');
@@ -82,4 +82,14 @@ function readFraming(headers: string, headBytes: number): Framing | null {
     (connection === undefined || connection === 'keep-alive' || connection === 'close') &&
     size === 1 + Number(length !== undefined) + Number(connection !== undefined);
   return isPlain ? { bytes: headBytes + Number(length ?? 0), closes: connection === 'close' } : null;
+}
+
+/** Without the spaces and tabs around it; other white space is part of a value. */
+function strip(value: string): string {
+  const isSpace = (at: number) => value[at] === ' ' || value[at] === '\t';
+  let start = 0;
+  let end = value.length;
+  while (isSpace(start)) start++;
+  while (end > start && isSpace(end - 1)) end--;
+  return value.slice(start, end);
 }

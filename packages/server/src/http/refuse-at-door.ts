@@ -30,14 +30,16 @@ export class Refusal {
     writer.sendWhole(this.#status, this.#headers, this.#body);
   }
 
-  /** To one that it has not: the bytes of the whole answer, as text in Latin-1. */
-  print(request: PlainRequest): string {
+  /** To one that it has not: the bytes of the whole answer, as text in Latin-1. It is kept open for so long after it. */
+  print(request: PlainRequest, keepAliveMs: number): string {
     const headers: Record<string, string | number> = {
       ...describeAnswer(request.origin, chooseRequestId(request.requestId)),
       ...this.#headers,
       'content-length': this.#body.length,
       date: new Date().toUTCString(),
-      ...(request.closes ? { connection: 'close' } : null),
+      ...(request.closes
+        ? { connection: 'close' }
+        : { connection: 'keep-alive', 'keep-alive': `timeout=${Math.floor(keepAliveMs / 1000)}` }),
     };
     let text = `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status]}\r\n`;
     for (const name in headers) text += `${name}: ${headers[name]}\r\n`;

@@ -75,7 +75,11 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   }
 
   // Only calls are refused at it: operators must see in, however little time the process has.
-  const doorway = new Doorway(app.server, { door: deps.door, silentMs: KEEP_ALIVE_TIMEOUT_MS });
+  const doorway = new Doorway(app.server, {
+    door: deps.door,
+    silentMs: KEEP_ALIVE_TIMEOUT_MS,
+    requestTimeoutMs: http.requestTimeoutMs,
+  });
   app.addHook('preClose', (done) => {
     doorway.stop();
     done();
