@@ -43,8 +43,8 @@ export class Doorway {
       this.#connections.set(socket, connection);
       this.#ahead.add(connection);
     });
-    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.#connections.get(request.socket)?.expectAnswer(request, response);
+    server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      this.#connections.get(socket)?.expectAnswer(response);
     });
   }
 

@@ -2,11 +2,11 @@
  * One connection of a client, whose calls come to the {@link Door} before Node's HTTP reads them: a call that is refused then
  * costs a fifth of what it would, a connection that is refused from its start has no parser, and what waits is some bytes.
  *
- * Node's HTTP is given the connection with the first request that is let in, and reads each such request as ever, one after the
- * other: what comes before an answer has left is not looked at until then. What is no plain request ({@link readPlainRequest})
- * hands the connection over to HTTP for good. So the two never differ on where a request begins.
+ * Node's HTTP is given the connection with the first request that is let in, and reads each such request as ever. What comes
+ * between is looked at here, by {@link readPlainRequest}: a request that is not plain, or that comes before the answer to
+ * the one before, hands the connection over to HTTP for good. So the two never differ on where a request begins.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Door, Visitor } from './door.ts';
 import { type PlainRequest, readPlainRequest } from './plain-request.ts';
@@ -28,7 +28,9 @@ export interface GuardedConnectionMeans {
 
 /** A request waits at the door only while it is so short; a longer one waits as Node's own, whose body is not read meanwhile. */
 const WAITING_BYTES_MAX = 16 * 1024;
-/** What is not plain HTTP gets in pieces: so few requests may come before an answer. */
+/** So many requests may be with HTTP before it is given more of a connection that is its own, */
+const UNANSWERED_MAX = 16;
+/** in pieces of which each holds some dozens at most. */
 const PIECE_BYTES = 2 * 1024;
 /** RFC 9112 section 9.6: time for the client to take the answer, where it still sends. */
 const LINGER_MS = 1000;
@@ -61,7 +63,7 @@ export class GuardedConnection implements Visitor {
   /** Of the body of the present request. */
   #missingBytes = 0;
   /** What HTTP has read and not answered. */
-  readonly #unanswered = new Map<ServerResponse, IncomingMessage>();
+  readonly #unanswered = new Set<ServerResponse>();
   #isLetIn = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -86,8 +88,8 @@ export class GuardedConnection implements Visitor {
   }
 
   /** HTTP has read a request, and this is to be the answer to it. */
-  expectAnswer(request: IncomingMessage, response: ServerResponse): void {
-    this.#unanswered.set(response, request);
+  expectAnswer(response: ServerResponse): void {
+    this.#unanswered.add(response);
     response.once('close', () => {
       this.#unanswered.delete(response);
       this.#advance();
@@ -151,19 +153,14 @@ export class GuardedConnection implements Visitor {
         // Who takes no answers may ask for no more.
         return !this.#socket.writableNeedDrain;
       case 'serving':
-        return this.#missingBytes > 0 && !this.#isHttpPaused;
+        return !this.#isHttpPaused;
       case 'handed_over':
-        return !this.#isHttpPaused && !this.#socket.writableNeedDrain && !this.#isAnswerDue;
+        return !this.#isHttpPaused && this.#unanswered.size < UNANSWERED_MAX;
       case 'waiting':
         return this.#missingBytes > 0;
       default:
         return true;
     }
-  }
-
-  /** HTTP has read a whole request that is not answered. */
-  get #isAnswerDue(): boolean {
-    return this.#unanswered.size > 1 || this.#unanswered.values().some(({ complete }) => complete);
   }
 
   #step(bytes: Buffer): void {
@@ -175,7 +172,8 @@ export class GuardedConnection implements Visitor {
         this.#held = Buffer.concat([this.#held as Buffer, this.#takeBody(bytes)]);
         return;
       case 'serving':
-        this.#give(this.#takeBody(bytes));
+        if (this.#missingBytes > 0) this.#give(this.#takeBody(bytes));
+        else this.#stage = 'handed_over';
         return;
       case 'refused':
         this.#takeBody(bytes);
@@ -291,7 +289,7 @@ export class GuardedConnection implements Visitor {
     this.#forget();
     this.#limit(null);
     // Node forgets them where a CONNECT has come behind them.
-    for (const response of this.#unanswered.keys()) response.destroy();
+    for (const response of this.#unanswered) response.destroy();
     this.#means.onLeft(this);
   };
 }
