@@ -151,7 +151,7 @@ export class GuardedConnection implements Visitor {
     switch (this.#stage) {
       case 'between':
         // Who takes no answers may ask for no more.
-        return !this.#socket.writableNeedDrain;
+        return !this.#isHttpPaused && !this.#socket.writableNeedDrain;
       case 'serving':
         return !this.#isHttpPaused;
       case 'handed_over':
@@ -242,6 +242,8 @@ export class GuardedConnection implements Visitor {
     socket.removeAllListeners('data');
     socket.on('data', this.#take);
     socket.on('resume', () => {
+      // It may have been paused again since.
+      if (socket.isPaused()) return;
       this.#isHttpPaused = false;
       this.#advance();
     });
