@@ -8,8 +8,8 @@
  * none is refused for it. A burst waits too; only where there has been no end of the waiting for a while, the line is kept
  * short (as CoDel keeps a standing queue, RFC 8289), and who is at its head goes, let in or refused.
  *
- * Refusals would take the whole of the processor from who is let in. So they get a part of the time; where that is not
- * enough for all, the line grows again, to as many as there are callers.
+ * Refusals would take the whole of the processor from who is let in. So they get a part of the time, of which some is saved
+ * up; where that is not enough for all, the line grows again, to as many as there are callers.
  */
 
 /** A request at the door: it is let in or refused, unless its caller leaves before. */
@@ -49,17 +49,20 @@ const STANDING_MS = 250;
 const STANDING_FACTOR = 10;
 /** So many may wait whatever was. */
 const WAITING_MIN = 32;
-/** Of the time, that refusals may take. */
+/** Of the time, that refusals may take in the long run; */
 const REFUSING_SHARE = 0.2;
-/** What of that is not used is not kept for longer than this. */
-const REFUSING_MS_MAX = 2;
+/** what is saved up of that, so that a long line is made short soon: who is refused soon calls again on a connection that is still at hand; */
+const REFUSING_MS_MAX = 1000;
+/** and of one turn. */
+const REFUSING_TURN_SHARE = 0.5;
 
 export class Door {
   readonly #options: DoorOptions;
   #share = SHARE_AT_FIRST;
   /** How many may still be let in in this turn. Less than one a turn is one in several turns. */
   #entries = SHARE_AT_FIRST;
-  #refusingMs = 0;
+  #refusingMs = REFUSING_MS_MAX;
+  #refilledMs = 0;
   #isTurnWatched = false;
   /** Since when the turn runs; null where the loop may have paused in it. */
   #turnSinceMs: number | null = null;
@@ -139,18 +142,21 @@ export class Door {
   }
 
   #refuseSurplus(turnMs: number, nowMs: number): void {
-    this.#refusingMs = Math.min(this.#refusingMs + REFUSING_SHARE * turnMs, REFUSING_MS_MAX);
+    const savedMs = this.#refusingMs + REFUSING_SHARE * (nowMs - this.#refilledMs);
+    this.#refusingMs = Math.min(savedMs, REFUSING_MS_MAX);
+    this.#refilledMs = nowMs;
     const waitingMax = this.#findWaitingMax(nowMs);
+    const allowedMs = Math.min(this.#refusingMs, REFUSING_TURN_SHARE * turnMs);
+    let tookMs = 0;
     let count = 0;
-    for (let beganMs = nowMs; this.#refusingMs > 0 && this.#line.length > waitingMax; ) {
+    while (tookMs < allowedMs && this.#line.length > waitingMax) {
       const visitor = this.#line.take();
       if (visitor === null || visitor.hasLeft) continue;
       visitor.refuse();
       count++;
-      const endedMs = this.#options.nowMs();
-      this.#refusingMs -= endedMs - beganMs;
-      beganMs = endedMs;
+      tookMs = this.#options.nowMs() - nowMs;
     }
+    this.#refusingMs -= tookMs;
     if (count === 0) return;
     this.#refusedMs = nowMs;
     this.#options.onRefused(count);
