@@ -94,7 +94,7 @@ const print = (body: string, headers: string[] = [], path = CALL) =>
   [`POST ${path} HTTP/1.1`, 'host: x', ...headers, `content-length: ${body.length}`, '', body].join('\r\n');
 
 /** Time for the server to have taken what was sent. */
-const settle = () => sleep(30);
+const settle = () => sleep(100);
 
 it('who waits is let in, or refused; the connection stays open, and is served as ever afterwards', async () => {
   const { hand, dial } = await start();
@@ -171,7 +171,7 @@ it('requests sent without waiting are each answered, in their order', async () =
 
 it('refuses nothing before the answer to the request before it', async () => {
   const { hand, dial } = await start();
-  const first = print('first', ['x-delay: 150']);
+  const first = print('first', ['x-delay: 600']);
   const client = dial().send(first.slice(0, -1));
   await settle();
   client.send(first.slice(-1));
