@@ -45,6 +45,14 @@ const LINGER_MS = 1000;
  */
 type Stage = 'between' | 'waiting' | 'serving' | 'refused' | 'handed_over' | 'ended';
 
+/** At the door. */
+interface WaitingCall {
+  readonly request: PlainRequest;
+  readonly refusal: Refusal;
+  /** What is here of it. */
+  held: Buffer;
+}
+
 export class GuardedConnection implements Visitor {
   readonly #socket: Socket;
   readonly #means: GuardedConnectionMeans;
@@ -58,8 +66,7 @@ export class GuardedConnection implements Visitor {
   /** HTTP takes no more for now: a body that nobody reads, or answers that nobody takes. */
   #isHttpPaused = false;
   /** While waiting. */
-  #request: PlainRequest | null = null;
-  #held: Buffer | null = null;
+  #call: WaitingCall | null = null;
   /** Of the body of the present request. */
   #missingBytes = 0;
   /** What HTTP has read and not answered. */
@@ -97,8 +104,7 @@ export class GuardedConnection implements Visitor {
   }
 
   letIn(): void {
-    const held = this.#held as Buffer;
-    this.#forget();
+    const { held } = this.#takeCall();
     this.#isLetIn = true;
     this.#serve(held);
     this.#isLetIn = false;
@@ -106,10 +112,8 @@ export class GuardedConnection implements Visitor {
   }
 
   refuse(): void {
-    const request = this.#request as PlainRequest;
-    const refusal = this.#means.refusals.get(request.path) as Refusal;
+    const { request, refusal } = this.#takeCall();
     const text = refusal.print(request, this.#means.silentMs);
-    this.#forget();
     if (request.closes) {
       this.#stage = 'ended';
       this.#socket.end(text, 'latin1');
@@ -168,9 +172,11 @@ export class GuardedConnection implements Visitor {
       case 'between':
         this.#begin(bytes);
         return;
-      case 'waiting':
-        this.#held = Buffer.concat([this.#held as Buffer, this.#takeBody(bytes)]);
+      case 'waiting': {
+        const call = this.#call as WaitingCall;
+        call.held = Buffer.concat([call.held, this.#takeBody(bytes)]);
         return;
+      }
       case 'serving':
         if (this.#missingBytes > 0) this.#give(this.#takeBody(bytes));
         else this.#stage = 'handed_over';
@@ -194,14 +200,13 @@ export class GuardedConnection implements Visitor {
     }
     this.#missingBytes = request.bytes;
     const here = this.#takeBody(bytes);
-    const isCall = request.method === 'POST' && this.#means.refusals.has(request.path);
-    if (!isCall || request.bytes > WAITING_BYTES_MAX) {
+    const refusal = request.method === 'POST' ? this.#means.refusals.get(request.path) : undefined;
+    if (refusal === undefined || request.bytes > WAITING_BYTES_MAX) {
       this.#serve(here);
       return;
     }
     this.#stage = 'waiting';
-    this.#request = request;
-    this.#held = here;
+    this.#call = { request, refusal, held: here };
     this.#means.door.enter(this);
   }
 
@@ -276,9 +281,10 @@ export class GuardedConnection implements Visitor {
     this.#timer = ms === null ? null : setTimeout(this.#destroy, ms).unref();
   }
 
-  #forget(): void {
-    this.#request = null;
-    this.#held = null;
+  #takeCall(): WaitingCall {
+    const call = this.#call as WaitingCall;
+    this.#call = null;
+    return call;
   }
 
   readonly #destroy = (): void => {
@@ -288,7 +294,7 @@ export class GuardedConnection implements Visitor {
   readonly #end = (): void => {
     this.#stage = 'ended';
     this.#unread = null;
-    this.#forget();
+    this.#call = null;
     this.#limit(null);
     // Node forgets them where a CONNECT has come behind them.
     for (const response of this.#unanswered) response.destroy();
