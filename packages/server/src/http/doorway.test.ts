@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it, test } from 'vitest';
@@ -355,6 +356,51 @@ it('refuses no more while its refusals are not taken', async () => {
   const driver = setInterval(() => hand.open(), 1);
   open.push(() => clearInterval(driver));
   await client.read(1500);
+});
+
+it('gives HTTP nothing while that has paused the connection, and all of it in the end', async () => {
+  const taken: Buffer[] = [];
+  let isPaused = false;
+  let faults = 0;
+  const responses: PassThrough[] = [];
+  const server = createServer();
+  // In place of Node's HTTP, which asserts the same: it pauses at each piece.
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) =>
+    socket.on('data', (bytes) => {
+      if (isPaused) faults++;
+      taken.push(bytes);
+      // A request that is answered later, together with others: with several of them it is given nothing either.
+      const response = new PassThrough();
+      server.emit('request', { socket }, response);
+      responses.push(response);
+      isPaused = true;
+      socket.pause();
+      setTimeout(() => {
+        isPaused = false;
+        socket.resume();
+      }, 1);
+    }),
+  );
+  new Doorway(server, { door: new HandDrivenDoor().door, silentMs: 60_000, requestTimeoutMs: 60_000 });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push(() => server.close());
+  const text = 'no plain request, '.repeat(50_000);
+  const sockets: Socket[] = [];
+  server.on('connection', (socket: Socket) => sockets.push(socket));
+  const client = new Client((server.address() as AddressInfo).port);
+  client.send(text);
+  await sleep(300);
+  // While answers are due, nothing is read ahead, whatever HTTP thinks of it.
+  expect(sockets[0]?.bytesRead).toBeLessThan(300_000);
+  const answering = setInterval(() => {
+    for (const response of responses.splice(0)) response.destroy();
+  }, 10);
+  open.push(() => clearInterval(answering));
+  await expect.poll(() => Buffer.concat(taken).length, { timeout: 10_000 }).toBe(text.length);
+  expect(Buffer.concat(taken).toString()).toBe(text);
+  expect(faults).toBe(0);
 });
 
 it('ends every request of a connection that is gone, also those with a CONNECT behind them', async () => {

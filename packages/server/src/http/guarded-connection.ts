@@ -63,7 +63,10 @@ export class GuardedConnection implements Visitor {
   #unread: Buffer | null = null;
   #isAdvancing = false;
   #isPaused = false;
-  /** HTTP takes no more for now: a body that nobody reads, or answers that nobody takes. */
+  /**
+   * HTTP has paused the socket: for a body that nobody reads, or answers that nobody takes. It asserts that it is given
+   * nothing then. Until it resumes, the socket is left to it.
+   */
   #isHttpPaused = false;
   /** While waiting. */
   #call: WaitingCall | null = null;
@@ -141,6 +144,7 @@ export class GuardedConnection implements Visitor {
   readonly #advance = (): void => {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
+    if (!this.#socket.isPaused()) this.#isHttpPaused = false;
     this.#endRequest();
     while (this.#unread !== null && this.#isReady) {
       this.#step(this.#unread);
@@ -229,7 +233,6 @@ export class GuardedConnection implements Visitor {
 
   #give(bytes: Buffer): void {
     this.#feed ??= this.#connectHttp();
-    // What HTTP then does to it is its own: it asserts that it is given nothing while it has paused the socket.
     this.#resume();
     this.#feed(bytes);
     this.#isHttpPaused = this.#socket.isPaused();
@@ -246,12 +249,7 @@ export class GuardedConnection implements Visitor {
     const [feed] = socket.listeners('data');
     socket.removeAllListeners('data');
     socket.on('data', this.#take);
-    socket.on('resume', () => {
-      // It may have been paused again since.
-      if (socket.isPaused()) return;
-      this.#isHttpPaused = false;
-      this.#advance();
-    });
+    socket.on('resume', this.#advance);
     return feed as (bytes: Buffer) => void;
   }
 
@@ -263,8 +261,9 @@ export class GuardedConnection implements Visitor {
   }
 
   #pace(): void {
+    if (this.#isHttpPaused) return;
     if (this.#unread === null) this.#resume();
-    else if (!this.#isPaused) {
+    else if (!this.#socket.isPaused()) {
       this.#isPaused = true;
       this.#socket.pause();
     }
@@ -273,7 +272,7 @@ export class GuardedConnection implements Visitor {
   #resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (!this.#isHttpPaused) this.#socket.resume();
+    this.#socket.resume();
   }
 
   #limit(ms: number | null): void {
