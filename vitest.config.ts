@@ -1,9 +1,16 @@
 import { defineConfig } from 'vitest/config';
 
-/** Several processes, or a Redis of their own, that must answer each other soon: beside many others they would be late. */
-const PROCESSES = [
-  '**/process/{replicas*,workers}.test.ts',
-  '**/test/{replicas/*,idempotency/redis}.test.ts',
+/**
+ * What floods the proxy, kills or stops processes, or needs several of them to answer each other soon. Beside many other
+ * tests these would be late, and make the others late.
+ */
+const HEAVY = [
+  '**/process/{audit-kill,chaos,idempotency-kill,launcher,many-keys,replicas*,sqlite-lock,waiting-calls,workers}.test.ts',
+  '**/test/{replicas/*,idempotency/redis,key-care/crash}.test.ts',
+  '**/protection/{gauges.properties,overload}.test.ts',
+  '**/security/{hostile-connections,hostile-requests}.test.ts',
+  '**/redis/overshoot.test.ts',
+  '**/stores/postgres-hanging.test.ts',
 ];
 /** What measures the memory of a process: nothing else runs beside it. */
 const MEMORY = ['**/memory.test.ts'];
@@ -18,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'most',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: [...PROCESSES, ...MEMORY],
+          exclude: [...HEAVY, ...MEMORY],
           // More than cores: most of their time is spent waiting.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
@@ -26,7 +33,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'processes', include: PROCESSES, maxWorkers: 2, sequence: { groupOrder: 2 } },
+        test: { name: 'heavy', include: HEAVY, maxWorkers: 2, sequence: { groupOrder: 2 } },
       },
       {
         extends: true,

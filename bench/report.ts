@@ -46,15 +46,23 @@ export function renderShortcomings(tables: Table[]): string {
     findings
       .filter((finding) => finding.isReached === isReached)
       .map(({ text }) => `- ${text}`)
-      .join('\n') || '- nothing';
-  return `Of what we want to reach, this run did not:\n\n${list(false)}\n\nand did:\n\n${list(true)}`;
+      .join('\n') || '- none';
+  return `Targets missed:\n\n${list(false)}\n\nTargets met:\n\n${list(true)}`;
 }
 
 export function renderMarkdownTable({ title, columns, rows, notes }: Table): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const rule = line(columns.map((_, index) => (index === 0 ? '---' : '---:')));
   const text = [`## ${title}`, '', line(columns), rule, ...rows.map(line), ''];
-  return [...text, ...notes.flatMap((note) => [note, ''])].join('\n');
+  return [...text, ...notes.flatMap((note) => [wrapWords(note), ''])].join('\n');
+}
+
+/** Breaks lines of prose at 120 columns. */
+export function wrapWords(text: string): string {
+  return text
+    .split('\n')
+    .map((paragraph) => paragraph.replaceAll(/(?=.{121})(.{1,119}\S) /g, '$1\n'))
+    .join('\n');
 }
 
 function renderFindings(tables: Table[]): string[] {

@@ -12,7 +12,7 @@ export interface Bench {
   load: HelperProcess;
 }
 
-/** Whether one line of DESIGN section 10, "Reach", holds. */
+/** Whether one goal of the benchmarks is reached (docs/benchmarks.md#what-falls-short). */
 export interface Finding {
   isReached: boolean;
   text: string;

@@ -27,14 +27,14 @@ export async function measureHungUpstream(parent: string, isQuick: boolean): Pro
     'upstream.concurrencyMin': concurrency,
   });
   const cases = [
-    { name: 'default settings: some are sent, the rest waits', ...queued },
+    { name: 'default settings: some are sent, the others wait', ...queued },
     { name: 'upstream.concurrency 2000: all are sent', ...sent },
   ];
   return {
     title: 'A hung Odoo beside a healthy one',
     columns: [
       `${HANGING} calls on A`,
-      'of them sent',
+      'sent',
       'B p50 ms, without',
       'with',
       'B p99 ms, without',
@@ -51,11 +51,11 @@ export async function measureHungUpstream(parent: string, isQuick: boolean): Pro
       ratio.toFixed(2),
     ]),
     notes: [
-      `${CONNECTIONS} connections to B, each with one call after the other; medians of the rounds, which were run before, while and after calls hang on A.`,
+      `${CONNECTIONS} connections to B, each with one call at a time. Figures are medians of rounds before, during and after the calls on A hang.`,
     ],
     findings: cases.map(({ name, ratio }) => ({
       isReached: ratio <= RATIO_MAX,
-      text: `p99 of B with ${HANGING} calls hanging on A is at most ${RATIO_MAX} times what it is without (${ratio.toFixed(2)}; ${name})`,
+      text: `p99 of B grows at most ${RATIO_MAX} times while ${HANGING} calls hang on A (${ratio.toFixed(2)}; ${name})`,
     })),
   };
 }

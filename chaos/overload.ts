@@ -38,9 +38,9 @@ export async function measureOverload(parent: string, isQuick: boolean): Promise
   const measured = [];
   for (const bottleneck of BOTTLENECKS) measured.push(await measure(parent, isQuick, bottleneck));
   return {
-    title: `Overload: ${FACTOR} times what can be served`,
+    title: `Overload: ${FACTOR} times the capacity`,
     columns: [
-      'what is short',
+      'bottleneck',
       'callers',
       'best calls/s',
       'offered/s',
@@ -75,18 +75,18 @@ export async function measureOverload(parent: string, isQuick: boolean): Promise
     ]),
     notes: [
       measured.every(({ isApart }) => isApart)
-        ? 'The proxy had one core to itself. The loads and the Odoo shared another one, of which the Odoo had what it needed: so both had no less in the overload than in the run that looks for the best.'
-        : 'There was no `taskset`, or no second core: the loads took from the proxy and the Odoo what they needed, which is more in the overload.',
-      `Best: ${BOTTLENECKS.map(({ connections, name, callers }) => `${connections} connections with one call after the other (${name}, ${callers} callers)`).join(', ')}. Overload: calls at a fixed rate, each with \`x-request-timeout: 1\`, from callers that wait for ${PATIENCE_MS / 1000} s at most; each caller has one connection, and where all of them are busy a call is not sent. Answered/s leaves out the first second. After it ${CALM * 100} % of the best is offered at once; recovered is the first second in which 95 % of that is answered.`,
+        ? 'The proxy had a core of its own. The load generators and the Odoo shared another core, on which the Odoo had the time that it needed. Both therefore had as much processor time during the overload as in the search for the best rate.'
+        : 'There was no `taskset`, or no second core. The load generators took processor time from the proxy and the Odoo, and more of it during the overload.',
+      `The best rate is measured with one call at a time on each connection: ${BOTTLENECKS.map(({ connections, name, callers }) => `${connections} connections (${name}, ${callers} callers)`).join(', ')}. During the overload, calls are sent at a fixed rate with \`x-request-timeout: 1\`. Each caller has one connection and waits at most ${PATIENCE_MS / 1000} s. If all callers are busy, a call is not sent. The column answered/s omits the first second. After the overload, ${CALM * 100} % of the best rate is offered at once. The recovery ends in the first second in which 95 % of that is answered.`,
     ],
     findings: measured.flatMap(({ name, callers, share, recoverySeconds }) => [
       {
         isReached: share >= GOODPUT_MIN,
-        text: `goodput at ${FACTOR} times the load is at least ${GOODPUT_MIN * 100} % of the best (${(share * 100).toFixed(0)} %; short: ${name}; ${callers} callers)`,
+        text: `goodput at ${FACTOR} times capacity is at least ${GOODPUT_MIN * 100} % of the best (${(share * 100).toFixed(0)} %; bottleneck: ${name}; ${callers} callers)`,
       },
       {
         isReached: recoverySeconds !== null && recoverySeconds <= RECOVERY_SECONDS_MAX,
-        text: `recovered within ${RECOVERY_SECONDS_MAX} s (${recoverySeconds ?? 'not in the time of the run'}; short: ${name}; ${callers} callers)`,
+        text: `recovered within ${RECOVERY_SECONDS_MAX} s (${recoverySeconds ?? 'not within the run'}; bottleneck: ${name}; ${callers} callers)`,
       },
     ]),
   };

@@ -63,18 +63,18 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/**`, allow: [] },
   { files: `${SERVER}/main.ts`, allow: ['./{cli,config}/*', 'node:*'], deny: ['./*.ts'] },
   {
-    files: `${SERVER}/{app,replicas,services}.ts`,
+    files: `${SERVER}/{app,examination,replicas,services}.ts`,
     allow: ['./*/*', './limits/gate/gate.ts', CONTRACT, 'node:*'],
     deny: ['./{app,main}.ts', './cli/*'],
   },
   {
     files: `${SERVER}/cli/**`,
     allow: [
-      '../{app,services}.ts',
+      '../{app,examination,services}.ts',
       '../{admin,audit,config,egress,instances,keys,observe,policy,stores}/*',
       '../execute/explain.ts',
-      '../odoo/jsonrpc.ts',
-      './apply/*',
+      '../json/read-value.ts',
+      './{apply,completion}/*',
       CONTRACT,
       '@erp-proxy/sandbox',
       'yaml',
@@ -94,20 +94,27 @@ const BOUNDARIES: Boundary[] = [
       'node:*',
     ],
   },
+  { files: `${SERVER}/cli/completion/**`, allow: ['../command.ts', '../../config/names.ts'] },
   {
     files: `${SERVER}/http/**`,
     allow: [
       '../{admin,config,execute,keys,observe}/*',
+      '../json/read-value.ts',
       CONTRACT,
       'fastify',
       '@fastify/*',
+      'lru-cache',
       'zod',
       'node:*',
       'node:{http,net}',
     ],
   },
   { files: `${SERVER}/execute/**`, allow: EXECUTE, keepsStepsApart: true, takesClock: true },
-  { files: `${SERVER}/execute/{*pipeline,explain}.ts`, allow: EXECUTE, takesClock: true },
+  {
+    files: `${SERVER}/execute/{*pipeline,explain,judge-again,run-method}.ts`,
+    allow: EXECUTE,
+    takesClock: true,
+  },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {
@@ -117,12 +124,25 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/config/**`, allow: [CONTRACT, 'zod', 'yaml', 'node:*', 'node:net'] },
   {
     files: `${SERVER}/keys/**`,
-    allow: ['../policy/*', '../stores/{fresh-cache,ports}.ts', CONTRACT, 'ipaddr.js', 'lru-cache', 'node:*'],
+    allow: [
+      '../json/read-value.ts',
+      '../policy/*',
+      '../stores/{fresh-cache,ports}.ts',
+      CONTRACT,
+      'ipaddr.js',
+      'lru-cache',
+      'node:*',
+    ],
     takesClock: true,
   },
   {
     files: `${SERVER}/policy/**`,
-    allow: ['../config/nearest.ts', '../egress/address.ts', '../odoo/{methods,record-count}.ts', CONTRACT],
+    allow: [
+      '../config/nearest.ts',
+      '../egress/address.ts',
+      '../odoo/{methods,record-count,related-writes}.ts',
+      CONTRACT,
+    ],
     takesClock: true,
   },
   {
@@ -132,7 +152,7 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/audit/**`,
-    allow: ['../observe/events.ts', '../stores/ports.ts', CONTRACT, 'node:*'],
+    allow: ['../observe/events.ts', '../stores/{audit-chain,ports}.ts', CONTRACT, 'lru-cache', 'node:*'],
     takesClock: true,
   },
   {
@@ -179,7 +199,7 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/stores/**`, allow: ['lru-cache', CONTRACT, 'node:*'] },
   { files: `${SERVER}/stores/sqlite*.ts`, allow: [CONTRACT, 'node:*', 'node:sqlite'] },
   // node:tls for the certificates of the connection, which pg makes.
-  { files: `${SERVER}/stores/postgres*.ts`, allow: [CONTRACT, 'pg', 'node:*', 'node:tls'] },
+  { files: `${SERVER}/stores/postgres*.ts`, allow: [CONTRACT, 'lru-cache', 'pg', 'node:*', 'node:tls'] },
   // Test support: the suite that every store runs.
   { files: `${SERVER}/stores/contract*.ts`, allow: [CONTRACT, 'vitest', 'node:*'] },
   { files: `${SERVER}/observe/**`, allow: [CONTRACT, 'prom-client', 'node:*'] },

@@ -1,11 +1,12 @@
 /**
  * The one gate. Runs every stage to its end, so that all faults show at once, and fails if one of them failed. What a
- * stage judges is configured where its tool looks: biome.json, tsconfig.json, knip.json, vitest.config.ts.
+ * stage judges is configured where its tool looks: biome.json, tsconfig.json, knip.json, vitest.config.ts. With `--all` it
+ * also runs the tests that flood, kill processes or measure memory, which take some minutes more.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 interface Stage {
@@ -31,15 +32,25 @@ const CHEAP: Stage[] = [
   { name: 'dead code', command: ['knip', '--no-progress'] },
   { name: 'docs', command: ['node', 'scripts/docs.ts', '--check'] },
 ];
+const projects = process.argv.includes('--all') ? [] : ['--project', 'most'];
 const TESTS: Stage = {
   name: 'tests',
-  command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
+  command: [
+    'vitest',
+    'run',
+    ...projects,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${reportFile}`,
+  ],
   summarize: (output) => /\n Test Files[\s\S]*?(?=\n\n|$)/.exec(output)?.[0] ?? '',
 };
+const SLOWEST_SHOWN = 10;
 
 try {
   const cheap = await Promise.all(CHEAP.map(runStage));
   const tests = countTests(await runStage(TESTS));
+  process.stdout.write(listSlowest());
   const failedStages = cheap.filter((passed) => !passed).length;
   const passed = tests.passed + cheap.length - failedStages;
   const failed = tests.failed + failedStages;
@@ -80,6 +91,24 @@ function run([command, ...args]: [string, ...string[]]): Promise<{ passed: boole
     child.on('error', (error) => resolve({ passed: false, output: `${command}: ${error.message}` }));
     child.on('close', (code) => resolve({ passed: code === 0, output }));
   });
+}
+
+/** The test files that took longest, from vitest's report. */
+function listSlowest(): string {
+  try {
+    const { testResults } = JSON.parse(readFileSync(reportFile, 'utf8'));
+    const files: [seconds: number, path: string][] = testResults.map(
+      (file: { name: string; startTime: number; endTime: number }) => [
+        (file.endTime - file.startTime) / 1000,
+        relative(root, file.name),
+      ],
+    );
+    const slowest = files.toSorted(([one], [other]) => other - one).slice(0, SLOWEST_SHOWN);
+    const lines = slowest.map(([seconds, path]) => `${seconds.toFixed(1).padStart(8)} s  ${path}`);
+    return `\nSlowest test files:\n${lines.join('\n')}\n`;
+  } catch {
+    return '';
+  }
 }
 
 /** Counts from vitest's report. A run that failed without a failed test (a file that does not load) counts as one failure. */

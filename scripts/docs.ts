@@ -8,7 +8,8 @@ import { COMMANDS } from '../packages/server/src/cli/commands.ts';
 import { renderCliMarkdown } from '../packages/server/src/cli/help.ts';
 import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/src/config/describe.ts';
 import { renderOpenapi } from '../packages/server/src/http/openapi.ts';
-import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive-methods.ts';
+import { renderMetricsMarkdown } from '../packages/server/src/observe/describe-metrics.ts';
+import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive-page.ts';
 import { renderBoundaries } from './boundaries.ts';
 import { renderErrors } from './errors.ts';
 
@@ -22,8 +23,9 @@ const PAGES: Page[] = [
   { path: 'biome.boundaries.json', render: renderBoundaries },
   { path: 'docs/cli.md', render: () => renderCliMarkdown(COMMANDS) },
   { path: 'docs/errors.md', render: renderErrors },
+  { path: 'docs/metrics.md', render: renderMetricsMarkdown },
   { path: 'docs/sensitive-methods.md', render: renderSensitiveMethods },
-  { path: 'docs/openapi.json', render: () => `${JSON.stringify(renderOpenapi(), null, 2)}\n` },
+  { path: 'docs/openapi.json', render: () => `${JSON.stringify(renderOpenapi(readVersion()), null, 2)}\n` },
   { path: 'docs/settings.md', render: renderSettingsMarkdown },
   { path: 'erp-proxy.example.yaml', render: renderExampleYaml },
 ];
@@ -48,6 +50,12 @@ function readPage(path: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Of the program. */
+function readVersion(): string {
+  return (JSON.parse(readFileSync(locatePage('packages/server/package.json'), 'utf8')) as { version: string })
+    .version;
 }
 
 function locatePage(path: string): string {

@@ -1,7 +1,4 @@
-/**
- * docs/errors.md from the error table of the contract: how a caller reads an error, and every one of them. Facts stand in
- * the table; here is only the text around it.
- */
+/** Renders docs/errors.md from the error tables of the contract. The facts are in the tables; this file has only the text around them. */
 
 import { COMPATIBLE_CHANGES, COMPATIBLE_ERRORS } from '../packages/contract/src/compatible.ts';
 import {
@@ -41,29 +38,34 @@ Every answer has either a \`result\` or an \`error\`:
 }
 \`\`\`
 
-Decide by \`data.type\`: it names one cause and stays the same for every Odoo version. \`message\` is for people and may be
-worded differently tomorrow. \`data\` is always there and always has \`type\` and \`retryable\`; other members are named below.
+Handle errors by \`data.type\`. It identifies one cause and is the same for every Odoo version. \`message\` is for people,
+and its wording may change. \`data\` is always present and always has \`type\` and \`retryable\`. Other members
+are described below.
 
-1. \`code\` below zero: **the proxy** answers, and there is no answer of Odoo's to be had. The HTTP status is that of the
-   [first table](#errors-of-the-proxy).
-2. \`code\` ${listBusinessCodes()}: **Odoo** answered, and said no. The HTTP status is 200, since the call went through; see the
-   [second table](#errors-of-odoo).
+1. A negative \`code\` means that **the proxy** answers, and there is no answer from Odoo. The
+   [first table](#errors-of-the-proxy) shows the HTTP status.
+2. The \`code\` ${listBusinessCodes()} means that **Odoo** answered with an error. The HTTP status is 200, because the call
+   reached Odoo. See the [second table](#errors-of-odoo).
 
-Within a batch the HTTP status is 200 and each answer has its own \`error\`.
+In a batch the HTTP status is 200, and each answer has its own \`error\`.
 
-## May I send it again?
+## Sending a call again
 
-\`data.retryable\` is true only where the same call may be sent again as it is, a write too. In the tables: *yes* is always
-true, *no* is always false, and *if safe* is true where nothing can have happened yet or the action only reads. Where the answer
-has a \`retry-after\` header, wait that many seconds first.
+If \`data.retryable\` is true, the same call can be sent again unchanged, even if it is a write. If the answer has a
+\`retry-after\` header, wait that many seconds first. The tables below use these values:
 
-With ${joinWords(withOutcome)} \`data.outcome\` tells what became of the call:
+- *yes*: always true
+- *no*: always false
+- *if safe*: true if the call cannot have run yet, or only reads
+
+Errors of these types have \`data.outcome\`, which tells whether the call ran:
+${joinWords(withOutcome)}.
 
 | \`data.outcome\` | meaning |
 |---|---|
-| \`not_sent\` | Odoo has not seen the call. |
-| \`rolled_back\` | Odoo began it and took everything back. |
-| \`unknown\` | It may have happened. Before a write is sent again, look in Odoo whether it did. |
+| \`not_sent\` | The call did not reach Odoo. |
+| \`rolled_back\` | Odoo started the call and rolled it back. |
+| \`unknown\` | The call may have run. Before you send a write again, check in Odoo. |
 
 ## Errors of the proxy
 
@@ -73,10 +75,17 @@ ${proxyErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${typ
 
 ## Errors of Odoo
 
-\`data\` also has \`name\` (Odoo's exception class, which differs between versions), \`message\` and \`arguments\` (Odoo's own text),
-\`context\`, and \`status\`: the HTTP status that this failure would deserve. \`code\` is ${BUSINESS_CODES.session} where Odoo speaks of
-a session, ${BUSINESS_CODES.routeMissing} where it has no such route, and ${BUSINESS_CODES.error} for everything else. Tracebacks, server paths, SQL and
-credentials are cut out; \`debug\` is there only if the operator turned \`errors.debug\` on.
+\`data\` also has these members:
+
+- \`name\`: Odoo's exception class, which differs between versions
+- \`message\` and \`arguments\`: Odoo's own text
+- \`context\`
+- \`status\`: the HTTP status that corresponds to the failure
+- \`debug\`: the traceback, only if the operator enabled \`errors.debug\`
+
+Tracebacks, server paths, SQL and credentials are removed from all other members.
+
+\`code\` is ${BUSINESS_CODES.session} for a session error, ${BUSINESS_CODES.routeMissing} for a missing route, and ${BUSINESS_CODES.error} for everything else.
 
 | \`data.type\` | \`status\` | retryable | when |
 |---|---|---|---|
@@ -84,24 +93,25 @@ ${businessErrors.map(([type, row]) => renderRow([`\`${type}\``, row.status, RETR
 
 ## Errors of the compatible routes
 
-The routes of [compatibility.md](compatibility.md) give the same errors, and these two:
+The routes of [compatibility.md](compatibility.md) return the same errors and these two:
 
 | code | HTTP | \`data.type\` | retryable | when | what to do |
 |---|---|---|---|---|---|
 ${compatibleErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${type}\``, RETRYABLE[row.retry], row.when, row.remedy])).join('\n')}
 
-Their clients expect another code or status of some; \`data.type\` is the same:
+Their clients expect another code or status for some errors. \`data.type\` is the same:
 
 | \`data.type\` | code | HTTP |
 |---|---|---|
 ${changes.map(([type, { code, httpStatus }]) => renderRow([`\`${type}\``, code, httpStatus])).join('\n')}
 
-On \`/v2/odoo/execute\` a status of 400 or more of the server's is HTTP 200 with that status as \`code\`; \`data\` is that of the tables above.
+If the server answers a call of \`/v2/odoo/execute\` with a status of 400 or more, the caller gets HTTP 200.
+That status becomes \`code\`, and \`data\` follows the tables above.
 `;
 }
 
 function renderWhen({ when, notYet }: ErrorRow): string {
-  return notYet === undefined ? when : `Not given by this version: ${notYet}. ${when}`;
+  return notYet === undefined ? when : `Not used in this version: ${notYet}. ${when}`;
 }
 
 function renderRow(cells: (string | number)[]): string {

@@ -94,7 +94,8 @@ async function start(
 ): Promise<{ program: Program; requests: Buffer[] }> {
   const folder = mkdtempSync(join(bench.folder, 'keys-'));
   const file = locateStore(folder).slice('sqlite:'.length);
-  await openSqliteStore(file).close();
+  const store = await openSqliteStore(file);
+  await store.close();
   const texts = fill(file, count, usedCount);
   const requests = texts.map((text) => buildExecuteRequest(text, bench.ports.small.keep));
   return { program: await startProgram(folder, { 'keys.hashSecret': HASH_SECRET }), requests };

@@ -21,7 +21,7 @@ export interface KeyView {
   name: string;
   state: KeyState;
   /** Null: the key may do anything that egress allows. */
-  policy: Policy | null;
+  policy: Policy | UnreadablePolicy | null;
   created_at: string;
   expires_at: string | null;
   /** Exact to about a minute. */
@@ -31,6 +31,12 @@ export interface KeyView {
   replaces: string | null;
   /** Counts the changes; the ETag. */
   version: number;
+}
+
+/** In place of a stored policy that cannot be read. A key with one makes no call. */
+export interface UnreadablePolicy {
+  /** Why it cannot be read. */
+  unreadable: string;
 }
 
 /** A key that was just made: the only time that its text is shown. */
@@ -126,7 +132,7 @@ export interface InstanceInput {
 export type InstanceChanges = Partial<Omit<InstanceInput, 'name'>>;
 
 /** One record of the audit: a call, or an act of an administrator. No values, no secrets. */
-export type AuditView = AuditCallView | AuditActView;
+export type AuditView = AuditCallView | AuditActView | AuditDamagedView;
 
 interface AuditBase {
   /** Position in the chain, from 1. */
@@ -137,7 +143,10 @@ interface AuditBase {
 
 export interface AuditCallView extends AuditBase {
   kind: 'call';
+  /** Of a key that was not accepted (`rule` says so): the id in its text. */
   key_id: string | null;
+  /** Where the call came from; null in records of before. */
+  address: string | null;
   /** Name of the stored instance; null where the call brought credentials of its own. */
   instance: string | null;
   /** Base address of the Odoo server. */
@@ -147,6 +156,8 @@ export interface AuditCallView extends AuditBase {
   action: string | null;
   /** `ok`, or `data.type` of the error. */
   outcome: string;
+  /** The rule of the key's policy that denied it; or `key:unknown`, `key:expired`, `key:revoked`. */
+  rule: string | null;
   code: number | null;
   http_status: number;
   /** Position in the batch; null for a single call. */
@@ -168,6 +179,12 @@ export interface AuditActView extends AuditBase {
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
+/** What stands in the store in place of a record, and is none. */
+export interface AuditDamagedView extends AuditBase {
+  kind: 'damaged';
+  problem: string;
+}
+
 export interface AuditQuery extends PageQuery {
   kind?: 'call' | 'admin';
   since?: string;
@@ -186,8 +203,11 @@ export interface AuditVerdict {
   intact: boolean;
   first_seq: number;
   last_seq: number;
-  /** `<seq>:<hash in hex>` of the last record: kept elsewhere, it later proves that nothing was cut from the end. */
-  head: string;
+  /**
+   * `<seq>:<hash in hex>` of the last record: kept elsewhere, it later proves that nothing was cut from the end. Null where
+   * the store has lost it.
+   */
+  head: string | null;
   /** What is wrong, at the first place where something is; null where nothing is. */
   fault: { seq: number; problem: string } | null;
 }
@@ -209,6 +229,47 @@ export interface ExplainInput {
   address?: string;
   /** The browser's `origin` header; left out: not a browser. */
   origin?: string;
+}
+
+/** What the proxy finds where it looks whether it can work with an Odoo server. */
+export interface Examination {
+  /** True where no check failed. */
+  ok: boolean;
+  /** In order; the first that fails ends them. */
+  checks: ExaminationCheck[];
+  /** E.g. `18.0`; null where the server does not tell. */
+  version: string | null;
+  /** The one that carries calls of these credentials; null where none was made. */
+  protocol: 'jsonrpc' | 'json2' | null;
+  user: { id: number; name: string; login: string; company: string | null } | null;
+  key: {
+    /** Null: never, or not known. */
+    expires_at: string | null;
+    is_expiry_known: boolean;
+  } | null;
+  /** From the request to the head of the answer: the quickest of the calls that were made. */
+  round_trip_ms: number | null;
+}
+
+export interface ExaminationCheck {
+  name:
+    | 'url'
+    | 'egress'
+    | 'dns'
+    | 'connection'
+    | 'tls'
+    | 'odoo'
+    | 'version'
+    | 'protocol'
+    | 'database'
+    | 'user'
+    | 'key'
+    | 'expiry'
+    | 'time';
+  /** `skipped`: not looked at, or nobody tells. */
+  state: 'ok' | 'failed' | 'skipped';
+  /** What was found, and what to do. */
+  text: string;
 }
 
 export type CheckState = 'ok' | 'degraded' | 'failed';

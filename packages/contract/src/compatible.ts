@@ -10,14 +10,14 @@ export const COMPATIBLE_ERRORS = {
     code: -32006,
     httpStatus: 200,
     retry: 'never',
-    when: 'The server has no `/json/2` (Odoo 18 and older), or shows no such database there (`dbfilter`).',
-    remedy: 'Use `/api/odoo/execute`, which works with every version; check `odoo_instance.url` and `db`.',
+    when: 'The server has no `/json/2` (Odoo 18 and older), or does not offer this database there (`dbfilter`).',
+    remedy: 'Use `/api/odoo/execute`, which works with every version, or check `odoo_instance.url` and `db`.',
   },
   json2_call_invalid: {
     code: -32007,
     httpStatus: 400,
     retry: 'never',
-    when: '`model_id`, `method`, `db` or `api_key` cannot stand in a request to `/json/2`. `data.path` names it.',
+    when: '`model_id`, `method`, `db` or `api_key` is not valid in a request to `/json/2`. `data.path` names it.',
     remedy: 'Correct the member that `data.path` names.',
   },
 } as const satisfies Record<string, ErrorRow>;

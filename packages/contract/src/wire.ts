@@ -9,6 +9,9 @@ export const VERSION_PATH = '/api/erp/version';
 /** Header that carries the client key. */
 export const KEY_HEADER = 'x-proxy-api';
 
+/** Header of an answer: the limit of records that the key's policy put in place of the caller's. */
+export const LIMIT_HEADER = 'erp-proxy-limit';
+
 /** Most calls that one batch may hold. */
 export const BATCH_CALLS_MAX = 100;
 

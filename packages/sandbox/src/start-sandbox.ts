@@ -13,7 +13,7 @@ export interface SandboxOptions {
   readonly version?: Version;
   readonly host?: string;
   readonly port?: number;
-  /** Time that a wrong key costs; a real Odoo needs about 330 ms (FACTS 4.6). */
+  /** Time that a wrong key costs; a real Odoo needs about 330 ms (docs/odoo-facts.md#wrong-key-cost). */
   readonly authDelayMs?: number;
   /** true: HTTP/1.1 with open connections, as a reverse proxy in front of Odoo has them. */
   readonly keepAlive?: boolean;
@@ -38,7 +38,7 @@ export interface Sandbox {
   readonly db: string;
   readonly users: { readonly admin: SandboxUser; readonly demo: SandboxUser };
   readonly requests: Requests;
-  /** Puts the data back as they were at the start. Counters go on. */
+  /** Puts the data back as they were at the start, and forgets failed logins. Counters go on. */
   readonly reset: () => void;
   /** From the next request on it is this version, on the same port with the same data; older ones work too. */
   readonly upgrade: (version: Version) => void;
@@ -71,8 +71,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         ifNoneMatch: headers['if-none-match'],
         hasLength: Number(headers['content-length'] ?? 0) > 0,
         body,
+        address: request.socket.remoteAddress ?? '',
       });
-      writeReply(request, response, reply, keepAlive);
+      writeReply(request, response, reply, { keepAlive, ...serving.personality.wire });
     },
   );
   // As nginx: longer than any client's pool, so that it is never the server that lets go first.

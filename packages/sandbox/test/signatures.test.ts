@@ -15,7 +15,7 @@ type Recorded = Record<
 // Named arguments only, and each app overrides it with **kwargs: its list tells nothing.
 const left = new Set(['message_post']);
 
-const versions: readonly Version[] = [16, 17, 18, 19];
+const versions: readonly Version[] = [14, 15, 16, 17, 18, 19];
 
 for (const version of versions) {
   const personality = pickPersonality(version);

@@ -7,9 +7,11 @@ import type { Settings } from './config/schema.ts';
 import { Admission } from './execute/admit.ts';
 import { createCredentialMemory } from './execute/credential-memory.ts';
 import { createCredentialNames } from './execute/credentials-id.ts';
+import { LoginTrials } from './execute/login-trials.ts';
+import { createProtocolChoice } from './execute/protocol-choice.ts';
 import { Servers } from './execute/servers.ts';
 import { createReads } from './execute/share-read.ts';
-import type { Protocol, TranslateDeps } from './execute/translate.ts';
+import { nameData } from './execute/target-names.ts';
 import { Door } from './http/door.ts';
 import { createServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
@@ -27,7 +29,7 @@ import { openServices, type Services, StartError } from './services.ts';
 export interface AppOptions {
   settings: Settings;
   /** Of this program. */
-  version?: string;
+  version: string;
   /** Milliseconds since 1970; tests set their own. */
   clock?: () => number;
   /** A clock that never goes back, in milliseconds; tests set their own. */
@@ -61,7 +63,7 @@ const CONCURRENCY_AT_FIRST = 8;
 
 export async function createApp({
   settings,
-  version = 'unknown',
+  version,
   clock = Date.now,
   nowMs = () => performance.now(),
   logger,
@@ -90,10 +92,13 @@ export async function createApp({
     {
       audit: () => audit,
       instanceKeys: () => keyCare.states(),
-      isStoreWatched: () => store.isWatching,
+      isStoreUp: () => store.isWatching && store.trouble === null,
+      storeStatementsGivenUp: () => store.statementsGivenUp ?? 0,
       isRedisUp: replicas?.isUp ?? null,
       databases: () => gate.states(),
+      nameDatabase: (upstream, db) => nameData({ origin: upstream, pathPrefix: '', db }),
       now: clock,
+      version,
     },
     gatherMetrics,
   );
@@ -125,6 +130,7 @@ export async function createApp({
     onRefused: (count) => events.requestsShed(count),
   });
   const server = createServer({
+    version,
     http: settings.http,
     keys,
     slowdown: createSlowdown({ clock: nowMs }),
@@ -138,14 +144,18 @@ export async function createApp({
     gate,
     retries: { budget: new RetryBudget(nowMs), max: settings.upstream.retries, random: Math.random },
     reads: createReads({ nowMs, cacheBytesMax: settings.cache.bytesMax, answers: replicas?.answers ?? null }),
-    credentials: createCredentialMemory(settings.upstream.refusedCredentialsTtlMs, nowMs),
+    credentials: createCredentialMemory(
+      settings.upstream.refusedCredentialsTtlMs,
+      nowMs,
+      new LoginTrials(nowMs, () => settings.workers),
+    ),
     servers: new Servers({
       egress,
       nowMs,
       timeoutMs: settings.upstream.timeoutMs,
       bytesMax: settings.upstream.answerBytesMax,
     }),
-    protocolFor: readProtocols(settings),
+    protocolFor: createProtocolChoice(settings.upstream),
     events,
     metrics,
     nowMs,
@@ -154,6 +164,7 @@ export async function createApp({
       answerBytesMax: settings.upstream.answerBytesMax,
       isDebug: settings.errors.debug,
       batchConcurrency: settings.batch.concurrency,
+      answerBytesPerSecondMin: settings.http.answerBytesPerSecondMin,
     },
     readiness,
     admin: {
@@ -163,6 +174,7 @@ export async function createApp({
       slowdown: createSlowdown({ clock: nowMs }),
       clock,
       events,
+      recordLogin: (login) => audit.noteLogin(login),
     },
   });
 
@@ -233,21 +245,6 @@ function auditEvents(audit: Services['audit']): Events {
     // The audit tells who did what: of these nobody has looked who they are.
     requestsShed() {},
     faultSeen() {},
-  };
-}
-
-/** The operator's choice of protocol: the instance's own, or by the server's origin. */
-function readProtocols({ upstream }: Settings): TranslateDeps['protocolFor'] {
-  const byOrigin = new Map(
-    upstream.protocolFor.map((entry) => {
-      const [origin = '', protocol] = entry.split('=');
-      return [new URL(origin).origin, protocol as Protocol];
-    }),
-  );
-  const otherwise = upstream.protocol as 'auto' | Protocol;
-  return ({ origin, instance }) => {
-    const own = instance?.protocol ?? 'auto';
-    return own === 'auto' ? (byOrigin.get(origin) ?? otherwise) : own;
   };
 }
 

@@ -1,7 +1,9 @@
 /** The program: gives the command line its surroundings and takes its exit status. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import { untilLauncherEnds } from './cli/launcher.ts';
 import { runCommandLine } from './cli/run.ts';
 
 const ECHO_MS = 300;
@@ -14,8 +16,10 @@ let isServing = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A full disk or a log collector that went away must not end the calls.
   if (isServing) return;
-  // Whoever read the output has gone, as `head` does when it has enough.
-  if (error.code !== 'EPIPE') throw error;
+  // EPIPE: whoever read the output has gone, as `head` does when it has enough.
+  if (error.code !== 'EPIPE') {
+    process.stderr.write(`Standard output cannot be written (${error.code}): it is not whole.\n`);
+  }
   process.exit(1);
 });
 
@@ -29,12 +33,19 @@ process.exitCode = await runCommandLine(
   },
   {
     print: (text) => process.stdout.write(text),
+    untilTaken,
+    isTerminal: process.stdout.isTTY === true,
     complain: (text) => process.stderr.write(text),
     readInput: (path) => (path === '-' ? buffer(process.stdin) : readFile(path)),
     writeFile: (path, text) => writeFile(path, text),
     untilStopped,
   },
 );
+
+/** Where nobody reads any more, the listener for errors above ends the program. */
+async function untilTaken(): Promise<void> {
+  if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
+}
 
 /**
  * A second signal ends the program at once. One that comes with the first is its echo: npm passes on the Ctrl-C that the
@@ -50,5 +61,6 @@ function untilStopped(): Promise<void> {
       resolve();
     };
     process.on('SIGTERM', stop).on('SIGINT', stop);
+    void untilLauncherEnds(process.env).then(resolve);
   });
 }

@@ -50,6 +50,7 @@ export async function openReplicas({ settings, keys, logger, clock, nowMs }: Rep
         logger.info(`${what} answers`);
         onAnswer(client);
       },
+      onRefusal: (refusal) => logger.error(`${what} refuses an operation`, { ...refusal }),
     });
     await client.start();
     if (client.trouble !== null) logger.error(`${what} is away`, { trouble: client.trouble });

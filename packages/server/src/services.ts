@@ -2,14 +2,17 @@
  * The parts that the server and the commands share: what is in the store and who looks after it. With app.ts and
  * replicas.ts it alone knows them all; nothing here decides anything.
  */
+import { createSecretKey } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { UpstreamView } from '@erp-proxy/contract';
+import { createActDescriber, createKeyCareDescriber, createResealDescriber } from './admin/acts.ts';
 import { type Actor, type Admin, createAdmin } from './admin/admin.ts';
 import { type Audit, createAudit } from './audit/audit.ts';
 import { maskValue } from './config/mask.ts';
 import type { Settings } from './config/schema.ts';
 import { createEgressDispatcher, type EgressDispatcher } from './egress/dispatcher.ts';
 import { parseEgressPolicy } from './egress/policy.ts';
+import { examineInstance } from './examination.ts';
 import { explainCall } from './execute/explain.ts';
 import type { Check } from './http/health-route.ts';
 import { createInstances, type Instances } from './instances/instances.ts';
@@ -82,23 +85,25 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const audit = createAudit({
     store: store.audit,
     leases: store.leases,
-    chainKey: keys.deriveSecret('audit chain'),
+    chainKey: createSecretKey(keys.deriveSecret('audit chain')),
     clock,
     retentionMs: isServing && retentionDays > 0 ? retentionDays * DAY_MS : null,
     onError: onError('audit'),
     onLost: (records) => logger.error('audit records lost', { records }),
   });
+  const describeOwnAct = createActDescriber(audit, { name: 'proxy', address: null, requestId: null });
   const keyCare = createKeyCare({
     instances,
+    describeAct: createKeyCareDescriber(describeOwnAct),
     leases: store.leases,
     owner: `${hostname()} ${process.pid}`,
     ask: createAskOdoo({ egress, timeoutMs: settings.upstream.timeoutMs }),
     clock,
-    onEvent: (event) => void reportKeyCare(event, logger, audit)?.catch(onError('audit')),
+    onEvent: (event) => logKeyCare(event, logger),
     onError: onError('key care'),
     keepsFailures: isServing,
   });
-  if (isServing) void instances.reseal().catch(onError('vault'));
+  if (isServing) void instances.reseal(createResealDescriber(describeOwnAct)).catch(onError('vault'));
   const startedAt = clock();
   const check = async () => ({
     store: await checkStore(store),
@@ -133,7 +138,11 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
             const policy = readStoredPolicy(key);
             return explainCall(key, policy && compilePolicy(policy), input, clock());
           },
-          rotateInstanceKey: (name) => keyCare.rotate(name),
+          rotateInstanceKey: (name, describeAct) => keyCare.rotate(name, describeAct),
+          examineInstance: async (name) => {
+            const instance = await instances.find(name);
+            return instance && examineInstance(instance, settings, egress);
+          },
         },
         actor,
       ),
@@ -148,7 +157,8 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   };
 }
 
-function openEgress(settings: Settings): EgressDispatcher {
+/** Throws a {@link StartError}. */
+export function openEgress(settings: Settings): EgressDispatcher {
   const { policy, faults } = parseEgressPolicy(settings.egress.allow);
   if (faults.length > 0) throw new StartError(explainPolicyFaults(faults).join('\n'));
   return createEgressDispatcher({
@@ -198,6 +208,9 @@ async function checkStore(store: Store): Promise<Check> {
   } catch {
     return { state: 'degraded', detail: 'the store does not answer; known keys and instances work on' };
   }
+  if (store.trouble !== null) {
+    return { state: 'degraded', detail: `the store takes no changes: ${store.trouble}` };
+  }
   if (store.isWatching) return WELL;
   return { state: 'degraded', detail: 'changes made elsewhere do not arrive; see the log' };
 }
@@ -216,21 +229,7 @@ function checkKeyCare(keyCare: KeyCare): Check {
   return warning === null ? WELL : { state: 'degraded', detail: warning };
 }
 
-/** What the proxy does by itself is logged and accounted for, as what an administrator does. */
-function reportKeyCare(
-  { kind, instance, ...more }: KeyCareEvent,
-  logger: Logger,
-  audit: Audit,
-): Promise<void> | undefined {
+function logKeyCare({ kind, instance, ...more }: KeyCareEvent, logger: Logger): void {
   const isDone = kind === 'rotated' || kind === 'revoked';
   logger[isDone ? 'info' : 'warn'](`instance key ${kind}`, { instance, ...more });
-  if (!isDone) return undefined;
-  return audit.recordAct({
-    actor: 'proxy',
-    address: null,
-    requestId: null,
-    action: kind === 'rotated' ? 'instance.rotate-key' : 'instance.revoke-key',
-    target: `instance ${instance}`,
-    changes: { api_key: { from: '(secret)', to: kind === 'rotated' ? '(secret)' : null } },
-  });
 }

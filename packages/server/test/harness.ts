@@ -1,4 +1,5 @@
 /** The proxy on a memory store, listening on a free port, with a key: what black-box tests talk to over real HTTP. */
+import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type App, createApp } from '../src/app.ts';
@@ -20,6 +21,11 @@ export function makeSettings(changes: Record<string, string> = {}): Settings {
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.faults));
   return loaded.settings;
 }
+
+/** As package.json has it. */
+export const PROGRAM_VERSION: string = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+).version;
 
 export interface ProxyOptions {
   /** Addresses of test upstreams, for `egress.allow`. */
@@ -78,6 +84,7 @@ export async function startProxy({
       ...(allow.length > 0 ? { 'egress.allow': allow.join(',') } : {}),
       ...settings,
     }),
+    version: PROGRAM_VERSION,
     logger,
     ...(clock === undefined ? {} : { clock }),
     ...(nowMs === undefined ? {} : { nowMs }),

@@ -28,7 +28,7 @@ async function start(script?: Script, settings: Record<string, string> = {}): Pr
   return pair;
 }
 
-describe.each([16, 17, 18, 19, 22] as const)('of Odoo %i', (version) => {
+describe.each([14, 15, 16, 17, 18, 19, 22] as const)('of Odoo %i', (version) => {
   it('is told, in Odoo’s own members, by its public pages alone', async () => {
     const sandbox = await startSandbox({ version });
     open.push(sandbox);
@@ -46,7 +46,8 @@ describe.each([16, 17, 18, 19, 22] as const)('of Odoo %i', (version) => {
         protocol_version: 1,
       },
     });
-    // The version pages write a session file at each look (FACTS 5.9): only a server without /jsonrpc is asked there.
+    // The version pages write a session file at each look (docs/odoo-facts.md#sessions-written): only a server without
+    // /jsonrpc is asked there.
     expect(sandbox.requests.routes).toEqual(
       version === 22 ? { '/jsonrpc': 1, '/json/version': 1 } : { '/jsonrpc': 1 },
     );

@@ -1,4 +1,7 @@
-/** The index of /doc-bearer: every model with the names of its fields and callable methods (FACTS 9.1). */
+/**
+ * The index of /doc-bearer: every model with the names of its fields and callable methods
+ * (docs/odoo-facts.md#doc-index).
+ */
 import type { JsonObject } from '../json/value.ts';
 import type { Environment } from '../orm/environment.ts';
 import { listCallable } from './list-callable.ts';

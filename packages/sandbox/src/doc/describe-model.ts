@@ -1,4 +1,7 @@
-/** The page of one model in /doc-bearer: its fields and its callable methods with their arguments (FACTS 9.2). */
+/**
+ * The page of one model in /doc-bearer: its fields and its callable methods with their arguments
+ * (docs/odoo-facts.md#doc-page).
+ */
 import type { Json, JsonObject } from '../json/value.ts';
 import { describeField } from '../orm/describe-field.ts';
 import type { Environment } from '../orm/environment.ts';

@@ -1,4 +1,6 @@
-/** The methods that the documentation names: neither private nor deprecated, by alphabet (FACTS 9.2). */
+/**
+ * The methods that the documentation names: neither private nor deprecated, by alphabet (docs/odoo-facts.md#doc-page).
+ */
 import type { Environment } from '../orm/environment.ts';
 import type { Model } from '../orm/model.ts';
 

@@ -1,4 +1,7 @@
-/** /doc-bearer: the index and the page of each model as JSON, with Odoo's two kinds of ETag (FACTS 9). */
+/**
+ * /doc-bearer: the index and the page of each model as JSON, with Odoo's two kinds of ETag
+ * (docs/odoo-facts.md#documentation-of-models-doc-bearer).
+ */
 import { createHash } from 'node:crypto';
 import { describeIndex } from '../doc/describe-index.ts';
 import { describeModel } from '../doc/describe-model.ts';
@@ -54,7 +57,8 @@ function replyModel(environment: Environment, name: string, request: HttpRequest
       'The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.',
     );
   }
-  // Odoo's tag is of the registry, not of the page: all models share it, and it has no quotes (FACTS 9.3).
+  // Odoo's tag is of the registry, not of the page: all models share it, and it has no quotes
+  // (docs/odoo-facts.md#doc-etag).
   const tag = hashVersion(environment, 'model');
   if (isKnown(tag, request)) return notModified;
   return replyJson(describeModel(environment, model), [

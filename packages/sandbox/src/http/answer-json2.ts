@@ -1,4 +1,7 @@
-/** /json/2 and what it shares with /doc-bearer: database, bearer, and errors with a status (FACTS 3, 4.8). */
+/**
+ * /json/2 and what it shares with /doc-bearer: database, bearer, and errors with a status
+ * (docs/odoo-facts.md#errors-of-json2, docs/odoo-facts.md#json2-check-order).
+ */
 import { readJson } from '../json/read-json.ts';
 import type { Json } from '../json/value.ts';
 import { callJson2 } from '../rpc/call-json2.ts';
@@ -46,7 +49,7 @@ export function answerBearer(instance: Instance, request: HttpRequest, run: () =
   }
 }
 
-// Without a Content-Length the body is not looked at, chunked or not (FACTS 5.6).
+// Without a Content-Length the body is not looked at, chunked or not (docs/odoo-facts.md#chunked-body).
 function readBodyJson({ body, hasLength }: HttpRequest): Json {
   if (!hasLength) return null;
   if (!body) {

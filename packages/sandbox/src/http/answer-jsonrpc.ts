@@ -1,8 +1,15 @@
-/** The JSON-RPC envelope: id echo, missing results, the error object of each version (FACTS 1 and 2). */
+/**
+ * The JSON-RPC envelope: id echo, missing results, the error object of each version
+ * (docs/odoo-facts.md#envelope-of-json-rpc, docs/odoo-facts.md#error-object-of-json-rpc).
+ */
+
+import { isUtf8 } from 'node:buffer';
+import { printJson } from '../json/print-json.ts';
 import { readJson } from '../json/read-json.ts';
 import { isObject, type Json } from '../json/value.ts';
 import type { Wire } from '../versions/personality.ts';
 import { describeFault, toFault } from './describe-fault.ts';
+import { replyInternalError, replyInvalidJson } from './old-pages.ts';
 import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
 
 export interface JsonrpcRequest {
@@ -21,12 +28,15 @@ export function readRequest(body: Buffer, wire: Wire): JsonrpcRequest | Reply {
     ],
     body: text,
   });
+  const text = body.toString('utf8');
+  if (wire.oldPages && !isUtf8(body)) return replyInternalError();
   try {
-    const request = readJson(body.toString('utf8'));
-    if (!isObject(request)) return refuse('Invalid JSON-RPC data');
+    const request = readJson(text);
+    if (!isObject(request)) return wire.oldPages ? replyInternalError() : refuse('Invalid JSON-RPC data');
+    if (wire.oldPages && !isCall(request['params'])) return replyInternalError();
     return { id: request['id'] ?? null, params: request['params'] ?? null };
   } catch {
-    return refuse('Invalid JSON data');
+    return wire.oldPages ? replyInvalidJson(body) : refuse('Invalid JSON data');
   }
 }
 
@@ -38,16 +48,47 @@ export function replyResult(
 ): Reply {
   const envelope: Record<string, Json> = { jsonrpc: '2.0', id };
   if (result !== undefined) envelope['result'] = result;
-  return replyJson(envelope, [...cookies, ...(wire.nosniff ? [nosniff] : [])]);
+  return replyEnvelope(envelope, [...cookies, ...(wire.nosniff ? [nosniff] : [])], wire);
 }
 
-export function replyFault(id: Json, error: unknown, wire: Wire): Reply {
+export function replyFault(
+  id: Json,
+  error: unknown,
+  wire: Wire,
+  headers: Reply['headers'] = [],
+  status = 200,
+): Reply {
   const fault = toFault(error);
   const isSession = fault.name === 'odoo.http.SessionExpiredException';
+  const isMissing = fault.name === 'werkzeug.exceptions.NotFound';
+  const [code, message] = isSession
+    ? [100, 'Odoo Session Expired']
+    : isMissing
+      ? [404, '404: Not Found']
+      : [wire.errorCode, 'Odoo Server Error'];
   const shown = {
-    code: isSession ? 100 : wire.errorCode,
-    message: isSession ? 'Odoo Session Expired' : 'Odoo Server Error',
+    code,
+    message,
     data: describeFault(fault, wire),
   };
-  return replyJson({ jsonrpc: '2.0', id, error: shown }, []);
+  return replyEnvelope({ jsonrpc: '2.0', id, error: shown }, headers, wire, status);
+}
+
+function replyEnvelope(envelope: Json, headers: Reply['headers'], wire: Wire, status = 200): Reply {
+  if (!wire.plainJsonType) return replyJson(envelope, headers, status);
+  const body = printJson(envelope);
+  return {
+    status,
+    headers: [['Content-Type', 'application/json'], contentLength, ...headers],
+    body: wire.escapesNonAscii ? escapeNonAscii(body) : body,
+  };
+}
+
+/** As Python's json.dumps does by default. Only texts can hold such characters. */
+function escapeNonAscii(json: string): string {
+  return json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function isCall(params: Json = {}): boolean {
+  return isObject(params) && isObject(params['context'] ?? {});
 }

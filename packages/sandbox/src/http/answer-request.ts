@@ -3,10 +3,12 @@ import { printJson } from '../json/print-json.ts';
 import { accessDenied, Fault } from '../orm/fault.ts';
 import { callService, describeVersion } from '../rpc/call-service.ts';
 import type { Instance } from '../rpc/instance.ts';
+import type { Wire } from '../versions/personality.ts';
 import { answerDoc } from './answer-doc.ts';
 import { answerJson2 } from './answer-json2.ts';
 import { type JsonrpcRequest, readRequest, replyFault, replyResult } from './answer-jsonrpc.ts';
 import { nameRoute } from './name-route.ts';
+import { replyBadRequest, replyWrongTypeOrMethod, routeNotFound } from './old-pages.ts';
 import { bakeSession, replyNotFound, replyRedirect, replyWrongContentType } from './pages.ts';
 import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
 
@@ -20,6 +22,8 @@ export interface HttpRequest {
   readonly ifNoneMatch: string | undefined;
   /** A Content-Length was sent: json2 takes no body without. */
   readonly hasLength: boolean;
+  /** Where the request came from. */
+  readonly address: string;
   /** undefined: the client stalled before its body was whole. */
   readonly body: Buffer | undefined;
 }
@@ -34,7 +38,7 @@ export async function answerRequest(instance: Instance, request: HttpRequest): P
   switch (route) {
     case '/jsonrpc':
       if (!wire.jsonrpc) break;
-      return answerRpc(request, instance, (call) => callService(instance, call.params));
+      return answerRpc(request, instance, (call) => callService(instance, call.params, request.address));
     case '/web/webclient/version_info':
       return answerRpc(request, instance, async () => describeVersion(instance), [bakeSession(wire)]);
     case '/web/database/list':
@@ -43,6 +47,7 @@ export async function answerRequest(instance: Instance, request: HttpRequest): P
     case '/web/dataset/call_kw':
       return replyFault(null, sessionExpired(), wire);
     case '/web/health':
+      if (!wire.health) break;
       return replyHealth(instance, query.includes('db_server_status=1'));
     case '/web/version':
     case '/json/version': {
@@ -68,7 +73,19 @@ export async function answerRequest(instance: Instance, request: HttpRequest): P
   if (path.startsWith('/json/') && wire.jsonRedirects) {
     return replyRedirect(locateLogin(path, query), []);
   }
+  if (wire.oldPages && request.method === 'POST' && isJson(request)) return replyUnknownRoute(request, wire);
   return replyNotFound(wire);
+}
+
+/** A path that is no route, asked with a call (14, 15). */
+function replyUnknownRoute({ body }: HttpRequest, wire: Wire): Reply {
+  const call = readRequest(body ?? Buffer.alloc(0), wire);
+  return 'status' in call ? call : replyFault(call.id, routeNotFound(), wire, [bakeSession(wire)], 404);
+}
+
+function isJson({ contentType }: HttpRequest): boolean {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase();
+  return type === 'application/json' || type === 'application/json-rpc';
 }
 
 function locateLogin(path: string, query: string): string {
@@ -82,11 +99,11 @@ async function answerRpc(
   cookies: Reply['headers'] = [],
 ): Promise<Reply> {
   const { wire } = instance.personality;
-  const type = request.contentType?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json' && type !== 'application/json-rpc') {
+  if (!isJson(request)) {
+    if (wire.oldPages) return replyWrongTypeOrMethod(request.method);
     return replyWrongContentType(wire, request.url.split('?')[0] ?? '', request.method);
   }
-  if (!request.body) return replyFault(null, clientDisconnected(), wire);
+  if (!request.body) return wire.oldPages ? replyBadRequest() : replyFault(null, clientDisconnected(), wire);
   const call = readRequest(request.body, wire);
   if ('status' in call) return call;
   try {

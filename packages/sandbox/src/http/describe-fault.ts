@@ -1,12 +1,17 @@
-/** The members of an error that both protocols show; their order is the version's (FACTS 2.1, 3.1). */
+/**
+ * The members of an error that both protocols show; their order is the version's (docs/odoo-facts.md#error-code-order,
+ * docs/odoo-facts.md#json2-error-body).
+ */
 import type { JsonObject } from '../json/value.ts';
 import { Fault } from '../orm/fault.ts';
 import type { Wire } from '../versions/personality.ts';
+import { printChainedTraceback } from './print-chained-traceback.ts';
 import { printTraceback } from './print-traceback.ts';
 
 export function describeFault(fault: Fault, wire: Wire): JsonObject {
   const isBare = fault.name === 'odoo.exceptions.AccessDenied' && !wire.accessDeniedTraceback;
-  const debug = isBare ? `${fault.name}: ${fault.message}\n` : printTraceback(fault);
+  const print = wire.chainsTracebacks ? printChainedTraceback : printTraceback;
+  const debug = isBare ? `${fault.name}: ${fault.message}\n` : print(fault);
   const { name, message } = fault;
   const rest = { message, arguments: fault.arguments, context: {} };
   return wire.debugFirst ? { name, debug, ...rest } : { name, ...rest, debug };

@@ -56,7 +56,7 @@ export function replyUnsupportedMedia(
   );
 }
 
-/** X-Odoo-Database names no database of this server (FACTS 3.3). */
+/** X-Odoo-Database names no database of this server (docs/odoo-facts.md#json2-pages). */
 export function replyNoDatabase(): Reply {
   return {
     status: 404,

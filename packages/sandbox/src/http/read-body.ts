@@ -1,4 +1,7 @@
-/** Takes the whole body, sized or chunked; a client that stalls for 2 s is given up, as Odoo does (FACTS 5.4). */
+/**
+ * Takes the whole body, sized or chunked; a client that stalls for 2 s is given up, as Odoo does
+ * (docs/odoo-facts.md#slow-body).
+ */
 import type { IncomingMessage } from 'node:http';
 
 /** undefined: the client stalled. */

@@ -1,7 +1,7 @@
 /**
- * Writes an answer to the socket by hand: Odoo's workers speak HTTP/1.0, close after each answer, and the order
- * of their headers is part of the recordings (FACTS 5.1, 5.2). With `keepAlive` it looks as behind a reverse
- * proxy: HTTP/1.1 and an open connection.
+ * Writes an answer to the socket by hand: Odoo's workers speak HTTP/1.0, close after each answer, and the order of
+ * their headers is part of the recordings (docs/odoo-facts.md#connection-close, docs/odoo-facts.md#answer-headers).
+ * With `keepAlive` it looks as behind a reverse proxy: HTTP/1.1 and an open connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Reply } from './reply.ts';
@@ -10,17 +10,19 @@ export function writeReply(
   request: IncomingMessage,
   response: ServerResponse,
   reply: Reply,
-  keepAlive: boolean,
+  { keepAlive, connectionHeader }: { keepAlive: boolean; connectionHeader: boolean },
 ): void {
   const body = Buffer.from(reply.body);
-  const headers: [string, string][] = [
+  const own: [string, string][] = [
     ['Server', 'Werkzeug/2.2.2 Python/3.11.2'],
     ['Date', new Date().toUTCString()],
-    ...reply.headers.map(([name, value]): [string, string] => [
-      name,
-      name === 'Content-Length' ? String(body.length) : value,
-    ]),
   ];
+  const given = reply.headers.map(([name, value]): [string, string] => [
+    name,
+    name === 'Content-Length' ? String(body.length) : value,
+  ]);
+  // The Werkzeug that 14 and 15 were made for says who it is last, and nothing of the connection.
+  const headers = connectionHeader ? [...own, ...given] : [...given, ...own];
   const shown = request.method === 'HEAD' ? Buffer.alloc(0) : body;
   const reason = reasons[reply.status] ?? '';
   if (keepAlive) {
@@ -29,7 +31,7 @@ export function writeReply(
     response.end(shown);
     return;
   }
-  headers.push(['Connection', 'close']);
+  if (connectionHeader) headers.push(['Connection', 'close']);
   const head = `HTTP/1.0 ${reply.status} ${reason}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
   request.socket.write(Buffer.concat([Buffer.from(head), shown]));
   request.socket.destroySoon();

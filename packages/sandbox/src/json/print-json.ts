@@ -1,6 +1,6 @@
 /**
- * Prints JSON byte for byte as Python's json.dumps(…, ensure_ascii=False) (FACTS 1.1): `", "` and `": "`,
- * floats always with a point, non-ASCII raw. The text may hold a lone surrogate: Python cannot encode that
+ * Prints JSON byte for byte as Python's json.dumps(…, ensure_ascii=False) (docs/odoo-facts.md#json-spacing): `", "` and
+ * `": "`, floats always with a point, non-ASCII raw. The text may hold a lone surrogate: Python cannot encode that
  * either, and the caller answers 500.
  */
 import { Float, type Json } from './value.ts';

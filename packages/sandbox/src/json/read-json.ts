@@ -1,6 +1,6 @@
 /**
  * Reads JSON as Python's json.loads does: NaN and Infinity are taken, the last of two equal members wins,
- * `1` and `1.0` stay different, integers keep every digit (FACTS 1.3). Knows nothing of Odoo.
+ * `1` and `1.0` stay different, integers keep every digit (docs/odoo-facts.md#id-echo). Knows nothing of Odoo.
  */
 import { Float, type Json } from './value.ts';
 

@@ -1,4 +1,4 @@
-/** API keys of users (FACTS 4.10): who sees them, and how 19 makes and removes them by call. */
+/** API keys of users (docs/odoo-facts.md#api-key-form): who sees them, and how 19 makes and removes them by call. */
 import { randomBytes } from 'node:crypto';
 import type { Json } from '../json/value.ts';
 import type { Environment } from '../orm/environment.ts';

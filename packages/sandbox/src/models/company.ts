@@ -37,7 +37,7 @@ const contextGet: Method = {
   run: ({ environment }) => ({
     lang: environment.user['lang'] ?? false,
     tz: environment.user['tz'] ?? false,
-    uid: environment.uid,
+    ...(environment.personality.contextTellsUser && { uid: environment.uid }),
   }),
 };
 
@@ -66,7 +66,7 @@ const showGroups: Method = {
   }),
 };
 
-/** Callable by anyone with a key since 19: a way to try passwords (FACTS 6.6). */
+/** Callable by anyone with a key since 19: a way to try passwords (docs/odoo-facts.md#password-guessing). */
 const authenticate: Method = {
   owner: 'Users',
   kind: 'model',

@@ -140,7 +140,7 @@ function countryCode(environment: Environment, row: Row): Json {
   return environment.store.get('res.country', row['country_id'] as number)?.['code'] ?? null;
 }
 
-/** A recordset, not ids: before 19 the caller gets it as text (FACTS 7.5). */
+/** A recordset, not ids: before 19 the caller gets it as text (docs/odoo-facts.md#recordsets). */
 function findOrCreate({ environment, model, values }: Call): Json {
   const email = String(values['email'] ?? '').trim();
   if (!email) throw valueError('An email is required for find_or_create to work');

@@ -1,4 +1,7 @@
-/** Rights: what a model allows to the user's groups, and which records the record rules leave (FACTS 2.6, 13.16). */
+/**
+ * Rights: what a model allows to the user's groups, and which records the record rules leave
+ * (docs/odoo-facts.md#exception-names, docs/odoo-facts.md#faults-16).
+ */
 
 import { compileDomain } from './domain.ts';
 import type { Environment } from './environment.ts';

@@ -1,4 +1,7 @@
-/** Binds named arguments alone, with the words of Python's inspect.Signature.bind: json2 checks so (FACTS 3.2). */
+/**
+ * Binds named arguments alone, with the words of Python's inspect.Signature.bind: json2 checks so
+ * (docs/odoo-facts.md#json2-status).
+ */
 import type { JsonObject } from '../json/value.ts';
 import { fillDefaults } from './bind-arguments.ts';
 import { typeError } from './fault.ts';

@@ -26,9 +26,10 @@ export function callMethod(
   const ids = method.kind === 'record' ? takeIds(environment, positional) : [];
   const values = bindArguments(`${method.owner}.${name}`, method.parameters, positional, rest);
   const result = method.run({ environment: inContext, model, ids, values });
-  // Odoo looks at it for the form of the result only, once the records are made (FACTS 6.1).
+  // Odoo looks at it for the form of the result only, once the records are made
+  // (docs/odoo-facts.md#execute-kw-arguments).
   if (method.kind === 'create' && positional.length === 0) throw environment.personality.texts.noIds();
-  // One dict in, one number out; a list stays a list (FACTS 7.6).
+  // One dict in, one number out; a list stays a list (docs/odoo-facts.md#create-result).
   const isOne = method.kind === 'create' && Array.isArray(result) && !Array.isArray(positional[0]);
   return isOne ? result[0] : result;
 }

@@ -1,9 +1,9 @@
 /** The x2many commands 0 to 6 of a one2many or many2many field. */
 
 import { printPython } from '../json/print-python.ts';
-import { type Json, toNumber } from '../json/value.ts';
+import { isObject, type Json, toNumber } from '../json/value.ts';
 import type { Environment } from './environment.ts';
-import { valueError } from './fault.ts';
+import { typeError, valueError } from './fault.ts';
 import type { Field } from './field.ts';
 import type { Model } from './model.ts';
 import { getValue } from './values.ts';
@@ -28,6 +28,8 @@ export function runCommands(
   const commands =
     value.every((item) => toNumber(item) !== undefined) && value.length > 0 ? [[6, 0, value]] : value;
   for (const command of commands) {
+    // Taken for an id, which goes into a set.
+    if (isObject(command)) throw typeError("unhashable type: 'dict'").at('odoo/fields.py', 'write_real');
     if (!Array.isArray(command))
       throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
     const target = toNumber(command[1]) ?? 0;

@@ -6,6 +6,8 @@ import type { Model } from './model.ts';
 
 export function checkRow(environment: Environment, model: Model, row: Row): void {
   const { texts } = environment.personality;
+  const table = model.name.replaceAll('.', '_');
+  const hasLanguage = Boolean(environment.context['lang']);
   for (const field of model.fields.values()) {
     const value = row[field.name] ?? null;
     if (field.required && value === null && isStored(field) && !isToMany(field)) {
@@ -19,9 +21,11 @@ export function checkRow(environment: Environment, model: Model, row: Row): void
       throw texts.foreignKey(model, field.name, field.string);
     }
   }
-  for (const check of model.checks ?? []) if (!check.holds(row)) throw texts.constraint(check.message);
+  for (const check of model.checks ?? [])
+    if (!check.holds(row)) throw texts.constraint(check.message, `${table}_check_name`, hasLanguage);
   for (const rule of model.unique ?? [])
-    if (hasTwin(environment, model, row, rule.fields)) throw texts.constraint(rule.message);
+    if (hasTwin(environment, model, row, rule.fields))
+      throw texts.constraint(rule.message, `${table}_${rule.fields.join('_')}_key`, hasLanguage);
   model.validate?.(environment, row);
 }
 

@@ -16,7 +16,7 @@ export function compileDomain(environment: Environment, model: Model, domain: Js
   const items = [...domain];
   const tests: Test[] = [];
   checkPolish(environment, domain);
-  while (items.length > 0) tests.push(compileItem(environment, model, items));
+  while (items.length > 0) tests.push(compileItem(environment, model, items, domain));
   return (row) => tests.every((test) => test(row));
 }
 
@@ -59,29 +59,30 @@ function checkPolish(environment: Environment, domain: readonly Json[]): void {
   if (domain.length > 0 && expected !== 0) throw environment.personality.texts.domainMalformed(domain);
 }
 
-function compileItem(environment: Environment, model: Model, items: Json[]): Test {
+function compileItem(environment: Environment, model: Model, items: Json[], domain: readonly Json[]): Test {
   const item = items.shift() as Json;
   if (item === '!') {
-    const inner = compileItem(environment, model, items);
+    const inner = compileItem(environment, model, items, domain);
     return (row) => !inner(row);
   }
   if (item === '&' || item === '|') {
-    const left = compileItem(environment, model, items);
-    const right = compileItem(environment, model, items);
+    const left = compileItem(environment, model, items, domain);
+    const right = compileItem(environment, model, items, domain);
     return item === '&' ? (row) => left(row) && right(row) : (row) => left(row) || right(row);
   }
-  return compileLeaf(environment, model, item);
+  return compileLeaf(environment, model, item, domain);
 }
 
-function compileLeaf(environment: Environment, model: Model, item: Json): Test {
+function compileLeaf(environment: Environment, model: Model, item: Json, domain: readonly Json[]): Test {
   const { texts, takesAny } = environment.personality;
-  if (!Array.isArray(item) || item.length !== 3) throw texts.domainItem(item);
+  if (!Array.isArray(item) || item.length !== 3) throw texts.domainItem(item, domain);
   const [path, operatorName, value] = item as [Json, Json, Json];
   // Odoo's own true and false: (1, '=', 1) and (0, '=', 1).
   if (toNumber(path) !== undefined) return () => (path === value) === (operatorName === '=');
   const operator = typeof operatorName === 'string' ? operatorName.toLowerCase() : '';
   if (typeof path !== 'string' || !operators.has(operator)) throw texts.domainOperator(item);
-  if (!takesAny && operator.endsWith('any')) throw typeError("unhashable type: 'list'");
+  if (!takesAny && operator.endsWith('any'))
+    throw typeError("unhashable type: 'list'").at('odoo/osv/expression.py', 'distribute_not');
   const [name = '', ...rest] = path.split('.');
   const field = model.fields.get(name);
   if (!field) throw texts.unknownFieldDomain(model.name, name, item);
@@ -93,6 +94,7 @@ function compileLeaf(environment: Environment, model: Model, item: Json): Test {
     return compileRelated(environment, model, field, value, operator === 'not any');
   }
   checkRange(environment, field, value);
+  checkDate(environment, field, value);
   return compileComparison(environment, model, field, operator, value);
 }
 
@@ -120,5 +122,14 @@ function checkRange(environment: Environment, field: Field, value: Json): void {
   for (const item of Array.isArray(value) ? value : [value]) {
     const number = toNumber(item);
     if (number !== undefined && Math.abs(number) > 2147483647) throw idOutOfRange(String(item));
+  }
+}
+
+function checkDate(environment: Environment, field: Field, value: Json): void {
+  if (field.type !== 'date' && field.type !== 'datetime') return;
+  for (const item of Array.isArray(value) ? value : [value]) {
+    if (typeof item !== 'string' || /^(today|now)\b/.test(item)) continue;
+    if (!/^\d+-/.test(item) || Number.isNaN(Date.parse(item.slice(0, 10))))
+      throw environment.personality.texts.dateCompared(item);
   }
 }

@@ -1,14 +1,22 @@
-/** An exception as Odoo raises it: the Python class name and its arguments. Knows no protocol. */
+/** An exception as Odoo raises it: the Python class name, its arguments and the place. Knows no protocol. */
 import type { Json } from '../json/value.ts';
 
 export class Fault extends Error {
   override readonly name: string;
   readonly arguments: readonly Json[];
+  /** The file below Odoo's folder and the function that raised it; null: the place that its class has most often. */
+  place: readonly [file: string, name: string] | null = null;
 
   constructor(name: string, message: string, args: readonly Json[] = [message]) {
     super(message);
     this.name = name;
     this.arguments = args;
+  }
+
+  /** The same, raised there. */
+  at(file: string, name: string): this {
+    this.place = [file, name];
+    return this;
   }
 }
 

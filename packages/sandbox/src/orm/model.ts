@@ -13,7 +13,10 @@ export interface Call {
   readonly values: JsonObject;
 }
 
-/** `model`: no ids; `record`: on ids; `create`: no ids, and execute_kw wants args[0] and unpacks the result (FACTS 6.1). */
+/**
+ * `model`: no ids; `record`: on ids; `create`: no ids, and execute_kw wants args[0] and unpacks the result
+ * (docs/odoo-facts.md#execute-kw-arguments).
+ */
 export type MethodKind = 'model' | 'record' | 'create';
 
 export interface Method {
@@ -22,9 +25,9 @@ export interface Method {
   readonly kind: MethodKind;
   /** As in Python: `domain, offset=0, limit=None`. */
   readonly parameters: string;
-  /** Marked @api.readonly (FACTS 8.3). */
+  /** Marked @api.readonly (docs/odoo-facts.md#readonly-methods). */
   readonly readonly?: true;
-  /** undefined is Python's None: the answer has no result (FACTS 1.2). */
+  /** undefined is Python's None: the answer has no result (docs/odoo-facts.md#none-result). */
   readonly run: (call: Call) => Json | undefined;
 }
 

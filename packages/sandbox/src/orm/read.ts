@@ -1,5 +1,7 @@
-/** Read: records as lists of members, in the order asked (FACTS 7.1 to 7.3). */
-import { type Json, type JsonObject, toNumber } from '../json/value.ts';
+/**
+ * Read: records as lists of members, in the order asked (docs/odoo-facts.md#read-result, docs/odoo-facts.md#values).
+ */
+import { isObject, type Json, type JsonObject, toNumber } from '../json/value.ts';
 import { checkAccess, mayReadField } from './access.ts';
 import type { Environment } from './environment.ts';
 import { Fault } from './fault.ts';
@@ -72,6 +74,7 @@ export function pickFields(environment: Environment, model: Model, names: Json):
 function checkTexts(environment: Environment, model: Model, ids: readonly Json[]): void {
   const { idIsText } = environment.personality.texts;
   for (const id of ids) {
+    if (Array.isArray(id) || isObject(id)) throw environment.personality.texts.idIsNested(id);
     if (typeof id !== 'string') continue;
     if (idIsText) throw idIsText(id);
     if (/^\s*-?\d+\s*$/.test(id)) continue;

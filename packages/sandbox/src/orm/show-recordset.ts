@@ -1,4 +1,4 @@
-/** A recordset as the caller of a method gets it that is not declared to return ids (FACTS 7.5). */
+/** A recordset as the caller of a method gets it that is not declared to return ids (docs/odoo-facts.md#recordsets). */
 import { Float, type Json } from '../json/value.ts';
 import type { Environment } from './environment.ts';
 

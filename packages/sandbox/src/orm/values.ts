@@ -1,4 +1,4 @@
-/** Values of fields, as the ORM holds them and as `read` shows them (FACTS 7.3). */
+/** Values of fields, as the ORM holds them and as `read` shows them (docs/odoo-facts.md#values). */
 import { Float, type Json } from '../json/value.ts';
 import type { Environment } from './environment.ts';
 import { type Field, isNumeric, isToMany, type Row } from './field.ts';

@@ -1,4 +1,7 @@
-/** Create, write, unlink, copy: values and x2many commands into rows, and every constraint (FACTS 7.10). */
+/**
+ * Create, write, unlink, copy: values and x2many commands into rows, and every constraint
+ * (docs/odoo-facts.md#constraints).
+ */
 
 import { nameType } from '../json/print-python.ts';
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
@@ -36,7 +39,7 @@ export function writeRows(
   if (!isObject(values)) throw attributeError(`'${nameType(values)}' object has no attribute 'items'`);
   checkAccess(environment, model, 'write', ids);
   for (const name of Object.keys(values)) {
-    if (!model.fields.has(name)) throw environment.personality.texts.unknownFieldRead(model.name, name);
+    if (!model.fields.has(name)) throw environment.personality.texts.unknownFieldWrite(model.name, name);
   }
   for (const id of ids) {
     const row = environment.store.get(model.name, id);

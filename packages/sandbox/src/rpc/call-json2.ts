@@ -1,4 +1,7 @@
-/** One call of /json/2: named arguments, `ids` and `context` of a method, with Odoo's order of checks (FACTS 4.8, 6.2). */
+/**
+ * One call of /json/2: named arguments, `ids` and `context` of a method, with Odoo's order of checks
+ * (docs/odoo-facts.md#json2-check-order, docs/odoo-facts.md#json2-arguments).
+ */
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import { bindNames } from '../orm/bind-names.ts';
 import { enterContext } from '../orm/enter-context.ts';

@@ -1,4 +1,7 @@
-/** The RPC services of /jsonrpc: common, db and object, with Odoo's order of checks (FACTS 4.1). */
+/**
+ * The RPC services of /jsonrpc: common, db and object, with Odoo's order of checks
+ * (docs/odoo-facts.md#jsonrpc-check-order).
+ */
 import { printPython } from '../json/print-python.ts';
 import { isObject, type Json, toNumber } from '../json/value.ts';
 import { bindArguments, listNames } from '../orm/bind-arguments.ts';
@@ -6,7 +9,12 @@ import { callMethod } from '../orm/call-method.ts';
 import { accessDenied, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
 import type { Instance } from './instance.ts';
 
-export async function callService(instance: Instance, params: Json): Promise<Json | undefined> {
+/** `address`: of the caller. */
+export async function callService(
+  instance: Instance,
+  params: Json,
+  address: string,
+): Promise<Json | undefined> {
   const { personality } = instance;
   const named = readParams(params);
   if (personality.wire.contextMustBeObject && 'context' in named && !isObject(named['context'] ?? {})) {
@@ -22,13 +30,13 @@ export async function callService(instance: Instance, params: Json): Promise<Jso
   const args = (Array.isArray(named['args']) ? named['args'] : []) as readonly Json[];
   switch (named['service']) {
     case 'common':
-      return callCommon(instance, method, args);
+      return callCommon(instance, method, args, address);
     case 'db':
       return callDatabase(instance, method);
     case 'object':
-      return callObject(instance, method, args);
+      return callObject(instance, method, args, address);
     default:
-      throw keyError(String(named['service']));
+      throw personality.wire.oldPages ? unboundService() : keyError(String(named['service']));
   }
 }
 
@@ -50,7 +58,12 @@ function readParams(params: Json): Record<string, Json> {
   throw valueError(`dictionary update sequence element #0 has length ${String(first).length}; 2 is required`);
 }
 
-async function callCommon(instance: Instance, method: string, args: readonly Json[]): Promise<Json> {
+async function callCommon(
+  instance: Instance,
+  method: string,
+  args: readonly Json[],
+  address: string,
+): Promise<Json> {
   if (method === 'version') return describeVersion(instance);
   if (method === 'about') return 'See http://openerp.com';
   if (method !== 'login' && method !== 'authenticate')
@@ -62,7 +75,7 @@ async function callCommon(instance: Instance, method: string, args: readonly Jso
     {},
   );
   instance.openDatabase(String(args[0] ?? ''));
-  return (await instance.logIn(String(args[1]), String(args[2]))) ?? false;
+  return (await instance.logIn(String(args[1]), String(args[2]), address)) ?? false;
 }
 
 function callDatabase({ personality }: Instance, method: string): Json {
@@ -75,6 +88,7 @@ async function callObject(
   instance: Instance,
   method: string,
   args: readonly Json[],
+  address: string,
 ): Promise<Json | undefined> {
   const { texts, rpcArgumentsMin } = instance.personality;
   if (args.length < rpcArgumentsMin) throw texts.tooFewArguments(args.length);
@@ -83,11 +97,12 @@ async function callObject(
   if (method !== 'execute' && method !== 'execute_kw')
     throw new Fault('builtins.NameError', `Method not available ${method}`);
   instance.openDatabase(String(db ?? ''));
-  await instance.checkKey(uid, key);
+  await instance.checkKey(uid, key, address);
   const parameters = method === 'execute' ? 'uid, obj, method, *args' : 'uid, obj, method, args, kw=None';
   bindArguments(method, parameters, [uid, ...args.slice(3)], {});
   const [positional, named] = method === 'execute' ? [rest, {}] : [rest[0] ?? [], rest[1] ?? {}];
   instance.countCall(String(model), String(name));
+  if (model === 'res.users' && WRITES.has(String(name))) instance.forgetCredentials();
   const environment = instance.environment(uid);
   return environment.store.transact(() =>
     callMethod(
@@ -99,6 +114,14 @@ async function callObject(
     ),
   );
 }
+
+const unboundService = () =>
+  new Fault(
+    'builtins.UnboundLocalError',
+    "cannot access local variable 'dispatch' where it is not associated with a value",
+  );
+
+const WRITES: ReadonlySet<string> = new Set(['create', 'write', 'unlink']);
 
 function readUid(uid: Json): number {
   const number = toNumber(uid);

@@ -1,4 +1,7 @@
-/** Who calls /json/2 and /doc-bearer: the user of the API key in the Authorization header (FACTS 4.8, 4.9). */
+/**
+ * Who calls /json/2 and /doc-bearer: the user of the API key in the Authorization header
+ * (docs/odoo-facts.md#json2-check-order, docs/odoo-facts.md#json2-user).
+ */
 import { httpFault } from './http-fault.ts';
 import type { Instance } from './instance.ts';
 

@@ -1,4 +1,7 @@
-/** The exceptions of the web framework, which carry their HTTP status as second argument (FACTS 3). */
+/**
+ * The exceptions of the web framework, which carry their HTTP status as second argument
+ * (docs/odoo-facts.md#json2-status).
+ */
 import { Fault } from '../orm/fault.ts';
 
 const statuses = {

@@ -13,6 +13,7 @@ import { buildModels } from '../orm/registry.ts';
 import type { Store } from '../orm/store.ts';
 import { recordMissing } from '../orm/write.ts';
 import type { Personality } from '../versions/personality.ts';
+import { LoginCooldown } from './login-cooldown.ts';
 
 /** What a test can read of the requests so far. */
 export interface Requests {
@@ -48,6 +49,8 @@ export class Instance {
   readonly #models: ReadonlyMap<string, Model>;
   readonly #seed: Store;
   readonly #options: InstanceOptions;
+  /** Undefined: wrong keys have no consequences. */
+  readonly #cooldown: LoginCooldown | undefined;
   #store: Store;
 
   /** `before`: the instance that this one takes over from, with its data and its counters. */
@@ -57,6 +60,7 @@ export class Instance {
     this.#models = buildModels(allModels, personality);
     this.#seed = seedStore(this.#models, seedApiKeys(options));
     this.#store = before ? before.#store : this.#seed.copy();
+    this.#cooldown = personality.wire.coolsDownLogins ? new LoginCooldown(options.clock) : undefined;
     this.requests = before?.requests ?? { total: 0, calls: {}, routes: {}, wrongKeys: 0 };
   }
 
@@ -67,6 +71,7 @@ export class Instance {
 
   reset(): void {
     this.#store = this.#seed.copy();
+    this.#cooldown?.clear();
   }
 
   countCall(model: string, method: string): void {
@@ -94,7 +99,10 @@ export class Instance {
     return !name || name === database;
   }
 
-  /** Any database but ours fails as PostgreSQL does; `x_not_odoo…` exists but is empty (FACTS 4.2). */
+  /**
+   * Any database but ours fails as PostgreSQL does; `x_not_odoo…` exists but is empty
+   * (docs/odoo-facts.md#database-not-restricted).
+   */
   openDatabase(name: string): void {
     if (name === database) return;
     if (name === '') throw this.personality.texts.emptyDatabase();
@@ -110,7 +118,18 @@ export class Instance {
     return findApiKey(this.environment(0), key)?.['user_id'] as number | undefined;
   }
 
-  async checkKey(uid: number, key: Json | undefined): Promise<void> {
+  /** A user was written: no pair of user and key is known to be right any more. */
+  forgetCredentials(): void {
+    this.#cooldown?.forget();
+  }
+
+  async checkKey(uid: number, key: Json | undefined, address: string): Promise<void> {
+    if (!key) throw accessDenied();
+    const check = () => this.#checkKey(uid, key);
+    await (this.#cooldown?.guard(address, `${uid} ${String(key)}`, check) ?? check());
+  }
+
+  async #checkKey(uid: number, key: Json | undefined): Promise<void> {
     // OdooBot and the public user are refused unseen, without a hash.
     if (!key || typeof key !== 'string' || uid <= 1) throw accessDenied();
     const known = Object.values(users).find((user) => user.userId === uid);
@@ -124,14 +143,20 @@ export class Instance {
   }
 
   /** The user's id, or undefined for wrong credentials. */
-  async logIn(login: string, password: string): Promise<number | undefined> {
+  async logIn(login: string, password: string, address: string): Promise<number | undefined> {
+    const check = () => this.#logIn(login, password);
+    // Odoo turns the refusal of its cooldown into `false`, as it does with any other.
+    return this.#cooldown ? this.#cooldown.guard(address, null, check).catch(() => undefined) : check();
+  }
+
+  async #logIn(login: string, password: string): Promise<number | undefined> {
     const user = Object.values(users).find((known) => known.login === login);
     if (user && (password === user.password || this.findUser(password) === user.userId)) return user.userId;
     await this.#refuseKey();
     return undefined;
   }
 
-  // Odoo hashes every wrong key with 600 000 rounds and never remembers it (FACTS 4.6).
+  // Odoo hashes every wrong key with 600 000 rounds and never remembers it (docs/odoo-facts.md#wrong-key-cost).
   async #refuseKey(): Promise<void> {
     this.requests.wrongKeys++;
     const { authDelayMs } = this.#options;

@@ -7,7 +7,7 @@ import type { Fault } from '../orm/fault.ts';
 import type { FieldSpec } from '../orm/field.ts';
 import type { Method, Model } from '../orm/model.ts';
 
-export type Version = 16 | 17 | 18 | 19 | 22;
+export type Version = 14 | 15 | 16 | 17 | 18 | 19 | 22;
 
 /** The errors whose class or words differ between versions. */
 export interface Texts {
@@ -15,10 +15,16 @@ export interface Texts {
   readonly privateMethod: (model: string, method: string) => Fault;
   readonly unknownFieldRead: (model: string, field: string) => Fault;
   readonly unknownFieldCreate: (model: string, field: string) => Fault;
+  readonly unknownFieldWrite: (model: string, field: string) => Fault;
   readonly unknownFieldDomain: (model: string, field: string, item: readonly Json[]) => Fault;
   readonly domainNotList: (domain: Json) => Fault;
   readonly domainMalformed: (domain: Json) => Fault;
-  readonly domainItem: (item: Json) => Fault;
+  /** `domain` is the whole that the item stands in. */
+  readonly domainItem: (item: Json, domain: readonly Json[]) => Fault;
+  /** A text that is no date, compared with one in a domain. */
+  readonly dateCompared: (value: string) => Fault;
+  /** Ids that are lists or objects themselves. */
+  readonly idIsNested: (id: Json) => Fault;
   readonly domainOperator: (item: readonly Json[]) => Fault;
   /** Undefined: ids beyond int4 are simply not found. */
   readonly idOutOfRange: ((id: string) => Fault) | undefined;
@@ -29,7 +35,8 @@ export interface Texts {
   readonly emptyDatabase: () => Fault;
   readonly missingValue: (model: Model, field: string, label: string) => Fault;
   readonly foreignKey: (model: Model, field: string, label: string) => Fault;
-  readonly constraint: (message: string) => Fault;
+  /** Of PostgreSQL: what the model says of it, its name there, and whether the context has a language. */
+  readonly constraint: (message: string, name: string, hasLanguage: boolean) => Fault;
   readonly fieldGroups: (model: Model, fields: readonly string[], uid: number, group: string) => Fault;
   readonly recordRule: (model: Model, operation: string, user: string) => Fault;
   /** Undefined: a language that is not installed is ignored. */
@@ -64,6 +71,10 @@ export interface Personality {
   readonly recordsetIsList: boolean;
   /** read_group: keys before sums, and the caller's domain before the group's. */
   readonly readGroupKeysFirst: boolean;
+  /** Where the range of a group of dates stands: 16 and later before its domain, by the group's key; 15 after it, by the field. */
+  readonly readGroupRange: 'before_domain' | 'after_domain' | 'absent';
+  /** `context_get` has the user's id. */
+  readonly contextTellsUser: boolean;
   /** Joined domains are one long `&` (19) instead of nested ones. */
   readonly domainsAreFlat: boolean;
   readonly confirmTwiceFails: boolean;
@@ -104,4 +115,18 @@ export interface Wire {
   readonly jsonRedirects: boolean;
   readonly home: string;
   readonly healthShowsDatabase: boolean;
+  /** Has /web/health. */
+  readonly health: boolean;
+  /** JSON is ASCII: other characters are escaped. */
+  readonly escapesNonAscii: boolean;
+  /** The content type of JSON has no charset, and stands before the length. */
+  readonly plainJsonType: boolean;
+  /** 400 pages repeat the request's body, 500 for what is JSON but no call, JSON for an unknown path (14, 15). */
+  readonly oldPages: boolean;
+  /** Exceptions are raised once more on their way out (14, 15). */
+  readonly chainsTracebacks: boolean;
+  /** Five wrong keys of one address in a row keep it out for a minute (14, 15). */
+  readonly coolsDownLogins: boolean;
+  /** Says `Connection: close`. */
+  readonly connectionHeader: boolean;
 }

@@ -1,9 +1,11 @@
-/** Odoo 16, as differences to 17 (FACTS 13). */
+/** Odoo 16, as differences to 17 (docs/odoo-facts.md#odoo-16). */
 import { nameType, printPython, printTuple } from '../json/print-python.ts';
+import { isObject } from '../json/value.ts';
 import { accessError, attributeError, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
 import { char, datetime, selection } from '../orm/field.ts';
 import type { Personality } from './personality.ts';
 import { version17 } from './version17.ts';
+import { stumbleOver } from './version18.ts';
 
 export const version16: Personality = {
   ...version17,
@@ -19,13 +21,24 @@ export const version16: Personality = {
       new Fault(
         'builtins.AssertionError',
         `This domain is syntactically not correct: ${printPython(domain)}`,
-      ),
-    domainItem: (item) =>
-      Array.isArray(item)
-        ? valueError(`Invalid leaf ${printTuple(item)}`)
-        : typeError(`object of type '${nameType(item)}' has no len()`),
+      ).at('odoo/osv/expression.py', 'normalize_domain'),
+    // Its contacts look at the length of a single condition first.
+    domainItem: (item, domain) => {
+      if (domain.length === 1 && !Array.isArray(item) && typeof item !== 'string' && !isObject(item)) {
+        const fault = typeError(`object of type '${nameType(item)}' has no len()`);
+        return fault.at('odoo/addons/base/models/res_partner.py', '_search');
+      }
+      const text =
+        typeof item === 'string' ? item : Array.isArray(item) ? printTuple(item) : printPython(item);
+      const invalid = valueError(`Invalid leaf ${text}`).at('odoo/osv/expression.py', 'check_leaf');
+      return stumbleOver(domain) ?? invalid;
+    },
+    idIsNested: (id) =>
+      isObject(id)
+        ? new Fault('psycopg2.ProgrammingError', "can't adapt type 'dict'")
+        : new Fault('psycopg2.errors.UndefinedFunction', 'operator does not exist: integer = integer[]\n'),
     badLimit: (limit) => typeError(`%d format: a real number is required, not ${nameType(limit)}`),
-    // This framework trips over its own message for unique and check constraints (FACTS 13.16).
+    // This framework trips over its own message for unique and check constraints (docs/odoo-facts.md#faults-16).
     constraint: () => keyError('lang'),
     recordRule: (model) =>
       accessError(

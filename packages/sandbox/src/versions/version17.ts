@@ -1,4 +1,4 @@
-/** Odoo 17, as differences to 18 (FACTS 13). */
+/** Odoo 17, as differences to 18 (docs/odoo-facts.md#odoo-17). */
 import { accessError, attributeError, Fault, typeError } from '../orm/fault.ts';
 import type { Personality } from './personality.ts';
 import { explainRule, version18 } from './version18.ts';

@@ -1,5 +1,6 @@
 /** Odoo 18, the version that the others are told apart from. */
 import { nameType, printPython, printTuple } from '../json/print-python.ts';
+import { isObject, type Json } from '../json/value.ts';
 import {
   accessError,
   attributeError,
@@ -16,6 +17,34 @@ import type { Personality } from './personality.ts';
 export const flag = (label: string, isTrue: boolean) =>
   boolean(label, { readonly: true, searchable: false, compute: () => isTrue });
 
+const expression = 'odoo/osv/expression.py';
+
+/** As 14 to 18 look for a domain that nothing matches, from its end: at the second element of what they take for a leaf. */
+export function stumbleOver(domain: readonly Json[]): Fault | undefined {
+  for (const token of [...domain].reverse()) {
+    if (token === '&' || token === '|' || token === '!' || Array.isArray(token)) continue;
+    if (typeof token === 'string' && token.length > 1) continue;
+    const fault =
+      typeof token === 'string'
+        ? new Fault('builtins.IndexError', 'string index out of range')
+        : typeError(
+            isObject(token) ? "unhashable type: 'dict'" : `'${nameType(token)}' object is not subscriptable`,
+          );
+    return fault.at(expression, isObject(token) ? 'normalize_domain' : 'is_false');
+  }
+  return undefined;
+}
+
+/** A leaf that is not three, as 17 and 18 meet it. */
+function unpackLeaf(item: Json): Fault {
+  const parts = Array.isArray(item) ? item : [...String(item)];
+  const message =
+    parts.length > 3
+      ? 'too many values to unpack (expected 3)'
+      : `not enough values to unpack (expected 3, got ${parts.length})`;
+  return valueError(message).at(expression, '_anyfy_leaves');
+}
+
 export const version18: Personality = {
   version: 18,
   serverVersion: '18.0',
@@ -30,20 +59,34 @@ export const version18: Personality = {
       accessError(`Private methods (such as ${method}) cannot be called remotely.`),
     unknownFieldRead: (model, field) => valueError(`Invalid field '${field}' on model '${model}'`),
     unknownFieldCreate: (model, field) => valueError(`Invalid field '${field}' on model '${model}'`),
+    unknownFieldWrite: (model, field) => valueError(`Invalid field '${field}' on model '${model}'`),
     unknownFieldDomain: (model, field, item) =>
-      valueError(`Invalid field ${model}.${field} in leaf ${printTuple(item)}`),
+      valueError(`Invalid field ${model}.${field} in leaf ${printTuple(item)}`).at(
+        expression,
+        '_anyfy_leaves',
+      ),
     domainNotList: () =>
       new Fault(
         'builtins.AssertionError',
         "Domains to normalize must have a 'domain' form: a list or tuple of domain components",
+      ).at(expression, 'normalize_domain'),
+    domainMalformed: (domain) =>
+      valueError(`Domain ${printPython(domain)} is syntactically not correct.`).at(
+        expression,
+        'normalize_domain',
       ),
-    domainMalformed: (domain) => valueError(`Domain ${printPython(domain)} is syntactically not correct.`),
-    domainItem: (item) => {
-      if (!Array.isArray(item)) return typeError(`'${nameType(item)}' object is not subscriptable`);
-      if (item.length > 3) return valueError('too many values to unpack (expected 3)');
-      return valueError(`not enough values to unpack (expected 3, got ${item.length})`);
-    },
-    domainOperator: (item) => valueError(`Invalid leaf ${printTuple(item)}`),
+    domainItem: (item, domain) => stumbleOver(domain) ?? unpackLeaf(item),
+    domainOperator: (item) => valueError(`Invalid leaf ${printTuple(item)}`).at(expression, 'check_leaf'),
+    dateCompared: (value) =>
+      new Fault(
+        /^\d+-/.test(value)
+          ? 'psycopg2.errors.DatetimeFieldOverflow'
+          : 'psycopg2.errors.InvalidDatetimeFormat',
+        /^\d+-/.test(value)
+          ? `date/time field value out of range: "${value}"\n`
+          : `invalid input syntax for type timestamp: "${value}"\n`,
+      ),
+    idIsNested: (id) => typeError(`unhashable type: '${nameType(id)}'`).at('odoo/api.py', 'get_missing_ids'),
     idOutOfRange: (id) =>
       new Fault(
         'psycopg2.errors.NumericValueOutOfRange',
@@ -102,6 +145,7 @@ export const version18: Personality = {
     'sale.order/default_get': { parameters: 'fields' },
     name_get: undefined,
     fields_view_get: undefined,
+    load_views: undefined,
     formatted_read_group: undefined,
     formatted_read_grouping_sets: undefined,
     web_name_search: undefined,
@@ -128,6 +172,8 @@ export const version18: Personality = {
   messageIsList: false,
   recordsetIsList: false,
   readGroupKeysFirst: true,
+  readGroupRange: 'before_domain',
+  contextTellsUser: true,
   domainsAreFlat: false,
   confirmTwiceFails: true,
   cancelOpensWizard: true,
@@ -168,6 +214,13 @@ export const version18: Personality = {
     jsonRedirects: true,
     home: '/odoo',
     healthShowsDatabase: true,
+    health: true,
+    escapesNonAscii: false,
+    plainJsonType: false,
+    oldPages: false,
+    chainsTracebacks: false,
+    coolsDownLogins: false,
+    connectionHeader: true,
   },
 };
 

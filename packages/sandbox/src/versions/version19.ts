@@ -1,8 +1,18 @@
 /** Odoo 19, as differences to 18. */
-import { printPython, printTuple } from '../json/print-python.ts';
-import { accessError, attributeError, Fault, typeError, validationError, valueError } from '../orm/fault.ts';
+import { nameType, printPython, printTuple } from '../json/print-python.ts';
+import {
+  accessError,
+  attributeError,
+  Fault,
+  keyError,
+  typeError,
+  validationError,
+  valueError,
+} from '../orm/fault.ts';
 import type { Personality } from './personality.ts';
 import { flag, version18 } from './version18.ts';
+
+const domains = 'odoo/orm/domains.py';
 
 export const version19: Personality = {
   ...version18,
@@ -16,11 +26,29 @@ export const version19: Personality = {
     unknownFieldRead: (model, field) => valueError(`Invalid field '${field}' on '${model}'`),
     unknownFieldCreate: (model, field) => valueError(`Invalid field '${field}' in '${model}'`),
     unknownFieldDomain: (model, field, item) =>
-      valueError(`Invalid field ${model}.${field} in condition ${printTuple(item)}`),
-    domainNotList: (domain) => typeError(`Domain() invalid argument type for domain: ${printPython(domain)}`),
-    domainMalformed: (domain) => valueError(`Domain() malformed domain ${printPython(domain)}`),
-    domainItem: (item) => valueError(`Domain() invalid item in domain: ${printPython(item)}`),
-    domainOperator: (item) => valueError(`Invalid operator in condition ${printTuple(item)}`),
+      valueError(`Invalid field ${model}.${field} in condition ${printTuple(item)}`).at(domains, '_raise'),
+    domainNotList: (domain) =>
+      typeError(`Domain() invalid argument type for domain: ${printPython(domain)}`).at(domains, '__new__'),
+    domainMalformed: (domain) =>
+      valueError(`Domain() malformed domain ${printPython(domain)}`).at(domains, '__new__'),
+    domainItem: (item) =>
+      valueError(`Domain() invalid item in domain: ${printPython(item)}`).at(domains, '__new__'),
+    domainOperator: (item) =>
+      valueError(`Invalid operator in condition ${printTuple(item)}`).at(domains, '_raise'),
+    dateCompared: (value) =>
+      /^\d+-/.test(value)
+        ? valueError('month must be in 1..12').at('odoo/tools/date_utils.py', 'parse_iso_date')
+        : valueError(`Invalid term '${value}' in expression date: '${value}'`).at(
+            'odoo/tools/date_utils.py',
+            'parse_date',
+          ),
+    idIsNested: (id) =>
+      typeError(`unhashable type: '${nameType(id)}'`).at('odoo/orm/fields.py', '_cache_missing_ids'),
+    // Contacts keep what they had of each value that is written.
+    unknownFieldWrite: (model, field) =>
+      model === 'res.partner'
+        ? keyError(field).at('odoo/orm/models.py', '__getitem__')
+        : valueError(`Invalid field '${field}' in '${model}'`),
     idOutOfRange: undefined,
     dateOutOfRange: (value, format) => valueError(`time data '${value}' does not match format '${format}'`),
     noIds: () => new Fault('builtins.IndexError', 'list index out of range'),
@@ -53,6 +81,7 @@ export const version19: Personality = {
     user_has_groups: undefined,
     name_get: undefined,
     fields_view_get: undefined,
+    load_views: undefined,
     name_search: { parameters: "name='', domain=None, operator='ilike', limit=100" },
     default_get: { parameters: 'fields' },
     web_read_group: {

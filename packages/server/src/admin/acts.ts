@@ -2,24 +2,40 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditActView } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
+import type { DescribeReseal } from '../instances/instances.ts';
+import type { DescribeKeyCareAct } from '../instances/key-care.ts';
+import type { AuditBatch } from '../stores/ports.ts';
 import type { Actor } from './admin.ts';
-import { AdminError, describeProblem } from './admin-error.ts';
+import { showTimeOrNull } from './time.ts';
 
 export type Changes = AuditActView['changes'];
 
-/** Resolves when the act is in the store. To be told after it is done: what failed is no act. */
-export type RecordAct = (action: string, target: string, changes: Changes) => Promise<void>;
+/** The record of an act, for the store to append in the transaction of the change that it is about. */
+export type DescribeAct = (action: string, target: string, changes: Changes) => AuditBatch;
 
-export function createActRecorder(audit: Pick<Audit, 'recordAct'>, actor: Actor): RecordAct {
-  return async (action, target, changes) => {
-    const { name, address, requestId } = actor;
-    try {
-      await audit.recordAct({ actor: name, address, requestId, action, target, changes });
-    } catch (cause) {
-      const detail = `${action} of ${target} is done, but could not be written to the audit: look at it before you do anything again.`;
-      throw new AdminError(describeProblem(503, detail), { cause });
-    }
+export function createActDescriber(audit: Pick<Audit, 'prepareAct'>, actor: Actor): DescribeAct {
+  const { name, address, requestId } = actor;
+  return (action, target, changes) =>
+    audit.prepareAct({ actor: name, address, requestId, action, target, changes });
+}
+
+/** Stands in the audit where a secret was: that it changed is told, and nothing of it. */
+export const SECRET = '(secret)';
+
+/** Acts of the care of keys at Odoo. */
+export function createKeyCareDescriber(describeAct: DescribeAct): DescribeKeyCareAct {
+  return ({ kind, instance, expiresAt: { from, to } }) => {
+    const isRotated = kind === 'rotated';
+    return describeAct(isRotated ? 'instance.rotate-key' : 'instance.revoke-key', `instance ${instance}`, {
+      ...compareMembers({ key_expires_at: showTimeOrNull(from) }, { key_expires_at: showTimeOrNull(to) }),
+      api_key: { from: SECRET, to: isRotated ? SECRET : null },
+    });
   };
+}
+
+export function createResealDescriber(describeAct: DescribeAct): DescribeReseal {
+  return (instance, { from, to }) =>
+    describeAct('vault.reseal', `instance ${instance}`, { master_key: { from, to } });
 }
 
 /** Members of either that differ. One that is left out counts as null. */

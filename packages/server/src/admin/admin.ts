@@ -1,11 +1,12 @@
 /**
  * What an administrator can see and do: one service for HTTP and for the commands on this machine. Every change is one
- * act in the audit, written before the answer. Knows neither how an administrator is known nor how answers travel.
+ * act in the audit, written in the same transaction. Knows neither how an administrator is known nor how answers travel.
  */
 import type {
   AuditQuery,
   AuditVerdict,
   AuditView,
+  Examination,
   ExplainInput,
   Explanation,
   InstanceChanges,
@@ -23,9 +24,10 @@ import type {
 } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';
+import type { DescribeKeyCareAct } from '../instances/key-care.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { KeyRecord } from '../stores/ports.ts';
-import { createActRecorder } from './acts.ts';
+import { createActDescriber } from './acts.ts';
 import { explainRefusal } from './explain-refusal.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
@@ -51,8 +53,8 @@ export interface Admin {
   updateKey(id: string, changes: KeyChanges, version?: number): Promise<KeyView>;
   /** Once revoked, a key stays so; to do it again changes nothing. */
   revokeKey(id: string): Promise<KeyView>;
-  /** The new key; the old one works on for the overlap. */
-  rotateKey(id: string, rotation: KeyRotation): Promise<NewKeyView>;
+  /** The new key; the old one works on for the overlap, and is not rotated again while the new one works. */
+  rotateKey(id: string, rotation: KeyRotation, version?: number): Promise<NewKeyView>;
   explain(id: string, input: ExplainInput): Promise<Explanation>;
   listInstances(query: InstanceQuery): Promise<Page<InstanceView>>;
   createInstance(input: InstanceInput): Promise<InstanceView>;
@@ -61,6 +63,8 @@ export interface Admin {
   removeInstance(name: string, version?: number): Promise<void>;
   /** A new key made at Odoo and put in place of the stored one. */
   rotateInstanceKey(name: string): Promise<InstanceView>;
+  /** Looks whether calls can be made on it; changes nothing. */
+  examineInstance(name: string): Promise<Examination>;
   listAudit(query: AuditQuery): Promise<Page<AuditView>>;
   /** All that match, oldest first. */
   exportAudit(query: AuditQuery): AsyncIterable<AuditView>;
@@ -74,19 +78,21 @@ export interface Admin {
 export interface AdminDeps {
   keys: Pick<Keys, 'create' | 'find' | 'list' | 'update' | 'revoke' | 'rotate'>;
   instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
-  audit: Pick<Audit, 'recordAct' | 'search' | 'export' | 'verify'>;
+  audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
   /** Rejects with a `KeyCareError` that says why. */
-  rotateInstanceKey: (name: string) => Promise<void>;
+  rotateInstanceKey: (name: string, describeAct: DescribeKeyCareAct) => Promise<void>;
+  /** Null where there is none. */
+  examineInstance: (name: string) => Promise<Examination | null>;
   /** Milliseconds since 1970. */
   clock: () => number;
 }
 
 export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
-  const recordAct = createActRecorder(deps.audit, actor);
-  const keys = createKeyAdmin(deps, recordAct);
-  const instances = createInstanceAdmin(deps, recordAct);
+  const describeAct = createActDescriber(deps.audit, actor);
+  const keys = createKeyAdmin(deps, describeAct);
+  const instances = createInstanceAdmin(deps, describeAct);
   const { audit } = deps;
   return {
     listKeys: explained(keys.listKeys),
@@ -102,6 +108,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     updateInstance: explained(instances.updateInstance),
     removeInstance: explained(instances.removeInstance),
     rotateInstanceKey: explained(instances.rotateInstanceKey),
+    examineInstance: explained(instances.examineInstance),
     listAudit: explained(audit.search),
     exportAudit: (query) => explainedEach(() => audit.export(query)),
     verifyAudit: explained(audit.verify),

@@ -2,9 +2,16 @@
 import type { InstanceChanges, InstanceView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { type Changes, compareMembers, type RecordAct } from './acts.ts';
+import {
+  type Changes,
+  compareMembers,
+  createKeyCareDescriber,
+  createResealDescriber,
+  type DescribeAct,
+  SECRET,
+} from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
-import { refuse } from './admin-error.ts';
+import { type AdminError, refuse } from './admin-error.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
@@ -18,22 +25,20 @@ type InstanceAdmin = Pick<
   | 'updateInstance'
   | 'removeInstance'
   | 'rotateInstanceKey'
+  | 'examineInstance'
   | 'resealVault'
 >;
 
-/** Stands in the audit where a key was: that it changed is told, and nothing of it. */
-const SECRET = '(secret)';
-
-export function createInstanceAdmin(deps: AdminDeps, recordAct: RecordAct): InstanceAdmin {
+export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): InstanceAdmin {
   const { instances, clock } = deps;
   const show = (instance: InstanceRecord) => showInstance(instance, clock());
   const members = (instance: InstanceRecord) => listMembers(show(instance));
-  const record = (action: string, name: string, changes: Changes) =>
-    recordAct(action, `instance ${name}`, changes);
+  const describe = (action: string, name: string, changes: Changes) =>
+    describeAct(action, `instance ${name}`, changes);
 
   async function find(name: string): Promise<InstanceRecord> {
     const instance = await instances.get(name);
-    if (instance === null) throw refuse(404, `There is no instance ${JSON.stringify(name)}.`);
+    if (instance === null) throw explainMissing(name);
     return instance;
   }
 
@@ -48,63 +53,72 @@ export function createInstanceAdmin(deps: AdminDeps, recordAct: RecordAct): Inst
     },
 
     async createInstance(input) {
-      const made = await instances.add(input);
+      const made = await instances.add(input, (instance) =>
+        describe(
+          'instance.create',
+          instance.name,
+          compareMembers({}, { ...members(instance), api_key: SECRET }),
+        ),
+      );
       if (made === null) {
         throw refuse(
           409,
           `There is an instance ${JSON.stringify(input.name)} already: change it, or take another name.`,
         );
       }
-      const changes = compareMembers({}, { ...members(made), api_key: SECRET });
-      await record('instance.create', made.name, changes);
       return show(made);
     },
 
     getInstance: async (name) => show(await find(name)),
 
     async updateInstance(name, given, version) {
-      const hasNewKey = given.api_key !== undefined;
-      const compare = (instance: InstanceRecord) =>
-        compareMembers(members(instance), { ...members(instance), ...readGiven(given) });
-      const before = await changeRow(
+      const compare = (instance: InstanceRecord): Changes => ({
+        ...compareMembers(members(instance), { ...members(instance), ...readGiven(given) }),
+        ...(given.api_key === undefined ? {} : { api_key: { from: SECRET, to: SECRET } }),
+      });
+      await changeRow(
         () => find(name),
         version,
         async (instance) => {
-          const isSame = !hasNewKey && Object.keys(compare(instance)).length === 0;
-          return isSame ? 'done' : instances.update(name, instance.version, given);
+          const changes = compare(instance);
+          if (Object.keys(changes).length === 0) return 'done';
+          return instances.update(name, instance.version, given, describe('instance.update', name, changes));
         },
       );
-      // By what was given, and not read anew: somebody else may have changed or removed the instance since.
-      const changes = compare(before);
-      if (hasNewKey) changes['api_key'] = { from: SECRET, to: SECRET };
-      if (Object.keys(changes).length > 0) await record('instance.update', name, changes);
       return show(await find(name));
     },
 
     async removeInstance(name, version) {
-      const before = await changeRow(
+      await changeRow(
         () => find(name),
         version,
-        (instance) => instances.remove(name, instance.version),
+        (instance) => {
+          const changes = compareMembers({ ...members(instance), api_key: SECRET }, {});
+          return instances.remove(name, instance.version, describe('instance.remove', name, changes));
+        },
       );
-      await record('instance.remove', name, compareMembers({ ...members(before), api_key: SECRET }, {}));
     },
 
     async rotateInstanceKey(name) {
-      const before = await find(name);
-      await deps.rotateInstanceKey(name);
-      const after = await find(name);
-      const changes = compareMembers(members(before), members(after));
-      await record('instance.rotate-key', name, { ...changes, api_key: { from: SECRET, to: SECRET } });
-      return show(after);
+      await find(name);
+      await deps.rotateInstanceKey(name, createKeyCareDescriber(describeAct));
+      return show(await find(name));
+    },
+
+    async examineInstance(name) {
+      const examination = await deps.examineInstance(name);
+      if (examination === null) throw explainMissing(name);
+      return examination;
     },
 
     async resealVault() {
-      const resealed = await instances.reseal();
-      if (resealed > 0) await recordAct('vault.reseal', 'vault', { resealed: { from: null, to: resealed } });
-      return { resealed };
+      return { resealed: await instances.reseal(createResealDescriber(describeAct)) };
     },
   };
+}
+
+function explainMissing(name: string): AdminError {
+  return refuse(404, `There is no instance ${JSON.stringify(name)}.`);
 }
 
 /** The members that an administrator sets. */

@@ -1,13 +1,13 @@
 /** What an administrator can do with client keys. */
-import type { KeyChanges } from '@erp-proxy/contract';
+import type { KeyChanges, KeyView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import { parsePolicy } from '../policy/parse.ts';
-import type { KeyRecord } from '../stores/ports.ts';
-import { type Changes, compareMembers, type RecordAct } from './acts.ts';
+import type { KeyRecord, RotationOutcome } from '../stores/ports.ts';
+import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
-import { AdminError, describeProblem, type Fault, refuse, refuseFaults } from './admin-error.ts';
-import { changeRow } from './change-row.ts';
+import { type AdminError, type Fault, refuse, refuseFaults } from './admin-error.ts';
+import { changeRow, refuseStale } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
 import { showKey } from './views.ts';
@@ -21,9 +21,10 @@ type KeyAdmin = Pick<
 const PLACE = z.tuple([z.int(), z.string().regex(/^\w+$/)]);
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
-export function createKeyAdmin({ keys, explain, clock }: AdminDeps, recordAct: RecordAct): KeyAdmin {
+export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct: DescribeAct): KeyAdmin {
   const show = (key: KeyRecord) => showKey(key, clock());
-  const record = (action: string, id: string, changes: Changes) => recordAct(action, `key ${id}`, changes);
+  const describe = (action: string, id: string, changes: Changes) =>
+    describeAct(action, `key ${id}`, changes);
 
   async function find(id: string): Promise<KeyRecord> {
     const key = await keys.find(id);
@@ -52,66 +53,74 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, recordAct: R
 
     async createKey(input) {
       const given = readGiven(input);
-      const { key, record: made } = await keys.create({ ...toKeyChange(given), name: input.name });
-      try {
-        await record('key.create', made.id, compareMembers({}, given));
-      } catch (cause) {
-        // Nobody has its text, and nobody would know of it.
-        await keys.revoke(made.id);
-        const detail = 'The key could not be accounted for in the audit, and was revoked: try again later.';
-        throw new AdminError(describeProblem(503, detail), { cause });
-      }
-      return { ...show(made), key };
+      const { key, record } = await keys.create({ ...toKeyChange(given), name: input.name }, ({ id }) =>
+        describe('key.create', id, compareMembers({}, given)),
+      );
+      return { ...show(record), key };
     },
 
     getKey: async (id) => show(await find(id)),
 
     async updateKey(id, changes, version) {
       const given = readGiven(changes);
-      const before = await changeRow(
+      await changeRow(
         () => find(id),
         version,
         async (key) => {
           // What is as it was is not judged anew: a key that expired may still get another name.
-          const changed = Object.keys(compare(key, given));
+          const changes = compare(key, given);
+          const changed = Object.keys(changes);
           if (changed.length === 0) return 'done';
-          return keys.update(id, key.version, toKeyChange(pickMembers(given, changed)));
+          const change = toKeyChange(pickMembers(given, changed));
+          return keys.update(id, key.version, change, describe('key.update', id, changes));
         },
       );
-      const made = compare(before, given);
-      if (Object.keys(made).length > 0) await record('key.update', id, made);
       return show(await find(id));
     },
 
     async revokeKey(id) {
       const before = await find(id);
       if (before.revokedAt !== null) return show(before);
-      await keys.revoke(id);
-      const after = await find(id);
-      await record('key.revoke', id, { state: { from: show(before).state, to: show(after).state } });
-      return show(after);
+      const changes = { state: { from: show(before).state, to: 'revoked' } };
+      await keys.revoke(id, describe('key.revoke', id, changes));
+      return show(await find(id));
     },
 
-    async rotateKey(id, { overlap_seconds: seconds }) {
+    async rotateKey(id, { overlap_seconds: seconds }, version) {
       if (!(Number.isInteger(seconds) && seconds >= 0 && seconds <= OVERLAP_SECONDS_MAX)) {
-        throw refuse(400, `overlap_seconds is a whole number from 0 to ${OVERLAP_SECONDS_MAX} (30 days).`);
+        throw refuse(
+          400,
+          'The old key can go on working for 30 days at most. Give the overlap in whole seconds.',
+        );
       }
-      const before = await find(id);
-      const fresh = await keys.rotate(id, { overlapMs: seconds * 1000 });
-      if (fresh === 'missing')
-        throw refuse(409, `The key is ${show(before).state}: create a new one instead.`);
-      if (fresh === 'conflict')
-        throw refuse(409, 'The key was changed at the same time: read it again, then rotate that.');
-      const { expires_at } = show(await find(id));
-      await record('key.rotate', id, {
-        ...compareMembers({ expires_at: show(before).expires_at }, { expires_at }),
-        replaced_by: { from: null, to: fresh.record.id },
-      });
-      return { ...show(fresh.record), key: fresh.key };
+      const fresh = await keys.rotate(id, { overlapMs: seconds * 1000, version }, ({ before, after }, made) =>
+        describe('key.rotate', id, {
+          ...compareMembers({ expires_at: show(before).expires_at }, { expires_at: show(after).expires_at }),
+          replaced_by: { from: null, to: made.id },
+        }),
+      );
+      if (typeof fresh === 'object' && 'record' in fresh) return { ...show(fresh.record), key: fresh.key };
+      throw explainNotRotated(fresh, show(await find(id)), version);
     },
 
     explain: async (id, input) => explain(await find(id), input),
   };
+}
+
+function explainNotRotated(
+  outcome: Exclude<RotationOutcome, 'done'>,
+  key: KeyView,
+  version: number | undefined,
+): AdminError {
+  if (outcome === 'missing') return refuse(409, `The key is ${key.state}: create a new one instead.`);
+  if (typeof outcome === 'object') {
+    return refuse(
+      409,
+      `The key ${outcome.successorId} has taken over from it already: a key is rotated once while its successor works. Rotate that one; where its text was lost, revoke it, then rotate this one again.`,
+    );
+  }
+  if (version !== undefined) return refuseStale(key.version, version);
+  return refuse(409, 'The key was changed at the same time: read it again, then rotate that.');
 }
 
 /** What is given, checked, and in the form of views. */

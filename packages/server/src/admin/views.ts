@@ -1,5 +1,5 @@
 /** How keys and instances are shown: the one place where a stored row becomes what an administrator sees. */
-import type { InstanceView, KeyState, KeyView, Policy } from '@erp-proxy/contract';
+import type { InstanceView, KeyState, KeyView } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { judgeKey } from '../instances/key-care-expiry.ts';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
@@ -50,12 +50,11 @@ function judgeState({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState 
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'active';
 }
 
-/** One that cannot be read lets nothing through, and is shown as what it does: null would claim the opposite. */
-function showPolicy(key: KeyRecord): Policy | null {
+function showPolicy(key: KeyRecord): KeyView['policy'] {
   try {
     return readStoredPolicy(key);
   } catch (error) {
-    if (error instanceof StoredPolicyError) return { models: {} };
+    if (error instanceof StoredPolicyError) return { unreadable: error.reason };
     throw error;
   }
 }

@@ -6,6 +6,7 @@ export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
   return {
     requestId: 'request-1',
     keyId: 'key1',
+    address: '192.0.2.1',
     batchIndex: null,
     id: '"the caller\'s own id"',
     instance: 'prod',
@@ -15,6 +16,7 @@ export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
     method: 'read',
     outcome: 'ok',
     code: null,
+    rule: null,
     httpStatus: 200,
     protocol: 'jsonrpc',
     upstreamStatus: 200,

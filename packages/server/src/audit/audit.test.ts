@@ -1,13 +1,14 @@
 import type { AuditView } from '@erp-proxy/contract';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../stores/memory.ts';
 import type { Store } from '../stores/ports.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
 import { AuditQueryFault } from './query.ts';
+import { printCall } from './record.ts';
 
 const NOW = Date.parse('2026-03-31T08:00:00.000Z');
-const CHAIN_KEY = new Uint8Array(32).fill(1);
 
 let now: number;
 let store: Store;
@@ -55,12 +56,14 @@ it('records of a call who called what, where, how it ended and how long it took;
     time: '2026-03-31T08:00:00.000Z',
     request_id: 'request-1',
     key_id: 'key1',
+    address: '192.0.2.1',
     instance: 'prod',
     upstream: 'https://erp.example.com',
     db: 'prod',
     model: 'res.partner',
     action: 'read',
     outcome: 'ok',
+    rule: null,
     code: null,
     http_status: 200,
     batch_index: null,
@@ -75,7 +78,14 @@ it('records of a call who called what, where, how it ended and how long it took;
 });
 
 it('records a refused request where its key is known, and no other', async () => {
-  const refusal = { requestId: 'r', address: '192.0.2.7', httpStatus: 413, detail: 'secret cause' };
+  const refusal = {
+    requestId: 'r',
+    address: '192.0.2.7',
+    rule: null,
+    refusedKey: null,
+    httpStatus: 413,
+    detail: 'secret cause',
+  };
   audit.recordRefusal({ ...refusal, keyId: null, outcome: 'unauthorized' });
   audit.recordRefusal({ ...refusal, keyId: 'key1', outcome: 'payload_too_large' });
   await audit.flush();
@@ -148,7 +158,9 @@ it('filters by each member, and by time from `since` on and before `until`', asy
 
 it('looks for something rare in bounded steps, and says where to go on', { timeout: 60_000 }, async () => {
   const old = Array.from({ length: 120_000 }, () => ({ at: now, record: '{"model":"common"}' }));
-  await store.audit.append([{ at: now, record: '{"model":"rare"}' }, ...old], () => new Uint8Array(32));
+  await store.audit.append(
+    makeBatch({ at: now, record: printCall(makeCall({ model: 'rare' }), now) }, ...old),
+  );
   const first = await audit.search({ model: 'rare' });
   expect(first.items).toEqual([]);
   const second = await audit.search({ model: 'rare', cursor: first.next as string });
@@ -189,7 +201,52 @@ it('exports all pages, oldest first, up to the record that was the newest at the
   expect(exported.map(({ seq }) => seq)).toEqual(models.map((_, index) => index + 1));
 });
 
-it('says of a row that is no JSON which one it is', async () => {
-  await store.audit.append([{ at: now, record: 'not json' }], () => new Uint8Array(32));
-  await expect(audit.search({})).rejects.toThrow('Record 1 of the audit is not JSON');
+it.each(['not json', '7', 'null', '{}', '{"kind":"call"}', '{"kind":"admin","time":"x"}', '\u0000'])(
+  'shows what is no record as damaged, and the others beside it: %j',
+  async (record) => {
+    await recordModels('a');
+    await store.audit.append(makeBatch({ at: NOW, record }));
+    await recordModels('b');
+    const kinds = (items: readonly AuditView[]) => items.map(({ kind }) => kind);
+    const { items } = await audit.search({});
+    expect(kinds(items)).toEqual(['call', 'damaged', 'call']);
+    expect(items[1]).toMatchObject({ seq: 2, time: '2026-03-31T08:00:00.000Z' });
+    expect(kinds(await collect(audit.export({})))).toEqual(['call', 'damaged', 'call']);
+    const calls = (await audit.search({ kind: 'call' })).items.filter(({ kind }) => kind === 'call');
+    expect(listModels(calls)).toEqual(['b', 'a']);
+  },
+);
+
+it('shows the number of the row, also where the record claims another', async () => {
+  const claims = JSON.stringify({ seq: 999, ...JSON.parse(printCall(makeCall(), NOW)) });
+  await store.audit.append(makeBatch({ at: NOW, record: claims }));
+  expect((await audit.search({})).items).toMatchObject([{ kind: 'call', seq: 1 }]);
+});
+
+it('records keys that are not accepted: ten a minute of one that there was, sixty of all that may be made up', async () => {
+  const refuse = (id: string, why: 'unknown' | 'revoked') =>
+    audit.recordRefusal({
+      requestId: 'r',
+      keyId: null,
+      address: '192.0.2.7',
+      outcome: 'unauthorized',
+      rule: null,
+      refusedKey: { id, why },
+      httpStatus: 401,
+      detail: null,
+    });
+  const count = async (query: object) => (await audit.search({ limit: 500, ...query })).items.length;
+  for (let index = 0; index < 100; index++) {
+    refuse('revoked1', 'revoked');
+    refuse('revoked2', 'revoked');
+    refuse(`made-up${index}`, 'unknown');
+  }
+  await audit.flush();
+  expect(await count({ key_id: 'revoked1' })).toBe(10);
+  expect(await count({ key_id: 'revoked2' })).toBe(10);
+  expect(await count({})).toBe(80);
+  now += 60_000;
+  refuse('revoked1', 'revoked');
+  await audit.flush();
+  expect(await count({ key_id: 'revoked1' })).toBe(11);
 });

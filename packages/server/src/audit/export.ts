@@ -17,7 +17,8 @@ async function* readRecords(
   store: ReadStore,
   { since, until, filters }: Selection,
 ): AsyncGenerator<AuditView> {
-  const { seq: last } = await store.readHead();
+  const head = await store.readHead();
+  const last = head?.seq ?? Number.POSITIVE_INFINITY;
   for (let seq = 0; seq < last; ) {
     const rows = await store.readAfter(seq, PAGE_ROWS);
     if (rows.length === 0) return;

@@ -1,4 +1,4 @@
-import type { AuditView } from '@erp-proxy/contract';
+import type { AuditActView, AuditView } from '@erp-proxy/contract';
 import { expect, it } from 'vitest';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { formatAudit } from './format.ts';
@@ -28,25 +28,34 @@ it('writes one line of JSON a record', async () => {
   expect(await format([], 'ndjson')).toBe('');
 });
 
+/** As records of before can have it. */
+const withTarget = (target: string): AuditView => ({ ...(makeActView({}) as AuditActView), target });
+
 it('writes a table with the same columns for calls and acts', async () => {
   expect(await format([CALL, makeActView({})], 'csv')).toBe(
     [
-      'seq,time,kind,request_id,key_id,instance,upstream,db,model,action,outcome,code,http_status,batch_index,total_ms,upstream_ms,actor,address,target,changes',
-      '1,2026-03-31T08:00:00.000Z,call,request-1,key1,prod,https://erp.example.com,prod,res.partner,read,ok,-32010,200,,12.3,11.1,,,,',
-      '2,2026-03-31T08:00:00.000Z,admin,request-2,,,,,,key.update,,,,,,,token,192.0.2.7,key key1,"{""name"":{""from"":""shop"",""to"":""web shop""}}"',
+      'seq,time,kind,request_id,key_id,instance,upstream,db,model,action,outcome,code,http_status,batch_index,total_ms,upstream_ms,actor,address,target,changes,rule,problem',
+      '1,2026-03-31T08:00:00.000Z,call,request-1,key1,prod,https://erp.example.com,prod,res.partner,read,ok,-32010,200,,12.3,11.1,,192.0.2.1,,,,',
+      '2,2026-03-31T08:00:00.000Z,admin,request-2,,,,,,key.update,,,,,,,token,192.0.2.7,key key1,"{""name"":{""from"":""shop"",""to"":""web shop""}}",,',
       '',
     ].join('\r\n'),
   );
 });
 
 it('quotes what would break a row, as RFC 4180 says', async () => {
-  const [, row] = (await format([makeActView({ target: 'key "a", b\r\nc' })], 'csv')).split(/\r\n(?=\d)/);
+  const [, row] = (await format([withTarget('key "a", b\r\nc')], 'csv')).split(/\r\n(?=\d)/);
   expect(row).toContain(',"key ""a"", b\r\nc",');
 });
 
 it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])(
   'keeps a spreadsheet from running %j',
   async (target) => {
-    expect(await format([makeActView({ target })], 'csv')).toMatch(`'${target}`);
+    expect(await format([withTarget(target)], 'csv')).toMatch(`'${target}`);
   },
 );
+
+it('has a row for what is no record', async () => {
+  const damaged = readView({ seq: 3, at: AT, hash: NO_HASH, record: 'no json' });
+  const [, row] = (await format([damaged], 'csv')).split('\r\n');
+  expect(row).toMatch(/^3,2026-03-31T08:00:00.000Z,damaged,,+This is no record of the audit/);
+});

@@ -26,6 +26,8 @@ const COLUMNS = [
   'address',
   'target',
   'changes',
+  'rule',
+  'problem',
 ] as const;
 
 /** A spreadsheet takes a cell that begins so for a formula, and runs it. */

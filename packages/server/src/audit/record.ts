@@ -5,6 +5,7 @@
 import type { AuditActView, AuditCallView, AuditView } from '@erp-proxy/contract';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditRow } from '../stores/ports.ts';
+import { cleanName } from './clean-name.ts';
 
 /** What was done to the proxy itself, by whom and from where. */
 export interface Act extends Pick<AuditActView, 'actor' | 'address' | 'action' | 'target' | 'changes'> {
@@ -23,12 +24,14 @@ export function printCall(call: AuditedCall, at: number): string {
     time: new Date(at).toISOString(),
     request_id: call.requestId,
     key_id: call.keyId,
-    instance: call.instance,
-    upstream: call.upstream,
-    db: call.db,
-    model: call.model,
-    action: call.method,
+    address: call.address,
+    instance: cleanName(call.instance),
+    upstream: cleanName(call.upstream),
+    db: cleanName(call.db),
+    model: cleanName(call.model),
+    action: cleanName(call.method),
     outcome: call.outcome,
+    rule: cleanName(call.rule),
     code: call.code,
     http_status: call.httpStatus,
     batch_index: call.batchIndex,
@@ -43,20 +46,29 @@ export function printAct(act: Act, at: number): string {
     kind: 'admin',
     time: new Date(at).toISOString(),
     request_id: act.requestId,
-    actor: act.actor,
+    actor: cleanName(act.actor),
     address: act.address,
     action: act.action,
-    target: act.target,
+    target: cleanName(act.target),
     changes: act.changes,
   };
   return JSON.stringify(record);
 }
 
 /** A request that never became a call is recorded as a call of nothing. */
-export function asCall({ requestId, keyId, outcome, httpStatus }: RefusalRecord): AuditedCall {
+export function asCall({
+  requestId,
+  keyId,
+  address,
+  outcome,
+  rule,
+  refusedKey,
+  httpStatus,
+}: RefusalRecord): AuditedCall {
   return {
     requestId,
-    keyId,
+    keyId: keyId ?? refusedKey?.id ?? null,
+    address,
     instance: null,
     batchIndex: null,
     upstream: null,
@@ -64,6 +76,7 @@ export function asCall({ requestId, keyId, outcome, httpStatus }: RefusalRecord)
     model: null,
     method: null,
     outcome,
+    rule: refusedKey === null ? rule : `key:${refusedKey.why}`,
     code: null,
     httpStatus,
     totalMs: 0,
@@ -71,13 +84,36 @@ export function asCall({ requestId, keyId, outcome, httpStatus }: RefusalRecord)
   };
 }
 
-export function readView({ seq, record }: AuditRow): AuditView {
+/** A record that cannot be read is shown as such: others are not held up by it. */
+export function readView({ seq, at, record }: AuditRow): AuditView {
+  const view = parseRecord(record);
+  if (view !== null) return { ...view, seq };
+  return { kind: 'damaged', seq, time: printTime(at), request_id: null, problem: DAMAGED };
+}
+
+const DAMAGED = 'This is no record of the audit: it was changed in the store. See what `audit verify` finds.';
+
+/** Null where it is none. */
+function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditActView, 'seq'> | null {
   try {
-    return { seq, ...JSON.parse(record) };
-  } catch (cause) {
-    const message = `Record ${seq} of the audit is not JSON: it was changed in the store. See "erp-proxy audit verify".`;
-    throw new Error(message, { cause });
+    const members = JSON.parse(record);
+    if (typeof members.time !== 'string') return null;
+    if (members.kind === 'call')
+      return typeof members.outcome === 'string' ? { ...SINCE_LATER, ...members } : null;
+    const isAct =
+      members.kind === 'admin' && typeof members.action === 'string' && typeof members.target === 'string';
+    return isAct && typeof members.changes === 'object' && members.changes !== null ? members : null;
+  } catch {
+    return null;
   }
+}
+
+/** Members that records of before do not have. */
+const SINCE_LATER = { address: null, rule: null };
+
+function printTime(at: number): string {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? new Date(0).toISOString() : time.toISOString();
 }
 
 function tenth(ms: number): number {

@@ -10,7 +10,7 @@ const LEASE = 'audit-retention';
 /** Of a process that dies with the lease, another takes over at its next turn. */
 const LEASE_MS = 60_000;
 const INTERVAL_MS = 3_600_000;
-/** A store in the thread of the calls holds them up for about a millisecond. */
+/** Small, so that other operations of the store run in between. */
 const BATCH_ROWS_MAX = 200;
 
 export interface RetentionOptions {

@@ -8,7 +8,7 @@ import type { AuditRow, AuditStore } from '../stores/ports.ts';
 import { printCursor, readCursor, readLimit, readSelection } from './query.ts';
 import { readView } from './record.ts';
 
-/** Some milliseconds of a store in the thread of the calls. */
+/** A store looks at so many without a pause: some milliseconds. */
 const SCAN_ROWS_MAX = 2000;
 const SCANS_MAX = 50;
 

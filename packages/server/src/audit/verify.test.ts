@@ -1,18 +1,19 @@
+import { createSecretKey } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../stores/memory.ts';
 import type { AuditStore, Store } from '../stores/ports.ts';
 import { openSqliteStore } from '../stores/sqlite.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
-import { createRowHash } from './chain.ts';
+import { createAudit } from './audit.ts';
 import { AuditQueryFault } from './query.ts';
 import { printAct, printCall } from './record.ts';
 import { verifyChain } from './verify.ts';
 
-const hashRow = createRowHash(new Uint8Array(32).fill(1));
 const ROWS = 10;
 
 let folder: string;
@@ -21,7 +22,7 @@ let store: Store;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'erp-proxy-audit-'));
   file = join(folder, 'audit.db');
-  store = openSqliteStore(file);
+  store = await openSqliteStore(file);
   await append(store.audit, ROWS);
 });
 afterEach(async () => {
@@ -31,12 +32,12 @@ afterEach(async () => {
 
 /** Rows from the times 1, 2, 3, …; each third is an act. */
 async function append(audit: AuditStore, count: number): Promise<void> {
-  const { seq } = await audit.readHead();
+  const seq = (await audit.readHead())?.seq ?? 0;
   const rows = Array.from({ length: count }, (_, index) => {
     const at = seq + index + 1;
     return { at, record: at % 3 === 0 ? printAct(makeAct(), at) : printCall(makeCall(), at) };
   });
-  await audit.append(rows, hashRow);
+  await audit.append(makeBatch(...rows));
 }
 
 /** Changes the file behind the store's back, as someone with access to it can. */
@@ -46,21 +47,21 @@ function tamper(sql: string): void {
   database.close();
 }
 
-const verify = (head?: string) => verifyChain(store.audit, hashRow, head);
+const verify = (head?: string) => verifyChain(store.audit, CHAIN_KEY, head);
 
 it('finds nothing wrong with an audit that nobody touched', async () => {
   const verdict = await verify();
   expect(verdict).toEqual({ intact: true, first_seq: 1, last_seq: ROWS, head: verdict.head, fault: null });
   expect(verdict.head).toMatch(/^10:[0-9a-f]{64}$/);
-  expect(await verify(verdict.head)).toEqual(verdict);
+  expect(await verify(verdict.head ?? '')).toEqual(verdict);
 });
 
 it('finds nothing wrong with an empty audit, whose head is one for later', async () => {
   const { audit } = openMemoryStore();
-  const empty = await verifyChain(audit, hashRow);
+  const empty = await verifyChain(audit, CHAIN_KEY);
   expect(empty).toMatchObject({ intact: true, first_seq: 1, last_seq: 0, fault: null });
   await append(audit, 3);
-  expect(await verifyChain(audit, hashRow, empty.head)).toMatchObject({ intact: true, last_seq: 3 });
+  expect(await verifyChain(audit, CHAIN_KEY, empty.head ?? '')).toMatchObject({ intact: true, last_seq: 3 });
 });
 
 const EDIT = 'UPDATE audit SET record = replace(record, \'"ok"\', \'"access_error"\')';
@@ -163,7 +164,7 @@ it('finds with a head that was kept that the end was cut off without a trace', a
     `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
   );
   expect(await verify()).toMatchObject({ intact: true, last_seq: 8 });
-  const verdict = await verify(head);
+  const verdict = await verify(head ?? undefined);
   expect(verdict).toMatchObject({ intact: false, fault: { seq: 10 } });
   expect(verdict.fault?.problem).toContain('ends at 8');
 });
@@ -173,19 +174,20 @@ it('finds with a head that was kept that the end was written anew, even with the
   tamper(
     `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
   );
-  await store.audit.append([{ at: 9, record: printCall(makeCall({ model: 'x' }), 9) }], hashRow);
+  await store.audit.append(makeBatch({ at: 9, record: printCall(makeCall({ model: 'x' }), 9) }));
   await append(store.audit, 5);
   expect(await verify()).toMatchObject({ intact: true, last_seq: 14 });
-  expect(await verify(head)).toMatchObject({ intact: false, fault: { seq: 10 } });
+  expect(await verify(head ?? undefined)).toMatchObject({ intact: false, fault: { seq: 10 } });
 });
 
 it('takes an older head that was kept, up to the last record that retention removed', async () => {
   const heads: string[] = [];
   for (let count = 0; count < 3; count++) {
-    heads.push((await verify()).head);
+    heads.push((await verify()).head ?? '');
     await append(store.audit, 2);
   }
-  for (const head of heads) expect(await verify(head)).toMatchObject({ intact: true, last_seq: 16 });
+  for (const head of heads)
+    expect(await verify(head ?? undefined)).toMatchObject({ intact: true, last_seq: 16 });
   await store.audit.prune(13, 100);
   const [first, second, third] = heads;
   const verdict = await verify(first);
@@ -196,7 +198,7 @@ it('takes an older head that was kept, up to the last record that retention remo
 });
 
 it('says that it may be the key where nothing verifies', async () => {
-  const otherKey = createRowHash(new Uint8Array(32).fill(2));
+  const otherKey = createSecretKey(Buffer.alloc(32, 2));
   const { intact, fault } = await verifyChain(store.audit, otherKey);
   expect(intact).toBe(false);
   expect(fault?.seq).toBe(1);
@@ -211,8 +213,8 @@ it.each([
   `-1:${'a'.repeat(64)}`,
   `1.5:${'a'.repeat(64)}`,
 ])('refuses the head "%s", which cannot be one', async (head) => {
-  await expect(verify(head)).rejects.toThrow(AuditQueryFault);
-  await expect(verify(head)).rejects.toThrow('<number>:<64 hex digits>');
+  await expect(verify(head ?? undefined)).rejects.toThrow(AuditQueryFault);
+  await expect(verify(head ?? undefined)).rejects.toThrow('<number>:<64 hex digits>');
 });
 
 it('reads page by page, and lets others run between', async () => {
@@ -234,7 +236,7 @@ it('reads page by page, and lets others run between', async () => {
       return rows;
     },
   };
-  expect(await verifyChain(counted, hashRow)).toMatchObject({ intact: true, last_seq: 5000 });
+  expect(await verifyChain(counted, CHAIN_KEY)).toMatchObject({ intact: true, last_seq: 5000 });
   isDone = true;
   expect(most).toBeLessThanOrEqual(500);
   expect(turns).toBeGreaterThanOrEqual(10);
@@ -265,5 +267,48 @@ it.each([
       return audit.readAfter(seq, limit);
     },
   };
-  expect(await verifyChain(busy, hashRow)).toMatchObject({ intact: true, last_seq: 1000, ...found });
+  expect(await verifyChain(busy, CHAIN_KEY)).toMatchObject({ intact: true, last_seq: 1000, ...found });
+});
+
+it.each([
+  ['a record that is not JSON', "UPDATE audit SET record = 'not json' WHERE seq = 4", 4],
+  ['an empty record', "UPDATE audit SET record = '' WHERE seq = 4", 4],
+  ['a time that is none', 'UPDATE audit SET at = 9e18 WHERE seq = 4', 4],
+  [
+    'a hash of another length',
+    "PRAGMA ignore_check_constraints = ON; UPDATE audit SET hash = x'00' WHERE seq = 4",
+    4,
+  ],
+  ['a lost row of the ends', 'DELETE FROM audit_chain', 1],
+  ['a lost first row and lost ends', 'DELETE FROM audit WHERE seq = 1; DELETE FROM audit_chain', 2],
+])('has a verdict, and a list and an export that go on, of %s', async (_, sql, seq) => {
+  tamper(sql);
+  const verdict = await verify();
+  expect(verdict).toMatchObject({ intact: false, last_seq: ROWS, fault: { seq } });
+  const audit = createAudit({
+    store: store.audit,
+    leases: store.leases,
+    chainKey: CHAIN_KEY,
+    clock: Date.now,
+    retentionMs: null,
+    onError: () => {},
+    onLost: () => {},
+  });
+  const rows = sql.includes('seq = 1;') ? ROWS - 1 : ROWS;
+  expect((await audit.search({})).items).toHaveLength(rows);
+  const exported: unknown[] = [];
+  for await (const view of audit.export({})) exported.push(view);
+  expect(exported).toHaveLength(rows);
+  expect((await audit.search({ kind: 'call' })).items.length).toBeGreaterThan(4);
+  await audit.close();
+});
+
+it('appends nothing and removes nothing where the row of the ends is lost, and says why', async () => {
+  tamper('DELETE FROM audit_chain');
+  await expect((async () => append(store.audit, 1))()).rejects.toThrow();
+  await expect((async () => store.audit.append(makeBatch({ at: 1, record: '{}' })))()).rejects.toThrow(
+    'audit_chain has lost its row',
+  );
+  expect(await store.audit.prune(1e15, 100)).toBe(0);
+  expect(await store.audit.readAfter(0, 100)).toHaveLength(ROWS);
 });

@@ -2,10 +2,11 @@
  * Recomputes the chain from the place up to which retention has removed rows to its head, page by page, while others go
  * on appending and removing. Tells the first place where the store is not as it was written.
  */
+import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditVerdict } from '@erp-proxy/contract';
+import { hashRow } from '../stores/audit-chain.ts';
 import type { AuditPlace, AuditRow, AuditStore } from '../stores/ports.ts';
-import type { HashRow } from './chain.ts';
 import { AuditQueryFault } from './query.ts';
 import { readView } from './record.ts';
 
@@ -25,7 +26,7 @@ interface Chain {
 
 export async function verifyChain(
   store: AuditStore,
-  hashRow: HashRow,
+  chainKey: KeyObject,
   keptHead?: string,
 ): Promise<AuditVerdict> {
   const kept = keptHead === undefined ? null : readHead(keptHead);
@@ -33,7 +34,8 @@ export async function verifyChain(
     // In this order: the floor never passes a head that is read later.
     const floor = await store.readFloor();
     const end = await store.readHead();
-    const fault = await findFault(store, hashRow, { floor, end, kept });
+    if (floor === null || end === null) return describeLostEnds(store);
+    const fault = await findFault(store, chainKey, { floor, end, kept });
     if (fault && (await hasRetentionPassed(store, floor, fault))) continue;
     return {
       intact: fault === null,
@@ -47,11 +49,22 @@ export async function verifyChain(
 
 /** Rows that retention removes meanwhile look like rows that someone has taken out. */
 async function hasRetentionPassed(store: AuditStore, floor: AuditPlace, { seq }: Fault): Promise<boolean> {
-  const { seq: now } = await store.readFloor();
+  const now = (await store.readFloor())?.seq ?? 0;
   return now > floor.seq && now >= seq;
 }
 
-async function findFault(store: AuditStore, hashRow: HashRow, chain: Chain): Promise<Fault | null> {
+/** Nothing tells where the rows should begin and end. */
+async function describeLostEnds(store: AuditStore): Promise<AuditVerdict> {
+  const [first] = await store.readAfter(0, 1);
+  const seq = first?.seq ?? 1;
+  const problem =
+    'The row that says where the audit begins and ends (table audit_chain) is missing from the store. Nothing can be verified or recorded until a backup is restored.';
+  const newest = await store.search({ beforeSeq: null, filters: {}, limit: 1, scanMax: 1 });
+  const last_seq = newest.rows[0]?.seq ?? 0;
+  return { intact: false, first_seq: seq, last_seq, head: null, fault: { seq, problem } };
+}
+
+async function findFault(store: AuditStore, chainKey: KeyObject, chain: Chain): Promise<Fault | null> {
   const { floor, end } = chain;
   if (floor.seq > end.seq) return { seq: end.seq, problem: 'The stored ends of the chain were changed.' };
   let place = floor;
@@ -60,7 +73,7 @@ async function findFault(store: AuditStore, hashRow: HashRow, chain: Chain): Pro
     const rows = await store.readAfter(place.seq, Math.min(PAGE_ROWS, end.seq - place.seq));
     if (rows.length === 0) return describeGap(place.seq + 1, end.seq);
     for (const row of rows) {
-      fault = judgeRow(row, place, hashRow, floor) ?? judgePlace(row, chain);
+      fault = judgeRow(row, place, chainKey, floor) ?? judgePlace(row, chain);
       if (fault) break;
       place = row;
     }
@@ -69,18 +82,21 @@ async function findFault(store: AuditStore, hashRow: HashRow, chain: Chain): Pro
   return fault ?? (await findRowBehind(store, end)) ?? judgeKeptHead(chain);
 }
 
-function judgeRow(row: AuditRow, before: AuditPlace, hashRow: HashRow, floor: AuditPlace): Fault | null {
+function judgeRow(row: AuditRow, before: AuditPlace, chainKey: KeyObject, floor: AuditPlace): Fault | null {
   const { seq } = row;
   if (seq !== before.seq + 1) return describeGap(before.seq + 1, seq - 1);
-  if (!isSame(hashRow(before.hash, seq, row.record), row.hash)) {
+  if (!isSame(hashRow(chainKey, before.hash, seq, row.record), row.hash)) {
     const problem =
       before === floor
         ? 'The first record was changed, or the stored place where the chain begins. If neither was, keys.hashSecret is another one than when it was written.'
         : 'The record was changed, or its hash.';
     return { seq, problem };
   }
-  const isTimeRight = Date.parse(readView(row).time) === row.at;
-  return isTimeRight ? null : { seq, problem: 'The time beside the record was changed.' };
+  const view = readView(row);
+  if (view.kind === 'damaged') return { seq, problem: 'What is chained there is no record of the audit.' };
+  return Date.parse(view.time) === row.at
+    ? null
+    : { seq, problem: 'The time beside the record was changed.' };
 }
 
 /** Where the walk comes past a place that is known by its hash as well. */
@@ -97,7 +113,7 @@ function judgePlace(place: AuditPlace, { end, kept }: Chain): Fault | null {
 
 async function findRowBehind(store: AuditStore, end: AuditPlace): Promise<Fault | null> {
   const [row] = await store.readAfter(end.seq, 1);
-  if (!row || (await store.readHead()).seq >= row.seq) return null;
+  if (!row || ((await store.readHead())?.seq ?? 0) >= row.seq) return null;
   return { seq: row.seq, problem: 'The stored end of the chain was changed: there are records behind it.' };
 }
 

@@ -1,12 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { CHAIN_KEY, makeBatch } from '../stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../stores/memory.ts';
 import type { AuditRow, AuditStore } from '../stores/ports.ts';
 import { makeCall } from './audit.fixture.ts';
-import { createRowHash } from './chain.ts';
 import { createWriter, type Writer } from './writer.ts';
-
-const CHAIN_KEY = new Uint8Array(32).fill(1);
 
 let store: AuditStore;
 /** What the store does before it takes a batch: nothing, fail or wait. */
@@ -24,13 +22,13 @@ beforeEach(() => {
   told = [];
   writer = createWriter({
     store: {
-      async append(records, hashRow) {
+      async append(batch) {
         await interfere();
-        batches.push(records.length);
-        await store.append(records, hashRow);
+        batches.push(batch.records.length);
+        await store.append(batch);
       },
     },
-    hashRow: createRowHash(CHAIN_KEY),
+    makeBatch: (records) => makeBatch(...records),
     onError: (error) => errors.push(error),
     onLost: (records) => told.push(records),
   });
@@ -94,8 +92,8 @@ it('has one write in the store at a time, also of acts', async () => {
     writing--;
   };
   push(500);
-  const act = { at: 1, record: '{"kind":"admin"}' };
-  await Promise.all([writer.flush(), writer.append(act), writer.flush(), writer.append(act)]);
+  const makeAct = () => makeBatch({ at: 1, record: '{"kind":"admin"}' });
+  await Promise.all([writer.flush(), writer.append(makeAct()), writer.flush(), writer.append(makeAct())]);
   expect(most).toBe(1);
   expect(await readRows()).toHaveLength(502);
 });
@@ -121,7 +119,9 @@ it('keeps what a store that is away does not take, asks it less and less often, 
 
 it('rejects an act that the store does not take, and does not write it later', async () => {
   interfere = fail;
-  await expect(writer.append({ at: 1, record: '{"kind":"admin"}' })).rejects.toThrow('the store is away');
+  await expect(writer.append(makeBatch({ at: 1, record: '{"kind":"admin"}' }))).rejects.toThrow(
+    'the store is away',
+  );
   interfere = () => {};
   push(1);
   await writer.flush();

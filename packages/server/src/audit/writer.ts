@@ -3,15 +3,14 @@
  * down; text and hashes are made when it is written. A store that is away is tried again until it is back.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuditRow, AuditStore } from '../stores/ports.ts';
-import type { HashRow } from './chain.ts';
+import type { AuditBatch, AuditStore } from '../stores/ports.ts';
 import { createLosses } from './losses.ts';
-import { type AuditedCall, printCall } from './record.ts';
+import { type Act, type AuditedCall, printAct, printCall } from './record.ts';
 
 /** With the time of the write itself less than the second that a kill may cost. */
 const WRITE_DELAY_MS = 300;
 const BACK_OFF_MAX_MS = 5000;
-/** A store in the thread of the calls holds them up for about a millisecond. */
+/** Small, so that other operations of the store run in between. */
 const BATCH_RECORDS_MAX = 100;
 const WAITING_RECORDS_MAX = 50_000;
 const WAITING_BYTES_MAX = 32 * 1024 ** 2;
@@ -21,15 +20,16 @@ const CLOSE_TIMEOUT_MS = 5000;
 
 export interface WriterOptions {
   store: Pick<AuditStore, 'append'>;
-  hashRow: HashRow;
+  /** Gives the batch an id. */
+  makeBatch: (records: AuditBatch['records']) => AuditBatch;
   onError: (error: unknown) => void;
   onLost: (records: number) => void;
 }
 
 export interface Writer {
-  push(call: AuditedCall, at: number): void;
-  /** Writes one record now, between two batches; it is not tried again. */
-  append(row: Pick<AuditRow, 'at' | 'record'>): Promise<void>;
+  push(entry: AuditedCall | Act, at: number): void;
+  /** Writes a batch now, between two others; it is not tried again. */
+  append(batch: AuditBatch): Promise<void>;
   readonly waiting: number;
   readonly lost: number;
   flush(): Promise<void>;
@@ -37,12 +37,14 @@ export interface Writer {
 }
 
 interface Waiting {
-  readonly call: AuditedCall;
+  readonly entry: AuditedCall | Act;
   readonly at: number;
 }
 
-export function createWriter({ store, hashRow, onError, onLost }: WriterOptions): Writer {
+export function createWriter({ store, makeBatch, onError, onLost }: WriterOptions): Writer {
   const waiting: Waiting[] = [];
+  /** The oldest of those that wait, as they were last given to the store: until it has them, they are given as they were. */
+  let batch: AuditBatch | undefined;
   let waitingBytes = 0;
   let failures = 0;
   let isWriting = false;
@@ -51,13 +53,13 @@ export function createWriter({ store, hashRow, onError, onLost }: WriterOptions)
   let lastTurn: Promise<unknown> = Promise.resolve();
   const losses = createLosses(onLost);
 
-  function push(call: AuditedCall, at: number): void {
-    const bytes = measure(call);
+  function push(entry: AuditedCall | Act, at: number): void {
+    const bytes = measure(entry);
     if (isClosed || waiting.length >= WAITING_RECORDS_MAX || waitingBytes + bytes > WAITING_BYTES_MAX) {
       losses.add(1);
       return;
     }
-    waiting.push({ call, at });
+    waiting.push({ entry, at });
     waitingBytes += bytes;
     schedule();
   }
@@ -90,12 +92,19 @@ export function createWriter({ store, hashRow, onError, onLost }: WriterOptions)
   }
 
   async function writeBatch(): Promise<void> {
-    const batch = waiting.slice(0, BATCH_RECORDS_MAX);
-    if (batch.length === 0) return;
-    const rows = batch.map(({ call, at }) => ({ at, record: printCall(call, at) }));
-    await store.append(rows, hashRow);
+    batch ??= nextBatch();
+    if (batch === undefined) return;
+    await store.append(batch);
     // Only what is in the store leaves the queue, and what `close` has given up is not there any more.
-    for (const { call } of waiting.splice(0, batch.length)) waitingBytes -= measure(call);
+    for (const { entry } of waiting.splice(0, batch.records.length)) waitingBytes -= measure(entry);
+    batch = undefined;
+  }
+
+  function nextBatch(): AuditBatch | undefined {
+    const next = waiting.slice(0, BATCH_RECORDS_MAX);
+    return next.length === 0
+      ? undefined
+      : makeBatch(next.map(({ entry, at }) => ({ at, record: print(entry, at) })));
   }
 
   /** One write after the other, so that batches stay in order. */
@@ -131,7 +140,7 @@ export function createWriter({ store, hashRow, onError, onLost }: WriterOptions)
 
   return {
     push,
-    append: (row) => takeTurn(async () => store.append([row], hashRow)),
+    append: (batch) => takeTurn(async () => store.append(batch)),
     get waiting() {
       return waiting.length;
     },
@@ -143,7 +152,14 @@ export function createWriter({ store, hashRow, onError, onLost }: WriterOptions)
   };
 }
 
-function measure({ requestId, upstream, db, model, method }: AuditedCall): number {
-  const texts = [requestId, upstream, db, model, method];
+function print(entry: AuditedCall | Act, at: number): string {
+  return 'actor' in entry ? printAct(entry, at) : printCall(entry, at);
+}
+
+function measure(entry: AuditedCall | Act): number {
+  const texts =
+    'actor' in entry
+      ? [entry.requestId, entry.actor, entry.target]
+      : [entry.requestId, entry.upstream, entry.db, entry.model, entry.method];
   return texts.reduce((bytes, text) => bytes + (text?.length ?? 0), RECORD_BYTES);
 }

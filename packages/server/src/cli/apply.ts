@@ -17,18 +17,21 @@ export const applyCommand: Command = {
   name: 'apply',
   arguments: [],
   summary:
-    "Make keys' policies and stored instances what a YAML file says; see docs/configuration-as-code.md. What the file does not name stays.",
+    'Apply policies and instances from a YAML file; see docs/configuration-as-code.md. Anything that it does not name stays.',
   options: {
-    file: { type: 'string', short: 'f', value: 'file', description: 'The file; - for standard input.' },
-    'dry-run': { type: 'boolean', description: 'Show what would be done, and change nothing.' },
+    file: { type: 'string', short: 'f', value: 'file', description: 'The YAML file; - for standard input.' },
+    'dry-run': { type: 'boolean', description: 'Show the plan and change nothing.' },
+    'require-end': {
+      type: 'boolean',
+      description: 'Refuse a file that does not end with the line "..." that export writes.',
+    },
     'create-keys': {
       type: 'boolean',
-      description: 'Make keys that the file names and that are not there, and print them this once.',
+      description: 'Create missing keys that the file names, and print each once.',
     },
     'update-secrets': {
       type: 'boolean',
-      description:
-        'Write the api_key of instances that are there already, too: whether a stored one is the same, nobody can ask.',
+      description: 'Also write the api_key of existing instances. Stored keys cannot be compared with it.',
     },
     ...ADMIN_OPTIONS,
   },
@@ -36,36 +39,47 @@ export const applyCommand: Command = {
     const file = input.option('file');
     if (file === undefined)
       throw new CommandError('Give the file with -f <file>. See erp-proxy apply --help.');
-    const read = readConfiguration((await input.readInput(file)).toString());
+    const text = (await input.readInput(file)).toString();
+    const read = readConfiguration(text, { requiresEnd: input.isSet('require-end') });
     const { configuration } = refuseFaults(file, read);
-    return useAdmin(input, async (admin) => {
-      const present = await findPresent(admin, configuration);
-      const options = {
-        createsKeys: input.isSet('create-keys'),
-        updatesSecrets: input.isSet('update-secrets'),
-      };
-      const { steps } = refuseFaults(file, makePlan(configuration, present, options));
-      const folder = file === '-' ? '.' : dirname(file);
-      const { secrets } = refuseFaults(
-        file,
-        await readSecrets(steps, {
-          env: input.env,
-          readFile: (path) => input.readInput(isAbsolute(path) ? path : join(folder, path)),
-        }),
-      );
-      if (!input.isSet('json')) input.print(printPlan(steps));
-      const progress = input.isSet('dry-run')
-        ? leaveUndone(steps)
-        : await carryOut(admin, steps, secrets, ({ name, key }) => {
-            if (!input.isSet('json')) input.print(`\nkey ${name}, shown this once: ${key}\n`);
-          });
-      printProgress(input, steps, progress);
-      if (progress.failure === null) return 0;
-      input.complain(describeFailure(steps, progress));
-      const { error } = progress.failure;
-      // The file is right: it is what was asked for that failed.
-      throw error instanceof AdminError ? new CommandError(explainProblem(error.problem), 1) : error;
-    });
+    return useAdmin(
+      input,
+      async (admin) => {
+        const present = await findPresent(admin, configuration);
+        const options = {
+          createsKeys: input.isSet('create-keys'),
+          updatesSecrets: input.isSet('update-secrets'),
+        };
+        const { steps } = refuseFaults(file, makePlan(configuration, present, options));
+        const folder = file === '-' ? '.' : dirname(file);
+        const { secrets } = refuseFaults(
+          file,
+          await readSecrets(steps, {
+            env: input.env,
+            readFile: (path) => input.readInput(isAbsolute(path) ? path : join(folder, path)),
+          }),
+        );
+        if (!input.isSet('json')) input.print(printPlan(steps));
+        for (const { target, replacesUnreadable } of steps) {
+          if (replacesUnreadable === undefined) continue;
+          input.complain(
+            `${target}: its stored policy is ${replacesUnreadable}; the policy of the file and nothing of the stored one will replace it.\n`,
+          );
+        }
+        const progress = input.isSet('dry-run')
+          ? leaveUndone(steps)
+          : await carryOut(admin, steps, secrets, ({ name, key }) => {
+              if (!input.isSet('json')) input.print(`\nkey ${name}, shown this once: ${key}\n`);
+            });
+        printProgress(input, steps, progress);
+        if (progress.failure === null) return 0;
+        input.complain(describeFailure(steps, progress));
+        const { error } = progress.failure;
+        // The file is right: it is what was asked for that failed.
+        throw error instanceof AdminError ? new CommandError(explainProblem(error.problem), 1) : error;
+      },
+      input.isSet('dry-run') ? 'plan' : 'create',
+    );
   },
 };
 

@@ -2,37 +2,53 @@
 import type { AuditQuery, AuditView } from '@erp-proxy/contract';
 import { AUDIT_FORMATS, formatAudit } from '../audit/format.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
+import { type Column, printEach, printList } from './print-list.ts';
 import { readMoment } from './read-time.ts';
-import { ADMIN_OPTIONS, listAll, pickGiven, printJsonList, useAdmin } from './use-admin.ts';
+import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
 
 const FILTER_OPTIONS = {
   since: {
     type: 'string',
     value: 'time',
-    description: 'From then on: 7d, 2026-03-01, 2026-03-01T08:00:00Z.',
+    description: 'Start of the period, inclusive: 7d, 2026-03-01, 2026-03-01T08:00:00Z.',
   },
-  until: { type: 'string', value: 'time', description: 'Before then; as --since.' },
-  kind: { type: 'string', value: 'call|admin', description: 'Only calls, or only acts of administration.' },
+  until: { type: 'string', value: 'time', description: 'End of the period, exclusive; as --since.' },
+  kind: { type: 'string', value: 'call|admin', description: 'Only calls, or only administrative acts.' },
   'key-id': { type: 'string', value: 'id', description: 'Only calls with this client key.' },
-  instance: { type: 'string', value: 'name', description: 'Only calls on this instance.' },
-  model: { type: 'string', value: 'model', description: 'Only calls of this model.' },
-  action: { type: 'string', value: 'action', description: 'Only this method, or this act: key.create.' },
-  outcome: { type: 'string', value: 'type', description: 'Only calls that ended so: ok, policy_denied.' },
+  instance: { type: 'string', value: 'name', description: 'Only calls to this instance.' },
+  model: { type: 'string', value: 'model', description: 'Only calls to this model.' },
+  action: { type: 'string', value: 'action', description: 'Only this method or act, such as key.create.' },
+  outcome: {
+    type: 'string',
+    value: 'type',
+    description: 'Only calls with this outcome, such as ok or policy_denied.',
+  },
   actor: { type: 'string', value: 'name', description: 'Only acts of this actor.' },
 } satisfies Record<string, CommandOption>;
 
 const LINES_DEFAULT = 50;
 
+const COLUMNS: readonly Column<AuditView>[] = [
+  { heading: 'SEQ', show: ({ seq }) => seq },
+  { heading: 'TIME', show: ({ time }) => time },
+  { heading: 'KIND', show: ({ kind }) => kind },
+  { heading: 'BY', show: nameActor },
+  { heading: 'ACTION', show: nameAction },
+  { heading: 'TARGET', show: nameTarget },
+  { heading: 'OUTCOME', show: describeOutcome },
+  { heading: 'MS', show: (record) => (record.kind === 'call' ? Math.round(record.total_ms) : null) },
+];
+
 export const auditListCommand: Command = {
   name: 'audit list',
   arguments: [],
-  summary: 'List the records of the audit, the newest first.',
+  summary: 'List audit records, newest first.',
   options: {
     ...FILTER_OPTIONS,
     limit: {
       type: 'string',
       value: 'number',
-      description: `At most so many. Default: ${LINES_DEFAULT}.`,
+      description: `Maximum number of records. Default: ${LINES_DEFAULT}.`,
     },
     ...ADMIN_OPTIONS,
   },
@@ -41,8 +57,7 @@ export const auditListCommand: Command = {
     const limit = readLimit(input);
     return useAdmin(input, async (admin) => {
       const records = takeFirst(listAll(admin.listAudit, query), limit);
-      if (input.isSet('json')) await printJsonList(input, records);
-      else for await (const record of records) input.print(describeRecord(record));
+      await printList(input, records, COLUMNS, 'No record matches.');
       return 0;
     });
   },
@@ -51,10 +66,14 @@ export const auditListCommand: Command = {
 export const auditExportCommand: Command = {
   name: 'audit export',
   arguments: [],
-  summary: 'Print all records of the audit that match, the oldest first.',
+  summary: 'Print all matching audit records, oldest first.',
   options: {
     ...FILTER_OPTIONS,
-    format: { type: 'string', value: AUDIT_FORMATS.join('|'), description: 'Default: ndjson.' },
+    format: {
+      type: 'string',
+      value: AUDIT_FORMATS.join('|'),
+      description: 'Output format. Default: ndjson.',
+    },
     url: ADMIN_OPTIONS.url,
   },
   run(input) {
@@ -63,7 +82,7 @@ export const auditExportCommand: Command = {
     if (format === undefined) throw new CommandError(`--format is one of ${AUDIT_FORMATS.join(', ')}.`);
     const query = readFilters(input);
     return useAdmin(input, async (admin) => {
-      for await (const line of formatAudit(admin.exportAudit(query), format)) input.print(line);
+      await printEach(input, formatAudit(admin.exportAudit(query), format));
       return 0;
     });
   },
@@ -72,12 +91,12 @@ export const auditExportCommand: Command = {
 export const auditVerifyCommand: Command = {
   name: 'audit verify',
   arguments: [],
-  summary: 'Check that no record of the audit was changed or removed. Ends with 1 where one was.',
+  summary: 'Check that no audit record was changed or removed. Exits with 1 if one was.',
   options: {
     head: {
       type: 'string',
       value: 'head',
-      description: 'The head that an earlier verification printed: it must still be part of the chain.',
+      description: 'Head printed by an earlier verification, which must still be part of the chain.',
     },
     ...ADMIN_OPTIONS,
   },
@@ -96,8 +115,8 @@ function readFilters({ option }: CommandInput): AuditQuery {
   const since = option('since');
   const until = option('until');
   return pickGiven({
-    since: since && readMoment(since),
-    until: until && readMoment(until),
+    since: since && readMoment('since', since),
+    until: until && readMoment('until', until),
     kind: readKind(option('kind')),
     key_id: option('key-id'),
     instance: option('instance'),
@@ -127,12 +146,23 @@ async function* takeFirst<Item>(items: AsyncIterable<Item>, count: number): Asyn
   }
 }
 
-function describeRecord(record: AuditView): string {
-  const { seq, time } = record;
-  if (record.kind === 'admin') {
-    return `${seq}  ${time}  ${record.actor}  ${record.action}  ${record.target}  ${Object.keys(record.changes).join(', ')}\n`;
-  }
-  const { key_id, instance, upstream, model, action, outcome, total_ms } = record;
-  const server = instance ?? upstream ?? '-';
-  return `${seq}  ${time}  key ${key_id ?? '-'}  ${server}  ${model ?? '-'}.${action ?? '-'}  ${outcome}  ${Math.round(total_ms)} ms\n`;
+function nameActor(record: AuditView): string | null {
+  if (record.kind === 'damaged') return null;
+  return record.kind === 'admin' ? record.actor : record.key_id;
+}
+
+function nameAction(record: AuditView): string | null {
+  if (record.kind === 'damaged') return 'damaged';
+  if (record.kind === 'admin' || record.model === null) return record.action;
+  return `${record.model}.${record.action ?? '-'}`;
+}
+
+function nameTarget(record: AuditView): string | null {
+  if (record.kind === 'damaged') return null;
+  return record.kind === 'admin' ? record.target : (record.instance ?? record.upstream);
+}
+
+function describeOutcome(record: AuditView): string {
+  if (record.kind === 'damaged') return record.problem;
+  return record.kind === 'admin' ? Object.keys(record.changes).join(', ') : record.outcome;
 }

@@ -7,6 +7,10 @@ import type { Settings } from '../config/schema.ts';
 export interface Surroundings {
   /** Writes text to standard output. */
   print(text: string): void;
+  /** Resolves when whoever reads standard output has room for more. Who prints much waits for it. */
+  untilTaken(): Promise<void>;
+  /** True where a person reads standard output. */
+  isTerminal: boolean;
   /** Writes text to standard error. */
   complain(text: string): void;
   /** The bytes of a file, or of standard input for `-`. */
@@ -68,9 +72,9 @@ export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
   config: {
     type: 'string',
     value: 'file',
-    description: 'Read the settings from this file instead of erp-proxy.yaml.',
+    description: 'Read settings from this file instead of erp-proxy.yaml.',
   },
-  help: { type: 'boolean', description: 'Show how the command is called.' },
+  help: { type: 'boolean', short: 'h', description: 'Show the usage of the command.' },
 };
 
 /** For commands that print data. */

@@ -3,6 +3,7 @@ import { applyCommand } from './apply.ts';
 import { auditExportCommand, auditListCommand, auditVerifyCommand } from './audit.ts';
 import { callCommand } from './call.ts';
 import type { Command } from './command.ts';
+import { createCompletionCommand } from './completion.ts';
 import { configCheckCommand, configPrintCommand } from './config.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
@@ -58,4 +59,5 @@ export const COMMANDS: readonly Command[] = [
   migrateCommand,
   configPrintCommand,
   configCheckCommand,
+  createCompletionCommand(() => COMMANDS),
 ];

@@ -7,7 +7,7 @@ import { type Command, type CommandInput, JSON_OPTION, printJson } from './comma
 export const configPrintCommand: Command = {
   name: 'config print',
   arguments: [],
-  summary: 'Print every setting, its value and where it comes from. Secrets are masked.',
+  summary: 'Print every setting with its value and source. Secrets are masked.',
   options: { json: JSON_OPTION },
   async run({ settings, sources, print, isSet }) {
     print(printSettings(settings, sources, isSet('json') ? 'json' : 'text'));
@@ -18,7 +18,7 @@ export const configPrintCommand: Command = {
 export const configCheckCommand: Command = {
   name: 'config check',
   arguments: [],
-  summary: 'Check the settings and report every fault at once; nothing is started.',
+  summary: 'Check the settings and report all errors, without starting anything.',
   options: { json: JSON_OPTION },
   async run(input) {
     const { settings } = input;

@@ -2,22 +2,22 @@
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { type App, createApp } from '../app.ts';
-import type { Settings } from '../config/schema.ts';
 import { createLogger } from '../observe/log.ts';
 import { StartError } from '../services.ts';
-import type { Command } from './command.ts';
+import type { Command, CommandInput } from './command.ts';
+import { makeLocalUrl } from './local-url.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 
 export const demoCommand: Command = {
   name: 'demo',
   arguments: [],
-  summary: 'Run a sandbox Odoo and the proxy in front of it, and show one real call.',
-  options: { once: { type: 'boolean', description: 'End after the call, with status 0 if it worked.' } },
-  async run({ settings, print, complain, isSet, untilStopped }) {
+  summary: 'Run a sandbox Odoo and the proxy, and show one real call.',
+  options: { once: { type: 'boolean', description: 'Exit after the call, with status 0 if it succeeded.' } },
+  async run({ settings, version, print, complain, isSet, untilStopped }) {
     const isOnce = isSet('once');
     const stopped = isOnce ? null : untilStopped();
     const sandbox = await startSandbox({ version: 18 });
-    const { app, url } = await startProxy(settings, sandbox.url, isOnce);
+    const { app, url } = await startProxy({ settings, version }, sandbox.url, isOnce);
     try {
       const { key } = await app.keys.create({ name: 'demo' });
       const call = {
@@ -62,7 +62,7 @@ export const demoCommand: Command = {
 
 /** A proxy that forgets everything, on the port of the settings or, where that is taken or not needed, on a free one. */
 async function startProxy(
-  settings: Settings,
+  { settings, version }: Pick<CommandInput, 'settings' | 'version'>,
   sandboxUrl: string,
   isOnce: boolean,
 ): Promise<{ app: App; url: string }> {
@@ -74,10 +74,12 @@ async function startProxy(
         store: { url: 'memory:' },
         egress: { allow: [...settings.egress.allow, sandboxUrl] },
       },
+      version,
       logger: createLogger('silent'),
     });
     try {
-      return { app, url: await app.listen() };
+      const { hostname, port: taken } = new URL(await app.listen());
+      return { app, url: makeLocalUrl(hostname.replace(/^\[|\]$/g, ''), taken) };
     } catch (error) {
       await app.stop();
       throw error;

@@ -3,18 +3,36 @@ import { COMMON_OPTIONS, type Command, type CommandOption } from './command.ts';
 
 /** All commands, a line each. */
 export function renderHelp(commands: readonly Command[]): string {
-  const lines = commands.map((command) => ({ usage: describeUsage(command), summary: command.summary }));
-  const width = Math.max(...lines.map(({ usage }) => usage.length));
   return [
     'erp-proxy: one HTTP endpoint in front of every Odoo server',
     '',
     'Usage: erp-proxy <command> [options] [--<setting> <value> …]',
+    '       erp-proxy -v, --version',
+    '       erp-proxy -h, --help',
     '',
-    ...lines.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
+    ...listCommands(commands),
     '',
     'erp-proxy <command> --help shows its options; docs/settings.md lists the settings.',
     '',
   ].join('\n');
+}
+
+/** The commands that begin with the same word, e.g. `keys`. */
+export function renderGroupHelp(group: string, commands: readonly Command[]): string {
+  return [
+    `Usage: erp-proxy ${group} <command> [options]`,
+    '',
+    ...listCommands(commands),
+    '',
+    `erp-proxy ${group} <command> --help shows its options.`,
+    '',
+  ].join('\n');
+}
+
+function listCommands(commands: readonly Command[]): string[] {
+  const lines = commands.map((command) => ({ usage: describeUsage(command), summary: command.summary }));
+  const width = Math.max(...lines.map(({ usage }) => usage.length));
+  return lines.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
 }
 
 /** One command with its options. */
@@ -54,9 +72,9 @@ export function renderCliMarkdown(commands: readonly Command[]): string {
   return [
     '# Commands',
     '',
-    'In a checkout: `npx erp-proxy <command>`. Exit status: 0 fine, 1 failed, 2 called wrongly.',
+    'In a checkout: `npx erp-proxy <command>`. Exit status: 0 for success, 1 for failure, 2 for wrong usage.',
     '',
-    'Every command takes the [settings](settings.md) as flags (`--http.port 8080`), and:',
+    'Every command accepts the [settings](settings.md) as flags (`--http.port 8080`) and these options:',
     '',
     ...common,
     '',

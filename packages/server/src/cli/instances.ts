@@ -3,49 +3,64 @@ import type { InstanceChanges, InstanceInput, InstanceProtocol, InstanceView } f
 import { AdminError } from '../admin/admin.ts';
 import { judgeOrigin, parseEgressPolicy } from '../egress/policy.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
+import { explainByOptions } from './explain-by-options.ts';
 import { explainProblem } from './explain-problem.ts';
-import { ADMIN_OPTIONS, listAll, pickGiven, printJsonList, useAdmin } from './use-admin.ts';
+import { type Column, printList } from './print-list.ts';
+import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
 
 const PROTOCOLS: readonly InstanceProtocol[] = ['auto', 'jsonrpc', 'json2'];
 
+const COLUMNS: readonly Column<InstanceView>[] = [
+  { heading: 'NAME', show: ({ name }) => name },
+  { heading: 'URL', show: ({ url }) => url },
+  { heading: 'DATABASE', show: ({ db }) => db },
+  { heading: 'USER', show: ({ user_id }) => user_id },
+  { heading: 'PROTOCOL', show: ({ protocol }) => protocol },
+  { heading: 'KEY', show: ({ key }) => key.state },
+  { heading: 'KEY EXPIRES', show: ({ key }) => key.expires_at },
+];
+
 const MEMBER_OPTIONS = {
   'erp-url': { type: 'string', value: 'address', description: 'Address of the Odoo server.' },
-  db: { type: 'string', value: 'name', description: 'Its database.' },
-  'user-id': { type: 'string', value: 'number', description: "The user's number in Odoo." },
+  db: { type: 'string', value: 'name', description: 'Name of the database.' },
+  'user-id': { type: 'string', value: 'number', description: 'Id of the user in Odoo.' },
   'api-key-file': {
     type: 'string',
     value: 'file',
-    description: "A file with the user's API key in it; - for standard input.",
+    description: "File that contains the user's API key; - for standard input.",
   },
-  protocol: { type: 'string', value: PROTOCOLS.join('|'), description: 'How Odoo is called. Default: auto.' },
+  protocol: { type: 'string', value: PROTOCOLS.join('|'), description: 'Protocol to Odoo. Default: auto.' },
   'timeout-ms': {
     type: 'string',
     value: 'number',
-    description: 'Time for a call that asks for none itself; none for upstream.timeoutMs.',
+    description: 'Time limit of calls that set none; "none" restores upstream.timeoutMs.',
   },
-  concurrency: { type: 'string', value: 'number', description: 'Calls at once; none for any.' },
+  concurrency: {
+    type: 'string',
+    value: 'number',
+    description: 'Maximum number of concurrent calls; "none" removes the limit.',
+  },
   'certificates-file': {
     type: 'string',
     value: 'file',
-    description:
-      'Certificates in PEM that are trusted in place of the public ones; none for the public ones.',
+    description: 'PEM certificates to trust in place of the public ones; "none" restores the public ones.',
   },
-  'allow-private': { type: 'boolean', description: 'Its address may be private or plain http.' },
+  'allow-private': { type: 'boolean', description: 'Allow a private address or plain http.' },
   'rotate-key': {
     type: 'boolean',
-    description: 'The proxy replaces the key before it expires (Odoo 19 and later).',
+    description: 'Let the proxy replace the key before it expires (Odoo 19 and later).',
   },
   'key-expires-at': {
     type: 'string',
     value: 'time',
-    description: 'When the key expires, where Odoo does not tell: 2026-12-31T00:00:00Z, or none.',
+    description: 'Expiry of the key, if Odoo does not report it: 2026-12-31T00:00:00Z, or none.',
   },
 } satisfies Record<string, CommandOption>;
 
 export const instancesAddCommand: Command = {
   name: 'instances add',
   arguments: ['<name>'],
-  summary: 'Store an Odoo server with a user of it; calls name it as erp_instance: {"name": …}.',
+  summary: 'Store an Odoo server with a user. Calls refer to it as erp_instance: {"name": …}.',
   options: { ...MEMBER_OPTIONS, ...ADMIN_OPTIONS },
   async run(input) {
     const [name = ''] = input.arguments;
@@ -54,11 +69,19 @@ export const instancesAddCommand: Command = {
       throw new CommandError('Give --erp-url, --db, --user-id and --api-key-file.');
     }
     const instance: InstanceInput = { name, url, db, user_id, api_key, ...members };
-    return useAdmin(input, async (admin) => {
-      printDone(input, await admin.createInstance(instance), `Instance ${name} is stored.`);
-      warnOfEgress(input, instance);
-      return 0;
-    });
+    return useAdmin(
+      input,
+      async (admin) => {
+        printDone(
+          input,
+          await admin.createInstance(instance).catch(explainByOptions),
+          `Instance ${name} is stored.`,
+        );
+        warnOfEgress(input, instance);
+        return 0;
+      },
+      'create',
+    );
   },
 };
 
@@ -67,14 +90,21 @@ export const instancesListCommand: Command = {
   arguments: [],
   summary: 'List the stored instances, without their keys.',
   options: {
-    search: { type: 'string', value: 'text', description: 'Only those with this in their name or address.' },
+    search: {
+      type: 'string',
+      value: 'text',
+      description: 'Only instances whose name or address contains this text.',
+    },
     ...ADMIN_OPTIONS,
   },
   run: (input) =>
     useAdmin(input, async (admin) => {
       const instances = listAll(admin.listInstances, pickGiven({ search: input.option('search') }));
-      if (input.isSet('json')) await printJsonList(input, instances);
-      else for await (const instance of instances) input.print(describeInstance(instance));
+      const emptyText =
+        input.option('search') === undefined
+          ? 'There are no instances; add one with erp-proxy instances add.'
+          : 'No instance matches.';
+      await printList(input, instances, COLUMNS, emptyText);
       return 0;
     }),
 };
@@ -101,11 +131,11 @@ export const instancesUpdateCommand: Command = {
   name: 'instances update',
   arguments: ['<name>'],
   summary:
-    'Change a stored instance; what is left out stays as it is. What could lead to another server needs the key again.',
+    'Change a stored instance. Omitted members stay. A change that could lead to another server needs the key.',
   options: {
     ...MEMBER_OPTIONS,
-    'no-allow-private': { type: 'boolean', description: 'Its address must be public and https.' },
-    'no-rotate-key': { type: 'boolean', description: 'The proxy leaves the key as it is.' },
+    'no-allow-private': { type: 'boolean', description: 'Require a public address and https.' },
+    'no-rotate-key': { type: 'boolean', description: 'Do not replace the key automatically.' },
     ...ADMIN_OPTIONS,
   },
   async run(input) {
@@ -115,7 +145,11 @@ export const instancesUpdateCommand: Command = {
       throw new CommandError('Say what to change. See erp-proxy instances update --help.');
     }
     return useAdmin(input, async (admin) => {
-      printDone(input, await admin.updateInstance(name, changes), `Instance ${name} is changed.`);
+      printDone(
+        input,
+        await admin.updateInstance(name, changes).catch(explainByOptions),
+        `Instance ${name} is changed.`,
+      );
       return 0;
     });
   },
@@ -124,7 +158,7 @@ export const instancesUpdateCommand: Command = {
 export const instancesRemoveCommand: Command = {
   name: 'instances remove',
   arguments: ['<name>'],
-  summary: 'Remove a stored instance and its key; calls on it are refused from then on.',
+  summary: 'Remove a stored instance and its key. Calls to it are refused from then on.',
   options: ADMIN_OPTIONS,
   run: (input) =>
     useAdmin(input, async (admin) => {
@@ -139,7 +173,7 @@ export const instancesRemoveCommand: Command = {
 export const instancesRotateKeyCommand: Command = {
   name: 'instances rotate-key',
   arguments: ['<name>'],
-  summary: 'Have Odoo (19 and later) make a new key for an instance, and put it in place of the stored one.',
+  summary: 'Create a new key in Odoo (19 and later) and replace the stored one.',
   options: ADMIN_OPTIONS,
   run: (input) =>
     useAdmin(input, async (admin) => {
@@ -229,11 +263,6 @@ function readSwitch(name: string, isSet: CommandInput['isSet']): boolean | undef
 function printDone(input: CommandInput, view: InstanceView, text: string): void {
   if (input.isSet('json')) printJson(input, view);
   else input.print(`${text}\n`);
-}
-
-function describeInstance({ name, url, db, user_id, key }: InstanceView): string {
-  const expiry = key.expires_at === null ? key.state : `${key.state}, expires ${key.expires_at}`;
-  return `${name}  ${url}  db ${db}  user ${user_id}  key ${expiry}\n`;
 }
 
 function prefixKeyMembers(key: InstanceView['key']): Record<string, unknown> {

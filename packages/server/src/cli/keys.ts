@@ -1,43 +1,60 @@
 /** `keys …`: client keys. A running proxy on the same store sees a change within a second. */
 import type { ExplainInput, KeyChanges, KeyState, KeyView, NewKeyView } from '@erp-proxy/contract';
+import { DuplicateMemberError, readValue } from '../json/read-value.ts';
+import { explainUnreadable } from './apply/explain-unreadable.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
+import { type Column, printList } from './print-list.ts';
 import { readPolicyFile } from './read-policy.ts';
 import { readDurationMs, readExpiry } from './read-time.ts';
-import { ADMIN_OPTIONS, listAll, pickGiven, printJsonList, useAdmin } from './use-admin.ts';
+import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
 
 const POLICY_OPTION: CommandOption = {
   type: 'string',
   value: 'file',
-  description: 'What it may do, in YAML or JSON; - for standard input. See docs/policies.md.',
+  description:
+    'File with the policy of the key, in YAML or JSON; - for standard input. See docs/policies.md.',
 };
 const NAME_OPTION: CommandOption = {
   type: 'string',
   value: 'text',
-  description: 'Who will use it; shown by keys list.',
+  description: 'Name of the key, as keys list shows it.',
 };
 const STATES: readonly KeyState[] = ['active', 'expired', 'revoked'];
+const COLUMNS: readonly Column<KeyView>[] = [
+  { heading: 'ID', show: ({ id }) => id },
+  { heading: 'STATE', show: ({ state }) => state },
+  { heading: 'POLICY', show: ({ policy }) => describePolicy(policy) },
+  { heading: 'CREATED', show: ({ created_at }) => created_at },
+  { heading: 'LAST USED', show: ({ last_used_at }) => last_used_at },
+  { heading: 'EXPIRES', show: ({ expires_at }) => expires_at },
+  { heading: 'NAME', show: ({ name }) => name },
+];
 
 export const keysCreateCommand: Command = {
   name: 'keys create',
   arguments: [],
-  summary: 'Make a client key and print it. It is shown this once and kept as a hash only.',
+  summary: 'Create a client key and print it once. Only its hash is stored.',
   options: {
     name: NAME_OPTION,
     policy: POLICY_OPTION,
     'expires-in': {
       type: 'string',
       value: 'time',
-      description: 'When it stops working: 12h, 90d. Default: never.',
+      description: 'Time until it expires, such as 12h or 90d. Default: never.',
     },
     ...ADMIN_OPTIONS,
   },
   async run(input) {
     const changes = await readChanges(input);
-    return useAdmin(input, async (admin) => {
-      const created = await admin.createKey({ name: 'unnamed', ...changes });
-      printNewKey(input, created, `Key ${created.id} ("${created.name}") is shown this once.`);
-      return 0;
-    });
+    return useAdmin(
+      input,
+      async (admin) => {
+        const created = await admin.createKey({ name: 'unnamed', ...changes });
+        printNewKey(input, created, `Key ${created.id} ("${created.name}") is shown this once.`);
+        return 0;
+      },
+      'create',
+    );
   },
 };
 
@@ -47,7 +64,7 @@ export const keysListCommand: Command = {
   summary: 'List the client keys, without their secrets.',
   options: {
     state: { type: 'string', value: STATES.join('|'), description: 'Only keys in this state.' },
-    search: { type: 'string', value: 'text', description: 'Only keys with this in their id or name.' },
+    search: { type: 'string', value: 'text', description: 'Only keys whose id or name contains this text.' },
     ...ADMIN_OPTIONS,
   },
   async run(input) {
@@ -58,21 +75,11 @@ export const keysListCommand: Command = {
     }
     const query = pickGiven({ state, search: input.option('search') });
     return useAdmin(input, async (admin) => {
-      const keys = listAll(admin.listKeys, query);
-      if (input.isSet('json')) {
-        await printJsonList(input, keys);
-        return 0;
-      }
-      let count = 0;
-      for await (const key of keys) {
-        input.print(describeKey(key));
-        count++;
-      }
-      if (count > 0) return 0;
       const isFiltered = Object.keys(query).length > 0;
-      input.print(
-        isFiltered ? 'No key is like that.\n' : 'There are no keys; make one with erp-proxy keys create.\n',
-      );
+      const emptyText = isFiltered
+        ? 'No key matches.'
+        : 'There are no keys; make one with erp-proxy keys create.';
+      await printList(input, listAll(admin.listKeys, query), COLUMNS, emptyText);
       return 0;
     });
   },
@@ -95,15 +102,18 @@ export const keysShowCommand: Command = {
 export const keysUpdateCommand: Command = {
   name: 'keys update',
   arguments: ['<id>'],
-  summary: 'Change a client key; what is left out stays as it is.',
+  summary: 'Change a client key. Omitted members stay as they are.',
   options: {
     policy: POLICY_OPTION,
-    'no-policy': { type: 'boolean', description: 'It may do anything that egress allows.' },
+    'no-policy': {
+      type: 'boolean',
+      description: 'Remove the policy: the key may do anything that egress allows.',
+    },
     name: NAME_OPTION,
     'expires-in': {
       type: 'string',
       value: 'time',
-      description: 'When it stops working, from now: 12h, 90d, or never.',
+      description: 'Time until it expires, from now: 12h, 90d, or never.',
     },
     ...ADMIN_OPTIONS,
   },
@@ -129,7 +139,7 @@ export const keysUpdateCommand: Command = {
 export const keysRevokeCommand: Command = {
   name: 'keys revoke',
   arguments: ['<id>'],
-  summary: 'Revoke a client key: it stops working within a second, for good.',
+  summary: 'Revoke a client key permanently. It stops working within a second.',
   options: ADMIN_OPTIONS,
   run: (input) =>
     useAdmin(input, async (admin) => {
@@ -143,13 +153,12 @@ export const keysRevokeCommand: Command = {
 export const keysRotateCommand: Command = {
   name: 'keys rotate',
   arguments: ['<id>'],
-  summary:
-    'Make a key that takes over from another, with its name, policy and expiry, and print it this once.',
+  summary: 'Create a successor to a key, with the same name, policy and expiry, and print it once.',
   options: {
     overlap: {
       type: 'string',
       value: 'time',
-      description: 'How long the old key goes on working: 0m, 12h, 7d. Default: 24h.',
+      description: 'Time for which the old key still works: 0m, 12h, 7d. Default: 24h.',
     },
     ...ADMIN_OPTIONS,
   },
@@ -170,12 +179,20 @@ export const keysExplainCommand: Command = {
   name: 'keys explain',
   arguments: [],
   summary:
-    'Show whether a key may make a call, and which rule says so. Ends with 0 where it may, else with 1.',
+    'Show whether a key may make a call, and which rule decides. Exits with 0 if it may, otherwise with 1.',
   options: {
-    key: { type: 'string', value: 'id', description: 'Id of the key, as keys list shows it.' },
-    call: { type: 'string', value: 'file', description: 'The body of the call; - for standard input.' },
-    address: { type: 'string', value: 'ip', description: 'Where it comes from. Default: not looked at.' },
-    origin: { type: 'string', value: 'origin', description: 'The web page it comes from. Default: none.' },
+    key: { type: 'string', value: 'id', description: 'Id of the key, as shown by keys list.' },
+    call: {
+      type: 'string',
+      value: 'file',
+      description: 'File with the body of the call; - for standard input.',
+    },
+    address: { type: 'string', value: 'ip', description: 'Address of the caller. Default: not checked.' },
+    origin: {
+      type: 'string',
+      value: 'origin',
+      description: 'Origin of the calling web page. Default: none.',
+    },
     ...ADMIN_OPTIONS,
   },
   async run(input) {
@@ -219,9 +236,11 @@ function readId(id = ''): string {
 
 function parseCall(file: string, bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    throw new CommandError(`${file}: this is not JSON.`);
+    return readValue(bytes);
+  } catch (error) {
+    throw new CommandError(
+      error instanceof DuplicateMemberError ? `${file}: ${error.message}` : `${file}: this is not JSON.`,
+    );
   }
 }
 
@@ -240,13 +259,13 @@ function printNewKey(input: CommandInput, created: NewKeyView, note: string): vo
   }
 }
 
-function describeKey({ id, state, policy, created_at, last_used_at, name }: KeyView): string {
-  const used = last_used_at === null ? 'never used' : `used ${last_used_at}`;
-  const scope = policy === null ? 'no policy' : 'policy';
-  return `${id}  ${state.padEnd(7)}  ${scope.padEnd(9)}  made ${created_at}  ${used.padEnd(29)}  ${name}\n`;
-}
-
 function printMembers({ print }: CommandInput, { policy, ...members }: KeyView): void {
   for (const [member, value] of Object.entries(members)) print(`${member.padEnd(12)}  ${value ?? '-'}\n`);
-  print(`policy        ${policy === null ? '-' : JSON.stringify(policy, null, 2)}\n`);
+  const shown = policy !== null && 'unreadable' in policy ? explainUnreadable(policy) : null;
+  print(`policy        ${policy === null ? '-' : (shown ?? JSON.stringify(policy, null, 2))}\n`);
+}
+
+function describePolicy(policy: KeyView['policy']): string {
+  if (policy === null) return 'none';
+  return 'unreadable' in policy ? 'unreadable' : 'yes';
 }

@@ -3,13 +3,16 @@ import { hostname, userInfo } from 'node:os';
 import type { Admin } from '../admin/admin.ts';
 import { createLogger } from '../observe/log.ts';
 import { openServices } from '../services.ts';
+import { lookForStore } from '../stores/look-for-store.ts';
 import { CommandError, type CommandInput } from './command.ts';
 
-export async function openLocalAdmin({
-  settings,
-  version,
-  complain,
-}: Pick<CommandInput, 'settings' | 'version' | 'complain'>): Promise<{
+/** What a command does where there is no store: it makes one, takes it for an empty one, or refuses. */
+export type WithoutStore = 'create' | 'plan' | 'refuse';
+
+export async function openLocalAdmin(
+  { settings, version, complain }: Pick<CommandInput, 'settings' | 'version' | 'complain'>,
+  withoutStore: WithoutStore,
+): Promise<{
   admin: Admin;
   close(): Promise<void>;
 }> {
@@ -18,8 +21,14 @@ export async function openLocalAdmin({
       'store.url is memory:, which ends with this command; name the store of the proxy, or the proxy with --url.',
     );
   }
+  const found = await lookForStore(settings.store.url);
+  const isMissing = !found.exists && withoutStore !== 'create';
+  if (isMissing && withoutStore === 'refuse') throw explainMissing(found.label);
+  complain(
+    isMissing ? `There is no store ${found.label} yet: it counts as empty.\n` : `Store: ${found.label}\n`,
+  );
   const services = await openServices({
-    settings,
+    settings: isMissing ? { ...settings, store: { ...settings.store, url: 'memory:' } } : settings,
     version,
     clock: Date.now,
     logger: createLogger('warn', { write: complain }),
@@ -28,6 +37,11 @@ export async function openLocalAdmin({
   });
   const name = `cli:${findUserName()}@${hostname()}`;
   return { admin: services.adminFor({ name, address: null, requestId: null }), close: services.close };
+}
+
+function explainMissing(label: string): CommandError {
+  const message = `There is no store ${label} yet. Where the proxy has another one, name it with --store.url, or run the command in the folder of the proxy; a start of the proxy and "erp-proxy keys create" make one.`;
+  return new CommandError(message, 1);
 }
 
 /** A container can run as a user that has no name. */

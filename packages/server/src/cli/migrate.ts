@@ -5,7 +5,7 @@ import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts
 export const migrateCommand: Command = {
   name: 'migrate',
   arguments: [],
-  summary: 'Bring the store up to date, and make it where there is none. Every start does so too.',
+  summary: 'Upgrade the store, or create it. Each start of the proxy does the same.',
   options: { json: JSON_OPTION },
   async run(input) {
     const { url } = input.settings.store;

@@ -6,7 +6,7 @@ import { CommandError } from './command.ts';
 
 /** Every fault at once, each with its line. */
 export function readPolicyFile(file: string, bytes: Buffer): Policy {
-  const read = readDocument(bytes.toString());
+  const read = readDocument(bytes.toString(), 'closed');
   const judged = 'faults' in read ? read : judgePolicy(read.root);
   if ('faults' in judged) throw new CommandError(printFaults(file, judged.faults));
   return judged.policy;

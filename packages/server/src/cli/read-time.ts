@@ -17,10 +17,12 @@ export function readExpiry(option: string, text: string): string | null {
   return text === 'never' ? null : formatMoment(Date.now() + readDurationMs(option, text));
 }
 
-/** A time before now as a moment; a moment stays as it is, for the service to judge. */
-export function readMoment(text: string): string {
+/** A time before now as a moment; what looks like a moment stays as it is, for the service to judge. */
+export function readMoment(option: string, text: string): string {
   const durationMs = parseDurationMs(text);
-  return durationMs === null ? text : formatMoment(Date.now() - durationMs);
+  if (durationMs !== null) return formatMoment(Date.now() - durationMs);
+  if (/^\d{4}-\d\d-\d\d/.test(text)) return text;
+  throw new CommandError(`--${option} "${text}" is not a time: give 7d, 2026-03-01 or 2026-03-01T08:00:00Z.`);
 }
 
 function parseDurationMs(text: string): number | null {

@@ -11,6 +11,7 @@ import { createDispatcherTo } from './post.ts';
 import {
   ANYTHING,
   cleanTexts,
+  EXAMINATION,
   EXPLANATION,
   INSTANCE,
   KEY,
@@ -34,6 +35,8 @@ interface AdminRequest {
   body?: unknown;
   /** The only version that may be changed. */
   version?: number | undefined;
+  /** Whether it changes something. Left out: by its method. */
+  isChange?: boolean;
 }
 
 export async function openRemoteAdmin(
@@ -61,21 +64,22 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
   const ask = async (shape: Shape, request: AdminRequest) => {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await fetchWhole(egress, prepare(request), { signal, bytesMax: ANSWER_BYTES_MAX });
-    if (!answer.ok) throw explainFailure(answer, base);
+    const { method = 'GET', isChange = method !== 'GET' } = request;
+    if (!answer.ok) throw explainFailure(answer, base, isChange);
     if (answer.status === 204) return undefined;
-    if (answer.status < 300) return readAnswer(answer, base, shape);
-    throw readProblem(answer, base);
+    if (answer.status < 300) return readAnswer(answer, base, shape, isChange);
+    throw readProblem(answer, base, isChange);
   };
 
   async function* exportAudit(query: object): AsyncGenerator<AuditView> {
     const request = prepare({ path: '/audit/export', query: { ...query, format: 'ndjson' } });
     // No time is set: an export takes as long as it takes.
     const answer = await egress.send(request, { signal: new AbortController().signal });
-    if (!answer.ok) throw explainFailure(answer, base);
+    if (!answer.ok) throw explainFailure(answer, base, false);
     const { body, ...head } = answer;
     if (answer.status !== 200) {
       const pieces = await Array.fromAsync(readPieces(body, base));
-      throw readProblem({ ...head, body: Buffer.concat(pieces) }, base);
+      throw readProblem({ ...head, body: Buffer.concat(pieces) }, base, false);
     }
     const decoder = new TextDecoder();
     let rest = '';
@@ -95,8 +99,10 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     getKey: (id) => ask(KEY, { path: key(id) }),
     updateKey: (id, body, version) => ask(KEY, { method: 'PATCH', path: key(id), body, version }),
     revokeKey: (id) => ask(KEY, { method: 'POST', path: `${key(id)}/revoke` }),
-    rotateKey: (id, body) => ask(NEW_KEY, { method: 'POST', path: `${key(id)}/rotate`, body }),
-    explain: (id, body) => ask(EXPLANATION, { method: 'POST', path: `${key(id)}/explain`, body }),
+    rotateKey: (id, body, version) =>
+      ask(NEW_KEY, { method: 'POST', path: `${key(id)}/rotate`, body, version }),
+    explain: (id, body) =>
+      ask(EXPLANATION, { method: 'POST', path: `${key(id)}/explain`, body, isChange: false }),
     listInstances: (query) => ask(pageOf(INSTANCE), { path: '/instances', query }),
     createInstance: (body) => ask(INSTANCE, { method: 'POST', path: '/instances', body }),
     getInstance: (name) => ask(INSTANCE, { path: instance(name) }),
@@ -104,6 +110,8 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
       ask(INSTANCE, { method: 'PATCH', path: instance(name), body, version }),
     removeInstance: (name, version) => ask(ANYTHING, { method: 'DELETE', path: instance(name), version }),
     rotateInstanceKey: (name) => ask(INSTANCE, { method: 'POST', path: `${instance(name)}/rotate-key` }),
+    examineInstance: (name) =>
+      ask(EXAMINATION, { method: 'POST', path: `${instance(name)}/check`, isChange: false }),
     listAudit: (query) => ask(pageOf(RECORD), { path: '/audit', query }),
     exportAudit,
     verifyAudit: (head) => ask(ANYTHING, { path: '/audit/verify', query: { head } }),
@@ -163,16 +171,16 @@ async function* readPieces(
 type ReadAnswer = Pick<WholeAnswer, 'status' | 'headers' | 'body'>;
 
 /** Anything but JSON of our own kind is another server, or an older proxy, and is not shown. */
-function readAnswer({ status, headers, body }: ReadAnswer, base: URL, shape: Shape) {
+function readAnswer({ status, headers, body }: ReadAnswer, base: URL, shape: Shape, isChange: boolean) {
   const type = String(headers['content-type']).split(';')[0];
   const isOurs = type === (status < 300 ? 'application/json' : 'application/problem+json');
   const value = isOurs ? readJson(body.toString(), shape) : undefined;
-  if (value === undefined) throw explainStrange(status, base);
+  if (value === undefined) throw explainStrange(status, base, isChange);
   return value;
 }
 
-function readProblem(answer: ReadAnswer, base: URL): AdminError {
-  return new AdminError(readAnswer(answer, base, PROBLEM));
+function readProblem(answer: ReadAnswer, base: URL, isChange: boolean): AdminError {
+  return new AdminError(readAnswer(answer, base, PROBLEM, isChange));
 }
 
 /** Undefined where it is broken or of another shape. */
@@ -187,19 +195,25 @@ function readJson(text: string, shape: Shape) {
 
 function readLine(line: string, base: URL): AuditView {
   const record = readJson(line, RECORD);
-  if (record === undefined) throw explainStrange(200, base);
+  if (record === undefined) throw explainStrange(200, base, false);
   return record;
 }
 
-function explainStrange(status: number, { origin }: URL): CommandError {
+/** Between here and the proxy an answer can be lost, or replaced by one of a gateway. */
+const MAY_BE_MADE =
+  ' The change may have been made: look at the list of keys or instances, or at the audit, before you try again.';
+
+function explainStrange(status: number, { origin }: URL, isChange: boolean): CommandError {
   const message = `${origin} answers HTTP ${status}, but not as the admin API of an erp-proxy; check --url.`;
-  return new CommandError(message, 1);
+  const mayBeMade = isChange && (status < 300 || status >= 500);
+  return new CommandError(mayBeMade ? message + MAY_BE_MADE : message, 1);
 }
 
 function explainBreak({ origin }: URL): CommandError {
   return new CommandError(`${origin} broke off in the middle of its answer; what came is not all.`, 1);
 }
 
-function explainFailure({ detail }: EgressFailure, { origin }: URL): CommandError {
-  return new CommandError(`No answer from ${origin} (${detail}); is the proxy running there?`, 1);
+function explainFailure({ detail, sent }: EgressFailure, { origin }: URL, isChange: boolean): CommandError {
+  const message = `No answer from ${origin} (${detail}); is the proxy running there?`;
+  return new CommandError(isChange && sent ? message + MAY_BE_MADE : message, 1);
 }

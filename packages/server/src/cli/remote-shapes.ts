@@ -22,6 +22,9 @@ export const KEY = has({ id: isText, name: isText, state: isText });
 export const NEW_KEY = has({ id: isText, name: isText, key: isText });
 export const INSTANCE = has({ name: isText, key: ANYTHING });
 export const EXPLANATION = has({ message: isText, sets: ANYTHING });
+export const EXAMINATION = has({
+  checks: isListOf(has({ name: isText, state: isText, text: isText })),
+});
 export const PROBLEM = has({
   detail: isText,
   status: isNumber,

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from './commands.ts';
 import { runCommandLine } from './run.ts';
+import { recordSurroundings } from './surroundings.fixture.ts';
 
 let printed = '';
 let complained = '';
@@ -9,8 +10,9 @@ afterEach(() => {
   complained = '';
 });
 
-function run(...argv: string[]): Promise<number> {
-  return runCommandLine(
+async function run(...argv: string[]): Promise<number> {
+  const surroundings = recordSurroundings();
+  const status = await runCommandLine(
     {
       argv,
       env: {},
@@ -20,22 +22,15 @@ function run(...argv: string[]): Promise<number> {
       },
       version: '1.2.3',
     },
-    {
-      print: (text) => {
-        printed += text;
-      },
-      complain: (text) => {
-        complained += text;
-      },
-      readInput: () => Promise.reject(Object.assign(new Error('/a/path'), { code: 'EACCES' })),
-      writeFile: () => Promise.reject(new Error('no command here writes a file')),
-      untilStopped: () => Promise.resolve(),
-    },
+    surroundings,
   );
+  printed += surroundings.stdout;
+  complained += surroundings.stderr;
+  return status;
 }
 
 describe('help', () => {
-  it.each([[['--help']], [['help']], [[]]])('%j lists every command', async (argv) => {
+  it.each([[['--help']], [['-h']], [['help']], [[]]])('%j lists every command', async (argv) => {
     expect(await run(...argv)).toBe(0);
     for (const { name, summary } of COMMANDS) {
       expect(printed).toContain(name);
@@ -54,16 +49,47 @@ describe('help', () => {
     },
   );
 
-  it('--version prints the version alone', async () => {
-    expect(await run('--version')).toBe(0);
+  it.each(['--version', '-v'])('%s prints the version alone', async (option) => {
+    expect(await run(option)).toBe(0);
     expect(printed).toBe('1.2.3\n');
   });
+
+  it.each([
+    [['keys']],
+    [['keys', '--help']],
+    [['keys', '-h']],
+    [['keys', 'help']],
+    [['help', 'keys']],
+    [['--log.level=warn', 'keys']],
+  ])('%j lists the commands of the group and no others', async (argv) => {
+    expect(await run(...argv)).toBe(0);
+    for (const { name, summary } of COMMANDS) {
+      if (name.startsWith('keys ')) expect(printed).toContain(summary);
+      else expect(printed).not.toContain(summary);
+    }
+    expect(printed).toMatch(/^Usage: erp-proxy keys <command>/);
+    expect(complained).toBe('');
+  });
+
+  it.each([[['keys', 'create', '-h']], [['help', 'keys', 'create']], [['-h', 'keys', 'create']]])(
+    '%j shows how the command is called',
+    async (argv) => {
+      expect(await run(...argv)).toBe(0);
+      expect(printed).toMatch(/^Usage: erp-proxy keys create \[options\]\n/);
+      expect(printed).toMatch(/ -h, --help /);
+    },
+  );
 });
 
 describe('what is called wrongly ends with 2 and says how to call it', () => {
   it.each([
     [['serv'], /no command "serv".*Did you mean "serve"/],
-    [['keys'], /"keys" goes with one of: keys create, keys list, keys show, keys update, keys revoke/],
+    [['keys', 'lst'], /"keys" goes with one of: keys create, keys list, keys show, keys update, keys revoke/],
+    [['keys', '-v'], /^"keys" is no command by itself\. "keys" goes with one of: keys create/],
+    [['list', 'keys'], /Did you mean "keys list"/],
+    [['audit', 'list', '--since=foo'], /^--since "foo" is not a time: give 7d, /],
+    [['--frob'], /command must come first/],
+    [['help', 'serv'], /Did you mean "serve"/],
     [['keys', 'remove', 'x'], /no command "keys remove"/],
     [['key', 'list'], /Did you mean "keys list"/],
     [['keys', 'revoke'], /Call it as: erp-proxy keys revoke <id>/],
@@ -74,7 +100,7 @@ describe('what is called wrongly ends with 2 and says how to call it', () => {
     [['serve', '--config', 'missing.yaml'], /missing\.yaml: there is no such file/],
     [['keys', 'create', '--name'], /--name/],
     [['keys', 'create', '--store.url=memory:'], /store\.url is memory:/],
-    [['sandbox', '--version=12'], /one of 16, 17, 18, 19/],
+    [['sandbox', '--version=12'], /one of 14, 15, 16, 17, 18, 19, 22/],
     [['sandbox', '--port=-1'], /0 to 65535/],
     [['call', 'file', '--key=x'], /file: the file cannot be read \(EACCES\)/],
   ])('%j', async (argv, says) => {

@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util';
 import { AdminError } from '../admin/admin.ts';
 import { splitFlags } from '../config/flags.ts';
 import { type LoadOptions, loadSettings } from '../config/load.ts';
-import { findNearestName } from '../config/nearest.ts';
 import { explainReadError, readErrorCode } from '../config/read-error.ts';
 import { VaultError } from '../instances/vault.ts';
 import { StartError } from '../services.ts';
@@ -11,7 +10,8 @@ import { StoreError } from '../stores/store-error.ts';
 import { COMMON_OPTIONS, type Command, CommandError, type Surroundings } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { explainProblem } from './explain-problem.ts';
-import { renderCommandHelp, renderHelp } from './help.ts';
+import { renderCommandHelp } from './help.ts';
+import { showOverview } from './overview.ts';
 
 export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'cwd'> {
   /** Without the program's own name. */
@@ -23,8 +23,11 @@ export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'cwd'
 export async function runCommandLine(options: RunOptions, surroundings: Surroundings): Promise<number> {
   const { settings: settingFlags, rest } = splitFlags(options.argv);
   const command = findCommand(rest);
-  if (command === undefined) return runWithoutCommand(rest, options, surroundings);
   try {
+    if (command === undefined) {
+      showOverview(rest, COMMANDS, options.version, surroundings);
+      return 0;
+    }
     const words = command.name.split(' ').length;
     const { values, positionals } = parseOptions(command, rest.slice(words));
     if (values['help'] === true) {
@@ -86,30 +89,6 @@ function explainUnwritten(path: string, error: unknown): never {
 
 function findCommand(rest: readonly string[]): Command | undefined {
   return COMMANDS.find((command) => command.name.split(' ').every((word, index) => rest[index] === word));
-}
-
-function runWithoutCommand(
-  rest: readonly string[],
-  { version }: RunOptions,
-  { print, complain }: Surroundings,
-): number {
-  if (rest[0] === '--version') {
-    print(`${version}\n`);
-    return 0;
-  }
-  if (rest.length === 0 || rest[0] === '--help' || rest[0] === 'help') {
-    print(renderHelp(COMMANDS));
-    return 0;
-  }
-  const words = rest.filter((word) => !word.startsWith('-')).slice(0, 2);
-  const names = COMMANDS.map((command) => command.name);
-  const group = names.filter((name) => name.startsWith(`${words[0]} `));
-  const hint =
-    group.length > 0
-      ? `"${words[0]}" goes with one of: ${group.join(', ')}.`
-      : `Did you mean "${findNearestName(words.join(' '), names)}"?`;
-  complain(`There is no command "${words.join(' ')}". ${hint} See erp-proxy --help.\n`);
-  return 2;
 }
 
 function parseOptions(command: Command, args: readonly string[]) {

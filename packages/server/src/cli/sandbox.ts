@@ -2,19 +2,19 @@
 import { startSandbox, type Version } from '@erp-proxy/sandbox';
 import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts';
 
-const VERSIONS: readonly Version[] = [16, 17, 18, 19, 22];
+const VERSIONS: readonly Version[] = [14, 15, 16, 17, 18, 19, 22];
 
 export const sandboxCommand: Command = {
   name: 'sandbox',
   arguments: [],
-  summary: 'Run an Odoo look-alike with the data of a small company, to try calls on.',
+  summary: 'Run a simulated Odoo server with the data of a small company.',
   options: {
     version: {
       type: 'string',
-      value: '16|17|18|19|22',
-      description: 'The Odoo version it answers as. Default: 18.',
+      value: '14|15|16|17|18|19|22',
+      description: 'Odoo version to simulate. Default: 18.',
     },
-    port: { type: 'string', value: 'port', description: 'TCP port. Default: 8069, as Odoo.' },
+    port: { type: 'string', value: 'port', description: 'TCP port. Default: 8069, the port of Odoo.' },
     json: JSON_OPTION,
   },
   async run(input) {
@@ -24,8 +24,11 @@ export const sandboxCommand: Command = {
     if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CommandError('--port is 0 to 65535.');
     const stopped = input.untilStopped();
     const sandbox = await startSandbox({ version, port }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') throw error;
-      throw new CommandError(`Port ${port} is taken; choose another with --port.`);
+      if (error.code === 'EADDRINUSE') {
+        throw new CommandError(`Port ${port} is taken; choose another with --port.`);
+      }
+      if (error.code !== 'EACCES') throw error;
+      throw new CommandError(`Port ${port} may not be used by this user; choose one above 1023 with --port.`);
     });
     const { url, db, users } = sandbox;
     if (input.isSet('json')) {

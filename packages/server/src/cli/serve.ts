@@ -1,20 +1,20 @@
 /**
- * `serve`: the proxy, until it is told to stop; in this process, or in several that share the port. Prints the first
- * client key once, where the store has none.
+ * `serve`: the proxy, until it is told to stop; in this process, or in several that share the port.
  */
 import cluster from 'node:cluster';
-import { hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
-import { type App, type AppOptions, createApp } from '../app.ts';
+import { type AppOptions, createApp } from '../app.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
+import { introduceFirstKey } from './first-key.ts';
 import { runWorkers } from './workers.ts';
+import { answerHeartbeats } from './workers-heartbeat.ts';
 import { connectMetrics } from './workers-metrics.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
   arguments: [],
-  summary: 'Run the proxy until SIGTERM or SIGINT; running calls then get their grace time.',
+  summary: 'Run the proxy until SIGTERM or SIGINT. Running calls then have http.shutdownGraceMs to finish.',
   options: {},
   async run(input) {
     const { workers: count, store, log } = input.settings;
@@ -27,8 +27,9 @@ export const serveCommand: Command = {
           `workers is ${count}, and store.url is memory:, which processes cannot share; set workers to 1, or store.url to sqlite:<path of a file> or postgres://….`,
         );
       }
-      return runWorkers({ count, logger: createLogger(log.level), stopped });
+      return runWorkers({ count, logger: createLogger(log.level), stopped, isTerminal: input.isTerminal });
     }
+    answerHeartbeats(process);
     try {
       return await serve(input, stopped, joinWorkers(log.level));
     } finally {
@@ -39,7 +40,7 @@ export const serveCommand: Command = {
 };
 
 async function serve(
-  { settings, version, print }: CommandInput,
+  { settings, version, print, isTerminal }: CommandInput,
   stopped: Promise<void>,
   joined: Partial<AppOptions> = {},
 ): Promise<number> {
@@ -55,28 +56,20 @@ async function serve(
     await app.stop();
     throw error;
   });
-  const key = await makeFirstKey(app);
-  if (key !== null) {
-    print(`The first client key, shown this once. Send it in the header x-proxy-api:\n\n  ${key}\n\n`);
-  }
-  app.logger.info('listening', { url });
+  await introduceFirstKey(app, { print, isTerminal, isSpeaker: (cluster.worker?.id ?? 1) === 1 });
+  app.logger.info('listening', { url, store: app.store.label });
   await stopped;
   app.logger.info('stopping');
+  const lostBefore = app.audit.lost;
   await app.stop();
+  const lost = app.audit.lost - lostBefore;
+  if (lost > 0) {
+    app.logger.error('stopped, and records of the audit are lost', { records: lost });
+    return 1;
+  }
   app.logger.info('stopped');
   return 0;
 }
-
-/** Of several processes that find the store empty, one makes the key. */
-async function makeFirstKey({ keys, store: { leases } }: App): Promise<string | null> {
-  if (!(await keys.isEmpty())) return null;
-  if (!(await leases.acquire('first key', `${hostname()} ${process.pid}`, FIRST_KEY_LEASE_MS))) return null;
-  // Another one may have had the lease, and made the key, since we looked.
-  if (!(await keys.isEmpty())) return null;
-  return (await keys.create({ name: 'first key' })).key;
-}
-
-const FIRST_KEY_LEASE_MS = 10_000;
 
 /** What a worker does otherwise than a process that is alone. */
 function joinWorkers(logLevel: string): Pick<AppOptions, 'logger' | 'gatherMetrics'> {

@@ -1,8 +1,8 @@
 /** Runs a command on the store of the settings, or on a running proxy where `--url` names one. */
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
-import { type CommandInput, type CommandOption, JSON_OPTION, type Surroundings } from './command.ts';
-import { openLocalAdmin } from './local-admin.ts';
+import { type CommandInput, type CommandOption, JSON_OPTION } from './command.ts';
+import { openLocalAdmin, type WithoutStore } from './local-admin.ts';
 import { openRemoteAdmin } from './remote-admin.ts';
 
 /** Options of every command that works on keys, instances or the audit. */
@@ -10,17 +10,22 @@ export const ADMIN_OPTIONS = {
   url: {
     type: 'string',
     value: 'address',
-    description: 'Do it on the proxy there, with admin.token. Default: on the store of the settings.',
+    description:
+      'Act on the running proxy at this address; needs admin.token. Default: use the configured store.',
   },
   json: JSON_OPTION,
 } satisfies Record<string, CommandOption>;
 
 const PAGE_ITEMS = 500;
 
-export async function useAdmin(input: CommandInput, use: (admin: Admin) => Promise<number>): Promise<number> {
-  const { admin, close } = await (input.option('url') === undefined ? openLocalAdmin : openRemoteAdmin)(
-    input,
-  );
+/** A store that is not there is made only for a command that adds to it. */
+export async function useAdmin(
+  input: CommandInput,
+  use: (admin: Admin) => Promise<number>,
+  withoutStore: WithoutStore = 'refuse',
+): Promise<number> {
+  const isLocal = input.option('url') === undefined;
+  const { admin, close } = await (isLocal ? openLocalAdmin(input, withoutStore) : openRemoteAdmin(input));
   try {
     return await use(admin);
   } finally {
@@ -39,19 +44,6 @@ export async function* listAll<Item, Query extends PageQuery>(
     yield* page.items;
     cursor = page.next;
   } while (cursor !== null);
-}
-
-/** Prints items as one JSON array as they come: there may be more than fit in memory. */
-export async function printJsonList(
-  { print }: Pick<Surroundings, 'print'>,
-  items: AsyncIterable<unknown>,
-): Promise<void> {
-  let separator = '[';
-  for await (const item of items) {
-    print(separator + JSON.stringify(item));
-    separator = ',\n';
-  }
-  print(separator === '[' ? '[]\n' : ']\n');
 }
 
 /** What was given; members of options that were left out are not there. */

@@ -6,7 +6,7 @@ import { ADMIN_OPTIONS, useAdmin } from './use-admin.ts';
 export const vaultKeyCommand: Command = {
   name: 'vault key',
   arguments: [],
-  summary: 'Make a master key for vault.masterKey and print it. It is kept nowhere: keep it safe.',
+  summary: 'Create a master key for vault.masterKey and print it. It is not stored: keep it safe.',
   options: { json: JSON_OPTION },
   async run(input) {
     const masterKey = randomBytes(32).toString('base64');
@@ -20,7 +20,7 @@ export const vaultResealCommand: Command = {
   name: 'vault reseal',
   arguments: [],
   summary:
-    'Seal under vault.masterKey what vault.otherMasterKeys seal. Every start of the proxy does so too.',
+    'Reseal under vault.masterKey what is sealed under vault.otherMasterKeys. Each start of the proxy does the same.',
   options: ADMIN_OPTIONS,
   run: (input) =>
     useAdmin(input, async (admin) => {

@@ -3,6 +3,7 @@
  * Knows the channel between two processes, and nothing of what the numbers mean.
  */
 import type { MetricsSnapshot } from '../observe/metrics.ts';
+import { snapshotWorkers } from '../observe/worker-metrics.ts';
 
 /** One end of the channel between the primary and a worker. */
 interface Channel {
@@ -46,6 +47,33 @@ export function connectMetrics(channel: Channel, collect: AskForMetrics): AskFor
       );
       channel.send?.({ question: questions });
     });
+}
+
+/** A scrape is to be answered within a second, also while a worker hangs. */
+const PATIENCE_MS = 500;
+
+/** Asks all workers at once. Those that do not answer in time are left out, and counted as silent. */
+export async function askWorkers(asks: readonly AskForMetrics[]): Promise<Snapshots> {
+  const answers = await Promise.all(asks.map((ask) => askInTime(ask)));
+  const answered = answers.filter((answer) => answer !== null);
+  const workers = await snapshotWorkers({
+    answering: answered.length,
+    silent: answers.length - answered.length,
+  });
+  return [...answered.flat(), workers];
+}
+
+/** Null where there is no answer in time. */
+async function askInTime(ask: AskForMetrics): Promise<Snapshots | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, null);
+  });
+  try {
+    return await Promise.race([ask(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function isMessage(message: unknown): message is Message {

@@ -1,16 +1,20 @@
 /**
- * The primary of several workers: starts them, puts another one in the place of one that dies, and ends when all have
- * ended. Takes no request; what a worker does is serve.ts.
+ * The primary of several workers: starts them, replaces a worker that dies or hangs, and ends when all have ended. It takes
+ * no request; serve.ts is what a worker does.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../observe/log.ts';
-import { type AskForMetrics, connectMetrics } from './workers-metrics.ts';
+import { returnUntakenConnections } from './workers-handoff.ts';
+import { watchHeartbeats } from './workers-heartbeat.ts';
+import { type AskForMetrics, askWorkers, connectMetrics } from './workers-metrics.ts';
 import { joinOutput } from './workers-output.ts';
 
 export interface WorkersOptions {
   count: number;
   logger: Logger;
+  /** Whether the output goes to a terminal, which the workers then write to themselves. */
+  isTerminal: boolean;
   /** Resolves when the operator asks the program to end. */
   stopped: Promise<void>;
 }
@@ -34,15 +38,19 @@ const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 30_000;
 
 /** Runs until it is stopped; gives the exit status. */
-export async function runWorkers({ count, logger, stopped }: WorkersOptions): Promise<number> {
+export async function runWorkers({ count, logger, isTerminal, stopped }: WorkersOptions): Promise<number> {
   // Advanced: metrics can be NaN, which JSON does not know.
-  cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', 'pipe', 'inherit', 'ipc'] });
+  const stdout = isTerminal ? 'inherit' : 'pipe';
+  cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
   const asks = new Map<number, AskForMetrics>();
   const startWorker = () => {
     const worker = cluster.fork();
-    if (worker.process.stdout !== null) passOn(worker.process.stdout);
-    return watchWorker(worker, asks);
+    returnUntakenConnections(worker, () => asks.size > 0);
+    const { stdout } = worker.process;
+    // A process that could not be made has none.
+    if (stdout) passOn(stdout);
+    return watchWorker(worker, asks, logger);
   };
   const stopping = new AbortController();
   void stopped.then(() => {
@@ -79,23 +87,33 @@ export async function runWorkers({ count, logger, stopped }: WorkersOptions): Pr
 }
 
 /** `asks` has those of the workers that listen. */
-function watchWorker(worker: Worker, asks: Map<number, AskForMetrics>): RunningWorker {
+function watchWorker(worker: Worker, asks: Map<number, AskForMetrics>, logger: Logger): RunningWorker {
   const { id } = worker;
-  const askAll = async () => (await Promise.all([...asks.values()].map((ask) => ask()))).flat();
+  const askAll = () => askWorkers([...asks.values()]);
+  const forget = () => asks.delete(id);
+  worker.process.once('exit', forget).once('disconnect', forget);
+  const endHung = () => {
+    logger.error('worker hung', { worker: id, pid: worker.process.pid });
+    // A stopped process or an endless loop takes no other signal.
+    worker.process.kill('SIGKILL');
+  };
+  const heartbeat = worker.isConnected() ? watchHeartbeats(worker, endHung) : null;
   return {
     id,
     pid: worker.process.pid,
     listening: new Promise((resolve) =>
       worker.once('listening', () => {
         asks.set(id, connectMetrics(worker, askAll));
+        heartbeat?.started();
         resolve(null);
       }),
     ),
-    ended: new Promise((resolve) =>
-      worker.once('exit', (status: number | null, signal: string | null) => {
-        asks.delete(id);
-        resolve({ status, signal });
-      }),
-    ),
+    ended: new Promise((resolve) => {
+      worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }));
+      // A message to a worker that has just died fails, and its end is told apart. A process that could not be made has none.
+      worker.on('error', () => {
+        if (worker.process.pid === undefined) resolve({ status: null, signal: null });
+      });
+    }),
   };
 }

@@ -37,21 +37,26 @@ export function renderExampleYaml(): string {
 
 const INTRODUCTION = `# Settings
 
-A setting comes from the first of these places that gives it:
+Set a value in one of these places. The first place that sets it takes precedence:
 
 1. a flag: \`--http.port 8080\` or \`--http.port=8080\`
-2. an environment variable: \`ERP_PROXY_HTTP_PORT=8080\`; for a secret also \`…_FILE\`, the path of a file that holds it
-3. \`erp-proxy.yaml\` in the working directory, or the file that \`--config\` names; start from
-   [erp-proxy.example.yaml](../erp-proxy.example.yaml)
+2. an environment variable: \`ERP_PROXY_HTTP_PORT=8080\`
+3. \`erp-proxy.yaml\` in the working directory, or the file that \`--config\` names
 4. the default below
 
-Lists are comma-separated in flags and variables, and YAML lists in the file. A number of bytes may have a unit: \`32MiB\`.
-Unknown names and wrong values stop the start; all of them are shown at once. \`erp-proxy config check\` looks for them
-without starting, \`erp-proxy config print\` shows each setting in force and where it comes from. Flags are visible to every
-user of a machine: give secrets in a file.`;
+[erp-proxy.example.yaml](../erp-proxy.example.yaml) is a file to start from. Unknown names and wrong values prevent the
+start, and all of them are reported at once. \`erp-proxy config check\` checks the settings without starting.
+\`erp-proxy config print\` shows each value in effect and its source.
 
-const EXAMPLE_HEAD = `# Settings of erp-proxy: copy this file to erp-proxy.yaml. The lines that are commented out are the defaults; to change
-# one, remove its "#". docs/settings.md says more.`;
+- An empty environment variable counts as unset.
+- A secret can also come from a file, which the variable \`…_FILE\` names. It takes precedence over the variable
+  without \`_FILE\`.
+- Flags are visible to every user of a machine. Give secrets in a file.
+- A list is comma-separated in flags and variables, and a YAML list in the file.
+- A number of bytes may have a unit: \`32MiB\`.`;
+
+const EXAMPLE_HEAD = `# Settings of erp-proxy: copy this file to erp-proxy.yaml. The commented lines are the defaults. To change one, remove
+# its "#". See docs/settings.md.`;
 
 function listNames(group: string): SettingName[] {
   return SETTING_NAMES.filter((name) => splitName(name)[0] === group);
@@ -63,7 +68,7 @@ function describeSetting(name: SettingName, heading: '##' | '###'): string {
   const variables = secret ? [nameVariable(name), nameFileVariable(name)] : [nameVariable(name)];
   return `${heading} ${name}
 
-${description}
+${wrapWords(description).join('\n')}
 
 - Default: ${shown === '' ? 'empty' : `\`${shown}\``}
 - Value: ${kind.expected}

@@ -12,6 +12,8 @@ export interface Kind<Value> {
   expected: string;
   /** Turns the text of a variable or flag into what `schema` judges; text of a wrong form stays as it is. */
   readText(text: string): unknown;
+  /** All values that there are, where they are few. */
+  choices?: readonly string[];
   /** The value as one writes it in a settings file; any JSON is YAML. */
   showValue(value: Value): string;
 }
@@ -19,7 +21,7 @@ export interface Kind<Value> {
 export function integer(
   min: number,
   max: number,
-  unit?: 'milliseconds' | 'calls' | 'days' | 'processes' | 'hours',
+  unit?: 'milliseconds' | 'calls' | 'days' | 'processes' | 'hours' | 'bytes a second',
 ): Kind<number> {
   return {
     schema: z.int().min(min).max(max),
@@ -43,6 +45,7 @@ export function boolean(): Kind<boolean> {
   return {
     schema: z.boolean(),
     expected: 'true or false',
+    choices: ['true', 'false'],
     readText: (text) => (text === 'true' ? true : text === 'false' ? false : text),
     showValue: String,
   };
@@ -52,6 +55,7 @@ export function choice<const Name extends string>(...names: readonly Name[]): Ki
   return {
     schema: z.enum(names),
     expected: `one of ${names.join(', ')}`,
+    choices: names,
     readText: (text) => text,
     showValue: (name) => name,
   };

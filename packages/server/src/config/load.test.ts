@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type LoadOptions, loadSettings } from './load.ts';
+import { nameFileVariable, nameVariable, SETTING_NAMES } from './names.ts';
 import { printSettings } from './print.ts';
 
 const SECRET = 'correct-horse-battery-staple-and-more';
@@ -10,6 +11,7 @@ test('gives the defaults where nothing is set', () => {
   expect(settings.http).toEqual({
     host: '127.0.0.1',
     port: 8787,
+    answerBytesPerSecondMin: 131_072,
     bodyBytesMax: 33_554_432,
     requestTimeoutMs: 30_000,
     shutdownGraceMs: 10_000,
@@ -254,6 +256,12 @@ test('starts beside the variables that Kubernetes makes for a service named erp-
   expect(listFaults({ env: { ERP_PROXY_PORT: '8080' } })).toHaveLength(1);
 });
 
+test('accepts the variables of the commands, which are no settings', () => {
+  const env = { ERP_PROXY_KEY: 'ep_a_b', ERP_PROXY_URL: 'http://127.0.0.1:8787' };
+  expect(listFaults({ env })).toEqual([]);
+  expect(listFaults({ env: { ERP_PROXY_URLS: 'x' } })).toEqual([expect.stringContaining('ERP_PROXY_URL')]);
+});
+
 test('ignores variables of other programs, and those that are unset', () => {
   const env = {
     PATH: '/bin',
@@ -278,11 +286,29 @@ test('reads a setting that holds a secret in part from a file too', () => {
   expect(settings.store.url).toBe('postgres://me:hunter2@host/db');
 });
 
-test('refuses a secret that is given both by itself and by a file', () => {
-  const env = { ERP_PROXY_KEYS_HASH_SECRET: SECRET, ERP_PROXY_KEYS_HASH_SECRET_FILE: 'run/secret' };
-  expect(listFaults({ files: { '/srv/run/secret': SECRET }, env })).toEqual([
-    'ERP_PROXY_KEYS_HASH_SECRET_FILE: ERP_PROXY_KEYS_HASH_SECRET is set too; unset one of the two',
-  ]);
+test('a file that holds a secret wins over the value beside it', () => {
+  const files = { '/srv/run/secret': SECRET };
+  const env = {
+    ERP_PROXY_KEYS_HASH_SECRET: SECRET.toUpperCase(),
+    ERP_PROXY_KEYS_HASH_SECRET_FILE: 'run/secret',
+    ERP_PROXY_STORE_URL: 'sqlite:/data/erp-proxy.db',
+    ERP_PROXY_STORE_URL_FILE: 'missing',
+  };
+  expect(listFaults({ files, env })).toEqual(['ERP_PROXY_STORE_URL_FILE: there is no such file']);
+  const { settings, sources } = expectSettings({ files, env: { ...env, ERP_PROXY_STORE_URL_FILE: '' } });
+  expect(settings.keys.hashSecret).toBe(SECRET);
+  expect(sources.get('keys.hashSecret')).toBe('ERP_PROXY_KEYS_HASH_SECRET_FILE');
+  expect(settings.store.url).toBe('sqlite:/data/erp-proxy.db');
+});
+
+test('an empty variable counts as unset, whatever its setting is', () => {
+  const variables = SETTING_NAMES.flatMap((name) => [nameVariable(name), nameFileVariable(name)]);
+  const env = Object.fromEntries([...variables, 'ERP_PROXY_NO_SUCH_SETTING'].map((name) => [name, '']));
+  const yaml = 'http:\n  port: 81\negress:\n  allow: [10.0.0.0/8]\n';
+  const { settings, sources } = expectSettings({ env, yaml });
+  expect(settings).toEqual(expectSettings({ yaml }).settings);
+  expect(settings.keys.hashSecret).toBe(null);
+  expect(sources.get('egress.allow')).toBe('erp-proxy.yaml:4');
 });
 
 test.each([

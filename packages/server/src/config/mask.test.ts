@@ -5,6 +5,7 @@ test('shows a secret as stars, and that none is set', () => {
   expect(maskValue('keys.hashSecret', 'hunter2')).toBe('***');
   expect(maskValue('keys.hashSecret', ['hunter2'])).toBe('***');
   expect(maskValue('keys.hashSecret', null)).toBe(null);
+  expect(maskValue('vault.otherMasterKeys', [])).toEqual([]);
 });
 
 test.each([

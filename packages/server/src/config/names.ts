@@ -5,6 +5,10 @@ import { SETTINGS, type Setting, type SettingName } from './schema.ts';
 
 export const VARIABLE_PREFIX = 'ERP_PROXY_';
 
+/** The client key and the address of the proxy for the command `call`. */
+export const KEY_VARIABLE = `${VARIABLE_PREFIX}KEY`;
+export const URL_VARIABLE = `${VARIABLE_PREFIX}URL`;
+
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
 /** `http`, `store` and so on, in the order of the schema; a setting in no group is one by itself. */

@@ -3,40 +3,48 @@
  */
 import { resolve } from 'node:path';
 import { type Reading, reportUnknownName } from './given.ts';
-import { findSetting, nameFileVariable, nameVariable, SETTING_NAMES, VARIABLE_PREFIX } from './names.ts';
+import {
+  findSetting,
+  KEY_VARIABLE,
+  nameFileVariable,
+  nameVariable,
+  SETTING_NAMES,
+  URL_VARIABLE,
+  VARIABLE_PREFIX,
+} from './names.ts';
 import { explainReadError } from './read-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Variables that commands read themselves; they are no settings. */
+const COMMAND_VARIABLES = [KEY_VARIABLE, URL_VARIABLE];
+
+/** An empty variable counts as unset. The file that a `…_FILE` variable names wins over the value of the plain variable. */
 export function readEnvironment(env: Environment, readFile: (path: string) => string, cwd: string): Reading {
   const reading: Reading = { given: [], faults: [] };
-  const known = new Set<string>();
+  const known = new Set<string>(COMMAND_VARIABLES);
   for (const name of SETTING_NAMES) {
     const { kind, secret } = findSetting(name);
     const variable = nameVariable(name);
-    const value = env[variable];
-    known.add(variable);
-    if (value !== undefined) reading.given.push({ name, value: kind.readText(value), source: variable });
-    if (!secret) continue;
-
     const fileVariable = nameFileVariable(name);
-    const path = env[fileVariable];
-    known.add(fileVariable);
-    if (path === undefined) continue;
-    if (value !== undefined) {
-      reading.faults.push({ source: fileVariable, message: `${variable} is set too; unset one of the two` });
-      continue;
-    }
-    try {
-      // Editors and `echo` end a file with a line break that is no part of the secret.
-      const content = readFile(resolve(cwd, path)).replace(/\r?\n$/, '');
-      reading.given.push({ name, value: kind.readText(content), source: fileVariable });
-    } catch (error) {
-      reading.faults.push({ source: fileVariable, message: explainReadError(error) });
+    known.add(variable);
+    if (secret) known.add(fileVariable);
+    const value = env[variable];
+    const path = secret ? env[fileVariable] : undefined;
+    if (path) {
+      try {
+        // Editors and `echo` end a file with a line break that is no part of the secret.
+        const content = readFile(resolve(cwd, path)).replace(/\r?\n$/, '');
+        reading.given.push({ name, value: kind.readText(content), source: fileVariable });
+      } catch (error) {
+        reading.faults.push({ source: fileVariable, message: explainReadError(error) });
+      }
+    } else if (value) {
+      reading.given.push({ name, value: kind.readText(value), source: variable });
     }
   }
   for (const [variable, value] of Object.entries(env)) {
-    if (!variable.startsWith(VARIABLE_PREFIX) || value === undefined || known.has(variable)) continue;
+    if (!variable.startsWith(VARIABLE_PREFIX) || !value || known.has(variable)) continue;
     if (isServiceLink(variable, value)) continue;
     reading.faults.push(reportUnknownName(variable, variable, [...known]));
   }

@@ -43,42 +43,48 @@ export const SETTINGS = {
     kind: text('an IP address or localhost', (host) => host === 'localhost' || isIP(host) !== 0),
     default: '127.0.0.1',
     description:
-      'Address to listen on. Set `0.0.0.0` or `::` to be reached from other machines, behind a reverse proxy that speaks TLS.',
+      'Address to listen on. To accept connections from other machines, set `0.0.0.0` or `::` and use a reverse proxy with TLS.',
   }),
   'http.port': define({
     kind: integer(0, 65_535),
     default: 8787,
-    description: 'TCP port to listen on. 0 takes a free one, which the log names.',
+    description: 'TCP port to listen on. 0 selects a free port, which the log shows.',
   }),
   'http.bodyBytesMax': define({
     kind: bytes(256 * MIB),
     default: 32 * MIB,
     description:
-      'Largest request body; a larger one is refused with `payload_too_large`. Each call in flight may hold this much memory: raise it for large uploads only.',
+      'Maximum size of a request body. Larger ones are refused with `payload_too_large`. Each call in flight can use this much memory, so raise it only for large uploads.',
   }),
   'http.requestTimeoutMs': define({
     kind: integer(1, HOUR_MS, 'milliseconds'),
     default: 30_000,
     description:
-      'Time that a client may take to send its whole request. Raise it where slow clients send large bodies.',
+      'Maximum time for a client to send its whole request. Raise it if slow clients send large bodies.',
+  }),
+  'http.answerBytesPerSecondMin': define({
+    kind: integer(0, 1_000_000_000, 'bytes a second'),
+    default: 131_072,
+    description:
+      'Minimum rate at which a caller must read an answer while Odoo has more to send. A slow caller occupies an Odoo worker. Its connection is closed once it is 1.25 MiB behind: at the default, after ten seconds without reading. 0 disables the check.',
   }),
   'http.shutdownGraceMs': define({
     kind: integer(0, HOUR_MS, 'milliseconds'),
     default: 10_000,
     description:
-      'Time that running calls get to end after SIGTERM or SIGINT; then they are cut off. Keep it below the time after which your supervisor kills the process.',
+      'Time for running calls to finish after SIGTERM or SIGINT. Calls that take longer are cut off. Keep it shorter than the time after which your supervisor kills the process.',
   }),
   'http.trustProxy': define({
     kind: list('IP addresses or CIDRs with a prefix of at least 1', isAddressOrCidr),
     default: [],
     description:
-      'Reverse proxies whose `x-forwarded-for` is believed when the address of a client matters. List yours, and nothing else: whoever is on it can claim any address.',
+      'Reverse proxies whose `x-forwarded-for` is trusted for the address of a client. List only your own: a listed machine can claim any address.',
   }),
   workers: define({
     kind: integer(1, 128, 'processes'),
     default: 1,
     description:
-      'Processes that share the port. One has thousands of calls a second; where that is not enough, set the number of cores. Needs a `store.url` that processes can share: not `memory:`.',
+      'Number of processes that share the port. One process serves thousands of calls a second. For more, set the number of processor cores. Several processes need a `store.url` that they can share, so not `memory:`.',
   }),
   'store.url': define({
     kind: text('sqlite:<path of a file>, postgres://<user>@<host>/<database> or memory:', (url) =>
@@ -87,7 +93,7 @@ export const SETTINGS = {
     default: 'sqlite:./data/erp-proxy.db',
     secret: 'in part',
     description:
-      'Where client keys, instances and the audit are kept: `sqlite:` and the path of a file, which is created where it is missing; `postgres://` for several machines; `memory:` forgets everything at exit.',
+      'Store of client keys, instances and the audit. `sqlite:` takes the path of a file, which is created if missing. `postgres://` serves several machines. `memory:` loses everything at exit.',
   }),
   'redis.url': define({
     kind: optional(
@@ -98,117 +104,118 @@ export const SETTINGS = {
     default: null,
     secret: 'in part',
     description:
-      'Redis or Valkey in which all processes count the limits of keys together, and tell each other which Odoo databases do not answer. Empty: each process keeps its share of the limits, and finds out for itself. `idempotency.store` can keep idempotency keys there as well.',
+      'Redis or Valkey server through which all processes share limits of keys and the state of circuit breakers. If empty, each process enforces its share of the limits and has its own circuit breakers. `idempotency.store` and `cache.store` can use it too.',
   }),
   'keys.hashSecret': define({
     kind: optional(text('a text of at least 32 characters', (secret) => secret.length >= 32)),
     default: null,
     secret: true,
     description:
-      'Secret under which client keys are hashed. Empty: one is made at the first start and kept in the store; set it to keep it apart from the store. Changing it makes every key unknown.',
+      'Secret under which client keys are hashed. If empty, one is generated at the first start and kept in the store. Set it to keep it apart from the store. Changing it makes every key unknown.',
   }),
   'vault.masterKey': define({
     kind: optional(text('32 random bytes in base64', isMasterKey)),
     default: null,
     secret: true,
     description:
-      'Master key under which the keys of stored instances are sealed: 32 random bytes in base64, as `openssl rand -base64 32` prints them. Empty: there can be no stored instances. Whoever loses it loses the stored keys.',
+      'Master key that seals the keys of stored instances: 32 random bytes in base64, as `openssl rand -base64 32` prints them. If empty, instances cannot be stored. If it is lost, the stored keys are lost.',
   }),
   'vault.otherMasterKeys': define({
     kind: list('master keys: 32 random bytes in base64 each', isMasterKey),
     default: [],
     secret: true,
     description:
-      'Further master keys that may open what is sealed. To change the master key, put the new one here on every replica first, then exchange the two; what the old one sealed is sealed again at the next start, and the old one can go.',
+      'Additional master keys that can open sealed keys. To change the master key, add the new one here on every replica, then swap the two. The next start reseals what is under the old one, which can then be removed.',
   }),
   'admin.token': define({
     kind: optional(text('a text of at least 32 characters', (secret) => secret.length >= 32)),
     default: null,
     secret: true,
     description:
-      'Bearer token of the admin API (`/admin/v1`). Empty: the admin API is off, and keys are managed with the commands on this machine.',
+      'Bearer token of the admin API (`/admin/v1`). If empty, the admin API is off, and keys are managed with the commands on this machine.',
   }),
   'audit.retentionDays': define({
     kind: integer(0, 3650, 'days'),
     default: 90,
-    description: 'Time for which records of the audit are kept. 0 keeps them for ever.',
+    description: 'Number of days for which audit records are kept. 0 keeps them for ever.',
   }),
   'idempotency.keptHours': define({
     kind: integer(1, 720, 'hours'),
     default: 24,
-    description: 'Time for which the answer to a call with an `idempotency-key` is kept, and given again.',
+    description:
+      'Number of hours for which the answer to a call with an `idempotency-key` is kept and repeated to retries.',
   }),
   'idempotency.answerBytesMax': define({
     kind: bytes(16 * MIB),
     default: 256 * KIB,
     description:
-      'Longest answer that is kept. A write whose answer is longer is known as run, without its answer; a read is run again.',
+      'Maximum size of an answer that is kept. If the answer to a write is larger, a retry learns only that the write has run. A read is run again.',
   }),
   'idempotency.clientKeysMax': define({
     kind: integer(1, 100_000_000),
     default: 100_000,
     description:
-      'Idempotency keys that one client key can have at once. Beyond them a call with a new one is refused with `rate_limited`; each takes about 500 bytes without its answer, or 1 KiB in Redis.',
+      'Maximum number of idempotency keys of one client key. Beyond it, calls with a new idempotency key are refused with `rate_limited`. Each takes about 500 bytes, or 1 KiB in Redis, plus its answer.',
   }),
   'idempotency.clientBytesMax': define({
     kind: bytes(1024 * GIB),
     default: 64 * MIB,
     description:
-      'Bytes of the answers that are kept for one client key, all together. Beyond them its calls go on as if their answers were too long to be kept.',
+      'Maximum total size of the answers kept for one client key. Beyond it, further answers are treated as too large to keep.',
   }),
   'idempotency.store': define({
     kind: choice('store', 'redis'),
     default: 'store',
     description:
-      'Where idempotency keys are kept: `store` is where `store.url` points, `redis` is `redis.url`. A Redis that loses its data lets calls be run twice: see [idempotency.md](idempotency.md) for the settings that it needs.',
+      'Place of idempotency keys: `store` uses `store.url`, `redis` uses `redis.url`. If Redis loses its data, calls can run twice. See [idempotency.md](idempotency.md) for the Redis settings that are needed.',
   }),
   'cache.bytesMax': define({
     kind: bytes(16 * 1024 * MIB, 0),
     default: 64 * MIB,
     description:
-      'Memory for answers to reads that are kept for callers who accept them some seconds old (`cache-control: max-age`): of each process, or of Redis for all together. 0: none is kept.',
+      'Memory for kept answers to reads, for callers that accept older answers (`cache-control: max-age`). It applies to each process, or to Redis as a whole. 0 disables kept answers.',
   }),
   'cache.store': define({
     kind: choice('memory', 'redis'),
     default: 'memory',
     description:
-      'Where these answers are kept: `memory`, by each process for itself; `redis`, sealed, for all processes together, which needs `redis.url`.',
+      'Place of kept answers: `memory` keeps them in each process, `redis` keeps them sealed for all processes and needs `redis.url`.',
   }),
   'egress.allow': define({
     kind: list('origins, hosts or CIDRs', (entry) => entry.trim() !== ''),
     default: [],
     description:
-      'Origins, hosts or CIDRs of Odoo servers that may be private or plain http, such as `http://odoo.internal:8069` or `10.1.0.0/16`. Empty: only public addresses over https are reached.',
+      'Origins, hosts or CIDRs of Odoo servers that may be private or plain http, such as `http://odoo.internal:8069` or `10.1.0.0/16`. If empty, only public addresses over https are allowed.',
   }),
   'upstream.concurrency': define({
     kind: integer(1, 100_000, 'calls'),
     default: 64,
     description:
-      'Most calls at once for one Odoo database, of all processes together: each keeps its part, one call at least. Below it the number finds its level: it rises while answers stay as fast as they were, and is halved on time-outs, 429 and 503. An instance can have a bound of its own.',
+      'Maximum number of concurrent calls to one Odoo database, divided among all processes with at least one each. Below it the limit adapts: it rises while answers stay fast, and is halved on time-outs, 429 and 503. An instance can have a bound of its own.',
   }),
   'upstream.concurrencyMin': define({
     kind: integer(1, 100_000, 'calls'),
     default: 2,
     description:
-      'Fewest calls at once for one Odoo database, however slow it is; divided like `upstream.concurrency`. As much as `upstream.concurrency`: the number is fixed.',
+      'Minimum of the adaptive concurrency limit of one Odoo database, divided like `upstream.concurrency`. If both are equal, the limit is fixed.',
   }),
   'upstream.queue': define({
     kind: integer(0, 100_000, 'calls'),
     default: 1000,
     description:
-      'Calls that may wait for one Odoo database, divided like `upstream.concurrency`. They take turns by key; further ones are refused with `overloaded`, those of the key with the most waiting first.',
+      'Maximum number of calls that wait for one Odoo database, divided like `upstream.concurrency`. Permits are granted fairly among keys. Excess calls are refused with `overloaded`, starting with the key that has the most waiting calls.',
   }),
   'upstream.retries': define({
     kind: integer(0, 10),
     default: 2,
     description:
-      'How often a call is sent to Odoo again at most, where that can do no harm: a read on a lost connection, 502, 503 or 504, any call that Odoo rolled back for another transaction. 0 turns it off.',
+      'Maximum number of times that a call is sent to Odoo again. A read is retried on a lost connection, 502, 503 or 504. Any call is retried if Odoo rolled it back because of another transaction. 0 disables retries.',
   }),
   'upstream.protocol': define({
     kind: choice('auto', 'jsonrpc', 'json2'),
     default: 'auto',
     description:
-      'How Odoo servers are spoken to. `auto` uses `/json/2` from Odoo 19 on where the outcome is certain to be the same, else `/jsonrpc`; the others are for servers behind a proxy that lets only one through.',
+      'Protocol to Odoo servers. `auto` uses `/json/2` from Odoo 19 on if the outcome is certain to be the same, otherwise `/jsonrpc`. Set one of the others if a reverse proxy allows only that one.',
   }),
   'upstream.protocolFor': define({
     kind: list('origins with a protocol, such as https://erp.example.com=jsonrpc', (entry) =>
@@ -216,54 +223,54 @@ export const SETTINGS = {
     ),
     default: [],
     description:
-      'Servers that are spoken to otherwise than `upstream.protocol` says: an origin, `=`, and `auto`, `jsonrpc` or `json2`, such as `https://erp.example.com=jsonrpc`.',
+      'Exceptions from `upstream.protocol` for single servers: an origin, `=`, and `auto`, `jsonrpc` or `json2`, such as `https://erp.example.com=jsonrpc`.',
   }),
   'upstream.timeoutMs': define({
     kind: integer(1, 300_000, 'milliseconds'),
     default: 15_000,
     description:
-      'Time for a whole call, to the last byte of its answer, where the caller sends no `x-request-timeout`. Raise it where reports or imports take longer.',
+      'Time limit of a call, up to the last byte of its answer, if the caller sends no `x-request-timeout`. Raise it if reports or imports take longer.',
   }),
   'upstream.connectTimeoutMs': define({
     kind: integer(1, 300_000, 'milliseconds'),
     default: 5000,
     description:
-      'Time to resolve the name of an Odoo server, connect and finish the TLS handshake. The time of the whole call still holds.',
+      'Time limit for resolving the name of an Odoo server, connecting and the TLS handshake. The time limit of the call also applies.',
   }),
   'upstream.firstByteTimeoutMs': define({
     kind: optional(integer(1, 300_000, 'milliseconds')),
     default: null,
     description:
-      "Time that Odoo may take from the request to the head of its answer. Empty: the call's own time; set it to give up on a busy server earlier.",
+      "Time limit from the request to the head of Odoo's answer. If empty, only the time limit of the call applies. Set it to give up on a busy server earlier.",
   }),
   'upstream.answerBytesMax': define({
     kind: bytes(256 * MIB),
     default: 8 * MIB,
     description:
-      'Largest answer of an Odoo server that is read whole before it is passed on, such as an error. Results that are streamed have no limit.',
+      'Maximum size of an Odoo answer that must be read completely before it is passed on, such as an error. Streamed results have no limit.',
   }),
   'upstream.refusedCredentialsTtlMs': define({
     kind: integer(0, HOUR_MS, 'milliseconds'),
     default: 10_000,
     description:
-      'Time for which credentials that Odoo refused are refused here without asking again, since each such check costs Odoo a third of a second. 0 turns it off.',
+      'Time for which credentials that Odoo refused are refused without asking again. Each check costs Odoo a third of a second. 0 disables this, and also the limits on new credentials that keep Odoo 14 and 15 from locking the proxy out (docs/protection.md).',
   }),
   'batch.concurrency': define({
     kind: integer(1, 100, 'calls'),
     default: 8,
     description:
-      'Calls of one batch that run at once. Lower it where one batch takes all the workers of an Odoo server.',
+      'Maximum number of concurrent calls of one batch. Lower it if one batch occupies all workers of an Odoo server.',
   }),
   'errors.debug': define({
     kind: boolean(),
     default: false,
     description:
-      "Passes Odoo's traceback on in `data.debug` of an error. It shows callers paths and code of the server: for development only.",
+      "Includes Odoo's traceback in errors, as `data.debug`. It shows callers paths and code of the server, so use it only for development.",
   }),
   'log.level': define({
     kind: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     default: 'info',
-    description: 'Least severe level of the lines that are logged.',
+    description: 'Minimum severity of logged lines.',
   }),
 } as const;
 

@@ -75,6 +75,28 @@ const answers = fc
 
 const cuts = fc.array(fc.nat(2000), { maxLength: 12 });
 
+describe('interim answers', () => {
+  const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+
+  test('are passed over, sixteen at most', () => {
+    expect(readText(interim.repeat(16) + answer).head?.status).toBe(200);
+    expect(() => readText(interim.repeat(17) + answer)).toThrow(AnswerSyntaxError);
+  });
+
+  test('are counted however their bytes are split', () => {
+    const bytes = Buffer.from(interim.repeat(17));
+    expect(() =>
+      read(
+        bytes
+          .toString('latin1')
+          .split('')
+          .map((byte) => Buffer.from(byte)),
+      ),
+    ).toThrow(AnswerSyntaxError);
+  });
+});
+
 describe('an answer', () => {
   test('is the same however its bytes are split', () => {
     fc.assert(

@@ -14,6 +14,8 @@ export interface AnswerSink {
 }
 
 const HEAD_BYTES_MAX = 32 * 1024;
+/** Odoo sends none, a reverse proxy one or two. A server that sends them without end would keep the call and the processor. */
+const INTERIM_ANSWERS_MAX = 16;
 
 /** What is none is told by its first bytes: it may never send an empty line. */
 const PROTOCOL = 'HTTP/1.';
@@ -24,6 +26,7 @@ export class AnswerReader {
   /** What is here of the head that is being read. */
   #begun: Buffer | null = null;
   #head: AnswerHead | null = null;
+  #interimAnswers = 0;
   #missingBytes = 0;
   #chunks: ChunkReader | null = null;
   #isOver = false;
@@ -64,7 +67,13 @@ export class AnswerReader {
   #takeHead(head: AnswerHead): void {
     if (head.status === 101) throw new AnswerSyntaxError('the answer changes the protocol');
     // RFC 9110 section 15.2: other interim answers may be passed over.
-    if (head.status < 200) return;
+    if (head.status < 200) {
+      if (++this.#interimAnswers > INTERIM_ANSWERS_MAX)
+        throw new AnswerSyntaxError(
+          `more than ${INTERIM_ANSWERS_MAX} interim answers came before the answer`,
+        );
+      return;
+    }
     this.#head = head;
     if (head.framing === 'chunked') this.#chunks = new ChunkReader();
     else this.#missingBytes = head.framing === 'connection' ? Number.POSITIVE_INFINITY : head.framing;

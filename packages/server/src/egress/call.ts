@@ -12,7 +12,6 @@ import {
   EgressBreak,
   type EgressFailure,
   type EgressFailureReason,
-  type EndSignal,
 } from './exchange.ts';
 
 /** What a call needs of the connection it runs on. */
@@ -32,7 +31,7 @@ const PIECE_BYTES = 256;
 
 export class Call implements AnswerSink, EgressBody {
   readonly #connection: CallConnection;
-  readonly #signal: EndSignal;
+  readonly #signal: AbortSignal;
   readonly #firstByteTimeoutMs: number | null;
   readonly #settle: (outcome: EgressAnswer | EgressFailure) => void;
 
@@ -48,7 +47,7 @@ export class Call implements AnswerSink, EgressBody {
 
   constructor(
     connection: CallConnection,
-    options: { signal: EndSignal; firstByteTimeoutMs: number | null },
+    options: { signal: AbortSignal; firstByteTimeoutMs: number | null },
     settle: (outcome: EgressAnswer | EgressFailure) => void,
   ) {
     this.#connection = connection;

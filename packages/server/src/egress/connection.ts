@@ -42,7 +42,12 @@ export class Connection implements CallConnection {
   }
 
   /** Sends the call's request, where need be on a socket that is opened for it. */
-  run(call: Call, request: readonly Uint8Array[], means: OpeningMeans): void {
+  run(
+    call: Call,
+    request: readonly Uint8Array[],
+    means: OpeningMeans,
+    isStillWanted: () => Promise<boolean>,
+  ): void {
     this.#call = call;
     if (this.#socket !== null) {
       this.#send(this.#socket, call, request);
@@ -55,7 +60,7 @@ export class Connection implements CallConnection {
         return;
       }
       this.#listen(outcome);
-      this.#send(outcome, call, request);
+      void this.#sendWanted(outcome, call, request, isStillWanted);
     });
   }
 
@@ -94,6 +99,16 @@ export class Connection implements CallConnection {
   close(): void {
     this.#call?.end('aborted', 'the proxy is shutting down');
     this.drop();
+  }
+
+  async #sendWanted(
+    socket: Socket,
+    call: Call,
+    request: readonly Uint8Array[],
+    isStillWanted: () => Promise<boolean>,
+  ): Promise<void> {
+    if (await isStillWanted()) this.#send(socket, call, request);
+    else call.end('withdrawn', 'the request was not wanted any more when the connection was made');
   }
 
   /** At the end of the turn: requests that leave together wake the server, and whatever is on the way, only once. */

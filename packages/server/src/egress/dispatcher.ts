@@ -1,19 +1,13 @@
 /**
  * The one path for outgoing bytes: judges where a request wants to go, and sends it on a connection that the guard
- * opened. Redirects are not followed, nothing is connected ahead of need (FACTS 5.3), HTTP/1.1 only.
+ * opened. Redirects are not followed, nothing is connected ahead of need (docs/odoo-facts.md#idle-connections),
+ * HTTP/1.1 only.
  */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { Call } from './call.ts';
 import { Connection, type ConnectionOwner } from './connection.ts';
-import type {
-  EgressAnswer,
-  EgressDenial,
-  EgressFailure,
-  EgressRequest,
-  EgressTrust,
-  EndSignal,
-} from './exchange.ts';
+import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './exchange.ts';
 import { type ResolveName, rememberNames, resolveBySystem } from './names.ts';
 import type { OpeningMeans } from './opening.ts';
 import { type EgressPolicy, type EgressTarget, judgeOrigin } from './policy.ts';
@@ -27,15 +21,19 @@ export {
   type EgressFailure,
   type EgressRequest,
   type EgressTrust,
-  type EndListener,
-  type EndSignal,
 } from './exchange.ts';
+
+export interface SendOptions {
+  signal: AbortSignal;
+  /** Asked where a connection had to be made, before a byte of the request leaves. Must not reject. */
+  isStillWanted?: (() => Promise<boolean>) | undefined;
+}
 
 export interface EgressDispatcher {
   /** What can be told without DNS: scheme, port, a literal address. */
   judge(origin: string, trust?: EgressTrust | null): EgressDenial | null;
   /** Rejects only where the request itself is not one that can be sent (a line break in a header). */
-  send(request: EgressRequest, options: { signal: EndSignal }): Promise<EgressAnswer | EgressFailure>;
+  send(request: EgressRequest, options: SendOptions): Promise<EgressAnswer | EgressFailure>;
   /** Ends the calls that run, closes every connection. */
   close(): Promise<void>;
 }
@@ -88,7 +86,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
       return 'rule' in target ? target : null;
     },
 
-    send(request, { signal }) {
+    send(request, { signal, isStillWanted }) {
       const pool = findPool(request.origin, request.trust ?? null);
       if ('rule' in pool) return Promise.resolve(refuse('denied', pool.detail));
       if (signal.aborted) return Promise.resolve(refuse('aborted', 'the caller aborted before sending'));
@@ -96,7 +94,8 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
       return new Promise((settle) => {
         const bytes = buildRequest(request, pool.host);
         const connection = pool.take();
-        connection.run(new Call(connection, { signal, firstByteTimeoutMs }, settle), bytes, pool.means);
+        const call = new Call(connection, { signal, firstByteTimeoutMs }, settle);
+        connection.run(call, bytes, pool.means, isStillWanted ?? ALWAYS);
       });
     },
 
@@ -107,6 +106,8 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     },
   };
 }
+
+const ALWAYS = () => Promise.resolve(true);
 
 function refuse(reason: 'denied' | 'aborted', detail: string): EgressFailure {
   return { ok: false, reason, sent: false, detail };

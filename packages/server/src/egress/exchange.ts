@@ -8,7 +8,10 @@ export interface EgressRequest {
   path: string;
   /** Lower-case names; without content-length and host. */
   headers: Record<string, string>;
-  /** The whole body (FACTS 5.4, 5.6: Odoo blocks a worker on a slow body, and json2 ignores chunked ones). */
+  /**
+   * The whole body (docs/odoo-facts.md#slow-body, docs/odoo-facts.md#chunked-body: Odoo blocks a worker on a slow body,
+   * and json2 ignores chunked ones).
+   */
   body: Uint8Array | null;
   /** Left out or null: what holds for all. */
   trust?: EgressTrust | null;
@@ -23,15 +26,6 @@ export interface EgressTrust {
   /** The origin of the request counts as named in `egress.allow`. */
   readonly isAllowed: boolean;
 }
-
-/** What ends a call from outside: an AbortSignal, or something lighter that can do as much. */
-export interface EndSignal {
-  readonly aborted: boolean;
-  addEventListener(type: 'abort', listener: EndListener): void;
-  removeEventListener(type: 'abort', listener: EndListener): void;
-}
-
-export type EndListener = (() => void) | { handleEvent(): void };
 
 export interface EgressAnswer {
   ok: true;
@@ -68,6 +62,8 @@ export type EgressFailureReason =
   | 'reset'
   | 'first_byte_timeout'
   | 'aborted'
+  /** The sender did not want it any more when the connection was made. */
+  | 'withdrawn'
   | 'bad_response';
 
 /** Why an origin or address may not be reached. */

@@ -5,7 +5,7 @@ import {
   type EgressDispatcher,
   type EgressFailure,
   type EgressRequest,
-  type EndSignal,
+  type SendOptions,
 } from './dispatcher.ts';
 
 export interface WholeAnswer extends Omit<EgressAnswer, 'body' | 'bodyLength'> {
@@ -16,9 +16,9 @@ export interface WholeAnswer extends Omit<EgressAnswer, 'body' | 'bodyLength'> {
 export async function fetchWhole(
   egress: EgressDispatcher,
   request: EgressRequest,
-  { signal, bytesMax }: { signal: EndSignal; bytesMax: number },
+  { bytesMax, ...options }: SendOptions & { bytesMax: number },
 ): Promise<WholeAnswer | EgressFailure> {
-  const answer = await egress.send(request, { signal });
+  const answer = await egress.send(request, options);
   if (!answer.ok) return answer;
   const { body, bodyLength: _, ...head } = answer;
   const pieces: Uint8Array[] = [];

@@ -174,6 +174,13 @@ function codeOf(error: unknown): string | null {
 
 export function describeError(error: unknown): string {
   const code = codeOf(error);
-  const text = error instanceof Error ? error.message : String(error);
+  const text = shortenTlsText(error instanceof Error ? error.message : String(error));
   return code === null || text.includes(code) ? text : `${code} ${text}`;
+}
+
+/** OpenSSL tells where in its sources an error was raised, and Node goes on to name flags of its own. */
+function shortenTlsText(text: string): string {
+  const raised = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(text);
+  if (raised !== null) return raised[1] ?? text;
+  return text.replace(/; if the root CA is installed locally,.*$/s, '').trim();
 }

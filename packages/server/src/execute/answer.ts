@@ -8,6 +8,7 @@ import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import { buildErrorAnswer, buildResultHead, describeDenial, listDenialHeaders } from './envelope.ts';
 import type { AnswerHeaders, AnswerWriter } from './exchange.ts';
+import { ReadingPace } from './reading-pace.ts';
 import type { Reply, ResultReply } from './receive.ts';
 import { adviseFate, CALLER_GONE, denyEnded } from './upstream-denials.ts';
 
@@ -18,6 +19,8 @@ export interface Outcome {
   /** `error.code`; null for a result. */
   code: number | null;
   httpStatus: number;
+  /** The rule of a policy that denied the call. */
+  rule?: string;
   /** The cause, for the log. */
   detail?: string;
 }
@@ -30,6 +33,8 @@ export interface AnswerContext {
   isReadOnly: boolean;
   headers: AnswerHeaders;
   dialect: Dialect;
+  /** The least rate at which the caller must take the answer; 0: any. */
+  bytesPerSecondMin: number;
 }
 
 export async function answerCall(reply: Reply, context: AnswerContext): Promise<Outcome> {
@@ -65,9 +70,15 @@ export function answerDenial(
   { id, writer, headers, dialect }: Pick<AnswerContext, 'id' | 'writer' | 'headers' | 'dialect'>,
 ): Outcome {
   const { httpStatus, error } = describeDenial(denial, dialect);
-  const { detail } = denial.more;
+  const { rule, detail } = denial.more;
   writer.sendWhole(httpStatus, { ...headers, ...listDenialHeaders(denial) }, buildErrorAnswer(id, error));
-  return { type: denial.type, code: error.code, httpStatus, ...(detail === undefined ? {} : { detail }) };
+  return {
+    type: denial.type,
+    code: error.code,
+    httpStatus,
+    ...(rule === undefined ? {} : { rule }),
+    ...(detail === undefined ? {} : { detail }),
+  };
 }
 
 async function streamResult(
@@ -81,6 +92,8 @@ async function streamResult(
   const breakOff = () => writer.breakOff();
   deadline.signal.addEventListener('abort', breakOff);
   try {
+    if (deadline.signal.aborted)
+      throw new EgressBreak('aborted', 'the call ended before its answer was sent');
     const { lengthBytes, tail } = reply;
     const ending = new EndingCheck(reply);
     writer.begin(200, context.headers, lengthBytes === null ? null : head.length + lengthBytes + tail.length);
@@ -88,10 +101,11 @@ async function streamResult(
     // Two writes of one turn leave together; a copy of the first piece (up to 64 KiB) would cost more.
     let room = writer.write(head);
     for (const piece of reply.pieces) room = writer.write(piece);
-    await room;
+    const takeAtPace = watchPace(context);
+    await takeAtPace(head.length + sum(reply.pieces), room);
     for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
       ending.take(piece);
-      await writer.write(piece);
+      await takeAtPace(piece.length, writer.write(piece));
     }
     ending.finish();
     if (tail.length > 0) await writer.write(tail);
@@ -104,6 +118,20 @@ async function streamResult(
   } finally {
     deadline.signal.removeEventListener('abort', breakOff);
   }
+}
+
+/** Waits for the caller to take what was written, and gives it up where it is too slow. */
+function watchPace({ writer, bytesPerSecondMin }: AnswerContext) {
+  const pace = new ReadingPace(bytesPerSecondMin);
+  const isCounted = () => !writer.isHeldBack;
+  return async (bytes: number, room: Promise<void> | undefined): Promise<void> => {
+    if (await pace.take(bytes, room, isCounted)) return;
+    throw pace.tooSlow;
+  };
+}
+
+function sum(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((bytes, { length }) => bytes + length, 0);
 }
 
 /** An error where nothing has left yet, and otherwise the end of the connection. */

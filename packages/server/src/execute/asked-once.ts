@@ -3,7 +3,6 @@
  * asked first does not matter: the question goes on when its caller leaves.
  */
 import { LRUCache } from 'lru-cache';
-import type { EndSignal } from '../egress/dispatcher.ts';
 
 /** An answer, and how long it holds; 0 = for those who wait now only. */
 export interface Kept<Value> {
@@ -27,7 +26,7 @@ export class AskedOnce<Value extends NonNullable<unknown>> {
   /** `ask` must not reject, and must end by itself. */
   get(
     key: string,
-    signal: EndSignal,
+    signal: AbortSignal,
     ask: () => Promise<Kept<Value>>,
   ): Value | Promise<Value | typeof GAVE_UP> {
     const kept = this.#kept.get(key);
@@ -63,7 +62,7 @@ export class AskedOnce<Value extends NonNullable<unknown>> {
   }
 }
 
-function waitFor<Value>(asked: Promise<Value>, signal: EndSignal): Promise<Value | typeof GAVE_UP> {
+function waitFor<Value>(asked: Promise<Value>, signal: AbortSignal): Promise<Value | typeof GAVE_UP> {
   if (signal.aborted) return Promise.resolve(GAVE_UP);
   return new Promise((resolve, reject) => {
     const giveUp = () => resolve(GAVE_UP);

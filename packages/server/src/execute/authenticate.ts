@@ -1,10 +1,11 @@
 /** Step: whose call this is. Runs before the body is read, so that a refused key costs next to nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, Keys } from '../keys/keys.ts';
+import { parseKey } from '../keys/format.ts';
+import type { Client, KeyRefusal, Keys } from '../keys/keys.ts';
 import type { Slowdown } from '../keys/slowdown.ts';
 import { StoredPolicyError } from '../keys/stored-policy.ts';
 import { askStore } from './ask-store.ts';
-import { Denial } from './denial.ts';
+import { Denial, type DenialMore } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -24,6 +25,7 @@ export async function authenticate(
   if (found instanceof Denial || !('refused' in found)) return found;
   // Why it was refused goes to the log alone: callers must not learn which ids exist.
   const { refused, keyId } = found;
+  const refusedKey = nameRefusedKey(found);
   const detail = keyId === null ? `key ${refused}` : `key ${refused} (${keyId})`;
   const penalty = slowdown.penalize(exchange.address);
   if ('retryAfterSeconds' in penalty) {
@@ -34,12 +36,17 @@ export async function authenticate(
     });
   }
   if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, exchange);
-  return denyKey(keyHeaders, detail);
+  return denyKey(keyHeaders, { detail, ...refusedKey });
 }
 
-function denyKey(keyHeaders: Dialect['keyHeaders'], detail: string): Denial {
+function denyKey(keyHeaders: Dialect['keyHeaders'], more: Pick<DenialMore, 'detail' | 'refusedKey'>): Denial {
   const message = `The client key in the header ${keyHeaders[0]} is missing or not valid; send one that is.`;
-  return new Denial('unauthorized', message, { detail });
+  return new Denial('unauthorized', message, more);
+}
+
+function nameRefusedKey({ refused, keyId }: KeyRefusal): Pick<DenialMore, 'refusedKey'> {
+  if (keyId === null || refused === 'missing' || refused === 'malformed') return {};
+  return { refusedKey: { id: keyId, why: refused } };
 }
 
 /** The same client as of now, before each of its calls: a body may take its time, and a batch its calls. */
@@ -50,17 +57,21 @@ export async function renewClient(
 ): Promise<Client | Denial> {
   const found = await askStore(() => keys.renew(client), BAD_POLICY);
   if (found instanceof Denial || !('refused' in found)) return found;
-  return denyKey(keyHeaders, `key ${found.refused} (${found.keyId}) meanwhile`);
+  return denyKey(keyHeaders, { detail: `key ${found.refused} (${found.keyId}) meanwhile` });
 }
 
 const BAD_POLICY = { Fault: StoredPolicyError, message: 'The policy of this key cannot be read' };
 
-/** The key that the headers agree on. */
+/**
+ * The key that the headers agree on. `authorization` may hold a token for a reverse proxy in front of us: beside a key in
+ * another header it counts only where it is a client key too.
+ */
 function readKey(exchange: Exchange, keyHeaders: readonly string[]): string | undefined | Denial {
   let found: string | undefined;
   for (const name of keyHeaders) {
     const key = readKeyHeader(exchange, name);
     if (key === undefined || key === '') continue;
+    if (found !== undefined && name === 'authorization' && parseKey(key) === null) continue;
     if (found !== undefined && found !== key) {
       return new Denial(
         'invalid_request',

@@ -12,15 +12,9 @@ import type { ByteRange, JsonSpan } from '../json/span.ts';
 import type { Client } from '../keys/keys.ts';
 import type { Arguments } from '../odoo/arguments.ts';
 import { findLimitPosition } from '../odoo/record-count.ts';
-import {
-  type Caller,
-  type Decision,
-  type DeniedDecision,
-  decide,
-  decideCaller,
-  decideServer,
-} from '../policy/decide.ts';
+import { type Decision, type DeniedDecision, decide, decideCaller, decideServer } from '../policy/decide.ts';
 import { Denial } from './denial.ts';
+import type { Exchange } from './exchange.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import { type DescribedCall, describeCall, describeRequest } from './policy-request.ts';
@@ -29,8 +23,12 @@ type Sets = Extract<Decision, { allowed: true }>['sets'];
 type Parts = readonly (ByteRange | string)[];
 
 /** Whether the key may be used from there, before anything else is looked at; null where it may. */
-export function authorizeCaller({ policy }: Pick<Client, 'policy'>, caller: Caller): Denial | null {
-  const denied = policy && decideCaller(policy, caller);
+export function authorizeCaller(
+  { policy }: Pick<Client, 'policy'>,
+  exchange: Pick<Exchange, 'address' | 'header'>,
+): Denial | null {
+  const browserOrigin = exchange.header('origin') ?? null;
+  const denied = decideCaller(policy, { address: exchange.address, browserOrigin });
   return denied && denyPolicy(denied);
 }
 
@@ -40,7 +38,15 @@ export function authorizeCall(call: Call, { policy }: Pick<Client, 'policy'>): C
   const sets = authorize(described, policy);
   if (sets instanceof Denial) return sets;
   // `read` has no limit of its own: the step after this one keeps it.
-  return { ...rewrite(call, described.args, sets), limit: sets.limit ?? call.limit };
+  return {
+    ...rewrite(call, described.args, sets),
+    limit: sets.limit ?? call.limit,
+    ...noteLimit(sets),
+  };
+}
+
+function noteLimit({ limit }: Sets): { policyLimit?: number } {
+  return limit === undefined ? {} : { policyLimit: limit };
 }
 
 /** The same for a call that names its arguments itself. */
@@ -54,7 +60,7 @@ export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'po
   if (values.size === 0) return call;
   const bytes = joinParts(call.bytes, setMembers(kwargs.span, kwargs.members, values));
   const span: JsonSpan = { kind: 'object', start: 0, end: bytes.length };
-  return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) } };
+  return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) }, ...noteLimit(sets) };
 }
 
 /** For a question about a server, which calls nothing of it. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { createCredentialMemory, type Ticket } from './credential-memory.ts';
+import { type Checked, createCredentialMemory, type Ticket } from './credential-memory.ts';
 import { type Credentials, createCredentialNames } from './credentials-id.ts';
+import { LoginTrials } from './login-trials.ts';
 
 const nameCredentials = createCredentialNames(Buffer.alloc(32, 1));
 
@@ -16,10 +17,24 @@ const TTL_MS = 10_000;
 
 function setUp(ttlMs = TTL_MS) {
   let nowMs = 1000;
-  const memory = createCredentialMemory(ttlMs, () => nowMs);
+  const trials = new LoginTrials(
+    () => nowMs,
+    () => 1,
+  );
+  const memory = createCredentialMemory(ttlMs, () => nowMs, trials);
   const calls = new AbortController();
   return {
-    check: (credentials: Credentials) => memory.check(nameCredentials(credentials), calls.signal),
+    check: (credentials: Credentials) =>
+      memory.check(
+        {
+          database: 'prod',
+          caller: 'one',
+          credentialsId: nameCredentials(credentials),
+          lockout: () => 'none',
+          sentMs: () => null,
+        },
+        calls.signal,
+      ),
     advance: (ms: number) => {
       nowMs += ms;
     },
@@ -27,8 +42,9 @@ function setUp(ttlMs = TTL_MS) {
   };
 }
 
-function pass(outcome: Ticket | 'refused' | Promise<Ticket | 'refused'>): Ticket {
-  if (outcome === 'refused' || outcome instanceof Promise) throw new Error('expected to pass at once');
+function pass(outcome: Checked | Promise<Checked>): Ticket {
+  if (outcome === 'refused' || outcome instanceof Promise || 'refused' in outcome)
+    throw new Error('expected to pass at once');
   return outcome;
 }
 
@@ -119,4 +135,13 @@ it('remembers nothing when turned off', () => {
   const { check } = setUp(0);
   pass(check(GOOD)).settle('refused');
   pass(check(GOOD));
+});
+
+it('does not wait for a call whose time is over', async () => {
+  const { check, endCalls } = setUp();
+  pass(check(GOOD));
+  endCalls();
+  const started = performance.now();
+  expect(await check(GOOD)).not.toBe('refused');
+  expect(performance.now() - started).toBeLessThan(900);
 });

@@ -1,48 +1,79 @@
 /**
  * Remembers for a short time which credentials Odoo refused, so that a storm of bad keys does not reach it: each costs
- * some 330 ms of a worker, and Odoo has no lockout there (FACTS 4.6). Of credentials that it has not seen yet one call
- * goes ahead and the others wait a moment for its verdict. It knows them by name only
- * (credentials-id.ts).
+ * some 330 ms of a worker (docs/odoo-facts.md#wrong-key-cost). Of credentials that it has not seen yet one call goes
+ * ahead and the others wait a moment for its verdict. Where wrong keys lock the proxy's address out, their trials are
+ * bounded (login-trials.ts). It knows credentials by name only (credentials-id.ts).
  */
 import { LRUCache } from 'lru-cache';
-import type { EndSignal } from '../egress/dispatcher.ts';
+import type { LoginTrial, LoginTrials, TrialLeave } from './login-trials.ts';
 
-/** What an answer of Odoo said about the credentials; `unknown` where it did not get so far. */
-export type Verdict = 'accepted' | 'refused' | 'unknown';
+/**
+ * What an answer of Odoo said about the credentials; `unknown` where it did not get so far. `doubtful`: a refusal that can be
+ * the method's own. It is not remembered, and counts among the failures that lock the address out.
+ */
+export type Verdict = 'accepted' | 'refused' | 'doubtful' | 'unknown';
+
+/** No trial of these credentials may be sent now. */
+export type BarredTrial = Exclude<TrialLeave, string>;
+
+export type Checked = Ticket | 'refused' | BarredTrial;
 
 export interface CredentialMemory {
   /**
-   * `refused`: Odoo said no lately. Otherwise the call may go, and must call `settle` with what came of it. Where the
+   * `refused`: Odoo said no lately. With a ticket the call may go, and must call `settle` with what came of it. Where the
    * credentials are being tried by another call, its verdict is waited for, until the signal ends.
    */
-  check(credentialsId: string, signal: EndSignal): Ticket | 'refused' | Promise<Ticket | 'refused'>;
+  check(trial: LoginTrial, signal: AbortSignal): Checked | Promise<Checked>;
+  /** Odoo says that it refuses unknown credentials of this address for now. Gives how long in milliseconds. */
+  noteCooldown(database: string): number;
 }
 
 export interface Ticket {
+  /** Whether the credentials are tried: they were never seen to work. */
+  isTrial: boolean;
+  /** To be asked right before the call is sent: a lockout may have begun while it waited. */
+  findBar(): BarredTrial | null;
   settle(verdict: Verdict): void;
 }
 
+/** Of a call that nothing is to be learnt from. */
+const NO_BAR = () => null;
+const NO_TICKET: Ticket = { isTrial: false, findBar: NO_BAR, settle() {} };
 const REMEMBERED_MAX = 10_000;
 /** A refused key takes Odoo a third of a second; a call that takes longer than this has been let in. */
 const WAIT_MS_MAX = 1000;
+/** How often a call that waits for other trials looks whether they count still. */
+const LOOK_MS = 100;
 
-/** `refusedTtlMs` 0 turns the memory off. `nowMs` is a monotonic clock in milliseconds. */
-export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number): CredentialMemory {
-  if (refusedTtlMs === 0) return { check: () => ({ settle() {} }) };
+/** `refusedTtlMs` 0 turns the memory off, and with it the bounds of trials. `nowMs` is a monotonic clock in milliseconds. */
+export function createCredentialMemory(
+  refusedTtlMs: number,
+  nowMs: () => number,
+  trials: LoginTrials,
+): CredentialMemory {
+  const noteCooldown = (database: string) => trials.noteCooldown(database);
+  if (refusedTtlMs === 0) return { check: () => NO_TICKET, noteCooldown };
   const verdicts = new LRUCache<string, 'accepted' | 'refused'>({
     max: REMEMBERED_MAX,
     // The clock is asked each time: the library's own copy of it is renewed by a real timer.
     ttlResolution: 0,
     perf: { now: nowMs },
   });
-  const trials = new Map<string, Trial>();
+  const waits = new Map<string, Wait>();
 
-  function check(id: string, signal: EndSignal): ReturnType<CredentialMemory['check']> {
+  function check(trial: LoginTrial, signal: AbortSignal): Checked | Promise<Checked> {
+    const known = findKnown(trial.credentialsId);
+    if (known !== null) return known;
+    const wait = waits.get(trial.credentialsId);
+    if (wait !== undefined) return waitFor(wait, trial, signal);
+    const leave = trials.judge(trial);
+    return leave === 'wait' ? waitForLeave(trial, signal) : start(trial, leave);
+  }
+
+  function findKnown(id: string): Ticket | 'refused' | null {
     const verdict = verdicts.get(id);
-    if (verdict === 'refused') return 'refused';
-    if (verdict === 'accepted') return { settle: (news) => doubt(id, news) };
-    const trial = trials.get(id);
-    return trial === undefined ? startTrial(id) : waitFor(trial, id, signal);
+    if (verdict === 'accepted') return { isTrial: false, findBar: NO_BAR, settle: (news) => doubt(id, news) };
+    return verdict ?? null;
   }
 
   /**
@@ -53,21 +84,41 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
     if (news === 'refused' && verdicts.get(id) === 'accepted') verdicts.delete(id);
   }
 
-  function startTrial(id: string): Ticket {
-    const trial = new Trial();
-    trials.set(id, trial);
+  /** Others with the same credentials wait for the first that starts. */
+  function start(trial: LoginTrial, leave: 'go' | BarredTrial): Checked {
+    // What Odoo said of these is still the best answer.
+    if (leave !== 'go') return leave.refused === 'failures' && trials.hasFailed(trial) ? 'refused' : leave;
+    const id = trial.credentialsId;
+    const wait = new Wait();
+    const isFirst = !waits.has(id);
+    if (isFirst) waits.set(id, wait);
+    trials.begin(trial);
     return {
+      isTrial: true,
+      findBar: () => trials.findCooldown(trial),
       settle(news) {
         learn(id, news);
-        if (trials.get(id) === trial) trials.delete(id);
-        trial.end();
+        trials.end(trial, news === 'refused' || news === 'doubtful');
+        if (isFirst) waits.delete(id);
+        wait.end();
       },
     };
   }
 
-  async function waitFor(trial: Trial, id: string, signal: EndSignal): Promise<Ticket | 'refused'> {
-    await trial.wait(WAIT_MS_MAX, signal);
-    return verdicts.get(id) === 'refused' ? 'refused' : { settle: (news) => learn(id, news) };
+  async function waitFor(wait: Wait, trial: LoginTrial, signal: AbortSignal): Promise<Checked> {
+    await wait.until(WAIT_MS_MAX, signal);
+    return findKnown(trial.credentialsId) ?? waitForLeave(trial, signal);
+  }
+
+  async function waitForLeave(trial: LoginTrial, signal: AbortSignal): Promise<Checked> {
+    while (!signal.aborted) {
+      const known = findKnown(trial.credentialsId);
+      if (known !== null) return known;
+      const leave = trials.judge(trial);
+      if (leave !== 'wait') return start(trial, leave);
+      await new Wait().until(LOOK_MS, signal);
+    }
+    return NO_TICKET;
   }
 
   function learn(id: string, news: Verdict): void {
@@ -76,22 +127,24 @@ export function createCredentialMemory(refusedTtlMs: number, nowMs: () => number
     else if (news === 'accepted' && !verdicts.has(id)) verdicts.set(id, news);
   }
 
-  return { check };
+  return { check, noteCooldown };
 }
 
-class Trial {
-  readonly #waiting: (() => void)[] = [];
+class Wait {
+  readonly #waiting = new Set<() => void>();
 
-  wait(timeoutMs: number, signal: EndSignal): Promise<void> {
+  until(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const settle = () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', settle);
+        this.#waiting.delete(settle);
         resolve();
       };
       const timer = setTimeout(settle, timeoutMs);
       signal.addEventListener('abort', settle);
-      this.#waiting.push(settle);
+      this.#waiting.add(settle);
     });
   }
 

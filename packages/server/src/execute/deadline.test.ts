@@ -90,3 +90,31 @@ it('leaves no timer behind', () => {
   deadline.clear();
   expect(vi.getTimerCount()).toBe(0);
 });
+
+it('does not call a listener that another listener has removed', () => {
+  const { signal, end } = createDeadline();
+  const called: string[] = [];
+  const second = () => called.push('second');
+  signal.addEventListener('abort', () => {
+    called.push('first');
+    signal.removeEventListener('abort', second);
+  });
+  signal.addEventListener('abort', second);
+  end('timeout');
+  expect(called).toEqual(['first']);
+});
+
+it('calls a listener once that was added twice, and not for a second end', () => {
+  const { signal, end } = createDeadline();
+  const listener = vi.fn();
+  signal.addEventListener('abort', listener);
+  signal.addEventListener('abort', listener);
+  end('timeout');
+  end('shutdown');
+  expect(listener).toHaveBeenCalledOnce();
+  expect(signal.reason).toBe('timeout');
+});
+
+it('has the signal of the platform, which fetch and timers take too', () => {
+  expect(createDeadline().signal).toBeInstanceOf(AbortSignal);
+});

@@ -3,12 +3,11 @@
  * grace time of a shutdown is over. It knows why, so that the answer can say it.
  */
 
-import type { EndListener, EndSignal } from '../egress/dispatcher.ts';
-
 export type EndReason = 'timeout' | 'caller_left' | 'shutdown';
 
 export interface Deadline {
-  readonly signal: EndSignal;
+  /** Its `reason` is an `EndReason` once it has ended. */
+  readonly signal: AbortSignal;
   /** Why it ended; null while running. */
   readonly reason: EndReason | null;
   end(reason: EndReason): void;
@@ -26,24 +25,23 @@ const LEAVING_MS = 2000;
  * called where the answer has not left some time after the end: its caller does not take it.
  */
 export function createDeadline(cutOff?: () => void): Deadline {
-  const signal = new LightSignal();
-  let reason: EndReason | null = null;
+  const controller = new AbortController();
+  const { signal } = controller;
   let timer: NodeJS.Timeout | undefined;
-  const end = (why: EndReason) => {
-    if (reason !== null) return;
-    reason = why;
+  const end = (reason: EndReason) => {
+    if (signal.aborted) return;
     clearTimeout(timer);
     if (cutOff !== undefined) timer = setTimeout(cutOff, LEAVING_MS);
-    signal.abort();
+    controller.abort(reason);
   };
   return {
     signal,
     get reason() {
-      return reason;
+      return signal.aborted ? signal.reason : null;
     },
     end,
     startClock(timeoutMs) {
-      if (reason !== null) return;
+      if (signal.aborted) return;
       clearTimeout(timer);
       timer = setTimeout(end, timeoutMs, 'timeout');
     },
@@ -51,31 +49,8 @@ export function createDeadline(cutOff?: () => void): Deadline {
   };
 }
 
-/** Node's AbortSignal costs several microseconds a call. */
-class LightSignal implements EndSignal {
-  aborted = false;
-  #listeners: EndListener[] = [];
-
-  addEventListener(_type: 'abort', listener: EndListener): void {
-    this.#listeners.push(listener);
-  }
-
-  removeEventListener(_type: 'abort', listener: EndListener): void {
-    const index = this.#listeners.indexOf(listener);
-    if (index !== -1) this.#listeners.splice(index, 1);
-  }
-
-  abort(): void {
-    this.aborted = true;
-    for (const listener of this.#listeners.splice(0)) {
-      if (typeof listener === 'function') listener();
-      else listener.handleEvent();
-    }
-  }
-}
-
-/** The longest that a call may be given (contract section 1). */
-export const TIMEOUT_MS_MAX = 300_000;
+/** The longest that a call may be given (docs/execute.md#headers). */
+const TIMEOUT_MS_MAX = 300_000;
 
 /** The time that a caller asks for the whole call: null where it is absent, 0 or no whole number; at most 300 s. */
 export function readTimeoutMs(header: string | undefined): number | null {

@@ -3,6 +3,7 @@
  * the public text; `detail` is for the operator's log only and never reaches a caller.
  */
 import { ALL_ERRORS, type CompatibleErrorType, type Outcome, type ProxyErrorType } from '@erp-proxy/contract';
+import type { RefusedKey } from '../observe/events.ts';
 
 /** What a denial can say beyond its type and message. */
 export interface DenialMore {
@@ -22,6 +23,8 @@ export interface DenialMore {
   passedStatus?: number;
   /** The cause, for the log. */
   detail?: string;
+  /** The client key that was not accepted, for the audit. */
+  refusedKey?: RefusedKey;
 }
 
 export class Denial {
@@ -35,10 +38,11 @@ export class Denial {
     this.more = more;
   }
 
-  /** Whether the same call may be sent again as it is (contract section 2). */
+  /** Whether the same call may be sent again as it is (docs/errors.md#sending-a-call-again). */
   get retryable(): boolean {
     const { retry } = ALL_ERRORS[this.type];
-    if (retry === 'if_safe') return this.more.isReadOnly === true || this.more.outcome === 'not_sent';
+    if (retry === 'if_safe')
+      return this.more.isReadOnly === true || (this.more.outcome ?? 'unknown') !== 'unknown';
     return retry === 'always';
   }
 }

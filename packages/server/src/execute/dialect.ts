@@ -7,7 +7,7 @@ import { type CompatibleErrorType, KEY_HEADER, type ProxyErrorType } from '@erp-
 export interface Dialect {
   /** The member that holds address and credentials of the server; empty where the body itself holds them. */
   instanceAt: 'erp_instance' | 'odoo_instance' | '';
-  /** Headers that may hold the client key; in `authorization` it is a bearer token. Errors name the first. */
+  /** Headers that may hold the client key; `authorization`, where it is a bearer token, is the last. Errors name the first. */
   keyHeaders: readonly [string, ...string[]];
   /** Errors whose code and HTTP status are not those of the table. */
   errors: Partial<Record<ProxyErrorType | CompatibleErrorType, { code: number; httpStatus: number }>>;
@@ -18,7 +18,7 @@ export interface Dialect {
 /** Our own contract. */
 export const OWN_DIALECT: Dialect = {
   instanceAt: 'erp_instance',
-  keyHeaders: [KEY_HEADER],
+  keyHeaders: [KEY_HEADER, 'authorization'],
   errors: {},
   surplusArguments: new Map(),
 };

@@ -2,10 +2,7 @@
  * The port between the pipeline and HTTP: what the pipeline may ask of a request, and how an answer leaves. `http/`
  * implements it on a socket, `batch.ts` on one element of an array.
  */
-import type { EndSignal } from '../egress/dispatcher.ts';
 import type { Denial } from './denial.ts';
-
-export type { EndSignal };
 
 /** HTTP headers of an answer, lower-case names. */
 export type AnswerHeaders = Record<string, string>;
@@ -18,6 +15,8 @@ export interface AnswerWriter {
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void;
   /** Takes a piece; the promise, where there is one, resolves when there is room for the next. */
   write(piece: Uint8Array): Promise<void> | undefined;
+  /** True while it is not its caller that `write` waits for: other answers come first. */
+  readonly isHeldBack: boolean;
   /** Closes an answer that is whole. */
   end(): void;
   /** True if nothing has left yet, so that an error may still take the place of what was begun. */
@@ -38,7 +37,7 @@ export interface Exchange {
   /** Tells once when the caller leaves before the answer is whole; at once if that has happened already. */
   onCallerLeft(listener: () => void): void;
   /** The whole body; a denial when it is of the wrong type, too large or cut off, by the signal too. To be called once. */
-  readBody(signal: EndSignal): Promise<Uint8Array | Denial>;
+  readBody(signal: AbortSignal): Promise<Uint8Array | Denial>;
   readonly writer: AnswerWriter;
   /** Resolves when the last byte of the answer has left, or the connection is gone. To be called after the answer. */
   waitUntilLeft(): Promise<void>;

@@ -60,6 +60,13 @@ test('a key without a policy may do anything', () => {
   expect(explainCall(KEY, null, { call: CALL }, 0)).toMatchObject({ allowed: true, rule: null, sets: {} });
 });
 
+test('a key without a policy is of no use to a web page', () => {
+  expect(explainCall(KEY, null, { call: CALL, origin: 'https://a.test' }, 0)).toMatchObject({
+    allowed: false,
+    rule: 'cors_origins',
+  });
+});
+
 describe('without a rule, says why no call is let in', () => {
   test.each<[string, { revokedAt: number | null; expiresAt: number | null }, RegExp]>([
     ['revoked', { revokedAt: 1, expiresAt: null }, /revoked/],

@@ -18,7 +18,7 @@ export function explainCall(
   if (key.expiresAt !== null && now >= key.expiresAt)
     return refuse('The key has expired, so that no call is let in.');
   const caller = { address: address ?? null, browserOrigin: origin ?? null };
-  const denied = policy && decideCaller(policy, caller);
+  const denied = decideCaller(policy, caller);
   if (denied) return { ...denied, sets: {} };
   const call = readCall(given);
   if (call instanceof Denial) return refuse(call.message);

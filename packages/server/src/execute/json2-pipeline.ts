@@ -2,6 +2,7 @@
  * A call that names its arguments itself, on one page: it goes to `/json/2` as it is, and so does the answer. For callers
  * who choose the protocol; the execute call (pipeline.ts) chooses it for them.
  */
+import type { Client } from '../keys/keys.ts';
 import { buildJson2Request } from '../odoo/json2-request.ts';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { authorizeJson2Call } from './authorize.ts';
@@ -9,10 +10,10 @@ import { callUpstream } from './call.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
+import { isSameCall, isUnchanged } from './judge-again.ts';
 import { type Json2Call, parseJson2Call } from './parse-json2.ts';
 import { type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
 import { receiveJson2Refusal } from './receive-json2-refusal.ts';
-import type { CallTrace } from './record.ts';
 import {
   type CallScope,
   type Operation,
@@ -20,7 +21,7 @@ import {
   type Run,
   runRequest,
 } from './request-pipeline.ts';
-import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
+import { nameTarget, type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
 import type { Attempt } from './retry.ts';
 import { allowTime, runUpstream, type UpstreamDeps } from './run-upstream.ts';
 import { type ShareDeps, sendNoted } from './share-read.ts';
@@ -50,15 +51,25 @@ async function runCall(
 ): Promise<{ reply: Reply; isReadOnly: boolean }> {
   const isReadOnly = isReadOnlyMethod(parsed.method, parsed.model);
   const call = authorizeJson2Call(parsed, scope.client);
-  if (call instanceof Denial) return { reply: call, isReadOnly };
+  scope.trace.policyLimit = (call instanceof Denial ? undefined : call.policyLimit) ?? null;
+  if (call instanceof Denial) {
+    scope.trace.target = await nameTarget(parsed.instance, run.deps);
+    return { reply: call, isReadOnly };
+  }
   const target = await resolveTarget(call.instance, run.deps);
   if (target instanceof Denial) return { reply: target, isReadOnly };
   scope.trace.target = { origin: target.origin, pathPrefix: target.pathPrefix, db: target.db };
   const upstream = buildUpstreamCall(call, target, isReadOnly);
   if (upstream instanceof Denial) return { reply: upstream, isReadOnly };
+  const isSameFor = (client: Client) => isSameCall(authorizeJson2Call(parsed, client), call);
+  scope.isUnchanged = () => isUnchanged({ named: call.instance, target, isSameFor }, scope, run);
   allowTime(target, run);
-  const send = () => sendNoted(upstream, target, run.deps, () => sendOnce(upstream, scope.trace, run));
-  const reply = await runUpstream({ target, isReadOnly, refusedBefore: REFUSED_BEFORE, send }, scope, run);
+  const send = () => sendNoted(upstream, target, run.deps, () => sendOnce(upstream, scope, run));
+  const reply = await runUpstream(
+    { target, isReadOnly, refusedBefore: REFUSED_BEFORE, logins: null, send },
+    scope,
+    run,
+  );
   return { reply, isReadOnly };
 }
 
@@ -86,10 +97,10 @@ function buildUpstreamCall(
 
 async function sendOnce(
   upstream: UpstreamCall,
-  trace: CallTrace,
+  scope: CallScope,
   { deadline, deps }: Run<Json2Deps>,
 ): Promise<Attempt> {
-  const met = await callUpstream(upstream, trace, deadline, deps);
+  const met = await callUpstream(upstream, scope, deadline, deps);
   if (!met.ok) return { reply: denyFailure(met, upstream, deadline), met };
   const { settings } = deps;
   if (met.status !== 200) return { reply: await receiveJson2Refusal(met, upstream, deadline, settings), met };

@@ -1,11 +1,13 @@
 /**
- * Step: the rules of `keyword.limit` (contract section 1), and the arguments that are left for Odoo. They stay the caller's
- * own bytes.
+ * Step: the rules of `keyword.limit` (docs/execute.md#limit), and the arguments that are left for Odoo, in the form
+ * that every version takes. They stay the caller's own bytes.
  */
 import { joinParts, removeMembers } from '../json/edit.ts';
 import { readElements } from '../json/elements.ts';
-import type { JsonSpan } from '../json/span.ts';
+import { isEmptyArray } from '../json/empty-array.ts';
+import type { JsonMember, JsonSpan } from '../json/span.ts';
 import { isReadOnlyMethod, limitRule } from '../odoo/methods.ts';
+import { findNamedDomain } from '../odoo/named-domain.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Call } from './parse.ts';
@@ -18,6 +20,8 @@ export interface MethodCall {
   params: Uint8Array;
   /** A JSON object: the named arguments. */
   keyword: Uint8Array;
+  /** Whether the caller said by `keyword.ids` which records it is about; they stand first in `params`. */
+  records: Call['records'];
   /** True where running it twice can do no harm. */
   isReadOnly: boolean;
 }
@@ -26,30 +30,48 @@ const LIMIT = new Set(['limit']);
 const NOTHING: ReadonlySet<string> = new Set();
 const EMPTY_PARAMS = Buffer.from('[]');
 const EMPTY_KEYWORD = Buffer.from('{}');
+const OPENING = Buffer.from('[');
+const CLOSING = Buffer.from(']');
 
 export function limitCall(call: Call, dialect: Dialect): MethodCall | Denial {
-  const { model, method } = call;
+  const { model, method, records } = call;
   const rule = limitRule(method);
   const params = applyLimit(call, rule);
   if (params instanceof Denial) return params;
+  const domain = isEmptyList(params) ? findNamedDomain(method, call.keyword.members) : null;
   return {
     model,
     method,
-    params,
-    keyword: cutKeyword(call, rule, dialect),
+    params: domain === null ? params : listOne(call, domain),
+    keyword: cutKeyword(call, listDropped(call, rule, dialect, domain)),
+    records,
     isReadOnly: isReadOnlyMethod(method, model),
   };
 }
 
 /** Methods do not get a `limit`, or a surplus argument, that they have not: it would be a TypeError in Odoo. */
-function cutKeyword(
-  call: Call,
+function listDropped(
+  { method }: Call,
   rule: ReturnType<typeof limitRule>,
   { surplusArguments }: Dialect,
-): Uint8Array {
+  placed: JsonMember | null,
+): ReadonlySet<string> {
+  const dropped = rule === 'pass' ? (surplusArguments.get(method) ?? NOTHING) : LIMIT;
+  return placed === null ? dropped : new Set([...dropped, placed.name]);
+}
+
+function isEmptyList(params: Uint8Array): boolean {
+  return isEmptyArray(params, { kind: 'array', start: 0, end: params.length });
+}
+
+/** The positional arguments of a call that has this one only. */
+function listOne({ bytes }: Call, { value }: JsonMember): Uint8Array {
+  return Buffer.concat([OPENING, bytes.subarray(value.start, value.end), CLOSING]);
+}
+
+function cutKeyword(call: Call, dropped: ReadonlySet<string>): Uint8Array {
   const { span, members } = call.keyword;
   if (span === null) return EMPTY_KEYWORD;
-  const dropped = rule === 'pass' ? (surplusArguments.get(call.method) ?? NOTHING) : LIMIT;
   if (!members.some((member) => dropped.has(member.name))) return call.bytes.subarray(span.start, span.end);
   return joinParts(call.bytes, removeMembers(span, members, dropped));
 }

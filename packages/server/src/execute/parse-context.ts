@@ -1,6 +1,6 @@
 /**
- * The rules of contract section 1 for `keyword.context`. Part of the parse step: it checks and changes nothing; the bytes
- * go on as they came.
+ * The rules of docs/execute.md#context for `keyword.context`. Part of the parse step: it checks and changes nothing;
+ * the bytes go on as they came.
  */
 import { readElements } from '../json/elements.ts';
 import { findDuplicate, readMembers } from '../json/members.ts';

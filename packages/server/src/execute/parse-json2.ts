@@ -30,12 +30,14 @@ export interface Json2Call {
   method: string;
   kwargs: KeywordSpan;
   instance: InstanceAddress;
+  /** The limit that the policy put in place of the caller's; left out: none. */
+  policyLimit?: number;
 }
 
 const CALL_MEMBERS = ['id', 'model_id', 'method', 'kwargs'];
 const TOLERATED_MEMBERS = ['jsonrpc'];
 const INSTANCE_MEMBERS = ['url', 'db', 'api_key'];
-/** Callers keep one instance for all routes; here the key alone decides who calls (FACTS 4.9). */
+/** Callers keep one instance for all routes; here the key alone decides who calls (docs/odoo-facts.md#json2-user). */
 const TOLERATED_INSTANCE_MEMBERS = ['user_id'];
 /** One segment of a path, and never `..`. */
 const PATH_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.]*$/;

@@ -1,6 +1,6 @@
 /**
- * Step: from the body's bytes to calls. Every rule of contract section 1 about the body's shape is here; what a method
- * makes of its arguments is not (translate.ts). Values of `params` and `keyword` stay byte spans of the body.
+ * Step: from the body's bytes to calls. Every rule of docs/execute.md#members about the body's shape is here; what a
+ * method makes of its arguments is not (translate.ts). Values of `params` and `keyword` stay byte spans of the body.
  */
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
 import { URL_LENGTH_MAX } from '../egress/base-url.ts';
@@ -15,6 +15,7 @@ import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
 import { checkContext } from './parse-context.ts';
+import { type NamedRecords, placeIds } from './place-ids.ts';
 import {
   API_KEY_LENGTH_MAX,
   checkNames,
@@ -51,7 +52,7 @@ export interface InstanceAddress {
 
 /** A call whose shape is right. */
 export interface Call {
-  /** The body that the spans point into. */
+  /** What the spans point into. */
   bytes: Uint8Array;
   model: string;
   /** The method to run: `action`, or `fn_name` of a `call_method`. */
@@ -61,7 +62,11 @@ export interface Call {
   keyword: KeywordSpan;
   /** `keyword.limit`; null = no cap. */
   limit: number | null;
+  /** What `keyword.ids` said; the ids themselves stand in `params`. */
+  records: NamedRecords;
   instance: InstanceAddress | { name: string };
+  /** The limit that the policy put in place of the caller's; left out: none. */
+  policyLimit?: number;
 }
 
 /** A call as read: its `id` is known even where the rest is refused. */
@@ -145,7 +150,8 @@ function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string):
   const context = keyword.members.find((member) => member.name === 'context');
   const contextDenial = context && checkContext(bytes, context.value);
   if (contextDenial) return contextDenial;
-  return { bytes, model, method, params, keyword, limit, instance };
+  const placed = placeIds(model, method, { bytes, params, keyword });
+  return placed instanceof Denial ? placed : { model, method, limit, instance, ...placed };
 }
 
 function readMethod(bytes: Uint8Array, action?: JsonSpan, fnName?: JsonSpan): string | Denial {

@@ -3,17 +3,16 @@
  * same for every route (request-pipeline.ts). A step gives its output or a `Denial`; only here is it decided what follows.
  */
 
+import type { Client } from '../keys/keys.ts';
 import { classifyFault } from '../odoo/faults.ts';
 import { authorizeCall } from './authorize.ts';
-import { callUpstream } from './call.ts';
-import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
-import { limitCall, type MethodCall } from './limit.ts';
+import { isSameCall, isUnchanged } from './judge-again.ts';
+import { limitCall } from './limit.ts';
 import { type Call, parseCall } from './parse.ts';
-import { type ContradictionReply, type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
-import type { CallTrace } from './record.ts';
+import type { ReceiveSettings, Reply } from './receive.ts';
 import {
   type CallScope,
   deny,
@@ -22,12 +21,11 @@ import {
   type Run,
   runRequest,
 } from './request-pipeline.ts';
-import { type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
-import type { Attempt } from './retry.ts';
-import { allowTime, runUpstream, type UpstreamDeps } from './run-upstream.ts';
+import { nameTarget, type ResolveDeps, resolveTarget, type Target } from './resolve.ts';
+import { runMethod } from './run-method.ts';
+import { allowTime, type Logins, runUpstream, type UpstreamDeps } from './run-upstream.ts';
 import { type ShareDeps, sendNoted, shareRead } from './share-read.ts';
-import { type TranslateDeps, translateCall, type UpstreamCall } from './translate.ts';
-import { denyFailure } from './upstream-denials.ts';
+import type { TranslateDeps } from './translate.ts';
 
 export interface ExecuteDeps extends RequestDeps, ResolveDeps, UpstreamDeps, TranslateDeps, ShareDeps {
   settings: ReceiveSettings & RequestDeps['settings'];
@@ -43,6 +41,10 @@ const EXECUTE: Operation<Call, ExecuteDeps> = {
   takesBatch: true,
   read: parseCall,
   run: runCall,
+  findLimit(parsed, client) {
+    const call = authorizeCall(parsed, client);
+    return call instanceof Denial ? null : (call.policyLimit ?? null);
+  },
 };
 
 /** From a parsed call to Odoo's reply. */
@@ -53,63 +55,34 @@ async function runCall(
 ): Promise<{ reply: Reply; isReadOnly: boolean }> {
   const { deps, dialect } = run;
   const call = authorizeCall(parsed, scope.client);
-  if (call instanceof Denial) return deny(call);
+  scope.trace.policyLimit = (call instanceof Denial ? undefined : call.policyLimit) ?? null;
+  if (call instanceof Denial) {
+    scope.trace.target = await nameTarget(parsed.instance, deps);
+    return deny(call);
+  }
   const target = await resolveTarget(call.instance, deps);
   if (target instanceof Denial) return deny(target);
   scope.trace.target = { origin: target.origin, pathPrefix: target.pathPrefix, db: target.db };
   const methodCall = limitCall(call, dialect);
   if (methodCall instanceof Denial) return deny(methodCall);
   const { isReadOnly } = methodCall;
+  const isSameFor = (client: Client) => isSameCall(authorizeCall(parsed, client), call);
+  scope.isUnchanged = () => isUnchanged({ named: call.instance, target, isSameFor }, scope, run);
   allowTime(target, run);
   const reply = await shareRead(methodCall, target, scope, run, (own, ownRun) => {
-    const sendOnce = () => runMethod(methodCall, target, own.trace, ownRun.deadline, deps);
+    const sendOnce = () => runMethod(methodCall, target, own, ownRun.deadline, deps);
     const send = () => sendNoted(methodCall, target, deps, sendOnce);
-    return runUpstream({ target, isReadOnly, refusedBefore: REFUSED_BEFORE, send }, own, ownRun);
+    const logins = watchLogins(target, deps);
+    return runUpstream({ target, isReadOnly, refusedBefore: REFUSED_BEFORE, logins, send }, own, ownRun);
   });
   return { reply, isReadOnly };
 }
 
-/** A server that is not what it was taken for turns calls away; each time something is learnt, and there are three ways. */
-const WAYS_MAX = 3;
-
-/** Sends the call, and otherwise where the server contradicts what was known of it; a write only where nothing was run. */
-async function runMethod(
-  call: MethodCall,
-  target: Target,
-  trace: CallTrace,
-  deadline: Deadline,
-  deps: ExecuteDeps,
-): Promise<Attempt> {
-  let last: Attempt | null = null;
-  let sent: UpstreamCall | null = null;
-  for (let way = 0; way < WAYS_MAX; way++) {
-    const upstream = await translateCall(call, target, deadline, deps);
-    if (upstream instanceof Denial) return { reply: upstream, met: null };
-    if ('fault' in upstream) return { reply: { kind: 'fault', fault: upstream.fault }, met: null };
-    if (last !== null && sent !== null && isSameRequest(upstream, sent)) return last;
-    sent = upstream;
-
-    const met = await callUpstream(upstream, trace, deadline, deps);
-    if (!met.ok) return { reply: denyFailure(met, upstream, deadline), met };
-    const received = await receiveReply(met, upstream, deadline, deps.settings);
-    if (received instanceof Denial || received.kind !== 'contradiction') return { reply: received, met };
-    last = { reply: received.otherwise, met };
-    deps.servers.learn(received.about, target, call);
-    if (!call.isReadOnly && mayHaveRun(received)) return last;
-  }
-  return last as Attempt;
+/** Without `/jsonrpc` there is no version that locks addresses out. */
+function watchLogins(target: Target, { servers, protocolFor }: ExecuteDeps): Logins | null {
+  if (protocolFor(target) === 'json2') return null;
+  return { lockout: () => servers.findLockout(target), hear: (answer) => servers.hear(target, answer) };
 }
-
-function mayHaveRun({ otherwise }: ContradictionReply): boolean {
-  return otherwise instanceof Denial && otherwise.more.outcome === 'unknown';
-}
-
-function isSameRequest(one: UpstreamCall, other: UpstreamCall): boolean {
-  const bodies = Buffer.compare(one.request.body ?? EMPTY, other.request.body ?? EMPTY);
-  return one.protocol === other.protocol && bodies === 0;
-}
-
-const EMPTY = Buffer.alloc(0);
 
 /** What Odoo said to the same credentials a moment ago (its own text, in every version). */
 const REFUSED_BEFORE: Reply = {

@@ -11,6 +11,7 @@ import { type Arguments, POSITIONAL_MAX } from '../odoo/arguments.ts';
 import { isReadOnlyMethod, limitRule } from '../odoo/methods.ts';
 import { countRecords, type RecordCount } from '../odoo/record-count.ts';
 import { bringsContext, readsRelated } from '../odoo/related-reads.ts';
+import { findRelatedWrite } from '../odoo/related-writes.ts';
 import { findSensitivity } from '../odoo/sensitive-methods.ts';
 import type { NamedCompanies, PolicyRequest } from '../policy/decide.ts';
 import { readBaseUrl } from './base-url.ts';
@@ -38,7 +39,8 @@ export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
     method,
     isReadOnly: isReadOnlyMethod(method, model),
     sensitivity: findSensitivity(model, method),
-    readsRelated: () => readsRelated(method, args),
+    readsRelated: () => readsRelated(model, method, args),
+    findRelatedWrite: (allows) => findRelatedWrite(model, method, args, allows),
     countRecords: (max) => lowerCount(countRecords(model, method, args, max), call),
     readCompanies: () => readCompanies(method, args),
   };

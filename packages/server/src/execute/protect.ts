@@ -8,19 +8,21 @@ import type { Ending, Known, ProtectedCall } from '../idempotency/protected-call
 import type { Awaitable } from '../stores/ports.ts';
 import type { Outcome } from './answer.ts';
 import { askStore, denyStoreAway } from './ask-store.ts';
-import { TIMEOUT_MS_MAX } from './deadline.ts';
 import { Denial } from './denial.ts';
-import type { EndSignal, Exchange } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
 import type { KeptReply, Reply } from './receive.ts';
 import type { CallScope, Run } from './request-pipeline.ts';
-import { CALLER_GONE, denyEnded } from './upstream-denials.ts';
+import { CALLER_GONE, denyEnded, denyUnsent } from './upstream-denials.ts';
 
 const HEADER = 'idempotency-key';
 const RETRY_AFTER_SECONDS = 1;
 /** As often what a client has is counted anew. */
 const RETRY_AFTER_FULL_SECONDS = 60;
-/** How long a claim may take: meanwhile it has a turn at Odoo that calls without a key could use. */
-const CLAIM_WAIT_MS = 1000;
+/**
+ * How long a call waits for the store before it is sent: the look-up and the claim together. While it waits for its claim, it
+ * has a turn at Odoo that calls without a key could use.
+ */
+export const STORE_WAIT_MS = 1000;
 
 /** Null where the caller gave none. */
 export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
@@ -37,25 +39,35 @@ export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
 }
 
 /** The reply that an earlier attempt leaves; null where the call may go on. */
-export function findKept(protection: ProtectedCall, run: Run<unknown>): Promise<KeptReply | Denial | null> {
-  return replyTo(() => protection.find(), run);
+export function findKept(
+  protection: ProtectedCall,
+  scope: CallScope,
+  run: TimedRun,
+): Promise<KeptReply | Denial | null> {
+  return replyTo(() => protection.find(), scope, run);
+}
+
+/** Tells the store of the time that a batch has got since its calls took their keys. */
+export function extendClaims(run: TimedRun): void {
+  for (const protection of run.claimed) protection.extend(countTimeLeft(run));
 }
 
 /** To be asked right before the call is sent; null: it is this attempt that sends it. */
 export async function claimKey(
   scope: CallScope,
   isReadOnly: boolean,
-  run: Run<unknown>,
+  run: TimedRun,
 ): Promise<KeptReply | Denial | null> {
   const { protection } = scope;
   if (protection === null) return null;
   if (run.hasCallerLeft) return CALLER_GONE;
+  const { dueMs } = run;
+  const runsForMs = countTimeLeft(run);
+  const giveBack = () => void protection.settle('nothing_happened');
+  const reply = await replyTo(() => protection.claim({ runsForMs, isReadOnly }), scope, run, giveBack);
   // The time of a batch can still grow, by the instances of its other calls.
-  const runsForMs = run.isBatch ? TIMEOUT_MS_MAX : run.allowedMs;
-  const reply = await replyTo(() => protection.claim({ runsForMs, isReadOnly }), run, {
-    waitMs: CLAIM_WAIT_MS,
-    onLate: () => void protection.settle('nothing_happened'),
-  });
+  if (reply === null && run.isBatch) run.claimed.add(protection);
+  if (run.dueMs !== dueMs) extendClaims(run);
   if (reply === null && !isReadOnly) {
     scope.outlivesCaller = true;
     run.outliving++;
@@ -63,45 +75,54 @@ export async function claimKey(
   return reply;
 }
 
-interface Patience {
-  waitMs: number;
-  /** The store answers after all, when nobody waits any more. */
-  onLate(): void;
+/** In whole milliseconds, as stores take it. */
+function countTimeLeft({ dueMs, deps }: TimedRun): number {
+  return Math.max(0, Math.ceil(dueMs - deps.nowMs()));
 }
 
+type TimedRun = Run<{ nowMs: () => number }>;
+
 /**
- * A store that does not answer protects nothing: the call that asked for it is not run. Without `patience` it has the
- * call's own time.
+ * A store that does not answer protects nothing: the call that asked for it is not run. `onLate` is called where the store
+ * answers after all, when nobody waits any more.
  */
 async function replyTo(
   ask: () => Awaitable<Known | null>,
-  { deadline }: Run<unknown>,
-  patience?: Patience,
+  scope: CallScope,
+  { deadline, deps }: TimedRun,
+  onLate: () => void = () => {},
 ): Promise<KeptReply | Denial | null> {
-  const known = await waitFor(askStore(ask), deadline.signal, patience);
-  if (known === ENDED) return denyEnded(deadline, { outcome: 'not_sent', isReadOnly: false });
+  const askedMs = deps.nowMs();
+  const known = await waitFor(askStore(ask), deadline.signal, scope.storeWaitMs, onLate);
+  scope.storeWaitMs -= deps.nowMs() - askedMs;
+  if (known === ENDED) {
+    const isStopping = deadline.reason === 'shutdown';
+    return isStopping ? denyEnded(deadline, UNSENT_WRITE) : denyUnsent(UNSENT_WRITE);
+  }
   if (known === LATE) return denyStoreAway('no answer in time');
   if (known === null || known instanceof Denial) return known;
   if (known.kind === 'answered') return { kind: 'kept', ...known.answer };
   return DENIALS[known.kind];
 }
 
+const UNSENT_WRITE = { outcome: 'not_sent', isReadOnly: false } as const;
 const ENDED = Symbol('ended');
 const LATE = Symbol('late');
 
 function waitFor<Value>(
   asked: Promise<Value>,
-  signal: EndSignal,
-  patience?: Patience,
+  signal: AbortSignal,
+  waitMs: number,
+  onLate: () => void,
 ): Promise<Value | typeof ENDED | typeof LATE> {
   return new Promise((resolve, reject) => {
     const giveUp = (why: typeof ENDED | typeof LATE) => {
       stop();
       resolve(why);
-      if (patience) asked.then(patience.onLate, () => {});
+      asked.then(onLate, () => {});
     };
     const end = () => giveUp(ENDED);
-    const timer = patience && setTimeout(giveUp, patience.waitMs, LATE);
+    const timer = setTimeout(giveUp, waitMs, LATE);
     const stop = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);

@@ -2,7 +2,7 @@
  * Step: tells what an upstream answer is, from its status and first bytes. A result is not read further here: it goes on
  * as it arrives. Faults, and answers in an unusual form, are read whole within a bound.
  */
-import type { ErrorBody, Outcome } from '@erp-proxy/contract';
+import type { Outcome } from '@erp-proxy/contract';
 import { type EgressAnswer, type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
 import { readDocument } from '../json/document.ts';
 import { readMembers } from '../json/members.ts';
@@ -12,12 +12,14 @@ import { classifyFault, type Fault } from '../odoo/faults.ts';
 import { classifyJson2Answer } from '../odoo/json2-answer.ts';
 import { unwrapOne } from '../odoo/json2-result.ts';
 import { matchResultHead } from '../odoo/jsonrpc.ts';
+import { isLoginCooldown } from '../odoo/login-cooldown.ts';
+import { parseFault } from '../odoo/read-fault.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { Contradiction } from './servers.ts';
 import type { UpstreamCall } from './translate.ts';
-import { adviseFate, denyEnded, type UpstreamFate } from './upstream-denials.ts';
+import { adviseFate, denyEnded, LoginCooldown, type UpstreamFate } from './upstream-denials.ts';
 import { denyOverloaded, denyStatus, denyTooLarge, isRouteMissing } from './upstream-status.ts';
 
 /** A success. `pieces`, `rest` and `tail` together are the result's value and the envelope's closing brace. */
@@ -49,7 +51,7 @@ export interface ContradictionReply {
 /** What Odoo said no with. */
 export interface FaultReply {
   kind: 'fault';
-  fault: ErrorBody;
+  fault: Fault;
 }
 
 /** The answer that an earlier attempt at the call was given, as it went out then. */
@@ -69,11 +71,13 @@ export interface ReceiveSettings {
   isDebug: boolean;
 }
 
-/** An answer that is there whole within this many bytes is parsed before it goes on (contract section 1). */
+/** An answer that is there whole within this many bytes is parsed before it goes on (docs/execute.md#the-answer). */
 const CHECKED_BYTES_MAX = 16 * 1024;
 /** How long a short answer of unknown length may take in all before what is there goes on unchecked. */
 const SHORT_ANSWER_WAIT_MS = 20;
 
+/** Where it is not known when it began. */
+const COOLDOWN_SECONDS = 60;
 const NULL_RESULT = Buffer.from('null');
 const CLOSING_BRACE = Buffer.from('}');
 const NOTHING = Buffer.alloc(0);
@@ -173,16 +177,14 @@ function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSett
   const error = find('error');
   const result = find('result');
   if (error !== undefined && error.kind !== 'null') {
-    const text = Buffer.from(
-      bytes.buffer,
-      bytes.byteOffset + error.start,
-      error.end - error.start,
-    ).toString();
     const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
-    return replyFault(classifyFault(JSON.parse(text), options), call);
+    const fault = parseFault(bytes, error);
+    if (isLoginCooldown(fault))
+      return new LoginCooldown(describeFate(call, 'rolled_back', ''), COOLDOWN_SECONDS);
+    return replyFault(classifyFault(fault, options), call);
   }
   if (result === undefined) {
-    // A method that returns None: neither member (FACTS 1.2).
+    // A method that returns None: neither member (docs/odoo-facts.md#none-result).
     if (find('jsonrpc') === undefined)
       return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'no envelope');
     return replyWhole(NULL_RESULT);
@@ -202,7 +204,7 @@ function replyWhole(value: Uint8Array): ResultReply {
   };
 }
 
-/** An answer of json2: the value alone, or a fault by its status (FACTS 3). */
+/** An answer of json2: the value alone, or a fault by its status (docs/odoo-facts.md#errors-of-json2). */
 async function readJson2Reply(
   peeked: PeekedBody,
   answer: EgressAnswer,
@@ -243,7 +245,7 @@ async function readJson2Reply(
       return {
         kind: 'contradiction',
         about: 'signature',
-        otherwise: { kind: 'fault', fault: verdict.fault },
+        otherwise: (verdict.takesNoIds && call.ifNoIds) || { kind: 'fault', fault: verdict.fault },
       };
     case 'database_hidden':
       return { kind: 'contradiction', about: 'database', otherwise: { kind: 'fault', fault: verdict.fault } };
@@ -289,7 +291,7 @@ function isJson(headers: EgressAnswer['headers']): boolean {
   return /^application\/json\s*(;|$)/i.test(String(headers['content-type'] ?? ''));
 }
 
-/** Odoo also says in its envelope what a reverse proxy says by a status (FACTS 5.7). */
+/** Odoo also says in its envelope what a reverse proxy says by a status (docs/odoo-facts.md#body-limit). */
 function replyFault(fault: Fault, call: UpstreamCall): Reply {
   if (fault.data.name === 'werkzeug.exceptions.RequestEntityTooLarge') return denyTooLarge(fault.data.name);
   if (fault.data.name === 'werkzeug.exceptions.TooManyRequests')

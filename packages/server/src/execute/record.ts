@@ -1,47 +1,34 @@
 /** Step: tells the observers how a call ended. No values, keys or tracebacks go in. */
 import type { CallRecord, Events } from '../observe/events.ts';
 import type { Outcome } from './answer.ts';
+import { readBaseUrl } from './base-url.ts';
+import type { CallTrace } from './call-trace.ts';
 import { Denial } from './denial.ts';
 import type { Call, Read } from './parse.ts';
-import type { ServerAddress } from './resolve.ts';
-import type { Protocol } from './translate.ts';
-
-/** What is known of a call as it goes along. */
-export interface CallTrace {
-  startedMs: number;
-  /** When the request went to Odoo and when the head of its answer came; null if it did not. */
-  sentMs: number | null;
-  answeredMs: number | null;
-  attempts: number;
-  upstreamStatus: number | null;
-  target: (ServerAddress & { db?: string }) | null;
-  protocol: Protocol | null;
-  /** Whose answer a read was given, where it was not made a call of its own. */
-  sharedFrom: CallRecord['sharedFrom'];
-  /** Of an answer that was kept. */
-  ageMs: number | null;
-}
 
 export function recordCall(
   events: Events,
-  more: Pick<CallRecord, 'requestId' | 'keyId' | 'batchIndex'> & { endedMs: number },
+  more: Pick<CallRecord, 'requestId' | 'keyId' | 'address' | 'batchIndex'> & { endedMs: number },
   read: Read<{ model?: string; method?: string; instance?: Call['instance'] }>,
   trace: CallTrace,
   outcome: Outcome,
 ): void {
   const call = read.call instanceof Denial ? null : read.call;
+  const target = trace.target ?? findTarget(call?.instance);
   events.callEnded({
     requestId: more.requestId,
     keyId: more.keyId,
+    address: more.address,
     batchIndex: more.batchIndex,
     id: Buffer.from(read.id.buffer, read.id.byteOffset, read.id.length).toString(),
     instance: call?.instance !== undefined && 'name' in call.instance ? call.instance.name : null,
-    upstream: trace.target === null ? null : trace.target.origin + trace.target.pathPrefix,
-    db: trace.target?.db ?? null,
+    upstream: target === null ? null : target.origin + target.pathPrefix,
+    db: target?.db ?? null,
     model: call?.model ?? null,
     method: call?.method ?? null,
     outcome: outcome.type,
     code: outcome.code,
+    rule: outcome.rule ?? null,
     httpStatus: outcome.httpStatus,
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,
@@ -51,4 +38,11 @@ export function recordCall(
     upstreamMs: trace.sentMs === null ? null : (trace.answeredMs ?? more.endedMs) - trace.sentMs,
     detail: outcome.detail ?? null,
   });
+}
+
+/** Of a call that was refused before its server was looked at, but names it. A path that is no server's can be anything. */
+function findTarget(instance: Call['instance'] | undefined): CallTrace['target'] {
+  if (instance === undefined || 'name' in instance) return null;
+  const address = readBaseUrl(instance.url);
+  return address instanceof Denial ? null : { ...address, pathPrefix: '', db: instance.db };
 }

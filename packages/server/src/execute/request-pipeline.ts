@@ -3,6 +3,8 @@
  * and time, then each of its calls from its bytes to its answer and record. What a call does is its `Operation`'s.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { ProtectedCall } from '../idempotency/protected-call.ts';
 import type { Client } from '../keys/keys.ts';
@@ -13,23 +15,25 @@ import { answerCall, answerDenial, type Outcome } from './answer.ts';
 import { type AuthenticateDeps, authenticate, renewClient } from './authenticate.ts';
 import { authorizeCaller } from './authorize.ts';
 import { runBatch } from './batch.ts';
+import { type CallTrace, startTrace } from './call-trace.ts';
 import { createDeadline, type Deadline, readTimeoutMs } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
 import type { AnswerHeaders, AnswerWriter, Exchange } from './exchange.ts';
 import { type Body, type Call, type CallSpan, parseBody, type Read } from './parse.ts';
-import { judgeEnding, readIdempotencyKey } from './protect.ts';
+import { judgeEnding, readIdempotencyKey, STORE_WAIT_MS } from './protect.ts';
 import type { Reply } from './receive.ts';
-import { type CallTrace, recordCall } from './record.ts';
+import { recordCall } from './record.ts';
 import { type Pass, throttle } from './throttle.ts';
+import { CHANGED } from './upstream-denials.ts';
 
 export interface RequestDeps extends AuthenticateDeps {
   admission: Admission;
   limits: Limits;
   idempotency: Idempotency;
   events: Events;
-  settings: { timeoutMs: number; batchConcurrency: number };
+  settings: { timeoutMs: number; batchConcurrency: number; answerBytesPerSecondMin: number };
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
@@ -41,6 +45,8 @@ export interface Operation<Call, Deps> {
   takesBatch: boolean;
   read(bytes: Uint8Array, call: CallSpan, dialect: Dialect): Read<Call>;
   run(call: Call, scope: CallScope, run: Run<Deps>): Promise<{ reply: Reply; isReadOnly: boolean }>;
+  /** The limit that the client's policy puts in place of the call's own; null where it does not. */
+  findLimit?(call: Call, client: Client): number | null;
 }
 
 /** What all calls of one request share. */
@@ -64,6 +70,8 @@ export interface Run<Deps> {
   /** When that time is over, by the monotonic clock. */
   dueMs: number;
   isBatch: boolean;
+  /** Calls of a batch that have taken their idempotency keys. */
+  claimed: Set<ProtectedCall>;
   startedMs: number;
   deps: Deps;
   dialect: Dialect;
@@ -71,12 +79,16 @@ export interface Run<Deps> {
 
 /** What one call has of its own. */
 export interface CallScope {
-  /** As of the call's start: a key that is revoked during a batch ends it. */
+  /** As of when the call was last judged. */
   client: Client;
+  /** Whether the call may still be sent as it was made; to be asked after each wait. */
+  isUnchanged: () => Promise<boolean>;
   trace: CallTrace;
   /** Protects the call, once it is known where it goes; null where the caller gave no idempotency key. */
   protect: ((target: string) => ProtectedCall) | null;
   protection: ProtectedCall | null;
+  /** How long the call may still wait for the store that protects it. */
+  storeWaitMs: number;
   /** It was sent under a key, and goes on when its caller leaves. */
   outlivesCaller: boolean;
   /** Gives back what was taken for the call, when its answer has left or broken off. */
@@ -105,6 +117,7 @@ export async function runRequest<Call extends AnyCall, Deps extends RequestDeps>
     allowedMs: deps.settings.timeoutMs,
     dueMs: Number.POSITIVE_INFINITY,
     isBatch: false,
+    claimed: new Set(),
     startedMs: deps.nowMs(),
     deps,
     dialect,
@@ -138,8 +151,7 @@ async function runAdmitted<Call extends AnyCall, Deps extends RequestDeps>(
   const client = await authenticate(exchange, deps, dialect);
   if (client instanceof Denial) return client;
   run.client = client;
-  const browserOrigin = exchange.header('origin') ?? null;
-  const stranger = authorizeCaller(client, { address: exchange.address, browserOrigin });
+  const stranger = authorizeCaller(client, exchange);
   if (stranger !== null) return stranger;
   const pass = client.policy === null ? null : await throttle(client, deps.limits);
   if (pass instanceof Denial) return pass;
@@ -171,14 +183,47 @@ async function runCalls<Call extends AnyCall, Deps extends RequestDeps>(
   client: Client,
   run: Run<Deps>,
 ): Promise<void> {
-  const wanted = Math.min(run.deps.settings.batchConcurrency, body.calls.length);
+  const { batchConcurrency, answerBytesPerSecondMin } = run.deps.settings;
+  const wanted = Math.min(batchConcurrency, body.calls.length);
+  const limit = await findBatchLimit(operation, body, client, run);
   await runBatch(
-    body.calls.length,
-    (await run.pass?.takeSlots(wanted)) ?? wanted,
-    describeRequest(run),
+    {
+      count: body.calls.length,
+      concurrency: (await run.pass?.takeSlots(wanted)) ?? wanted,
+      headers: { ...describeRequest(run), ...describeLimit(limit) },
+      bytesPerSecondMin: answerBytesPerSecondMin,
+    },
     run.exchange.writer,
     (index, writer) => runCall(operation, body, index, writer, client, run),
   );
+}
+
+/** As much of a batch is looked at in one turn of the event loop. */
+const TURN_BYTES = 64 * 1024;
+
+/** The head leaves before the calls are judged, so they are looked at for this beforehand. All have one policy. */
+async function findBatchLimit<Call extends AnyCall, Deps extends RequestDeps>(
+  operation: Operation<Call, Deps>,
+  { bytes, calls }: Body,
+  client: Client,
+  { dialect }: Run<Deps>,
+): Promise<number | null> {
+  if (client.policy?.policy.limit_max === undefined) return null;
+  let turnBytes = 0;
+  for (const call of calls) {
+    turnBytes += call.span.end - call.span.start;
+    if (turnBytes > TURN_BYTES) {
+      await nextTurn();
+      turnBytes = 0;
+    }
+    const limit = findCallLimit(operation.read(bytes, call, dialect).call);
+    if (limit !== null) return limit;
+  }
+  return null;
+
+  function findCallLimit(call: Call | Denial): number | null {
+    return call instanceof Denial ? null : (operation.findLimit?.(call, client) ?? null);
+  }
 }
 
 /** One call, from its bytes to its record. Never rejects: a fault of ours is answered for this call alone. */
@@ -191,19 +236,18 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
   run: Run<Deps>,
 ): Promise<void> {
   const { exchange, deadline, deps, dialect } = run;
-  const trace: CallTrace = {
-    startedMs: body.isBatch ? deps.nowMs() : run.startedMs,
-    sentMs: null,
-    answeredMs: null,
-    attempts: 0,
-    upstreamStatus: null,
-    target: null,
-    protocol: null,
-    sharedFrom: null,
-    ageMs: null,
-  };
+  const trace = startTrace(body.isBatch ? deps.nowMs() : run.startedMs);
   const protect = prepareProtection(operation.name, body, index, client, run);
-  const scope: CallScope = { client, trace, protect, protection: null, outlivesCaller: false, onDone: null };
+  const scope: CallScope = {
+    client,
+    isUnchanged: () => Promise.resolve(true),
+    trace,
+    protect,
+    protection: null,
+    storeWaitMs: STORE_WAIT_MS,
+    outlivesCaller: false,
+    onDone: null,
+  };
   let read: Read<Call> = { id: NULL_ID, call: INTERNAL };
   let out = writer;
   let outcome: Outcome;
@@ -214,7 +258,9 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
       call instanceof Denial ? deny(call) : await runRenewed(operation, call, scope, run);
     const headers = body.isBatch ? {} : describeRequest(run, trace);
     out = scope.protection?.record(writer) ?? writer;
-    outcome = await answerCall(reply, { id: read.id, writer: out, deadline, isReadOnly, headers, dialect });
+    const context = { id: read.id, writer: out, deadline, isReadOnly, headers, dialect };
+    const bytesPerSecondMin = deps.settings.answerBytesPerSecondMin;
+    outcome = await answerCall(reply, { ...context, bytesPerSecondMin });
     await scope.protection?.settle(judgeEnding(reply, outcome));
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
@@ -228,6 +274,7 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
   const more = {
     requestId: exchange.requestId,
     keyId: client.key.id,
+    address: exchange.address,
     batchIndex: body.isBatch ? index : null,
     endedMs: deps.nowMs(),
   };
@@ -239,16 +286,35 @@ function endForNobody({ hasCallerLeft, outliving, deadline }: Run<unknown>): voi
   if (hasCallerLeft && outliving === 0) deadline.end('caller_left');
 }
 
+/** Runs a call under the key and policy of now: a body may take its time, and a batch its calls. */
 async function runRenewed<Call, Deps extends RequestDeps>(
   operation: Operation<Call, Deps>,
   call: Call,
   scope: CallScope,
   run: Run<Deps>,
 ): Promise<{ reply: Reply; isReadOnly: boolean }> {
-  const client = await renewClient(scope.client, run.deps, run.dialect);
-  if (client instanceof Denial) return deny(client);
-  scope.client = client;
-  return operation.run(call, scope, run);
+  for (;;) {
+    const client = await renewClient(scope.client, run.deps, run.dialect);
+    if (client instanceof Denial) return deny(client);
+    const stranger = client === scope.client ? null : authorizeCaller(client, run.exchange);
+    if (stranger !== null) return deny(stranger);
+    scope.client = client;
+    const done = await operation.run(call, scope, run);
+    if (done.reply !== CHANGED) return done;
+    await undoStart(scope, run);
+  }
+}
+
+/** Gives back what a call has taken that starts over; nothing of it was run, or it was rolled back. */
+async function undoStart(scope: CallScope, run: Run<unknown>): Promise<void> {
+  scope.onDone?.();
+  scope.onDone = null;
+  await scope.protection?.settle('nothing_happened');
+  scope.protection = null;
+  if (!scope.outlivesCaller) return;
+  scope.outlivesCaller = false;
+  run.outliving--;
+  endForNobody(run);
 }
 
 /** A call that did not get so far that it is known what it does. */
@@ -276,8 +342,13 @@ function describeRequest(run: Run<RequestDeps>, trace?: CallTrace): AnswerHeader
   return {
     'server-timing': describeTiming(run, trace),
     ...(ageMs === null ? {} : { age: String(Math.floor(ageMs / 1000)) }),
+    ...describeLimit(trace?.policyLimit ?? null),
     ...run.pass?.describe(),
   };
+}
+
+function describeLimit(limit: number | null): AnswerHeaders {
+  return limit === null ? {} : { [LIMIT_HEADER]: String(limit) };
 }
 
 /** What Odoo took to the head of its answer, and the rest. */
@@ -301,7 +372,7 @@ function refuse(denial: Denial, run: Run<RequestDeps>): void {
   const { requestId, address, writer } = run.exchange;
   // Who has no key is not told how long the look at it took.
   const headers = run.client === null ? {} : describeRequest(run);
-  const { type, httpStatus, detail } = answerDenial(denial, {
+  const { type, httpStatus, rule, detail } = answerDenial(denial, {
     id: NULL_ID,
     writer,
     headers,
@@ -312,6 +383,8 @@ function refuse(denial: Denial, run: Run<RequestDeps>): void {
     keyId: run.client?.key.id ?? null,
     address,
     outcome: type,
+    rule: rule ?? null,
+    refusedKey: denial.more.refusedKey ?? null,
     httpStatus,
     detail: detail ?? null,
   });

@@ -61,6 +61,26 @@ function aim(
   return { ...credentials, instance, credentialsId: nameCredentials(credentials) };
 }
 
+/** The server and database of a call that is refused anyway, for its record; null where they are not known. */
+export async function nameTarget(
+  named: Call['instance'],
+  { instances }: Pick<ResolveDeps, 'instances'>,
+): Promise<(ServerAddress & { db: string }) | null> {
+  const stored = 'name' in named ? await findQuietly(named.name, instances) : named;
+  const address = stored && readBaseUrl(stored.url);
+  return stored === null || address === null || address instanceof Denial
+    ? null
+    : { ...address, db: stored.db };
+}
+
+async function findQuietly(name: string, instances: Instances): Promise<Instance | null> {
+  try {
+    return await instances.find(name);
+  } catch {
+    return null;
+  }
+}
+
 /** The same for a question that needs no database. */
 export function resolveServer(
   url: string,

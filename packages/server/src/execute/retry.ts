@@ -70,8 +70,8 @@ function findTrouble({ reply, met }: Attempt, isReadOnly: boolean): Trouble | nu
 }
 
 /**
- * What Odoo has rolled back and tried again itself (FACTS 8.2). A LockError it has not: a method raises it, and may have
- * committed before.
+ * What Odoo has rolled back and tried again itself (docs/odoo-facts.md#serialization-retries). A LockError it has not:
+ * a method raises it, and may have committed before.
  */
 function isRolledBack(reply: Reply): boolean {
   if (reply instanceof Denial || reply.kind !== 'fault') return false;

@@ -2,19 +2,22 @@
  * What goes around every call to Odoo, whatever protocol carries it: what is remembered of its credentials, its turn at
  * the database, the idempotency key that it is sent under, and how often it is sent; and before it, the instance's own time.
  */
+import type { EgressAnswer } from '../egress/dispatcher.ts';
 import type { Gate, Turn, TurnResult, Visitor } from '../limits/gate/gate.ts';
 import type { Events } from '../observe/events.ts';
-import type { CredentialMemory, Verdict } from './credential-memory.ts';
+import type { BarredTrial, CredentialMemory, Verdict } from './credential-memory.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import { judgeCredentials } from './judge-credentials.ts';
-import { claimKey, findKept } from './protect.ts';
-import type { Reply } from './receive.ts';
+import type { Lockout } from './login-trials.ts';
+import { claimKey, extendClaims, findKept } from './protect.ts';
+import type { Reply, ResultReply } from './receive.ts';
 import type { CallScope, Run } from './request-pipeline.ts';
 import type { Target } from './resolve.ts';
 import { type Attempt, type RetryDeps, sendWithRetries } from './retry.ts';
 import { nameDatabase, nameUser } from './target-names.ts';
-import { denyEnded } from './upstream-denials.ts';
+import { CHANGED, denyEnded, denyTrial, LoginCooldown } from './upstream-denials.ts';
+import { WatchedBody } from './watched-body.ts';
 
 export interface UpstreamDeps {
   credentials: CredentialMemory;
@@ -29,40 +32,63 @@ export interface UpstreamWork {
   isReadOnly: boolean;
   /** The reply to credentials that Odoo refused a moment ago. */
   refusedBefore: Reply;
+  /** Null where the call goes to no server that locks addresses out. */
+  logins: Logins | null;
   send(): Promise<Attempt>;
 }
 
+/** What is known of the lockout of a server. */
+export interface Logins {
+  /** Whether wrong credentials lock the proxy's address out. */
+  lockout(): Lockout;
+  /** The head of an answer tells more of it. */
+  hear(answer: EgressAnswer): void;
+}
+
 export async function runUpstream(
-  { target, isReadOnly, refusedBefore, send }: UpstreamWork,
+  { target, isReadOnly, refusedBefore, logins, send }: UpstreamWork,
   scope: CallScope,
   run: Run<UpstreamDeps>,
 ): Promise<Reply> {
   const { deadline, deps } = run;
   // Only now is it known that the key may still make the call, and where it would go.
   scope.protection = scope.protect?.(nameUser(target)) ?? null;
-  const kept = scope.protection === null ? null : await findKept(scope.protection, run);
-  if (kept !== null) return kept;
-  const ticket = await deps.credentials.check(target.credentialsId, deadline.signal);
+  const kept = scope.protection === null ? null : await findKept(scope.protection, scope, run);
+  if (kept !== null) return (await scope.isUnchanged()) ? kept : CHANGED;
+  const ticket = await deps.credentials.check(
+    {
+      database: nameDatabase(target),
+      caller: scope.client.key.id,
+      credentialsId: target.credentialsId,
+      lockout: () => logins?.lockout() ?? 'none',
+      sentMs: () => scope.trace.sentMs,
+    },
+    deadline.signal,
+  );
   if (ticket === 'refused') return refusedBefore;
+  if ('refused' in ticket) return denyBarred(ticket, isReadOnly);
+  const { isTrial, findBar } = ticket;
   let reply: Reply | undefined;
   try {
     reply = await sendInTurn();
-    return reply;
+    return reply instanceof LoginCooldown ? tellCooldown(reply) : reply;
   } finally {
     ticket.settle(judge(reply, target, isReadOnly));
   }
 
-  /** The turn is the call's until its answer has left: so long a worker of Odoo may be at it. */
+  /** The turn is the call's until all of its answer has come: so long a worker of Odoo is at it. */
   async function sendInTurn(): Promise<Reply> {
     const turn = await takeTurn(target, isReadOnly, scope, run);
     if (turn instanceof Denial) return turn;
     let result: TurnResult = 'abandoned';
-    scope.onDone = () => turn.leave(result);
+    scope.onDone = once(() => turn.leave(result));
+    if (!(await scope.isUnchanged())) return CHANGED;
     const known = await claimKey(scope, isReadOnly, run);
-    if (known !== null) return known;
+    if (known !== null) return (await scope.isUnchanged()) ? known : CHANGED;
+    turn.sending();
     const sent = await sendWithRetries(
       {
-        send,
+        send: sendUnchanged,
         isReadOnly,
         database: nameDatabase(target),
         turn,
@@ -72,9 +98,49 @@ export async function runUpstream(
       deps.retries,
     );
     result = judgeServer(sent, deadline);
-    turn.answered();
-    return sent;
+    if (result === 'answered') turn.answered();
+    return leaveWhenWhole(sent, scope.onDone);
   }
+
+  function tellCooldown({ more }: LoginCooldown): Denial {
+    const leftMs = deps.credentials.noteCooldown(nameDatabase(target));
+    return new LoginCooldown({ outcome: more.outcome ?? 'rolled_back', isReadOnly }, toSeconds(leftMs));
+  }
+
+  async function sendUnchanged(): Promise<Attempt> {
+    if (!(await scope.isUnchanged())) return { reply: CHANGED, met: null };
+    const bar = findBar();
+    if (bar !== null) return { reply: denyBarred(bar, isReadOnly), met: null };
+    const attempt = await send();
+    if (isTrial && attempt.met?.ok) logins?.hear(attempt.met);
+    return attempt;
+  }
+}
+
+function denyBarred({ refused, retryAfterMs }: BarredTrial, isReadOnly: boolean): Denial {
+  const seconds = toSeconds(retryAfterMs);
+  if (refused === 'failures') return denyTrial({ isReadOnly }, seconds);
+  return new LoginCooldown({ outcome: 'not_sent', isReadOnly }, seconds);
+}
+
+function toSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}
+
+function leaveWhenWhole(reply: Reply, leave: () => void): Reply {
+  const rest = !(reply instanceof Denial) && reply.kind === 'result' ? reply.rest : null;
+  if (rest !== null) return { ...(reply as ResultReply), rest: new WatchedBody(rest, leave) };
+  leave();
+  return reply;
+}
+
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    act();
+  };
 }
 
 async function takeTurn(
@@ -96,7 +162,7 @@ async function takeTurn(
   });
   if (!('refused' in outcome)) return outcome;
   const fate = { outcome: 'not_sent', isReadOnly } as const;
-  if (outcome.refused === 'ended') return denyEnded(deadline, fate);
+  if (deadline.reason === 'shutdown') return denyEnded(deadline, fate);
   const { retryAfterSeconds } = outcome;
   const message = `${REFUSALS[outcome.refused]} Send the call again in ${retryAfterSeconds} s; nothing of it was sent.`;
   return new Denial('overloaded', message, { ...fate, retryAfterSeconds, detail: outcome.refused });
@@ -110,16 +176,26 @@ function findBound({ instance }: Target): Visitor['bound'] {
 const REFUSALS = {
   queue_full: 'Too many calls wait for this Odoo database already.',
   too_late: 'So many calls wait for this Odoo database that this one would not be done in its time.',
+  ended: 'The time of the call ended before it had its turn at this Odoo database.',
   breaker_open: 'This Odoo database has not answered lately, and is left alone for a moment.',
 };
 
 /** What the reply to a call that was sent says of the server. */
 function judgeServer(reply: Reply, { reason }: Deadline): TurnResult {
   if (!(reply instanceof Denial) || reply.type === 'upstream_bad_response') return 'answered';
-  if (reason === 'caller_left' || reason === 'shutdown') return 'abandoned';
-  if (reply.type === 'upstream_timeout') return 'timed_out';
-  if (reply.type === 'upstream_unreachable') return 'unreachable';
-  return reply.type === 'overloaded' ? 'overloaded' : 'abandoned';
+  // Odoo has answered, to these credentials only.
+  if (reply instanceof LoginCooldown) return 'answered';
+  if (reason === 'shutdown') return 'abandoned';
+  switch (reply.type) {
+    case 'upstream_timeout':
+      return reason === 'caller_left' ? 'caller_left' : 'timed_out';
+    case 'upstream_unreachable':
+      return 'unreachable';
+    case 'overloaded':
+      return 'overloaded';
+    default:
+      return 'abandoned';
+  }
 }
 
 /**
@@ -128,15 +204,16 @@ function judgeServer(reply: Reply, { reason }: Deadline): TurnResult {
  */
 function judge(reply: Reply | undefined, { instance }: Target, isReadOnly: boolean): Verdict {
   const verdict = judgeCredentials(reply);
-  return verdict === 'refused' && instance !== null && !isReadOnly ? 'unknown' : verdict;
+  return verdict === 'refused' && instance !== null && !isReadOnly ? 'doubtful' : verdict;
 }
 
 /** The time of the instance holds where the caller asked for none; calls of a batch share the longest. */
 export function allowTime({ instance }: Target, run: Run<UpstreamDeps>): void {
   const timeoutMs = instance?.timeoutMs ?? null;
   if (timeoutMs === null || run.askedTimeoutMs !== null) return;
-  if (run.isBatch && timeoutMs <= run.allowedMs) return;
+  if (run.isBatch ? timeoutMs <= run.allowedMs : timeoutMs === run.allowedMs) return;
   run.allowedMs = timeoutMs;
   run.dueMs = run.deps.nowMs() + timeoutMs;
   run.deadline.startClock(timeoutMs);
+  extendClaims(run);
 }

@@ -3,7 +3,8 @@
  * user's that a call names. Asked for when first needed, shared by all calls, renewed by time and when a server
  * contradicts it.
  */
-import type { EgressDispatcher, EgressFailure, EgressRequest, EndSignal } from '../egress/dispatcher.ts';
+import { LRUCache } from 'lru-cache';
+import type { EgressDispatcher, EgressFailure, EgressRequest } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { type DocPage, readDocPage } from '../odoo/doc-page.ts';
 import { classifyFault, type Fault } from '../odoo/faults.ts';
@@ -11,9 +12,16 @@ import { classifyJson2Answer } from '../odoo/json2-answer.ts';
 import { buildDocPageRequest, buildJson2Request } from '../odoo/json2-request.ts';
 import { matchResultHead } from '../odoo/jsonrpc.ts';
 import type { Signature } from '../odoo/signature.ts';
-import { JSON2_SINCE, readJsonrpcVersion, readMajor, VERSION_BODY } from '../odoo/version.ts';
+import {
+  JSON2_SINCE,
+  LOCKS_NOBODY_OUT_SINCE,
+  readJsonrpcVersion,
+  readMajor,
+  VERSION_BODY,
+} from '../odoo/version.ts';
 import { AskedOnce, GAVE_UP, type Kept } from './asked-once.ts';
 import type { MethodCall } from './limit.ts';
+import type { Lockout } from './login-trials.ts';
 import type { Target } from './resolve.ts';
 import { nameDatabase, nameServer } from './target-names.ts';
 import { isRouteMissing } from './upstream-status.ts';
@@ -53,6 +61,8 @@ const DOUBTFUL_TTL_MS = 5_000;
 /** A doc page changes when a module is installed or upgraded. */
 const DOC_PAGE_TTL_MS = 600_000;
 const NO_DOC_PAGE_TTL_MS = 60_000;
+/** A model comes and goes with its module. */
+const MODEL_TTL_MS = 60_000;
 /** A key never changes its user, but it can be removed. */
 const USER_TTL_MS = 600_000;
 /** How long what went wrong over json2 is left to /jsonrpc. */
@@ -67,16 +77,21 @@ const PARAMETERS_MAX = 1_000_000;
 
 const NO_PAGE: DocPage = { refusal: 'no page' };
 const CONFIRMED = 'confirmed';
+const THERE = Object.freeze({ isThere: true });
 const JSONRPC_ONLY: Protocols = { jsonrpc: true, json2: false };
 const NO_PROTOCOL: Protocols = { jsonrpc: false, json2: false };
 const EMPTY_BODY = Buffer.from('{}');
+const READ_ACCESS_BODY = Buffer.from('{"operation":"read"}');
 /** The heads of Odoo's own answers over /jsonrpc. */
 const ENVELOPES: ReadonlySet<string> = new Set(['result', 'error', 'empty']);
 
 export class Servers {
   readonly #options: ServersOptions;
   readonly #protocols: AskedOnce<Protocols | Unanswered>;
+  /** By server: 16 and later lock nobody out. */
+  readonly #lockouts = new LRUCache<string, 'none' | 'known'>({ max: ENTRIES_MAX });
   readonly #docPages: AskedOnce<DocPage>;
+  readonly #models: AskedOnce<{ fault: Fault } | Unanswered | typeof THERE>;
   readonly #users: AskedOnce<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>;
   /** Calls that a server has taken otherwise than we thought; they go over /jsonrpc for a while. */
   readonly #mistaken: AskedOnce<true>;
@@ -85,12 +100,35 @@ export class Servers {
     this.#options = options;
     this.#protocols = new AskedOnce(ENTRIES_MAX, options.nowMs);
     this.#docPages = new AskedOnce(PARAMETERS_MAX, options.nowMs, weighPage);
+    this.#models = new AskedOnce(ENTRIES_MAX, options.nowMs);
     this.#users = new AskedOnce(ENTRIES_MAX * 10, options.nowMs);
     this.#mistaken = new AskedOnce(ENTRIES_MAX, options.nowMs);
   }
 
+  /**
+   * Whether wrong keys lock this proxy's address out there: Odoo 14 and 15 do so (docs/odoo-facts.md#login-cooldown),
+   * and a server of which nothing is known may be one.
+   */
+  findLockout(target: Target): Lockout {
+    return this.#lockouts.get(nameServer(target)) ?? 'possible';
+  }
+
+  /**
+   * Learns from an answer of `/jsonrpc`: 16 and later tell the charset of their JSON, 14 and 15 do not
+   * (docs/odoo-facts.md#charset-header).
+   */
+  hear(target: Target, { status, headers }: Pick<WholeAnswer, 'status' | 'headers'>): void {
+    if (status !== 200) return;
+    const isRecent = /^application\/json\s*;\s*charset=/i.test(String(headers['content-type'] ?? ''));
+    this.#noteAge(target, isRecent);
+  }
+
+  #noteAge(target: Target, isRecent: boolean): void {
+    this.#lockouts.set(nameServer(target), isRecent ? 'none' : 'known');
+  }
+
   /** What the server speaks; one probe per server at a time. */
-  findProtocols(target: Target, signal: EndSignal) {
+  findProtocols(target: Target, signal: AbortSignal) {
     return this.#protocols.get(nameServer(target), signal, () => this.#probe(target));
   }
 
@@ -99,7 +137,7 @@ export class Servers {
     target: Target,
     model: string,
     method: string,
-    signal: EndSignal,
+    signal: AbortSignal,
   ): Promise<Signature | undefined | typeof GAVE_UP> {
     const key = `${target.credentialsId} ${model}`;
     const page = await this.#docPages.get(key, signal, () => this.#fetchDocPage(target, model));
@@ -130,9 +168,18 @@ export class Servers {
     return names.some((name) => this.#mistaken.has(name));
   }
 
-  /** Whether the key is that of the user whom the call names: over json2 the key alone decides (FACTS 4.9). */
-  confirmUser(target: Target, signal: EndSignal) {
+  /**
+   * Whether the key is that of the user whom the call names: over json2 the key alone decides
+   * (docs/odoo-facts.md#json2-user).
+   */
+  confirmUser(target: Target, signal: AbortSignal) {
     return this.#users.get(target.credentialsId, signal, () => this.#askUser(target));
+  }
+
+  /** Over json2: the fault where the database has no such model; for credentials that are confirmed. */
+  findMissingModel(target: Target, model: string, signal: AbortSignal) {
+    const key = `${target.credentialsId} ${model}`;
+    return this.#models.get(key, signal, () => this.#askModel(target, model));
   }
 
   async #probe(target: Target): Promise<Kept<Protocols | Unanswered>> {
@@ -150,6 +197,7 @@ export class Servers {
     if (answer.status === 200 && ENVELOPES.has(matchResultHead(answer.body).kind)) {
       const version = readJsonrpcVersion(answer.body);
       const major = version === null ? null : readMajor(version);
+      this.#noteAge(target, major !== null && major >= LOCKS_NOBODY_OUT_SINCE);
       return {
         value: { jsonrpc: true, json2: major !== null && major >= JSON2_SINCE },
         ttlMs: PROTOCOLS_TTL_MS,
@@ -195,7 +243,8 @@ export class Servers {
 
   async #askUser(target: Target): Promise<Kept<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>> {
     const answer = await this.#askContext(target);
-    if (answer === null) throw new Error('confirmUser is for credentials that a header can hold');
+    // A key that no header can hold is none of Odoo's.
+    if (answer === null) return { value: denyUser(), ttlMs: 0 };
     if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
     const verdict = classifyWhole(answer, [target.apiKey]);
     if (verdict.kind === 'fault' || verdict.kind === 'database_hidden')
@@ -205,12 +254,23 @@ export class Servers {
     if (uid === null)
       return { value: { unconfirmed: { status: answer.status, headers: {} } }, ttlMs: DOUBTFUL_TTL_MS };
     if (uid === target.userId) return { value: CONFIRMED, ttlMs: USER_TTL_MS };
-    const refusal = {
-      name: 'odoo.exceptions.AccessDenied',
-      message: 'Access Denied',
-      arguments: ['Access Denied'],
-    };
-    return { value: classifyFault({ ...refusal, context: {} }, { debug: false, secrets: [] }), ttlMs: 0 };
+    return { value: denyUser(), ttlMs: 0 };
+  }
+
+  /** `has_access` is a method of every model, and without ids asks about the model alone. */
+  async #askModel(
+    target: Target,
+    model: string,
+  ): Promise<Kept<{ fault: Fault } | Unanswered | typeof THERE>> {
+    const request = buildJson2Request({ ...target, model, method: 'has_access' });
+    if ('unmappable' in request) return { value: { fault: denyModel(model) }, ttlMs: 0 };
+    const answer = await this.#fetch(target, { method: 'POST', ...request, body: READ_ACCESS_BODY });
+    if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
+    const verdict = classifyWhole(answer, [target.apiKey]);
+    const isMissing = verdict.kind === 'fault' && verdict.fault.data.type === 'model_not_found';
+    if (isMissing) return { value: { fault: verdict.fault }, ttlMs: DOUBTFUL_TTL_MS };
+    // Any other answer is about something else: the call itself meets it.
+    return { value: THERE, ttlMs: verdict.kind === 'result' ? MODEL_TTL_MS : 0 };
   }
 
   /** `res.users/context_get`: the one method that tells a key's user and does nothing else. */
@@ -243,6 +303,19 @@ function weighPage(page: DocPage): number {
   if ('signatures' in page)
     for (const { parameters } of page.signatures.values()) weight += 1 + parameters.length;
   return weight;
+}
+
+function denyUser(): Fault {
+  return buildFault('odoo.exceptions.AccessDenied', 'Access Denied');
+}
+
+function denyModel(model: string): Fault {
+  return buildFault('odoo.exceptions.UserError', `Object ${model} doesn't exist`);
+}
+
+/** As `/jsonrpc` says it. */
+function buildFault(name: string, message: string): Fault {
+  return classifyFault({ name, message, arguments: [message], context: {} }, { debug: false, secrets: [] });
 }
 
 function nameMethod(target: Target, model: string, method: string): string {

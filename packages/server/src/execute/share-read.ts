@@ -2,7 +2,6 @@
  * What becomes of a call beside others: a read that is the same as one in flight takes part in it, one whose caller accepts
  * an older answer may get a kept one, and a write makes kept answers go. Which reads are the same is told in sharing/.
  */
-import type { EgressBody } from '../egress/dispatcher.ts';
 import { findWrittenModel } from '../odoo/methods.ts';
 import type { AnswerStore } from '../sharing/answer-store.ts';
 import { readCacheWish } from '../sharing/cache-control.ts';
@@ -16,7 +15,7 @@ import type { Reply, ResultReply } from './receive.ts';
 import type { CallScope, Run } from './request-pipeline.ts';
 import type { Target } from './resolve.ts';
 import { nameData } from './target-names.ts';
-import { denyEnded } from './upstream-denials.ts';
+import { CHANGED, denyEnded, denyUnsent } from './upstream-denials.ts';
 
 /** One who waits for a read. */
 interface ReadMember {
@@ -48,7 +47,6 @@ export function createReads({ nowMs, cacheBytesMax, answers }: ReadsOptions): Re
     nowMs,
     isResult,
     makeResult,
-    giveUp: ({ deadline }: ReadMember) => denyEnded(deadline, { outcome: 'unknown', isReadOnly: true }),
     writes,
     answers: cacheBytesMax === 0 ? null : store(),
   });
@@ -73,7 +71,10 @@ export async function shareRead<Deps extends ShareDeps>(
   const member = { signal: deadline.signal, deadline, dueMs, keyId: scope.client.key.id };
   const answer = await deps.reads.read(read, wish.maxAgeMs, member, () => fly(scope, run, send));
   noteSource(answer, scope);
-  return answer.reply;
+  // What others have asked for may be more than this key may have by now.
+  if (answer.source === 'own' || (await scope.isUnchanged())) return answer.reply;
+  if (isResult(answer.reply)) answer.reply.rest?.cancel();
+  return CHANGED;
 }
 
 /** Runs a call that may write, so that what was read before its end is given to nobody who asks after it. */
@@ -97,7 +98,7 @@ function findWish({ isReadOnly }: MethodCall, { client, protect }: CallScope, ru
   return wish.mayShare ? wish : null;
 }
 
-/** A call on behalf of many: its time is the longest of theirs, and its turn is given back when all of it has come. */
+/** A call on behalf of many: its time is the longest of theirs, and nobody else gives its turn back. */
 function fly<Deps>(
   first: CallScope,
   run: Run<Deps>,
@@ -113,6 +114,12 @@ function fly<Deps>(
     extend({ dueMs }: ReadMember) {
       shared.dueMs = Math.max(shared.dueMs, dueMs);
     },
+    giveUp({ deadline }: ReadMember) {
+      const isUnsent = scope.onDone === null && deadline.reason !== 'shutdown';
+      return isUnsent
+        ? denyUnsent({ isReadOnly: true })
+        : denyEnded(deadline, { outcome: 'unknown', isReadOnly: true });
+    },
     end({ deadline: { reason }, dueMs }: ReadMember) {
       // The time that the server was said to have is not over: it is not to blame.
       const isEarly = reason === 'timeout' && dueMs < shared.dueMs;
@@ -124,52 +131,10 @@ function fly<Deps>(
     let reply: Reply | null = null;
     try {
       reply = await send(scope, shared);
+      return reply;
     } finally {
       if (reply === null || !isResult(reply) || reply.rest === null) scope.onDone?.();
     }
-    if (!isResult(reply) || reply.rest === null || scope.onDone === null) return reply;
-    return { ...reply, rest: new WatchedBody(reply.rest, scope.onDone) };
-  }
-}
-
-/** Tells once that a body has ended, broken off or was left. */
-class WatchedBody implements EgressBody {
-  readonly #body: EgressBody;
-  #onDone: (() => void) | null;
-
-  constructor(body: EgressBody, onDone: () => void) {
-    this.#body = body;
-    this.#onDone = onDone;
-  }
-
-  next(): Uint8Array | null | Promise<Uint8Array | null> {
-    try {
-      const read = this.#body.next();
-      return read instanceof Promise ? read.then(this.#watch, this.#fail) : this.#watch(read);
-    } catch (error) {
-      return this.#fail(error);
-    }
-  }
-
-  cancel(): void {
-    this.#body.cancel();
-    this.#finish();
-  }
-
-  readonly #watch = (piece: Uint8Array | null): Uint8Array | null => {
-    if (piece === null) this.#finish();
-    return piece;
-  };
-
-  readonly #fail = (error: unknown): never => {
-    this.#finish();
-    throw error;
-  };
-
-  #finish(): void {
-    const onDone = this.#onDone;
-    this.#onDone = null;
-    onDone?.();
   }
 }
 

@@ -9,11 +9,14 @@ import { readNamedCall } from '../odoo/json2-named.ts';
 import { buildJson2Request, isApiKeyShaped } from '../odoo/json2-request.ts';
 import { chooseResultShape, type ResultShape } from '../odoo/json2-result.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
+import { findModelSignature } from '../odoo/model-signatures.ts';
+import type { Signature } from '../odoo/signature.ts';
 import { findSignature } from '../odoo/signatures.ts';
 import { GAVE_UP } from './asked-once.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 import type { MethodCall } from './limit.ts';
+import { denyIds } from './place-ids.ts';
 import type { Target } from './resolve.ts';
 import type { Protocols, Servers, Unanswered } from './servers.ts';
 import { denyEnded, denyFailure } from './upstream-denials.ts';
@@ -31,6 +34,8 @@ export interface UpstreamCall {
   model: string;
   method: string;
   isReadOnly: boolean;
+  /** The reply where the server says that the method takes no ids: they were taken for ids on trial. */
+  ifNoIds?: Denial;
 }
 
 export interface TranslateDeps {
@@ -52,7 +57,7 @@ export async function translateCall(
   if ('met' in spoken) return denyMet(spoken, call, deadline);
   if (!spoken.json2) return spoken.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
   const hasChoice = spoken.jsonrpc;
-  // /jsonrpc takes a user's password in place of the key, json2 does not (FACTS 4.4).
+  // /jsonrpc takes a user's password in place of the key, json2 does not (docs/odoo-facts.md#password-for-key).
   if (
     hasChoice &&
     (!isApiKeyShaped(target.apiKey) || servers.isDistrusted(target, call.model, call.method))
@@ -76,7 +81,8 @@ function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
       origin: target.origin,
       trust: target.trust,
       path: `${target.pathPrefix}/jsonrpc`,
-      // Odoo 19 answers two to three times faster with the database's name (FACTS 5.10); older ones ignore it.
+      // Odoo 19 answers two to three times faster with the database's name (docs/odoo-facts.md#database-header); older
+      // ones ignore it.
       headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
       body: buildExecuteKw({ ...target, model, method, params, keyword }),
     },
@@ -102,42 +108,95 @@ async function translateToJson2(
   servers: Servers,
   hasChoice: boolean,
 ): Promise<UpstreamCall | Uncertain | Denial> {
-  const { model, method, params, keyword, isReadOnly } = call;
-  const head = buildJson2Request({ ...target, model, method });
-  if ('unmappable' in head) return { otherwise: denyUnmappable(call, head.unmappable) };
-  const signature =
-    findSignature(model, method) ?? (await servers.findSignature(target, model, method, deadline.signal));
+  const { model, method } = call;
+  const signature = await findCallSignature(call, target, deadline, servers);
   if (signature === GAVE_UP) return denyEnded(deadline, notSent(call));
-  const mapped =
-    signature === undefined
-      ? readUnknown(call, hasChoice)
-      : mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
-  if ('unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
+  const mapped = mapCall(call, target, signature, hasChoice);
+  // Where both protocols are there /jsonrpc says itself what is wrong.
+  if (hasChoice && 'unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
 
-  const confirmation = await servers.confirmUser(target, deadline.signal);
-  if (confirmation === GAVE_UP) return denyEnded(deadline, notSent(call));
-  if (confirmation !== 'confirmed') {
-    if ('met' in confirmation) return denyMet(confirmation, call, deadline);
-    if ('unconfirmed' in confirmation)
-      return { otherwise: denyStatus(confirmation.unconfirmed, call, 'not_sent') };
-    return { otherwise: { fault: confirmation } };
+  const refused = await confirmCredentials(call, target, deadline, servers);
+  if (refused !== null) return refused;
+  if (!('head' in mapped) && !hasChoice) {
+    // Odoo looks for the model before it looks at the method and its arguments (docs/odoo-facts.md#json2-check-order).
+    const missing = await servers.findMissingModel(target, model, deadline.signal);
+    if (missing === GAVE_UP) return denyEnded(deadline, notSent(call));
+    if ('fault' in missing) return { otherwise: missing };
+    if ('met' in missing) return denyMet(missing, call, deadline);
   }
-  // Odoo looks at the credentials before it looks at the arguments (FACTS 4.1).
+  // The ids would become another argument over /jsonrpc too.
+  if ('denied' in mapped) return mapped.denied;
+  if ('unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
+  // Odoo looks at the credentials before it looks at the arguments (docs/odoo-facts.md#jsonrpc-check-order).
   if ('fault' in mapped) return { otherwise: mapped };
+  const { head, body, isIdsGuess } = mapped;
   return {
-    request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body: mapped.body },
+    request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body },
     protocol: 'json2',
-    resultShape: chooseResultShape(method, params),
+    resultShape: chooseResultShape(method, call.params),
     target,
     model,
     method,
-    isReadOnly,
+    isReadOnly: call.isReadOnly,
+    ...(isIdsGuess && { ifNoIds: denyUnmappable(call, NO_IDS) }),
   };
 }
 
-/** `ids` in `keyword` is an argument like others to /jsonrpc: only where there is none can it mean records. */
-function readUnknown({ params, keyword }: MethodCall, hasChoice: boolean) {
-  return hasChoice ? { unmappable: 'nobody knows what it takes' } : readNamedCall(params, keyword);
+const NO_IDS = 'it takes no records, so that the list in `params` is another argument';
+
+type MappedCall =
+  | { head: { path: string; headers: Record<string, string> }; body: Uint8Array; isIdsGuess: boolean }
+  | { fault: Fault }
+  | { unmappable: string }
+  | { denied: Denial };
+
+function findCallSignature(
+  { model, method }: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  servers: Servers,
+): Signature | undefined | Promise<Signature | undefined | typeof GAVE_UP> {
+  return findSignature(model, method) ?? findOnServer();
+
+  async function findOnServer() {
+    const described = await servers.findSignature(target, model, method, deadline.signal);
+    return described ?? findModelSignature(model, method);
+  }
+}
+
+function mapCall(
+  call: MethodCall,
+  target: Target,
+  signature: Signature | undefined,
+  hasChoice: boolean,
+): MappedCall {
+  const { model, method, params, keyword, records } = call;
+  const head = buildJson2Request({ ...target, model, method });
+  if ('unmappable' in head) return head;
+  if (signature === undefined) {
+    if (hasChoice) return { unmappable: 'nobody knows what it takes' };
+    const named = readNamedCall({ params, keyword, records });
+    return 'unmappable' in named ? named : { head, ...named };
+  }
+  if (records === 'given' && signature.kind === 'model') return { denied: denyIds(model, method) };
+  const mapped = mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
+  return 'body' in mapped ? { head, ...mapped, isIdsGuess: false } : mapped;
+}
+
+/** Null where the key is that of the user who is named. */
+async function confirmCredentials(
+  call: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  servers: Servers,
+): Promise<Uncertain | Denial | null> {
+  const confirmation = await servers.confirmUser(target, deadline.signal);
+  if (confirmation === GAVE_UP) return denyEnded(deadline, notSent(call));
+  if (confirmation === 'confirmed') return null;
+  if ('met' in confirmation) return denyMet(confirmation, call, deadline);
+  if ('unconfirmed' in confirmation)
+    return { otherwise: denyStatus(confirmation.unconfirmed, call, 'not_sent') };
+  return { otherwise: { fault: confirmation } };
 }
 
 function denyMet({ met }: Unanswered, call: MethodCall, deadline: Deadline): Denial {

@@ -36,10 +36,45 @@ export function denyEnded(deadline: Deadline, fate: UpstreamFate): Denial {
   );
 }
 
+/** The time of a call was over before anything of it was sent. */
+export function denyUnsent({ isReadOnly }: { isReadOnly: boolean }): Denial {
+  return new Denial(
+    'overloaded',
+    'The time of the call ended before it was sent to Odoo. Send it again in 1 s, or allow more with x-request-timeout.',
+    { outcome: 'not_sent', isReadOnly, retryAfterSeconds: 1, detail: 'ended' },
+  );
+}
+
+/** Odoo 14 and 15 refuse all credentials that they have to check, right ones too (odoo/login-cooldown.ts). */
+export class LoginCooldown extends Denial {
+  constructor(fate: UpstreamFate, retryAfterSeconds: number) {
+    super(
+      'overloaded',
+      `Odoo has locked this proxy's address out for a moment, after wrong credentials of any caller. Send the call again in ${retryAfterSeconds} s. ${adviseFate(fate)}`,
+      { ...fate, retryAfterSeconds, detail: 'login cooldown' },
+    );
+  }
+}
+
+/** A caller whose credentials Odoo refused so often that one more could lock the proxy's address out (Odoo 14 and 15). */
+export function denyTrial({ isReadOnly }: { isReadOnly: boolean }, retryAfterSeconds: number): Denial {
+  return new Denial(
+    'overloaded',
+    `Odoo has refused credentials of this client key several times, and would lock out all callers. Check \`user_id\` and \`api_key\`; others than those that worked before are tried again in ${retryAfterSeconds} s. The call was not run.`,
+    { outcome: 'not_sent', isReadOnly, retryAfterSeconds, detail: 'login trials' },
+  );
+}
+
 /** Of a call that was not sent, since its caller has left and other calls of the batch alone go on: nobody reads it. */
 export const CALLER_GONE = new Denial('overloaded', 'The caller has left. The call was not run.', {
   outcome: 'not_sent',
 });
+
+/** The reply of a call that must start over (request-pipeline.ts). No caller gets it. */
+export const CHANGED = new Denial(
+  'internal',
+  'The key, its policy or the instance of this call has changed.',
+);
 
 /** What a caller must know before sending the call again. */
 export function adviseFate({ outcome, isReadOnly }: UpstreamFate): string {
@@ -63,6 +98,8 @@ export function denyFailure(
   switch (failure.reason) {
     case 'denied':
       return denyEgress(failure.detail);
+    case 'withdrawn':
+      return CHANGED;
     case 'aborted':
       return denyEnded(deadline, fate);
     case 'connect_timeout':

@@ -80,7 +80,7 @@ function isTurnedAway(status: number, location: string): boolean {
 
 /**
  * Whether `/jsonrpc` is not there for us: gone, or kept from us by what stands in front. Odoo itself answers it by none of
- * these (FACTS 1.6), but for the redirects and pages that it has for strangers.
+ * these (docs/odoo-facts.md#jsonrpc-status), but for the redirects and pages that it has for strangers.
  */
 export function isRouteMissing(status: number): boolean {
   return [403, 404, 405, 410].includes(status) || (status >= 300 && status < 400);

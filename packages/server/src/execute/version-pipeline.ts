@@ -1,19 +1,22 @@
 /**
- * The question for a server's version, from its bytes to the reply. Asks over `/jsonrpc`, which leaves nothing on the server,
- * and only a server that has none at its version page (FACTS 10). Nothing is remembered: who asks wants to know it now.
+ * The question for a server's version, from its bytes to the reply. Asks over `/jsonrpc`, which leaves nothing on the
+ * server, and only a server that has none at its version page (docs/odoo-facts.md#version-pages). Nothing is
+ * remembered: who asks wants to know it now.
  */
 import { URL_LENGTH_MAX } from '../egress/base-url.ts';
-import type { EgressDispatcher, EgressRequest } from '../egress/dispatcher.ts';
-import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
+import type { EgressDispatcher } from '../egress/dispatcher.ts';
+import { fetchWhole } from '../egress/fetch-whole.ts';
 import { readMembers } from '../json/members.ts';
 import type { JsonMember } from '../json/span.ts';
-import { type OdooVersion, readJsonrpcVersion, readJsonVersion, VERSION_BODY } from '../odoo/version.ts';
+import { readJsonVersion } from '../odoo/version.ts';
 import { authorizeServer } from './authorize.ts';
 import { readBaseUrl } from './base-url.ts';
 import { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 import { NULL_ID } from './envelope.ts';
 import type { Exchange } from './exchange.ts';
+import { type FetchAnswer, fetchPage, findVersion, QUESTION } from './find-version.ts';
+import { isClientUnchanged } from './judge-again.ts';
 import type { CallSpan, Read } from './parse.ts';
 import { checkNames, describe, invalid, OWN_MEMBERS_MAX, readId, readText } from './read-members.ts';
 import type { Reply } from './receive.ts';
@@ -25,8 +28,7 @@ import {
   runRequest,
 } from './request-pipeline.ts';
 import { resolveServer, type ServerAddress } from './resolve.ts';
-import type { Protocol } from './translate.ts';
-import { denyFailure } from './upstream-denials.ts';
+import { CHANGED, denyFailure } from './upstream-denials.ts';
 import { denyStatus, isRouteMissing } from './upstream-status.ts';
 
 export interface VersionDeps extends RequestDeps {
@@ -67,8 +69,6 @@ const JSON_VERSION: Operation<Question, VersionDeps> = {
 
 /** A version is some hundred bytes; the pages of other programs are not worth reading. */
 const ANSWER_BYTES_MAX = 64 * 1024;
-/** Asking changes nothing. */
-const QUESTION = { isReadOnly: true };
 
 function readQuestion(bytes: Uint8Array, { span, members: known }: CallSpan): Read<Question> {
   if (span.kind !== 'object')
@@ -87,32 +87,34 @@ function readUrl(bytes: Uint8Array, members: JsonMember[]): Question | Denial {
   return url instanceof Denial ? url : { url };
 }
 
-type Fetch = (protocol: Protocol, request: Omit<EgressRequest, 'origin'>) => Promise<WholeAnswer | Denial>;
-
 async function ask(
   { url }: Question,
   scope: CallScope,
   run: Run<VersionDeps>,
-  find: (server: ServerAddress, fetch: Fetch) => Promise<object | Denial>,
+  find: (server: ServerAddress, fetch: FetchAnswer) => Promise<object | Denial>,
 ): Promise<{ reply: Reply; isReadOnly: boolean }> {
   const { trace } = scope;
   const { deadline, deps } = run;
   const address = readBaseUrl(url);
   if (address instanceof Denial) return { reply: address, ...QUESTION };
+  trace.target = address;
   // Who may not call a server is not told how egress judges it.
   const denied = authorizeServer(address.origin, scope.client);
   if (denied !== null) return { reply: denied, ...QUESTION };
   const server = resolveServer(url, deps.egress);
   if (server instanceof Denial) return { reply: server, ...QUESTION };
   trace.target = server;
+  const isUnchanged = () =>
+    isClientUnchanged(scope.client, (client) => authorizeServer(address.origin, client) === null, run);
   const version = await find(server, async (protocol, request) => {
+    if (!(await isUnchanged())) return CHANGED;
     trace.protocol = protocol;
     trace.sentMs ??= deps.nowMs();
     trace.attempts = 1;
     const answer = await fetchWhole(
       deps.egress,
       { ...request, origin: server.origin },
-      { signal: deadline.signal, bytesMax: ANSWER_BYTES_MAX },
+      { signal: deadline.signal, isStillWanted: isUnchanged, bytesMax: ANSWER_BYTES_MAX },
     );
     trace.answeredMs = deps.nowMs();
     if (!answer.ok) return denyFailure(answer, QUESTION, deadline);
@@ -122,22 +124,7 @@ async function ask(
   return { reply: version instanceof Denial ? version : replyWith(version), ...QUESTION };
 }
 
-async function findVersion(server: ServerAddress, fetch: Fetch): Promise<OdooVersion | Denial> {
-  const answer = await fetch('jsonrpc', {
-    method: 'POST',
-    path: `${server.pathPrefix}/jsonrpc`,
-    headers: { 'content-type': 'application/json' },
-    body: VERSION_BODY,
-  });
-  if (answer instanceof Denial) return answer;
-  if (answer.status === 200) return readJsonrpcVersion(answer.body) ?? denyStatus(answer, QUESTION);
-  if (!isRouteMissing(answer.status)) return denyStatus(answer, QUESTION);
-  const page = await fetchPage(server, fetch);
-  if (page instanceof Denial) return page;
-  return (page.status === 200 ? readJsonVersion(page.body) : null) ?? denyStatus(page, QUESTION);
-}
-
-async function findJsonVersion(server: ServerAddress, fetch: Fetch): Promise<object | Denial> {
+async function findJsonVersion(server: ServerAddress, fetch: FetchAnswer): Promise<object | Denial> {
   const page = await fetchPage(server, fetch);
   if (page instanceof Denial) return page;
   if (isRouteMissing(page.status)) {
@@ -149,10 +136,6 @@ async function findJsonVersion(server: ServerAddress, fetch: Fetch): Promise<obj
   const version = page.status === 200 ? readJsonVersion(page.body) : null;
   if (version === null) return denyStatus(page, QUESTION);
   return { version_info: version.server_version_info, version: version.server_version };
-}
-
-function fetchPage({ pathPrefix }: ServerAddress, fetch: Fetch): Promise<WholeAnswer | Denial> {
-  return fetch('json2', { method: 'GET', path: `${pathPrefix}/json/version`, headers: {}, body: null });
 }
 
 function replyWith(value: object): Reply {

@@ -5,8 +5,10 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { refuse } from '../admin/admin-error.ts';
 import type { Slowdown } from '../keys/slowdown.ts';
+import { readRequestId } from './request-id.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
 
 export interface Identity {
@@ -24,20 +26,53 @@ export interface Authenticator {
   logout(request: FastifyRequest, reply: FastifyReply): void;
 }
 
+/** What the audit is told. */
+export interface Login {
+  actor: 'token' | 'session' | 'nobody';
+  address: string;
+  requestId: string;
+  action: 'login.token' | 'login.session' | 'logout.session' | 'login.refused';
+  isRefused: boolean;
+}
+
 export interface AuthenticateOptions {
   token: string;
   /** Apart from that of client keys: a caller with a bad key must not keep an administrator waiting. */
   slowdown: Slowdown;
   /** Milliseconds since 1970. */
   clock: () => number;
+  recordLogin: (login: Login) => void;
 }
 
-export function createAuthenticator({ token, slowdown, clock }: AuthenticateOptions): Authenticator {
+/** A program with the token asks again and again: its login is recorded once in this time, for each address. */
+const LOGIN_EVERY_MS = 3_600_000;
+const ADDRESSES_MAX = 1000;
+
+export function createAuthenticator({
+  token,
+  slowdown,
+  clock,
+  recordLogin,
+}: AuthenticateOptions): Authenticator {
+  const recordedAt = new LRUCache<string, number>({ max: ADDRESSES_MAX });
   const sessions = createSessions({ token, clock });
   const tokenHash = hash('sha256', token, 'buffer');
 
+  function record(actor: Login['actor'], action: Login['action'], request: FastifyRequest): void {
+    const requestId = readRequestId(request.headers);
+    recordLogin({ actor, action, address: request.ip, requestId, isRefused: action === 'login.refused' });
+  }
+
+  function recordToken(request: FastifyRequest): void {
+    const now = clock();
+    if (Math.abs(now - (recordedAt.get(request.ip) ?? -Infinity)) < LOGIN_EVERY_MS) return;
+    recordedAt.set(request.ip, now);
+    record('token', 'login.token', request);
+  }
+
   async function checkToken(given: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (timingSafeEqual(hash('sha256', given, 'buffer'), tokenHash)) return;
+    record('nobody', 'login.refused', request);
     const penalty = slowdown.penalize(request.ip);
     if ('retryAfterSeconds' in penalty) {
       reply.headers({ 'retry-after': String(penalty.retryAfterSeconds), connection: 'close' });
@@ -52,6 +87,7 @@ export function createAuthenticator({ token, slowdown, clock }: AuthenticateOpti
       const { authorization, cookie } = request.headers;
       if (authorization !== undefined) {
         await checkToken(/^bearer +(.*)$/i.exec(authorization)?.[1] ?? '', request, reply);
+        recordToken(request);
         return { actor: 'token', expiresAt: null };
       }
       const value = readSessionCookie(cookie);
@@ -59,20 +95,28 @@ export function createAuthenticator({ token, slowdown, clock }: AuthenticateOpti
         throw refuse(401, 'Send `authorization: Bearer <admin.token>`, or log in for a session.');
       }
       const session = sessions.find(value);
-      if (session === null) throw refuse(401, 'The session has ended: log in again.');
+      if (session === null) {
+        record('nobody', 'login.refused', request);
+        throw refuse(401, 'The session has ended: log in again.');
+      }
       if (!isSafe(request.method)) requireOwnPage(request);
       return { actor: 'session', expiresAt: session.expiresAt };
     },
 
     async login(given, request, reply) {
       await checkToken(given, request, reply);
+      record('session', 'login.session', request);
       const { value, expiresAt } = sessions.open();
       reply.header('set-cookie', printSessionCookie(value, isSecure(request)));
       return { actor: 'session', expiresAt };
     },
 
     logout(request, reply) {
-      if (readSessionCookie(request.headers.cookie) !== undefined) requireOwnPage(request);
+      const value = readSessionCookie(request.headers.cookie);
+      if (value !== undefined) {
+        requireOwnPage(request);
+        if (sessions.find(value) !== null) record('session', 'logout.session', request);
+      }
       reply.header('set-cookie', printEndOfSession(isSecure(request)));
     },
   };

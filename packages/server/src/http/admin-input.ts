@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Fault, refuse, refuseFaults } from '../admin/admin-error.ts';
 import { findNearestName } from '../config/nearest.ts';
 import { Denial } from '../execute/denial.ts';
+import { DuplicateMemberError, readValue } from '../json/read-value.ts';
 import { readBody } from './body.ts';
 
 /** A policy of a thousand patterns, and certificates, have room in it. */
@@ -23,13 +24,12 @@ export async function readJsonBody(request: FastifyRequest, reply: FastifyReply)
   const body = await readBody(request.raw, reply.raw, BODY_BYTES_MAX, new AbortController().signal);
   if (body instanceof Denial) throw refuse(STATUSES[body.type] ?? 400, body.message);
   try {
-    return JSON.parse(UTF8.decode(body));
-  } catch {
-    throw refuse(400, 'The body is not JSON in UTF-8.');
+    return readValue(body);
+  } catch (error) {
+    if (!(error instanceof DuplicateMemberError)) throw refuse(400, 'The body is not JSON in UTF-8.');
+    throw refuseFaults([{ path: error.path, message: 'stands there twice: keep one' }]);
   }
 }
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const STATUSES: { [type in Denial['type']]?: 413 | 415 } = {
   payload_too_large: 413,
@@ -80,7 +80,16 @@ function explainIssue(issue: z.core.$ZodRawIssue): string | undefined {
       return `must be ${NAMES[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
-    default:
+    case 'too_small':
+      return `must be ${MEASURES[issue.origin] ?? ''} ${issue.minimum} or more`.replace('  ', ' ');
+    case 'too_big':
+      return `must be ${MEASURES[issue.origin] ?? ''} ${issue.maximum} or less`.replace('  ', ' ');
+    case 'unrecognized_keys':
       return undefined;
+    default:
+      return 'has not the form that is expected here';
   }
 }
+
+/** What is counted, where it is not the value itself. */
+const MEASURES: Record<string, string> = { string: 'a text of length', array: 'a list of length' };

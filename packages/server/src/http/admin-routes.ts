@@ -9,7 +9,7 @@ import type { Actor, Admin } from '../admin/admin.ts';
 import { AdminError, describeProblem, refuse } from '../admin/admin-error.ts';
 import type { Slowdown } from '../keys/slowdown.ts';
 import type { Events } from '../observe/events.ts';
-import { type Authenticator, createAuthenticator } from './admin-authenticate.ts';
+import { type Authenticator, createAuthenticator, type Login } from './admin-authenticate.ts';
 import { hasTag, readIfMatch, readInput, readJsonBody } from './admin-input.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from './admin-table.ts';
 import { sendProblem } from './problem.ts';
@@ -24,6 +24,7 @@ export interface AdminRoutesDeps {
   /** Milliseconds since 1970. */
   clock: () => number;
   events: Pick<Events, 'faultSeen'>;
+  recordLogin: (login: Login) => void;
 }
 
 export function addAdminRoutes(app: FastifyInstance, deps: AdminRoutesDeps): void {
@@ -45,7 +46,7 @@ const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
 const NO_ROUTE = 'There is no such route; see /openapi.json.';
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
-  const { token, slowdown, clock } = deps;
+  const { token, slowdown, clock, recordLogin } = deps;
   // A body is read once it is known who sends it.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -55,7 +56,7 @@ function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   scope.setErrorHandler((error, _request, reply) => answerError(error, reply, deps));
   scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, token)));
   if (token === null) return;
-  const authenticator = createAuthenticator({ token, slowdown, clock });
+  const authenticator = createAuthenticator({ token, slowdown, clock, recordLogin });
   for (const route of ADMIN_ROUTES) {
     scope.route({
       method: route.method,

@@ -6,6 +6,7 @@ import type {
   AuditQuery,
   AuditVerdict,
   AuditView,
+  Examination,
   ExplainInput,
   Explanation,
   InstanceChanges,
@@ -22,6 +23,7 @@ import type {
   Policy,
   Problem,
   StatusView,
+  UnreadablePolicy,
 } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { named, showAs } from './openapi-registry.ts';
@@ -57,7 +59,7 @@ const policy = named(
       cors_origins: texts.describe('Patterns of browser origins that may use the key.').exactOptional(),
     })
     .describe(
-      'What a key may do. It allows what it names and nothing else: a server by `instances` or `origins`, a method by `models`; what else is left out restricts nothing, but `cors_origins`, without which no web page may use the key, and `cache`. `*` stands for any text.',
+      'What a key may do. It allows what it names and nothing else: a server by `instances` or `origins`, a method by `models`; what else is left out restricts nothing, but `cors_origins`, without which no web page may use the key, and `cache`. No web page may use a key without a policy. `*` stands for any text.',
     ) satisfies z.ZodType<Policy>,
 );
 
@@ -67,13 +69,25 @@ const givenPolicy = showAs(
   z.custom<Policy>(() => true),
 );
 
+const unreadablePolicy = named(
+  'UnreadablePolicy',
+  z
+    .object({ unreadable: z.string().describe('Why it cannot be read.') })
+    .describe(
+      'In place of a stored policy that cannot be read. A key with one makes no call: set its policy anew.',
+    ) satisfies z.ZodType<UnreadablePolicy>,
+);
+
 const keyState = z.enum(['active', 'expired', 'revoked']);
 
 const KEY_MEMBERS = {
   id: z.string(),
   name: z.string(),
   state: keyState,
-  policy: policy.nullable().describe('Null: the key may do anything that egress allows.'),
+  policy: z
+    .union([policy, unreadablePolicy])
+    .nullable()
+    .describe('Null: the key may do anything that egress allows.'),
   created_at: time,
   expires_at: time.nullable(),
   last_used_at: time.nullable().describe('Exact to about a minute.'),
@@ -207,6 +221,53 @@ export const instanceInput = named(
   }) satisfies z.ZodType<InstanceInput>,
 );
 
+const EXAMINATION_CHECKS = [
+  'url',
+  'egress',
+  'dns',
+  'connection',
+  'tls',
+  'odoo',
+  'version',
+  'protocol',
+  'database',
+  'user',
+  'key',
+  'expiry',
+  'time',
+] as const;
+
+export const examination = named(
+  'Examination',
+  z.object({
+    ok: z.boolean().describe('True where no check failed.'),
+    checks: z
+      .array(
+        z.object({
+          name: z.enum(EXAMINATION_CHECKS),
+          state: z.enum(['ok', 'failed', 'skipped']).describe('`skipped`: not looked at, or nobody tells.'),
+          text: z.string().describe('What was found, and what to do.'),
+        }),
+      )
+      .describe('In order; the first that fails ends them.'),
+    version: z.string().nullable().describe('Null where the server does not tell.'),
+    protocol: z
+      .enum(['jsonrpc', 'json2'])
+      .nullable()
+      .describe('The one that carries calls of this instance; null where none was made.'),
+    user: z
+      .object({ id: z.int(), name: z.string(), login: z.string(), company: z.string().nullable() })
+      .nullable(),
+    key: z
+      .object({
+        expires_at: time.nullable().describe('Null: never, or not known.'),
+        is_expiry_known: z.boolean(),
+      })
+      .nullable(),
+    round_trip_ms: z.int().nullable().describe('The quickest of the calls that were made.'),
+  }) satisfies z.ZodType<Examination>,
+);
+
 export const resealed = named('Resealed', z.object({ resealed: z.int().describe('Instances.') }));
 
 const AUDIT_MEMBERS = { seq: z.int(), time, request_id: z.string().nullable() };
@@ -218,12 +279,19 @@ const auditView = named(
       ...AUDIT_MEMBERS,
       kind: z.literal('call'),
       key_id: z.string().nullable(),
+      address: z.string().nullable().describe('Where the call came from.'),
       instance: z.string().nullable(),
       upstream: z.string().nullable(),
       db: z.string().nullable(),
       model: z.string().nullable(),
       action: z.string().nullable(),
       outcome: z.string().describe('`ok`, or `data.type` of the error.'),
+      rule: z
+        .string()
+        .nullable()
+        .describe(
+          "The rule of the key's policy that denied it; or `key:unknown`, `key:expired`, `key:revoked`.",
+        ),
       code: z.int().nullable(),
       http_status: z.int(),
       batch_index: z.int().nullable(),
@@ -239,6 +307,11 @@ const auditView = named(
       target: z.string(),
       changes: z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() })),
     }),
+    z.object({
+      ...AUDIT_MEMBERS,
+      kind: z.literal('damaged').describe('What stands in the store is no record of the audit.'),
+      problem: z.string(),
+    }),
   ]) satisfies z.ZodType<AuditView>,
 );
 
@@ -248,7 +321,12 @@ export const auditVerdict = named(
     intact: z.boolean(),
     first_seq: z.int(),
     last_seq: z.int(),
-    head: z.string().describe('Kept elsewhere, it later proves that nothing was cut from the end.'),
+    head: z
+      .string()
+      .nullable()
+      .describe(
+        'Kept elsewhere, it later proves that nothing was cut from the end. Null: the store has lost it.',
+      ),
     fault: z.object({ seq: z.int(), problem: z.string() }).nullable(),
   }) satisfies z.ZodType<AuditVerdict>,
 );

@@ -116,13 +116,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/keys/:id/rotate',
     id: 'rotateKey',
-    summary: 'Makes a key like this one, which works on for the overlap and then ends.',
+    summary:
+      'Makes a key like this one, which works on for the overlap and then ends. Once while the new key works.',
     params: keyParams,
     body: schemas.keyRotation,
     answer: { status: 201, schema: schemas.newKeyView, hasEtag: true },
-    problems: [404, 409],
-    async handle({ admin, params, body, reply }) {
-      const key = await admin.rotateKey(params.id, body);
+    problems: [404, 409, 412],
+    takesVersion: true,
+    async handle({ admin, params, body, version, reply }) {
+      const key = await admin.rotateKey(params.id, body, version);
       reply.header('location', `${ADMIN_PATH}/keys/${key.id}`);
       return key;
     },
@@ -203,6 +205,17 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.instanceView, hasEtag: true },
     problems: [404, 409, 503],
     handle: ({ admin, params }) => admin.rotateInstanceKey(params.name),
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:name/check',
+    id: 'checkInstance',
+    summary:
+      'Looks whether calls can be made on a stored instance: address, protocol, database, user and key.',
+    params: instanceParams,
+    answer: { status: 200, schema: schemas.examination },
+    problems: [404, 503],
+    handle: ({ admin, params }) => admin.examineInstance(params.name),
   }),
   route({
     method: 'POST',

@@ -1,7 +1,6 @@
 /** Reads a request body whole, within its bound. Judges the content type; knows nothing of what is in the body. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Denial } from '../execute/denial.ts';
-import type { EndSignal } from '../execute/exchange.ts';
 import { PieceCollector } from '../execute/piece-collector.ts';
 
 /**
@@ -12,7 +11,7 @@ export function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   bytesMax: number,
-  signal: EndSignal,
+  signal: AbortSignal,
 ): Promise<Uint8Array | Denial> | Denial {
   const { headers } = request;
   if (!isJson(headers['content-type'])) {

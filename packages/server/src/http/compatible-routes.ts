@@ -13,18 +13,21 @@ import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 
 const DIALECT: Dialect = {
   instanceAt: 'odoo_instance',
-  keyHeaders: ['x-api-key', 'apikey', 'authorization', KEY_HEADER],
+  keyHeaders: ['x-api-key', 'apikey', KEY_HEADER, 'authorization'],
   errors: COMPATIBLE_CHANGES,
   // Its Java client sends them to every search; Odoo would raise a TypeError.
   surplusArguments: new Map([['search_count', new Set(['fields', 'order', 'offset'])]]),
 };
 
-/** Of the wire format, not of this program: its clients use `/v2` from 0.9.0 on. */
-const ABOUT = { build: 'erp-proxy', version: '1.0.0' };
 /** There is none to run out; its clients want the texts. */
 const LICENSE = { licensee: 'erp-proxy (MIT License)', valid_until: '2099-12-31', is_valid: true };
 
-export function addCompatibleRoutes(app: FastifyInstance, deps: ExecuteRouteDeps & MetricsRouteDeps): void {
+export interface CompatibleRoutesDeps extends ExecuteRouteDeps, MetricsRouteDeps {
+  /** Of this program. The clients use `/v2` from 0.9.0 on. */
+  version: string;
+}
+
+export function addCompatibleRoutes(app: FastifyInstance, deps: CompatibleRoutesDeps): void {
   for (const path of ['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'])
     addPipelineRoute(app, path, execute, DIALECT, deps);
   for (const path of ['/api/odoo/version', '/v1/odoo/version'])
@@ -32,7 +35,8 @@ export function addCompatibleRoutes(app: FastifyInstance, deps: ExecuteRouteDeps
   addPipelineRoute(app, '/v2/odoo/execute', executeJson2, DIALECT, deps);
   addPipelineRoute(app, '/v2/odoo/version', askJsonVersion, DIALECT, deps);
   // Some clients read it flat, some as an answer.
-  app.get('/_/about', () => ({ jsonrpc: '2.0', id: 'about', ...ABOUT, result: ABOUT }));
+  const about = { build: 'erp-proxy', version: deps.version };
+  app.get('/_/about', () => ({ jsonrpc: '2.0', id: 'about', ...about, result: about }));
   app.get('/_/license', () => LICENSE);
   addMetricsRoute(app, '/_/metrics', deps);
 }

@@ -1,6 +1,7 @@
 /**
- * CORS (the Fetch standard): a web page may read every answer of the calls' routes. Whether it may use a key is not the
- * browser's to enforce: the policy refuses the call (`cors_origins`). A preflight carries no key, so that it always passes.
+ * CORS (the Fetch standard): a web page may read every answer of the calls' routes. The browser does not enforce who may
+ * use a key: the key's policy does (`cors_origins`), and a key without a policy may be used by no page. A preflight carries
+ * no key, so that it always passes.
  */
 import type { FastifyInstance } from 'fastify';
 
@@ -8,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 const ALLOWED_HEADERS =
   'authorization, cache-control, content-type, idempotency-key, traceparent, x-api-key, x-proxy-api, x-request-id, x-request-timeout';
 const EXPOSED_HEADERS =
-  'age, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing, x-request-id';
+  'age, erp-proxy-limit, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing, x-request-id';
 /** Longer than what browsers keep at most. */
 const MAX_AGE_SECONDS = '86400';
 

@@ -6,6 +6,7 @@ import { createEncoder, ENCODED_BYTES_MIN, type Encoding, encodeWhole } from './
 import { endInStages, hasBodyToCome } from './end-in-stages.ts';
 
 export class HttpAnswerWriter implements AnswerWriter {
+  readonly isHeldBack = false;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #requestId: string;

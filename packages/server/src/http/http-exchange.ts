@@ -1,7 +1,7 @@
 /** The pipeline's port on a real request: reads headers and body from Node's request; its answers have a writer of their own. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Denial } from '../execute/denial.ts';
-import type { AnswerWriter, EndSignal, Exchange } from '../execute/exchange.ts';
+import type { AnswerWriter, Exchange } from '../execute/exchange.ts';
 import { readBody } from './body.ts';
 import { chooseEncoding } from './encoding.ts';
 import { HttpAnswerWriter } from './http-answer-writer.ts';
@@ -53,7 +53,7 @@ export class HttpExchange implements Exchange {
     else response.once('close', () => response.writableFinished || listener());
   }
 
-  async readBody(signal: EndSignal): Promise<Uint8Array | Denial> {
+  async readBody(signal: AbortSignal): Promise<Uint8Array | Denial> {
     return readBody(this.#request, this.#response, this.#bodyBytesMax, signal);
   }
 

@@ -27,8 +27,8 @@ const PROBLEMS = {
   413: 'The body is too large.',
   415: 'The body is not `application/json` in UTF-8.',
   429: 'Too many refused tokens; see `retry-after`.',
-  500: 'The proxy failed.',
-  503: 'The store does not answer, or the vault has no master key.',
+  500: 'The proxy failed; or, with the type `urn:erp-proxy:problem:outcome-unknown`, the change may have been made.',
+  503: 'The store does not answer or takes no changes, or the vault has no master key.',
 } as const;
 
 export function describeAdminPaths(): Record<string, Record<string, object>> {

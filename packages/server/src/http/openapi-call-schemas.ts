@@ -53,6 +53,11 @@ export const executeCall = named(
           .nullable()
           .describe('Most records of the call.')
           .exactOptional(),
+        ids: z
+          .union([z.int(), z.array(z.int())])
+          .nullable()
+          .describe('The records, where `params` is empty; null: the method takes none.')
+          .exactOptional(),
         context: context.exactOptional(),
       })
       .nullable()

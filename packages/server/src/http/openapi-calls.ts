@@ -2,6 +2,7 @@
 import {
   EXECUTE_PATH,
   KEY_HEADER,
+  LIMIT_HEADER,
   PROXY_ERRORS,
   type ProxyErrorType,
   VERSION_PATH,
@@ -35,6 +36,11 @@ const SHARING_HEADER = describeHeader(
 
 /** Of the answer to one call. */
 const ANSWER_HEADERS = {
+  [LIMIT_HEADER]: {
+    description:
+      "The `limit_max` of the key's policy, where it took the place of the call's own limit, or there was none: the result may have been cut. On a batch: for at least one of its calls.",
+    schema: { type: 'integer' },
+  },
   'idempotency-replayed': {
     description: '`true` where an earlier attempt under the same `idempotency-key` was given this answer.',
     schema: { type: 'string' },
@@ -100,7 +106,7 @@ function describeCall({
     operationId: id,
     summary,
     tags: ['calls'],
-    security: [{ clientKey: [] }],
+    security: [{ clientKey: [] }, { clientToken: [] }],
     parameters,
     requestBody: { required: true, content: { 'application/json': { schema: body } } },
     responses: {
@@ -138,7 +144,7 @@ function describeCompatible(paths: readonly string[], what: string): Record<stri
         operationId: `compatible${path.replaceAll(/\/(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
         summary: `${what}, for callers that speak ODXProxy's wire format.`,
         tags: ['compatible'],
-        security: [{ compatibleKey: [] }, { clientKey: [] }],
+        security: [{ compatibleKey: [] }, { clientKey: [] }, { clientToken: [] }],
         requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
         responses: {
           default: {
@@ -176,5 +182,6 @@ function describeHeader(name: string, description: string, type: string): object
 
 export const CALL_SECURITY = {
   clientKey: { type: 'apiKey', in: 'header', name: KEY_HEADER, description: 'A client key.' },
+  clientToken: { type: 'http', scheme: 'bearer', description: 'A client key, for clients that send it so.' },
   compatibleKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A client key.' },
 };

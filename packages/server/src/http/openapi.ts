@@ -4,22 +4,20 @@ import { ADMIN_SECURITY, describeAdminPaths } from './openapi-admin.ts';
 import { CALL_PATHS, CALL_SECURITY } from './openapi-calls.ts';
 import { renderNamedSchemas } from './openapi-registry.ts';
 
-/** Of the interface, not of the program: what it promises is only added to. */
-const INTERFACE_VERSION = '1.0.0';
-
-export function addOpenapiRoute(app: FastifyInstance): void {
-  const document = Buffer.from(JSON.stringify(renderOpenapi()));
+export function addOpenapiRoute(app: FastifyInstance, version: string): void {
+  const document = Buffer.from(JSON.stringify(renderOpenapi(version)));
   app.get('/openapi.json', (_request, reply) =>
     reply.header('content-type', 'application/json').send(document),
   );
 }
 
-export function renderOpenapi(): object {
+/** `version` is that of the program. */
+export function renderOpenapi(version: string): object {
   return {
     openapi: '3.1.1',
     info: {
       title: 'erp-proxy',
-      version: INTERFACE_VERSION,
+      version,
       description: 'One HTTP endpoint in front of every Odoo server.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

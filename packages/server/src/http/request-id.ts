@@ -6,7 +6,7 @@ export function readRequestId(headers: IncomingHttpHeaders): string {
   return chooseRequestId(headers['x-request-id']);
 }
 
-/** The caller's own id where it is safe to log, or a new one (contract section 1). */
+/** The caller's own id where it is safe to log, or a new one (docs/execute.md#headers). */
 export function chooseRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID();
 }

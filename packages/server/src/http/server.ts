@@ -28,6 +28,8 @@ export interface ServerDeps extends Omit<ExecuteRouteDeps, 'doorway'>, HealthRou
     trustProxy: readonly string[];
   };
   admin: AdminRoutesDeps;
+  /** Of this program. */
+  version: string;
 }
 
 /** How often Node looks for requests that take too long; its own default of 30 s would make the limits coarse. */
@@ -91,7 +93,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
   addAdminRoutes(app, deps.admin);
-  addOpenapiRoute(app);
+  addOpenapiRoute(app, deps.version);
 
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string;

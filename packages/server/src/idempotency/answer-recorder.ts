@@ -53,6 +53,10 @@ export class AnswerRecorder implements AnswerWriter {
     return { status: this.#status, body: this.#pieces.join() };
   }
 
+  get isHeldBack(): boolean {
+    return this.#out.isHeldBack;
+  }
+
   /** Passes on what was held back, and forgets what was recorded. */
   letGo(): void {
     this.#end?.();

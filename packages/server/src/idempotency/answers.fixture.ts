@@ -2,6 +2,7 @@
 import type { AnswerHeaders, AnswerWriter } from '../execute/exchange.ts';
 
 export class CollectingWriter implements AnswerWriter {
+  readonly isHeldBack = false;
   status: number | null = null;
   headers: AnswerHeaders = {};
   body = '';

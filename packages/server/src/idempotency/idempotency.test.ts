@@ -460,7 +460,7 @@ describe('a clock that jumps', () => {
 
 test('nothing of key, call or answer can be read in the store', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-idempotency-'));
-  const file = openSqliteStore(join(directory, 'store.db'));
+  const file = await openSqliteStore(join(directory, 'store.db'));
   try {
     const by = open({ store: file.idempotency });
     const first = attempt({ key: 'secret-key', body: '{"secret-call":1}', by });

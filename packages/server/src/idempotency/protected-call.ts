@@ -51,8 +51,11 @@ export interface ProtectionMeans {
   onError: (error: unknown) => void;
 }
 
-/** Beyond its time an attempt still ends its answer and writes how it ended; then it is taken for cut off. */
-const ENDING_MS = 5000;
+/**
+ * Beyond its time an attempt still ends its answer and writes how it ended; then it is taken for cut off. With the second
+ * that a claim may take, five seconds: docs/idempotency.md.
+ */
+const ENDING_MS = 4000;
 /** How long an answer waits for a slow store. Less than the time that answers have to leave after a deadline. */
 const SETTLE_WAIT_MS = 1000;
 
@@ -77,7 +80,7 @@ export class ProtectedCall {
   }
 
   /**
-   * Takes the key, for at most `runsForMs`; to be called right before the call is sent, and again before it is sent once
+   * Takes the key for `runsForMs`, the time that the call has left; to be called right before the call is sent, and again before it is sent once
    * more. Null: it may be sent. Rejects where the store fails: the call must not be sent then.
    */
   async claim({ runsForMs, isReadOnly }: { runsForMs: number; isReadOnly: boolean }): Promise<Known | null> {
@@ -103,6 +106,14 @@ export class ProtectedCall {
     }
     this.#claim = claim;
     return null;
+  }
+
+  /** The call has more time since it took the key. */
+  extend(runsForMs: number): void {
+    const { store, onError } = this.#means;
+    if (this.#claim === null || this.#ended !== null) return;
+    const { id, attempt } = this.#claim;
+    void (async () => store.extend(id, attempt, runsForMs + ENDING_MS))().catch(onError);
   }
 
   /** The writer for the answer; where the key was taken it records, and holds the end back until `settle`. */

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IdempotencyStore } from '../stores/ports.ts';
 
 const INTERVAL_MS = 60_000;
-/** With answers of the usual bound, a store in the thread of the calls holds them up for some milliseconds. */
+/** Small, so that other operations of the store run in between, also where the answers are large. */
 const BATCH_ROWS_MAX = 20;
 
 export function startPruning(

@@ -3,9 +3,16 @@ import { inspect } from 'node:util';
 import type { InstanceInput } from '@erp-proxy/contract';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
+import { makeBatch } from '../stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../stores/memory.ts';
 import type { Store } from '../stores/ports.ts';
-import { createInstances, InstanceFault, type Instances, type InstancesOptions } from './instances.ts';
+import {
+  createInstances,
+  type DescribeReseal,
+  InstanceFault,
+  type Instances,
+  type InstancesOptions,
+} from './instances.ts';
 import { trustOf } from './trust.ts';
 import { createVault, type Vault, VaultError } from './vault.ts';
 
@@ -18,6 +25,9 @@ const PROD: InstanceInput = {
   user_id: 7,
   api_key: API_KEY,
 };
+
+const describeReseal: DescribeReseal = (instance, masterKeys) =>
+  makeBatch({ at: 1, record: JSON.stringify({ instance, masterKeys }) });
 
 const open: Instances[] = [];
 afterEach(() => {
@@ -524,7 +534,7 @@ describe('another master key', () => {
     const instances = await start(makeWorld(), { vault: null });
     expect(await instances.find('prod')).toBeNull();
     expect(await instances.list({ after: null, limit: 10 })).toEqual([]);
-    expect(await instances.reseal()).toBe(0);
+    expect(await instances.reseal(describeReseal)).toBe(0);
   });
 
   test('that is lost leaves instances that can be listed and removed, for repair', async () => {
@@ -564,7 +574,7 @@ describe('another master key', () => {
     // 2. They exchange the two, one after the other; each seals again at its start.
     const c = await restart(newKey, [oldKey]);
     let isDone = false;
-    const resealing = c.reseal().finally(() => {
+    const resealing = c.reseal(describeReseal).finally(() => {
       isDone = true;
     });
     while (!isDone) await expectAllFound(b, c);
@@ -573,9 +583,9 @@ describe('another master key', () => {
     await b.update('n5', 2, { timeout_ms: 5 });
     await expectAllFound(b, c);
     const d = await restart(newKey, [oldKey]);
-    expect(await d.reseal()).toBe(1);
+    expect(await d.reseal(describeReseal)).toBe(1);
     await expectAllFound(c, d);
-    expect(await d.reseal()).toBe(0);
+    expect(await d.reseal(describeReseal)).toBe(0);
     // 3. The old one can go.
     const e = await restart(newKey);
     await expectAllFound(d, e);
@@ -599,7 +609,7 @@ describe('another master key', () => {
       }
     };
     const [counts] = await Promise.all([
-      Promise.all(replicas.map((replica) => replica.reseal())),
+      Promise.all(replicas.map((replica) => replica.reseal(describeReseal))),
       ...names.slice(0, 25).map(change),
     ]);
     expect(counts.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(50);
@@ -629,7 +639,7 @@ describe('another master key', () => {
     };
     const vault = makeVault(newKey, [oldKey]);
     const second = await start(world, { store, vault });
-    expect(await second.reseal()).toBe(1);
+    expect(await second.reseal(describeReseal)).toBe(1);
     expect([...(await instances.countByMasterKey()).keys()]).toEqual([vault?.masterKeyId]);
     const instance = await second.find('prod');
     expect([instance?.db, instance?.apiKey]).toEqual(['changed', API_KEY]);
@@ -642,7 +652,7 @@ describe('another master key', () => {
     for (const name of ['a', 'b', 'c']) await first.add({ ...PROD, name });
     await tamper(world.store, 'b', () => '{}');
     const second = await start(world, { vault: makeVault(newKey, [oldKey]) });
-    expect(await second.reseal()).toBe(2);
+    expect(await second.reseal(describeReseal)).toBe(2);
     expect(world.errors).toEqual([
       expect.objectContaining({ message: expect.stringContaining('instance b ') }),
     ]);

@@ -5,10 +5,17 @@
 import { randomUUID } from 'node:crypto';
 import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
 import { FreshCache } from '../stores/fresh-cache.ts';
-import type { Awaitable, Change, InstanceListQuery, Store, StoredInstance } from '../stores/ports.ts';
+import type {
+  AuditBatch,
+  Awaitable,
+  Change,
+  InstanceListQuery,
+  Store,
+  StoredInstance,
+} from '../stores/ports.ts';
 import { applyChanges, applyKeyChange, describeExpiry, type KeyChange } from './edit.ts';
 import { INSTANCE_NAME, readChanges, readInput } from './members.ts';
-import { resealAll } from './reseal.ts';
+import { type DescribeReseal, resealAll } from './reseal.ts';
 import { type Body, openRow, readRow, sealRow } from './row.ts';
 import { explainUnknownKeys, type Vault, VaultError } from './vault.ts';
 import {
@@ -22,6 +29,7 @@ import {
 
 export type { KeyChange } from './edit.ts';
 export { InstanceFault } from './members.ts';
+export type { DescribeReseal } from './reseal.ts';
 export type { Instance, InstanceRecord, KeyState } from './views.ts';
 
 /** Methods throw (or reject with) a {@link VaultError} where a secret is needed that cannot be sealed or opened. */
@@ -31,15 +39,21 @@ export interface Instances {
   get(name: string): Promise<InstanceRecord | null>;
   /** By name. A row that cannot be read is left out, and `onError` told. */
   list(query: InstanceListQuery): Promise<InstanceRecord[]>;
-  /** Null where the name is taken. Rejects with an {@link InstanceFault}. */
-  add(input: InstanceInput): Promise<InstanceRecord | null>;
+  /**
+   * Null where the name is taken. Rejects with an {@link InstanceFault}. `describeAct` gives the record for the audit,
+   * which is written in the transaction of the change; so does `act` below.
+   */
+  add(
+    input: InstanceInput,
+    describeAct?: (made: InstanceRecord) => AuditBatch,
+  ): Promise<InstanceRecord | null>;
   /** Rejects with an {@link InstanceFault}. */
-  update(name: string, version: number, changes: InstanceChanges): Promise<Change>;
-  remove(name: string, version: number): Promise<Change>;
+  update(name: string, version: number, changes: InstanceChanges, act?: AuditBatch): Promise<Change>;
+  remove(name: string, version: number, act?: AuditBatch): Promise<Change>;
   openKey(name: string): Promise<KeyState | null>;
-  changeKey(name: string, version: number, change: KeyChange): Promise<Change>;
+  changeKey(name: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
   /** Seals with the current master key what others have sealed, and gives how many instances that were. */
-  reseal(): Promise<number>;
+  reseal(describeAct: DescribeReseal): Promise<number>;
   /** The store stays open. */
   close(): void;
 }
@@ -98,15 +112,28 @@ export async function createInstances({
     }
   }
 
-  async function change(name: string, version: number, edit: (opened: Body) => Body): Promise<Change> {
+  async function change(
+    name: string,
+    version: number,
+    edit: (opened: Body) => Body,
+    act: AuditBatch | undefined,
+  ): Promise<Change> {
     const row = await rows.findByName(name);
     if (row === null) return 'missing';
     if (row.version !== version) return 'conflict';
     const opened = openRow(row, requireVault());
     const next = { ...edit(opened), updated_at: clock() };
-    const outcome = await rows.replace(row.id, version, sealRow(row, next, requireVault()));
-    cache.forget(name);
-    return outcome;
+    const sealed = sealRow(row, next, requireVault());
+    return forgetting(name, () => rows.replace(row.id, version, sealed, act));
+  }
+
+  /** Also where it fails: then the outcome may be unknown. */
+  async function forgetting<Result>(name: string, run: () => Awaitable<Result>): Promise<Result> {
+    try {
+      return await run();
+    } finally {
+      cache.forget(name);
+    }
   }
 
   return {
@@ -133,7 +160,7 @@ export async function createInstances({
       return records.slice(0, limit);
     },
 
-    async add(input) {
+    async add(input, describeAct) {
       const { name, key_expires_at, ...members } = readInput(input);
       // What a wrong master key sealed would be of no use to those who have the right one.
       await checkMasterKeys(store, vault);
@@ -148,22 +175,21 @@ export async function createInstances({
         created_at: now,
         updated_at: now,
       };
-      const outcome = await rows.insert({ ...identity, ...sealRow(identity, body, requireVault()) });
-      cache.forget(name);
-      return outcome === 'done' ? toRecord({ ...identity, version: 1 }, body) : null;
+      const sealed = { ...identity, ...sealRow(identity, body, requireVault()) };
+      const made = toRecord({ ...identity, version: 1 }, body);
+      const outcome = await forgetting(name, () => rows.insert(sealed, describeAct?.(made)));
+      return outcome === 'done' ? made : null;
     },
 
-    async update(name, version, changes) {
+    async update(name, version, changes, act) {
       const given = readChanges(changes);
-      return change(name, version, (opened) => applyChanges(opened, given));
+      return change(name, version, (opened) => applyChanges(opened, given), act);
     },
 
-    async remove(name, version) {
+    async remove(name, version, act) {
       const row = await rows.findByName(name);
       if (row === null) return 'missing';
-      const outcome = await rows.remove(row.id, version);
-      cache.forget(name);
-      return outcome;
+      return forgetting(name, () => rows.remove(row.id, version, act));
     },
 
     async openKey(name) {
@@ -171,10 +197,10 @@ export async function createInstances({
       return row && toKeyState(row, openRow(row, requireVault()));
     },
 
-    changeKey: (name, version, keyChange) =>
-      change(name, version, (opened) => applyKeyChange(opened, keyChange)),
+    changeKey: (name, version, keyChange, act) =>
+      change(name, version, (opened) => applyKeyChange(opened, keyChange), act),
 
-    reseal: async () => (vault === null ? 0 : resealAll(rows, vault, onError)),
+    reseal: async (describeAct) => (vault === null ? 0 : resealAll(rows, vault, { onError, describeAct })),
     close: () => cache.close(),
   };
 }

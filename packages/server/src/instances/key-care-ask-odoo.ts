@@ -79,7 +79,8 @@ export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
     const { key } = question.keyword;
     const secrets = [apiKey, ...(typeof key === 'string' ? [key] : []), ...others];
     if (instance.protocol === 'json2') return noRoute(await askJson2(instance, apiKey, question, secrets));
-    // /jsonrpc first: it is in every version but the latest, and 16 spends a second on a path that it lacks (FACTS 13.5).
+    // /jsonrpc first: it is in every version but the latest, and 16 spends a second on a path that it lacks
+    // (docs/odoo-facts.md#html-404-cost).
     const answer = await askJsonrpc(instance, apiKey, question, secrets);
     if (answer !== ROUTE_MISSING || instance.protocol === 'jsonrpc') return noRoute(answer);
     return noRoute(await askJson2(instance, apiKey, question, secrets));

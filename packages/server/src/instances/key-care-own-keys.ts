@@ -5,7 +5,7 @@ import type { InstanceRecord, KeyState } from './views.ts';
 
 export const KEYS_MODEL = 'res.users.apikeys';
 
-interface OwnKey {
+export interface OwnKey {
   name: string;
   createdAt: number | null;
   /** Null: never. */
@@ -21,15 +21,29 @@ export async function listOwnKeys(
   const answer = await ask(record, apiKey, {
     model: KEYS_MODEL,
     method: 'search_read',
-    keyword: {
-      domain: [['user_id', '=', record.userId]],
-      fields: ['name', 'scope', 'create_date', 'expiration_date'],
-    },
+    keyword: describeOwnKeys(record.userId),
   });
   if (answer.kind !== 'result') return answer;
-  if (!Array.isArray(answer.value))
-    return { kind: 'unanswered', message: 'Odoo answered the question for the keys with no list' };
-  return answer.value
+  return (
+    readOwnKeys(answer.value, now) ?? {
+      kind: 'unanswered',
+      message: 'Odoo answered the question for the keys with no list',
+    }
+  );
+}
+
+/** The named arguments of the question for a user's keys. */
+export function describeOwnKeys(userId: number): Record<string, unknown> {
+  return {
+    domain: [['user_id', '=', userId]],
+    fields: ['name', 'scope', 'create_date', 'expiration_date'],
+  };
+}
+
+/** The living keys in an answer to the question; null where it is no list. */
+export function readOwnKeys(value: unknown, now: number): OwnKey[] | null {
+  if (!Array.isArray(value)) return null;
+  return value
     .filter((row) => isObject(row) && (!row['scope'] || row['scope'] === 'rpc'))
     .map((row) => ({
       name: String(row['name']),
@@ -44,7 +58,7 @@ export async function listOwnKeys(
  * the proxy has made are not it: what they expire at is known since they were made.
  */
 export function findExpiry(apiKey: string, keys: readonly OwnKey[]): number | null | undefined {
-  // A password opens /jsonrpc as well (FACTS 4.4), and is no key in any list.
+  // A password opens /jsonrpc as well (docs/odoo-facts.md#password-for-key), and is no key in any list.
   if (!isApiKeyShaped(apiKey)) return undefined;
   const [key, ...others] = keys.filter(({ name }) => !name.startsWith(LABEL_START));
   return others.length === 0 ? key?.expiresAt : undefined;

@@ -6,6 +6,7 @@
  *   no pending key → make → `proving`: the new key, not used yet → prove → `revoking`: the new key is the stored one, and
  *   calls that began with the old one end → revoke → no pending key
  */
+import type { AuditBatch } from '../stores/ports.ts';
 import type { Instances } from './instances.ts';
 import type { AskOdoo, OdooAnswer } from './key-care-ask-odoo.ts';
 import { DAY_MS, isRotationDue } from './key-care-expiry.ts';
@@ -29,9 +30,21 @@ import {
 } from './key-care-own-keys.ts';
 import type { InstanceRecord, KeyState, PendingKey } from './views.ts';
 
+/** For the audit. */
+export interface KeyCareAct {
+  kind: 'rotated' | 'revoked';
+  instance: string;
+  /** When the stored key ends: of the old one, and of the new one. */
+  expiresAt: { from: number | null; to: number | null };
+}
+
+/** The act's record, to be written in the transaction of the change. */
+export type DescribeKeyCareAct = (act: KeyCareAct) => AuditBatch;
+
 export interface RotationDeps {
   instances: Pick<Instances, 'openKey' | 'changeKey' | 'list'>;
   ask: AskOdoo;
+  describeAct: DescribeKeyCareAct;
   /** Milliseconds since 1970. */
   clock: () => number;
   /** From the switch until the old key goes: longer than any call lasts, and than any replica knows only the old one. */
@@ -80,7 +93,10 @@ export function isToDo({ key }: InstanceRecord, now: number): boolean {
 const LIVES_DAYS = [89, 29, 6.5, 0.9];
 /** Keys whose text was lost in a crash live on, count towards Odoo's limit of 10, and only the user can remove them. */
 const LOST_KEYS_MAX = 3;
-/** What opens calls over every protocol, and the most that a key of that scope may ask for (FACTS 4.10). */
+/**
+ * What opens calls over every protocol, and the most that a key of that scope may ask for
+ * (docs/odoo-facts.md#api-key-form).
+ */
 const SCOPE = 'rpc';
 
 async function learn(state: KeyState, { instances, ask, clock }: RotationDeps): Promise<Step> {
@@ -175,13 +191,16 @@ async function prove({ record, apiKey }: KeyState, pending: PendingKey, deps: Ro
     await instances.changeKey(name, version, { pending: null });
     return { failure: explainNotProven(labelKey(name, pending.since), removal.kind === 'result') };
   }
-  const change = await instances.changeKey(name, version, {
+  const next = {
     apiKey: pending.apiKey,
     expiresAt: pending.expiresAt,
     isExpiryKnown: true,
     failure: null,
-    pending: { apiKey, step: 'revoking', since: clock(), expiresAt: key.expiresAt },
-  });
+    pending: { apiKey, step: 'revoking', since: clock(), expiresAt: key.expiresAt } as const,
+  };
+  const expiresAt = { from: key.expiresAt, to: pending.expiresAt };
+  const act = deps.describeAct({ kind: 'rotated', instance: name, expiresAt });
+  const change = await instances.changeKey(name, version, next, act);
   if (change === 'done') return 'switched';
   await removeUnlessKept(record, pending.apiKey, deps);
   return 'overtaken';
@@ -201,7 +220,7 @@ async function removeUnlessKept(
 async function revoke(
   { record, apiKey }: KeyState,
   pending: PendingKey,
-  { instances, ask, clock, pauseMs }: RotationDeps,
+  { instances, ask, clock, pauseMs, describeAct }: RotationDeps,
 ): Promise<Step> {
   if (clock() - pending.since < pauseMs) return 'nothing';
   const answer = await askToRevoke(record, apiKey, pending.apiKey, ask);
@@ -209,7 +228,10 @@ async function revoke(
   // Odoo refuses a key that is gone already, too: an earlier attempt may have removed it, or it has ended.
   if (!isDone && (answer.kind === 'unanswered' || !(await isDead(record, pending.apiKey, ask))))
     return { failure: explainNotRevoked(answer) };
-  const change = await instances.changeKey(record.name, record.version, { pending: null, failure: null });
+  const { name, version, key } = record;
+  const expiresAt = { from: key.expiresAt, to: key.expiresAt };
+  const act = describeAct({ kind: 'revoked', instance: name, expiresAt });
+  const change = await instances.changeKey(name, version, { pending: null, failure: null }, act);
   return change === 'done' ? 'revoked' : 'overtaken';
 }
 

@@ -6,8 +6,16 @@ import type { InstanceKeyView } from '@erp-proxy/contract';
 import type { LeaseStore } from '../stores/ports.ts';
 import type { Instances } from './instances.ts';
 import { DAY_MS, judgeKey } from './key-care-expiry.ts';
-import { isToDo, type RotationDeps, type Step, takeStep } from './key-care-rotation.ts';
+import {
+  type DescribeKeyCareAct,
+  isToDo,
+  type RotationDeps,
+  type Step,
+  takeStep,
+} from './key-care-rotation.ts';
 import type { InstanceRecord } from './views.ts';
+
+export type { DescribeKeyCareAct } from './key-care-rotation.ts';
 
 /** What happened to the key of an instance. */
 export type KeyCareEvent =
@@ -49,8 +57,11 @@ export interface KeyCare {
   start(): void;
   /** Looks once; resolves when everything is done that could be. */
   look(): Promise<void>;
-  /** Puts a new key in place of the stored one; the old one goes a few minutes later. Rejects with {@link KeyCareError}. */
-  rotate(instance: string): Promise<void>;
+  /**
+   * Puts a new key in place of the stored one; the old one goes a few minutes later. `describeAct`: in whose name. Rejects
+   * with {@link KeyCareError}.
+   */
+  rotate(instance: string, describeAct?: DescribeKeyCareAct): Promise<void>;
   /** From memory. */
   states(): KeyStatus[];
   /** What `/readyz` tells of them, without names; null where all is well. */
@@ -74,6 +85,9 @@ const RETRY_AFTER_MS = 3_600_000;
 
 /** Steps after which there is no next one. */
 const ENDS: ReadonlySet<Step> = new Set(['nothing', 'unanswered', 'overtaken']);
+
+/** By an operator, in whose name the acts of the rotation stand. */
+type Asked = Pick<RotationDeps, 'describeAct'>;
 
 interface Outcome {
   last: Step;
@@ -119,7 +133,7 @@ export function createKeyCare(options: KeyCareOptions): KeyCare {
     const { name, version, key } = record;
     const wait = waits.get(name);
     const isResting = wait !== undefined && wait.version === version && wait.until > clock();
-    if (!isClosed && !isResting && isToDo(record, clock())) await tend(name, false);
+    if (!isClosed && !isResting && isToDo(record, clock())) await tend(name, null);
     warn(name, key.rotate);
   }
 
@@ -136,19 +150,19 @@ export function createKeyCare(options: KeyCareOptions): KeyCare {
   }
 
   /** Undefined: somebody else is at it, here or in another process. */
-  async function tend(name: string, isAsked: boolean): Promise<Outcome | undefined> {
+  async function tend(name: string, asked: Asked | null): Promise<Outcome | undefined> {
     if (tending.has(name)) return undefined;
-    const outcome = tendUnderLease(name, isAsked);
+    const outcome = tendUnderLease(name, asked);
     tending.set(name, outcome);
     return outcome.finally(() => tending.delete(name));
   }
 
-  async function tendUnderLease(name: string, isAsked: boolean): Promise<Outcome | undefined> {
+  async function tendUnderLease(name: string, asked: Asked | null): Promise<Outcome | undefined> {
     const lease = `key-care:${name}`;
     const acquire = () => leases.acquire(lease, owner, LEASE_MS);
     if (!(await acquire())) return undefined;
     try {
-      const outcome = await takeSteps(name, isAsked, acquire);
+      const outcome = await takeSteps(name, asked, acquire);
       await settle(name, outcome.last);
       return outcome;
     } finally {
@@ -157,12 +171,12 @@ export function createKeyCare(options: KeyCareOptions): KeyCare {
   }
 
   /** Takes steps for as long as there are any. */
-  async function takeSteps(name: string, isAsked: boolean, renewLease: () => unknown): Promise<Outcome> {
-    let isStillAsked = isAsked;
+  async function takeSteps(name: string, asked: Asked | null, renewLease: () => unknown): Promise<Outcome> {
+    let isStillAsked = asked !== null;
     for (;;) {
       const state = isClosed ? null : await instances.openKey(name);
       if (state === null) return { last: 'nothing', isStillAsked };
-      const last = await takeStep(state, isStillAsked, deps);
+      const last = await takeStep(state, isStillAsked, { ...deps, ...asked });
       if (typeof last === 'object' || ENDS.has(last)) return { last, isStillAsked };
       if (last === 'made' || last === 'switched') isStillAsked = false;
       if (last === 'switched')
@@ -209,8 +223,8 @@ export function createKeyCare(options: KeyCareOptions): KeyCare {
       schedule(0);
     },
     look,
-    async rotate(name) {
-      const outcome = await tend(name, true);
+    async rotate(name, describeAct = deps.describeAct) {
+      const outcome = await tend(name, { describeAct });
       if (outcome === undefined) throw new KeyCareError(BUSY);
       const { last, isStillAsked } = outcome;
       if ((await instances.get(name)) === null) throw new KeyCareError(MISSING);

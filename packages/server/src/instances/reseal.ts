@@ -2,24 +2,33 @@
  * Brings all instances under the current master key after it was changed. Safe while others read, change and do the same:
  * a row is put in place of the one that was read, or not at all.
  */
-import type { InstanceStore, StoredInstance } from '../stores/ports.ts';
+import type { AuditBatch, InstanceStore, StoredInstance } from '../stores/ports.ts';
 import { openRow, sealRow } from './row.ts';
 import { type Vault, VaultError } from './vault.ts';
 
 const PAGE_ROWS = 100;
 
-/** Gives how many instances it has sealed again; `onError` is told of those that cannot be opened. */
+/** The record for the audit: an instance is sealed under another master key. The keys are given by their names. */
+export type DescribeReseal = (instance: string, masterKeys: { from: string; to: string }) => AuditBatch;
+
+export interface ResealOptions {
+  /** Told of instances that cannot be opened. */
+  onError: (error: unknown) => void;
+  describeAct: DescribeReseal;
+}
+
+/** Gives how many instances it has sealed again. */
 export async function resealAll(
   rows: InstanceStore,
   vault: Vault,
-  onError: (error: unknown) => void,
+  { onError, describeAct }: ResealOptions,
 ): Promise<number> {
   let count = 0;
   for (let after: string | null = null; ; ) {
     const page: StoredInstance[] = await rows.list({ after, limit: PAGE_ROWS });
     for (const row of page) {
       try {
-        if (await resealRow(rows, row, vault)) count++;
+        if (await resealRow(rows, row, vault, describeAct)) count++;
       } catch (error) {
         if (!(error instanceof VaultError)) throw error;
         onError(error);
@@ -31,10 +40,17 @@ export async function resealAll(
 }
 
 /** False where it was under the current master key already, or another one has done it, or it is gone. */
-async function resealRow(rows: InstanceStore, listed: StoredInstance, vault: Vault): Promise<boolean> {
+async function resealRow(
+  rows: InstanceStore,
+  listed: StoredInstance,
+  vault: Vault,
+  describeAct: DescribeReseal,
+): Promise<boolean> {
   let row: StoredInstance | null = listed;
   while (row !== null && row.masterKeyId !== vault.masterKeyId) {
-    const outcome = await rows.replace(row.id, row.version, sealRow(row, openRow(row, vault), vault));
+    const sealed = sealRow(row, openRow(row, vault), vault);
+    const act = describeAct(row.name, { from: row.masterKeyId, to: sealed.masterKeyId });
+    const outcome = await rows.replace(row.id, row.version, sealed, act);
     if (outcome === 'done') return true;
     row = await rows.findByName(listed.name);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { someMember, someString } from './strings.ts';
+import { someMember, someName, someString } from './strings.ts';
 
 const span = (text: string) => ({ start: 0, end: Buffer.byteLength(text) });
 
@@ -21,11 +21,22 @@ it('stops at the first string that passes', () => {
   expect(count).toBe(2);
 });
 
+it('visits names only, each with the place of its value', () => {
+  const text = '{"a" : ["b", {"c":"d"}], "e": 1}';
+  const bytes = Buffer.from(text);
+  const seen: string[] = [];
+  someName(bytes, span(text), (start, end, valueStart) => {
+    seen.push(bytes.toString('utf8', start, end) + bytes.toString('utf8', valueStart, valueStart + 1));
+    return false;
+  });
+  expect(seen).toEqual(['"a"[', '"c""', '"e"1']);
+});
+
 describe('a member of a name', () => {
   const find = (text: string) => {
     const values: string[] = [];
     const bytes = Buffer.from(text);
-    someMember(bytes, span(text), 'fields', (at) => {
+    someMember(bytes, span(text), ['fields', 'fieldset'], (at) => {
       values.push(bytes.toString('utf8', at, at + 1));
       return false;
     });
@@ -38,6 +49,7 @@ describe('a member of a name', () => {
     ['{"fields":{"fields":2},"fields":3}', ['{', '2', '3']],
     ['{"f\\u0069elds":1,"\\u0066\\u0069\\u0065\\u006C\\u006c\\u0064\\u0073":2}', ['1']],
     ['{"\\u0066\\u0069\\u0065\\u006C\\u0064\\u0073":2}', ['2']],
+    ['{"fieldset":1}', ['1']],
   ])('is found however deep it stands, and however it is written: %s', (text, values) => {
     expect(find(text)).toEqual(values);
   });

@@ -32,17 +32,32 @@ export function someString(
 }
 
 /**
- * Whether any member of this name, of an object at any depth, passes; `test` gets the index at which its value begins. The
- * name is of ASCII characters.
+ * Whether any member's name, of an object at any depth, passes; `test` gets the indexes of the name's opening quote, behind its
+ * closing one, and of the value.
+ */
+export function someName(
+  bytes: Uint8Array,
+  range: ByteRange,
+  test: (start: number, end: number, valueStart: number) => boolean,
+): boolean {
+  return someString(bytes, range, (start, end) => {
+    const colon = skipWhiteSpace(bytes, end, range.end);
+    return bytes[colon] === COLON && test(start, end, skipWhiteSpace(bytes, colon + 1, range.end));
+  });
+}
+
+/**
+ * Whether any member of one of these names, of an object at any depth, passes; `test` gets the index at which its value
+ * begins. The names are of ASCII characters.
  */
 export function someMember(
   bytes: Uint8Array,
   range: ByteRange,
-  name: string,
+  names: readonly string[],
   test: (valueStart: number) => boolean,
 ): boolean {
   return someString(bytes, range, (start, end) => {
-    if (!isText(bytes, start, end, name)) return false;
+    if (!names.some((name) => isText(bytes, start, end, name))) return false;
     const colon = skipWhiteSpace(bytes, end, range.end);
     return bytes[colon] === COLON && test(skipWhiteSpace(bytes, colon + 1, range.end));
   });

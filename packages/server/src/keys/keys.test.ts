@@ -87,6 +87,16 @@ describe('authenticate', () => {
     await expect((async () => keys.authenticate(key))()).rejects.toThrow(/policy of key .* cannot be read/);
   });
 
+  test('lets nobody in on a policy that names a member twice', async () => {
+    const { keys, store } = await open();
+    const { key, record } = await keys.create({ name: 'Shop', policy: READ_ONLY });
+    const policy = '{"instances":["*"],"models":{"res.partner":["read"],"res.partner":["*"]}}';
+    await store.keys.update(record.id, 1, { policy });
+    await expect((async () => keys.authenticate(key))()).rejects.toThrow(
+      'cannot be read (The member models["res.partner"] stands there twice',
+    );
+  });
+
   test('refuses a key from the millisecond of its expiry on, though it is remembered', async () => {
     const { keys, time } = await open();
     const {
@@ -112,8 +122,8 @@ describe('authenticate', () => {
 
   test('refuses a key that another process revoked, within a second', async () => {
     const { file } = useDirectory();
-    const server = await open({ store: openSqliteStore(file) });
-    const cli = await open({ store: openSqliteStore(file) });
+    const server = await open({ store: await openSqliteStore(file) });
+    const cli = await open({ store: await openSqliteStore(file) });
     const {
       key,
       record: { id },
@@ -139,8 +149,8 @@ describe('authenticate', () => {
 
   test('knows a key that another process created a moment ago', async () => {
     const { file } = useDirectory();
-    const server = await open({ store: openSqliteStore(file) });
-    const cli = await open({ store: openSqliteStore(file) });
+    const server = await open({ store: await openSqliteStore(file) });
+    const cli = await open({ store: await openSqliteStore(file) });
     const {
       key,
       record: { id },
@@ -150,14 +160,14 @@ describe('authenticate', () => {
 
   test('lets in the keys that it knows when the store fails, and no others', async () => {
     const { file } = useDirectory();
-    const { keys, store } = await open({ store: openSqliteStore(file) });
+    const { keys, store } = await open({ store: await openSqliteStore(file) });
     const known = await keys.create({ name: 'Shop' });
     const unknown = await keys.create({ name: 'Other' });
     await keys.authenticate(known.key);
     await keys.flush();
     await store.close();
     expect(await keys.authenticate(known.key)).toMatchObject({ key: { name: 'Shop' } });
-    expect(() => keys.authenticate(unknown.key)).toThrow();
+    await expect((async () => keys.authenticate(unknown.key))()).rejects.toThrow('it is closed');
     const forged = forgeKey(known.record.id);
     expect(await keys.authenticate(forged)).toEqual({ refused: 'unknown', keyId: known.record.id });
   });
@@ -245,7 +255,7 @@ describe('last use', () => {
     const { file } = useDirectory();
     const errors: unknown[] = [];
     const { keys, store } = await open({
-      store: openSqliteStore(file),
+      store: await openSqliteStore(file),
       onError: (error) => errors.push(error),
     });
     const {
@@ -262,7 +272,7 @@ describe('last use', () => {
 describe('secrets', () => {
   test('are nowhere in the files of the store', async () => {
     const { directory, file } = useDirectory();
-    const { keys, store } = await open({ store: openSqliteStore(file) });
+    const { keys, store } = await open({ store: await openSqliteStore(file) });
     const {
       key,
       record: { id },
@@ -364,6 +374,21 @@ describe('rotate', () => {
     expect(await keys.list(ALL)).toHaveLength(2);
   });
 
+  test('gives a key whose end stays as it is one successor too', async () => {
+    const { keys } = await open();
+    const { record } = await keys.create({ name: 'Trial', expiresAt: START + 10 });
+    const fresh = await rotate(keys, record.id, 60_000);
+    expect(await keys.rotate(record.id, { overlapMs: 60_000 })).toEqual({ successorId: fresh.record.id });
+    expect(await keys.list(ALL)).toHaveLength(2);
+  });
+
+  test('takes the version that is named, and no other', async () => {
+    const { keys } = await open();
+    const { record } = await keys.create({ name: 'Shop' });
+    expect(await keys.rotate(record.id, { overlapMs: 0, version: 2 })).toBe('conflict');
+    expect(await keys.rotate(record.id, { overlapMs: 0, version: 1 })).toHaveProperty('key');
+  });
+
   test('never makes the old key last longer', async () => {
     const { keys } = await open();
     const { record } = await keys.create({ name: 'Trial', expiresAt: START + 10 });
@@ -425,8 +450,8 @@ async function open(options: Partial<KeysOptions> = {}): Promise<Opened> {
 
 async function rotate(keys: Keys, id: string, overlapMs: number): Promise<NewKey> {
   const outcome = await keys.rotate(id, { overlapMs });
-  if (typeof outcome === 'string') throw new Error(outcome);
-  return outcome;
+  if (typeof outcome === 'object' && 'key' in outcome) return outcome;
+  throw new Error(JSON.stringify(outcome));
 }
 
 /** The store with some methods of its keys replaced. */
@@ -442,6 +467,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     get isWatching() {
       return store.isWatching;
     },
+    trouble: null,
     probe: () => store.probe(),
     close: () => store.close(),
   };

@@ -15,11 +15,13 @@ import type { Policy } from '@erp-proxy/contract';
 import { type CompiledPolicy, compilePolicy } from '../policy/compile.ts';
 import { FreshCache } from '../stores/fresh-cache.ts';
 import type {
+  AuditBatch,
   Awaitable,
   Change,
   KeyListQuery,
   KeyRecord,
   KeyStore,
+  RotationOutcome,
   Store,
   StoredKey,
 } from '../stores/ports.ts';
@@ -65,6 +67,17 @@ export interface KeyChange {
   policy?: Policy | null | undefined;
 }
 
+export interface Rotation {
+  overlapMs: number;
+  /** The only version that is rotated; left out: any. */
+  version?: number | undefined;
+}
+
+export type DescribeKeyAct = (made: KeyRecord) => AuditBatch;
+
+/** Of the old key as it was and as it is to be, and its successor. */
+export type DescribeRotation = (old: { before: KeyRecord; after: KeyRecord }, made: KeyRecord) => AuditBatch;
+
 export interface KeysOptions {
   store: Store;
   /** Milliseconds since 1970. */
@@ -80,19 +93,26 @@ export interface Keys {
   authenticate(text: string | undefined): Awaitable<Client | KeyRefusal>;
   /** The same client as of now, for a request that takes its time: keys are revoked, and policies change. */
   renew(client: Client): Awaitable<Client | KeyRefusal>;
-  /** Policies are taken as they are: parsePolicy has judged them. */
-  create(key: KeyChange & { name: string }): Promise<NewKey>;
+  /**
+   * Policies are taken as they are: parsePolicy has judged them. `describeAct` gives the record for the audit, which is
+   * written in the transaction of the change; so does `act` below.
+   */
+  create(key: KeyChange & { name: string }, describeAct?: DescribeKeyAct): Promise<NewKey>;
   find(id: string): Promise<KeyRecord | null>;
   list(query: KeyListQuery): Awaitable<KeyRecord[]>;
   isEmpty(): Awaitable<boolean>;
-  update(id: string, version: number, change: KeyChange): Promise<Change>;
-  /** False where there is no such key. */
-  revoke(id: string): Promise<boolean>;
+  update(id: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
+  /** False where there is no such key. A key that is revoked already stays as it is, and no act is written. */
+  revoke(id: string, act?: AuditBatch): Promise<boolean>;
   /**
    * A new key like this one, which ends after `overlapMs`; `missing` where there is no such key that works, `conflict` where
-   * it was changed at the same time.
+   * it has another version. A key whose successor works is not rotated again. Both keys change, or neither.
    */
-  rotate(id: string, options: { overlapMs: number }): Promise<NewKey | Exclude<Change, 'done'>>;
+  rotate(
+    id: string,
+    rotation: Rotation,
+    describeAct?: DescribeRotation,
+  ): Promise<NewKey | Exclude<RotationOutcome, 'done'>>;
   /** 32 bytes for another purpose than keys, which follow from the same secret. */
   deriveSecret(purpose: string): Uint8Array;
   flush(): Promise<void>;
@@ -171,31 +191,49 @@ export async function createKeys({
     return client;
   }
 
-  async function create({ name, expiresAt = null, policy = null }: KeyChange & { name: string }) {
+  async function create(
+    { name, expiresAt = null, policy = null }: KeyChange & { name: string },
+    describeAct?: DescribeKeyAct,
+  ) {
     checkName(name);
     checkExpiry(expiresAt, clock());
-    return insert({ name, expiresAt, policy: policy && JSON.stringify(policy), replaces: null });
+    const made = make({ name, expiresAt, policy: policy && JSON.stringify(policy), replaces: null });
+    await store.keys.insert(made.stored, describeAct?.(made.fresh.record));
+    return made.fresh;
   }
 
-  async function insert(
-    like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy' | 'replaces'>,
-  ): Promise<NewKey> {
+  function make(like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy' | 'replaces'>) {
     const { id, secret, text } = generateKey();
-    const record = { ...like, id, createdAt: clock(), revokedAt: null, lastUsedAt: null, version: 1 };
-    await store.keys.insert({ ...record, secretHash: hashSecretOf(secret, hashKey) });
-    return { key: text, record };
+    const { name, expiresAt, policy, replaces } = like;
+    const dates = { createdAt: clock(), expiresAt, revokedAt: null, lastUsedAt: null };
+    const record: KeyRecord = { id, name, policy, replaces, ...dates, version: 1 };
+    const fresh: NewKey = { key: text, record };
+    return { fresh, stored: { ...record, secretHash: hashSecretOf(secret, hashKey) } };
   }
 
-  async function update(id: string, version: number, { name, expiresAt, policy }: KeyChange) {
+  async function update(
+    id: string,
+    version: number,
+    { name, expiresAt, policy }: KeyChange,
+    act?: AuditBatch,
+  ) {
     if (name !== undefined) checkName(name);
     if (expiresAt !== undefined) checkExpiry(expiresAt, clock());
-    const change = await store.keys.update(id, version, {
+    const changes = {
       ...(name === undefined ? null : { name }),
       ...(expiresAt === undefined ? null : { expiresAt }),
       ...(policy === undefined ? null : { policy: policy && JSON.stringify(policy) }),
-    });
-    cache.forget(id);
-    return change;
+    };
+    return forgetting(id, () => store.keys.update(id, version, changes, act));
+  }
+
+  /** Also where it fails: then the outcome may be unknown. */
+  async function forgetting<Result>(id: string, change: () => Awaitable<Result>): Promise<Result> {
+    try {
+      return await change();
+    } finally {
+      cache.forget(id);
+    }
   }
 
   async function find(id: string): Promise<KeyRecord | null> {
@@ -203,22 +241,24 @@ export async function createKeys({
     return stored && toRecord(stored);
   }
 
-  async function revoke(id: string): Promise<boolean> {
-    const exists = await store.keys.revoke(id, clock());
-    cache.forget(id);
-    return exists;
+  function revoke(id: string, act?: AuditBatch): Promise<boolean> {
+    return forgetting(id, () => store.keys.revoke(id, clock(), act));
   }
 
-  /** The old key is shortened first, in the version that was read: of several at once, one has a successor. */
-  async function rotate(id: string, { overlapMs }: { overlapMs: number }) {
+  /** The store refuses what is not of the version that was read, and a second successor. */
+  async function rotate(id: string, { overlapMs, version }: Rotation, describeAct?: DescribeRotation) {
     const old = await find(id);
     const now = clock();
     if (old === null || old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now))
       return 'missing';
+    if (version !== undefined && version !== old.version) return 'conflict';
     const expiresAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
-    const change = await store.keys.update(id, old.version, { expiresAt });
-    cache.forget(id);
-    return change === 'done' ? insert({ ...old, replaces: id }) : change;
+    const { fresh, stored } = make({ ...old, replaces: id });
+    const act = describeAct?.({ before: old, after: { ...old, expiresAt } }, fresh.record);
+    const outcome = await forgetting(id, () =>
+      store.keys.rotate(id, old.version, { now, expiresAt, successor: stored }, act),
+    );
+    return outcome === 'done' ? fresh : outcome;
   }
 
   return {
@@ -277,7 +317,7 @@ function checkName(name: string): void {
 function checkExpiry(expiresAt: number | null, now: number): void {
   if (expiresAt !== null && !(Number.isSafeInteger(expiresAt) && expiresAt > now)) {
     throw new KeyFault(
-      'expiresAt is not in the future: give a later time, or none for a key that does not expire.',
+      'The time at which the key expires is not in the future: give a later time, or none for a key that does not expire.',
     );
   }
 }

@@ -8,7 +8,7 @@ import type { KeyRecord, KeyStore } from '../stores/ports.ts';
 
 const INTERVAL_MS = 60_000;
 const WRITE_DELAY_MS = 1000;
-/** SQLite writes in the thread of the calls: about a millisecond at a time. */
+/** Small, so that other operations of the store run in between. */
 const BATCH_KEYS_MAX = 200;
 const REMEMBERED_KEYS_MAX = 10_000;
 

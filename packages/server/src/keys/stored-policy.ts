@@ -1,29 +1,38 @@
 /** The policy of a key as the store has it. One that cannot be read lets nothing through: the fault is not the caller's. */
 import type { Policy } from '@erp-proxy/contract';
+import { readValue } from '../json/read-value.ts';
 import { parsePolicy } from '../policy/parse.ts';
 import type { KeyRecord } from '../stores/ports.ts';
 
 /** A policy that a newer erp-proxy wrote, or a hand. */
 export class StoredPolicyError extends Error {
   override readonly name = 'StoredPolicyError';
+  /** What is wrong with the text. */
+  readonly reason: string;
+
+  constructor(id: string, reason: string) {
+    super(`The policy of key ${id} cannot be read (${reason}). Set it anew with erp-proxy keys update.`);
+    this.reason = reason;
+  }
 }
 
 /** Throws a {@link StoredPolicyError} where the text is no policy. */
 export function readStoredPolicy({ id, policy: text }: Pick<KeyRecord, 'id' | 'policy'>): Policy | null {
   if (text === null) return null;
-  const parsed = parsePolicy(readJson(text));
+  const parsed = parseText(text);
   if ('policy' in parsed) return parsed.policy;
-  const [fault] = parsed.faults;
-  throw new StoredPolicyError(
-    `The policy of key ${id} cannot be read (${fault?.path}: ${fault?.message}). Set it anew with erp-proxy keys update.`,
-  );
+  throw new StoredPolicyError(id, parsed.fault);
 }
 
-/** What is no JSON is no policy either. */
-function readJson(text: string): unknown {
+function parseText(text: string): { policy: Policy } | { fault: string } {
+  let value: unknown;
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    value = readValue(Buffer.from(text));
+  } catch (error) {
+    return { fault: (error as Error).message.replace(/\.$/, '') };
   }
+  const parsed = parsePolicy(value);
+  if ('policy' in parsed) return parsed;
+  const [first] = parsed.faults;
+  return { fault: [first?.path, first?.message].filter(Boolean).join(': ') };
 }

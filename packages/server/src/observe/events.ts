@@ -5,13 +5,15 @@ export interface CallRecord {
   requestId: string;
   /** The client key's id; null where none was accepted. */
   keyId: string | null;
+  /** Where the call came from. */
+  address: string;
   /** Position in the batch; null for a single call. */
   batchIndex: number | null;
   /** The call's `id` as JSON text. */
   id: string;
   /** Name of the stored instance; null where the call brought address and credentials itself. */
   instance: string | null;
-  /** Base address of the Odoo server; null where the call did not get that far. */
+  /** Base address of the Odoo server, also of a call that was refused; null where it is not known. */
   upstream: string | null;
   db: string | null;
   model: string | null;
@@ -19,6 +21,8 @@ export interface CallRecord {
   /** `ok`, `replayed`, `data.type` of the error, or why the connection was broken off. */
   outcome: string;
   code: number | null;
+  /** The rule of the key's policy that denied it. */
+  rule: string | null;
   httpStatus: number;
   /** Which protocol carried the call to Odoo; null where nothing was sent. */
   protocol: 'jsonrpc' | 'json2' | null;
@@ -50,8 +54,19 @@ export interface RefusalRecord {
   keyId: string | null;
   address: string;
   outcome: string;
+  /** The rule of the key's policy that denied it. */
+  rule: string | null;
+  /** The key that was not accepted, where there was one in the form of a key. */
+  refusedKey: RefusedKey | null;
   httpStatus: number;
   detail: string | null;
+}
+
+export interface RefusedKey {
+  /** The id in the key's text. */
+  id: string;
+  /** `unknown`: no key has the id, or the secret is another one. */
+  why: 'unknown' | 'expired' | 'revoked';
 }
 
 export interface Events {

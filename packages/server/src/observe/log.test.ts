@@ -13,7 +13,7 @@ test('a line says its level, time, fields and message, and ends with a line brea
   createLogger('info', { write: (line) => written.push(line) }).warn('hello\nthere', { a: '"', b: null });
   expect(written).toHaveLength(1);
   expect(written[0]).toMatch(
-    /^\{"level":40,"time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","a":"\\"","b":null,"msg":"hello\\nthere"\}\n$/,
+    /^\{"level":"warn","time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","a":"\\"","b":null,"msg":"hello\\nthere"\}\n$/,
   );
 });
 
@@ -37,7 +37,7 @@ test('a fault is told with its type, code, stack and cause', () => {
   const cause = Object.assign(new TypeError('inner'), { code: 'E_INNER' });
   logEvents(logger).faultSeen('r1', new Error('outer', { cause }));
   expect(lines[0]).toMatchObject({
-    level: 50,
+    level: 'error',
     requestId: 'r1',
     msg: 'internal error',
     err: {

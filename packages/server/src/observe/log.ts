@@ -2,8 +2,8 @@
 import type { CallRecord, Events } from './events.ts';
 import { collectLines, type LineDestination } from './lines.ts';
 
-/** The numbers that log collectors know from pino. */
-const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: 100 } as const;
+/** The least severe first. */
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export interface Logger {
   info(message: string, fields?: object): void;
@@ -16,11 +16,12 @@ export function createLogger(
   level: string,
   destination: LineDestination = collectLines(process.stdout),
 ): Logger {
-  const leastLevel = new Map<string, number>(Object.entries(LEVELS)).get(level) ?? LEVELS.info;
-  const writeAt = (own: keyof typeof LEVELS): Logger['info'] => {
-    if (LEVELS[own] < leastLevel) return () => {};
+  const names: readonly string[] = LEVELS;
+  const least = names.indexOf(names.includes(level) ? level : 'info');
+  const writeAt = (own: (typeof LEVELS)[number]): Logger['info'] => {
+    if (names.indexOf(own) < least) return () => {};
     return (message, fields) => {
-      const line = { level: LEVELS[own], time: new Date().toISOString(), ...fields, msg: message };
+      const line = { level: own, time: new Date().toISOString(), ...fields, msg: message };
       destination.write(`${JSON.stringify(line)}\n`);
     };
   };

@@ -2,10 +2,19 @@
  * Prometheus metrics, from the events. Labels are bounded: what a caller can make up never becomes one without limit.
  * Where several workers serve, their numbers become one: a metric that is not to be summed names its `aggregator`.
  */
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObject,
+  Registry,
+} from 'prom-client';
+import { DatabaseLabels } from './database-labels.ts';
 import type { CallRecord, Events } from './events.ts';
 
-/** Upstreams that get a label of their own; calls to others count as `other`. */
+/** Maximum number of upstreams that get a label of their own; calls to others count as `other`. */
 const UPSTREAMS_MAX = 100;
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
@@ -13,6 +22,15 @@ export interface Metrics extends Events {
   readonly contentType: string;
   /** The text of `GET /metrics`. */
   render(): Promise<string>;
+  /** The proxy's own metrics, for the documentation; those of Node.js are left out. */
+  describe(): MetricDescription[];
+}
+
+export interface MetricDescription {
+  name: string;
+  type: string;
+  labels: readonly string[];
+  help: string;
 }
 
 /** What one process has counted, as structured clone takes it. */
@@ -28,13 +46,19 @@ export interface MetricSources {
   audit: () => { waiting: number; lost: number };
   /** The keys of stored instances at Odoo; `expiresAt` in milliseconds since 1970, null where it is not known. */
   instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
-  isStoreWatched: () => boolean;
+  isStoreUp: () => boolean;
+  /** Since the start. */
+  storeStatementsGivenUp: () => number;
   /** Null: there is no Redis. */
   isRedisUp: (() => boolean) | null;
   /** What is known of each upstream database. */
   databases: () => readonly DatabaseMetrics[];
+  /** The name by which it is known, without certificates: of the server's base address and the database. */
+  nameDatabase: (upstream: string, db: string) => string;
   /** Milliseconds since 1970. */
   now: () => number;
+  /** Version of this program. */
+  version: string;
 }
 
 export interface DatabaseMetrics {
@@ -54,6 +78,7 @@ export function createMetrics(
 ): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  describeBuild(registry, sources.version);
   const calls = new Counter({
     name: 'erp_proxy_calls_total',
     help: 'Calls by action class, outcome (ok or the type of the error) and upstream.',
@@ -67,15 +92,15 @@ export function createMetrics(
     registers: [registry],
   });
   const upstreamSeconds = new Histogram({
-    name: 'erp_proxy_upstream_seconds',
-    help: 'Time from sending a call to Odoo to the head of its answer.',
-    labelNames: ['class'] as const,
+    name: 'erp_proxy_upstream_duration_seconds',
+    help: 'Time from sending a call to Odoo to the head of its answer, by upstream.',
+    labelNames: ['class', 'upstream'] as const,
     buckets: SECONDS_BUCKETS,
     registers: [registry],
   });
   const proxySeconds = new Histogram({
-    name: 'erp_proxy_proxy_seconds',
-    help: 'Time of a call outside of Odoo: all but the wait for the head of its answer.',
+    name: 'erp_proxy_proxy_duration_seconds',
+    help: 'Time of a call outside Odoo: its whole time less the wait for the head of the answer.',
     labelNames: ['class'] as const,
     buckets: SECONDS_BUCKETS,
     registers: [registry],
@@ -104,13 +129,15 @@ export function createMetrics(
   });
   const gatherAll = gather?.(() => registry.getMetricsAsJSON());
   const upstreams = new Set<string>();
-  const databases = new Set<string>();
+  const databases = new DatabaseLabels(sources.now);
   addSources(registry, sources, databases);
-  const labelUpstream = ({ upstream, outcome }: CallRecord) => {
+  // One call that worked earns the label, or a stored instance; until then the address is no more than a caller's text.
+  const earnsName = ({ outcome, instance }: CallRecord) => outcome === 'ok' || instance !== null;
+  const labelUpstream = (record: CallRecord) => {
+    const { upstream } = record;
     if (upstream === null) return 'none';
     if (upstreams.has(upstream)) return upstream;
-    // One call that worked earns the label; until then the address is no more than a caller's text.
-    if (outcome !== 'ok' || upstreams.size >= UPSTREAMS_MAX) return 'other';
+    if (!earnsName(record) || upstreams.size >= UPSTREAMS_MAX) return 'other';
     upstreams.add(upstream);
     return upstream;
   };
@@ -118,15 +145,22 @@ export function createMetrics(
     contentType: registry.contentType,
     render: async () =>
       (gatherAll === undefined ? registry : AggregatorRegistry.aggregate([...(await gatherAll())])).metrics(),
+    describe: () =>
+      registry
+        .getMetricsAsArray()
+        .map(describeMetric)
+        .filter(({ name }) => name.startsWith('erp_proxy_')),
     requestStarted: () => inFlight.inc(),
     requestEnded: () => inFlight.dec(),
     callRetried: (reason) => retries.inc({ reason }),
     callEnded(record) {
-      if (record.outcome === 'ok' && databases.size < UPSTREAMS_MAX)
-        databases.add(`${record.upstream} ${record.db}`);
+      if (earnsName(record) && record.upstream !== null && record.db !== null)
+        databases.earn(sources.nameDatabase(record.upstream, record.db));
       const labels = { class: record.method === null ? 'none' : classifyMethod(record.method) };
-      calls.inc({ ...labels, outcome: record.outcome, upstream: labelUpstream(record) });
-      if (record.upstreamMs !== null) upstreamSeconds.observe(labels, record.upstreamMs / 1000);
+      const upstream = labelUpstream(record);
+      calls.inc({ ...labels, outcome: record.outcome, upstream });
+      if (record.upstreamMs !== null)
+        upstreamSeconds.observe({ ...labels, upstream }, record.upstreamMs / 1000);
       proxySeconds.observe(labels, (record.totalMs - (record.upstreamMs ?? 0)) / 1000);
       if (record.sharedFrom !== null) sharedReads.inc({ source: record.sharedFrom });
     },
@@ -138,8 +172,8 @@ export function createMetrics(
 
 function addSources(
   registry: Registry,
-  { audit, instanceKeys, isStoreWatched, isRedisUp, databases, now }: MetricSources,
-  earned: ReadonlySet<string>,
+  { audit, instanceKeys, isStoreUp, storeStatementsGivenUp, isRedisUp, databases, now }: MetricSources,
+  labels: DatabaseLabels,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -150,21 +184,31 @@ function addSources(
       this.set(audit().waiting);
     },
   });
-  new Gauge({
-    name: 'erp_proxy_audit_lost_records',
+  new Counter({
+    name: 'erp_proxy_audit_lost_records_total',
     help: 'Records of the audit that were lost since the start.',
     registers,
     collect() {
-      this.set(audit().lost);
+      this.reset();
+      this.inc(audit().lost);
     },
   });
   new Gauge({
     name: 'erp_proxy_store_up',
-    help: '1 while changes of the store arrive, 0 while the proxy works on with what it knows.',
+    help: '1 while changes of the store arrive and it takes changes, 0 while the proxy works on with what it knows.',
     aggregator: 'min',
     registers,
     collect() {
-      this.set(isStoreWatched() ? 1 : 0);
+      this.set(isStoreUp() ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'erp_proxy_store_statements_given_up_total',
+    help: 'Statements that PostgreSQL was told to cancel because they did not end in time.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(storeStatementsGivenUp());
     },
   });
   if (isRedisUp !== null)
@@ -193,22 +237,33 @@ function addSources(
     new Gauge({
       name: `erp_proxy_upstream_${name}`,
       help,
-      labelNames: ['database'] as const,
+      labelNames: ['upstream', 'db'] as const,
       registers,
       collect() {
         this.reset();
         for (const state of databases()) {
-          const database = labelDatabase(state.database);
-          if (earned.has(database)) this.inc({ database }, read(state));
+          const found = labels.find(state);
+          if (found !== null) this.inc({ ...found }, read(state));
         }
       },
     });
 }
 
-/** Without what stands between address and name: by what trust it is reached. */
-function labelDatabase(database: string): string {
-  const parts = database.split(' ');
-  return `${parts[0]} ${parts.at(-1)}`;
+/** prom-client keeps the labels of a metric, and does not declare them. */
+function describeMetric(metric: MetricObject & { labelNames?: readonly string[] }): MetricDescription {
+  const { name, type, help, labelNames = [] } = metric;
+  return { name, type: String(type), labels: labelNames, help };
+}
+
+/** A metric whose value is always 1, as Prometheus exporters tell their version. */
+function describeBuild(registry: Registry, version: string): void {
+  new Gauge({
+    name: 'erp_proxy_build_info',
+    help: 'Version of erp-proxy and of Node.js, as labels of the value 1.',
+    aggregator: 'min',
+    labelNames: ['version', 'node_version'] as const,
+    registers: [registry],
+  }).set({ version, node_version: process.versions.node }, 1);
 }
 
 const DATABASE_GAUGES: readonly [name: string, help: string, read: (state: DatabaseMetrics) => number][] = [

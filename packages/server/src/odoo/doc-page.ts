@@ -1,7 +1,7 @@
 /**
- * Reads the signatures of a model's methods from `/doc-bearer/<model>.json` (FACTS 9.2). A page of another shape is refused
- * and a method that is described otherwise than expected is left out: an argument must never get a name by guessing.
- * Knows nothing of how the page was fetched; its length is the caller's to bound.
+ * Reads the signatures of a model's methods from `/doc-bearer/<model>.json` (docs/odoo-facts.md#doc-page). A page of
+ * another shape is refused and a method that is described otherwise than expected is left out: an argument must never
+ * get a name by guessing. Knows nothing of how the page was fetched; its length is the caller's to bound.
  */
 import type { Parameter, ParameterKind, Signature } from './signature.ts';
 
@@ -10,7 +10,10 @@ export type DocPage =
   /** Why the page is not taken; for the log. */
   | { refusal: string };
 
-/** `model` is the one that was asked for: the pages of all models share one ETag (FACTS 9.3), so a cache can mix them up. */
+/**
+ * `model` is the one that was asked for: the pages of all models share one ETag (docs/odoo-facts.md#doc-etag), so a
+ * cache can mix them up.
+ */
 export function readDocPage(bytes: Uint8Array, model: string): DocPage {
   let page: unknown;
   try {

@@ -26,49 +26,77 @@ export interface FaultCleaner {
 }
 
 export function createFaultCleaner(secrets: readonly string[]): FaultCleaner {
-  const cutters = createSecretCutters(secrets);
-  // Before anything shortens the text, or the first half of a secret could be what stays.
+  const forms = listForms(secrets);
+  const cutters = forms.map(createSecretCutter);
+  const longest = forms[0]?.length ?? 0;
   const cutSecrets = (text: string) => cutters.reduce((rest, cut) => cut(rest), text);
-  const cleanText = (text: string) => cutInternals(shortenText(cutSecrets(text), TEXT_LENGTH_MAX));
+  const cleanText = (text: string) => cutInternals(shortenText(cutStart(text), TEXT_LENGTH_MAX));
   return {
     cleanText,
     cleanValue: (value) => copyValue(value, cleanText, { values: VALUES_MAX, length: VALUE_LENGTH_MAX }, 0),
-    cleanDebug: (text) => cutSecrets(text).slice(-DEBUG_LENGTH_MAX),
+    cleanDebug: (text) => cutEnd(text).slice(-DEBUG_LENGTH_MAX),
   };
+
+  /** The start of a text without secrets. Where it is shortened no half of a secret stays: its end goes with it. */
+  function cutStart(text: string): string {
+    const lengthMax = TEXT_LENGTH_MAX + 2 * longest;
+    if (text.length <= lengthMax) return cutSecrets(text);
+    return `${cutSecrets(text.slice(0, lengthMax)).slice(0, -longest || undefined)}${CUT_MARK}`;
+  }
+
+  function cutEnd(text: string): string {
+    const lengthMax = DEBUG_LENGTH_MAX + 2 * longest;
+    if (text.length <= lengthMax) return cutSecrets(text);
+    return cutSecrets(text.slice(-lengthMax)).slice(longest);
+  }
 }
 
 /**
  * A secret of this length or more is cut wherever it stands; a shorter one (a password such as `admin` can be an
- * api_key, FACTS 4.4) only where it is a word of its own, or every other word would lose letters.
+ * api_key, docs/odoo-facts.md#password-for-key) only where it is a word of its own, or every other word would lose
+ * letters.
  */
 const SECRET_LENGTH_MIN = 8;
 
-function createSecretCutters(secrets: readonly string[]): ((text: string) => string)[] {
-  const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(listWrittenForms));
-  return [...forms]
-    .sort((a, b) => b.length - a.length)
-    .map((form) => {
-      if (form.length >= SECRET_LENGTH_MIN) return (text) => text.replaceAll(form, SECRET_MARK);
-      const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapePattern(form)}(?![\\p{L}\\p{N}])`, 'gu');
-      return (text) => text.replace(word, SECRET_MARK);
-    });
+function createSecretCutter(form: string): (text: string) => string {
+  if (form.length >= SECRET_LENGTH_MIN) return (text) => text.replaceAll(form, SECRET_MARK);
+  const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapePattern(form)}(?![\\p{L}\\p{N}])`, 'gu');
+  return (text) => text.replace(word, SECRET_MARK);
 }
 
-/** How a secret can stand in a text: as it is, and as JSON, Python, a URL or HTML write it. */
+/** The longest first, so that none is cut within another. */
+function listForms(secrets: readonly string[]): string[] {
+  const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(listWrittenForms));
+  return [...forms].sort((a, b) => b.length - a.length);
+}
+
+/** How a secret can stand in a text: as it is, and as JSON, Python, a URL or HTML write it; JSON also within HTML. */
 function listWrittenForms(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const python = secret.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n');
-  const html = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return [
-    secret,
-    json,
-    escapeNonAscii(json),
-    python,
-    encodeURIComponent(secret.toWellFormed()),
-    html,
-    html.replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
-    html.replaceAll('"', '&#34;').replaceAll("'", '&#x27;'),
-  ];
+  const texts = [secret, json, escapeNonAscii(json), python];
+  return [...texts, ...listUrlForms(secret.toWellFormed()), ...texts.flatMap(listHtmlForms)];
+}
+
+/** Python's `quote` escapes `!'()*` and leaves `/`, `quote_plus` writes a space as `+`, and some write small digits. */
+function listUrlForms(secret: string): string[] {
+  const script = encodeURIComponent(secret);
+  const plus = script
+    .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+');
+  const path = plus.replaceAll('+', '%20').replaceAll('%2F', '/');
+  return [script, plus, path].flatMap((form) => [
+    form,
+    form.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
+  ]);
+}
+
+/** Quotes are written in several ways, or left as they are. */
+function listHtmlForms(text: string): string[] {
+  const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return ['"', '&quot;', '&#34;'].flatMap((quote) =>
+    ["'", '&#39;', '&#x27;'].map((apostrophe) => html.replaceAll('"', quote).replaceAll("'", apostrophe)),
+  );
 }
 
 function escapeNonAscii(text: string): string {
@@ -90,7 +118,11 @@ const SQL_LINES =
   /^[ \t]*(LINE \d+: |(DETAIL|HINT|CONTEXT|QUERY|STATEMENT|WHERE): {2}).*(\n[ \t]*\^[ \t]*$)?/gm;
 /** Capitals only, as Odoo writes SQL: `Select a product from the list` is a text. */
 const SQL_STATEMENT =
-  /(\bSELECT\b[\s\S]{1,4000}?\bFROM\s+["\w(]|\bINSERT\s+INTO\s+["\w]|\bUPDATE\s+(ONLY\s+)?[\w".]+\s+SET\s|\bDELETE\s+FROM\s+["\w]|\bVALUES\s*\(|\b(ALTER|CREATE|DROP)\s+TABLE\s)[\s\S]*$/;
+  /\bINSERT\s+INTO\s+["\w]|\bUPDATE\s+(ONLY\s+)?[\w".]+\s+SET\s|\bDELETE\s+FROM\s+["\w]|\bVALUES\s*\(|\b(ALTER|CREATE|DROP)\s+TABLE\s/;
+const SQL_SELECT = /\bSELECT\b/g;
+const SQL_FROM = /\bFROM\s+["\w(]/g;
+/** Most characters between the two. */
+const SELECTED_LENGTH_MAX = 4_000;
 const CONNECTION =
   /(connection to server|could not connect to server|could not translate host name)\b[^\n]*/gi;
 /** Whatever could be a path; {@link isServerPath} decides. */
@@ -102,13 +134,31 @@ const RECORDED_FOLDER = /<(odoo|python|site-packages|enterprise|addons)>[/\\]/;
 const WINDOWS_PATH = /(^|[^\w])[A-Za-z]:\\/;
 
 function cutInternals(text: string): string {
-  return text
+  const withoutLines = text
     .replace(TRACEBACK, CUT_MARK)
     .replace(FRAME, CUT_MARK)
     .replace(CONNECTION, 'the connection to the database failed')
-    .replace(SQL_LINES, CUT_MARK)
-    .replace(SQL_STATEMENT, CUT_MARK)
-    .replace(PATH_LIKE, (word) => (isServerPath(word) ? CUT_MARK : word));
+    .replace(SQL_LINES, CUT_MARK);
+  return cutStatement(withoutLines).replace(PATH_LIKE, (word) => (isServerPath(word) ? CUT_MARK : word));
+}
+
+/** From the first statement on. */
+function cutStatement(text: string): string {
+  const starts = [text.search(SQL_STATEMENT), findSelect(text)].filter((at) => at !== -1);
+  return starts.length === 0 ? text : `${text.slice(0, Math.min(...starts))}${CUT_MARK}`;
+}
+
+/** In one pass: one pattern for both words would look for the second from each place of the first. */
+function findSelect(text: string): number {
+  const froms = Array.from(text.matchAll(SQL_FROM), ({ index }) => index);
+  let next = 0;
+  for (const { index, 0: word } of text.matchAll(SQL_SELECT)) {
+    const end = index + word.length;
+    while (next < froms.length && froms[next]! <= end) next++;
+    if (next === froms.length) return -1;
+    if (froms[next]! - end <= SELECTED_LENGTH_MAX) return index;
+  }
+  return -1;
 }
 
 function isServerPath(word: string): boolean {

@@ -21,8 +21,27 @@ export interface FaultRule {
   text?: string;
 }
 
+/** Where Odoo reads a domain: its own code for it (14 to 18, 19), and the methods that hand it there. */
+const DOMAIN_FRAME =
+  /[\\/](osv[\\/]expression|orm[\\/]domains)\.py"|[\\/](models|res_partner)\.py", line \d+, in (_?search|_where_calc|_flush_search|_?name_search|_?search_display_name|search_(count|read|fetch)|_?read_group\w*|_read_group_raw)$/;
+/** The same, or no place where the traceback tells none. */
+const DOMAIN_OR_NO_FRAME = new RegExp(`^$|${DOMAIN_FRAME.source}`);
+/**
+ * Where Odoo's framework, or an override of what it lets modules override, handles arguments: deeper in a module, or where it
+ * sorts and filters records, the same exception is a fault inside Odoo.
+ */
+const ARGUMENT_OR_NO_FRAME =
+  /^$|[\\/]odoo[\\/](models|fields|api|http)\.py", line \d+, in (?!(sorted|mapped|filtered\w*|<\w+>)$)|[\\/]odoo[\\/](orm|osv|tools|service)[\\/]\w+\.py", line \d+, in (?!(sorted|mapped|filtered\w*|<\w+>)$)|, in (create|write|copy|copy_data|read|unlink|default_get|search\w*|_search|name_search|name_create|onchange|load|export_data|message_post|fields_get|get_views?|read_group|formatted_read_group|web_\w+)$/;
+/** Where 19 reads a date of a domain. */
+const DATE_FRAME = /[\\/]date_utils\.py", line \d+, in parse_(iso_)?date$/;
+const DATE_TEXT =
+  'The domain compares a date with something that is none, e.g. a text or a day of no calendar.';
+const DOMAIN_TEXT =
+  'The domain does not fit: a domain is a list of conditions, each a list of a field, an operator and a value, e.g. `[["email", "=", "x"]]`.';
+
 export const FAULT_RULES: readonly FaultRule[] = [
-  // Credentials. At authentication Odoo reads the user as itself: the missing record and the user are one (FACTS 4.3).
+  // Credentials. At authentication Odoo reads the user as itself: the missing record and the user are one
+  // (docs/odoo-facts.md#unknown-user).
   {
     type: 'access_denied',
     name: /\.MissingError$/,
@@ -31,7 +50,15 @@ export const FAULT_RULES: readonly FaultRule[] = [
   },
   { type: 'access_denied', name: /\.(AccessDenied|SessionExpiredException|Unauthorized)$/ },
 
-  // The database. One that is not Odoo's loads, and then lacks its models (FACTS 4.2).
+  // A field that 19 looks up on a record before it checks the names of the values.
+  {
+    type: 'query_invalid',
+    name: /^builtins\.KeyError$/,
+    frame: /[\\/]orm[\\/]models\.py", line \d+, in __getitem__$/,
+    text: 'The model has no such field: `data.message` names it.',
+  },
+
+  // The database. One that is not Odoo's loads, and then lacks its models (docs/odoo-facts.md#database-not-restricted).
   { type: 'database_missing', name: /^builtins\.KeyError$/, message: /^'?(res\.users|ir\.http)'?$/ },
   { type: 'database_missing', name: /^builtins\.AssertionError$/, message: /^Missing database name/ },
   { type: 'database_missing', name: /^psycopg\d?\..*\bInvalidCatalogName$/ },
@@ -40,10 +67,10 @@ export const FAULT_RULES: readonly FaultRule[] = [
     type: 'database_missing',
     name: /^psycopg\d?\.OperationalError$/,
     message:
-      /\bFATAL:[^\n]*(database "[^\n]*" does not exist|Datenbank [^\n]* existiert nicht|base de données [^\n]* n[’']existe pas|no existe la base de datos|il database [^\n]* non esiste|banco de dados [^\n]* não existe)/,
+      /\bFATAL:[^\n]{0,8}(database "[^\n]{0,80}" does not exist|Datenbank [^\n]{0,80} existiert nicht|base de données [^\n]{0,80} n[’']existe pas|no existe la base de datos|il database [^\n]{0,80} non esiste|banco de dados [^\n]{0,80} não existe)/,
   },
 
-  // Other transactions. Odoo has tried again itself, and rolled back (FACTS 8.2).
+  // Other transactions. Odoo has tried again itself, and rolled back (docs/odoo-facts.md#serialization-retries).
   {
     type: 'concurrency_conflict',
     name: /^psycopg\d?\..*\b(SerializationFailure|DeadlockDetected|LockNotAvailable|TransactionRollback(Error)?)$/,
@@ -62,7 +89,15 @@ export const FAULT_RULES: readonly FaultRule[] = [
   },
   {
     type: 'arguments_invalid',
-    name: /^psycopg\d?\..*\b(InvalidTextRepresentation|NumericValueOutOfRange|DatetimeFieldOverflow|InvalidDatetimeFormat|StringDataRightTruncation|DatatypeMismatch|CharacterNotInRepertoire|UntranslatableCharacter|InvalidRowCountIn\w+|InvalidParameterValue|DataError)$/,
+    name: /^psycopg\d?\..*\b(InvalidTextRepresentation|NumericValueOutOfRange|DatetimeFieldOverflow|StringDataRightTruncation|DatatypeMismatch|CharacterNotInRepertoire|UntranslatableCharacter|InvalidRowCountIn\w+|InvalidParameterValue|DataError)$/,
+  },
+  // Values are read as dates before they are written: only a domain brings one to PostgreSQL.
+  { type: 'query_invalid', name: /^psycopg\d?\..*\bInvalidDatetimeFormat$/, text: DATE_TEXT },
+  {
+    // Ids in a list in a list, which 16 passes on to PostgreSQL.
+    type: 'arguments_invalid',
+    name: /^psycopg\d?\..*\b(UndefinedFunction|ProgrammingError)$/,
+    message: /^(operator does not exist: integer = \w+\[\]|can't adapt type '(dict|list)')/,
   },
   {
     type: 'query_invalid',
@@ -70,7 +105,8 @@ export const FAULT_RULES: readonly FaultRule[] = [
   },
   { type: 'upstream_error', name: /^psycopg\d?\./ },
 
-  // Models and methods. Private ones do not exist for a caller, whatever class says so (FACTS 6.5).
+  // Models and methods. Private ones do not exist for a caller, whatever class says so
+  // (docs/odoo-facts.md#private-methods).
   { type: 'model_not_found', name: /\.UserError$/, message: /^Object \S+ doesn't exist\.?$/ },
   {
     type: 'model_not_found',
@@ -107,13 +143,28 @@ export const FAULT_RULES: readonly FaultRule[] = [
   },
   { type: 'method_not_found', name: /\.NameError$/, message: /^Method not available/ },
 
-  // Ids where a domain belongs: `search([3])`, in the words of 16, 17, 18 and 19.
-  { type: 'arguments_invalid', name: /\.ValueError$/, message: /invalid item in domain: -?\d+$/ },
-  { type: 'arguments_invalid', name: /\.TypeError$/, message: /^object of type '\w+' has no len\(\)/ },
+  // A domain that is none, in the words of 14 to 18: the code that reads one expects lists.
   {
-    type: 'arguments_invalid',
+    type: 'query_invalid',
     name: /\.TypeError$/,
-    message: /^'\w+' object is not (subscriptable|iterable)/,
+    message:
+      /^(object of type '\w+' has no len\(\)|'\w+' object is not (subscriptable|iterable)|can only concatenate )/,
+    frame: DOMAIN_OR_NO_FRAME,
+    text: DOMAIN_TEXT,
+  },
+  {
+    type: 'query_invalid',
+    name: /^builtins\.(Assertion|Attribute|Index|Key)Error$/,
+    message: /^(Domains to normalize|string index out of range|'\w+' object has no attribute|-?\d+$)/,
+    frame: DOMAIN_FRAME,
+    text: DOMAIN_TEXT,
+  },
+  { type: 'query_invalid', name: /\.AssertionError$/, message: /^Domains to normalize/, text: DOMAIN_TEXT },
+  {
+    type: 'query_invalid',
+    name: /\.(ValueError|TypeError)$/,
+    message: /^(Domain\(\) invalid (item in domain|argument type)|Invalid leaf [^(])/,
+    text: DOMAIN_TEXT,
   },
 
   // Fields, domains, operators, orders, groupings.
@@ -124,12 +175,15 @@ export const FAULT_RULES: readonly FaultRule[] = [
       /^(Invalid (field|leaf|operator|domain|term|"order"|order|groupby|group by|aggregat|granularity|property)|Unknown (field|operator|aggregat)|Domains? ?\(|Domain \[|Domains? to normalize|This domain is|Cannot convert [^\n]* to SQL|Order a property|Aggregat\w* )/i,
   },
   {
-    // A leaf that has not three parts (17, 18), and the operator `any` before 17 (FACTS 13.15).
+    // A leaf that has not three parts (17, 18), and the operator `any` before 17 (docs/odoo-facts.md#domain-any).
     type: 'query_invalid',
     name: /\.(ValueError|TypeError)$/,
     message: /values to unpack \(expected 3\b|^unhashable type: '(list|dict)'/,
-    frame: /^$|[\\/](expression|domains|models)\.py"/,
+    frame: DOMAIN_OR_NO_FRAME,
   },
+  { type: 'query_invalid', name: /\.ValueError$/, frame: DATE_FRAME, text: DATE_TEXT },
+  // Whatever else goes wrong where a domain is read.
+  { type: 'query_invalid', name: /^builtins\.(Type|Value)Error$/, frame: DOMAIN_FRAME },
 
   // Arguments: those of the method, and values that a field cannot take.
   { type: 'arguments_invalid', name: /\.UnprocessableEntity$/ },
@@ -137,7 +191,14 @@ export const FAULT_RULES: readonly FaultRule[] = [
     type: 'arguments_invalid',
     name: /\.TypeError$/,
     message:
-      /(got an unexpected keyword argument|missing (\d+|a) required ((positional|keyword-only) )?argument|positional arguments? but \d+|^too many positional arguments|\bmultiple values for|got some positional-only|parameter is positional only|^cannot call \S+ with ids$|argument after \*\*? must be|^int\(\) argument must be|format: a real number is required|^unhashable type|not supported between instances of|unsupported operand type)/,
+      /(got an unexpected keyword argument|missing (\d+|a) required ((positional|keyword-only) )?argument|positional arguments? but \d+|^too many positional arguments|\bmultiple values for|got some positional-only|parameter is positional only|^cannot call \S+ with ids$|argument after \*\*? must be)/,
+  },
+  {
+    type: 'arguments_invalid',
+    name: /\.TypeError$/,
+    message:
+      /(^int\(\) argument must be|format: a real number is required|^unhashable type|not supported between instances of|unsupported operand type)/,
+    frame: ARGUMENT_OR_NO_FRAME,
   },
   {
     type: 'arguments_invalid',
@@ -150,18 +211,33 @@ export const FAULT_RULES: readonly FaultRule[] = [
     type: 'arguments_invalid',
     name: /\.ValueError$/,
     message:
-      /^(Expected singleton|Wrong value for|time data .* does not match format|unconverted data remains|invalid literal for int|could not convert string to float|dictionary update sequence|(not enough|too many) values to unpack|Invalid isoformat string)/,
+      /^(Expected singleton|Wrong value for|time data .* does not match format|unconverted data remains)/,
+  },
+  {
+    type: 'arguments_invalid',
+    name: /\.ValueError$/,
+    message:
+      /^(invalid literal for int|could not convert string to float|dictionary update sequence|(not enough|too many) values to unpack|Invalid isoformat string)/,
+    frame: ARGUMENT_OR_NO_FRAME,
   },
   {
     type: 'arguments_invalid',
     name: /\.AttributeError$/,
     message: /^'(str|int|float|bool|list|dict|tuple)' object has no attribute/,
+    frame: ARGUMENT_OR_NO_FRAME,
   },
-  // Text ids in 16; later versions find no record (FACTS 13.16).
+  {
+    // An object in place of an x2many command: the command's first item is looked up in it.
+    type: 'arguments_invalid',
+    name: /^builtins\.KeyError$/,
+    message: /^-?\d+$/,
+    frame: /[\\/](odoo[\\/]fields|orm[\\/]fields\w*)\.py", line \d+, in /,
+  },
+  // Text ids in 16; later versions find no record (docs/odoo-facts.md#faults-16).
   { type: 'arguments_invalid', name: /\.AccessError$/, message: /^Database fetch misses ids/ },
   { type: 'arguments_invalid', name: /\.UserError$/, message: /^Invalid language code/ },
 
-  // 16 stumbles over its own text of a broken constraint (FACTS 13.16).
+  // 16 stumbles over its own text of a broken constraint (docs/odoo-facts.md#faults-16).
   {
     type: 'validation_error',
     name: /^builtins\.KeyError$/,

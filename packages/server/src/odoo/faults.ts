@@ -5,6 +5,7 @@
 import { BUSINESS_CODES, BUSINESS_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
 import { createFaultCleaner, type FaultCleaner } from './fault-cleaner.ts';
 import { FAULT_RULES, type FaultRule } from './fault-rules.ts';
+import { findInnermostFrame } from './innermost-frame.ts';
 import { translateJson2Fault } from './json2-faults.ts';
 
 /** The `error` member of an answer that Odoo gave. */
@@ -122,29 +123,13 @@ const MATCHED_LENGTH_MAX = 4_096;
 
 function findRule(name: string, message: string, debug: string): FaultRule | undefined {
   const text = message.slice(0, MATCHED_LENGTH_MAX).trimEnd();
-  const frame = findInnermostFrame(debug, name);
+  const frame = findInnermostFrame({ name, message, debug });
   return FAULT_RULES.find(
     (rule) =>
       (rule.name?.test(name) ?? true) &&
       (rule.message?.test(text) ?? true) &&
       (rule.frame?.test(frame) ?? true),
   );
-}
-
-/** The frame that raised the exception; empty unless the traceback goes on to name the exception's class. */
-function findInnermostFrame(debug: string, name: string): string {
-  const at = debug.lastIndexOf('\n  File "');
-  if (at === -1) return '';
-  const end = debug.indexOf('\n', at + 1);
-  if (end === -1) return '';
-  const className = name.slice(name.lastIndexOf('.') + 1);
-  const isWhole = debug
-    .slice(end, end + MATCHED_LENGTH_MAX)
-    .split('\n')
-    .some(
-      (line) => !line.startsWith(' ') && line.split(':', 1)[0]?.endsWith(className) === true && line !== '',
-    );
-  return isWhole ? debug.slice(at, end).trim() : '';
 }
 
 interface PassedTexts {
@@ -165,7 +150,8 @@ function passTexts(
   const cleanArguments = cleaner.cleanValue(read.arguments) as unknown[];
   const [first] = cleanArguments;
   return {
-    // The message of a RedirectWarning is the repr of all its arguments; the first is the text (FACTS 3.5).
+    // The message of a RedirectWarning is the repr of all its arguments; the first is the text
+    // (docs/odoo-facts.md#redirect-warning).
     summary: type === 'redirect_warning' && typeof first === 'string' ? first : cleanMessage,
     message: cleanMessage,
     arguments: cleanArguments,
@@ -178,7 +164,10 @@ function replaceTexts(type: BusinessErrorType): PassedTexts {
   return { summary: text, message: text, arguments: [text], context: {} };
 }
 
-/** 19 says 0 where 16 to 18 say 200 (FACTS 2.1), and /json/2 says nothing: only what went wrong counts. */
+/**
+ * 19 says 0 where 16 to 18 say 200 (docs/odoo-facts.md#error-code-order), and /json/2 says nothing: only what went
+ * wrong counts.
+ */
 function chooseCode(code: number | undefined, name: string, rule: FaultRule | undefined): number {
   if (code === BUSINESS_CODES.session || name.endsWith('.SessionExpiredException'))
     return BUSINESS_CODES.session;

@@ -5,7 +5,7 @@
 import { someString } from '../json/strings.ts';
 import type { Arguments } from './arguments.ts';
 
-/** Each takes its domain first (FACTS 6.3). */
+/** Each takes its domain first (docs/odoo-facts.md#parameters). */
 const METHODS = new Set([
   'read_group',
   'web_read_group',

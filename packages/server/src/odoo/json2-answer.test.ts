@@ -208,3 +208,9 @@ describe('an answer that was not recorded', () => {
     );
   });
 });
+
+test('the JSON 404 of Odoo 14 and 15 says that there is no such route', () => {
+  const error = { code: 404, message: '404: Not Found', data: { name: 'werkzeug.exceptions.NotFound' } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
+  expect(classify({ status: 404, contentType: 'application/json', body })).toEqual({ kind: 'route_missing' });
+});

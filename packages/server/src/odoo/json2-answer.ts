@@ -2,8 +2,11 @@
  * Tells what an answer of `/json/2` is, from its status, its head and (except for a result) its body. Knows what Odoo and
  * the proxies in front of it answer, and nothing of what the caller of ours gets for it.
  */
+import { readDocument } from '../json/document.ts';
+import { JsonSyntaxError } from '../json/syntax-error.ts';
 import { type ClassifyOptions, classifyFault, type Fault } from './faults.ts';
 import { isLoginRedirect } from './login-redirect.ts';
+import { parseFault } from './read-fault.ts';
 
 export interface Json2Answer {
   status: number;
@@ -21,11 +24,12 @@ export type Json2Verdict =
   | { kind: 'fault'; fault: Fault }
   /**
    * The server binds arguments otherwise than the signature that we mapped by. Nothing was run: forget the signature, and
-   * send the call another way if there is one; else it is the caller's fault.
+   * send the call another way if there is one; else it is the caller's fault. `takesNoIds`: it got ids, and takes none.
    */
-  | { kind: 'signature_differs'; fault: Fault }
+  | { kind: 'signature_differs'; fault: Fault; takesNoIds: boolean }
   /**
-   * The server shows no such database. `/jsonrpc` may still open it: `dbfilter` does not hold there (FACTS 4.2).
+   * The server shows no such database. `/jsonrpc` may still open it: `dbfilter` does not hold there
+   * (docs/odoo-facts.md#database-not-restricted).
    */
   | { kind: 'database_hidden'; fault: Fault }
   /** The server has no `/json/2` for us: it is older than 19, not the Odoo that it was, or what is in front blocks it. */
@@ -49,7 +53,7 @@ export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOption
   // No page of Odoo's: what stands in front of it keeps the route from us.
   if (BLOCKING_STATUSES.has(status)) return { kind: 'route_missing' };
   if (status !== 404) return bad(`HTTP ${status} that is not JSON`);
-  // One text in every language: no database, no translations (FACTS 3.3).
+  // One text in every language: no database, no translations (docs/odoo-facts.md#json2-pages).
   const isHidden = decodeStart(body).includes('No database is selected');
   return isHidden ? { kind: 'database_hidden', fault: denyDatabase(options) } : { kind: 'route_missing' };
 }
@@ -74,7 +78,9 @@ const CHANGED_ON_THE_WAY: readonly { name: string; message: RegExp; reason: stri
 ];
 
 function classifyBody(status: number, body: Uint8Array, options: ClassifyOptions): Json2Verdict {
-  const raw = parseFault(body);
+  const value = parseJson(body);
+  if (status === 404 && isOldNotFound(value)) return { kind: 'route_missing' };
+  const raw = readFault(value);
   if (raw === null) return bad(`HTTP ${status} whose JSON is no fault of Odoo's`);
   const changed = CHANGED_ON_THE_WAY.find(
     ({ name, message }) => raw.name === name && message.test(raw.message),
@@ -83,16 +89,31 @@ function classifyBody(status: number, body: Uint8Array, options: ClassifyOptions
   const fault = classifyFault(raw, options);
   // The route says so before it calls the method; one that raises this class itself has another text.
   const isMisbound = raw.name.endsWith('.UnprocessableEntity') && fault.data.name === 'builtins.TypeError';
-  return { kind: isMisbound ? 'signature_differs' : 'fault', fault };
+  if (!isMisbound) return { kind: 'fault', fault };
+  return { kind: 'signature_differs', fault, takesNoIds: /^cannot call \S+ with ids$/.test(raw.message) };
 }
 
-function parseFault(body: Uint8Array): { name: string; message: string } | null {
-  let value: unknown;
+function parseJson(body: Uint8Array): unknown {
   try {
-    value = JSON.parse(new TextDecoder().decode(body));
-  } catch {
+    return parseFault(body, readDocument(body).root);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
     return null;
   }
+}
+
+/**
+ * 14 and 15 answer a call to a path that they do not know with an error of JSON-RPC
+ * (docs/odoo-facts.md#early-errors-14).
+ */
+function isOldNotFound(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || !('error' in value))
+    return false;
+  const { error } = value;
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 404;
+}
+
+function readFault(value: unknown): { name: string; message: string } | null {
   if (typeof value !== 'object' || value === null || 'data' in value) return null;
   const { name, message } = value as Record<string, unknown>;
   // A class has its module in front; other programs have a `message` too.
@@ -100,7 +121,7 @@ function parseFault(body: Uint8Array): { name: string; message: string } | null 
   return { ...value, name, message };
 }
 
-/** As `/jsonrpc` says it: PostgreSQL finds no such database (FACTS 4.2). */
+/** As `/jsonrpc` says it: PostgreSQL finds no such database (docs/odoo-facts.md#database-not-restricted). */
 function denyDatabase(options: ClassifyOptions): Fault {
   const message = 'FATAL:  database "" does not exist';
   return classifyFault(

@@ -49,7 +49,10 @@ class Refusal {
   }
 }
 
-/** Arguments of the route itself (FACTS 6.2, 6.3): a parameter of the method with such a name is out of reach. */
+/**
+ * Arguments of the route itself (docs/odoo-facts.md#json2-arguments, docs/odoo-facts.md#parameters): a parameter of the
+ * method with such a name is out of reach.
+ */
 const ROUTE_ARGUMENTS: ReadonlySet<string> = new Set(['self', 'ids', 'context', '__model__', '__method__']);
 
 function bindArguments({ method, signature, params, keyword }: PositionalCall) {
@@ -62,7 +65,8 @@ function bindArguments({ method, signature, params, keyword }: PositionalCall) {
     return unmappable('`create` is not a method of the model');
   if (signature.kind === 'ids') {
     const ids = positionals.shift();
-    // Over /json/2 it would be a call on no record, that does nothing and says so to nobody (FACTS 6.2).
+    // Over /json/2 it would be a call on no record, that does nothing and says so to nobody
+    // (docs/odoo-facts.md#json2-arguments).
     if (ids === undefined) return new Refusal('IndexError', 'list index out of range');
     if (!isIds(params, ids)) return unmappable('`params[0]` must be an id or a list of ids');
     body.add('ids', params, ids);
@@ -94,7 +98,8 @@ function bindArguments({ method, signature, params, keyword }: PositionalCall) {
       (name === 'context' || kind === 'positional_only' || !seen.has(name)),
   );
   if (missing) return new Refusal('TypeError', `missing a required argument: '${missing.name}'`);
-  // /jsonrpc looks at the first positional argument once the records are made, and takes them back (FACTS 6.1).
+  // /jsonrpc looks at the first positional argument once the records are made, and takes them back
+  // (docs/odoo-facts.md#execute-kw-arguments).
   if (method === 'create' && positionals.length === 0)
     return new Refusal('IndexError', 'list index out of range');
   return { body: body.join() };

@@ -1,6 +1,6 @@
 /**
- * The table from the exceptions that only `/json/2` raises to those of `/jsonrpc` for the same mistake (FACTS 3.2), held to
- * the recordings of 19. Every other exception is the same in both.
+ * The table from the exceptions that only `/json/2` raises to those of `/jsonrpc` for the same mistake
+ * (docs/odoo-facts.md#json2-status), held to the recordings of 19. Every other exception is the same in both.
  */
 
 /** The body of an error of `/json/2` as far as it was read. */

@@ -1,43 +1,81 @@
-import { expect, test } from 'vitest';
-import { readNamedCall } from './json2-named.ts';
+import { describe, expect, test } from 'vitest';
+import { type NamedCall, readNamedCall } from './json2-named.ts';
 
-function read(params: string, keyword: string) {
-  const outcome = readNamedCall(Buffer.from(params), Buffer.from(keyword));
-  return 'body' in outcome ? Buffer.from(outcome.body).toString() : outcome.unmappable;
+function read(params: string, keyword: string, records: NamedCall['records'] = 'unsaid') {
+  const outcome = readNamedCall({ params: Buffer.from(params), keyword: Buffer.from(keyword), records });
+  return 'body' in outcome
+    ? { body: Buffer.from(outcome.body).toString(), isIdsGuess: outcome.isIdsGuess }
+    : outcome.unmappable;
 }
 
-test.each([
-  ['{"ids":[1, 2],"x":1.0}', '{"ids":[1, 2],"x":1.0}'],
-  ['{ "x": 9007199254740993, "ids": 7 }', '{ "x": 9007199254740993, "ids": 7 }'],
-  ['{"ids":[]}', '{"ids":[]}'],
-])('keeps the bytes of %s', (keyword, body) => {
-  expect(read('[]', keyword)).toBe(body);
-  expect(read(' [ ] '.trim(), keyword)).toBe(body);
+describe('records that the caller gave by name', () => {
+  test.each([
+    ['[[1, 2]]', '{"x":1.0}', '{"ids":[1, 2],"x":1.0}'],
+    ['[7]', '{ "x": 9007199254740993 }', '{"ids":7, "x": 9007199254740993 }'],
+    ['[[1]]', '{ }', '{"ids":[1] }'],
+    ['[[1]]', '{"context":[],"x":1}', '{"ids":[1],"x":1}'],
+    ['[[1]]', '{"context":false}', '{"ids":[1]}'],
+    ['[[1]]', '{"context":{"lang":"fr_FR"}}', '{"ids":[1],"context":{"lang":"fr_FR"}}'],
+  ])('%s with %s are sent as %s', (params, keyword, body) => {
+    expect(read(params, keyword, 'given')).toEqual({ body, isIdsGuess: false });
+  });
 });
 
-test.each([
-  ['{"ids":null}', {}],
-  ['{"ids":null,"x":1}', { x: 1 }],
-  ['{"ids":null,"context":[],"x":1}', { x: 1 }],
-  ['{"ids":null,"context":{"lang":"fr_FR"}}', { context: { lang: 'fr_FR' } }],
-  ['{"x":1, "ids" : null}', { x: 1 }],
-  ['{"x":1,"ids":null,"y":[2]}', { x: 1, y: [2] }],
-  ['{"\\u0069ds":null,"y":2}', { y: 2 }],
-])('sends %s to a method of the model, without ids', (keyword, expected) => {
-  expect(JSON.parse(read('[]', keyword))).toEqual(expected);
+// They are no ids to /json/2, so that a method of the model would run without arguments.
+test.each(['[[]]', '[[ ]]', '[0]', '[-0]', '[0.0]', '[0e7]'])(
+  'records by name that are none are not sent: %s',
+  (params) => {
+    expect(read(params, '{}', 'given')).toMatch(/`ids` is empty/);
+  },
+);
+
+describe('a method that takes no records, as the caller says', () => {
+  test.each([
+    ['{}', '{}'],
+    ['{"x":1}', '{"x":1}'],
+    ['{"context":[],"x":1}', '{"x":1}'],
+    ['{"context":{"lang":"fr_FR"}}', '{"context":{"lang":"fr_FR"}}'],
+  ])('gets %s', (keyword, body) => {
+    expect(read('[]', keyword, 'none')).toEqual({ body, isIdsGuess: false });
+  });
+
+  test('gets no positional arguments', () => {
+    expect(read('[[1]]', '{}', 'none')).toMatch(/documentation/);
+  });
 });
 
-test.each([
-  ['[1]', '{"ids":[1]}', /documentation/],
-  ['[null]', '{"ids":[1]}', /documentation/],
-  ['[]', '{}', /`ids` is missing/],
-  ['[]', '{"x":1}', /`ids` is missing/],
-  ['[]', '{"IDS":[1]}', /`ids` is missing/],
-  ['[]', '{"ids":"1"}', /must be an id/],
-  ['[]', '{"ids":{"id":1}}', /must be an id/],
-  ['[]', '{"ids":false}', /must be an id/],
-  ['[]', '{"ids":[1],"context":[1]}', /context/],
-  ['[]', '{"ids":[1],"context":"fr_FR"}', /context/],
-])('guesses nothing of %s with %s', (params, keyword, reason) => {
-  expect(read(params, keyword)).toMatch(reason);
+describe('one positional list of ids', () => {
+  test.each([
+    ['[[1,2]]', '{}', '{"ids":[1,2]}'],
+    ['[7]', '{"x":1}', '{"ids":7,"x":1}'],
+    ['[ [ 3 ] ]', '{"x":1}', '{"ids":[ 3 ],"x":1}'],
+  ])('%s with %s is sent as %s, and may be refused', (params, keyword, body) => {
+    expect(read(params, keyword)).toEqual({ body, isIdsGuess: true });
+  });
+
+  // An empty list is none to /json/2: a method of the model would run without arguments.
+  test.each([
+    '[[]]',
+    '[0]',
+    '[[0]]',
+    '[[-1]]',
+    '[["1"]]',
+    '["1"]',
+    '[null]',
+    '[{"id":1}]',
+    '[[[1]]]',
+    '[[1],2]',
+  ])('%s is not taken for one', (params) => {
+    expect(read(params, '{}')).toMatch(/documentation/);
+  });
+});
+
+test.each<[string, string, NamedCall['records'], RegExp]>([
+  ['[]', '{}', 'unsaid', /`ids` is missing/],
+  ['[]', '{"x":1}', 'unsaid', /`ids` is missing/],
+  ['[[1]]', '{"ids":[1]}', 'unsaid', /twice/],
+  ['[[1]]', '{"context":[1]}', 'given', /context/],
+  ['[[1]]', '{"context":"fr_FR"}', 'unsaid', /context/],
+])('guesses nothing of %s with %s (%s)', (params, keyword, records, reason) => {
+  expect(read(params, keyword, records)).toMatch(reason);
 });

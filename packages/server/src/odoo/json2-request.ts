@@ -17,7 +17,9 @@ export type Json2Request =
   /** Why the call cannot go over `/json/2`. */
   | { unmappable: string };
 
-/** Always send the body with a Content-Length: `/json/2` takes a chunked one for none (FACTS 5.6). */
+/**
+ * Always send the body with a Content-Length: `/json/2` takes a chunked one for none (docs/odoo-facts.md#chunked-body).
+ */
 export function buildJson2Request({ pathPrefix, db, apiKey, model, method }: Json2Call): Json2Request {
   if (!isPathSegment(model) || !isPathSegment(method))
     return { unmappable: 'the name of the model or the method cannot stand in a path' };
@@ -45,8 +47,8 @@ export function buildDocPageRequest({
 }
 
 /**
- * Whether a key looks like one that Odoo made (FACTS 4.10). `/jsonrpc` takes the user's password in its place (FACTS 4.4),
- * `/json/2` does not.
+ * Whether a key looks like one that Odoo made (docs/odoo-facts.md#api-key-form). `/jsonrpc` takes the user's password
+ * in its place (docs/odoo-facts.md#password-for-key), `/json/2` does not.
  */
 export function isApiKeyShaped(apiKey: string): boolean {
   return /^[0-9a-f]{40}$/.test(apiKey);

@@ -1,6 +1,7 @@
 /**
- * The one difference between the results of `/json/2` and `/jsonrpc` (FACTS 7.4, 7.6): `create` of one record's values
- * gives a list where `/jsonrpc` gives a number. Every other result has the same bytes; None is `null` here.
+ * The one difference between the results of `/json/2` and `/jsonrpc` (docs/odoo-facts.md#json2-null,
+ * docs/odoo-facts.md#create-result): `create` of one record's values gives a list where `/jsonrpc` gives a number.
+ * Every other result has the same bytes; None is `null` here.
  */
 import { readDocument } from '../json/document.ts';
 import { readElements } from '../json/elements.ts';

@@ -25,7 +25,7 @@ const BODY_END = `]},"id":${UPSTREAM_ID}}`;
 
 /** The whole body of the request to `/jsonrpc`. */
 export function buildExecuteKw(call: ExecuteKw): Uint8Array {
-  // JSON.stringify escapes lone surrogates, on which Odoo fails with an HTML page (FACTS 1.3).
+  // JSON.stringify escapes lone surrogates, on which Odoo fails with an HTML page (docs/odoo-facts.md#id-echo).
   const named = [call.db, call.userId, call.apiKey, call.model, call.method];
   const start = `${BODY_START}${JSON.stringify(named).slice(1, -1)},`;
   const startBytes = Buffer.byteLength(start);
@@ -46,7 +46,7 @@ export type ResultHead =
   | { kind: 'result'; resultStart: number }
   /** A failure: to be read whole. */
   | { kind: 'error' }
-  /** A success without a value: the method returned None (FACTS 1.2). */
+  /** A success without a value: the method returned None (docs/odoo-facts.md#none-result). */
   | { kind: 'empty' }
   /** Too few bytes to tell. */
   | { kind: 'more' }
@@ -69,7 +69,7 @@ const OTHER_HEAD = Object.freeze({ kind: 'other' }) satisfies ResultHead;
 
 /**
  * Tells what an answer is from its first bytes. The order jsonrpc, id, result | error holds in every recorded answer
- * (FACTS 1.1); after a colon or comma one space may stand, as Python prints it, or none.
+ * (docs/odoo-facts.md#json-spacing); after a colon or comma one space may stand, as Python prints it, or none.
  */
 export function matchResultHead(bytes: Uint8Array): ResultHead {
   const idEnd = matchCompact(bytes, 0, ENVELOPE);

@@ -8,7 +8,8 @@
  * out: `default_get` and `onchange` run code of the model, `export_data` makes external ids.
  */
 const READ_ONLY_METHODS: ReadonlySet<string> = new Set([
-  // Marked readonly on all six models of signatures-18.0.json and signatures-19.0.json (FACTS 8.3).
+  // Marked readonly on all six models of signatures-18.0.json and signatures-19.0.json
+  // (docs/odoo-facts.md#readonly-methods).
   'read',
   'search',
   'search_read',
@@ -38,11 +39,12 @@ const READ_ONLY_METHODS: ReadonlySet<string> = new Set([
 
 /** Methods of one model that only read. */
 const READ_ONLY_METHODS_OF_MODEL: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  // The proxy's own look-up of a key's user (FACTS 4.9), and the question about a group (FACTS 13.13).
+  // The proxy's own look-up of a key's user (docs/odoo-facts.md#json2-user), and the question about a group
+  // (docs/odoo-facts.md#parameters).
   ['res.users', new Set(['context_get', 'has_group'])],
 ]);
 
-/** Methods of every model that are known to write to it (FACTS 6.3); the list need not be whole. */
+/** Methods of every model that are known to write to it (docs/odoo-facts.md#parameters); the list need not be whole. */
 const WRITE_METHODS: ReadonlySet<string> = new Set([
   'create',
   'write',
@@ -59,7 +61,10 @@ const WRITE_METHODS: ReadonlySet<string> = new Set([
   'web_resequence',
 ]);
 
-/** Methods without a `limit` of their own that take ids or rows: more than the limit is refused (DESIGN 1, FACTS 6.4). */
+/**
+ * Methods without a `limit` of their own that take ids or rows: more than the limit is refused (docs/execute.md#limit,
+ * docs/odoo-facts.md#read-limit).
+ */
 const LIMIT_REFUSING_METHODS: ReadonlySet<string> = new Set(['write', 'unlink', 'copy', 'create']);
 
 /** True only where the method is known to read and do nothing else: such a call may be sent again. */

@@ -1,6 +1,6 @@
 /**
  * How many records a read gives at most, as far as its arguments tell, and where its limit stands. Positions are the same in
- * every version from 14 (FACTS 6.3, 13.13). Knows no policy.
+ * every version from 14 (docs/odoo-facts.md#parameters). Knows no policy.
  */
 import { readElements } from '../json/elements.ts';
 import { readInteger } from '../json/number.ts';

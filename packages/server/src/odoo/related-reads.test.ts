@@ -4,9 +4,9 @@ import { countReads } from '../json/counted-bytes.fixture.ts';
 import { readArguments } from './arguments.fixture.ts';
 import { bringsContext, readsRelated } from './related-reads.ts';
 
-function find(method: string, params: string, keyword?: string) {
+function find(method: string, params: string, keyword?: string, model = 'sale.order') {
   const call = readArguments(params, keyword);
-  return { readsRelated: readsRelated(method, call), bringsContext: bringsContext(method, call) };
+  return { readsRelated: readsRelated(model, method, call), bringsContext: bringsContext(method, call) };
 }
 
 const deep = (levels: number) => `${'{"id": {"fields": '.repeat(levels)}{}${'}}'.repeat(levels)}`;
@@ -32,6 +32,23 @@ test.each([
   ['web_name_search', '["a", {"user_ids": {"fields": {"login": {}}}}]', '{}'],
   ['web_save', '[[1], {}, {"user_ids": {"fields": {"login": {}}}}]', '{}'],
   ['onchange', '[[1], {}, [], {"user_ids": {"fields": {"login": {}}}}]', '{}'],
+  ['onchange', '[[1], {}, []]', '{"fields_spec": {"user_ids": {"fields": {"login": {}}}}}'],
+  // Odoo 14 to 16: a map of paths, or a list of them.
+  ['onchange', '[[1], {}, "a", {"partner_id.user_ids.login": "1"}]', '{}'],
+  ['onchange', '[[1], {}, "a", {"name": "", "user_ids.login": ""}]', '{}'],
+  ['onchange', '[[1], {}, "a", ["user_ids", "user_ids.login"]]', '{}'],
+  ['onchange', '[[1], {}, "a", {"user_ids\\u002elogin": ""}]', '{}'],
+  ['onchange', '[[1], {}, "a"]', '{"field_onchange": {"user_ids.login": "1"}}'],
+  ['onchange', '[]', '{"values": {}, "field_name": [], "field_onchange": ["user_ids.login"]}'],
+  ['get_property_definition', '["properties.abc"]', '{}'],
+  ['get_property_definition', '[]', '{"full_name": "properties.abc"}'],
+  // A context by which display names hold fields of a partner.
+  ['read', '[[1], ["partner_id"]]', '{"context": {"show_email": true}}'],
+  ['search_read', '[[], ["partner_id"]]', '{"context": {"lang": "fr_FR", "show_\\u0061ddress": 1}}'],
+  ['name_search', '["a"]', '{"context": {"show_vat": true}}'],
+  // Python makes an object of a list of pairs.
+  ['name_search', '["a"]', '{"context": [["show_vat", true]]}'],
+  ['web_read', '[[1], {"partner_id": {"fields": {"display_name": {}}, "context": {"show_email": 1}}}]', '{}'],
   ['web_read_group', '[[], ["user_id"], []]', '{"groupby_read_specification": {"user_id": {"login": {}}}}'],
   ['web_read_group', '[[], ["user_id"], []]', '{"groupby_read_specification": [1]}'],
   ['hierarchy_read', '[[], {"user_id": {"fields": {"login": {}}}}, "parent_id"]', '{}'],
@@ -60,7 +77,8 @@ test.each([
   ['web_read', '[[1], {"name": {}, "user_id": {"fields": {"display_name": {}, "id": {}}}}]', '{}'],
   ['web_read', '[[1], {"name": {}, "user_id": {}}]', '{}'],
   ['web_search_read', '[[], ["name"]]', '{}'],
-  ['onchange', '[[1], {}, "a", {"line_ids.product_id": "1"}]', '{}'],
+  ['onchange', '[[1], {"name": "a.b"}, "a", {"name": "1", "line_ids": ""}]', '{}'],
+  ['onchange', '[[1], {}, [], {"name": {}, "user_id": {"fields": {"display_name": {}}}}]', '{}'],
   ['read_group', '[[["user_id.login", "=", "a"]], ["amount:sum"], ["user_id", "date:month"], 1.5]', '{}'],
   [
     'read_group',
@@ -84,6 +102,27 @@ test.each([
   ['search', '[[["user_id.login", "=", "a"]]]', '{}'],
 ])('takes what names related records for a read of its own model: %s %s %s', (method, params, keyword) => {
   expect(find(method, params, keyword)).toEqual({ readsRelated: false, bringsContext: false });
+});
+
+test.each([
+  ['read', '[[1], ["parent_id"]]', '{"context": {"show_email": true}}'],
+  ['web_read', '[[1], {"parent_id": {"fields": {"display_name": {}}, "context": {"show_email": 1}}}]', '{}'],
+])(
+  'takes names with fields of a partner for a read of its own model where that is res.partner: %s %s',
+  (...call) => {
+    expect(find(...call, 'res.partner').readsRelated).toBe(false);
+  },
+);
+
+test.each(['{"show_email": false}', '{"show_email": null, "lang": "show_vat"}', 'null', '[]'])(
+  'reads nothing more with the context %s',
+  (context) => {
+    expect(find('read', '[[1], ["partner_id"]]', `{"context": ${context}}`).readsRelated).toBe(false);
+  },
+);
+
+test.each(['create', 'write', 'search'])('%s gives no names, whatever the context', (method) => {
+  expect(find(method, '[[]]', '{"context": {"show_email": true}}').readsRelated).toBe(false);
 });
 
 test('finds a context among the fields', () => {
@@ -116,7 +155,7 @@ test.each<[string, string]>([
 ])('%s looks at no byte more than a few times, whatever they are', (method, params) => {
   const { positional, named } = readArguments(params);
   const { bytes, reads } = countReads(`${params}{}`);
-  readsRelated(method, { bytes, positional, named });
+  readsRelated('sale.order', method, { bytes, positional, named });
   bringsContext(method, { bytes, positional, named });
   expect(reads()).toBeGreaterThan(0);
   // Two looks, each of which reads past a list of names before it reads them.

@@ -1,84 +1,105 @@
 /**
- * Whether a call reads fields of related records, by way of its own ones: their models are not in the call, and only Odoo
- * knows them. What cannot be told counts as found. Knows no policy.
+ * Whether a call reads fields of related records. Their models are not in the call: only Odoo knows them. What cannot be told
+ * counts as found. Knows no policy; the arguments to look at are in related-arguments.ts.
  */
 import { readMembers } from '../json/members.ts';
 import { skipWhiteSpace } from '../json/scan.ts';
 import { readKind, skipValue } from '../json/skip.ts';
 import type { JsonSpan } from '../json/span.ts';
-import { someMember } from '../json/strings.ts';
-import { type Arguments, POSITIONAL_MAX } from './arguments.ts';
+import { someMember, someName, someString } from '../json/strings.ts';
+import { type Arguments, findArgument, POSITIONAL_MAX } from './arguments.ts';
 import { isGrouping, someGroupingText } from './grouping.ts';
+import { FIELD_ARGUMENTS, type FieldForm, listFieldArguments, NAMING_CONTEXT } from './related-arguments.ts';
 import { SIGNATURES } from './signatures.ts';
-
-/** Where a `specification` stands: `{"partner_id": {"fields": {"email": {}}, "context": {}}}` (FACTS 6.3). */
-const SPECIFICATION_POSITIONS: ReadonlyMap<string, number> = new Map([
-  ['web_read', 1],
-  ['web_search_read', 1],
-  ['web_name_search', 1],
-  ['web_resequence', 1],
-  ['web_save', 2],
-  ['web_save_multi', 2],
-  ['onchange', 3],
-  // Of the modules web_hierarchy and web_gantt.
-  ['hierarchy_read', 1],
-  ['get_gantt_data', 2],
-]);
-/** Of the records that a grouping leads to, from its first level on. */
-const GROUP_SPECIFICATION = 'groupby_read_specification';
-const SPECIFICATIONS = new Set([
-  'specification',
-  'fields_spec',
-  'read_specification',
-  'unfold_read_specification',
-  GROUP_SPECIFICATION,
-]);
-
-/** Of the search panel, which lists the records that a field leads to; each of these gives more than their names. */
-const PANEL_METHODS = new Set(['search_panel_select_range', 'search_panel_select_multi_range']);
-const PANEL_ARGUMENTS = ['group_by', 'comodel_domain', 'expand'];
 
 /** `read` gives as much of a related record. */
 const NAMING_FIELDS = new Set(['id', 'display_name']);
+
+/** Whose display name a context can extend by fields. */
+const NAMED_MODEL = 'res.partner';
+/** They give no display name, whatever the context. */
+const NAMELESS_METHODS: ReadonlySet<string> = new Set([
+  'create',
+  'write',
+  'unlink',
+  'copy',
+  'search',
+  'search_count',
+]);
 
 const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-export function readsRelated(method: string, call: Arguments): boolean {
+/** A call of a method of this model. */
+export function readsRelated(model: string, method: string, call: Arguments): boolean {
   const { bytes } = call;
-  if (isGiven(call, GROUP_SPECIFICATION)) return true;
-  if (PANEL_METHODS.has(method) && PANEL_ARGUMENTS.some((name) => isGiven(call, name))) return true;
   if (isGrouping(method) && someGroupingText(call, (start, end) => isPath(bytes, start, end))) return true;
-  return someSpecification(method, call, (value) =>
-    someMember(bytes, value, 'fields', (at) => !isEmpty(bytes, at) && !isNaming(bytes, at)),
-  );
+  // The names that such a context makes are those of partners: a call to their own model reads them anyway.
+  if (model !== NAMED_MODEL && !NAMELESS_METHODS.has(method) && bringsNamingContext(method, call))
+    return true;
+  return someFieldArgument(method, call, (value, form) => {
+    if (form === 'whole') return !isEmpty(bytes, value.start);
+    if (form === 'paths') return somePath(bytes, value);
+    return someMember(bytes, value, ['fields'], (at) => !isEmpty(bytes, at) && !isNaming(bytes, at));
+  });
 }
 
 /** Whether a context stands among the fields: it holds for what is read there. */
 export function bringsContext(method: string, call: Arguments): boolean {
   const { bytes } = call;
-  return someSpecification(method, call, (value) =>
-    someMember(bytes, value, 'context', (at) => !isEmpty(bytes, at)),
+  return someFieldArgument(
+    method,
+    call,
+    (value, form) => form !== 'paths' && someMember(bytes, value, ['context'], (at) => !isEmpty(bytes, at)),
   );
 }
 
-/** Any argument of a method of which nothing is known can hold one. */
-function someSpecification(method: string, call: Arguments, test: (value: JsonSpan) => boolean): boolean {
-  const position = SPECIFICATION_POSITIONS.get(method);
-  const isKnown = position !== undefined || isGrouping(method) || SIGNATURES.has(method);
-  if (!isKnown) {
+function bringsNamingContext(method: string, call: Arguments): boolean {
+  const { bytes, named } = call;
+  const test = (value: JsonSpan) => someMember(bytes, value, NAMING_MEMBERS, (at) => !isEmpty(bytes, at));
+  const isPairs = ({ kind, start }: JsonSpan) => kind === 'array' && !isEmpty(bytes, start);
+  if (named.some(({ name, value }) => name === 'context' && (isPairs(value) || test(value)))) return true;
+  // Deep in an argument of an unknown method these words mean nothing.
+  return (
+    listFieldArguments(method).length > 0 &&
+    someFieldArgument(method, call, (value, form) => form === 'specification' && test(value))
+  );
+}
+
+/** Any argument of a method of which nothing is known can be a specification. */
+function someFieldArgument(
+  method: string,
+  call: Arguments,
+  test: (value: JsonSpan, form: FieldForm) => boolean,
+): boolean {
+  const ofMethod = listFieldArguments(method);
+  if (ofMethod.length === 0 && !isGrouping(method) && !SIGNATURES.has(method)) {
     const others = call.named.filter(({ name }) => name !== 'context');
     return (
       call.positional.length === POSITIONAL_MAX ||
-      call.positional.some(test) ||
-      others.some(({ value }) => test(value))
+      call.positional.some((value) => test(value, 'specification')) ||
+      others.some(({ value }) => test(value, 'specification'))
     );
   }
-  const placed = position === undefined ? undefined : call.positional[position];
-  if (placed !== undefined && test(placed)) return true;
-  return call.named.some(({ name, value }) => SPECIFICATIONS.has(name) && test(value));
+  return (
+    ofMethod.some(({ name, position, form }) =>
+      findArgument(call, position, name).some((value) => test(value, form)),
+    ) || call.named.some(({ name, value }) => SPECIFICATION_NAMES.has(name) && test(value, 'specification'))
+  );
+}
+
+/** They mean the same on every method, so that no override can take them unseen. */
+const SPECIFICATION_NAMES: ReadonlySet<string> = new Set(
+  FIELD_ARGUMENTS.filter(({ form }) => form === 'specification').map(({ name }) => name),
+);
+const NAMING_MEMBERS = [...NAMING_CONTEXT];
+
+/** Names of members, elements of a list, or one text. */
+function somePath(bytes: Uint8Array, value: JsonSpan): boolean {
+  const test = (start: number, end: number) => isPath(bytes, start, end);
+  return value.kind === 'object' ? someName(bytes, value, test) : someString(bytes, value, test);
 }
 
 /** No name of a field has an escape. */
@@ -87,10 +108,6 @@ function isPath(bytes: Uint8Array, start: number, end: number): boolean {
     if (bytes[at] === DOT || bytes[at] === BACKSLASH) return true;
   }
   return false;
-}
-
-function isGiven({ bytes, named }: Arguments, name: string): boolean {
-  return named.some((member) => member.name === name && !isEmpty(bytes, member.value.start));
 }
 
 /** Null, false, or without any member or element; PHP prints `[]` for `{}`. */

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { findSensitivity, renderSensitiveMethods } from './sensitive-methods.ts';
+import { SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from './sensitive-members.ts';
+import { findSensitivity } from './sensitive-methods.ts';
+import { renderSensitiveMethods } from './sensitive-page.ts';
+import { SENSITIVE_RULES, SENSITIVE_TABLE } from './sensitive-table.ts';
 
 describe('must be named', () => {
   test.each([
@@ -64,6 +67,110 @@ describe('must be named', () => {
     'account.move/preview_invoice',
     'x.custom/get_access_token',
     'x.custom/authenticate',
+    // The mail gateway, on any model with messages.
+    'mail.thread/message_process',
+    'crm.lead/message_route',
+    'crm.lead/message_new',
+    'res.partner/message_update',
+    'mail.alias.domain/write',
+    'mail.gateway.allowed/create',
+    // Templates that a call names.
+    'res.partner/message_post_with_view',
+    'sale.order/message_post_with_template',
+    'sale.order/message_post_with_source',
+    'sale.order/message_mail_with_source',
+    'crm.lead/activity_send_mail',
+    'res.partner/qweb_render_view',
+    // Reads of what holds credentials.
+    'auth.api.key/read',
+    'auth.api.key.group/search_read',
+    'auth.api.client/read',
+    'pos.payment.method/search_read',
+    'delivery.carrier/read',
+    'auth.saml.provider/read',
+    'auth.saml.token/read',
+    'res.users.saml/read',
+    'auth.jwt.validator/read',
+    'auth.oauth.provider/search_read',
+    'auth.oauth.multi.token/read',
+    'auth.verification.code/read',
+    'auth_sms.code/read',
+    'sms.provider/read',
+    'oauth.provider.client/read',
+    'res.users.role/read',
+    'res.users.role.line/search_read',
+    'res.users.pass.history/read',
+    'res.users.authenticator/read',
+    'vault/read',
+    'vault.entry/search_read',
+    'vault.share/read',
+    'keychain.account/read',
+    'encrypted.data/read',
+    'webservice.backend/read',
+    'storage.backend/read',
+    'fs.storage/read',
+    'external.system/read',
+    'db.backup/read',
+    'base.external.dbsource/execute',
+    'payment.provider.onboarding.wizard/read',
+    'account_edi_proxy_client.user/read',
+    'l10n_es_edi.certificate/read',
+    'l10n_eg_edi.thumb.drive/read',
+    'certificate.key/read',
+    'mail.guest/read',
+    'mail.push.device/read',
+    'mail.mail/read',
+    'mail.mail/send',
+    'res.device.log/read',
+    'base.automation/read',
+    'calendar.provider.config/read',
+    'sms.twilio.account.manage/read',
+    'res.company.ldap/read',
+    'ir.profile/read',
+    'spreadsheet.dashboard.share/read',
+    'x.module.credentials/read',
+    'x.api.key/search_read',
+    'x.service.token/read',
+    // Others.
+    'res.users/check_super',
+    'x.custom/impersonate_user',
+    'ir.ui.menu/write',
+    'ir.access/write',
+    'pos.session/load_data',
+    'pos.session/get_pos_ui_res_users_by_params',
+    'data_recycle.model/create',
+    'auditlog.log.line/read',
+    'ir.demo/install_demo',
+    'endpoint.endpoint/write',
+    'project.share.wizard/action_share_record',
+    // Users are made of other records.
+    'hr.employee/action_create_users',
+    'hr.employee/action_create_user',
+    'x.custom/create_user_from_contact',
+    // Translations are values of any model, views and templates among them.
+    'ir.translation/write',
+    'ir.translation/create',
+    // Their texts are templates.
+    'digest.tip/write',
+    'survey.invite/create',
+    'card.template/write',
+    'l10n.es.aeat.certificate/read',
+    'web_editor.assets/make_scss_customization',
+    'html_editor.assets/save_asset',
+    'website.assets/reset_asset',
+    'card.campaign/create',
+    'slide.channel.invite/create',
+    'sale.order.cancel/create',
+    'applicant.send.mail/create',
+    'applicant.get.refuse.reason/create',
+    'calendar.popover.delete.wizard/create',
+    'account.invoice.send/create',
+    'account_followup.manual_reminder/create',
+    'request.appraisal/create',
+    'appraisal.ask.feedback/create',
+    // They are automations with some fields more.
+    'sale.order.alert/create',
+    'sale.subscription.alert/write',
   ])('%s', (name) => {
     const [model = '', method = ''] = name.split('/');
     expect(findSensitivity(model, method)).toMatch(/^(can|reaches) /);
@@ -86,6 +193,29 @@ test.each([
   'website.visitor/write',
   'account.tax.group/write',
   'ir.asset/read',
+  'ir.ui.menu/search_read',
+  'ir.attachment/read',
+  'mail.message/search_read',
+  'sale.order/message_post',
+  'crm.lead/activity_schedule',
+  'sale.order/message_subscribe',
+  'payment.transaction/read',
+  'payment.method/read',
+  'pos.order/read',
+  'pos.session/read',
+  'stock.picking/read',
+  'project.task/write',
+  'account.journal/read',
+  'res.company/read',
+  'mail.template/read',
+  'hr.employee/write',
+  'hr.employee/create',
+  'hr.training.certificate/write',
+  'product.certificate/search_read',
+  'employee.assets/write',
+  'digest.tip/search_read',
+  'ir.translation/search_read',
+  'account.move.send.wizard/action_send_and_print',
   // Not the model of the table: patterns are of the whole name.
   'x.ir.cron/read',
   'res.usersx/write',
@@ -94,8 +224,45 @@ test.each([
   expect(findSensitivity(model, method)).toBeNull();
 });
 
-test('the page lists every row', () => {
+test('a name that was asked for before is judged as before', () => {
+  for (let turn = 0; turn < 2; turn++) {
+    expect(findSensitivity('ir.cron', 'read')).not.toBeNull();
+    expect(findSensitivity('res.country', 'read')).toBeNull();
+    expect(findSensitivity('res.country', 'load')).not.toBeNull();
+  }
+  // More names than are kept.
+  for (let index = 0; index < 10_000; index++) findSensitivity(`x.model${index}`, `method${index}`);
+  expect(findSensitivity('ir.cron', 'read')).not.toBeNull();
+  expect(findSensitivity('res.country', 'read')).toBeNull();
+});
+
+test('every row says its rule, its reason and its versions', () => {
+  for (const { rule, models, methods, why, versions } of SENSITIVE_TABLE) {
+    expect(SENSITIVE_RULES[rule].reason).toMatch(/^(can|reaches) /);
+    expect(models.length).toBeGreaterThan(0);
+    expect(methods.length).toBeGreaterThan(0);
+    expect(why).not.toBe('');
+    expect(versions).toMatch(/\d|OCA|any module/);
+  }
+});
+
+test('no pattern stands twice', () => {
+  const pairs = SENSITIVE_TABLE.flatMap(({ models, methods }) =>
+    models.flatMap((model) =>
+      (methods === 'writes' ? ['writes'] : methods).map((method) => `${model} ${method}`),
+    ),
+  );
+  expect(pairs.filter((pair, index) => pairs.indexOf(pair) !== index)).toEqual([]);
+});
+
+test('the page lists every rule, model, method and member', () => {
   const page = renderSensitiveMethods();
-  expect(page).toContain('| `ir.actions.*`, ');
-  expect(page).toContain('`res.users.apikeys*`');
+  for (const { models, methods } of SENSITIVE_TABLE) {
+    for (const name of [...models, ...(methods === 'writes' ? [] : methods)])
+      expect(page).toContain(`\`${name}\``);
+  }
+  for (const { meaning } of Object.values(SENSITIVE_RULES)) expect(page).toContain(meaning);
+  for (const { members, model } of SENSITIVE_MEMBERS)
+    for (const name of [...members, model]) expect(page).toContain(`\`${name}\``);
+  for (const { name, model } of SENSITIVE_CONTEXT) expect(page).toContain(`| \`${name}\` | \`${model}\` |`);
 });

@@ -1,190 +1,80 @@
 /**
- * Methods that give away more than the model's name says: credentials, code that runs, rights, records of any model. A
- * policy must name them in so many words. One table; docs/sensitive-methods.md is generated from it.
+ * Whether a policy must name a method in so many words, because it gives away more than the model's name says. The list is
+ * sensitive-table.ts.
  */
 import { isReadOnlyMethod } from './methods.ts';
+import { SENSITIVE_RULES, SENSITIVE_TABLE } from './sensitive-table.ts';
 
-interface SensitiveRow {
-  /** In these and in `methods` `*` stands for any text. */
-  models: readonly string[];
-  /** `writes`: all that are not known to only read. */
-  methods: readonly string[] | 'writes';
-  /** What they do, as the end of a sentence about one of them. */
+/** The reason why a policy must name the method, as the end of a sentence about it; null for any other method. */
+export function findSensitivity(model: string, method: string): string | null {
+  const rows = findRows(model);
+  if (rows.length > 0) {
+    const isReadOnly = isReadOnlyMethod(method, model);
+    const row = rows.find(({ methods }) => (methods === null ? !isReadOnly : methods(method)));
+    if (row !== undefined) return row.reason;
+  }
+  return findReasonOfMethod(method);
+}
+
+type Test = (text: string) => boolean;
+
+interface CompiledRow {
+  /** Null: all that are not known to only read. */
+  methods: Test | null;
   reason: string;
 }
 
-const SENSITIVE_METHODS: readonly SensitiveRow[] = [
-  {
-    models: [
-      'res.users.apikeys*',
-      'res.users.identitycheck',
-      'change.password.*',
-      'auth_totp.*',
-      'auth.passkey.*',
-      // Holds database.secret, by which Odoo signs tokens.
-      'ir.config_parameter',
-      'res.config.*',
-      'ir.mail_server',
-      'fetchmail.server',
-      'res.company.ldap',
-      'mail.ice.server',
-      'payment.provider',
-      'payment.acquirer',
-      'payment.token',
-      'account.online.link',
-      'social.account',
-      'whatsapp.account',
-      // Tokens of calendars and of telephony.
-      'res.users.settings',
-      // Addresses of documents with the tokens that open them.
-      'portal.share',
-      'payment.link.wizard',
-      'iap.account',
-      'certificate.*',
-      'google.*',
-      'microsoft.*',
-    ],
-    methods: ['*'],
-    reason: 'can show or set credentials',
-  },
-  {
-    // Also their passwords, groups and companies.
-    models: ['res.users', 'portal.wizard*', 'auth.oauth.provider'],
-    methods: 'writes',
-    reason: 'can change who signs in, and with which rights',
-  },
-  {
-    models: ['*'],
-    methods: [
-      'authenticate',
-      '*password*',
-      '*api_key*',
-      '*apikey*',
-      '*secret*',
-      '*credential*',
-      '*token*',
-      '*signup*',
-      // The address of a document with the token that opens it.
-      'get_portal_url',
-      'get_access_action',
-      'preview_*',
-      'action_preview_*',
-    ],
-    reason: 'can show or set credentials',
-  },
-  {
-    models: [
-      'ir.cron*',
-      'base.language.*',
-      'base.module.*',
-      'base.import.module',
-      'ir.qweb*',
-      // Of queue_job, which runs methods by their names.
-      'queue.job*',
-      // A composer renders templates for records of any model.
-      'mail.compose.message',
-      'sms.composer',
-      'whatsapp.composer',
-    ],
-    methods: ['*'],
-    reason: 'can run code, or change what code runs',
-  },
-  {
-    models: [
-      'ir.actions.*',
-      'ir.embedded.actions',
-      'base.automation*',
-      'ir.module.*',
-      // Fields with code; access rights and external ids are among the models too.
-      'ir.model',
-      'ir.model.*',
-      // Templates hold expressions.
-      'ir.ui.view*',
-      'mail.template*',
-      'sms.template*',
-      'whatsapp.template*',
-      'mailing.mailing',
-      'marketing.*',
-      // Scripts in the head and foot of every page, in menus and in snippets; where pages lead; what themes copy there.
-      'website',
-      'website.page*',
-      'website.controller.page',
-      'website.menu',
-      'website.rewrite',
-      'website.snippet.filter',
-      'theme.*',
-      'ir.asset',
-      '*.assets',
-      'web_studio.*',
-      'studio.*',
-      // Python in a field.
-      'account.tax',
-      'account.tax.template',
-      'gamification.goal.definition',
-      'hr.salary.rule*',
-    ],
-    methods: 'writes',
-    reason: 'can run code, or change what code runs',
-  },
-  {
-    // An alias makes records of any model from mail.
-    models: ['res.groups*', 'ir.rule*', 'ir.default', 'ir.property', 'mail.alias'],
-    methods: 'writes',
-    reason: 'can change rights, or values in any model',
-  },
-  {
-    models: ['base_import.*', 'base.partner.merge*', 'privacy.lookup*'],
-    methods: ['*'],
-    reason: 'reaches records of any model',
-  },
-  {
-    // They take paths: `user_ids/login`, `user_ids.login`; a copy has the lines of its record.
-    models: ['*'],
-    methods: ['export_data', 'load', 'mapped', 'copy_data'],
-    reason: 'reaches records of related models',
-  },
-];
+const ANY = '*';
 
-/** What a policy must know to allow it, as the end of a sentence about the method; null for any other method. */
-export function findSensitivity(model: string, method: string): string | null {
-  const isReadOnly = isReadOnlyMethod(method, model);
-  const row = COMPILED.find(
-    ({ models, methods }) => models.test(model) && (methods === null ? !isReadOnly : methods.test(method)),
-  );
-  return row?.reason ?? null;
+/** Rows of models by name or pattern, in the order of the table; the others are of every model. */
+const OF_MODELS = SENSITIVE_TABLE.filter(({ models }) => !models.includes(ANY)).map(
+  ({ models, methods, rule }) => ({
+    isOfModel: compile(models),
+    row: {
+      methods: methods === 'writes' ? null : compile(methods),
+      reason: SENSITIVE_RULES[rule].reason,
+    },
+  }),
+);
+
+const OF_EVERY_MODEL = SENSITIVE_TABLE.filter(({ models }) => models.includes(ANY)).map(
+  ({ methods, rule }) => ({
+    isOfRow: compile(methods === 'writes' ? [ANY] : methods),
+    reason: SENSITIVE_RULES[rule].reason,
+  }),
+);
+
+/** A server has some hundreds of models and methods, and callers can make names up: what is kept is bounded. */
+const NAMES_MAX = 4096;
+const NAME_LENGTH_MAX = 128;
+
+const findRows = remember((model): readonly CompiledRow[] =>
+  OF_MODELS.filter(({ isOfModel }) => isOfModel(model)).map(({ row }) => row),
+);
+const findReasonOfMethod = remember(
+  (method): string | null => OF_EVERY_MODEL.find(({ isOfRow }) => isOfRow(method))?.reason ?? null,
+);
+
+function remember<Value>(find: (name: string) => Value): (name: string) => Value {
+  const found = new Map<string, Value>();
+  return (name) => {
+    if (name.length > NAME_LENGTH_MAX) return find(name);
+    const known = found.get(name);
+    if (known !== undefined) return known;
+    const value = find(name);
+    if (found.size >= NAMES_MAX) found.clear();
+    found.set(name, value);
+    return value;
+  };
 }
 
-const COMPILED = SENSITIVE_METHODS.map(({ models, methods, reason }) => ({
-  models: compile(models),
-  methods: methods === 'writes' ? null : compile(methods),
-  reason,
-}));
-
-/** Of patterns written here: none has more than two `*`. */
-function compile(patterns: readonly string[]): RegExp {
-  const sources = patterns.map((pattern) => pattern.replaceAll('.', '\\.').replaceAll('*', '.*'));
-  return new RegExp(`^(?:${sources.join('|')})$`);
-}
-
-/** The page for operators. */
-export function renderSensitiveMethods(): string {
-  const rows = SENSITIVE_METHODS.map(({ models, methods, reason }) => {
-    const which = methods === 'writes' ? 'all that are not known to only read' : listNames(methods);
-    return `| ${listNames(models)} | ${which} | ${reason} |`;
-  });
-  return `<!-- Generated from packages/server/src/odoo/sensitive-methods.ts by "npm run docs": change it there. -->
-
-# Methods that a policy must name
-
-A [policy](policies.md) allows these only where an entry of its \`models\` is the model itself and lists the method itself, both
-without \`*\`: \`{"res.users": ["change_password"]}\`. Keys without a policy are not restricted.
-
-| models | methods | what one of them does |
-|---|---|---|
-${rows.join('\n')}
-`;
-}
-
-function listNames(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(', ');
+/** Patterns of the table: none has more than two `*`. */
+function compile(patterns: readonly string[]): Test {
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')));
+  const sources = patterns
+    .filter((pattern) => pattern.includes('*'))
+    .map((pattern) => pattern.replaceAll('.', '\\.').replaceAll('*', '.*'));
+  if (sources.length === 0) return (text) => exact.has(text);
+  const globs = new RegExp(`^(?:${sources.join('|')})$`);
+  return (text) => exact.has(text) || globs.test(text);
 }

@@ -19,7 +19,10 @@ export interface Parameter {
 }
 
 export interface Signature {
-  /** `ids`: of records, whose ids are the first positional argument of `execute_kw`; `model`: takes none (FACTS 6.1). */
+  /**
+   * `ids`: of records, whose ids are the first positional argument of `execute_kw`; `model`: takes none
+   * (docs/odoo-facts.md#execute-kw-arguments).
+   */
   kind: 'ids' | 'model';
   /** In Python's order. */
   parameters: readonly Parameter[];

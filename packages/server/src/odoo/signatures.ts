@@ -1,6 +1,7 @@
 /**
- * The parameters of the methods that every model of Odoo 19 has, as data (FACTS 6.3). A method that is not here can have
- * any parameters: its names are on the server's own doc page (doc-page.ts), or nobody can tell them.
+ * The parameters of the methods that every model of Odoo 19 has, as data (docs/odoo-facts.md#parameters). A method that
+ * is not here can have any parameters: its names are on the server's own doc page (doc-page.ts), or nobody can tell
+ * them.
  */
 import { parseSignature, type Signature } from './signature.ts';
 
@@ -38,7 +39,7 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
   export_data: 'ids (fields_to_export)',
   action_archive: 'ids ()',
   action_unarchive: 'ids ()',
-  // Deprecated, and left out of the doc page; they still work (FACTS 9.2).
+  // Deprecated, and left out of the doc page; they still work (docs/odoo-facts.md#doc-page).
   read_group: 'model (domain, fields, groupby, offset=, limit=, orderby=, lazy=)',
   check_access_rights: 'model (operation, raise_exception=)',
   check_access_rule: 'ids (operation)',
@@ -64,7 +65,7 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
   // Of every model with messages (31 of the 397).
   message_post: 'ids (*args, body=, message_type=, **kwargs)',
 
-  // Odoo refuses these itself, in its own words (FACTS 6.5).
+  // Odoo refuses these itself, in its own words (docs/odoo-facts.md#private-methods).
   search_fetch: 'private model (domain, field_names=, offset=, limit=, order=)',
   fetch: 'private ids (field_names=)',
   check_access: 'private ids (operation)',
@@ -86,7 +87,7 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
   modified: 'private ids (fnames, create=, before=)',
 });
 
-/** Where a model has it otherwise: four overrides in all of Odoo (FACTS 6.3). */
+/** Where a model has it otherwise: four overrides in all of Odoo (docs/odoo-facts.md#parameters). */
 export const OVERRIDES: ReadonlyMap<string, Signature> = parseTable({
   'iap.account/web_read': 'ids (*args, **kwargs)',
   'iap.account/web_save': 'ids (*args, **kwargs)',

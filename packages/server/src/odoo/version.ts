@@ -11,7 +11,16 @@ export interface OdooVersion {
 /** The first version with `/json/2`. */
 export const JSON2_SINCE = 19;
 
-/** The body of `common.version` for `/jsonrpc`: opens no database and makes no session, unlike the version pages (FACTS 10). */
+/**
+ * The first version whose login cooldown does not hold for `/jsonrpc` (docs/odoo-facts.md#wrong-key-cost,
+ * docs/odoo-facts.md#login-cooldown).
+ */
+export const LOCKS_NOBODY_OUT_SINCE = 16;
+
+/**
+ * The body of `common.version` for `/jsonrpc`: opens no database and makes no session, unlike the version pages
+ * (docs/odoo-facts.md#version-pages).
+ */
 export const VERSION_BODY: Uint8Array = Buffer.from(
   '{"jsonrpc":"2.0","method":"call","params":{"service":"common","method":"version","args":[]},"id":1}',
 );

@@ -27,8 +27,17 @@ const REQUEST: PolicyRequest = {
   isReadOnly: true,
   sensitivity: null,
   readsRelated: () => false,
+  findRelatedWrite: () => null,
   countRecords: () => null,
   readCompanies: () => ({ allowed: null, others: [] }),
+};
+
+/** By way of a partner. */
+const MAKES_USER: Partial<PolicyRequest> = {
+  method: 'write',
+  isReadOnly: false,
+  findRelatedWrite: (allows) =>
+    allows('res.users', 'create') ? null : { member: 'user_ids', model: 'res.users', method: 'create' },
 };
 
 function judge(policy: Partial<Policy>, request: Partial<PolicyRequest>): Decision {
@@ -75,6 +84,15 @@ describe('denies by', () => {
       { model: 'sale.order', method: 'load', sensitivity: 'is so' },
     ],
     ['models', { models: { '*': ['*'] } }, { readsRelated: () => true }],
+    ['sensitive_methods', { models: { '*': ['*'] } }, { ...MAKES_USER }],
+    ['sensitive_methods', { models: { '*': ['*'], 'res.users': ['*'] } }, { ...MAKES_USER }],
+    ['sensitive_methods', { models: { '*': ['*'], 'res.*': ['create'] } }, { ...MAKES_USER }],
+    ['sensitive_methods', { models: { '*': ['*'], 'res.users': ['write'] } }, { ...MAKES_USER }],
+    [
+      'sensitive_methods',
+      { models: { '*': ['*'], 'res.users': ['create'] } },
+      { ...MAKES_USER, findRelatedWrite: () => 'untold' },
+    ],
     ['read_only', { read_only: true }, { model: 'sale.order', method: 'action_confirm', isReadOnly: false }],
     ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: [1, 2], others: [] }) }],
     ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: [Number.NaN], others: [] }) }],
@@ -117,6 +135,16 @@ describe('allows', () => {
       { readsRelated: () => true },
     ],
     [
+      'a change of a sensitive model by another record where its method is named',
+      { models: { '*': ['*'], 'res.users': ['create'] } },
+      { ...MAKES_USER },
+    ],
+    [
+      'a read, whose values nobody looks at',
+      { models: { '*': ['*'] } },
+      { ...MAKES_USER, method: 'read', isReadOnly: true },
+    ],
+    [
       'companies that are named',
       { companies: [1, 2] },
       { readCompanies: () => ({ allowed: [2], others: [1] }) },
@@ -146,6 +174,10 @@ test('looks through the arguments last, and only for what the policy narrows', (
   const asked: string[] = [];
   const request: Partial<PolicyRequest> = {
     readsRelated: () => asked.push('related') < 0,
+    findRelatedWrite: () => {
+      asked.push('related writes');
+      return null;
+    },
     countRecords: (max) => {
       asked.push(`records to ${max}`);
       return null;

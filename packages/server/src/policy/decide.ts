@@ -3,7 +3,8 @@
  * to do, and nothing of what else the policy holds.
  */
 import type { RecordCount } from '../odoo/record-count.ts';
-import type { CompiledPolicy } from './compile.ts';
+import type { RelatedWrite, WriteMethod } from '../odoo/related-writes.ts';
+import type { CompiledPolicy, ModelRule } from './compile.ts';
 
 /** Where a call comes from. */
 export interface Caller {
@@ -26,6 +27,11 @@ export interface PolicyRequest {
   // makes something of the answer.
   /** Whether the call also reads fields of related records, whatever their model. */
   readsRelated(): boolean;
+  /**
+   * The first change of records of a sensitive model by way of other ones that `allows` does not allow; null where there is
+   * none, `untold` where the call has too much to look at.
+   */
+  findRelatedWrite(allows: (model: string, method: WriteMethod) => boolean): RelatedWrite | 'untold' | null;
   /** Null where the call is not known to give records. Nothing is counted further than to one more than `max`. */
   countRecords(max: number): RecordCount | null;
   readCompanies(): NamedCompanies;
@@ -48,11 +54,13 @@ export interface DeniedDecision {
   message: string;
 }
 
-/** Whether the key may be used from there at all, whatever it is for; null where it may. */
+/** Whether the key may be used from there at all, whatever it is for; null where it may. `compiled` null: no policy. */
 export function decideCaller(
-  { allowsAddress, allowsBrowserOrigin }: CompiledPolicy,
+  compiled: CompiledPolicy | null,
   { address, browserOrigin }: Caller,
 ): DeniedDecision | null {
+  if (compiled === null) return browserOrigin === null ? null : deny('cors_origins', NO_POLICY_FOR_PAGES);
+  const { allowsAddress, allowsBrowserOrigin } = compiled;
   if (address !== null && !allowsAddress(address)) {
     return deny(
       'cidrs',
@@ -67,6 +75,9 @@ export function decideCaller(
   }
   return null;
 }
+
+const NO_POLICY_FOR_PAGES =
+  'This key has no policy, so that no web page may use it. Call from your own server, where nobody can read the key, or ask the operator for a policy that names the page in `cors_origins`.';
 
 /** The first rule against the call decides; where none is, the model's rule that allows it. */
 export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decision {
@@ -120,8 +131,7 @@ function decideMethod({ policy, models }: CompiledPolicy, request: PolicyRequest
       `This key may not call \`${method}\` of \`${model}\`. Ask the operator to allow it.`,
     );
   }
-  const isNamed = ofModel.some(({ pattern, methods }) => pattern === model && methods.has(method));
-  if (sensitivity !== null && !isNamed) {
+  if (sensitivity !== null && !names(models, model, method)) {
     return deny(
       'sensitive_methods',
       `\`${method}\` of \`${model}\` ${sensitivity}: a key may call it only where its policy names both without \`*\`. Ask the operator.`,
@@ -137,7 +147,22 @@ function decideMethod({ policy, models }: CompiledPolicy, request: PolicyRequest
       'The call asks for fields of related records, of whatever model they are. Ask for the `display_name` of those only, and read the rest by calls of their own.',
     );
   }
-  return allow(rule.name);
+  return isReadOnly ? allow(rule.name) : (denyRelatedWrite(models, request) ?? allow(rule.name));
+}
+
+function names(models: readonly ModelRule[], model: string, method: string): boolean {
+  return models.some(({ pattern, methods }) => pattern === model && methods.has(method));
+}
+
+function denyRelatedWrite(models: readonly ModelRule[], request: PolicyRequest): DeniedDecision | null {
+  const found = request.findRelatedWrite((model, method) => names(models, model, method));
+  if (found === null) return null;
+  return deny(
+    'sensitive_methods',
+    found === 'untold'
+      ? 'The call has too many positional arguments, columns, or names of members to tell what it changes. Send fewer in one call.'
+      : `\`${found.member}\` leads to \`${found.model}\`: a key may change that by another record only where its policy names \`${found.method}\` of \`${found.model}\` without \`*\`. Leave the member out, or ask the operator.`,
+  );
 }
 
 function decideCompanies({ policy, allowsCompany }: CompiledPolicy, request: PolicyRequest): Decision {

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { AnswerSeal } from '../idempotency/answer-seal.ts';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from '../sharing/answer-store.ts';
 import { DROP, FETCH, FIND, KEEP } from './answer-scripts.ts';
-import type { RedisClient } from './client.ts';
+import { RedisAwayError, type RedisClient } from './client.ts';
 
 export interface RedisAnswersOptions {
   redis: RedisClient;
@@ -35,6 +35,8 @@ export class RedisAnswers implements AnswerStore {
   readonly #opened = new LRUCache<string, WeakRef<Uint8Array>>({ max: OPENED_MAX });
   /** What is on its way: large answers that many want at once would keep Redis from answering in time. */
   readonly #fetching = new Map<string, Promise<Uint8Array | null>>();
+  /** Redis refused to drop answers: none is taken from there until all of them could be dropped. */
+  #owesDrop = false;
 
   constructor({ redis, seal, secret, bytesMax }: RedisAnswersOptions) {
     this.#redis = redis;
@@ -46,6 +48,8 @@ export class RedisAnswers implements AnswerStore {
   }
 
   async find(scope: ReadScope, maxAgeMs: number): Promise<Found> {
+    if (this.#owesDrop) await this.#drop();
+    if (this.#owesDrop) return NOT_FOUND;
     try {
       const found = await this.#redis.run(
         FIND,
@@ -79,8 +83,13 @@ export class RedisAnswers implements AnswerStore {
 
   /** Without a mark: all. */
   async #drop(...marks: string[]): Promise<void> {
-    // Where it fails Redis is away, and all are dropped when it is back.
-    await this.#redis.run(DROP, [this.#marks], marks).catch(() => {});
+    try {
+      await this.#redis.run(DROP, [this.#marks], marks);
+      if (marks.length === 0) this.#owesDrop = false;
+    } catch (error) {
+      // Where Redis is away all are dropped when it is back.
+      if (!(error instanceof RedisAwayError)) this.#owesDrop = true;
+    }
   }
 
   async #read(scope: ReadScope, found: unknown): Promise<Found> {

@@ -1,17 +1,22 @@
 /**
  * One connection to Redis or Valkey, and whether it can be asked now. No caller waits for a Redis that is away: once it
- * did not answer in time, or answered with an error, it is left alone but for a beat each second; the first beat that is
- * answered brings it back. With the beat this process also tells the others that it is there, and counts them. The only
- * file that knows the driver.
+ * did not answer in time, or answered that it can serve nobody, it is left alone but for a beat each second; the first beat
+ * that is answered well brings it back. An error reply about one name or command fails that operation only. With the beat this
+ * process also tells the others that it is there, and counts them. The only file that knows the driver.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import { Redis, ReplyError } from 'ioredis';
 import { readRedisAddress } from './address.ts';
 import { defineScript, READ_NOW, type Script } from './script.ts';
 
-/** Redis cannot be asked now; whoever asked has to do without it. */
-export class RedisAwayError extends Error {
+/** Redis did not do what it was asked; whoever asked has to do without it. */
+export class RedisFailure extends Error {
+  override readonly name: string = 'RedisFailure';
+}
+
+/** Redis cannot be asked at all now. */
+export class RedisAwayError extends RedisFailure {
   override readonly name = 'RedisAwayError';
 }
 
@@ -24,6 +29,15 @@ export interface RedisClientOptions {
   prefix: string;
   /** Told why Redis is away, and null when it is back. */
   onTrouble?: (trouble: string | null) => void;
+  /** Told of an operation that Redis refuses though it is there; once for each script and connection. */
+  onRefusal?: (refusal: RedisRefusal) => void;
+}
+
+export interface RedisRefusal {
+  /** Redis's own text, without arguments. */
+  said: string;
+  /** The names that the operation was about. */
+  names: readonly string[];
 }
 
 /** An answer takes less than a millisecond; a call waits for it no longer than this, once. */
@@ -35,16 +49,30 @@ const REPLICA_TTL_MS = 5000;
 const SILENCE_MAX_MS = 3000;
 const CONNECT_TIMEOUT_MS = 3000;
 const RECONNECT_DELAY_MAX_MS = 1000;
+/** ioredis waits this long for a connection to close, also where none is open; until then it keeps the process. */
+const DISCONNECT_TIMEOUT_MS = 50;
 /** Time for Redis to answer first, when the process starts. */
 const START_TIMEOUT_MS = 1000;
 
-/** KEYS: the replicas. ARGV: this one's id, how long it counts. Gives how many there are. */
+/**
+ * KEYS: the replicas. ARGV: this one's id, how long it counts. Gives how many there are. A value of another type under this name
+ * is removed.
+ */
 const BEAT = defineScript(`${READ_NOW}
+local found = redis.call('TYPE', KEYS[1]).ok
+if found ~= 'zset' and found ~= 'none' then redis.call('DEL', KEYS[1]) end
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZCARD', KEYS[1])
 `);
+/**
+ * Error replies that say of the whole server, or of this user, that it serves nobody now. They begin the text, or follow the
+ * place in the script (Redis 6). Any other error reply is about one name or command.
+ */
+const OUT_OF_SERVICE =
+  /^(?:ERR Error running script .*: -?)?(OOM|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|BUSY|UNKILLABLE|NOAUTH|WRONGPASS)\b/;
+
 const LEAVE = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
 
 export class RedisClient {
@@ -55,25 +83,30 @@ export class RedisClient {
   readonly #connection: Redis;
   readonly #prefix: string;
   readonly #onTrouble: (trouble: string | null) => void;
+  readonly #onRefusal: (refusal: RedisRefusal) => void;
   readonly #beatListeners: (() => void)[] = [];
   readonly #backListeners: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
   /** Digests of the scripts that were sent on this connection. */
   readonly #sent = new Set<string>();
+  /** Digests of the scripts of which a refusal was told on this connection. */
+  readonly #refused = new Set<string>();
   #trouble: string | null = 'it was not reached yet';
   #connectionError: string | null = null;
   #replicas = 1;
 
   /** Throws a RangeError where the address is not one. The connection is made in the background: see `start`. */
-  constructor({ url, prefix, onTrouble = () => {} }: RedisClientOptions) {
+  constructor({ url, prefix, onTrouble = () => {}, onRefusal = () => {} }: RedisClientOptions) {
     const { label, ...address } = readRedisAddress(url);
     this.label = label;
     this.#prefix = prefix;
     this.#onTrouble = onTrouble;
+    this.#onRefusal = onRefusal;
     this.#connection = new Redis({
       ...address,
       connectionName: 'erp-proxy',
       connectTimeout: CONNECT_TIMEOUT_MS,
+      disconnectTimeout: DISCONNECT_TIMEOUT_MS,
       socketTimeout: SILENCE_MAX_MS,
       enableOfflineQueue: false,
       // What is under way when a connection breaks fails at once: its caller has gone on without it.
@@ -89,6 +122,7 @@ export class RedisClient {
     this.#connection.on('ready', () => {
       this.#connectionError = null;
       this.#sent.clear();
+      this.#refused.clear();
       this.#beat();
     });
     this.#timer = setInterval(() => this.#beat(), BEAT_INTERVAL_MS).unref();
@@ -125,7 +159,10 @@ export class RedisClient {
     return [this.#prefix, ...parts].join(':');
   }
 
-  /** Runs the script. Rejects with a {@link RedisAwayError}: at once where Redis is away, and soon where it does not answer. */
+  /**
+   * Runs the script. Rejects with a {@link RedisAwayError} at once where Redis is away, and soon where it does not answer; with
+   * another {@link RedisFailure} where it refuses this operation.
+   */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     if (this.#trouble !== null) throw new RedisAwayError(this.#trouble);
     return this.#ask(script, keys, args);
@@ -147,10 +184,22 @@ export class RedisClient {
     try {
       return await within(ANSWER_TIMEOUT_MS, this.#evaluate(script, keys, args));
     } catch (error) {
-      const trouble = this.#connection.status === 'ready' ? describeFault(error) : this.#connectionError;
+      const said = describeFault(error);
+      if (error instanceof ReplyError && !OUT_OF_SERVICE.test(said)) {
+        this.#tellRefusal(script, { said, names: keys });
+        throw new RedisFailure(said);
+      }
+      const trouble = this.#connection.status === 'ready' ? said : this.#connectionError;
       this.#setTrouble(trouble ?? 'there is no connection');
       throw new RedisAwayError(this.#trouble ?? '');
     }
+  }
+
+  /** The first one tells the operator what to mend; a call that meets it again and again must not fill the log. */
+  #tellRefusal({ digest }: Script, refusal: RedisRefusal): void {
+    if (this.#refused.has(digest)) return;
+    this.#refused.add(digest);
+    this.#onRefusal(refusal);
   }
 
   async #evaluate(
@@ -177,7 +226,9 @@ export class RedisClient {
     try {
       const count = await this.#ask(BEAT, [this.name('replicas')], [this.replicaId, REPLICA_TTL_MS]);
       this.#replicas = Math.max(1, Number(count));
-    } catch {
+    } catch (error) {
+      // A Redis that refuses even this one serves nobody.
+      this.#setTrouble(describeFault(error));
       return;
     }
     this.#setTrouble(null);

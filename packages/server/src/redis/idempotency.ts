@@ -45,6 +45,10 @@ const IF_RUNNING = `
 local row = redis.call('HMGET', KEYS[1], 'attempt', 'is_done', 'use', 'hour')
 if row[1] ~= ARGV[1] or row[2] then return end
 `;
+/** ARGV: how long it runs from now. */
+const EXTEND = defineScript(
+  `${READ_NOW} ${IF_RUNNING} redis.call('HSET', KEYS[1], 'runs_until', now + ARGV[2])`,
+);
 /** ARGV: when it expires; the answer, or none. */
 const KEEP = defineScript(`${READ_NOW} ${COUNT} ${IF_RUNNING}
 redis.call('HSET', KEYS[1], 'is_done', 1)
@@ -82,6 +86,9 @@ export function createRedisIdempotency(redis: RedisClient): IdempotencyStore {
     async claim({ id, client, fingerprint, attempt, runsForMs, expiresInMs }) {
       const args = [fingerprint, attempt, runsForMs, expiresInMs];
       return readRow(await redis.run(CLAIM, [nameRow(id), nameUse(client)], args));
+    },
+    async extend(id, attempt, runsForMs) {
+      await redis.run(EXTEND, [nameRow(id)], [attempt, runsForMs]);
     },
     async keep(id, attempt, answer, expiresInMs) {
       await redis.run(KEEP, [nameRow(id)], [attempt, expiresInMs, ...(answer === null ? [] : [answer])]);

@@ -114,6 +114,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(() => late.breakers.find(DATABASE), POLL).not.toBeNull();
   });
 
+  test('one that calls of a short time find hung is open for all', async () => {
+    const turns = await Promise.all(['a', 'b', 'a', 'b', 'a'].map((client) => visit(pick(0), client)));
+    await sleep(600);
+    for (const turn of turns) if ('leave' in turn) turn.leave('caller_left');
+    expect(readState(pick(0))).not.toBe('closed');
+    await expect.poll(countKnowing, POLL).toBe(3);
+  });
+
   test('of all one probes, and its answer opens it for all', async () => {
     await openEverywhere();
     const { probe } = await awaitProbe();

@@ -16,7 +16,7 @@ import {
   RETURN_PROBE,
   readRecord,
 } from './breaker-script.ts';
-import { RedisAwayError, type RedisClient } from './client.ts';
+import { type RedisClient, RedisFailure } from './client.ts';
 import type { Script } from './script.ts';
 
 const LOOK_INTERVAL_MS = 250;
@@ -89,7 +89,7 @@ export class SharedBreakers implements Peers {
     return asked.then((isDone) => isDone ?? true);
   }
 
-  /** Whether it was done; null where Redis is away. */
+  /** Whether it was done; null where Redis is away, or refuses it. */
   async #act(script: Script, database: string, args: (string | number)[]): Promise<boolean | null> {
     if (!isShared(database)) return null;
     const keys = [this.#redis.name('breaker', database), this.#redis.name('breakers')];
@@ -115,12 +115,12 @@ export class SharedBreakers implements Peers {
     for (const [database, record] of changes) this.#hear(String(database), record, Number(now));
   }
 
-  /** Null where Redis is away. */
+  /** Null where Redis is away, or refuses it. */
   async #run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
     try {
       return await this.#redis.run(script, keys, args);
     } catch (error) {
-      if (!(error instanceof RedisAwayError)) throw error;
+      if (!(error instanceof RedisFailure)) throw error;
       return null;
     }
   }

@@ -17,7 +17,7 @@ import {
   RENEW,
   readAdmitAnswer,
 } from './admit-script.ts';
-import { RedisAwayError, type RedisClient } from './client.ts';
+import { type RedisClient, RedisFailure } from './client.ts';
 
 /** The slots of a replica that died are free again after this time; a living one renews them with each beat. */
 const LEASE_MS = 5000;
@@ -83,7 +83,7 @@ export class SharedKeyLimits implements Limits {
     this.#tell(RELEASE, key.id, ended);
   }
 
-  /** Null where Redis is away. */
+  /** Null where Redis is away, or refuses it. */
   async #ask({ id, policy }: LimitedKey, calls: number, leases: string[]): Promise<AdmitAnswer | null> {
     if (this.#redis.trouble !== null) return null;
     const question: AdmitQuestion = { calls };
@@ -101,7 +101,7 @@ export class SharedKeyLimits implements Limits {
       if (answer.refusedBy === BY_RUNNING || answer.refusedBy === BY_DAY) this.#owe(id, owed);
       return answer;
     } catch (error) {
-      if (!(error instanceof RedisAwayError)) throw error;
+      if (!(error instanceof RedisFailure)) throw error;
       this.#owe(id, owed);
       return null;
     }

@@ -5,7 +5,7 @@
  * The pieces are a linked list. A reader holds on to the last piece it took, and the bytes of the pieces after it are held
  * for as long as somebody is to take them.
  */
-import { type EgressBody, EgressBreak, type EndSignal } from '../egress/dispatcher.ts';
+import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
 import { type ByteBudget, detachPiece, weighPiece } from './byte-budget.ts';
 
 export interface FanOutLimits {
@@ -74,7 +74,7 @@ export class FanOut {
   }
 
   /** One more reader, from the first byte on; it leaves by `cancel` or with the signal. The last one to leave ends the source. */
-  join(signal: EndSignal): EgressBody {
+  join(signal: AbortSignal): EgressBody {
     if (this.#start === null) throw new Error('the start is not kept any more');
     const leave = () => this.#remove(reader, new EgressBreak('aborted', 'the reader left'));
     const reader: Reader = {

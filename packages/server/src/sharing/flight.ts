@@ -2,13 +2,12 @@
  * One call to Odoo on behalf of all who ask the same while it runs, its members. Each leaves at its own time; the call ends
  * with the last of them. Knows neither what is asked nor what the members are.
  */
-import type { EndSignal } from '../egress/dispatcher.ts';
 import { FanOut, type FanOutLimits } from './fan-out.ts';
 import type { StreamedResult } from './result.ts';
 
 /** One who waits for the reply. */
 export interface Member {
-  readonly signal: EndSignal;
+  readonly signal: AbortSignal;
 }
 
 /** A call that runs, as whoever began it handles it. */
@@ -18,14 +17,14 @@ export interface SharedCall<Reply, AnyMember> {
   takes(member: AnyMember): boolean;
   /** This one waits for it too: it may take the time that this one has, if that is longer. */
   extend(member: AnyMember): void;
+  /** What one gets whose time is over, or who leaves, while others still wait. */
+  giveUp(member: AnyMember): Reply;
   /** Nobody waits any more: `last` was the last one, and gets the reply that it comes to. */
   end(last: AnyMember): void;
 }
 
-export interface FlightMeans<Result, Refusal, AnyMember> {
+export interface FlightMeans<Result, Refusal> {
   isResult(reply: Result | Refusal): reply is Result;
-  /** What a member gets that leaves while others still wait. */
-  giveUp(member: AnyMember): Refusal;
   limits: FanOutLimits;
 }
 
@@ -37,7 +36,7 @@ interface Waiting<Reply, AnyMember> {
 
 export class Flight<Result extends StreamedResult, Refusal, AnyMember extends Member> {
   readonly #call: SharedCall<Result | Refusal, AnyMember>;
-  readonly #means: FlightMeans<Result, Refusal, AnyMember>;
+  readonly #means: FlightMeans<Result, Refusal>;
   readonly #onClosed: () => void;
   readonly #waiting = new Set<Waiting<Result | Refusal, AnyMember>>();
   #streamed: { result: Result; fanOut: FanOut } | null = null;
@@ -45,7 +44,7 @@ export class Flight<Result extends StreamedResult, Refusal, AnyMember extends Me
   /** `onClosed` is called when nobody can join any more, once or several times. */
   constructor(
     call: SharedCall<Result | Refusal, AnyMember>,
-    means: FlightMeans<Result, Refusal, AnyMember>,
+    means: FlightMeans<Result, Refusal>,
     onClosed: () => void,
   ) {
     this.#call = call;
@@ -81,6 +80,7 @@ export class Flight<Result extends StreamedResult, Refusal, AnyMember extends Me
   }
 
   #leave(waiting: Waiting<Result | Refusal, AnyMember>): void {
+    if (!this.#waiting.has(waiting)) return;
     const { member, reply } = waiting;
     if (this.#waiting.size === 1) {
       // What the call comes to now is for this member alone.
@@ -90,7 +90,7 @@ export class Flight<Result extends StreamedResult, Refusal, AnyMember extends Me
     }
     this.#waiting.delete(waiting);
     waiting.stopListening();
-    reply.resolve(this.#means.giveUp(member));
+    reply.resolve(this.#call.giveUp(member));
   }
 
   #land(reply: Result | Refusal): void {

@@ -49,6 +49,10 @@ class Call implements SharedCall<Reply, Caller> {
     this.members.push(name);
   }
 
+  giveUp({ name }: Caller): Refusal {
+    return { refused: `${name} gave up` };
+  }
+
   end({ name }: Caller): void {
     this.endedBy = name;
     this.answer({ refused: `ended by ${name}` });
@@ -87,7 +91,6 @@ function open({ cacheBytesMax = 1_000_000, ...bounds }: OpenOptions = {}) {
     nowMs,
     isResult: (reply) => 'rest' in reply,
     makeResult,
-    giveUp: ({ name }) => ({ refused: `${name} gave up` }),
     writes,
     answers: cacheBytesMax === 0 ? null : new MemoryAnswers({ bytesMax: cacheBytesMax, writes, nowMs }),
     bounds,

@@ -37,8 +37,7 @@ const SHARED_READS_BOUNDS: SharedReadsBounds = {
   joinMs: JOIN_MS,
 };
 
-export interface SharedReadsOptions<Result, Refusal, AnyMember>
-  extends Omit<FlightMeans<Result, Refusal, AnyMember>, 'limits'> {
+export interface SharedReadsOptions<Result, Refusal> extends Omit<FlightMeans<Result, Refusal>, 'limits'> {
   /** The result that has these bytes, and is whole. */
   makeResult(bytes: Uint8Array): Result;
   /** A clock that never goes back. */
@@ -66,7 +65,7 @@ interface OpenFlight<Result extends StreamedResult, Refusal, AnyMember extends M
 export class SharedReads<Result extends StreamedResult, Refusal, AnyMember extends Member> {
   readonly #nowMs: () => number;
   readonly #joinMs: number;
-  readonly #means: FlightMeans<Result, Refusal, AnyMember>;
+  readonly #means: FlightMeans<Result, Refusal>;
   readonly #makeResult: (bytes: Uint8Array) => Result;
   readonly #budget: ByteBudget;
   readonly #writes: WriteLog;
@@ -75,7 +74,7 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
   /** Those that can be joined. */
   readonly #open = new Map<string, OpenFlight<Result, Refusal, AnyMember>>();
 
-  constructor(options: SharedReadsOptions<Result, Refusal, AnyMember>) {
+  constructor(options: SharedReadsOptions<Result, Refusal>) {
     const { nowMs, writes, answers, makeResult, bounds, ...means } = options;
     const { answerBytesMax, heldBytesMax, joinMs, ...each } = { ...SHARED_READS_BOUNDS, ...bounds };
     const budget = new ByteBudget(heldBytesMax);

@@ -53,6 +53,17 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     expect(plain(await store.find('a'))).toMatchObject({ state: 'done', answer: [1] });
   });
 
+  test('takes an attempt to be running for longer where it is told so, or for less', async () => {
+    await store.claim(buildClaim({ runsForMs: SOON_MS }));
+    await store.extend('a', 'one', MINUTE_MS);
+    await new Promise((resolve) => setTimeout(resolve, 2 * SOON_MS));
+    expect(await store.find('a')).toMatchObject({ state: 'running' });
+    await store.extend('a', 'two', 0);
+    expect(await store.find('a')).toMatchObject({ state: 'running' });
+    await store.extend('a', 'one', SOON_MS);
+    await expect.poll(async () => (await store.find('a'))?.state, POLL).toBe('outcome_unknown');
+  });
+
   test('knows at once that an attempt was given up', async () => {
     await store.claim(buildClaim({}));
     await store.giveUp('a', 'one');
@@ -71,6 +82,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     const ends: Record<string, (id: string, attempt: string) => unknown> = {
       keep: (id, attempt) => store.keep(id, attempt, bytesOf(2), 2 * MINUTE_MS),
       giveUp: (id, attempt) => store.giveUp(id, attempt),
+      extend: (id, attempt) => store.extend(id, attempt, 0),
       release: (id, attempt) => store.release(id, attempt),
     };
     for (const [id, end] of Object.entries(ends)) {

@@ -2,14 +2,16 @@
  * What every store promises, as one test suite that each store's test runs, and what those promise besides that several
  * processes share. Test support: nothing else imports it.
  */
-import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CHAIN_KEY, makeBatch } from './audit-batch.fixture.ts';
+import { hashRow } from './audit-chain.ts';
 import {
   describeIdempotency,
   describeIdempotencyPruning,
   describeSharedIdempotency,
 } from './contract-idempotency.ts';
 import type {
+  AuditBatch,
   AuditPlace,
   AuditRow,
   AuditSearch,
@@ -37,6 +39,8 @@ export function describeStore(name: string, open: () => Awaitable<Store>): void 
     describe('keys', () => describeKeys(() => store.keys));
     describe('instances', () => describeInstances(() => store.instances));
     describe('audit', () => describeAudit(() => store.audit));
+    describe('acts', () => describeActs(() => store));
+    describe('rotations of keys', () => describeRotations(() => store));
     describe('idempotency', () => {
       describeIdempotency(() => store.idempotency);
       describeIdempotencyPruning(() => store.idempotency);
@@ -85,7 +89,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
       await one.keys.insert(buildKey({ id: 'a', policy: '{"models":{}}' }));
       await one.keys.getOrCreateHashSecret(new Uint8Array(32).fill(3));
       await one.instances.insert(buildInstance({ name: 'prod' }));
-      await one.audit.append([{ at: 1, record: '{}' }], hashRow);
+      await one.audit.append(makeBatch({ at: 1, record: '{}' }));
       const head = plain(await one.audit.readHead());
       await one.close();
       await two.close();
@@ -118,7 +122,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
           record: `{"n":${batch * 5 + index}}`,
         })),
       }));
-      await Promise.all(batches.map(async ({ audit, records }) => audit.append(records, hashRow)));
+      await Promise.all(batches.map(async ({ audit, records }) => audit.append(makeBatch(...records))));
       const rows = await two.audit.readAfter(0, 1000);
       expectChain(rows);
       // A batch is one transaction: its rows stand together.
@@ -479,12 +483,9 @@ function describeAudit(use: () => AuditStore): void {
 
   test('numbers and chains what is appended, and keeps each text to the byte', async () => {
     const texts = ['{"a": 1}', '{"name":"Zoë 🛒"}', '{ }'];
-    await audit.append([{ at: 2 ** 44, record: texts[0] ?? '' }], hashRow);
-    await audit.append([], hashRow);
-    await audit.append(
-      texts.slice(1).map((record) => ({ at: 5, record })),
-      hashRow,
-    );
+    await audit.append(makeBatch({ at: 2 ** 44, record: texts[0] ?? '' }));
+    await audit.append(makeBatch());
+    await audit.append(makeBatch(...texts.slice(1).map((record) => ({ at: 5, record }))));
     const rows = await audit.readAfter(0, 10);
     expect(rows.map((row) => [row.at, row.record])).toEqual([
       [2 ** 44, texts[0]],
@@ -500,15 +501,23 @@ function describeAudit(use: () => AuditStore): void {
 
   test('appends all records or none', async () => {
     await appendAt(1, 2);
-    const failing: typeof hashRow = (before, seq, record) => {
-      if (seq === 4) throw new Error('the hash failed');
-      return hashRow(before, seq, record);
-    };
-    const records = [1, 2, 3].map((at) => ({ at, record: '{}' }));
-    await expect((async () => audit.append(records, failing))()).rejects.toThrow('the hash failed');
-    expect((await audit.readHead()).seq).toBe(2);
+    // The third record has no text to hash.
+    const batch = makeBatch(...[1, 2].map((at) => ({ at, record: '{}' })), { at: 3, record: null as never });
+    await expect((async () => audit.append(batch))()).rejects.toThrow(/must be of type string/);
+    expect((await audit.readHead())?.seq).toBe(2);
     await appendAt(3);
     expectChain(await audit.readAfter(0, 10));
+  });
+
+  test('appends a batch once, however often it is given', async () => {
+    const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 1, record: '{"n":2}' });
+    await audit.append(batch);
+    await audit.append(batch);
+    await appendAt(2);
+    await audit.append({ ...batch });
+    const rows = await audit.readAfter(0, 10);
+    expect(rows.map((row) => row.at)).toEqual([1, 1, 2]);
+    expectChain(rows);
   });
 
   test('keeps one chain where appends are not waited for', async () => {
@@ -539,7 +548,7 @@ function describeAudit(use: () => AuditStore): void {
     await appendAt(3);
     const rows = await audit.readAfter(0, 10);
     expect(rows.map((row) => row.seq)).toEqual([3]);
-    expectChain(rows, await audit.readFloor());
+    expectChain(rows, (await audit.readFloor()) ?? undefined);
     expect(await search({})).toEqual({ seqs: [3], next: null });
   });
 
@@ -576,10 +585,7 @@ function describeAudit(use: () => AuditStore): void {
       { deep: full },
       { kind: 7 },
     ];
-    await audit.append(
-      records.map((record) => ({ at: 1, record: JSON.stringify(record) })),
-      hashRow,
-    );
+    await audit.append(makeBatch(...records.map((record) => ({ at: 1, record: JSON.stringify(record) }))));
     for (const [index, member] of members.entries()) {
       const seqs = [8, 7, 6, 5, 4, 3, 2, 1].filter((seq) => seq !== index + 2);
       expect((await search({ filters: { [member]: `${member} é"1` } })).seqs).toEqual(seqs);
@@ -590,10 +596,28 @@ function describeAudit(use: () => AuditStore): void {
     expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(10);
   });
 
+  test('searches on past records that are no JSON, which match no filter', async () => {
+    const texts = [
+      '{"model":"a"}',
+      '['.repeat(50_000),
+      'no json',
+      '',
+      '{"model":"a"',
+      '[1]',
+      '"\\ud800"',
+      '{"model":"a"}',
+    ];
+    await audit.append(makeBatch(...texts.map((record) => ({ at: 1, record }))));
+    expect((await search({})).seqs).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+    expect((await search({ filters: { model: 'a' } })).seqs).toEqual([8, 1]);
+    expect(await search({ filters: { model: 'a' }, limit: 1 })).toEqual({ seqs: [8], next: 8 });
+  });
+
   test('looks at no more rows than it may, and says where to go on', async () => {
     await audit.append(
-      Array.from({ length: 100 }, (_, index) => ({ at: index, record: `{"model":"m${index % 50}"}` })),
-      hashRow,
+      makeBatch(
+        ...Array.from({ length: 100 }, (_, index) => ({ at: index, record: `{"model":"m${index % 50}"}` })),
+      ),
     );
     expect(await search({ filters: { model: 'm0' }, scanMax: 30 })).toEqual({ seqs: [], next: 71 });
     const whole = await searchAll({ filters: { model: 'm0' }, scanMax: 30 });
@@ -602,10 +626,7 @@ function describeAudit(use: () => AuditStore): void {
   });
 
   async function appendAt(...times: number[]): Promise<void> {
-    await audit.append(
-      times.map((at) => ({ at, record: `{"at":${at}}` })),
-      hashRow,
-    );
+    await audit.append(makeBatch(...times.map((at) => ({ at, record: `{"at":${at}}` }))));
   }
 
   async function search(query: Partial<AuditSearch>): Promise<{ seqs: number[]; next: number | null }> {
@@ -624,6 +645,150 @@ function describeAudit(use: () => AuditStore): void {
       beforeSeq = page.next;
     }
   }
+}
+
+/** Each change of a key or an instance, and the act that goes with it. */
+function describeActs(use: () => Store): void {
+  let store: Store;
+
+  beforeEach(async () => {
+    store = use();
+    await store.keys.insert(buildKey({ id: 'a' }));
+    await store.instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+  });
+
+  const successor = buildKey({ id: 'c', replaces: 'a' });
+  const rotation = { now: 5, expiresAt: 9, successor };
+  const next = { masterKeyId: 'm2', body: '{}' };
+  type Run = (store: Store, act: AuditBatch) => Awaitable<unknown>;
+  const done: [string, Run, unknown][] = [
+    ['keys.insert', ({ keys }, act) => keys.insert(buildKey({ id: 'b' }), act), undefined],
+    ['keys.update', ({ keys }, act) => keys.update('a', 1, { name: 'other' }, act), 'done'],
+    ['keys.revoke', ({ keys }, act) => keys.revoke('a', 5, act), true],
+    ['keys.rotate', ({ keys }, act) => keys.rotate('a', 1, rotation, act), 'done'],
+    ['instances.insert', ({ instances }, act) => instances.insert(buildInstance({ name: 'b' }), act), 'done'],
+    ['instances.replace', ({ instances }, act) => instances.replace('i', 1, next, act), 'done'],
+    ['instances.remove', ({ instances }, act) => instances.remove('i', 1, act), 'done'],
+  ];
+  const undone: [string, Run, unknown][] = [
+    ['keys.update', ({ keys }, act) => keys.update('a', 2, { name: 'other' }, act), 'conflict'],
+    ['keys.revoke', ({ keys }, act) => keys.revoke('missing', 5, act), false],
+    ['keys.rotate', ({ keys }, act) => keys.rotate('a', 2, rotation, act), 'conflict'],
+    [
+      'instances.insert',
+      ({ instances }, act) => instances.insert(buildInstance({ id: 'j', name: 'prod' }), act),
+      'conflict',
+    ],
+    ['instances.replace', ({ instances }, act) => instances.replace('i', 2, next, act), 'conflict'],
+    ['instances.remove', ({ instances }, act) => instances.remove('missing', 1, act), 'missing'],
+  ];
+
+  test.each(done)('%s appends its act', async (_, run, outcome) => {
+    expect(await run(store, makeBatch({ at: 1, record: '{"act":1}' }))).toBe(outcome);
+    const rows = await store.audit.readAfter(0, 10);
+    expect(rows.map((row) => row.record)).toEqual(['{"act":1}']);
+    expectChain(rows);
+  });
+
+  test.each(undone)('%s appends no act where it changes nothing', async (_, run, outcome) => {
+    expect(await run(store, makeBatch({ at: 1, record: '{"act":1}' }))).toBe(outcome);
+    expect(await store.audit.readAfter(0, 10)).toEqual([]);
+  });
+
+  test('a key that is revoked already gets no second act', async () => {
+    await store.keys.revoke('a', 5, makeBatch({ at: 1, record: '{"act":1}' }));
+    expect(await store.keys.revoke('a', 6, makeBatch({ at: 1, record: '{"act":2}' }))).toBe(true);
+    expect(await store.audit.readAfter(0, 10)).toHaveLength(1);
+  });
+
+  test('a rotation changes both keys, or neither', async () => {
+    expect(await store.keys.rotate('a', 7, rotation)).toBe('conflict');
+    expect(await store.keys.findById('c')).toBeNull();
+    expect(await store.keys.rotate('missing', 1, rotation)).toBe('missing');
+    expect(await store.keys.rotate('a', 1, rotation)).toBe('done');
+    expect(await store.keys.findById('a')).toMatchObject({ expiresAt: 9, version: 2 });
+    expect(await store.keys.findById('c')).toMatchObject({ replaces: 'a', version: 1 });
+    expect(await store.audit.readAfter(0, 10)).toEqual([]);
+  });
+}
+
+/** A key has one successor at a time. */
+function describeRotations(use: () => Store): void {
+  const build = (id: string, changes: Partial<StoredKey> = {}) => buildKey({ id, replaces: 'a', ...changes });
+
+  beforeEach(async () => {
+    await use().keys.insert(buildKey({ id: 'a', expiresAt: 20 }));
+    await use().keys.insert(buildKey({ id: 'other', replaces: 'b' }));
+  });
+
+  /** The version of the key stays as it is where its time does. */
+  const rotate = (id: string, now = 5, changes: Partial<StoredKey> = {}) =>
+    use().keys.rotate('a', 1, { now, expiresAt: 20, successor: build(id, changes) });
+
+  test('are refused while a successor works, with its id', async () => {
+    expect(await rotate('c', 5, { expiresAt: 10 })).toBe('done');
+    const before = await use().keys.findById('a');
+    expect(await rotate('d', 9)).toEqual({ successorId: 'c' });
+    expect(await use().keys.findById('d')).toBeNull();
+    expect(await use().keys.findById('a')).toEqual(before);
+  });
+
+  test('are taken again when the successor has expired', async () => {
+    expect(await rotate('c', 5, { expiresAt: 10 })).toBe('done');
+    expect(await rotate('d', 10)).toBe('done');
+  });
+
+  test('are taken again when the successor is revoked', async () => {
+    expect(await rotate('c')).toBe('done');
+    await use().keys.revoke('c', 6);
+    expect(await rotate('d', 7)).toBe('done');
+    expect(await rotate('e', 7)).toEqual({ successorId: 'd' });
+  });
+
+  test('of one key at once leave one successor', async () => {
+    const outcomes = await Promise.all(['c', 'd', 'e', 'f'].map(async (id) => rotate(id)));
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => typeof outcome === 'object')).toHaveLength(3);
+  });
+
+  test('append no act where they are refused', async () => {
+    const act = () => makeBatch({ at: 1, record: '{"act":1}' });
+    const successors = [build('c'), build('d')];
+    for (const successor of successors)
+      await use().keys.rotate('a', 1, { now: 5, expiresAt: 20, successor }, act());
+    expect(await use().audit.readAfter(0, 10)).toHaveLength(1);
+  });
+}
+
+/** For stores that last: the changes of which `refuseAudit` makes the audit refuse the act. */
+export function describeRefusedActs(
+  name: string,
+  open: () => Awaitable<{ store: Store; refuseAudit: () => Awaitable<unknown> }>,
+): void {
+  test(`${name}: nothing is changed whose act the audit does not take`, async () => {
+    const { store, refuseAudit } = await open();
+    const { keys, instances } = store;
+    await keys.insert(buildKey({ id: 'a' }));
+    await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+    const before = [await keys.findById('a'), await instances.findByName('prod')];
+    await refuseAudit();
+    const act = () => makeBatch({ at: 1, record: '{}' });
+    const successor = buildKey({ id: 'c', replaces: 'a' });
+    const changes: (() => Awaitable<unknown>)[] = [
+      () => keys.insert(buildKey({ id: 'b' }), act()),
+      () => keys.update('a', 1, { name: 'other' }, act()),
+      () => keys.revoke('a', 5, act()),
+      () => keys.rotate('a', 1, { now: 5, expiresAt: 9, successor }, act()),
+      () => instances.insert(buildInstance({ name: 'b' }), act()),
+      () => instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }, act()),
+      () => instances.remove('i', 1, act()),
+    ];
+    for (const change of changes) await expect((async () => change())()).rejects.toThrow('no audit today');
+    expect([await keys.findById('a'), await instances.findByName('prod')]).toEqual(before);
+    expect(await keys.list({ after: null, limit: 9 })).toHaveLength(1);
+    expect(await instances.list({ after: null, limit: 9 })).toHaveLength(1);
+    await store.close();
+  });
 }
 
 function describeLeases(use: () => Store): void {
@@ -684,7 +849,7 @@ function describeOwnChanges(use: () => Store): void {
     await expect.poll(() => store.isWatching, POLL).toBe(true);
     told.mockClear();
     await store.keys.touch(new Map([['used', 99]]));
-    await store.audit.append([{ at: 1, record: '{}' }], hashRow);
+    await store.audit.append(makeBatch({ at: 1, record: '{}' }));
     await store.leases.acquire('job', 'one', 1000);
     await store.keys.revoke('changed', 5);
     await expect.poll(() => told.mock.calls.length, POLL).toBeGreaterThan(0);
@@ -713,13 +878,9 @@ export function expectChain(
   let before: AuditPlace = floor;
   for (const row of rows) {
     expect(row.seq).toBe(before.seq + 1);
-    expect([...row.hash]).toEqual([...hashRow(before.hash, row.seq, row.record)]);
+    expect([...row.hash]).toEqual([...hashRow(CHAIN_KEY, before.hash, row.seq, row.record)]);
     before = row;
   }
-}
-
-export function hashRow(before: Uint8Array, seq: number, record: string): Uint8Array {
-  return createHash('sha256').update(before).update(`${seq}:${record}`).digest();
 }
 
 export function buildKey(overrides: Partial<StoredKey> & { id: string }): StoredKey {
@@ -747,6 +908,6 @@ function readable(key: StoredKey | null) {
   return key && { ...key, secretHash: [...key.secretHash] };
 }
 
-function plain(place: AuditPlace) {
-  return { seq: place.seq, hash: [...place.hash] };
+function plain(place: AuditPlace | null) {
+  return place && { seq: place.seq, hash: [...place.hash] };
 }

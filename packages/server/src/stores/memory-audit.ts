@@ -1,8 +1,12 @@
 /** The audit in memory: its rows in order, without those that retention has removed. */
-import type { AuditFilters, AuditPlace, AuditRow, AuditStore } from './ports.ts';
+import { chainRows } from './audit-chain.ts';
+import { matchesFilters } from './audit-filters.ts';
+import type { AuditPlace, AuditRow, AuditStore } from './ports.ts';
+import { RecentBatches } from './recent-batches.ts';
 
 export function createMemoryAudit(): AuditStore {
   const rows: AuditRow[] = [];
+  const appended = new RecentBatches();
   let floor: AuditPlace = { seq: 0, hash: new Uint8Array(32) };
 
   function readHead(): AuditPlace {
@@ -11,15 +15,10 @@ export function createMemoryAudit(): AuditStore {
   }
 
   return {
-    append(records, hashRow) {
-      let before = readHead();
-      const added = records.map(({ at, record }): AuditRow => {
-        const seq = before.seq + 1;
-        const row = { seq, at, record, hash: hashRow(before.hash, seq, record) };
-        before = row;
-        return row;
+    append(batch) {
+      appended.appendOnce(batch, () => {
+        rows.push(...chainRows(batch, readHead()));
       });
-      rows.push(...added);
     },
     readAfter(seq, limit) {
       const start = Math.max(0, seq - floor.seq);
@@ -31,7 +30,7 @@ export function createMemoryAudit(): AuditStore {
       const found = rows
         .slice(start - floor.seq - 1, Math.max(0, end - floor.seq - 1))
         .reverse()
-        .filter((row) => row.at >= since && row.at < until && matches(row, filters))
+        .filter((row) => row.at >= since && row.at < until && matchesFilters(row, filters))
         .slice(0, limit);
       const next = found.length === limit ? (found.at(-1)?.seq ?? start) : start;
       return { rows: found, next: next > floor.seq + 1 ? next : null };
@@ -48,11 +47,4 @@ export function createMemoryAudit(): AuditStore {
       return removed.length;
     },
   };
-}
-
-function matches({ record }: AuditRow, filters: AuditFilters): boolean {
-  const wanted = Object.entries(filters).filter(([, value]) => value !== undefined);
-  if (wanted.length === 0) return true;
-  const members: Record<string, unknown> = JSON.parse(record);
-  return wanted.every(([member, value]) => members[member] === value);
 }

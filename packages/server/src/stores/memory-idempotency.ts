@@ -70,6 +70,10 @@ export function createMemoryIdempotency(
   return {
     find,
     claim,
+    extend(id, attempt, runsForMs) {
+      const row = findRunning(id, attempt);
+      if (row !== null) row.runsUntil = clock() + runsForMs;
+    },
     keep(id, attempt, answer, expiresInMs) {
       const row = findRunning(id, attempt);
       if (row === null) return;

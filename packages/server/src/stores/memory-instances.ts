@@ -1,8 +1,17 @@
 /** Stored instances in memory. */
 import { compareCodePoints, containsInAnyCase } from './memory-text.ts';
-import type { ChangeListener, InstanceListQuery, InstanceStore, StoredInstance } from './ports.ts';
+import type {
+  AuditBatch,
+  ChangeListener,
+  InstanceListQuery,
+  InstanceStore,
+  StoredInstance,
+} from './ports.ts';
 
-export function createMemoryInstances(tell: ChangeListener): InstanceStore {
+export function createMemoryInstances(
+  tell: ChangeListener,
+  appendAct: (act: AuditBatch | undefined) => void,
+): InstanceStore {
   const instances = new Map<string, StoredInstance>();
 
   function findByName(name: string): StoredInstance | null {
@@ -11,10 +20,11 @@ export function createMemoryInstances(tell: ChangeListener): InstanceStore {
   }
 
   return {
-    insert({ id, name, masterKeyId, body }) {
+    insert({ id, name, masterKeyId, body }, act) {
       if (findByName(name)) return 'conflict';
       if (instances.has(id)) throw new Error(`An instance with the id ${id} exists already.`);
       instances.set(id, { id, name, masterKeyId, body, version: 1 });
+      appendAct(act);
       tell({ kind: 'instance', id: name });
       return 'done';
     },
@@ -26,19 +36,21 @@ export function createMemoryInstances(tell: ChangeListener): InstanceStore {
         .slice(0, query.limit)
         .map((instance) => ({ ...instance }));
     },
-    replace(id, version, { masterKeyId, body }) {
+    replace(id, version, { masterKeyId, body }, act) {
       const instance = instances.get(id);
       if (!instance) return 'missing';
       if (instance.version !== version) return 'conflict';
       instances.set(id, { ...instance, masterKeyId, body, version: version + 1 });
+      appendAct(act);
       tell({ kind: 'instance', id: instance.name });
       return 'done';
     },
-    remove(id, version) {
+    remove(id, version, act) {
       const instance = instances.get(id);
       if (!instance) return 'missing';
       if (instance.version !== version) return 'conflict';
       instances.delete(id);
+      appendAct(act);
       tell({ kind: 'instance', id: instance.name });
       return 'done';
     },

@@ -1,9 +1,20 @@
 /** Client keys in memory. Gives copies and keeps copies: what a caller does to its own must not change the store. */
 import { isDeepStrictEqual } from 'node:util';
 import { compareCodePoints, containsInAnyCase } from './memory-text.ts';
-import type { ChangeListener, KeyListQuery, KeyRecord, KeyStore, StoredKey } from './ports.ts';
+import type {
+  AuditBatch,
+  Change,
+  ChangeListener,
+  KeyListQuery,
+  KeyRecord,
+  KeyStore,
+  StoredKey,
+} from './ports.ts';
 
-export function createMemoryKeys(tell: ChangeListener): KeyStore {
+export function createMemoryKeys(
+  tell: ChangeListener,
+  appendAct: (act: AuditBatch | undefined) => void,
+): KeyStore {
   const keys = new Map<string, StoredKey>();
   let hashSecret: Uint8Array | undefined;
 
@@ -12,10 +23,24 @@ export function createMemoryKeys(tell: ChangeListener): KeyStore {
     tell({ kind: 'key', id: key.id });
   }
 
+  function insert(key: StoredKey): void {
+    if (keys.has(key.id)) throw new Error(`A key with the id ${key.id} exists already.`);
+    keep(key);
+  }
+
+  function update(id: string, version: number, changes: Partial<KeyRecord>): Change {
+    const key = keys.get(id);
+    if (!key) return 'missing';
+    if (key.version !== version) return 'conflict';
+    const next = { ...key, ...changes };
+    if (!isDeepStrictEqual(next, key)) keep({ ...next, version: version + 1 });
+    return 'done';
+  }
+
   return {
-    insert(key) {
-      if (keys.has(key.id)) throw new Error(`A key with the id ${key.id} exists already.`);
-      keep(key);
+    insert(key, act) {
+      insert(key);
+      appendAct(act);
     },
     findById(id) {
       const key = keys.get(id);
@@ -31,18 +56,31 @@ export function createMemoryKeys(tell: ChangeListener): KeyStore {
     isEmpty() {
       return keys.size === 0;
     },
-    update(id, version, changes) {
-      const key = keys.get(id);
-      if (!key) return 'missing';
-      if (key.version !== version) return 'conflict';
-      const next = { ...key, ...changes };
-      if (!isDeepStrictEqual(next, key)) keep({ ...next, version: version + 1 });
-      return 'done';
+    update(id, version, changes, act) {
+      const outcome = update(id, version, changes);
+      if (outcome === 'done') appendAct(act);
+      return outcome;
     },
-    revoke(id, revokedAt) {
+    revoke(id, revokedAt, act) {
       const key = keys.get(id);
-      if (key?.revokedAt === null) keep({ ...key, revokedAt, version: key.version + 1 });
+      if (key?.revokedAt === null) {
+        keep({ ...key, revokedAt, version: key.version + 1 });
+        appendAct(act);
+      }
       return key !== undefined;
+    },
+    rotate(id, version, { now, expiresAt, successor }, act) {
+      if (keys.get(id)?.version === version) {
+        const working = [...keys.values()].find(
+          (key) => key.replaces === id && readState(key, now) === 'active',
+        );
+        if (working !== undefined) return { successorId: working.id };
+      }
+      const outcome = update(id, version, { expiresAt });
+      if (outcome !== 'done') return outcome;
+      insert(successor);
+      appendAct(act);
+      return outcome;
     },
     touch(uses) {
       for (const [id, usedAt] of uses) {

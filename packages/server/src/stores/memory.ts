@@ -6,22 +6,25 @@ import { createMemoryAudit } from './memory-audit.ts';
 import { createMemoryIdempotency } from './memory-idempotency.ts';
 import { createMemoryInstances } from './memory-instances.ts';
 import { createMemoryKeys } from './memory-keys.ts';
-import type { ChangeListener, LeaseStore, Store } from './ports.ts';
+import type { AuditBatch, ChangeListener, LeaseStore, Store } from './ports.ts';
 
 export function openMemoryStore(): Store {
   const listeners: ChangeListener[] = [];
   const tell: ChangeListener = (change) => {
     for (const listener of listeners) listener(change);
   };
+  const audit = createMemoryAudit();
+  const appendAct = (act: AuditBatch | undefined) => act && void audit.append(act);
   return {
     label: 'memory',
-    keys: createMemoryKeys(tell),
-    instances: createMemoryInstances(tell),
-    audit: createMemoryAudit(),
+    keys: createMemoryKeys(tell, appendAct),
+    instances: createMemoryInstances(tell, appendAct),
+    audit,
     idempotency: createMemoryIdempotency(Date.now),
     leases: createMemoryLeases(),
     watch: (listener) => void listeners.push(listener),
     isWatching: true,
+    trouble: null,
     probe() {},
     close() {},
   };

@@ -1,11 +1,8 @@
-/**
- * From `store.url` to a store: the one place that knows which stores there are. An address may hold a password, so a
- * refusal names its scheme only.
- */
+/** From `store.url` to a store. With look-for-store.ts it alone knows which stores there are. */
 import { openMemoryStore } from './memory.ts';
 import type { Store } from './ports.ts';
 import { openSqliteStore } from './sqlite.ts';
-import { StoreError } from './store-error.ts';
+import { readStoreUrl } from './store-url.ts';
 
 export interface OpenedStore extends Store {
   /** Which version of the schema was found, and which it has now. Left out: it has no versions. */
@@ -13,30 +10,10 @@ export interface OpenedStore extends Store {
 }
 
 export async function openStore(url: string): Promise<OpenedStore> {
-  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0].toLowerCase();
-  const rest = url.slice(scheme?.length ?? 0);
-  if (scheme === 'memory:' && rest === '') return openMemoryStore();
-  if (scheme === 'sqlite:') return openSqliteStore(readPath(rest));
-  if (scheme === 'postgres:' || scheme === 'postgresql:') {
-    // The driver is loaded by those who use it: the others start sooner.
-    const { openPostgresStore } = await import('./postgres.ts');
-    return await openPostgresStore(url);
-  }
-  throw new StoreError(
-    `store.url ${scheme ? `has the scheme "${scheme}", which no store here takes` : 'has no scheme'}: ` +
-      'use "sqlite:" and the path of a file, as in sqlite:./data/erp-proxy.db, ' +
-      '"postgres://<user>@<host>/<database>", or "memory:" to keep nothing.',
-  );
-}
-
-function readPath(rest: string): string {
-  const path = rest.startsWith('///') ? rest.slice(2) : rest;
-  // `sqlite://data/x.db` names a host in a URL and an absolute path to a file system; it was meant as neither.
-  if (path === '' || path.startsWith('//') || path.startsWith(':') || path.includes('\0')) {
-    throw new StoreError(
-      'store.url names no file: write sqlite:./data/erp-proxy.db for a path below the working directory, ' +
-        'sqlite:/srv/erp-proxy.db for an absolute one, or memory: to keep nothing.',
-    );
-  }
-  return path;
+  const address = readStoreUrl(url);
+  if (address.kind === 'memory') return openMemoryStore();
+  if (address.kind === 'sqlite') return openSqliteStore(address.path);
+  // The driver is loaded by those who use it: the others start sooner.
+  const { openPostgresStore } = await import('./postgres.ts');
+  return await openPostgresStore(url);
 }

@@ -1,9 +1,12 @@
 /**
- * What the rest of the proxy may ask of a store. A method answers at once or by promise: SQLite and memory have the
- * answer at hand, and a turn of the event loop on every call would cost more than the lookup. Nothing here knows a driver.
+ * What the rest of the proxy may ask of a store. A method answers at once where the answer is in memory, and otherwise by
+ * promise: no method blocks the event loop, whatever another process does. What a method takes and gives is data, which
+ * can be handed to another thread: no functions. A failure is a {@link StoreError}. Nothing here knows a driver.
  */
 
-/** A value, or a promise of it where the store is across a network. */
+import type { KeyObject } from 'node:crypto';
+
+/** A value, or a promise of it where the store is in another thread or across a network. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** A client key as anyone may see it. Times are milliseconds since 1970. */
@@ -30,8 +33,18 @@ export interface StoredKey extends KeyRecord {
   readonly secretHash: Uint8Array;
 }
 
+/** What a rotation does to the key that it ends, and the key that takes over. */
+export interface KeyRotation {
+  readonly now: number;
+  readonly expiresAt: number | null;
+  readonly successor: StoredKey;
+}
+
 /** How a change of one version of a row ended. */
 export type Change = 'done' | 'missing' | 'conflict';
+
+/** `successorId`: a key that took over earlier, and is neither revoked nor expired. */
+export type RotationOutcome = Change | { readonly successorId: string };
 
 export interface KeyListQuery {
   /** The place behind which to go on. */
@@ -45,9 +58,10 @@ export interface KeyListQuery {
   name?: string | undefined;
 }
 
+/** Where a method takes an `act`, it appends it to the audit in the same transaction, and only where it changes a row. */
 export interface KeyStore {
   /** Refuses an id that is taken. */
-  insert(key: StoredKey): Awaitable<void>;
+  insert(key: StoredKey, act?: AuditBatch): Awaitable<void>;
   findById(id: string): Awaitable<StoredKey | null>;
   /** Keys by age, the oldest first (`createdAt`, then `id`), `limit` of them. */
   list(query: KeyListQuery): Awaitable<KeyRecord[]>;
@@ -58,9 +72,12 @@ export interface KeyStore {
     id: string,
     version: number,
     changes: Partial<Pick<KeyRecord, 'name' | 'policy' | 'expiresAt'>>,
+    act?: AuditBatch,
   ): Awaitable<Change>;
   /** False where there is no such key. A key that is revoked already keeps its first time, and its version. */
-  revoke(id: string, revokedAt: number): Awaitable<boolean>;
+  revoke(id: string, revokedAt: number, act?: AuditBatch): Awaitable<boolean>;
+  /** Changes when a key expires and inserts the key that takes over from it, both or neither. A key has one successor at a time. */
+  rotate(id: string, version: number, rotation: KeyRotation, act?: AuditBatch): Awaitable<RotationOutcome>;
   /** Moves `lastUsedAt` of these ids forward, never back; ids that are gone are skipped. Not a change for watchers. */
   touch(uses: ReadonlyMap<string, number>): Awaitable<void>;
   /** Keeps the candidate if it is the first, and gives the one that was first: one secret for all processes. */
@@ -89,15 +106,21 @@ export interface InstanceListQuery {
   search?: string | undefined;
 }
 
+/** An `act` is appended to the audit as by {@link KeyStore}. */
 export interface InstanceStore {
   /** `conflict` where the name is taken. */
-  insert(instance: Omit<StoredInstance, 'version'>): Awaitable<Exclude<Change, 'missing'>>;
+  insert(instance: Omit<StoredInstance, 'version'>, act?: AuditBatch): Awaitable<Exclude<Change, 'missing'>>;
   findByName(name: string): Awaitable<StoredInstance | null>;
   /** By name, in the order of its code points, `limit` of them. */
   list(query: InstanceListQuery): Awaitable<StoredInstance[]>;
   /** Puts these in place of the row's if it still has this version. */
-  replace(id: string, version: number, next: Pick<StoredInstance, 'masterKeyId' | 'body'>): Awaitable<Change>;
-  remove(id: string, version: number): Awaitable<Change>;
+  replace(
+    id: string,
+    version: number,
+    next: Pick<StoredInstance, 'masterKeyId' | 'body'>,
+    act?: AuditBatch,
+  ): Awaitable<Change>;
+  remove(id: string, version: number, act?: AuditBatch): Awaitable<Change>;
   /** How many instances each master key seals. */
   countByMasterKey(): Awaitable<ReadonlyMap<string, number>>;
 }
@@ -112,6 +135,15 @@ export interface AuditRow {
   readonly record: string;
   /** 32 bytes, over the row before it, `seq` and `record`. */
   readonly hash: Uint8Array;
+}
+
+/** Records to append to the audit. It is data alone, so that a store can hand it to another thread. */
+export interface AuditBatch {
+  /** Unique. A store appends a batch of one id once, however often this process gives it. */
+  readonly id: string;
+  readonly records: readonly Pick<AuditRow, 'at' | 'record'>[];
+  /** The secret of the chain's hashes: see audit-chain.ts. */
+  readonly chainKey: KeyObject;
 }
 
 /** Members of the record, at its top, that a search may compare. */
@@ -144,21 +176,24 @@ export interface AuditPlace {
 
 export interface AuditStore {
   /**
-   * Adds records behind the last one, in one transaction, in order; of several processes one at a time. `hashRow` is
-   * given the hash before (32 zero bytes for the first row) and gives the row's own.
+   * Adds the records behind the last one, in one transaction, in order; of several processes one at a time. Where it
+   * fails, the outcome may be unknown: then give the same batch again.
    */
-  append(
-    records: readonly Pick<AuditRow, 'at' | 'record'>[],
-    hashRow: (before: Uint8Array, seq: number, record: string) => Uint8Array,
-  ): Awaitable<void>;
+  append(batch: AuditBatch): Awaitable<void>;
   /** Rows behind this number, the oldest first. */
   readAfter(seq: number, limit: number): Awaitable<AuditRow[]>;
-  /** The newest that match, newest first; `next` is where a further search goes on, null at the end. */
+  /**
+   * The newest that match, newest first; `next` is where a further search goes on, null at the end. A record that is not
+   * JSON matches no filter.
+   */
   search(search: AuditSearch): Awaitable<{ rows: AuditRow[]; next: number | null }>;
-  /** The last row ever written, also where retention has removed it since; seq 0 and zero bytes where there was none. */
-  readHead(): Awaitable<AuditPlace>;
-  /** The last row that retention removed; seq 0 and zero bytes where none was. */
-  readFloor(): Awaitable<AuditPlace>;
+  /**
+   * The last row ever written, also where retention has removed it since; seq 0 and zero bytes where there was none. Null:
+   * the store has lost the row that says so. Then nothing can be appended or pruned.
+   */
+  readHead(): Awaitable<AuditPlace | null>;
+  /** The last row that retention removed; seq 0 and zero bytes where none was. Null as for the head. */
+  readFloor(): Awaitable<AuditPlace | null>;
   /** Removes the oldest rows while they are from before this time, `limit` at most; gives how many. */
   prune(before: number, limit: number): Awaitable<number>;
 }
@@ -202,7 +237,9 @@ export interface IdempotencyStore {
    * Otherwise the row of the attempt that has it.
    */
   claim(claim: IdempotencyClaim): Awaitable<IdempotencyRow | null>;
-  /** Ends an attempt as done. This and the next two do nothing where the id is not the attempt's, or is done. */
+  /** The attempt is taken to be running for so long from now. This and the next three do nothing where the id is not the attempt's, or is done. */
+  extend(id: string, attempt: string, runsForMs: number): Awaitable<void>;
+  /** Ends an attempt as done. */
   keep(id: string, attempt: string, answer: Uint8Array | null, expiresInMs: number): Awaitable<void>;
   /** Ends an attempt whose outcome is unknown. */
   giveUp(id: string, attempt: string): Awaitable<void>;
@@ -240,8 +277,12 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly leases: LeaseStore;
   watch(listener: ChangeListener): void;
-  /** False while changes of other processes may go unheard; listeners are told null when it is true again. */
+  /** False while changes of other processes may go unheard; listeners are told what they missed, or null, afterwards. */
   readonly isWatching: boolean;
+  /** What keeps changes from being written, as last seen, for the operator; null: nothing. Names no file and no host. */
+  readonly trouble: string | null;
+  /** How many statements were cancelled, since the start, because they did not end in time. Left out: none ever is. */
+  readonly statementsGivenUp?: number;
   /** Rejects or throws where the store cannot be used now. */
   probe(): Awaitable<void>;
   /** May be called twice. */

@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeBatch } from './audit-batch.fixture.ts';
 import { buildKey } from './contract.ts';
 import type { Store, StoreChange } from './ports.ts';
 import { createTestSchema, type TestSchema } from './postgres.fixture.ts';
@@ -86,15 +87,16 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   });
 
   test('gives up no record of the audit where a connection breaks off in between', async () => {
-    const records = [{ at: 1, record: '{}' }];
-    const breakOff = () => {
-      wire.cut();
-      return new Uint8Array(32);
+    const breaking = {
+      at: 1,
+      get record() {
+        wire.cut();
+        return '{}';
+      },
     };
-    await expect((async () => store.audit.append(records, breakOff))()).rejects.toThrow(StoreError);
+    await expect((async () => store.audit.append(makeBatch(breaking)))()).rejects.toThrow(StoreError);
     wire.mend();
-    const hashRow = () => new Uint8Array(32);
-    await other.audit.append(records, hashRow);
+    await other.audit.append(makeBatch({ at: 1, record: '{}' }));
     expect((await other.audit.readAfter(0, 10)).map((row) => row.seq)).toEqual([1]);
   });
 });

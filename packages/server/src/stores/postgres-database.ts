@@ -1,10 +1,12 @@
 /**
- * The pool of connections to PostgreSQL: statements, transactions, time limits. A failure leaves as a
- * {@link StoreError} that names host and database. Knows no table.
+ * Statements and transactions on PostgreSQL. A failure leaves as a {@link StoreError} that names host and database.
+ * Knows no table.
  */
 import pg from 'pg';
 import type { PostgresAddress } from './postgres-address.ts';
-import { fail } from './postgres-failures.ts';
+import { type Loan, openConnections } from './postgres-connections.ts';
+import { fail, failUnknown } from './postgres-failures.ts';
+import { createTrouble } from './postgres-trouble.ts';
 
 /** Parameters of a statement, by position. */
 type Values = readonly unknown[];
@@ -17,22 +19,21 @@ export interface Statements {
 }
 
 export interface Database extends Statements {
-  /** All of it or nothing, in one transaction. */
+  /** All of it or nothing, in one transaction. Rejects with an `UnknownOutcomeError` where the answer to the commit is missing. */
   transact<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
+  /** What sees one state of the tables and changes nothing, even where it locks rows. */
+  inspect<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
+  /** Statements that did not end in time, since the start. */
+  readonly givenUp: number;
+  /** What keeps it from taking changes, for operators; null: nothing. */
+  readonly trouble: string | null;
   /** Lets go of the connections, which may lead nowhere; further statements make new ones. */
   renew(): void;
   /** May be called twice. */
   close(): Promise<void>;
 }
 
-const CONNECTIONS_MAX = 10;
 const CONNECT_TIMEOUT_MS = 3000;
-const STATEMENT_TIMEOUT_MS = 5000;
-/** For a server that went away without a word; later than its own limit, which gives the better reason. */
-const ANSWER_TIMEOUT_MS = 6000;
-/** A replica that stands still in the middle of a transaction would keep the others from the row that it locked. */
-const IDLE_IN_TRANSACTION_MS = 5000;
-const CLOSE_TIMEOUT_MS = 2000;
 
 /** What every connection has. */
 export function createConfig({ label: _, isTlsOptional: __, ...server }: PostgresAddress): pg.ClientConfig {
@@ -45,89 +46,96 @@ export function createConfig({ label: _, isTlsOptional: __, ...server }: Postgre
 }
 
 export function createDatabase(config: pg.ClientConfig, label: string): Database {
-  let connections = openPool(config);
+  let givenUp = 0;
+  const onGivenUp = () => {
+    givenUp++;
+    trouble.noteHanging();
+  };
+  const open = () => openConnections(config, onGivenUp);
+  let connections = open();
   let closing: Promise<void> | undefined;
-  const statementsOn = (lender: Lender) => createStatements(lender, label);
 
-  return {
-    query: (text, values, name) => statementsOn(connections.pool).query(text, values, name),
-    change: (text, values) => statementsOn(connections.pool).change(text, values),
-    async transact(work) {
-      const client = await connections.pool.connect().catch((error: unknown) => fail(label, error));
-      const statements = statementsOn(client);
-      try {
-        await statements.change('BEGIN');
-        const result = await work(statements);
-        await statements.change('COMMIT');
-        client.release();
-        return result;
-      } catch (error) {
-        // Closing the connection rolls back, in whatever state it is.
-        client.release(true);
-        throw error;
-      }
+  /** The connection is not used again where the work fails: closing it rolls back, in whatever state it is. */
+  async function borrow<Result>(work: (loan: Loan) => Promise<Result>): Promise<Result> {
+    const loan = await connections.lend().catch((error: unknown) => fail(label, error));
+    try {
+      const result = await work(loan);
+      loan.giveBack(false);
+      return result;
+    } catch (error) {
+      loan.giveBack(true);
+      throw error;
+    }
+  }
+
+  async function run(loan: Loan, statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    return await loan.run(statement).catch((error: unknown) => {
+      trouble.note(error);
+      return fail(label, error);
+    });
+  }
+
+  function statementsOn(runOne: (statement: pg.QueryConfig) => Promise<pg.QueryResult>): Statements {
+    return {
+      async query<Row extends object>(text: string, values: Values = [], name?: string) {
+        const statement = { text, values: [...values], ...(name === undefined ? {} : { name }) };
+        const { rows } = await runOne(statement);
+        return rows as Row[];
+      },
+      async change(text, values = []) {
+        const { rowCount } = await runOne({ text, values: [...values] });
+        return rowCount ?? 0;
+      },
+    };
+  }
+
+  async function commit(loan: Loan): Promise<void> {
+    const { command } = await loan.run({ text: 'COMMIT' }).catch((error: unknown) => {
+      trouble.note(error);
+      if (isRefusal(error)) fail(label, error);
+      return failUnknown(label, error);
+    });
+    if (command !== 'COMMIT') fail(label, new Error('the transaction was rolled back'));
+  }
+
+  function runTransaction<Result>(
+    work: (statements: Statements) => Promise<Result>,
+    end: (loan: Loan) => Promise<unknown>,
+  ): Promise<Result> {
+    return borrow(async (loan) => {
+      await run(loan, { text: 'BEGIN' });
+      const result = await work(statementsOn((statement) => run(loan, statement)));
+      await end(loan);
+      return result;
+    });
+  }
+
+  const database: Database = {
+    ...statementsOn((statement) => borrow((loan) => run(loan, statement))),
+    transact: (work) => runTransaction(work, commit),
+    inspect: (work) => runTransaction(work, (loan) => run(loan, { text: 'ROLLBACK' })),
+    get givenUp() {
+      return givenUp;
+    },
+    get trouble() {
+      return trouble.reason;
     },
     renew() {
       if (closing !== undefined) return;
       void connections.end();
-      connections = openPool(config);
+      connections = open();
     },
     close() {
+      trouble.close();
       closing ??= connections.end();
       return closing;
     },
   };
+  const trouble = createTrouble(() => database);
+  return database;
 }
 
-/** The pool, or a connection that it has lent. */
-type Lender = Pick<pg.Pool, 'query'>;
-
-function createStatements(lender: Lender, label: string): Statements {
-  return {
-    async query<Row extends object>(text: string, values: Values = [], name?: string) {
-      const statement = { text, values: [...values], ...(name === undefined ? {} : { name }) };
-      const { rows } = await lender.query<Row>(statement).catch((error: unknown) => fail(label, error));
-      return rows;
-    },
-    async change(text, values = []) {
-      const { rowCount } = await lender
-        .query(text, [...values])
-        .catch((error: unknown) => fail(label, error));
-      return rowCount ?? 0;
-    },
-  };
+/** The server has said that it does not commit. What it says while it is shut down is no such word. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX');
 }
-
-function openPool(config: pg.ClientConfig) {
-  const pool = new pg.Pool({
-    ...config,
-    max: CONNECTIONS_MAX,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-    types: { getTypeParser },
-  });
-  const clients = new Set<pg.Client>();
-  pool.on('connect', (client) => {
-    clients.add(client);
-    client.on('end', () => clients.delete(client));
-    // A connection that breaks fails the statement on it; unheard, the event would end the process.
-    client.on('error', () => {});
-  });
-  pool.on('error', () => {});
-
-  return { pool, end: () => endInTime(pool.end(), clients) };
-}
-
-/** Ends as it should; connections on which the server no longer answers are cut. */
-export async function endInTime(ended: Promise<void>, clients: Iterable<pg.Client>): Promise<void> {
-  const timer = setTimeout(() => {
-    for (const client of clients) client.connection.stream.destroy();
-  }, CLOSE_TIMEOUT_MS);
-  await ended;
-  clearTimeout(timer);
-}
-
-/** `bigint` as a number, which holds every time and count here; the driver gives text. */
-const getTypeParser: typeof pg.types.getTypeParser = (oid, format) =>
-  oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format);

@@ -3,22 +3,33 @@
  * of TLS. Does no I/O.
  */
 import { StoreError } from './store-error.ts';
+import { UnknownOutcomeError } from './unknown-outcome-error.ts';
 
 /** The driver has no code for this. */
 const TLS_MISSING = 'The server does not support SSL connections';
 
 /** Names host and database, not the address, which may hold a password. */
 export function fail(label: string, error: unknown): never {
-  throw new StoreError(`The store ${label} cannot be used: ${describeFailure(error)}`, { cause: error });
+  const reason = explainFailure(error);
+  const message = `The store ${label} cannot be used: ${reason ?? readMessage(error)}`;
+  throw new StoreError(message, { cause: error, ...(reason === undefined ? {} : { reason }) });
 }
 
-function describeFailure(error: unknown): string {
+/** For a commit whose answer did not arrive. */
+export function failUnknown(label: string, error: unknown): never {
+  const message = `The store ${label} did not say whether it made a change: ${explainFailure(error) ?? readMessage(error)}`;
+  throw new UnknownOutcomeError(message, { cause: error });
+}
+
+/** Undefined where there are no words for it. */
+export function explainFailure(error: unknown): string | undefined {
   if (error instanceof StoreError) return error.message;
-  const message = error instanceof Error ? error.message : String(error);
   const known = FAILURES[readCode(error) ?? ''];
-  if (known !== undefined) return known;
-  for (const [pattern, text] of DRIVER_FAILURES) if (pattern.test(message)) return text;
-  return message;
+  return known ?? DRIVER_FAILURES.find(([pattern]) => pattern.test(readMessage(error)))?.[1];
+}
+
+function readMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export function isTlsMissing(error: unknown): boolean {
@@ -26,7 +37,7 @@ export function isTlsMissing(error: unknown): boolean {
 }
 
 /** The SQLSTATE of PostgreSQL, or the code of Node. */
-function readCode(error: unknown): string | undefined {
+export function readCode(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined;
   return String(error.code);
 }

@@ -42,6 +42,13 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
         if (row !== null) return row;
       }
     },
+    async extend(id, attempt, runsForMs) {
+      await database.change(`UPDATE idempotency_keys SET runs_until = ${nowPlus('$3')} WHERE ${IS_RUNNING}`, [
+        id,
+        attempt,
+        runsForMs,
+      ]);
+    },
     async keep(id, attempt, answer, expiresInMs) {
       await database.change(
         `UPDATE idempotency_keys

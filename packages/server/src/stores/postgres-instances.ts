@@ -1,19 +1,34 @@
 /** Stored instances in PostgreSQL. What their bodies say is for instances/ alone. */
-import type { InstanceStore, StoredInstance } from './ports.ts';
+import type { AuditBatch, Change, InstanceStore, StoredInstance } from './ports.ts';
+import { runWithAct } from './postgres-acts.ts';
 import { changeVersion } from './postgres-change-version.ts';
-import type { Database } from './postgres-database.ts';
+import type { Database, Statements } from './postgres-database.ts';
 import { contains, createParameters, isStorable } from './postgres-sql.ts';
 
 const COLUMNS = 'id, name, master_key_id AS "masterKeyId", body, version';
 
 export function createPostgresInstances(database: Database): InstanceStore {
+  function change(
+    act: AuditBatch | undefined,
+    statement: string,
+    values: readonly unknown[],
+  ): Promise<Change> {
+    return runWithAct(database, {
+      act,
+      change: (statements) => changeVersion(statements, 'instances', statement, values),
+      isDone: (outcome) => outcome === 'done',
+    });
+  }
+
   return {
-    async insert({ id, name, masterKeyId, body }) {
-      const inserted = await database.change(
-        `INSERT INTO instances (id, name, master_key_id, body, version) VALUES ($1, $2, $3, $4, 1)
-         ON CONFLICT (name) DO NOTHING`,
-        [id, name, masterKeyId, body],
-      );
+    async insert({ id, name, masterKeyId, body }, act) {
+      const insert = (statements: Statements) =>
+        statements.change(
+          `INSERT INTO instances (id, name, master_key_id, body, version) VALUES ($1, $2, $3, $4, 1)
+           ON CONFLICT (name) DO NOTHING`,
+          [id, name, masterKeyId, body],
+        );
+      const inserted = await runWithAct(database, { act, change: insert, isDone: (count) => count === 1 });
       return inserted === 1 ? 'done' : 'conflict';
     },
     async findByName(name) {
@@ -36,21 +51,13 @@ export function createPostgresInstances(database: Database): InstanceStore {
         values,
       );
     },
-    async replace(id, version, { masterKeyId, body }) {
-      return await changeVersion(
-        database,
-        'instances',
-        `UPDATE instances SET master_key_id = $3, body = $4, version = version + 1 WHERE id = $1 AND version = $2`,
-        [id, version, masterKeyId, body],
-      );
+    async replace(id, version, { masterKeyId, body }, act) {
+      const statement =
+        'UPDATE instances SET master_key_id = $3, body = $4, version = version + 1 WHERE id = $1 AND version = $2';
+      return await change(act, statement, [id, version, masterKeyId, body]);
     },
-    async remove(id, version) {
-      return await changeVersion(
-        database,
-        'instances',
-        'DELETE FROM instances WHERE id = $1 AND version = $2',
-        [id, version],
-      );
+    async remove(id, version, act) {
+      return await change(act, 'DELETE FROM instances WHERE id = $1 AND version = $2', [id, version]);
     },
     async countByMasterKey() {
       const rows = await database.query<{ masterKeyId: string; count: number }>(

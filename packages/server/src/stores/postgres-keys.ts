@@ -1,7 +1,8 @@
 /** Client keys in PostgreSQL. Must not know what a key means or when it is valid. */
-import type { KeyListQuery, KeyRecord, KeyStore, StoredKey } from './ports.ts';
+import type { Change, KeyListQuery, KeyRecord, KeyStore, RotationOutcome, StoredKey } from './ports.ts';
+import { runWithAct, transactWithAct } from './postgres-acts.ts';
 import { changeVersion } from './postgres-change-version.ts';
-import type { Database } from './postgres-database.ts';
+import type { Database, Statements } from './postgres-database.ts';
 import { contains, createParameters, isStorable } from './postgres-sql.ts';
 
 const RECORD_COLUMNS = `id, name, policy, created_at AS "createdAt", expires_at AS "expiresAt",
@@ -9,24 +10,12 @@ const RECORD_COLUMNS = `id, name, policy, created_at AS "createdAt", expires_at 
 
 export function createPostgresKeys(database: Database): KeyStore {
   return {
-    async insert(key) {
-      await database.change(
-        `INSERT INTO client_keys (id, name, policy, secret_hash, created_at, expires_at, revoked_at, last_used_at,
-                                  replaces, version)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [
-          key.id,
-          key.name,
-          key.policy,
-          key.secretHash,
-          key.createdAt,
-          key.expiresAt,
-          key.revokedAt,
-          key.lastUsedAt,
-          key.replaces,
-          key.version,
-        ],
-      );
+    async insert(key, act) {
+      await runWithAct(database, {
+        act,
+        change: (statements) => insertKey(statements, key),
+        isDone: () => true,
+      });
     },
     async findById(id) {
       if (!isStorable(id)) return null;
@@ -51,32 +40,30 @@ export function createPostgresKeys(database: Database): KeyStore {
       const rows = await database.query('SELECT 1 FROM client_keys LIMIT 1');
       return rows.length === 0;
     },
-    async update(id, version, { name, policy, expiresAt }) {
-      const { values, place } = createParameters(id, version);
-      const changed = Object.entries({ name, policy, expires_at: expiresAt })
-        .filter(([, value]) => value !== undefined)
-        .map(([column, value]) => ({ column, parameter: place(value) }));
-      const isOther = changed.map(({ column, parameter }) => `${column} IS DISTINCT FROM ${parameter}`);
-      const sets = [
-        `version = version + (${['false', ...isOther].join(' OR ')})::integer`,
-        ...changed.map(({ column, parameter }) => `${column} = ${parameter}`),
-      ];
-      return await changeVersion(
-        database,
-        'client_keys',
-        `UPDATE client_keys SET ${sets.join(', ')} WHERE id = $1 AND version = $2`,
-        values,
-      );
+    async update(id, version, changes, act) {
+      return await runWithAct(database, {
+        act,
+        change: (statements) => updateKey(statements, id, version, changes),
+        isDone,
+      });
     },
-    async revoke(id, revokedAt) {
-      const [found] = await database.query<{ isKnown: boolean }>(
-        `WITH revoked AS (
-           UPDATE client_keys SET revoked_at = $2, version = version + 1 WHERE id = $1 AND revoked_at IS NULL
-         )
-         SELECT EXISTS (SELECT FROM client_keys WHERE id = $1) AS "isKnown"`,
-        [id, revokedAt],
-      );
-      return found?.isKnown === true;
+    async revoke(id, revokedAt, act) {
+      const { isKnown } = await runWithAct(database, {
+        act,
+        change: (statements) => revokeKey(statements, id, revokedAt),
+        isDone: ({ isChanged }) => isChanged,
+      });
+      return isKnown;
+    },
+    async rotate(id, version, { now, expiresAt, successor }, act) {
+      const change = async (statements: Statements): Promise<RotationOutcome> => {
+        const working = await findSuccessor(statements, id, version, now);
+        if (working !== null) return working;
+        const outcome = await updateKey(statements, id, version, { expiresAt });
+        if (outcome === 'done') await insertKey(statements, successor);
+        return outcome;
+      };
+      return await transactWithAct(database, { act, change, isDone });
     },
     async touch(uses) {
       // Rows are locked in one order, so that two replicas never wait for each other.
@@ -103,6 +90,80 @@ export function createPostgresKeys(database: Database): KeyStore {
       return first?.value ?? candidate;
     },
   };
+}
+
+function isDone(outcome: RotationOutcome): boolean {
+  return outcome === 'done';
+}
+
+async function insertKey(statements: Statements, key: StoredKey): Promise<void> {
+  await statements.change(
+    `INSERT INTO client_keys (id, name, policy, secret_hash, created_at, expires_at, revoked_at, last_used_at,
+                              replaces, version)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      key.id,
+      key.name,
+      key.policy,
+      key.secretHash,
+      key.createdAt,
+      key.expiresAt,
+      key.revokedAt,
+      key.lastUsedAt,
+      key.replaces,
+      key.version,
+    ],
+  );
+}
+
+async function updateKey(
+  statements: Statements,
+  id: string,
+  version: number,
+  { name, policy, expiresAt }: Partial<Pick<KeyRecord, 'name' | 'policy' | 'expiresAt'>>,
+): Promise<Change> {
+  const { values, place } = createParameters(id, version);
+  const changed = Object.entries({ name, policy, expires_at: expiresAt })
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => ({ column, parameter: place(value) }));
+  const isOther = changed.map(({ column, parameter }) => `${column} IS DISTINCT FROM ${parameter}`);
+  const sets = [
+    `version = version + (${['false', ...isOther].join(' OR ')})::integer`,
+    ...changed.map(({ column, parameter }) => `${column} = ${parameter}`),
+  ];
+  return await changeVersion(
+    statements,
+    'client_keys',
+    `UPDATE client_keys SET ${sets.join(', ')} WHERE id = $1 AND version = $2`,
+    values,
+  );
+}
+
+/** Locks the row of the key, so that of several rotations at once each sees the successor that another has made. */
+async function findSuccessor(statements: Statements, id: string, version: number, now: number) {
+  const rows = await statements.query('SELECT FROM client_keys WHERE id = $1 AND version = $2 FOR UPDATE', [
+    id,
+    version,
+  ]);
+  if (rows.length === 0) return null;
+  const [working] = await statements.query<{ successorId: string }>(
+    `SELECT id AS "successorId" FROM client_keys
+     WHERE replaces = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) LIMIT 1`,
+    [id, now],
+  );
+  return working ?? null;
+}
+
+async function revokeKey(statements: Statements, id: string, revokedAt: number) {
+  const [found] = await statements.query<{ isKnown: boolean; isChanged: boolean }>(
+    `WITH revoked AS (
+       UPDATE client_keys SET revoked_at = $2, version = version + 1 WHERE id = $1 AND revoked_at IS NULL RETURNING 1
+     )
+     SELECT EXISTS (SELECT FROM client_keys WHERE id = $1) AS "isKnown",
+            EXISTS (SELECT FROM revoked) AS "isChanged"`,
+    [id, revokedAt],
+  );
+  return found ?? { isKnown: false, isChanged: false };
 }
 
 function listConditions(

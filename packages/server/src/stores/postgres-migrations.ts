@@ -83,6 +83,7 @@ const MIGRATIONS: readonly string[] = [
      ADD COLUMN client text NOT NULL DEFAULT '',
      ADD COLUMN answer_bytes integer NOT NULL DEFAULT 0;
    CREATE INDEX idempotency_keys_by_client ON idempotency_keys (client) INCLUDE (answer_bytes);`,
+  'CREATE INDEX client_keys_by_predecessor ON client_keys (replaces) WHERE replaces IS NOT NULL;',
 ];
 
 /** Any number that no other program on the database is likely to lock. */
@@ -94,16 +95,8 @@ const TIMEOUT_MS = 60_000;
  * Brings the schema up to date in one transaction. The version is read again under the lock: of several replicas that
  * start at once, one migrates and the others find it done. A schema that is up to date is not locked at all.
  */
-export async function migrate(config: pg.ClientConfig): Promise<{ from: number; to: number }> {
-  const client = new pg.Client({
-    ...config,
-    statement_timeout: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS + 1000,
-  });
-  // A connection that breaks fails the statement too; without a listener it would end the process.
-  client.on('error', () => {});
-  await client.connect();
-  try {
+export function migrate(config: pg.ClientConfig): Promise<{ from: number; to: number }> {
+  return useClient(config, async (client) => {
     const to = MIGRATIONS.length;
     if ((await readVersion(client)) === to) return { from: to, to };
     await client.query('BEGIN');
@@ -117,6 +110,28 @@ export async function migrate(config: pg.ClientConfig): Promise<{ from: number; 
     }
     await client.query('COMMIT');
     return { from, to };
+  });
+}
+
+/** Whether there is a schema of ours, of whatever version. */
+export function isMigrated(config: pg.ClientConfig): Promise<boolean> {
+  return useClient(config, async (client) => (await readVersion(client)) > 0);
+}
+
+async function useClient<Result>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({
+    ...config,
+    statement_timeout: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS + 1000,
+  });
+  // A connection that breaks fails the statement too; without a listener it would end the process.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await work(client);
   } finally {
     await client.end();
   }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { buildKey, describeSharedStore, describeStore, hashRow } from './contract.ts';
+import { makeBatch } from './audit-batch.fixture.ts';
+import { buildKey, describeRefusedActs, describeSharedStore, describeStore } from './contract.ts';
 import type { Store } from './ports.ts';
 import { createTestSchema, type TestSchema } from './postgres.fixture.ts';
 import { openPostgresStore } from './postgres.ts';
@@ -22,14 +23,22 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
 
   describeStore('PostgreSQL', () => openPostgresStore(schema.url));
   describeSharedStore('PostgreSQL', () => openPostgresStore(schema.url));
+  describeRefusedActs('PostgreSQL', async () => ({
+    store: await open(),
+    refuseAudit: () =>
+      schema.query(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no audit today'; END $$;
+        CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`),
+  }));
 
   test('is migrated once when ten replicas open an empty schema at the same moment', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
-    expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(3)]);
+    expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(4)]);
     expect(await schema.query('SELECT version FROM erp_proxy_migrations')).toEqual([
       { version: 1 },
       { version: 2 },
       { version: 3 },
+      { version: 4 },
     ]);
     const secrets = await Promise.all(
       stores.map(({ keys }, index) => keys.getOrCreateHashSecret(new Uint8Array(32).fill(index))),
@@ -75,8 +84,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     const { audit } = await open();
     const dbs = ['\0', '\ud800', '\\u0000', '\\\0', '\\\\ud800', '🛒'];
     await audit.append(
-      dbs.map((db) => ({ at: 1, record: JSON.stringify({ db, model: `model ${db}`, kind: 'call' }) })),
-      hashRow,
+      makeBatch(
+        ...dbs.map((db) => ({ at: 1, record: JSON.stringify({ db, model: `model ${db}`, kind: 'call' }) })),
+      ),
     );
     const query = { beforeSeq: null, limit: 10, scanMax: 10 };
     expect((await audit.search({ ...query, filters: { kind: 'call' } })).rows).toHaveLength(dbs.length);
@@ -84,6 +94,20 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       const { rows } = await audit.search({ ...query, filters: { model: `model ${db}` } });
       expect(rows.map((row) => row.seq)).toContain(index + 1);
     }
+  });
+
+  test('searches an audit whose row of the ends is lost, and appends nothing', async () => {
+    const { audit } = await open();
+    await audit.append(makeBatch({ at: 1, record: '{"kind":"call"}' }, { at: 1, record: '{}' }));
+    await schema.query('DELETE FROM audit_chain');
+    expect([await audit.readHead(), await audit.readFloor()]).toEqual([null, null]);
+    const query = { beforeSeq: null, limit: 10, scanMax: 10, filters: {} };
+    expect((await audit.search(query)).rows.map(({ seq }) => seq)).toEqual([2, 1]);
+    expect((await audit.search({ ...query, filters: { kind: 'call' } })).rows).toHaveLength(1);
+    expect(await audit.prune(9, 9)).toBe(0);
+    await expect((async () => audit.append(makeBatch({ at: 2, record: '{}' })))()).rejects.toThrow(
+      'audit_chain has lost its row',
+    );
   });
 
   test('reads a key, a page of keys and those of a name without reading the others', async () => {
@@ -123,7 +147,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     test('a schema that a newer version wrote, and leaves it as it is', async () => {
       await (await open()).close();
       await schema.query('INSERT INTO erp_proxy_migrations VALUES (999)');
-      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 3\)/);
+      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 4\)/);
       await expect(open()).rejects.toThrow(StoreError);
       expect(await schema.query('SELECT max(version) FROM erp_proxy_migrations')).toEqual([{ max: 999 }]);
     });

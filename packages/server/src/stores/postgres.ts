@@ -2,6 +2,7 @@
  * The store in a PostgreSQL database, shared by replicas on several machines. Puts its parts together; must not know
  * what a key means or when it is valid.
  */
+import type { FoundStore } from './look-for-store.ts';
 import type { OpenedStore } from './open.ts';
 import { type PostgresAddress, readPostgresAddress } from './postgres-address.ts';
 import { createPostgresAudit } from './postgres-audit.ts';
@@ -12,14 +13,29 @@ import { createPostgresIdempotency } from './postgres-idempotency.ts';
 import { createPostgresInstances } from './postgres-instances.ts';
 import { createPostgresKeys } from './postgres-keys.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
-import { migrate } from './postgres-migrations.ts';
+import { isMigrated, migrate } from './postgres-migrations.ts';
 
 /** Connects, and brings the schema up to date; rejects with a {@link StoreError}. */
 export async function openPostgresStore(url: string): Promise<OpenedStore> {
-  const address = readPostgresAddress(url);
+  return connect(readPostgresAddress(url), open);
+}
+
+/** Connects, and looks whether the tables are there; rejects with a {@link StoreError}. */
+export function lookForPostgresStore(url: string): Promise<FoundStore> {
+  return connect(readPostgresAddress(url), async (address) => ({
+    label: address.label,
+    exists: await isMigrated(createConfig(address)),
+  }));
+}
+
+/** With TLS, or without it where the server has none and the address leaves that open. */
+async function connect<Result>(
+  address: PostgresAddress,
+  work: (address: PostgresAddress) => Promise<Result>,
+): Promise<Result> {
   try {
-    return await open(address).catch((error: unknown) => {
-      if (address.isTlsOptional && isTlsMissing(error)) return open({ ...address, ssl: false });
+    return await work(address).catch((error: unknown) => {
+      if (address.isTlsOptional && isTlsMissing(error)) return work({ ...address, ssl: false });
       throw error;
     });
   } catch (error) {
@@ -44,6 +60,12 @@ async function open(address: PostgresAddress) {
     watch: changes.watch,
     get isWatching() {
       return changes.isWatching;
+    },
+    get trouble() {
+      return database.trouble;
+    },
+    get statementsGivenUp() {
+      return database.givenUp;
     },
     async probe() {
       await database.query('SELECT 1');

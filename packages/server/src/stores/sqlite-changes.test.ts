@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { buildKey } from './contract.ts';
@@ -57,6 +60,29 @@ test('is not watching while the file cannot be read, and says afterwards that an
   changes.look();
   expect(changes.isWatching).toBe(true);
   expect(told).toEqual([null]);
+});
+
+test('is not watching where the file is locked when the watch begins, and says afterwards that anything may have changed', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-changes-'));
+  const file = join(directory, 'store.db');
+  const reader = new DatabaseSync(file, { timeout: 0 });
+  migrate(reader);
+  const other = new DatabaseSync(file);
+  other.exec('BEGIN EXCLUSIVE');
+  const locked = followChanges(reader);
+  try {
+    locked.watch((change) => told.push(change));
+    expect(locked.isWatching).toBe(false);
+    other.exec('COMMIT');
+    locked.look();
+    expect(locked.isWatching).toBe(true);
+    expect(told).toEqual([null]);
+  } finally {
+    locked.close();
+    other.close();
+    reader.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
 
 test('tells nothing once it is closed', () => {

@@ -46,7 +46,11 @@ export function followChanges(database: DatabaseSync): ChangeFeed {
     watch(listener) {
       listeners.push(listener);
       if (timer !== undefined) return;
-      seen = Number(readLast.get()?.['seq']);
+      try {
+        seen = Number(readLast.get()?.['seq']);
+      } catch {
+        isWatching = false;
+      }
       timer = setInterval(look, LOOK_MS).unref();
     },
     get isWatching() {

@@ -27,6 +27,7 @@ export function createSqliteIdempotency(
      WHERE expires_at <= :now`,
   );
   const isRunning = 'id = :id AND attempt = :attempt AND NOT is_done';
+  const extend = quick.prepare(`UPDATE idempotency_keys SET runs_until = :runsUntil WHERE ${isRunning}`);
   const keep = quick.prepare(
     `UPDATE idempotency_keys
      SET is_done = 1, answer = :answer, answer_bytes = coalesce(length(:answer), 0), expires_at = :expiresAt
@@ -51,6 +52,9 @@ export function createSqliteIdempotency(
         // None: it was taken back in between, and is free.
         if (row !== null) return row;
       }
+    },
+    extend(id, attempt, runsForMs) {
+      extend.run({ id, attempt, runsUntil: clock() + runsForMs });
     },
     keep(id, attempt, answer, expiresInMs) {
       keep.run({ id, attempt, answer, expiresAt: clock() + expiresInMs });

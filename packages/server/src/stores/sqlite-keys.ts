@@ -1,10 +1,9 @@
 /** Client keys in SQLite. Must not know what a key means or when it is valid. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { KeyRecord, KeyStore, StoredKey } from './ports.ts';
+import type { Change, KeyRecord, KeyStore, RotationOutcome, StoredKey } from './ports.ts';
+import { createActRunner } from './sqlite-acts.ts';
+import { createKeyList, RECORD_COLUMNS } from './sqlite-key-list.ts';
 import { transact } from './sqlite-transaction.ts';
-
-const RECORD_COLUMNS = `id, name, policy, created_at AS createdAt, expires_at AS expiresAt,
-  revoked_at AS revokedAt, last_used_at AS lastUsedAt, replaces, version`;
 
 /** `onChange` is called after each change that watchers are to be told of. */
 export function createSqliteKeys(database: DatabaseSync, onChange: () => void): KeyStore {
@@ -16,8 +15,6 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   const findById = database.prepare(
     `SELECT ${RECORD_COLUMNS}, secret_hash AS secretHash FROM client_keys WHERE id = ?`,
   );
-  const listAll = database.prepare(selectPage('TRUE'));
-  const listNamed = database.prepare(selectPage('name = :name'));
   const hasAny = database.prepare('SELECT 1 FROM client_keys LIMIT 1');
   const update = database.prepare(
     `UPDATE client_keys SET name = ?1, policy = ?2, expires_at = ?3,
@@ -27,6 +24,10 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   const revoke = database.prepare(
     'UPDATE client_keys SET revoked_at = ?, version = version + 1 WHERE id = ? AND revoked_at IS NULL',
   );
+  const findSuccessor = database.prepare(
+    `SELECT id FROM client_keys
+     WHERE replaces = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) LIMIT 1`,
+  );
   const touch = database.prepare(
     'UPDATE client_keys SET last_used_at = max(coalesce(last_used_at, ?1), ?1) WHERE id = ?2',
   );
@@ -35,44 +36,59 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   );
   const readHashSecret = database.prepare("SELECT value FROM secrets WHERE name = 'key_hash'");
 
+  const runWithAct = createActRunner(database);
+
   function find(id: string): StoredKey | null {
     return (findById.get(id) as StoredKey | undefined) ?? null;
   }
 
+  function updateVersion(id: string, version: number, changes: Partial<KeyRecord>): Change {
+    const key = find(id);
+    if (key === null) return 'missing';
+    const { name, policy, expiresAt } = { ...key, ...changes };
+    return update.run(name, policy, expiresAt, id, version).changes === 0 ? 'conflict' : 'done';
+  }
+
   return {
-    insert(key) {
-      insert.run({ ...key });
+    insert(key, act) {
+      runWithAct(
+        act,
+        () => insert.run({ ...key }),
+        () => true,
+      );
       onChange();
     },
     findById: find,
-    list({ after, limit, state, search = '', name }) {
-      const values = {
-        createdAt: after?.createdAt ?? Number.MIN_SAFE_INTEGER,
-        id: after?.id ?? '',
-        state: state?.is ?? null,
-        now: state?.now ?? null,
-        search,
-        limit,
-      };
-      const rows = name === undefined ? listAll.all(values) : listNamed.all({ ...values, name });
-      return rows as unknown as KeyRecord[];
-    },
+    list: createKeyList(database),
     isEmpty() {
       return hasAny.get() === undefined;
     },
-    update(id, version, changes) {
-      const key = find(id);
-      if (key === null) return 'missing';
-      const { name, policy, expiresAt } = { ...key, ...changes };
-      // The version of the key that was read may be past by now: the statement looks at it once more.
-      if (update.run(name, policy, expiresAt, id, version).changes === 0) return 'conflict';
-      onChange();
-      return 'done';
+    update(id, version, changes, act) {
+      const outcome = runWithAct(act, () => updateVersion(id, version, changes), isDone);
+      if (outcome === 'done') onChange();
+      return outcome;
     },
-    revoke(id, revokedAt) {
-      if (revoke.run(revokedAt, id).changes === 0) return find(id) !== null;
+    revoke(id, revokedAt, act) {
+      const changed = runWithAct(
+        act,
+        () => revoke.run(revokedAt, id).changes,
+        (count) => count !== 0,
+      );
+      if (changed === 0) return find(id) !== null;
       onChange();
       return true;
+    },
+    rotate(id, version, { now, expiresAt, successor }, act) {
+      const rotate = (): RotationOutcome => {
+        const working = find(id)?.version === version ? findSuccessor.get(id, now) : undefined;
+        if (working !== undefined) return { successorId: String(working['id']) };
+        const outcome = updateVersion(id, version, { expiresAt });
+        if (outcome === 'done') insert.run({ ...successor });
+        return outcome;
+      };
+      const outcome = runWithAct(act, rotate, isDone);
+      if (outcome === 'done') onChange();
+      return outcome;
     },
     touch(uses) {
       transact(database, () => {
@@ -88,17 +104,6 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   };
 }
 
-/**
- * A page costs the same at any place of any number of keys; with a search or a state it may have to pass over all that
- * do not match.
- */
-function selectPage(condition: string): string {
-  return `SELECT ${RECORD_COLUMNS} FROM client_keys
-    WHERE ${condition} AND (created_at, id) > (:createdAt, :id)
-      AND (instr(lower(id), lower(:search)) OR instr(lower(name), lower(:search)))
-      AND (:state IS NULL OR :state = CASE
-        WHEN revoked_at IS NOT NULL THEN 'revoked'
-        WHEN expires_at <= :now THEN 'expired'
-        ELSE 'active' END)
-    ORDER BY created_at, id LIMIT :limit`;
+function isDone(outcome: RotationOutcome): boolean {
+  return outcome === 'done';
 }

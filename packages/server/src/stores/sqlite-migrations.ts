@@ -112,6 +112,10 @@ const MIGRATIONS: readonly string[] = [
   `ALTER TABLE idempotency_keys ADD COLUMN client TEXT NOT NULL DEFAULT '';
    ALTER TABLE idempotency_keys ADD COLUMN answer_bytes INTEGER NOT NULL DEFAULT 0;
    CREATE INDEX idempotency_keys_by_client ON idempotency_keys (client, answer_bytes);`,
+  'CREATE INDEX client_keys_by_predecessor ON client_keys (replaces) WHERE replaces IS NOT NULL;',
+  // A search or a state among many keys reads the index alone.
+  `CREATE INDEX client_keys_to_search ON client_keys (created_at, id, name, revoked_at, expires_at);
+   DROP INDEX client_keys_by_age;`,
 ];
 
 /**

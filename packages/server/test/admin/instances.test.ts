@@ -107,8 +107,8 @@ test('tells the audit what this change did, whatever comes after it', async () =
   const { instances } = proxy.app;
   const { update } = instances;
   // Somebody else removes it before this change is answered.
-  instances.update = async (name, version, changes) => {
-    const outcome = await update(name, version, changes);
+  instances.update = async (name, version, changes, act) => {
+    const outcome = await update(name, version, changes, act);
     await instances.remove(name, version + 1);
     return outcome;
   };

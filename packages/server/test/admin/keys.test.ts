@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
 import { send } from '../harness.ts';
-import { startAdmin } from './admin-client.ts';
+import { SETTINGS, startAdmin } from './admin-client.ts';
 
 const POLICY = { instances: ['prod'], models: { 'res.partner': ['read', 'search*'] } };
 
@@ -65,7 +69,7 @@ test.each([{ name: ' ' }, { name: 'two\nlines' }, { name: 'Shop', expires_at: '2
     const { post } = await startAdmin();
     const { status, json } = await post('/keys', body);
     expect(status).toBe(400);
-    expect(json.detail).toMatch(/^The name of a key|is not in the future/);
+    expect(json.detail).toMatch(/^The name of a key|^The time at which the key expires is not in the future/);
   },
 );
 
@@ -133,6 +137,15 @@ test.each([
   const { status, json } = await get(`/keys?${query}`);
   expect(status).toBe(400);
   expect(json.faults).toEqual([expect.objectContaining({ path })]);
+});
+
+test.each([
+  ['limit=0', 'must be 1 or more'],
+  ['limit=501', 'must be 500 or less'],
+  ['limit=x', 'must be a whole number'],
+])('says in plain words what is expected of ?%s', async (query, message) => {
+  const { get } = await startAdmin();
+  expect((await get(`/keys?${query}`)).json.faults).toEqual([{ path: 'limit', message }]);
 });
 
 test('says which parameter was meant', async () => {
@@ -248,6 +261,28 @@ test('answers 304 to whoever has the key as it is', async () => {
   expect(proxy.log.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
+test.each([
+  ['an unknown member', '{"instances":["*"],"models":{"*":["*"]},"sees":"all"}', /^sees: is not known/],
+  ['no JSON', '{"instances":', /^Not valid JSON/],
+  ['a member twice', '{"instances":["*"],"models":{"a":["*"],"a":[]}}', /models\.a stands there twice/],
+])(
+  'shows a stored policy that cannot be read (%s) as unreadable, with the reason',
+  async (_, text, reason) => {
+    const { proxy, post, get, patch, listActs } = await startAdmin();
+    const { json: made } = await post('/keys', { name: 'Shop', policy: POLICY });
+    await proxy.app.store.keys.update(made.id, 1, { policy: text });
+    const unreadable = { unreadable: expect.stringMatching(reason) };
+    expect((await get(`/keys/${made.id}`)).json.policy).toEqual(unreadable);
+    expect((await get('/keys?name=Shop')).json.items[0].policy).toEqual(unreadable);
+    // It is no policy to be given.
+    const { policy } = (await get(`/keys/${made.id}`)).json;
+    expect((await patch(`/keys/${made.id}`, { policy })).status).toBe(400);
+    const changed = await patch(`/keys/${made.id}`, { policy: POLICY });
+    expect(changed.json.policy).toEqual(POLICY);
+    expect((await listActs()).at(-1).changes).toEqual({ policy: { from: unreadable, to: POLICY } });
+  },
+);
+
 test('revokes a key for good, once', async () => {
   const { proxy, post, patch, listActs } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
@@ -284,6 +319,58 @@ test('rotates a key: both work for the overlap, then the new one only', async ()
       replaced_by: { from: null, to: rotated.json.id },
     },
   });
+});
+
+test('rotates a key once per overlap: while its successor works it is refused, and says which that is', async () => {
+  const clock = { now: 1_800_000_000_000 };
+  const { post, get, listActs } = await startAdmin({ clock: () => clock.now });
+  const { json: old } = await post('/keys', { name: 'Shop' });
+  const { json: first } = await post(`/keys/${old.id}/rotate`, { overlap_seconds: 60 });
+  const before = (await get(`/keys/${old.id}`)).json;
+  const again = await post(`/keys/${old.id}/rotate`, { overlap_seconds: 3600 });
+  expect(again.status).toBe(409);
+  expect(again.json.detail).toContain(`key ${first.id} has taken over`);
+  expect((await get(`/keys/${old.id}`)).json).toEqual(before);
+  expect((await get('/keys?name=Shop')).json.items).toHaveLength(2);
+  // The successor can be rotated in its turn.
+  expect((await post(`/keys/${first.id}/rotate`, { overlap_seconds: 60 })).status).toBe(201);
+  // Where the text of the successor was lost, it is revoked and the key rotated again.
+  const { json: other } = await post('/keys', { name: 'Other' });
+  const { json: lost } = await post(`/keys/${other.id}/rotate`, { overlap_seconds: 60 });
+  await post(`/keys/${lost.id}/revoke`);
+  expect((await post(`/keys/${other.id}/rotate`, { overlap_seconds: 60 })).status).toBe(201);
+  const acts = (await listActs()).filter(({ action }) => action === 'key.rotate');
+  expect(acts).toHaveLength(4);
+});
+
+test('rotates the version of a key that if-match names, and no other', async () => {
+  const { post, patch, get } = await startAdmin();
+  const { json: old } = await post('/keys', { name: 'Shop' });
+  await patch(`/keys/${old.id}`, { name: 'Store' });
+  const rotate = (tag: string) =>
+    post(`/keys/${old.id}/rotate`, { overlap_seconds: 60 }, { headers: { 'if-match': tag } });
+  const stale = await rotate('"1"');
+  expect([stale.status, stale.json.detail]).toEqual([412, expect.stringContaining('version 2 by now')]);
+  expect((await get('/keys?name=Store')).json.items).toHaveLength(1);
+  expect((await rotate('nonsense')).status).toBe(400);
+  expect((await rotate('"2"')).status).toBe(201);
+});
+
+test('a rotation whose act the audit does not take changes nothing', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-rotation-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'store.db');
+  const { proxy, post, get } = await startAdmin({ settings: { ...SETTINGS, 'store.url': `sqlite:${file}` } });
+  const { json: old } = await post('/keys', { name: 'Shop' });
+  const other = new DatabaseSync(file);
+  other.exec("CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT raise(ABORT, 'no audit today'); END");
+  other.close();
+  const answer = await post(`/keys/${old.id}/rotate`, { overlap_seconds: 0 });
+  expect(answer.status).toBeGreaterThanOrEqual(500);
+  const { key: _, ...unchanged } = old;
+  expect((await get(`/keys/${old.id}`)).json).toEqual(unchanged);
+  expect((await get('/keys?name=Shop')).json.items).toHaveLength(1);
+  expect((await proxy.call('{}', { 'x-proxy-api': old.key })).status).toBe(400);
 });
 
 test.each([-1, 1.5, 2_592_001, '60', undefined])(

@@ -1,16 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { renderOpenapi } from '../../src/http/openapi.ts';
-import { startProxy } from '../harness.ts';
+import { PROGRAM_VERSION, startProxy } from '../harness.ts';
 import { type Json, SETTINGS } from './admin-client.ts';
 
-const document: Json = renderOpenapi();
+const document: Json = renderOpenapi(PROGRAM_VERSION);
 
 test('is served as it is rendered', async () => {
   const proxy = await startProxy();
   onTestFinished(() => proxy.close());
   const answer = await fetch(`${proxy.url}/openapi.json`);
   expect(answer.headers.get('content-type')).toBe('application/json');
-  expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(document)));
+  const served: Json = await answer.json();
+  expect(served).toEqual(JSON.parse(JSON.stringify(document)));
+  expect(served.info.version).toBe(PROGRAM_VERSION);
 });
 
 test('has every route of the server, and no other', async () => {

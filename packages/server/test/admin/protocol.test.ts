@@ -49,6 +49,42 @@ test.each([
   expect((await post('/keys', body)).status).toBe(status);
 });
 
+test.each<[string, string, string]>([
+  ['/keys', '{"name":"x","policy":{"instances":["*"],"models":{"*":["read"]}},"policy":null}', 'policy'],
+  [
+    '/keys',
+    '{"name":"x","policy":{"instances":["*"],"models":{"res.partner":["read"],"res.partner":["*"]}}}',
+    'policy.models["res.partner"]',
+  ],
+  [
+    '/keys',
+    '{"name":"x","policy":{"instances":["a"],"instances":["*"],"models":{"*":["*"]}}}',
+    'policy.instances',
+  ],
+  ['/keys', '{"name":"x","n\\u0061me":"y"}', 'name'],
+  ['/keys/x/rotate', '{"overlap_seconds":1,"overlap_seconds":2}', 'overlap_seconds'],
+  ['/keys/x/explain', '{"call":{"keyword":{"limit":1,"limit":2}}}', 'call.keyword.limit'],
+  ['/instances', '{"name":"a","url":"https://a.example","url":"https://b.example"}', 'url'],
+  ['/session', `{"token":"x","token":"${TOKEN}"}`, 'token'],
+])('refuses a body to %s that names a member twice: %s', async (path, body, at) => {
+  const { post } = await startAdmin();
+  const answer = await post(path, body);
+  expect(answer.status).toBe(400);
+  expect(answer.json.faults).toEqual([{ path: at, message: 'stands there twice: keep one' }]);
+});
+
+test('refuses changes that name a member twice, and changes nothing', async () => {
+  const { proxy, get, patch } = await startAdmin();
+  const { record } = await proxy.app.keys.create({
+    name: 'shop',
+    policy: { instances: ['prod'], models: { 'res.partner': ['read'] } },
+  });
+  const before = (await get(`/keys/${record.id}`)).json;
+  const body = '{"policy":{"instances":["prod"],"models":{"res.partner":["read"]}},"policy":null}';
+  expect((await patch(`/keys/${record.id}`, body)).status).toBe(400);
+  expect((await get(`/keys/${record.id}`)).json).toEqual(before);
+});
+
 test('does not repeat what it could not read', async () => {
   const { post } = await startAdmin();
   const answer = await post('/instances', '{"api_key":"odoo-secret-1",}');
@@ -128,7 +164,7 @@ test('says that the store does not answer', async () => {
   const { status, json } = await get('/keys');
   expect([status, json.detail]).toEqual([
     503,
-    'The store of the proxy does not answer: try again in a moment.',
+    'The store of the proxy does not answer or takes no changes. Try again when it does.',
   ]);
 });
 

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createSessions } from '../../src/http/session.ts';
-import { SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
+import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const HOUR_MS = 3_600_000;
 /** What a browser sends from a page of the proxy itself. */
@@ -171,4 +171,65 @@ test('lets another address guess anew, and believes only a trusted proxy about a
   const { post, listActs } = await startAdmin({ settings: { ...SETTINGS, 'http.trustProxy': '127.0.0.1' } });
   await post('/keys', { name: 'Shop' }, { headers: { 'x-forwarded-for': '203.0.113.7' } });
   expect((await listActs())[0].address).toBe('203.0.113.7');
+});
+
+describe('the audit', () => {
+  async function listLogins(admin: Awaited<ReturnType<typeof startAdmin>>): Promise<string[]> {
+    await admin.proxy.app.audit.flush();
+    const { json } = await admin.get('/audit?kind=admin&limit=500', { headers: { 'x-request-id': 'look' } });
+    const items: Json[] = json.items.filter(({ request_id }: Json) => request_id !== 'look');
+    return items
+      .toReversed()
+      .map(({ actor, action, address, target }) => `${actor} ${action} ${address} ${target}`);
+  }
+
+  test('records who logs in and out of a session, and who is refused', async () => {
+    const admin = await login();
+    const { cookie, post, remove, get } = admin;
+    await get('/keys', { token: null, headers: { cookie } });
+    await post('/session', { token: 'x'.repeat(40) }, { token: null });
+    await get('/keys', { token: 'y'.repeat(40) });
+    await get('/keys', { token: null, headers: { cookie: 'ep_session=1.forged' } });
+    await remove('/session', { token: null, headers: { cookie, ...OWN_PAGE } });
+    expect(await listLogins(admin)).toEqual([
+      'session login.session 127.0.0.1 admin',
+      'nobody login.refused 127.0.0.1 admin',
+      'nobody login.refused 127.0.0.1 admin',
+      'nobody login.refused 127.0.0.1 admin',
+      'session logout.session 127.0.0.1 admin',
+    ]);
+  });
+
+  test('records the use of the token once an hour for each address', async () => {
+    const admin = await login();
+    for (let count = 0; count < 5; count++) await admin.get('/keys');
+    admin.clock.now += HOUR_MS;
+    await admin.get('/keys');
+    const logins = await listLogins(admin);
+    expect(logins.filter((line) => line === 'token login.token 127.0.0.1 admin')).toHaveLength(2);
+  });
+
+  test('records sixty refused logins a minute at most', async () => {
+    const admin = await login();
+    const refuse = () => admin.get('/keys', { token: null, headers: { cookie: 'ep_session=1.forged' } });
+    for (let count = 0; count < 70; count++) await refuse();
+    const count = async () =>
+      (await listLogins(admin)).filter((line) => line.includes('login.refused')).length;
+    expect(await count()).toBe(60);
+    admin.clock.now += 60_000;
+    await refuse();
+    expect(await count()).toBe(61);
+  });
+
+  test('has a login also where the store is away for a moment', async () => {
+    const admin = await startAdmin();
+    const { append } = admin.proxy.app.store.audit;
+    admin.proxy.app.store.audit.append = () => {
+      throw new Error('away');
+    };
+    expect((await admin.post('/session', { token: TOKEN }, { token: null })).status).toBe(200);
+    await expect(admin.proxy.app.audit.flush()).rejects.toThrow('away');
+    admin.proxy.app.store.audit.append = append;
+    expect(await listLogins(admin)).toContain('session login.session 127.0.0.1 admin');
+  });
 });

@@ -1,13 +1,13 @@
 /**
- * Holds the pages that people read to the tree: links resolve, the code map of ARCHITECTURE.md is the code, and no file
- * tells of the machine it was written on. Generated pages are held by scripts/docs.ts --check.
+ * Holds the pages that people read to the tree: links name files that exist (anchors: references.test.ts), the code map of
+ * ARCHITECTURE.md is the code, and no file tells of the machine it was written on. Generated pages are held by
+ * scripts/docs.ts --check.
  */
-import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { findFiles, readText, root } from './repository-files.ts';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const SERVER = 'packages/server/src';
 
 const TEXT_BYTES_MAX = 2_000_000;
@@ -72,9 +72,9 @@ describe('every file', () => {
 describe('the checks of this file', () => {
   test('find a link that leads nowhere', () => {
     const links = listLinks(
-      '[a](docs/nowhere.md#top) [b](https://example.com) [c](#here)\n```\n[d](no)\n```\n',
+      '[a](pages/nowhere.md#top) [b](https://example.com) [c](#here)\n```\n[d](no)\n```\n',
     );
-    expect(links).toEqual(['docs/nowhere.md']);
+    expect(links).toEqual(['pages/nowhere.md']);
     expect(resolvesFrom('docs/errors.md', 'nowhere.md')).toBe(false);
     expect(resolvesFrom('docs/errors.md', 'errors.md')).toBe(true);
   });
@@ -93,26 +93,6 @@ describe('the checks of this file', () => {
     ).toEqual(['json/', 'json/document.ts', 'packages/contract/src']);
   });
 });
-
-/** Paths from the root; what is installed, built or ignored by git is left out, and so is data of others. */
-function findFiles(pattern: string): string[] {
-  const exclude = [
-    '**/node_modules/**',
-    '.git',
-    '.git/**',
-    'data/**',
-    'coverage/**',
-    '**/recordings/**',
-    '**/*.db*',
-  ];
-  return globSync([pattern, ...(pattern === '**/*' ? ['.ci/*', '.*'] : [])], { cwd: root, exclude })
-    .filter((file) => statSync(join(root, file)).isFile())
-    .sort();
-}
-
-function readText(file: string): string {
-  return readFileSync(join(root, file), 'utf8');
-}
 
 function findMatches(files: string[], pattern: RegExp): string[] {
   return files.flatMap((file) => {

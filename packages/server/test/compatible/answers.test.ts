@@ -20,7 +20,7 @@ function expectEnvelope(json: Record<string, unknown>): void {
   expect(typeof data === 'object' && !Array.isArray(data)).toBe(true);
 }
 
-describe.each([16, 17, 18, 19, 22] as const)('in front of Odoo %i', (version) => {
+describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (version) => {
   it('jsonrpc, id and one of result and error; a code of 32 bits, never 0; data an object', async () => {
     const { post, makeCall, instance } = await startOdoo(version);
     const calls = [

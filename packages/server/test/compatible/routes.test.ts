@@ -1,6 +1,6 @@
 /** The table of routes: each is there, and is what it is said to be. */
 import { describe, expect, it } from 'vitest';
-import { send } from '../harness.ts';
+import { PROGRAM_VERSION, send } from '../harness.ts';
 import { startOdoo } from './gateway.ts';
 
 describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
@@ -75,6 +75,7 @@ it('/_/about can be read flat and as an answer, without a key', async () => {
   const { build, version } = about;
   expect(about).toEqual({ jsonrpc: '2.0', id: 'about', build, version, result: { build, version } });
   expect(build).toMatch(/./);
+  expect(version).toBe(PROGRAM_VERSION);
   const [major, minor] = version.split('.').map(Number);
   expect(major * 1000 + minor).toBeGreaterThanOrEqual(9);
 });

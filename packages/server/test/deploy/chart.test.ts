@@ -4,7 +4,10 @@ import { Ajv } from 'ajv';
 import { validate as validateDeployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment';
 import { validate as validateHorizontalPodAutoscaler } from 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler';
 import { validate as validateConfigMap } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ConfigMap';
+import { validate as validatePod } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Pod';
 import { validate as validateService } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service';
+import { validate as validateServiceAccount } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ServiceAccount';
+import { validate as validateIngress } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1Ingress';
 import { validate as validateNetworkPolicy } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1NetworkPolicy';
 import { validate as validatePodDisruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget';
 import { describe, expect, test } from 'vitest';
@@ -16,18 +19,35 @@ import { renderTemplates } from './helm-template.ts';
 const FOLDER = 'deploy/helm/erp-proxy';
 const chart = readYaml(`${FOLDER}/Chart.yaml`);
 const defaults = readYaml(`${FOLDER}/values.yaml`);
-const names = readdirSync(new URL(`../../../../${FOLDER}/templates`, import.meta.url));
+const names = readdirSync(new URL(`../../../../${FOLDER}/templates`, import.meta.url), {
+  recursive: true,
+  encoding: 'utf8',
+}).filter((name) => /\.\w+$/.test(name));
 const templates = Object.fromEntries(names.map((name) => [name, readText(`${FOLDER}/templates/${name}`)]));
 
 /** Every value differs from its default, and everything is on. */
 const EVERYTHING = {
   replicas: 3,
-  image: { repository: 'images.example.com/erp-proxy', tag: '1.2.3', pullPolicy: 'Always' },
+  image: {
+    repository: 'images.example.com/erp-proxy',
+    tag: '1.2.3',
+    digest: `sha256:${'0a'.repeat(32)}`,
+    pullPolicy: 'Always',
+  },
   imagePullSecrets: [{ name: 'pull' }],
   fullnameOverride: 'a-name-that-is-longer-than-what-kubernetes-takes-for-the-name-of-anything',
+  serviceAccount: { create: true, name: 'caller', annotations: { role: 'arn' } },
   settings: { workers: 2, egress: { allow: ['10.0.0.0/8'] }, log: { level: 'warn' } },
   secretName: 'keys',
+  extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/ca/root.pem' }],
   service: { type: 'LoadBalancer', port: 8080, annotations: { internal: 'true' } },
+  ingress: {
+    enabled: true,
+    className: 'nginx',
+    annotations: { 'nginx.ingress.kubernetes.io/proxy-buffering': 'off' },
+    hosts: [{ host: 'erp.example.com', paths: ['/api', '/docs'] }],
+    tls: [{ secretName: 'erp-tls', hosts: ['erp.example.com'] }],
+  },
   resources: { limits: { cpu: '2', memory: '2Gi' } },
   drainSeconds: 10,
   terminationGracePeriodSeconds: 60,
@@ -49,17 +69,37 @@ const EVERYTHING = {
   extraVolumeMounts: [{ name: 'ca', mountPath: '/etc/ca', readOnly: true }],
 };
 
+const EVERYTHING_NAMED_BY_RELEASE = {
+  ...EVERYTHING,
+  fullnameOverride: '',
+  serviceAccount: { create: true, name: '' },
+};
+
+/** As Helm does: objects are merged at every depth. Null removes a value, which templates then read as nil. */
+function mergeValues(own: Parsed, given: Parsed): Parsed {
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject(own) || !isObject(given)) return given;
+  const merged = { ...own };
+  for (const [name, value] of Object.entries(given)) {
+    merged[name] = name in own ? mergeValues(own[name], value) : value;
+  }
+  return merged;
+}
+
 /** The objects that the chart makes, by their kind. */
-function render(values: object): Record<string, Parsed> {
+function render(values: object, release = 'shop'): Record<string, Parsed> {
   const { name: Name, version: Version, appVersion: AppVersion } = chart;
   const texts = renderTemplates(templates, {
-    Values: { ...defaults, ...values },
+    Values: mergeValues(defaults, values),
     Chart: { Name, Version, AppVersion },
-    Release: { Name: 'shop', Namespace: 'erp', Service: 'Helm' },
+    Release: { Name: release, Namespace: 'erp', Service: 'Helm' },
   });
   const objects = Object.entries(texts).filter(([name]) => name.endsWith('.yaml'));
   return Object.fromEntries(
-    objects.map(([, text]) => parse(text)).flatMap((it) => (it === null ? [] : [[it.kind, it]])),
+    // Helm reads YAML 1.1.
+    objects
+      .map(([, text]) => parse(text, { version: '1.1' }))
+      .flatMap((it) => (it === null ? [] : [[it.kind, it]])),
   );
 }
 
@@ -67,9 +107,12 @@ const SCHEMAS: Record<string, { apiVersion: string; validate: Parsed }> = {
   ConfigMap: { apiVersion: 'v1', validate: validateConfigMap },
   Deployment: { apiVersion: 'apps/v1', validate: validateDeployment },
   HorizontalPodAutoscaler: { apiVersion: 'autoscaling/v2', validate: validateHorizontalPodAutoscaler },
+  Ingress: { apiVersion: 'networking.k8s.io/v1', validate: validateIngress },
   NetworkPolicy: { apiVersion: 'networking.k8s.io/v1', validate: validateNetworkPolicy },
+  Pod: { apiVersion: 'v1', validate: validatePod },
   PodDisruptionBudget: { apiVersion: 'policy/v1', validate: validatePodDisruptionBudget },
   Service: { apiVersion: 'v1', validate: validateService },
+  ServiceAccount: { apiVersion: 'v1', validate: validateServiceAccount },
 };
 
 /** What the schema of Kubernetes has against an object: wrong values, and members that it does not know. */
@@ -124,9 +167,9 @@ describe.each([
       'vault-other-master-keys': `${'B'.repeat(43)}=`,
       'admin-token': 't'.repeat(64),
     };
-    const env = container.env.map(({ name, valueFrom }: Parsed) => [
+    const env = container.env.map(({ name, value, valueFrom }: Parsed) => [
       name,
-      secrets[valueFrom.secretKeyRef.key] ?? '',
+      value ?? secrets[valueFrom.secretKeyRef.key] ?? '',
     ]);
     const file = objects['ConfigMap'].data['erp-proxy.yaml'];
     const settings = takeSettings(Object.fromEntries(env), { '/etc/erp-proxy/erp-proxy.yaml': file });
@@ -142,7 +185,8 @@ describe.each([
     const { labels } = spec.template.metadata;
     for (const selector of listSelectors(objects)) expect(labels).toMatchObject(selector);
     expect(objects['Service'].spec.ports[0].targetPort).toBe('http');
-    for (const object of Object.values(objects)) expect(object.metadata.name).toMatch(/^[a-z0-9-]{1,63}$/);
+    for (const object of Object.values(objects))
+      expect(object.metadata.name).toMatch(/^[a-z][a-z0-9-]{0,62}$/);
   });
 
   test('asks routes that answer', async () => {
@@ -190,6 +234,103 @@ test('every value has a part in what the chart makes, and a schema that takes it
   ]) {
     expect(validate(wrong), JSON.stringify(wrong)).toBe(false);
   }
+});
+
+describe('values that', () => {
+  test.each([
+    ['leave no time to end', { drainSeconds: 25 }, 'terminationGracePeriodSeconds must be more than'],
+    [
+      'leave running calls no time',
+      { settings: { http: { shutdownGraceMs: 25_000 } } },
+      'terminationGracePeriodSeconds must be more than',
+    ],
+    [
+      'want more pods at least than at most',
+      { autoscaling: { enabled: true, minReplicas: 7 } },
+      'autoscaling.minReplicas must not be more than',
+    ],
+  ])('%s are refused', (_what, values, message) => {
+    expect(() => render(values)).toThrow(message);
+  });
+
+  test.each([
+    ['autoscaling', 'HorizontalPodAutoscaler'],
+    ['podDisruptionBudget', 'PodDisruptionBudget'],
+    ['ingress', 'Ingress'],
+    ['serviceMonitor', 'ServiceMonitor'],
+    ['networkPolicy', 'NetworkPolicy'],
+    ['podLabels', 'nothing'],
+    ['serviceAccount', 'ServiceAccount'],
+    ['settings', 'nothing'],
+  ])('remove %s leave it out', (name, kind) => {
+    const objects = render({ [name]: null });
+    expect(objects).not.toHaveProperty(kind);
+    expect(judge(objects['Deployment'])).toEqual([]);
+    expect(objects['Deployment'].spec.replicas).toBe(2);
+  });
+
+  test('are large integers stay integers', () => {
+    const { Deployment } = render({ terminationGracePeriodSeconds: 2_000_000, drainSeconds: 1_000_000 });
+    expect(judge(Deployment)).toEqual([]);
+    const { terminationGracePeriodSeconds, containers } = Deployment.spec.template.spec;
+    expect(terminationGracePeriodSeconds).toBe(2_000_000);
+    expect(containers[0].lifecycle.preStop.exec.command).toEqual(['sleep', '1000000']);
+  });
+
+  test('repeat a label of the chart do not replace it', () => {
+    const own = { 'app.kubernetes.io/name': 'mine', team: 'erp' };
+    const { Deployment, ServiceMonitor } = render({
+      podLabels: own,
+      serviceMonitor: { enabled: true, labels: own },
+    });
+    for (const { labels } of [Deployment.spec.template.metadata, ServiceMonitor.metadata])
+      expect(labels).toMatchObject({ 'app.kubernetes.io/name': 'erp-proxy', team: 'erp' });
+  });
+});
+
+test.each([
+  ['2shops', 'erp-proxy-2shops'],
+  ['shop.eu', 'shop-eu'],
+  ['Shop', 'shop'],
+  [`${'a'.repeat(61)}--b`, 'a'.repeat(61)],
+])('objects of the release %s are named %s', (release, name) => {
+  const { Pod, ...others } = render(EVERYTHING_NAMED_BY_RELEASE, release);
+  for (const object of Object.values(others)) expect(object.metadata.name).toBe(name);
+  expect(Pod.metadata.name).toMatch(/^[a-z][a-z0-9-]{0,62}$/);
+});
+
+test.each(['123', '1e3', 'true', 'on', 'null'])(
+  'the release %s is named by texts everywhere, as the API of Kubernetes demands',
+  (release) => {
+    const named = { ...EVERYTHING_NAMED_BY_RELEASE, fullnameOverride: release, secretName: release };
+    for (const [kind, object] of Object.entries(render(named, release))) {
+      if (kind !== 'ServiceMonitor') expect(judge(object), kind).toEqual([]);
+      expect(typeof object.metadata.name, kind).toBe('string');
+      expect(object.metadata.labels?.['app.kubernetes.io/instance'] ?? release).toBe(release);
+    }
+  },
+);
+
+test('the image is named by its digest where there is one, or else by its tag', () => {
+  const readImage = (image: object) => render({ image })['Deployment'].spec.template.spec.containers[0].image;
+  const digest = `sha256:${'0a'.repeat(32)}`;
+  expect(readImage({ repository: 'a/b', tag: '1', digest })).toBe(`a/b@${digest}`);
+  expect(readImage({ repository: 'a/b', tag: '1' })).toBe('a/b:1');
+  expect(readImage({ repository: 'a/b' })).toBe(`a/b:${chart.appVersion}`);
+});
+
+test('pods are spread over nodes, unless the values say how', () => {
+  const [own] = render({})['Deployment'].spec.template.spec.topologySpreadConstraints;
+  expect(own).toMatchObject({ topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' });
+  const given = render(EVERYTHING)['Deployment'].spec.template.spec.topologySpreadConstraints;
+  expect(given).toEqual(EVERYTHING.topologySpreadConstraints);
+});
+
+test('`helm test` asks the Service, and its pod is none of those that the Service finds', () => {
+  const { Pod, Service } = render({});
+  expect(Pod.metadata.annotations['helm.sh/hook']).toBe('test');
+  expect(Pod.metadata.labels).toBeUndefined();
+  expect(Pod.spec.containers[0].args[0]).toContain(`http://${Service.metadata.name}:80/readyz`);
 });
 
 test('is for the version of the program', () => {

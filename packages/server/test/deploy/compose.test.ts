@@ -1,6 +1,8 @@
 /** The compose file, as far as it can be judged without a container engine. */
+
+import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
-import { type Parsed, readText, readYaml, takeSettings } from './deploy-files.ts';
+import { type Parsed, readImageVariables, readText, readYaml, takeSettings } from './deploy-files.ts';
 
 const compose = readYaml('deploy/compose.yaml');
 const services: [string, Parsed][] = Object.entries(compose.services);
@@ -12,6 +14,11 @@ test.each(services)('%s can do no more than it must', (_name, service) => {
     security_opt: ['no-new-privileges:true'],
   });
   expect(service).not.toHaveProperty('privileged');
+  expect(service.deploy.resources.limits).toMatchObject({
+    memory: expect.any(String),
+    pids: expect.any(Number),
+  });
+  expect(service.logging.options['max-size']).toMatch(/^\d+m$/);
   // The proxy's image names its user itself.
   if (service.build === undefined) expect(service.user).toMatch(/^(?!root|0)/);
 });
@@ -34,12 +41,19 @@ test.each(services)('%s uses networks, volumes, secrets and services that are th
 
 test.each(services)('%s has an image of a version, or is built here', (_name, { image, build }) => {
   if (build === undefined) expect(image).toMatch(/^[\w/]+:\d[\w.-]+$/);
-  else expect(readText(`deploy/${build.context}/${build.dockerfile}`)).toContain('ENTRYPOINT');
+  else {
+    expect(image).toBe(`erp-proxy:${JSON.parse(readText('packages/server/package.json')).version}`);
+    expect(readText(`deploy/${build.context}/${build.dockerfile}`)).toContain('ENTRYPOINT');
+  }
 });
 
 test('the proxy takes its settings, with the secrets that docs/deployment.md makes', () => {
   const { environment, ports, stop_grace_period } = compose.services.proxy;
-  const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)]));
+  // A container has the variables of its image too.
+  const env = {
+    ...readImageVariables(),
+    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
+  };
   const storeUrl = 'postgres://erp_proxy:secret@postgres/erp_proxy?sslmode=disable';
   const settings = takeSettings(env, {
     '/run/secrets/store_url': storeUrl,
@@ -52,6 +66,18 @@ test('the proxy takes its settings, with the secrets that docs/deployment.md mak
   expect(new URL(settings.redis.url ?? '').hostname in compose.services).toBe(true);
   expect(ports).toEqual([`127.0.0.1:${settings.http.port}:${settings.http.port}`]);
   expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(settings.http.shutdownGraceMs);
+});
+
+test('the proxy believes the address that a reverse proxy on this machine tells, and nobody else', () => {
+  const { environment, networks } = compose.services.proxy;
+  const [{ gateway }] = compose.networks[networks[0]].ipam.config;
+  expect(isIP(gateway)).toBe(4);
+  expect(environment.ERP_PROXY_HTTP_TRUST_PROXY).toBe(gateway);
+});
+
+test('the volume of the image is not made where PostgreSQL is the store', () => {
+  const { tmpfs } = compose.services.proxy;
+  expect(tmpfs).toContain(/^VOLUME (\S+)$/m.exec(readText('deploy/Dockerfile'))?.[1]);
 });
 
 test('the store and Redis are reached by the proxy only', () => {

@@ -33,3 +33,11 @@ export function takeSettings(env: Record<string, string>, files: Record<string, 
     throw new Error(loaded.faults.map(({ source, message }) => `${source}: ${message}`).join('\n'));
   return loaded.settings;
 }
+
+/** The variables that the image sets. */
+export function readImageVariables(): Record<string, string> {
+  const text = readText('deploy/Dockerfile');
+  const image = text.slice(text.lastIndexOf('\nFROM ')).replaceAll(/ *\\\n */g, ' ');
+  const pairs = [...image.matchAll(/^ENV (.+)$/gm)].flatMap(([, line = '']) => line.split(' '));
+  return Object.fromEntries(pairs.map((pair) => pair.split('=')));
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
-import { readText, root, takeSettings } from './deploy-files.ts';
+import { readImageVariables, readText, root, takeSettings } from './deploy-files.ts';
 
 const text = readText('deploy/Dockerfile');
 /** The instructions of the image itself, continued lines joined. */
@@ -43,8 +43,7 @@ test('copies what there is, and the package.json of every workspace before it in
 });
 
 test('sets variables that the program takes, to be reached from outside, on a store in its volume', () => {
-  const variables = listArguments('ENV').flatMap((line) => line.split(' ').map((pair) => pair.split('=')));
-  const { http, store } = takeSettings(Object.fromEntries(variables));
+  const { http, store } = takeSettings(readImageVariables());
   expect([http.host, String(http.port)]).toEqual(['0.0.0.0', ...listArguments('EXPOSE')]);
   expect(store.url).toMatch(new RegExp(`^sqlite:${listArguments('VOLUME')[0]}/`));
 });

@@ -69,6 +69,30 @@ it('unauthorized: a revoked key, at once', async () => {
   expectUnauthorized(await call());
 });
 
+it('the key may come as a bearer token', async () => {
+  pair = await startPair();
+  const { proxy, upstream } = pair;
+  const call = (headers: Record<string, string>) => proxy.post(printCall(upstream.url), headers);
+  expect((await call({ 'x-proxy-api': '', authorization: `Bearer ${proxy.key}` })).status).toBe(200);
+  expect((await call({ authorization: `bearer ${proxy.key}` })).status).toBe(200);
+  expectUnauthorized(await call({ 'x-proxy-api': '', authorization: 'Bearer other' }));
+  expectUnauthorized(await call({ 'x-proxy-api': '', authorization: `Basic ${proxy.key}` }));
+});
+
+it('a bearer token for somebody in front of the proxy is no second key; another client key is', async () => {
+  pair = await startPair();
+  const { proxy, upstream } = pair;
+  const call = (token: string) => proxy.post(printCall(upstream.url), { authorization: `Bearer ${token}` });
+  expect((await call('eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl')).status).toBe(200);
+  const other = await proxy.app.keys.create({ name: 'other' });
+  expectError(await call(other.key), {
+    status: 400,
+    code: -32600,
+    type: 'invalid_request',
+    says: /Two headers have different client keys/,
+  });
+});
+
 it('reads alike for every reason', async () => {
   const clock = makeClock();
   pair = await startPair(undefined, { clock: clock.now });

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
-import { type ExpectedError, expectError, printCall, printInstance } from './expectations.ts';
+import { type ExpectedError, expectError, printCall, printInstance, waitFor } from './expectations.ts';
 
 let pair: Pair;
 let server: Server | undefined;
@@ -114,6 +114,22 @@ describe('upstream_unreachable', () => {
 });
 
 describe('upstream_bad_response', () => {
+  it('by interim answers without end, and the connection is closed', async () => {
+    let isClosed = false;
+    pair = await startPair((socket) => {
+      socket.on('close', () => {
+        isClosed = true;
+      });
+      const flood = () => {
+        if (!socket.destroyed)
+          socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), () => setImmediate(flood));
+      };
+      flood();
+    });
+    expectError(await read(), badResponse({ outcome: 'unknown', says: /not HTTP|interim|Odoo/ }));
+    await waitFor(() => isClosed);
+  });
+
   it.each([
     ['301 Moved Permanently', 'not_sent'],
     ['302 Found', 'unknown'],

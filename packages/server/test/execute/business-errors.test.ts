@@ -1,11 +1,14 @@
-/** Contract section 2: what Odoo itself says no to has the same code and type in every version, and shows nothing inside. */
+/**
+ * docs/errors.md#errors-of-odoo: what Odoo itself says no to has the same code and type in every version, and shows
+ * nothing inside.
+ */
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, startUpstream } from '../scripted-upstream.ts';
 import { waitFor } from './expectations.ts';
 
-const VERSIONS: readonly Version[] = [16, 17, 18, 19];
+const VERSIONS: readonly Version[] = [14, 15, 16, 17, 18, 19];
 
 /** Of each: what is called, by whom, and the type of the error. */
 const MISTAKES: Record<
@@ -197,7 +200,7 @@ it("passes Odoo's traceback on only where the operator wants it", async () => {
 it('leaves nothing of it in the log', async () => {
   await waitFor(() => proxy.log.length >= Object.keys(MISTAKES).length * VERSIONS.length);
   // What is random could read like a port.
-  const random = { upstream: null, requestId: null, keyId: null, time: null };
+  const random = { upstream: null, requestId: null, keyId: null, time: null, address: null };
   const text = proxy.log.map((line) => JSON.stringify({ ...line, ...random })).join('\n');
   expect(text).not.toMatch(INTERNALS);
   for (const { users } of sandboxes.values()) {

@@ -1,4 +1,4 @@
-/** Contract section 1: what is checked of `keyword.context`; the bytes go on as they came. */
+/** docs/execute.md#context: what is checked of `keyword.context`; the bytes go on as they came. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';

@@ -1,4 +1,4 @@
-/** Contract section 1: the headers that a call reads and those that its answer carries. */
+/** docs/execute.md#headers: the headers that a call reads and those that its answer carries. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send } from '../harness.ts';

@@ -1,4 +1,7 @@
-/** Contract section 1: `id` is a text of at most 256 characters or an integer, and comes back as the bytes it was sent in. */
+/**
+ * docs/execute.md#members: `id` is a text of at most 256 characters or an integer, and comes back as the bytes it was
+ * sent in.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';

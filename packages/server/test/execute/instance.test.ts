@@ -1,4 +1,4 @@
-/** Contract section 1: the forms of `erp_instance.url`, and what reaches Odoo of an instance. */
+/** docs/execute.md#the-odoo-server: the forms of `erp_instance.url`, and what reaches Odoo of an instance. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';

@@ -1,4 +1,4 @@
-/** Contract section 1: `keyword.limit` caps the records of a call, by the rule of each method. */
+/** docs/execute.md#limit: `keyword.limit` caps the records of a call, by the rule of each method. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';

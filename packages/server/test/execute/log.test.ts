@@ -24,10 +24,11 @@ it('is one line a call, with what an operator asks for', async () => {
   await proxy.post(secretCall({ id: '"order-7"' }), { 'x-request-id': 'req-1' });
   expect(await waitForLines(1)).toEqual([
     {
-      level: 30,
+      level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       requestId: 'req-1',
       keyId: proxy.key.split('_')[1],
+      address: '127.0.0.1',
       batchIndex: null,
       id: '"order-7"',
       instance: null,
@@ -37,6 +38,7 @@ it('is one line a call, with what an operator asks for', async () => {
       method: 'write',
       outcome: 'ok',
       code: null,
+      rule: null,
       httpStatus: 200,
       protocol: 'jsonrpc',
       upstreamStatus: 200,
@@ -133,9 +135,9 @@ it('warns of what an operator can mend, and of nothing else', async () => {
   await pair.proxy.post(secretCall({ action: '"_x"' }));
   const lines = await waitForLines(3);
   expect(lines.map(({ outcome, level }) => [outcome, level])).toEqual([
-    ['upstream_unreachable', 40],
-    ['ok', 30],
-    ['action_invalid', 30],
+    ['upstream_unreachable', 'warn'],
+    ['ok', 'info'],
+    ['action_invalid', 'info'],
   ]);
   expect(lines[0]?.['detail']).toEqual(expect.any(String));
 });
@@ -154,7 +156,7 @@ it('says that the caller left, and does not blame Odoo', async () => {
   controller.abort();
   await expect(request).rejects.toThrow();
   expect(await waitForLines(1)).toMatchObject([
-    { msg: 'call', outcome: 'caller_left', code: null, level: 30 },
+    { msg: 'call', outcome: 'caller_left', code: null, level: 'info' },
   ]);
   expect(pair.proxy.log).toHaveLength(1);
 });

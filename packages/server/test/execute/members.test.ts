@@ -1,4 +1,4 @@
-/** Contract section 1: the members of the body, their types and names. Nothing that is refused reaches Odoo. */
+/** docs/execute.md#members: the members of the body, their types and names. Nothing that is refused reaches Odoo. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw, printInstance } from './expectations.ts';

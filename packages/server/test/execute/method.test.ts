@@ -1,4 +1,6 @@
-/** Contract section 1: `action`, `fn_name` and `model_id` say what runs; a private or odd name never reaches Odoo. */
+/**
+ * docs/execute.md#members: `action`, `fn_name` and `model_id` say what runs; a private or odd name never reaches Odoo.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';

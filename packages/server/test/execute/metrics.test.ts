@@ -28,7 +28,8 @@ async function start(script: Parameters<typeof startUpstream>[0]): Promise<void>
   upstream = await startUpstream(script);
   proxy = await startProxy({
     allow: [upstream.url, sandbox.url],
-    settings: { 'upstream.timeoutMs': '1000' },
+    // Many credentials that are new at once.
+    settings: { 'upstream.timeoutMs': '1000', 'upstream.refusedCredentialsTtlMs': '0' },
   });
 }
 
@@ -78,16 +79,16 @@ it('counts calls by class, outcome and upstream, and refused requests', async ()
   expect(await readSeries('erp_proxy_refused_requests_total', { outcome: 'parse_error' })).toBe(1);
   expect(await readSeries('erp_proxy_refused_requests_total', { outcome: 'unauthorized' })).toBe(1);
   expect(await readSeries('erp_proxy_faults_total')).toBe(0);
-  expect(await readSeries('erp_proxy_upstream_seconds_count', { class: 'read' })).toBe(3);
-  expect(await readSeries('erp_proxy_proxy_seconds_count', { class: 'read' })).toBe(3);
+  expect(await readSeries('erp_proxy_upstream_duration_seconds_count', { class: 'read' })).toBe(3);
+  expect(await readSeries('erp_proxy_proxy_duration_seconds_count', { class: 'read' })).toBe(3);
 });
 
 it('tells the time of Odoo and of the proxy apart', async () => {
   await start((socket) => void setTimeout(() => answerLikeOdoo(socket, printResult('true')), 900));
   await proxy.post(makeCall(upstream.url));
-  await waitFor(async () => (await readSeries('erp_proxy_upstream_seconds_count')) === 1);
-  const upstreamSeconds = (await readSeries('erp_proxy_upstream_seconds_sum')) as number;
-  const proxySeconds = (await readSeries('erp_proxy_proxy_seconds_sum')) as number;
+  await waitFor(async () => (await readSeries('erp_proxy_upstream_duration_seconds_count')) === 1);
+  const upstreamSeconds = (await readSeries('erp_proxy_upstream_duration_seconds_sum')) as number;
+  const proxySeconds = (await readSeries('erp_proxy_proxy_duration_seconds_sum')) as number;
   expect(upstreamSeconds).toBeGreaterThan(0.89);
   expect(proxySeconds).toBeLessThan(0.75);
 });
@@ -128,6 +129,54 @@ it('names an upstream that has answered before when it stops to answer', async (
   await proxy.post(makeCall(upstream.url, { action: 'write' }));
   const labels = { outcome: 'upstream_unreachable', upstream: upstream.url };
   await waitFor(async () => (await readSeries('erp_proxy_calls_total', labels)) === 1);
+});
+
+it('shows the calls that run at a database before it has ever answered well, and those that wait', async () => {
+  await start(() => {});
+  const labels = { upstream: upstream.url, db: 'prod' };
+  const calls = Array.from({ length: 9 }, (_, index) =>
+    proxy.post(
+      makeCall(upstream.url, {
+        erp_instance: { url: upstream.url, db: 'prod', user_id: index + 1, api_key: 'k' },
+      }),
+    ),
+  );
+  await waitFor(async () => (await readSeries('erp_proxy_upstream_running', labels)) === 8);
+  expect(await readSeries('erp_proxy_upstream_waiting', labels)).toBe(1);
+  await proxy.close();
+  await Promise.allSettled(calls);
+});
+
+it('shows a database that has refused every connection since the start as left alone', async () => {
+  const gone = await startUpstream(() => {});
+  await gone.close();
+  await start(() => {});
+  await proxy.close();
+  proxy = await startProxy({ allow: [gone.url] });
+  await expect
+    .poll(
+      async () => {
+        await proxy.post(makeCall(gone.url));
+        return readSeries('erp_proxy_upstream_breaker_open', { upstream: gone.url, db: 'prod' });
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(1);
+});
+
+it('counts calls that name one server in two ways as calls to one database', async () => {
+  await start((socket) => answerLikeOdoo(socket, printResult('true')));
+  const named = upstream.url.replace('127.0.0.1', 'localhost');
+  await proxy.close();
+  proxy = await startProxy({ allow: [upstream.url, named] });
+  await proxy.post(makeCall(upstream.url));
+  await proxy.post(
+    makeCall(named, { erp_instance: { url: named, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY } }),
+  );
+  const lines = (await readMetrics())
+    .split('\n')
+    .filter((line) => line.startsWith('erp_proxy_upstream_limit{'));
+  expect(lines).toEqual([`erp_proxy_upstream_limit{upstream="${upstream.url}",db="prod"} 8`]);
 });
 
 it('does not grow with addresses, methods, models or databases that callers make up', async () => {

@@ -1,11 +1,14 @@
-/** Contract section 1: the outcome is the one that `execute_kw` gives. Against the sandbox, which is as fussy as Odoo. */
+/**
+ * docs/execute.md#the-answer: the outcome is the one that `execute_kw` gives. Against the sandbox, which is as fussy as
+ * Odoo.
+ */
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 
-const VERSIONS: readonly Version[] = [16, 17, 18, 19];
+const VERSIONS: readonly Version[] = [14, 15, 16, 17, 18, 19];
 let sandboxes: Sandbox[];
 let proxy: ErpProxy;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** DESIGN section 3: how the request reaches Odoo, and when. */
+/** docs/execute.md#the-request-to-odoo: how the request reaches Odoo, and when. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';

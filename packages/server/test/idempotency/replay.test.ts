@@ -1,4 +1,7 @@
-/** Contract section 1, `idempotency-key`: a call that comes again is answered again, and not run again. */
+/**
+ * docs/idempotency.md#what-a-retry-gets, `idempotency-key`: a call that comes again is answered again, and not
+ * run again.
+ */
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

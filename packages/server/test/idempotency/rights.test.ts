@@ -78,8 +78,8 @@ test.each(['find', 'claim'] as const)(
         'x-request-timeout': '1',
       });
     const { status, json } = await call();
-    expect(status).toBe(504);
-    expect(json.error.data).toMatchObject({ outcome: 'not_sent', retryable: true });
+    expect(status).toBe(503);
+    expect(json.error.data).toMatchObject({ type: 'overloaded', outcome: 'not_sent', retryable: true });
     expect(upstream.requests).toHaveLength(0);
     held.resolve(null);
     Object.assign(store, { [step]: original });

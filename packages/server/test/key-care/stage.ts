@@ -1,4 +1,5 @@
 /** A sandbox Odoo over real HTTP, an instance stored for it, and key care of it on a clock that the test sets. */
+
 import { type Sandbox, type SandboxUser, startSandbox, type Version } from '@erp-proxy/sandbox';
 import { createEgressDispatcher } from '../../src/egress/dispatcher.ts';
 import { parseEgressPolicy } from '../../src/egress/policy.ts';
@@ -6,6 +7,7 @@ import { createInstances, type Instances } from '../../src/instances/instances.t
 import { createKeyCare, type KeyCare, type KeyCareEvent } from '../../src/instances/key-care.ts';
 import { type AskOdoo, createAskOdoo, type OdooAnswer } from '../../src/instances/key-care-ask-odoo.ts';
 import { createVault } from '../../src/instances/vault.ts';
+import { makeBatch } from '../../src/stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../../src/stores/memory.ts';
 import type { LeaseStore } from '../../src/stores/ports.ts';
 
@@ -128,6 +130,7 @@ export async function openStage({
         leases: store.leases,
         owner: 'one',
         clock,
+        describeAct: (act) => makeBatch({ at: now, record: JSON.stringify(act) }),
         onEvent: (event) => events.push(event),
         onError,
         keepsFailures: true,

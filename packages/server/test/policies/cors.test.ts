@@ -1,13 +1,15 @@
 /** Web pages: preflights pass, answers can be read, and the policy says whose pages may use a key. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { printCall, printInstance } from '../execute/expectations.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 
 const SHOP = 'https://shop.example.com';
 let pair: Pair;
 beforeAll(async () => {
-  pair = await startPair();
+  pair = await startPair(undefined, {
+    settings: { 'admin.token': 'the-admin-token-of-these-tests-0123456789' },
+  });
 });
 afterAll(() => pair.close());
 
@@ -59,4 +61,72 @@ it('a page can read that its key is wrong', async () => {
   const answer = await call({ 'x-proxy-api': 'nonsense', origin: SHOP });
   expect(answer.status).toBe(401);
   expect(answer.headers['access-control-allow-origin']).toBe(SHOP);
+});
+
+describe('a key without a policy', () => {
+  const execute = (url: string) => printCall('', { erp_instance: printInstance(url) });
+  const compatible = (url: string) =>
+    JSON.stringify({
+      id: '1',
+      action: 'read',
+      model_id: 'res.partner',
+      params: [[1]],
+      odoo_instance: { url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY },
+    });
+  const json2 = (url: string) =>
+    JSON.stringify({
+      id: '1',
+      model_id: 'res.partner',
+      method: 'read',
+      kwargs: { ids: [1] },
+      odoo_instance: { url, db: 'prod', api_key: UPSTREAM_KEY },
+    });
+  const question = (url: string) => JSON.stringify({ id: '1', url });
+  const ROUTES: [string, (url: string) => string][] = [
+    ['/api/erp/execute', execute],
+    ['/api/erp/execute', (url) => `[${execute(url)},${execute(url)}]`],
+    ['/api/erp/version', question],
+    ['/api/odoo', compatible],
+    ['/api/odoo/execute', compatible],
+    ['/v1/odoo/execute', compatible],
+    ['/v2/odoo/execute', json2],
+    ['/api/odoo/version', question],
+    ['/v1/odoo/version', question],
+    ['/v2/odoo/version', question],
+  ];
+
+  it.each(ROUTES)('is of no use to a web page: %s', async (path, print) => {
+    const { proxy, upstream } = pair;
+    const before = upstream.requests.length;
+    for (const origin of [SHOP, 'null', proxy.url, '']) {
+      const answer = await send(proxy.url + path, {
+        method: 'POST',
+        headers: { 'x-proxy-api': proxy.key, 'content-type': 'application/json', origin },
+        body: print(upstream.url),
+      });
+      expect(answer.status).toBe(path.includes('odoo') ? 400 : 403);
+      expect(answer.headers['access-control-allow-origin']).toBe(origin);
+      const { error } = JSON.parse(answer.body.toString());
+      expect(error.data).toMatchObject({ type: 'policy_denied', rule: 'cors_origins' });
+      expect(error.message).toContain('has no policy');
+    }
+    expect(upstream.requests).toHaveLength(before);
+  });
+
+  it('works for a program, which sends no origin', async () => {
+    expect((await call({})).status).toBe(200);
+  });
+});
+
+it('a web page of another origin may not send the admin token', async () => {
+  const answer = await send(`${pair.proxy.url}/admin/v1/keys`, {
+    method: 'OPTIONS',
+    headers: {
+      origin: SHOP,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  });
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(answer.headers['access-control-allow-origin']).toBeUndefined();
 });

@@ -131,6 +131,60 @@ describe('the routes of another gateway', () => {
   });
 });
 
+describe('what a call does besides is judged on every route', () => {
+  const user = '[[0,0,{"login":"x"}]]';
+  const calls: [string, string, object, string][] = [
+    [
+      'create',
+      'sensitive_methods',
+      { vals_list: { name: 'a', user_ids: JSON.parse(user) } },
+      `[{"name":"a","user_ids":${user}}]`,
+    ],
+    ['message_new', 'sensitive_methods', { msg_dict: {} }, '[{}]'],
+    [
+      'onchange',
+      'models',
+      { field_onchange: { 'user_ids.login': '1' } },
+      '[[1],{},"a",{"user_ids.login":"1"}]',
+    ],
+  ];
+
+  it.each(calls)('%s: %s', async (method, rule, kwargs, params) => {
+    const key = await makeKey({ models: { 'res.partner': ['*'] } });
+    const sent = await collect(async () => {
+      const own = await pair.proxy.call(printOne({ action: `"${method}"`, params }), { 'x-proxy-api': key });
+      expect(own.json.error.data).toMatchObject({ type: 'policy_denied', rule });
+      const batch = await pair.proxy.call(`[${printOne({ action: `"${method}"`, params })}]`, {
+        'x-proxy-api': key,
+      });
+      expect(batch.json[0].error.data.rule).toBe(rule);
+      const instance = { url: pair.upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
+      const base = { id: 'a', model_id: 'res.partner', odoo_instance: instance };
+      for (const [path, body] of [
+        ['/v1/odoo/execute', { ...base, action: method, params: JSON.parse(params) }],
+        ['/v2/odoo/execute', { ...base, method, kwargs }],
+      ] as const) {
+        const answer = await send(pair.proxy.url + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-api-key': key },
+          body: JSON.stringify(body),
+        });
+        expect([path, JSON.parse(answer.body.toString()).error.data.rule]).toEqual([path, rule]);
+      }
+    });
+    expect(sent).toEqual([]);
+  });
+
+  it('lines of an order reach Odoo byte for byte', async () => {
+    const headers = { 'x-proxy-api': await makeKey({ models: { 'sale.order': ['write'] } }) };
+    const params = '[[1], {"order_line": [[0, 0, {"price_unit": 1.0, "tax_id": [[6, 0, [1]]]}]]}]';
+    const call = printOne({ action: '"write"', model_id: '"sale.order"', params });
+    expect(await collect(() => pair.proxy.post(call, headers))).toEqual([
+      printExecuteKw({ model: 'sale.order', method: 'write', params }),
+    ]);
+  });
+});
+
 it('is told about a server that it may not call what the policy says of it, and not what egress does', async () => {
   const headers = { 'x-proxy-api': await makeKey({ origins: ['https://erp.example.com'] }) };
   const ask = (url: string) =>

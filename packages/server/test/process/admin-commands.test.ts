@@ -3,14 +3,16 @@
  * running proxy. Most run in this process, on a real SQLite file and over real HTTP; the last ones are the real program.
  */
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
+import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { makeFolder, runProgram, startServer } from './program.ts';
 
@@ -42,8 +44,17 @@ interface Ran {
 }
 
 /** A command in this process, as if it were called in the folder of the test. */
-async function runHere(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  const ran = { stdout: '', stderr: '' };
+async function runHere(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input: string | null = null,
+  output: 'whole' | 'without store' = 'without store',
+): Promise<Ran> {
+  const surroundings = recordSurroundings({
+    readInput: async (path) =>
+      path === '-' && input !== null ? Buffer.from(input) : readFile(resolve(folder, path)),
+    writeFile: (path, text) => writeFile(resolve(folder, path), text),
+  });
   const status = await runCommandLine(
     {
       argv: args,
@@ -52,19 +63,11 @@ async function runHere(args: readonly string[], env: Record<string, string> = {}
       readFile: (path) => readFileSync(path, 'utf8'),
       version: '1.2.3',
     },
-    {
-      print: (text) => {
-        ran.stdout += text;
-      },
-      complain: (text) => {
-        ran.stderr += text;
-      },
-      readInput: (path) => readFile(resolve(folder, path)),
-      writeFile: (path, text) => writeFile(resolve(folder, path), text),
-      untilStopped: () => Promise.resolve(),
-    },
+    surroundings,
   );
-  return { status, ...ran };
+  const { stdout } = surroundings;
+  const stderr = output === 'whole' ? surroundings.stderr : surroundings.stderr.replace(/^Store: .*\n/, '');
+  return { status, stdout, stderr };
 }
 
 describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) => {
@@ -155,7 +158,8 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
       { id: next.id },
     ]);
     expect(await run('keys', 'list', '--search', 'nobody')).toMatchObject({
-      stdout: 'No key is like that.\n',
+      stdout: '',
+      stderr: 'No key matches.\n',
     });
   });
 
@@ -268,8 +272,10 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(await runJson('audit', 'list', '--limit', '1')).toHaveLength(1);
 
     const lines = (await run('audit', 'export', '--kind', 'admin')).stdout.trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line).action)).toEqual(['instance.create', 'key.create']);
-    const csv = (await run('audit', 'export', '--kind', 'admin', '--format', 'csv')).stdout.split('\r\n');
+    const actions = lines.map((line) => JSON.parse(line).action).filter((action) => action !== 'login.token');
+    expect(actions).toEqual(['instance.create', 'key.create']);
+    const exported = (await run('audit', 'export', '--kind', 'admin', '--format', 'csv')).stdout;
+    const csv = exported.split('\r\n').filter((line) => !line.includes('login.token'));
     expect(csv[0]).toMatch(/^seq,time,kind,/);
     expect(csv).toHaveLength(4);
 
@@ -327,7 +333,7 @@ instances:
     );
 
     expect((await run('export', '-o', 'out.yaml')).status).toBe(0);
-    const third = await run('apply', '-f', 'out.yaml');
+    const third = await run('apply', '-f', 'out.yaml', '--require-end');
     expect(third.stdout).toMatch(/^(= .*\n)+\nNothing to change\.\n$/);
   });
 
@@ -354,12 +360,12 @@ instances:
     expect(policy.stderr).toMatch(
       /^policy\.yaml:3: models\["res\.partner"\]\[0\]: .*\npolicy\.yaml:4: limit_mx: .*\n$/,
     );
+    const { key } = await runJson('keys', 'create');
     expect(await run('keys', 'revoke', 'nobody')).toEqual({
       status: 1,
       stdout: '',
       stderr: 'There is no key "nobody".\n',
     });
-    const { key } = await runJson('keys', 'create');
     const text = await run('keys', 'show', key);
     expect(text).toMatchObject({ status: 2, stderr: expect.stringContaining('give its id') });
     expect(text.stderr).not.toContain(key);
@@ -381,11 +387,99 @@ it('keys list and apply see all keys, however many pages they fill', async () =>
     const remote = (...args: string[]) =>
       runHere([...args, '--url', proxy.url], { ERP_PROXY_ADMIN_TOKEN: TOKEN });
     expect(JSON.parse((await remote('keys', 'list', '--search', 'many', '--json')).stdout)).toHaveLength(520);
-    put('keys.yaml', 'keys: [{ name: many, policy: null }]');
+    put('keys.yaml', 'keys: [{ name: many, policy: null }]\n');
     expect(JSON.parse((await remote('apply', '-f', 'keys.yaml', '--json')).stdout).steps).toHaveLength(520);
   } finally {
     await proxy.close();
   }
+});
+
+it('apply refuses a file that was cut off, from standard input too, and changes nothing', async () => {
+  put('policy.yaml', POLICY);
+  await runHere(['keys', 'create', '--name=shop', '--policy=policy.yaml']);
+  const whole = `keys:\n  - name: shop\n    policy:\n${POLICY.replace(/^/gm, '      ').trimEnd()}00\n`;
+  const cut = whole.slice(0, -2);
+  put('cut.yaml', cut);
+  const says = /^\S+:6: the last line has no line break: .*\nNothing was changed\.\n$/;
+  expect(await runHere(['apply', '-f', 'cut.yaml'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(says),
+  });
+  expect(await runHere(['apply', '-f', '-'], {}, cut)).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(says),
+  });
+  const unmarked = await runHere(['apply', '-f', '-', '--require-end'], {}, whole);
+  expect(unmarked).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^-:6: the end mark is missing: /),
+  });
+  const policies = JSON.parse((await runHere(['keys', 'list', '--json'])).stdout);
+  expect(policies).toMatchObject([{ policy: { limit_max: 10 } }]);
+  expect((await runHere(['apply', '-f', '-', '--require-end'], {}, `${whole}...\n`)).status).toBe(0);
+});
+
+it('a policy file that was cut off is refused; one in braces is whole without a line break', async () => {
+  put('cut.yaml', POLICY.trimEnd());
+  const cut = await runHere(['keys', 'create', '--policy=cut.yaml']);
+  expect(cut).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^cut\.yaml:3: the last line has no line break/),
+  });
+  put('policy.json', '{"instances": ["prod"], "models": {"res.partner": ["read"]}}');
+  expect((await runHere(['keys', 'create', '--policy=policy.json'])).status).toBe(0);
+});
+
+it('a file that names a member twice is refused by every command that reads one', async () => {
+  const policy = '{"instances": ["prod"], "models": {"res.partner": ["read"],\n"res.partner": ["*"]}}\n';
+  put('policy.json', policy);
+  const created = await runHere(['keys', 'create', '--policy=policy.json']);
+  expect(created).toMatchObject({ status: 2, stdout: '' });
+  expect(created.stderr).toBe('policy.json:2: this name stands twice in its group; keep one\n');
+  put('proxy.yaml', `keys:\n  - name: shop\n    policy: ${policy.replace('\n', ' ')}`);
+  expect(await runHere(['apply', '-f', 'proxy.yaml'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('proxy.yaml:3: this name stands twice in its group; keep one\n'),
+  });
+  const { id } = JSON.parse((await runHere(['keys', 'create', '--json'])).stdout);
+  put('call.json', call().replace('{', '{"action":"read",'));
+  const explained = await runHere(['keys', 'explain', '--key', id, '--call=call.json']);
+  expect(explained).toMatchObject({ status: 2, stdout: '' });
+  expect(explained.stderr).toBe('call.json: The member action stands there twice: keep one.\n');
+});
+
+it('a stored policy that cannot be read is shown as unreadable, left out of an export, and replaced by apply aloud', async () => {
+  put('policy.yaml', POLICY);
+  const { id } = JSON.parse(
+    (await runHere(['keys', 'create', '--name=shop', '--policy=policy.yaml', '--json'])).stdout,
+  );
+  await runHere(['keys', 'create', '--name=shop', '--policy=policy.yaml']);
+  await runHere(['keys', 'create', '--name=other', '--policy=policy.yaml']);
+  const store = new DatabaseSync(join(folder, 'proxy.db'));
+  store.prepare('UPDATE client_keys SET policy = ? WHERE id = ?').run('{"models":{},"sees":"all"}', id);
+  store.close();
+
+  const listed = (await runHere(['keys', 'list'])).stdout.split('\n').find((line) => line.includes(id));
+  expect(listed).toContain('unreadable');
+  const shown = await runHere(['keys', 'show', id]);
+  expect(shown.stdout).toMatch(/^policy {8}unreadable: .*sees: is not known/m);
+  const exported = await runHere(['export', '--json']);
+  expect(JSON.parse(exported.stdout).keys.map(({ name }: { name: string }) => name)).toEqual(['other']);
+  expect(exported.stderr).toMatch(
+    new RegExp(`Left out: the policy of key "shop" \\(${id}\\) is unreadable \\(.*sees: is not known.*\\)`),
+  );
+
+  put('proxy.yaml', 'keys:\n  - name: shop\n    policy: null\n');
+  for (const flags of [['--dry-run'], []]) {
+    const applied = await runHere(['apply', '-f', 'proxy.yaml', ...flags]);
+    expect(applied.status).toBe(0);
+    expect(applied.stdout).toMatch(/policy: "unreadable: .*sees: is not known.*" → null/);
+    expect(applied.stderr).toMatch(
+      new RegExp(`key shop \\(${id}\\): its stored policy is unreadable: .*sees.* will replace it\\.\\n`),
+    );
+  }
+  const again = await runHere(['apply', '-f', 'proxy.yaml']);
+  expect(again.stdout).toContain('Nothing to change.');
 });
 
 it('apply that fails on its way says how far it came, and can be run again', async () => {
@@ -505,13 +599,106 @@ describe('a remote that is no proxy of ours, or lies', () => {
       const args = ['keys', 'list', '--url', `http://127.0.0.1:${port}`, ...more];
       const { stdout, stderr } = await runHere(args, { ERP_PROXY_ADMIN_TOKEN: TOKEN });
       expect(stdout + stderr).toContain(']0;owned31m ab');
-      expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+      expect((stdout + stderr).replaceAll(/[\n\t]/g, '')).not.toMatch(/\p{Cc}/u);
     }
     remote.close();
   });
 });
 
+describe('what is wrong is said by the names that commands have:', () => {
+  const env = { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY };
+  it.each<[words: string, says: RegExp]>([
+    ['keys create --expires-in 0m', /^The time at which the key expires is not in the future: /],
+    ['keys rotate ID --overlap 60d', /^The old key can go on working for 30 days at most\./],
+    ['audit list --since 2026-02-30', /^since is a day or a time /],
+    ['instances add a --erp-url nope --db a --user-id 2 --api-key-file key', /^ {2}--erp-url: is not a URL/m],
+    [
+      'instances add a --erp-url https://a --db a --user-id 0 --api-key-file key --timeout-ms 0',
+      /^ {2}--user-id: must be .*\n {2}--timeout-ms: must be .*, or none$/m,
+    ],
+    [
+      'instances update prod --erp-url https://b.example',
+      /^ {2}--erp-url: .*give `--api-key-file` with it$/m,
+    ],
+    ['instances add a!b --erp-url https://a --db a --user-id 2 --api-key-file key', /^ {2}<name>: must be /m],
+  ])('%s', async (words, says) => {
+    put('key', SECRET);
+    const add = 'instances add prod --erp-url https://a.example --db a --user-id 2 --api-key-file key';
+    expect((await runHere(add.split(' '), env)).status).toBe(0);
+    const { id } = JSON.parse((await runHere(['keys', 'create', '--json'])).stdout);
+    const ran = await runHere(words.replace('ID', id).split(' '), env);
+    expect(ran).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(says) });
+    expect(ran.stderr).not.toMatch(/expiresAt|overlap_seconds|user_id|api_key|timeout_ms|\bnull\b/);
+  });
+});
+
 describe('a command on the store', () => {
+  const storeFile = () => join(folder, 'proxy.db');
+  const MISSING = /^There is no store sqlite \S+proxy\.db yet\. .*store\.url.*\n$/;
+
+  it.each([
+    'keys list',
+    'keys show a',
+    'keys update a --name=b',
+    'keys revoke a',
+    'keys rotate a',
+    'keys explain --key a --call call.json',
+    'instances list',
+    'instances show a',
+    'instances remove a',
+    'audit list',
+    'audit export',
+    'audit verify',
+    'export',
+    'vault reseal',
+  ])('%s makes no store where there is none, and says so', async (words) => {
+    put('call.json', call());
+    const ran = await runHere(words.split(' '));
+    expect(ran).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(MISSING) });
+    expect(existsSync(storeFile())).toBe(false);
+    put('proxy.db', '');
+    expect((await runHere(words.split(' '))).stderr).toMatch(MISSING);
+    expect(statSync(storeFile()).size).toBe(0);
+  });
+
+  it('apply --dry-run makes no store either, and plans as for an empty one', async () => {
+    put('proxy.yaml', 'keys: [{ name: shop, policy: null }]\n');
+    const dry = await runHere(['apply', '-f', 'proxy.yaml', '--create-keys', '--dry-run']);
+    expect(dry).toMatchObject({ status: 0, stdout: expect.stringContaining('1 to add') });
+    expect(dry.stderr).toMatch(/^There is no store sqlite \S+proxy\.db yet: it counts as empty\.\n$/);
+    expect(existsSync(storeFile())).toBe(false);
+  });
+
+  it('says on standard error which store it works on, and only there', async () => {
+    const line = new RegExp(`^Store: sqlite ${storeFile()}\n`);
+    put('key', SECRET);
+    put('proxy.yaml', 'keys: [{ name: shop, policy: null }]\n');
+    put('policy.yaml', POLICY);
+    const made = await runHere(['keys', 'create', '--name=shop', '--json'], {}, null, 'whole');
+    expect(made.stderr).toMatch(line);
+    const { id } = JSON.parse(made.stdout);
+    for (const words of [
+      'keys list',
+      `keys show ${id}`,
+      `keys update ${id} --name=b`,
+      `keys rotate ${id}`,
+      `keys revoke ${id}`,
+      'instances list',
+      'audit list',
+      'audit export',
+      'audit verify',
+      'export',
+      'apply -f proxy.yaml --create-keys',
+      'apply -f proxy.yaml --dry-run',
+    ]) {
+      const { status, stdout, stderr } = await runHere(words.split(' '), {}, null, 'whole');
+      expect({ status, stderr }, words).toEqual({ status: 0, stderr: expect.stringMatching(line) });
+      expect(stdout).not.toContain('Store:');
+    }
+    const migrated = await runHere(['migrate'], {}, null, 'whole');
+    expect(migrated.stdout + migrated.stderr).toContain(storeFile());
+  });
+
   const env = { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY };
   const add = (url: string, ...more: string[]) =>
     runHere(

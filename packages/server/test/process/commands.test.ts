@@ -5,7 +5,7 @@ import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
-import { makeFolder, runProgram, startProgram } from './program.ts';
+import { makeFolder, printLine, runProgram, startProgram, startServer, startShell } from './program.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -42,6 +42,14 @@ describe('demo', () => {
     demo.kill('SIGINT');
     expect((await demo.ended).status).toBe(0);
   });
+});
+
+it('says in one line that its output cannot be written, and ends with 1', async () => {
+  await run(['keys', 'create', '--name=shop']);
+  const command = `${printLine(['keys', 'list'])} > /dev/full`;
+  const { status, stderr } = await startShell(command, { folder }).ended;
+  expect(stderr).toMatch(/^Store: .*\nStandard output cannot be written \(ENOSPC\): it is not whole\.\n$/);
+  expect(status).toBe(1);
 });
 
 it('sandbox --json says where it is and who may log in, as the version that was asked for', async () => {
@@ -85,7 +93,7 @@ describe('doctor', () => {
       state: 'ok',
       text: expect.stringContaining('Odoo 17.0'),
     });
-    expect(checks.at(-1)).toMatchObject({ name: 'credentials', state: 'ok' });
+    expect(checks).toContainEqual({ name: 'key', state: 'ok', text: expect.any(String) });
   });
 
   const expectFailed = async (name: string, says: RegExp, ...args: Parameters<typeof examine>) => {
@@ -100,13 +108,7 @@ describe('doctor', () => {
     await gone.close();
     await expectFailed('connection', /refused/, gone.url, [`--egress.allow=${gone.url}`]);
     await expectFailed('egress', new RegExp(`--egress.allow ${sandbox.url}`), sandbox.url);
-    await expectFailed(
-      'credentials',
-      /db, user id and API key/,
-      sandbox.url,
-      [allow(), ...credentials()],
-      'wrong',
-    );
+    await expectFailed('key', /wrong or has ended/, sandbox.url, [allow(), ...credentials()], 'wrong');
     await expectFailed('url', /https:/, 'ftp://odoo.example');
   });
 
@@ -157,6 +159,34 @@ describe('call', () => {
     expect(fromFile.status).toBe(0);
     const fromInput = await run(['call', '--url', proxy.url, '--key', proxy.key], print());
     expect(fromInput).toEqual(fromFile);
+  });
+
+  it('takes the key and the address from the environment, where no option gives them', async () => {
+    const env = { ERP_PROXY_URL: proxy.url, ERP_PROXY_KEY: proxy.key };
+    const called = await runProgram(['call'], { folder, env, input: print() });
+    expect(called).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(called.stdout)).toMatchObject({ id: 'n' });
+    const options = ['call', '--url', proxy.url, '--key', proxy.key];
+    const wrong = { ERP_PROXY_URL: 'http://127.0.0.1:1', ERP_PROXY_KEY: 'ep_bad' };
+    expect(await runProgram(options, { folder, env: wrong, input: print() })).toEqual(called);
+    writeFileSync(join(folder, 'key'), proxy.key);
+    const fromFile = ['call', '--url', proxy.url, '--key-file', 'key'];
+    expect(await runProgram(fromFile, { folder, env: wrong, input: print() })).toEqual(called);
+    const named = await runProgram(['call', '--key=x'], { folder, env: { ERP_PROXY_URL: 'nowhere' } });
+    expect(named).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^ERP_PROXY_URL "nowhere" is not/),
+    });
+  });
+
+  it('of the variables of call nothing else takes notice', async () => {
+    const env = { ERP_PROXY_URL: 'http://127.0.0.1:1', ERP_PROXY_KEY: 'ep_x_y' };
+    expect((await runProgram(['config', 'check'], { folder, env })).status).toBe(0);
+    expect((await runProgram(['keys', 'create'], { folder, env })).status).toBe(0);
+    expect((await runProgram(['keys', 'list'], { folder, env })).stdout).toMatch(/unnamed\n$/);
+    const server = await startServer([], { folder, env });
+    server.kill('SIGTERM');
+    expect((await server.ended).status).toBe(0);
   });
 
   it('ends with 1 where the answer is an error, and prints it', async () => {

@@ -11,7 +11,7 @@ import {
   startUpstream,
 } from '../scripted-upstream.ts';
 import { openConnection, printPost } from '../security/connection.ts';
-import { callServer, makeFolder, readKey, type Server, startServer } from './program.ts';
+import { callServer, makeFolder, makeKey, type Server, startServer } from './program.ts';
 
 let server: Server;
 let upstream: ScriptedUpstream;
@@ -21,7 +21,7 @@ beforeEach(async () => {
   script = (socket) => answerLikeOdoo(socket, printResult('7'));
   upstream = await startUpstream((...args) => script(...args));
   server = await startServer([`--egress.allow=${upstream.url}`], { folder: makeFolder() });
-  key = await readKey(server);
+  key = await makeKey(server);
   expect((await call()).status).toBe(200);
 });
 afterEach(() => upstream.close());

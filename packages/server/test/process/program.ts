@@ -1,5 +1,5 @@
 /** The real program as a child process, in a folder of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,8 @@ export interface Program {
   readonly stderr: string;
   /** Writes to standard input and closes it. */
   input(text: string): void;
+  /** Reads its standard output, where it was started unread. */
+  resumeReading(): void;
   /** Closes our end of its standard output. */
   stopReading(): void;
   kill(signal: NodeJS.Signals): void;
@@ -61,10 +63,28 @@ export interface Program {
 export interface ProgramOptions {
   folder: string;
   env?: Record<string, string>;
+  /** Nobody reads its standard output at first. */
+  isUnread?: boolean;
 }
 
 export function startProgram(args: readonly string[], options: ProgramOptions): Program {
   return start(process.execPath, [ENTRY, ...args], options);
+}
+
+/** Whether {@link startOnTerminal} can be used here: `script` of util-linux, which Debian always has. */
+export const HAS_TERMINAL = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true;
+
+/** A line of shell whose program has a terminal of its own. Both outputs come as one, with the line ends of a terminal. */
+export function startOnTerminal(line: string, options: ProgramOptions): Program {
+  return start('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], options);
+}
+
+/** The line of shell that runs the program. */
+export function printLine(args: readonly string[]): string {
+  return ['exec', process.execPath, ENTRY, ...args]
+    .map((word) => `'${word}'`)
+    .join(' ')
+    .replace("'exec'", 'exec');
 }
 
 /** A line of shell, as a person types it. */
@@ -72,7 +92,11 @@ export function startShell(line: string, options: ProgramOptions): Program {
   return start(SHELL, ['-c', line], options);
 }
 
-function start(command: string, args: readonly string[], { folder, env = {} }: ProgramOptions): Program {
+function start(
+  command: string,
+  args: readonly string[],
+  { folder, env = {}, isUnread = false }: ProgramOptions,
+): Program {
   const child = spawn(command, args, {
     cwd: folder,
     env: { PATH: process.env['PATH'], ...env },
@@ -86,6 +110,7 @@ function start(command: string, args: readonly string[], { folder, env = {} }: P
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
+  if (isUnread) child.stdout.pause();
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
@@ -104,6 +129,7 @@ function start(command: string, args: readonly string[], { folder, env = {} }: P
       return stderr;
     },
     input: (text) => child.stdin.end(text),
+    resumeReading: () => void child.stdout.resume(),
     stopReading: () => void child.stdout.destroy(),
     kill: (signal) => void child.kill(signal),
     waitFor(pattern) {
@@ -138,18 +164,26 @@ export function runProgram(
 
 export interface Server extends Program {
   url: string;
+  /** How it was started: other commands with these work on its store. */
+  settings: readonly string[];
+  options: ProgramOptions;
 }
 
 /** `serve` on a free port, until it listens. */
 export async function startServer(args: readonly string[], options: ProgramOptions): Promise<Server> {
   const program = startProgram(['serve', '--http.port=0', ...args], options);
   const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
-  return Object.assign(program, { url: url as string });
+  return Object.assign(program, { url: url as string, settings: args, options });
 }
 
-/** The first client key that the program prints. */
-export async function readKey(program: Program): Promise<string> {
-  return (await program.waitFor(KEY))[0];
+/** A client key on the store of a server, made as an operator makes one. */
+export async function makeKey({ settings, options }: Server): Promise<string> {
+  const { status, stdout, stderr } = await runProgram(
+    ['keys', 'create', '--name=test', ...settings],
+    options,
+  );
+  if (status !== 0) throw new Error(`keys create ended with ${status}: ${stderr}`);
+  return stdout.trim();
 }
 
 /** The execute route, on a connection of its own: a primary gives its workers a connection each, in turn. */

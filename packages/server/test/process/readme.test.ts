@@ -7,29 +7,33 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { send } from '../harness.ts';
-import { makeFolder, type Program, startShell } from './program.ts';
+import { HAS_TERMINAL, makeFolder, type Program, startOnTerminal, startShell } from './program.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
 const DEMO = 'npm run demo';
 const DEMO_ONCE = 'npm run demo -- --once';
-const START = 'npm start -- --egress.allow http://localhost:8069';
-const DOCTOR = 'npx erp-proxy doctor http://localhost:8069 --egress.allow http://localhost:8069';
+const START = 'npm start -- --egress.allow http://127.0.0.1:8069';
+const DOCTOR = 'npx erp-proxy doctor http://127.0.0.1:8069 --egress.allow http://127.0.0.1:8069';
 const SANDBOX = 'npx erp-proxy sandbox --version 17';
 const SANDBOX_18 = 'npx erp-proxy sandbox --version 18 --port 8018';
 const SANDBOX_19 = 'npx erp-proxy sandbox --version 19 --port 8019';
-const START_BOTH = 'npm start -- --egress.allow http://localhost:8018,http://localhost:8019';
+const START_BOTH = 'npm start -- --egress.allow http://127.0.0.1:8018,http://127.0.0.1:8019';
 const CREATE_KEY = 'npx erp-proxy keys create --name shop';
+const CREATE_MY_KEY = 'npx erp-proxy keys create --name me';
+
+/** What a terminal makes an interrupt of. */
+const CTRL_C = '\x03';
 
 let store: string;
 beforeEach(() => {
   store = `sqlite:${join(makeFolder(), 'keys.db')}`;
 });
 
-function type(line: string): Program {
+function type(line: string, startLine = startShell): Program {
   const env = { ERP_PROXY_STORE_URL: store, ERP_PROXY_HTTP_PORT: '0' };
-  return startShell(line, { folder: root, env });
+  return startLine(line, { folder: root, env });
 }
 
 it('has no command that is not run here', () => {
@@ -51,6 +55,7 @@ it('has no command that is not run here', () => {
       SANDBOX_19,
       START_BOTH,
       CREATE_KEY,
+      CREATE_MY_KEY,
     ]),
   );
 });
@@ -70,46 +75,54 @@ describe('the first call', () => {
   });
 });
 
-it('leads to a call on one’s own Odoo, whose answer is the one that is shown', async () => {
-  const sandbox = type(`${SANDBOX} --port 0`);
-  const [, port] = await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);
-  const adapt = (text: string) => text.replaceAll('localhost:8069', `localhost:${port}`);
-  expect((await type(adapt(DOCTOR)).ended).status).toBe(0);
+// The reader has a terminal, on which the first key is printed.
+it.runIf(HAS_TERMINAL)(
+  'leads to a call on one’s own Odoo, whose answer is the one that is shown',
+  async () => {
+    const sandbox = type(`${SANDBOX} --port 0`);
+    const [, port] = await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);
+    const adapt = (text: string) => text.replaceAll('127.0.0.1:8069', `127.0.0.1:${port}`);
+    // The host that the sandbox prints is the one of the page.
+    await sandbox.waitFor(new RegExp(`--egress.allow http://127.0.0.1:${port}\n`));
+    expect((await type(adapt(DOCTOR)).ended).status).toBe(0);
 
-  // As a supervisor starts it: the signal goes to npm alone.
-  const proxy = type(`exec ${adapt(START)}`);
-  const [key] = await proxy.waitFor(/\bep_\w+/);
-  const [, address] = await proxy.waitFor(/"url":"http:\/\/([^"]+)"/);
-  const [example] = listBlocks('sh').filter((block) => block.startsWith('curl '));
-  const line = adapt(example as string)
-    .replace('127.0.0.1:8787', address as string)
-    .replace('<client key>', key);
-  expect(await runCurl(line)).toBe(listBlocks('json')[0]?.trim());
+    const proxy = type(adapt(START), startOnTerminal);
+    const [key] = await proxy.waitFor(/\bep_\w+/);
+    const [, address] = await proxy.waitFor(/"url":"http:\/\/([^"]+)"/);
+    const [example] = listBlocks('sh').filter((block) => block.startsWith('curl '));
+    const line = adapt(example as string)
+      .replace('127.0.0.1:8787', address as string)
+      .replace('<client key>', key);
+    expect(await runCurl(line)).toBe(listBlocks('json')[0]?.trim());
 
-  const created = await type(CREATE_KEY).ended;
-  expect(await runCurl(line.replace(key, created.stdout.trim()))).toContain('"result"');
+    for (const command of [CREATE_KEY, CREATE_MY_KEY]) {
+      const created = await type(command).ended;
+      expect(await runCurl(line.replace(key, created.stdout.trim()))).toContain('"result"');
+    }
 
-  proxy.kill('SIGTERM');
-  expect((await proxy.ended).stdout).toContain('"msg":"stopped"');
-});
+    proxy.input(CTRL_C);
+    expect((await proxy.ended).stdout).toContain('"msg":"stopped"');
+  },
+);
 
 it('gives the same answer from an 18 and a 19, with one changed URL', async () => {
   const sandboxes = [type(SANDBOX_18.replace('8018', '0')), type(SANDBOX_19.replace('8019', '0'))];
   const ports = await Promise.all(
     sandboxes.map(async (sandbox) => (await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/))[1]),
   );
+  // As a supervisor starts it: without a terminal, and the signal goes to npm alone.
   const proxy = type(
     `exec ${START_BOTH.replace('8018', String(ports[0])).replace('8019', String(ports[1]))}`,
   );
-  const [key] = await proxy.waitFor(/\bep_\w+/);
   const [, address] = await proxy.waitFor(/"url":"http:\/\/([^"]+)"/);
+  const key = (await type(CREATE_KEY).ended).stdout.trim();
   const [example] = listBlocks('sh').filter((block) => block.startsWith('curl '));
   const answers = ports.map((port) =>
     runCurl(
       (example as string)
         .replace('127.0.0.1:8787', address as string)
         .replace('<client key>', key)
-        .replace('localhost:8069', `localhost:${port}`),
+        .replace('127.0.0.1:8069', `127.0.0.1:${port}`),
     ),
   );
   const shown = listBlocks('json')[0]?.trim();
@@ -117,7 +130,7 @@ it('gives the same answer from an 18 and a 19, with one changed URL', async () =
   await proxy.waitFor(/"protocol":"json2"/);
   await proxy.waitFor(/"protocol":"jsonrpc"/);
   proxy.kill('SIGTERM');
-  await proxy.ended;
+  expect((await proxy.ended).stdout).toContain('"msg":"stopped"');
 });
 
 /** The README's blocks of a language. */

@@ -11,7 +11,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { makeFolder, type Server, startServer } from './program.ts';
+import { makeFolder, makeKey, type Server, startServer } from './program.ts';
 
 const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
@@ -48,7 +48,7 @@ describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempote
     replicas = await Promise.all(
       Array.from({ length: COUNT }, () => startServer(args, { folder: makeFolder() })),
     );
-    [key = ''] = replicas.flatMap(({ stdout }) => stdout.match(/\bep_\w+/g) ?? []);
+    key = await makeKey(replicas[0] as Server);
   });
   afterEach(async () => {
     for (const replica of replicas) replica.kill('SIGKILL');

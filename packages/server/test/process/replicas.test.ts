@@ -46,7 +46,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     replicas = await Promise.all(
       Array.from({ length: COUNT }, () => startServer(args, { folder: makeFolder() })),
     );
-    [key = ''] = listFirstKeys();
+    ({ key } = await administer(replicas[0] as Server, 'POST', 'keys', { name: 'first' }));
   });
   afterEach(async () => {
     for (const replica of replicas) replica.kill('SIGKILL');
@@ -55,8 +55,6 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     await upstream.close();
     await schema.drop();
   });
-
-  const listFirstKeys = () => replicas.flatMap(({ stdout }) => stdout.match(/\bep_\w+/g) ?? []);
 
   function call(
     { url }: Server,
@@ -91,8 +89,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     return JSON.parse(answer.body.toString());
   }
 
-  it('start at the same moment on an empty database: one makes the tables and one the first key', async () => {
-    expect(listFirstKeys()).toHaveLength(1);
+  it('start at the same moment on an empty database: one makes the tables', async () => {
     expect(await callEverywhere(key)).toEqual(Array(COUNT).fill(200));
     const versions = await schema.query('SELECT version FROM erp_proxy_migrations ORDER BY version');
     expect(versions.map(({ version }) => version)).toEqual(versions.map((_, index) => index + 1));

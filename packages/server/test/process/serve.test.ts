@@ -15,12 +15,15 @@ import {
 } from '../scripted-upstream.ts';
 import {
   callServer,
+  HAS_TERMINAL,
   KEY,
   makeFolder,
+  makeKey,
   type Program,
-  readKey,
+  printLine,
   runProgram,
   type Server,
+  startOnTerminal,
   startProgram,
   startServer,
 } from './program.ts';
@@ -44,23 +47,64 @@ async function stop(program: Program): Promise<void> {
   expect((await program.ended).status).toBe(0);
 }
 
-it('prints the first key at the first start, and never again; it goes on working', async () => {
-  const first = await start();
-  const key = await readKey(first);
-  expect((await call(first, key)).status).toBe(200);
+it.runIf(HAS_TERMINAL)('prints the first key on a terminal at the first start, and never again', async () => {
+  const serve = () =>
+    startOnTerminal(printLine(['serve', '--http.port=0', `--egress.allow=${upstream.url}`]), { folder });
+  const listen = async (program: Program) => {
+    const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
+    return { ...program, url } as Server;
+  };
+  const first = serve();
+  const [key] = await first.waitFor(KEY);
+  expect((await call(await listen(first), key)).status).toBe(200);
   await stop(first);
   expect(first.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
-  const second = await start();
-  expect((await call(second, key)).body.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":7}');
+  const second = serve();
+  expect((await call(await listen(second), key)).body.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":7}');
   await stop(second);
-  expect(second.stdout + second.stderr).not.toMatch(KEY);
+  expect(second.stdout).not.toMatch(KEY);
+  expect(second.stdout).not.toContain('no client key');
   expect(readFileSync(join(folder, 'data/erp-proxy.db')).includes(key.slice(16, 40))).toBe(false);
   expect(statSync(join(folder, 'data/erp-proxy.db')).mode & 0o077).toBe(0);
 });
 
+it.runIf(HAS_TERMINAL)(
+  'of several that start on terminals at the same moment one prints the first key',
+  async () => {
+    const programs = [1, 2, 3].map(() => startOnTerminal(printLine(['serve', '--http.port=0']), { folder }));
+    await Promise.all(programs.map((program) => program.waitFor(/listening/)));
+    expect(programs.flatMap(({ stdout }) => stdout.match(new RegExp(KEY, 'g')) ?? [])).toHaveLength(1);
+    for (const program of programs) program.kill('SIGTERM');
+    await Promise.all(programs.map(({ ended }) => ended));
+  },
+);
+
+it('writes no key into a log, makes none there, and says how to make one', async () => {
+  const server = await start();
+  const { level, msg, advice } = JSON.parse((await server.waitFor(/.*no client key.*/))[0]);
+  expect([level, msg]).toEqual(['warn', 'no client key']);
+  expect(advice).toContain('`erp-proxy keys create --name <who will use it>`');
+  expect(advice).toContain('docker exec');
+  expect((await runProgram(['keys', 'list', '--json'], { folder })).stdout).toBe('[]\n');
+  const key = await makeKey(server);
+  expect((await call(server, key)).status).toBe(200);
+  await stop(server);
+  const again = await start();
+  await stop(again);
+  expect(again.stdout).not.toContain('no client key');
+  expect(server.stdout + server.stderr + again.stdout + again.stderr).not.toMatch(KEY);
+});
+
+it('says how to make a key where the keys are in memory', async () => {
+  const server = await start('--store.url=memory:');
+  const [line] = await server.waitFor(/.*no client key.*/);
+  expect(JSON.parse(line).advice).toContain('POST /admin/v1/keys');
+  await stop(server);
+});
+
 it('keeps its keys through kill -9', async () => {
   const first = await start();
-  const key = await readKey(first);
+  const key = await makeKey(first);
   await call(first, key);
   first.kill('SIGKILL');
   await first.ended;
@@ -77,7 +121,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
       answerLikeOdoo(socket, printResult('"late"'));
     };
     const server = await start();
-    const key = await readKey(server);
+    const key = await makeKey(server);
     const running = call(server, key);
     await expect.poll(() => upstream.requests.length).toBe(1);
     server.kill(signal);
@@ -94,7 +138,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
 it('ends at once at a second signal, but not at the echo of the first', async () => {
   script = () => {};
   const server = await start();
-  const running = call(server, await readKey(server)).catch(() => 'broken off');
+  const running = call(server, await makeKey(server)).catch(() => 'broken off');
   await expect.poll(() => upstream.requests.length).toBe(1);
   server.kill('SIGINT');
   server.kill('SIGINT');
@@ -145,7 +189,7 @@ it('says what is wrong with its store, and ends with status 1', async () => {
 
 it('sees keys that the command line makes and revokes beside it, within a second', async () => {
   const server = await start();
-  const first = await readKey(server);
+  const first = await makeKey(server);
   const made = await runProgram(['keys', 'create', '--name=shop', '--json'], { folder });
   expect(made.status).toBe(0);
   const { id, key, name } = JSON.parse(made.stdout);
@@ -154,7 +198,7 @@ it('sees keys that the command line makes and revokes beside it, within a second
 
   const listed = await runProgram(['keys', 'list', '--json'], { folder });
   expect(JSON.parse(listed.stdout)).toMatchObject([
-    { name: 'first key', state: 'active' },
+    { name: 'test', state: 'active' },
     { id, name: 'shop', state: 'active' },
   ]);
   expect(listed.stdout).not.toContain(key.slice(16));
@@ -170,7 +214,7 @@ it('sees keys that the command line makes and revokes beside it, within a second
 
 it('goes on serving where nobody takes its log any more', async () => {
   const server = await start();
-  const key = await readKey(server);
+  const key = await makeKey(server);
   server.stopReading();
   for (let count = 0; count < 3; count++) expect((await call(server, key)).status).toBe(200);
   await stop(server);
@@ -181,9 +225,24 @@ it('ends well where it is stopped the moment it listens, or before', async () =>
   const [soon, sooner] = [0, 1].map((index) =>
     startProgram(['serve', '--http.port=0', `--store.url=sqlite:${index}.db`], options),
   ) as [Program, Program];
-  await sooner.waitFor(/ep_/);
+  await sooner.waitFor(/no client key/);
   sooner.kill('SIGTERM');
   await soon.waitFor(/listening/);
   soon.kill('SIGTERM');
   expect([(await soon.ended).status, (await sooner.ended).status]).toEqual([0, 0]);
+});
+
+it('ends at once after "stopped" where Redis is away', async () => {
+  const free = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => free.once('listening', resolve));
+  const { port } = free.address() as { port: number };
+  free.close();
+  const server = await start(`--redis.url=redis://127.0.0.1:${port}`);
+  await server.waitFor(/"msg":"listening"/);
+  server.kill('SIGTERM');
+  await server.waitFor(/"msg":"stopped"/);
+  const stoppedMs = performance.now();
+  expect((await server.ended).status).toBe(0);
+  // The driver's own time for a connection to close is 2 s. The rest is room for a busy machine.
+  expect(performance.now() - stoppedMs).toBeLessThan(1500);
 });

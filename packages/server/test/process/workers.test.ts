@@ -1,8 +1,8 @@
 /** Promises of `workers`: several processes on one port that start, stop, die and are counted as one. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { send } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -14,12 +14,15 @@ import {
 } from '../scripted-upstream.ts';
 import {
   callServer,
+  HAS_TERMINAL,
   KEY,
   makeFolder,
+  makeKey,
   type Program,
-  readKey,
+  printLine,
   runProgram,
   type Server,
+  startOnTerminal,
   startServer,
 } from './program.ts';
 
@@ -67,32 +70,43 @@ function isRunning(pid: number): boolean {
   }
 }
 
-it('shares a free port between the workers, and prints the first key once', async () => {
+it('shares a free port between the workers', async () => {
   const server = await start();
-  const key = await readKey(server);
+  const key = await makeKey(server);
   for (let count = 0; count < 2 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
   await expect
     .poll(() => new Set(readLog(server, 'call').map(({ worker }) => worker)))
     .toEqual(new Set([1, 2, 3]));
   expect(new Set(readLog(server, 'listening').map(({ url }) => url))).toEqual(new Set([server.url]));
-  expect(server.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
+  expect(readLog(server, 'no client key')).toHaveLength(1);
+});
+
+it.runIf(HAS_TERMINAL)('prints the first key once where they have a terminal', async () => {
+  const args = ['serve', '--http.port=0', `--workers=${COUNT}`];
+  const program = startOnTerminal(printLine(args), { folder });
+  await expect
+    .poll(() => program.stdout.match(/"msg":"listening"/g), { timeout: 20_000 })
+    .toHaveLength(COUNT);
+  expect(program.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
+  program.kill('SIGTERM');
+  expect((await program.ended).status).toBe(0);
 });
 
 it('answers a scrape with the numbers of all workers, whichever it falls to', async () => {
   const server = await start();
-  const key = await readKey(server);
+  const key = await makeKey(server);
   for (let count = 0; count < 10; count++) await call(server, key);
   for (let scrape = 0; scrape < COUNT; scrape++) {
     const text = (await send(`${server.url}/metrics`)).body.toString();
     expect(text).toMatch(/^erp_proxy_calls_total\{.*outcome="ok".*\} 10$/m);
-    expect(text).toMatch(/^erp_proxy_upstream_seconds_count\{.*\} 10$/m);
+    expect(text).toMatch(/^erp_proxy_upstream_duration_seconds_count\{.*\} 10$/m);
     expect(text, 'what is the same everywhere is not summed').toMatch(/^erp_proxy_store_up 1$/m);
   }
 });
 
 it('starts another worker where one dies, after a pause that doubles, and goes on taking calls', async () => {
   const server = await start();
-  const key = await readKey(server);
+  const key = await makeKey(server);
   const primary = new Set(listWorkers(server));
   for (const [index, pauseMs] of [100, 200].entries()) {
     // The newest one is the one that was started for the one before.
@@ -109,6 +123,144 @@ it('starts another worker where one dies, after a pause that doubles, and goes o
   expect(listWorkers(server).filter((pid) => primary.has(pid))).toHaveLength(COUNT - 1);
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);
+});
+
+it('goes on where a worker is killed while the primary has no time to notice', async () => {
+  const server = await start();
+  const key = await makeKey(server);
+  process.kill(server.pid, 'SIGSTOP');
+  const victim = Math.max(...listWorkers(server));
+  process.kill(victim, 'SIGKILL');
+  await expect.poll(() => isRunning(victim)).toBe(false);
+  // The next heartbeat is due before the primary reads that the worker has ended.
+  await sleep(1500);
+  process.kill(server.pid, 'SIGCONT');
+  await expect.poll(() => readLog(server, 'worker ended')).toMatchObject([{ pid: victim }]);
+  await expect.poll(() => readLog(server, 'listening'), { timeout: 10_000 }).toHaveLength(COUNT + 1);
+  expect((await call(server, key)).status).toBe(200);
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(0);
+});
+
+it('hands no connection on that a worker served before it died', async () => {
+  script = () => {};
+  const server = await start();
+  const key = await makeKey(server);
+  const victims = listWorkers(server);
+  for (const victim of victims) process.kill(victim, 'SIGSTOP');
+  const outcome = call(server, key).catch(() => 'broken off');
+  // Until the primary has handed the connection to one of them.
+  await sleep(500);
+  process.kill(server.pid, 'SIGSTOP');
+  for (const victim of victims) process.kill(victim, 'SIGCONT');
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  const serving = findServing(victims);
+  process.kill(serving, 'SIGKILL');
+  await expect.poll(() => isRunning(serving)).toBe(false);
+  process.kill(server.pid, 'SIGCONT');
+  expect(await Promise.race([outcome, sleep(8000, 'still open')])).toBe('broken off');
+  expect(upstream.requests).toHaveLength(1);
+  await expect.poll(() => readLog(server, 'worker ended')).toHaveLength(1);
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(0);
+}, 30_000);
+
+/** The process that has a connection to the upstream (proc(5), /proc/net/tcp). */
+function findServing(workers: readonly number[]): number {
+  const port = Number(new URL(upstream.url).port).toString(16).toUpperCase().padStart(4, '0');
+  const rows = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/));
+  const inodes = rows
+    .filter(([, , remote]) => remote?.endsWith(`:${port}`))
+    .map((row) => `socket:[${row[9]}]`);
+  const serving = workers.find((pid) =>
+    readdirSync(`/proc/${pid}/fd`).some((fd) => inodes.includes(readLink(`/proc/${pid}/fd/${fd}`))),
+  );
+  if (serving === undefined) throw new Error('no worker has a connection to the upstream');
+  return serving;
+}
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+it('replaces a worker that hangs before it listens', async () => {
+  const server = await startServer([`--workers=2`], { folder });
+  await expect.poll(() => listWorkers(server)).toHaveLength(2);
+  const hung = listWorkers(server)[1] as number;
+  process.kill(hung, 'SIGSTOP');
+  try {
+    expect(readLog(server, 'listening')).toHaveLength(1);
+    await expect
+      .poll(() => readLog(server, 'worker hung'), { timeout: 90_000 })
+      .toMatchObject([{ pid: hung }]);
+    await expect.poll(() => readLog(server, 'listening'), { timeout: 20_000 }).toHaveLength(2);
+  } finally {
+    if (isRunning(hung)) process.kill(hung, 'SIGKILL');
+  }
+  server.kill('SIGTERM');
+  expect((await server.ended).status).toBe(0);
+}, 130_000);
+
+describe('a worker that hangs', () => {
+  let server: Server;
+  let key: string;
+  let hung: number;
+  beforeEach(async () => {
+    server = await start();
+    key = await makeKey(server);
+    hung = listWorkers(server)[1] as number;
+    process.kill(hung, 'SIGSTOP');
+  });
+  // A stopped process outlives a primary that is killed.
+  afterEach(() => {
+    if (isRunning(hung)) process.kill(hung, 'SIGKILL');
+  });
+
+  it('is left out of a scrape, then replaced; others take its calls, also the one it was handed', async () => {
+    await expectScrapeWithoutIt();
+    const calls = Array.from({ length: 2 * COUNT }, (_, id) => call(server, key, { params: [[id]] }));
+    await expect
+      .poll(() => readLog(server, 'worker hung'), { timeout: 30_000 })
+      .toMatchObject([{ pid: hung }]);
+    await expect.poll(() => isRunning(hung)).toBe(false);
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+    await expect.poll(() => readLog(server, 'listening'), { timeout: 20_000 }).toHaveLength(COUNT + 1);
+    for (let count = 0; count < 2 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
+    server.kill('SIGTERM');
+    expect((await server.ended).status).toBe(0);
+  }, 90_000);
+
+  async function expectScrapeWithoutIt(): Promise<void> {
+    // The hung worker is handed one connection; those that follow go to the others.
+    let answers = 0;
+    const ask = () =>
+      send(`${server.url}/healthz`).then(
+        () => answers++,
+        () => {},
+      );
+    for (let count = 0; count < COUNT; count++) void ask();
+    await expect.poll(() => answers).toBe(COUNT - 1);
+    const startedMs = performance.now();
+    const text = (await send(`${server.url}/metrics`)).body.toString();
+    // A scrape waits 0.5 s for the silent worker, which is ended after 10 s. The rest is room for a busy machine.
+    expect(performance.now() - startedMs).toBeLessThan(5000);
+    expect(text).toMatch(/^erp_proxy_workers\{state="answering"\} 2$/m);
+    expect(text).toMatch(/^erp_proxy_workers\{state="silent"\} 1$/m);
+    expect(text).toMatch(/^erp_proxy_build_info\{.*\} 1$/m);
+  }
+
+  it('does not keep the program from ending', async () => {
+    server.kill('SIGTERM');
+    // It ends by the signal that the primary sent it: not an orderly end.
+    expect((await server.ended).status).toBe(1);
+    expect(isRunning(hung)).toBe(false);
+  }, 60_000);
 });
 
 it.each([
@@ -129,7 +281,7 @@ it.each([
     answerLikeOdoo(socket, printResult('"late"'));
   };
   const server = await start();
-  const key = await readKey(server);
+  const key = await makeKey(server);
   const running = Array.from({ length: COUNT }, () => call(server, key));
   await expect.poll(() => upstream.requests.length).toBe(running.length);
   stop(server);
@@ -148,7 +300,7 @@ it('ends at once at a second signal, and no worker stays', async () => {
   script = () => {};
   const server = await start();
   const workers = listWorkers(server);
-  const key = await readKey(server);
+  const key = await makeKey(server);
   const running = Array.from({ length: COUNT }, () => call(server, key).catch(() => 'broken off'));
   await expect.poll(() => upstream.requests.length).toBe(COUNT);
   server.kill('SIGTERM');
@@ -166,7 +318,7 @@ it('has no more calls at a database at once than one process may, all workers to
     '--upstream.concurrencyMin=6',
     '--upstream.protocol=jsonrpc',
   );
-  const key = await readKey(server);
+  const key = await makeKey(server);
   // Metrics show a database that has answered.
   for (let worker = 0; worker < COUNT; worker++) expect((await call(server, key)).status).toBe(200);
   const held: (() => void)[] = [];
@@ -193,7 +345,7 @@ it('leaves no worker behind where the primary is killed', async () => {
 
 it('goes on serving where nobody takes its log any more', async () => {
   const server = await start();
-  const key = await readKey(server);
+  const key = await makeKey(server);
   server.stopReading();
   for (let count = 0; count < 4 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
   server.kill('SIGTERM');
@@ -227,7 +379,7 @@ it('refuses a store in memory, of which each worker would have one of its own', 
 
 it('refuses a revoked key in every worker within a second', async () => {
   const server = await start();
-  const key = await readKey(server);
+  const key = await makeKey(server);
   const made = await runProgram(['keys', 'create', '--name=shop', '--json'], { folder });
   const shop = JSON.parse(made.stdout);
   for (let worker = 0; worker < COUNT; worker++) expect((await call(server, shop.key)).status).toBe(200);

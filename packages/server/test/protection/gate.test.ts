@@ -1,7 +1,7 @@
 /** What stands before each Odoo database: turns by key, a bounded queue, and a breaker. The rules have their own tests. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
-import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
+import { type Proxy as ErpProxy, type HttpAnswer, startProxy } from '../harness.ts';
 import { answerTrue, type Script, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
 
 const open: { close(): Promise<void> }[] = [];
@@ -141,6 +141,68 @@ describe('turns', () => {
   });
 });
 
+describe('a call whose time ends while it waits', () => {
+  /** The gate and the call have a timer each; either may be first. */
+  const SAYS = /^The time of the call ended before|would not be done in its time/;
+
+  it('is refused as one that was not sent, with when to come again', async () => {
+    const worker = holdAnswers();
+    const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
+    const headers = await makeKey(proxy);
+    const running = proxy.call(printOne(upstream), headers);
+    await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
+    const refused = await proxy.post(printOne(upstream), { ...headers, 'x-request-timeout': '1' });
+    expectError(refused, { ...NOT_SENT, says: SAYS });
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(proxy.app.gate.states()).toMatchObject([{ running: 1, waiting: 0 }]);
+    worker.letGo();
+    expect((await running).status).toBe(200);
+    expect(worker.seen).toHaveLength(1);
+  });
+
+  it.each([
+    ['beside one that waits longer', ['1', '9']],
+    ['as the last of those that share it', ['1', '2']],
+  ])('is so where it shares a read, %s', async (_name, timeouts) => {
+    const worker = holdAnswers();
+    const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
+    const { 'cache-control': _, ...headers } = await makeKey(proxy);
+    const running = proxy.call(printOne(upstream), { ...headers, 'cache-control': 'no-cache' });
+    await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
+    const reads = timeouts.map((seconds) =>
+      proxy.post(printOne(upstream), { ...headers, 'x-request-timeout': seconds }),
+    );
+    for (const [index, seconds] of timeouts.entries())
+      if (seconds !== '9') expectError((await reads[index]) as HttpAnswer, { ...NOT_SENT, says: SAYS });
+    worker.letGo();
+    expect((await running).status).toBe(200);
+    if (!timeouts.includes('9')) return;
+    await expect.poll(() => worker.seen.length, PATIENT).toBe(2);
+    worker.letGo();
+    expect((await reads[1])?.status).toBe(200);
+  });
+
+  it('is so for the calls of a batch that had not begun, with an idempotency key too', async () => {
+    const worker = holdAnswers();
+    const { upstream, proxy } = await start(worker.script, { ...FIXED_AT_ONE, 'batch.concurrency': '1' });
+    const calls = [1, 2, 3].map((id) =>
+      printCall('', { id: String(id), action: '"create"', erp_instance: printInstance(upstream.url) }),
+    );
+    const { json } = await proxy.call(`[${calls.join()}]`, {
+      'x-request-timeout': '1',
+      'idempotency-key': 'a-key-of-a-batch',
+    });
+    const describe = ({ error }: { error: { data: { type: string; outcome: string } } }) =>
+      `${error.data.type} ${error.data.outcome}`;
+    expect(json.map(describe)).toEqual([
+      'upstream_timeout unknown',
+      'overloaded not_sent',
+      'overloaded not_sent',
+    ]);
+    expect(worker.seen).toHaveLength(1);
+  });
+});
+
 describe('the breaker', () => {
   const DOWN = 'http://127.0.0.1:1';
 
@@ -207,6 +269,6 @@ it('shows the state of each database to administrators and in the metrics', asyn
     upstreams: [{ database: `${upstream.url} prod`, limit: 8, breaker: 'closed', retry_after_seconds: 0 }],
   });
   const metrics = await (await fetch(`${proxy.url}/metrics`)).text();
-  expect(metrics).toContain(`erp_proxy_upstream_limit{database="${upstream.url} prod"} 8`);
-  expect(metrics).toContain(`erp_proxy_upstream_breaker_open{database="${upstream.url} prod"} 0`);
+  expect(metrics).toContain(`erp_proxy_upstream_limit{upstream="${upstream.url}",db="prod"} 8`);
+  expect(metrics).toContain(`erp_proxy_upstream_breaker_open{upstream="${upstream.url}",db="prod"} 0`);
 });

@@ -125,7 +125,7 @@ test('a password in place of the key goes over /jsonrpc while there is one', asy
 test('credentials that no header can hold do not decide for others what the server speaks', async () => {
   const { proxy, call, print } = await openPair(22, pass);
   const { json } = await proxy.call(print(READ, { api_key: '"two words"' }));
-  expect(json.error.data.type).toBe('invalid_params');
+  expect(json.error.data.type).toBe('access_denied');
   expect((await call(READ)).json).toHaveProperty('result');
 });
 
@@ -269,7 +269,7 @@ describe('a doc page', () => {
     expect((await on19.call(FIND)).json.result).toEqual([9]);
     expect(countSent(on19.gateway, 'find_or_create')).toEqual({ jsonrpc: 1, json2: 0 });
     const named = { ...FIND, params: '[]', keyword: '{"ids":null,"email":"info@wood.example.com"}' };
-    expect((await on19.call(named)).json).toMatchObject({ error: { data: { type: 'arguments_invalid' } } });
+    expect((await on19.call(named)).json.result).toEqual([9]);
     expect(countSent(on19.gateway, 'find_or_create')).toEqual({ jsonrpc: 2, json2: 0 });
     const on22 = await openPair(22, rule, 'auto', { settings });
     const { status, json } = await on22.call(FIND);

@@ -34,19 +34,8 @@ const NO_IDS = 'what /jsonrpc makes of such ids is not certain';
 
 /** What comes otherwise where there is no /jsonrpc: the type of the fault, and why. Nothing of it is ever run. */
 const WITHOUT_JSONRPC: Record<string, [type: string, why: string]> = {
-  'recorded: error-access-write-settings': ['invalid_params', 'the user may not read the doc page'],
-  'set_param: refused': ['invalid_params', 'the user may not read the doc page'],
-  'action_confirm: a user without rights': ['invalid_params', 'the user may not read the doc page'],
   'find_or_create: who may not read the doc page': ['invalid_params', 'the user may not read the doc page'],
-  'recorded: error-field-name-as-method': ['invalid_params', NAMES_UNKNOWN],
-  'recorded: error-non-method-attribute': ['invalid_params', NAMES_UNKNOWN],
-  'recorded: error-unknown-method': ['invalid_params', NAMES_UNKNOWN],
-  'recorded: name-get': ['invalid_params', NAMES_UNKNOWN],
-  'a method that there is not': ['invalid_params', NAMES_UNKNOWN],
-  'a field in place of a method': ['invalid_params', NAMES_UNKNOWN],
   'a private method with a mistake': ['invalid_params', NAMES_UNKNOWN],
-  'a model that there is not, and a method of its own': ['invalid_params', NAMES_UNKNOWN],
-  'a method that there is not, of a model that there is not': ['invalid_params', NAMES_UNKNOWN],
   'read: ids as text': ['invalid_params', NO_IDS],
   'read: null for ids': ['invalid_params', NO_IDS],
   'read: false for ids': ['invalid_params', NO_IDS],
@@ -54,7 +43,6 @@ const WITHOUT_JSONRPC: Record<string, [type: string, why: string]> = {
   'read: an object for ids': ['invalid_params', NO_IDS],
   'write: vals in place of ids': ['invalid_params', NO_IDS],
   'message_post: body by position': ['invalid_params', 'its first positional arguments have no names'],
-  'a model that there is not, and a mistake': ['arguments_invalid', 'such a call is not sent'],
   'the password in place of the key': ['access_denied', 'json2 takes keys only'],
   'a user that there is not': ['access_denied', 'another exception: json2 knows no user but the key’s'],
   'a database that is not of Odoo': ['database_missing', 'another exception: json2 shows it to nobody'],
@@ -66,7 +54,7 @@ const STANDING_CLOCK = () => STARTED_AT;
 
 /** What `auto` leaves to /jsonrpc while there is one, though /json/2 could carry it: what is wrong is said there. */
 const isLeftToJsonrpc = ({ outcome }: Awaited<ReturnType<typeof run>>) =>
-  ['arguments_invalid', 'access_denied', 'database_missing', 'method_not_found'].includes(
+  ['arguments_invalid', 'access_denied', 'database_missing', 'method_not_found', 'model_not_found'].includes(
     (outcome as { type?: string }).type ?? '',
   );
 
@@ -112,41 +100,106 @@ describe.each<[string, Version, 'auto' | 'json2']>([
 
 /** Where older versions have it otherwise themselves: the versions, the type of the fault or `ok`, and why. */
 const OLDER: Record<string, [versions: number[], kind: string, why: string]> = {
-  'recorded: copy-two': [[16, 17], 'arguments_invalid', 'copies one record (FACTS 13.12)'],
+  'recorded: copy-two': [
+    [14, 15, 16, 17],
+    'arguments_invalid',
+    'copies one record (docs/odoo-facts.md#copy-result)',
+  ],
   'recorded: default-get-product-template': [
     [18],
     'arguments_invalid',
-    'a record method by mistake (FACTS 6.4)',
+    'a record method by mistake (docs/odoo-facts.md#default-get-18)',
   ],
   'recorded: error-search-id-out-of-range': [
-    [16, 17, 18],
+    [14, 15, 16, 17, 18],
     'arguments_invalid',
-    'PostgreSQL refuses it (FACTS 7.1)',
+    'PostgreSQL refuses it (docs/odoo-facts.md#read-result)',
   ],
-  'recorded: error-search-malformed-domain': [[17, 18], 'arguments_invalid', 'only a real traceback tells'],
-  'recorded: error-user-error-confirm-twice': [[16], 'ok', 'FACTS 13.17'],
-  'action_confirm: confirmed already': [[16], 'ok', 'FACTS 13.17'],
-  'recorded: has-group': [[16, 17], 'arguments_invalid', 'a method of the model (FACTS 13.13)'],
-  has_group: [[16, 17], 'arguments_invalid', 'a method of the model (FACTS 13.13)'],
-  'recorded: name-search-args-kwarg': [[16, 17, 18], 'ok', '`args` is `domain` in 19 (FACTS 6.3)'],
+  'recorded: error-user-error-confirm-twice': [[14, 15, 16], 'ok', 'docs/odoo-facts.md#business-methods'],
+  'action_confirm: confirmed already': [[14, 15, 16], 'ok', 'docs/odoo-facts.md#business-methods'],
+  'recorded: has-group': [
+    [14, 15, 16, 17],
+    'arguments_invalid',
+    'a method of the model (docs/odoo-facts.md#parameters)',
+  ],
+  has_group: [[14, 15, 16, 17], 'arguments_invalid', 'a method of the model (docs/odoo-facts.md#parameters)'],
+  'recorded: name-search-args-kwarg': [
+    [14, 15, 16, 17, 18],
+    'ok',
+    '`args` is `domain` in 19 (docs/odoo-facts.md#domain-by-name)',
+  ],
   'recorded: name-search-domain-kwarg': [
-    [16, 17, 18],
+    [14, 15, 16, 17, 18],
     'arguments_invalid',
-    '`args` is `domain` in 19 (FACTS 6.3)',
+    '`args` is `domain` in 19 (docs/odoo-facts.md#domain-by-name)',
   ],
-  'recorded: read-id-string': [[16], 'arguments_invalid', 'FACTS 13.16'],
-  'read: ids as text': [[16], 'arguments_invalid', 'FACTS 13.16'],
-  'recorded: search-count-kwarg': [[16], 'ok', 'FACTS 13.13'],
-  'search: too many by position': [[16], 'ok', 'the fifth is `count` (FACTS 13.13)'],
-  'search: an operator that any takes': [[16], 'arguments_invalid', 'FACTS 13.15'],
-  'recorded: search-read-context-lang-tz': [[16, 17], 'ok', 'an unknown language is ignored (FACTS 13.11)'],
-  'read: context with an unknown language': [[16, 17], 'ok', 'an unknown language is ignored (FACTS 13.11)'],
-  'recorded: types-many2one-false-date': [[16], 'query_invalid', 'has no field `locked` (FACTS 13.17)'],
-  'recorded: web-read-group': [[16, 17, 18], 'arguments_invalid', 'other parameters (FACTS 6.3)'],
-  'web_search_read: specification missing': [[16], 'ok', 'other parameters (FACTS 13.13)'],
+  'recorded: read-id-string': [[14, 15, 16], 'arguments_invalid', 'docs/odoo-facts.md#faults-16'],
+  'read: ids as text': [[14, 15, 16], 'arguments_invalid', 'docs/odoo-facts.md#faults-16'],
+  'recorded: search-count-kwarg': [[14, 15, 16], 'ok', 'docs/odoo-facts.md#parameters'],
+  'search: too many by position': [
+    [14, 15, 16],
+    'ok',
+    'the fifth is `count` (docs/odoo-facts.md#parameters)',
+  ],
+  'search: an operator that any takes': [[14, 15, 16], 'query_invalid', 'docs/odoo-facts.md#domain-any'],
+  'recorded: search-count-limit': [
+    [14, 15],
+    'arguments_invalid',
+    'takes no limit (docs/odoo-facts.md#parameters)',
+  ],
+  'search_count: by position': [
+    [14, 15],
+    'arguments_invalid',
+    'takes no limit (docs/odoo-facts.md#parameters)',
+  ],
+  'search_read: load through kwargs': [
+    [14],
+    'arguments_invalid',
+    'takes no others (docs/odoo-facts.md#parameters)',
+  ],
+  'search_read: an unknown argument through kwargs': [
+    [14],
+    'arguments_invalid',
+    'takes no others (docs/odoo-facts.md#parameters)',
+  ],
+  'search_read: nothing found and an unknown argument': [
+    [14],
+    'arguments_invalid',
+    'takes no others (docs/odoo-facts.md#parameters)',
+  ],
+  'message_post: body by position': [
+    [14, 15],
+    'ok',
+    'takes it by position too (docs/odoo-facts.md#parameters)',
+  ],
+  'recorded: search-read-context-lang-tz': [
+    [14, 15, 16, 17],
+    'ok',
+    'an unknown language is ignored (docs/odoo-facts.md#unknown-lang)',
+  ],
+  'read: context with an unknown language': [
+    [14, 15, 16, 17],
+    'ok',
+    'an unknown language is ignored (docs/odoo-facts.md#unknown-lang)',
+  ],
+  'recorded: types-many2one-false-date': [
+    [14, 15, 16],
+    'query_invalid',
+    'has no field `locked` (docs/odoo-facts.md#business-methods)',
+  ],
+  'recorded: web-read-group': [
+    [14, 15, 16, 17, 18],
+    'arguments_invalid',
+    'other parameters (docs/odoo-facts.md#parameters)',
+  ],
+  'web_search_read: specification missing': [
+    [14, 15, 16],
+    'ok',
+    'other parameters (docs/odoo-facts.md#parameters)',
+  ],
 };
 
-describe.each([16, 17, 18] as const)('auto, on Odoo %i', async (version) => {
+describe.each([14, 15, 16, 17, 18] as const)('auto, on Odoo %i', async (version) => {
   const reference = await openSandbox({ version: 19, clock: STANDING_CLOCK });
   const jsonrpc = await openProxy([reference], 'jsonrpc');
   const sandbox = await openSandbox({ version, clock: STANDING_CLOCK });

@@ -107,6 +107,10 @@ const forms: readonly Operation[] = [
 
   // Methods of the model.
   partner('search: domain by name', 'search', '[]', '{"domain":[["id","<",4]],"order":"id desc"}'),
+  partner('search: domain by its name up to 15', 'search', '[]', '{"args":[["id","<",4]],"order":"id"}'),
+  partner('search: domain by name and params null', 'search', 'null', '{"domain":[["id","=",3]]}'),
+  partner('search: domain by both names', 'search', '[]', '{"args":[],"domain":[]}'),
+  partner('search: domain by position and by name', 'search', '[[]]', '{"domain":[]}'),
   partner('search: domain missing', 'search', '[]'),
   partner('search: domain null', 'search', '[null]'),
   partner('search: too many by position', 'search', '[[],0,1,"id",5]'),
@@ -121,6 +125,8 @@ const forms: readonly Operation[] = [
   partner('search: limit 0', 'search', '[[["id","<",4]]]', '{"limit":0}'),
   partner('search: a date of no calendar', 'search', '[[["create_date",">","2031-13-45"]]]'),
   partner('search_count: by position', 'search_count', '[[["is_company","=",true]],3]'),
+  partner('search_count: by name', 'search_count', '[]', '{"domain":[["id","<",4]]}'),
+  partner('search_count: by its name up to 15', 'search_count', '[]', '{"args":[["id","<",4]]}'),
   partner('search_count: domain missing', 'search_count', '[]'),
   partner('search_read: everything by position', 'search_read', '[[["id","<",12]],["name"],1,2,"id desc"]'),
   partner(

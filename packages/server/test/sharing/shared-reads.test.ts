@@ -294,7 +294,7 @@ describe('each member', () => {
     await asked(2);
     const short = proxy.call(read({ id: 1 }), { 'x-request-timeout': '1' });
     const long = proxy.call(read({ id: 2 }), { 'x-request-timeout': '20' });
-    expect((await short).json.error.code).toBe(-32003);
+    expect((await short).json.error).toMatchObject({ code: -32013, data: { outcome: 'not_sent' } });
     worker.answer('true');
     await running;
     await asked(3);

@@ -52,6 +52,8 @@ let proxy: ChildProcess;
 let proxyUrl: string;
 let key: string;
 
+const TOKEN = 'the-admin-token-of-this-test-0123456789';
+
 beforeAll(async () => {
   upstream = await startUpstream((socket) => {
     if (plan === null) answerLikeOdoo(socket, printResult('[{"id": 1, "name": "Deco Addict"}]'));
@@ -61,6 +63,7 @@ beforeAll(async () => {
   const flags = [
     '--http.port=0',
     '--store.url=memory:',
+    `--admin.token=${TOKEN}`,
     `--egress.allow=${upstream.url}`,
     '--log.level=info',
   ];
@@ -75,10 +78,15 @@ beforeAll(async () => {
     const url = /"url":"([^"]+)"/.exec(printed);
     if (url === null) continue;
     proxyUrl = url[1] as string;
-    key = /ep_\w+/.exec(printed)![0];
     break;
   }
   proxy.stdout!.resume();
+  const made = await fetch(`${proxyUrl}/admin/v1/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'test' }),
+  });
+  ({ key } = (await made.json()) as { key: string });
   for (let call = 0; call < 300; call++) await takeResult({});
 });
 afterAll(async () => {

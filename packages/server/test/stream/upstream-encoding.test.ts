@@ -40,14 +40,28 @@ describe.each(Object.entries(PACKERS))('%s', (_, [coding, pack]) => {
     }
   });
 
-  test.each(FRAMINGS)('cut short is an error where nothing has left: %s', async (framing) => {
+  test.each(FRAMINGS)('cut before anything can be unpacked is an error: %s', async (framing) => {
     const packed = pack(printResult(JSON.stringify(Array.from({ length: 300 }, (_, id) => id * 7919))));
     const { proxy, upstream } = await startPair((socket) =>
-      writeAnswer(socket, framing, packed.subarray(0, packed.length - 40), headers),
+      writeAnswer(socket, framing, packed.subarray(0, 12), headers),
     );
     const { status, json } = await proxy.call(makeCall(upstream.url));
     expect(status).toBe(502);
     expect(json).toMatchObject({ error: { code: -32004, data: { outcome: 'unknown' } } });
+  });
+
+  test.each(FRAMINGS)('cut short is an error, or breaks the answer off: %s', async (framing) => {
+    const packed = pack(printResult(JSON.stringify(Array.from({ length: 300 }, (_, id) => id * 7919))));
+    const { proxy, upstream } = await startPair((socket) =>
+      writeAnswer(socket, framing, packed.subarray(0, packed.length - 40), headers),
+    );
+    const caller = startCaller(proxy, makeCall(upstream.url));
+    const isWhole = (bytes: Buffer) => takeAnswer(bytes)?.isWhole === true;
+    await Promise.race([caller.until(isWhole, 10_000), caller.ended]);
+    // Which of the two depends on whether the first bytes are unpacked in a turn of their own.
+    if (isWhole(caller.received)) expect(takeAnswer(caller.received)?.status).toBe(502);
+    else expect(await caller.ended).toBe('reset');
+    caller.socket.destroy();
   });
 
   test('cut short breaks a long answer off', async () => {

@@ -94,6 +94,19 @@ export const describeMethods: Readonly<Record<string, Method>> = {
       };
     },
   },
+  load_views: {
+    owner: 'Base',
+    kind: 'model',
+    parameters: 'views, options=None',
+    run: (call) => {
+      const fields_views: Record<string, Json> = {};
+      for (const pair of listOf(call.values['views']) as readonly Json[]) {
+        const type = Array.isArray(pair) ? String(pair[1]) : 'form';
+        fields_views[type] = drawView(call.model, type);
+      }
+      return { fields_views, fields: describeFields(call.environment, call.model) };
+    },
+  },
   onchange: {
     owner: 'Base',
     kind: 'record',

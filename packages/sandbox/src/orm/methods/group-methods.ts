@@ -1,7 +1,7 @@
 /** Grouping: read_group up to 18 (and still in 19), formatted_read_group from 19, and the web client's wrapper. */
 import { Float, type Json, type JsonObject } from '../../json/value.ts';
 import { aggregateRows, parseAggregate } from '../aggregate-rows.ts';
-import { type Group, listGroups } from '../group-rows.ts';
+import { type Group, type GroupKey, listGroups } from '../group-rows.ts';
 import type { Call, Method } from '../model.ts';
 import { pageOf } from '../search.ts';
 
@@ -65,14 +65,19 @@ function readGroup(call: Call): JsonObject[] {
     const keys = Object.fromEntries(group.keys.map((key) => [key.spec, key.label]));
     const own = listOf(values['domain']);
     const domains = group.keys.map((key) => key.domain);
-    const { readGroupKeysFirst } = environment.personality;
+    const { readGroupKeysFirst, readGroupRange } = environment.personality;
     const domain = {
       __domain: joinDomains(call, readGroupKeysFirst ? [own, ...domains] : [...domains, own]),
     };
     const ranges = group.keys.filter((key) => key.range);
+    const nameRange = ({ spec }: GroupKey) =>
+      readGroupRange === 'after_domain' ? spec.replace(/:.*/, '') : spec;
     const range =
-      ranges.length > 0 ? { __range: Object.fromEntries(ranges.map((key) => [key.spec, key.range!])) } : {};
+      ranges.length > 0 && readGroupRange !== 'absent'
+        ? { __range: Object.fromEntries(ranges.map((key) => [nameRange(key), key.range!])) }
+        : {};
     const rest = isLazy && asked.length > 1 ? { __context: { group_by: asked.slice(1) } } : {};
+    if (readGroupRange === 'after_domain') return { ...sums, ...keys, ...domain, ...range, ...rest };
     return readGroupKeysFirst
       ? { ...keys, ...sums, ...domain, ...range, ...rest }
       : { ...sums, ...keys, ...range, ...domain, ...rest };

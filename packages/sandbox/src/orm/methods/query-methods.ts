@@ -1,5 +1,5 @@
 /** Methods that find and read: search, read, name_search and their kin. */
-import { type Json, toNumber } from '../../json/value.ts';
+import { isObject, type Json, toNumber } from '../../json/value.ts';
 import { keyError } from '../fault.ts';
 import type { Call, Method } from '../model.ts';
 import { readRows } from '../read.ts';
@@ -17,7 +17,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     parameters: 'domain, offset=0, limit=None, order=None',
     readonly: true,
     run: (call) => {
-      const domain = call.values['domain'] ?? call.values['args'] ?? [];
+      const domain = readDomain(call, call.values['domain'] ?? call.values['args'] ?? null);
       const ids = searchIds(call.environment, call.model, domain, call.values);
       return call.values['count'] ? ids.length : ids;
     },
@@ -27,8 +27,11 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     kind: 'model',
     parameters: 'domain, limit=None',
     readonly: true,
-    run: ({ environment, model, values }) =>
-      searchIds(environment, model, values['domain'] ?? [], { limit: values['limit'] ?? null }).length,
+    run: (call) => {
+      const { environment, model, values } = call;
+      const domain = readDomain(call, values['domain'] ?? values['args'] ?? null);
+      return searchIds(environment, model, domain, { limit: values['limit'] ?? null }).length;
+    },
   },
   search_read: {
     owner,
@@ -36,7 +39,9 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     parameters: 'domain=None, fields=None, offset=0, limit=None, order=None, **read_kwargs',
     readonly: true,
     run: (call) => {
-      const ids = searchIds(call.environment, call.model, call.values['domain'] ?? [], call.values);
+      const domain = call.values['domain'] ?? [];
+      const isEmpty = isObject(domain) && Object.keys(domain).length === 0;
+      const ids = searchIds(call.environment, call.model, isEmpty ? [] : domain, call.values);
       return readRows(call.environment, call.model, ids, call.values['fields'] ?? null, isClassic(call));
     },
   },
@@ -124,6 +129,12 @@ export const queryMethods: Readonly<Record<string, Method>> = {
     run: ({ environment, model, ids }) => showRecordset(environment, model.name, ids),
   },
 };
+
+/** These look at the domain before they ask whether there is one. */
+function readDomain({ environment }: Call, domain: Json): Json {
+  if (domain === null) throw environment.personality.texts.domainNotList(domain);
+  return domain;
+}
 
 function isClassic(call: Call): boolean {
   return (call.values['load'] ?? '_classic_read') === '_classic_read';

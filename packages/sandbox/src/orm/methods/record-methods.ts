@@ -13,7 +13,7 @@ export const recordMethods: Readonly<Record<string, Method>> = {
     kind: 'create',
     parameters: 'vals_list',
     run: ({ environment, model, values }) => {
-      const rows = values['vals_list'] ?? null;
+      const rows = values['vals_list'] ?? values['vals'] ?? null;
       return (Array.isArray(rows) ? rows : [rows]).map((row) => createRow(environment, model, row));
     },
   },

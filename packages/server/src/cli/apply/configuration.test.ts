@@ -2,13 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { type Configuration, readConfiguration } from './configuration.ts';
 
 function read(text: string): Configuration {
-  const outcome = readConfiguration(text);
+  const outcome = readConfiguration(`${text}\n`);
   if ('faults' in outcome) throw new Error(JSON.stringify(outcome.faults));
   return outcome.configuration;
 }
 
 function findFaults(text: string): string[] {
-  const outcome = readConfiguration(text);
+  return listFaults(`${text}\n`);
+}
+
+function listFaults(text: string, options?: { requiresEnd: boolean }): string[] {
+  const outcome = readConfiguration(text, options);
   return 'faults' in outcome ? outcome.faults.map(({ line, message }) => `${line}: ${message}`) : [];
 }
 
@@ -208,11 +212,29 @@ describe('a file that is not what it seems is refused:', () => {
   it('one that was cut off in the middle of a line', () => {
     const whole =
       'keys:\n  - name: shop\n    policy: { instances: [prod], models: { res.partner: [read] } }\n';
-    for (const ending of ['', '...\n']) expect(findFaults(whole + ending)).toEqual([]);
-    const [lastLine] = whole.match(/ {4}policy.*\n/) ?? [''];
-    for (let length = whole.length - lastLine.length + 1; length < whole.length - 1; length++) {
-      const cut = whole.slice(0, length);
-      expect(findFaults(cut), cut).not.toEqual([]);
+    for (const ending of ['', '...\n', '... # end\n\n', '\r\n']) {
+      expect(listFaults(whole + ending)).toEqual([]);
     }
+    for (let length = 0; length < whole.length; length++) {
+      const cut = whole.slice(0, length);
+      if (!cut.endsWith('\n')) expect(listFaults(cut), cut).not.toEqual([]);
+    }
+    expect(listFaults('keys:\n  - { name: shop, policy: null }')).toEqual([
+      expect.stringMatching(/^2: the last line has no line break: /),
+    ]);
+  });
+
+  it('one that was cut off anywhere, where the end mark is required', () => {
+    const whole =
+      'keys:\n  - name: shop\n    policy:\n      instances: [prod]\n      models: { "a.*": ["*"] }\n      cidrs: [10.0.0.0/16]\n...\n';
+    expect(listFaults(whole, { requiresEnd: true })).toEqual([]);
+    for (let length = 0; length < whole.length; length++) {
+      const cut = whole.slice(0, length);
+      expect(listFaults(cut, { requiresEnd: true }), cut).not.toEqual([]);
+    }
+    const text = 'keys:\n  - { name: "...", policy: null }\n# ...\n';
+    expect(listFaults(text, { requiresEnd: true })).toEqual([
+      expect.stringMatching(/^3: the end mark is missing: /),
+    ]);
   });
 });

@@ -67,8 +67,12 @@ const INSTANCE_MEMBERS: Record<keyof InstanceInput, true> = {
   key_expires_at: true,
 };
 
-export function readConfiguration(text: string): { configuration: Configuration } | { faults: LineFault[] } {
-  const read = readDocument(text);
+/** `requiresEnd`: the text must end with YAML's document end mark. */
+export function readConfiguration(
+  text: string,
+  { requiresEnd = false } = {},
+): { configuration: Configuration } | { faults: LineFault[] } {
+  const read = readDocument(text, requiresEnd ? 'end mark' : 'line break');
   if ('faults' in read) return read;
   const faults = new Map<string, LineFault>();
   // A fault of a policy shows in each one that extends it.

@@ -4,6 +4,7 @@
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { explainYamlError } from '../../config/explain-yaml-error.ts';
+import { type Ending, explainEnding } from './ending.ts';
 
 export interface LineFault {
   line: number;
@@ -31,7 +32,7 @@ interface LocatedScalar {
   value: string | number | boolean | null;
 }
 
-export function readDocument(text: string): { root: Located } | { faults: LineFault[] } {
+export function readDocument(text: string, ending: Ending): { root: Located } | { faults: LineFault[] } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const faults = new Map<number, LineFault>();
@@ -45,6 +46,8 @@ export function readDocument(text: string): { root: Located } | { faults: LineFa
   for (const error of [...document.errors, ...document.warnings]) {
     report(lines.linePos(error.pos[0]).line, explainYamlError(error));
   }
+  const unended = explainEnding(text, document, ending);
+  if (unended !== null) report(lines.linePos(text.trimEnd().length).line, unended);
   const root = locate(document.contents, lineOf(document.contents, 1));
   return faults.size > 0 ? { faults: [...faults.values()] } : { root };
 

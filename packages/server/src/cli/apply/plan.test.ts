@@ -38,7 +38,7 @@ function plan(
   { keys = [KEY], instances = [INSTANCE] }: { keys?: KeyView[]; instances?: InstanceView[] } = {},
   options: Partial<PlanOptions> = {},
 ) {
-  const read = readConfiguration(text);
+  const read = readConfiguration(`${text}\n`);
   if ('faults' in read) throw new Error(JSON.stringify(read.faults));
   const present: Present = {
     keys: Map.groupBy(keys, ({ name }) => name),

@@ -14,6 +14,7 @@ import type {
 } from './configuration.ts';
 import { type Difference, findDifference } from './difference.ts';
 import type { LineFault } from './document.ts';
+import { explainUnreadable } from './explain-unreadable.ts';
 import { describeInstance } from './instance-members.ts';
 
 /** What is there of that which the file names. */
@@ -36,6 +37,8 @@ export interface Step {
   target: string;
   changes: Difference;
   action: Action;
+  /** Of a key whose stored policy cannot be read: what is shown in its place. */
+  replacesUnreadable?: string;
 }
 
 export type Action =
@@ -81,8 +84,10 @@ function planKeys(
 ): (Step | LineFault)[] {
   if (present.length > 0) {
     return present.map(({ id, version, policy: before }) => {
-      const changes = findDifference(before, policy, 'policy');
-      return makeStep(`key ${name} (${id})`, changes, { do: 'update key', id, version, policy });
+      const unreadable = before !== null && 'unreadable' in before ? explainUnreadable(before) : null;
+      const changes = findDifference(unreadable ?? before, policy, 'policy');
+      const step = makeStep(`key ${name} (${id})`, changes, { do: 'update key', id, version, policy });
+      return unreadable === null ? step : { ...step, replacesUnreadable: unreadable };
     });
   }
   if (createsKeys) {

@@ -11,8 +11,9 @@ interface WrittenConfiguration {
 }
 
 const HEADER = `# Written by erp-proxy export, for erp-proxy apply. It holds no secret: an instance that is to be added elsewhere needs
-# its api_key: { env: NAME } or { file: ./path }.
+# its api_key: { env: NAME } or { file: ./path }. The last line marks the end: apply --require-end refuses a file without it.
 `;
+const END_MARK = '...\n';
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   protocol: 'auto',
   timeout_ms: null,
@@ -22,30 +23,40 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   rotate_key: false,
 };
 
-/** `contradictions`: names of several keys with different policies, which no file can say. They are left out. */
+/** Names that no file can say are left out: each with its reason in `omitted`. */
 export function describeConfiguration(
   keys: Iterable<KeyView>,
   instances: Iterable<InstanceView>,
-): { configuration: WrittenConfiguration; contradictions: string[] } {
+): { configuration: WrittenConfiguration; omitted: string[] } {
   const policies = new Map<string, Policy | null>();
   const contradictions = new Set<string>();
-  for (const { name, policy } of keys) {
+  const unreadable = new Map<string, string>();
+  for (const { id, name, policy } of keys) {
+    if (policy !== null && 'unreadable' in policy) {
+      const reason = `the policy of key ${JSON.stringify(name)} (${id}) is unreadable (${policy.unreadable}), and apply goes by the name; set it anew with erp-proxy keys update`;
+      unreadable.set(name, reason);
+      continue;
+    }
     const other = policies.get(name);
     if (other !== undefined && !isDeepStrictEqual(other, policy)) contradictions.add(name);
     policies.set(name, policy);
   }
-  for (const name of contradictions) policies.delete(name);
+  for (const name of [...contradictions, ...unreadable.keys()]) policies.delete(name);
+  const different = [...contradictions].map(
+    (name) =>
+      `keys named ${JSON.stringify(name)} have different policies, and apply goes by the name; give them names of their own`,
+  );
   return {
     configuration: {
       keys: [...policies].map(([name, policy]) => ({ name, policy })),
       instances: [...instances].map((view) => ({ name: view.name, ...omitDefaults(describeInstance(view)) })),
     },
-    contradictions: [...contradictions],
+    omitted: [...different, ...unreadable.values()],
   };
 }
 
 export function renderConfiguration(configuration: WrittenConfiguration): string {
-  return HEADER + stringify(configuration, { lineWidth: 0, aliasDuplicateObjects: false });
+  return HEADER + stringify(configuration, { lineWidth: 0, aliasDuplicateObjects: false }) + END_MARK;
 }
 
 function omitDefaults(members: InstanceMembers): InstanceMembers {

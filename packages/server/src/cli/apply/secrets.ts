@@ -43,7 +43,7 @@ async function readSecret({ line, source }: LocatedSecret, means: SecretMeans): 
 
 async function readSource(source: SecretSource, { env, readFile }: SecretMeans) {
   if ('env' in source) {
-    return env[source.env] ?? { fault: `the environment variable ${source.env} is not set` };
+    return env[source.env] || { fault: `the environment variable ${source.env} is not set, or empty` };
   }
   try {
     // Editors and `echo` end a file with a line break that is no part of the secret.

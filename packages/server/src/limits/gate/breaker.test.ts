@@ -44,6 +44,26 @@ describe('opening', () => {
     expect(gate.states()).toMatchObject([{ running: 4, waiting: 0 }]);
   });
 
+  test('has all calls that wait leave at once, and refuses a few at each turn of the event loop', async () => {
+    const { visit, gate } = openGate({ concurrency: { initial: 5, min: 5, max: 5 } });
+    const turns = ['a', 'b', 'c', 'd', 'e'].map((client) => expectTurn(visit({ client })));
+    let refused = 0;
+    for (let call = 0; call < 500; call++)
+      void Promise.resolve(visit({ client: 'w' })).then((outcome) => {
+        if ('refused' in outcome) refused++;
+      });
+    for (const turn of turns) turn.leave('unreachable');
+    expect(gate.states()).toMatchObject([{ waiting: 0 }]);
+    let most = 0;
+    for (let before = -1; refused > before; ) {
+      before = refused;
+      await new Promise(setImmediate);
+      most = Math.max(most, refused - before);
+    }
+    expect(refused).toBe(500 - (gate.states()[0]?.running ?? 0));
+    expect(most).toBeLessThanOrEqual(50);
+  });
+
   test('refuses those as well that wait for the bound of their instance', async () => {
     const { visit, pass } = openGate({ concurrency: { initial: 5, min: 5, max: 5 } });
     const bound = { instance: 'i', max: 1 };
@@ -58,6 +78,83 @@ describe('opening', () => {
     const slow = Array.from({ length: 6 }, () => expectTurn(gateTest.visit()));
     gateTest.pass('answered');
     for (const turn of slow) turn.leave('unreachable');
+    expect(readState(gateTest)).toBe('closed');
+  });
+});
+
+describe('a server that hangs', () => {
+  test.each([
+    { result: 'timed_out', allowedMs: 1000 },
+    { result: 'timed_out', allowedMs: 300 },
+    { result: 'caller_left', allowedMs: 15_000 },
+  ] as const)(
+    'is recognised by calls that end without an answer: $result, of $allowedMs ms',
+    ({ result, allowedMs }) => {
+      const gateTest = openGate({ concurrency: { initial: 8, min: 2, max: 8 } });
+      for (let call = 0; call < 20; call++) gateTest.pass('answered', 100);
+      const ranMs = Math.min(allowedMs, 400);
+      for (let wave = 0; wave < 2; wave++) {
+        const turns = ['a', 'b', 'a', 'b', 'a'].map((client) => {
+          const outcome = gateTest.visit({ client, deadlineMs: gateTest.clock.nowMs + allowedMs });
+          return 'leave' in outcome ? outcome : null;
+        });
+        gateTest.clock.nowMs += ranMs;
+        for (const turn of turns) turn?.leave(result);
+      }
+      expect(readState(gateTest)).toBe('open');
+      expect(gateTest.visit({ client: 'c' })).toEqual(REFUSED);
+      // The level has not sunk by it: who allows a call little time says nothing of how much the server bears.
+      expect(gateTest.gate.states()[0]?.limit).toBe(8);
+    },
+  );
+
+  test('is recognised where nothing was ever learnt of it', () => {
+    const gateTest = openGate();
+    for (const client of ['a', 'b', 'a', 'b', 'a'])
+      gateTest.pass('timed_out', 1000, { client, deadlineMs: gateTest.clock.nowMs + 1000 });
+    expect(readState(gateTest)).toBe('open');
+  });
+
+  test('is recognised where the operator allows hardly any time', () => {
+    const gateTest = openGate();
+    for (let call = 0; call < 10; call++)
+      gateTest.pass('timed_out', 50, {
+        client: `c${call % 2}`,
+        deadlineMs: gateTest.clock.nowMs + 50,
+      });
+    expect(readState(gateTest)).not.toBe('closed');
+  });
+
+  test('is not seen in calls that were left sooner than an answer usually comes', () => {
+    const gateTest = openGate();
+    for (let call = 0; call < 20; call++) gateTest.pass('answered', 800);
+    for (let call = 0; call < 100; call++) gateTest.pass('caller_left', 700, { client: `c${call % 2}` });
+    expect(readState(gateTest)).toBe('closed');
+  });
+
+  test('nor in many calls that end at once, before it could have answered any of them', () => {
+    const gateTest = openGate({ concurrency: { initial: 20, min: 20, max: 20 } });
+    const turns = Array.from({ length: 20 }, (_, call) => expectTurn(gateTest.visit({ client: `c${call}` })));
+    gateTest.clock.nowMs += 300;
+    for (const turn of turns) turn.leave('caller_left');
+    expect(readState(gateTest)).toBe('closed');
+  });
+
+  test('a call that was not sent, or that the proxy ended, tells nothing', () => {
+    const gateTest = openGate();
+    for (let call = 0; call < 20; call++) gateTest.pass('abandoned', 15_000, { client: `c${call % 2}` });
+    expect(readState(gateTest)).toBe('closed');
+  });
+
+  test('the time before a call is sent is none in which the server was silent', () => {
+    const gateTest = openGate();
+    for (const client of ['a', 'b', 'a', 'b', 'a', 'b']) {
+      const turn = expectTurn(gateTest.visit({ client }));
+      gateTest.clock.nowMs += 900;
+      turn.sending();
+      gateTest.clock.nowMs += 100;
+      turn.leave('caller_left');
+    }
     expect(readState(gateTest)).toBe('closed');
   });
 });
@@ -153,6 +250,42 @@ describe('half open', () => {
     expectTurn(visit({ client: 'a' }));
   });
 
+  test('a probe closes it as soon as its answer begins, however long the answer takes to read', () => {
+    const gateTest = openBreaker();
+    const { visit, clock } = gateTest;
+    clock.nowMs += 1000;
+    const probe = expectTurn(visit({ client: 'c' }));
+    probe.answered();
+    expect(readState(gateTest)).toBe('closed');
+    clock.nowMs += 60_000;
+    probe.leave('answered');
+    expect(gateTest.gate.states()).toMatchObject([{ breaker: 'closed', running: 0 }]);
+  });
+
+  test('calls that still hang since before it opened do not keep the probe away', () => {
+    const gateTest = openGate({ concurrency: { initial: 8, min: 2, max: 16 } });
+    const { visit, clock, gate } = gateTest;
+    const deadlineMs = clock.nowMs + 300_000;
+    for (let call = 0; call < 4; call++) expectTurn(visit({ client: 'a', deadlineMs }));
+    for (const client of ['b', 'c', 'd']) expectTurn(visit({ client, deadlineMs }));
+    for (let call = 0; call < 4; call++) gateTest.pass('unreachable', 10, { client: 'e' });
+    gateTest.pass('timed_out', 3000, { client: 'f' });
+    expect(gate.states()).toMatchObject([{ breaker: 'open', running: 7, limit: 4 }]);
+    clock.nowMs += 1000;
+    expectTurn(visit({ client: 'a' })).leave('answered');
+    expect(readState(gateTest)).toBe('closed');
+  });
+
+  test("nor does a probe exceed the operator's bound", () => {
+    const { visit, clock, pass } = openGate({ concurrency: { initial: 2, min: 2, max: 2 } });
+    expectTurn(visit({ client: 'hanging', deadlineMs: clock.nowMs + 300_000 }));
+    for (const client of ['a', 'a', 'a', 'a', 'b']) pass('unreachable', 10, { client });
+    clock.nowMs += 1000;
+    expectTurn(visit({ client: 'c' }));
+    clock.nowMs += 5000;
+    expect(visit({ client: 'd' })).toEqual(REFUSED);
+  });
+
   test('a probe that hangs does not hold its place for ever', () => {
     const gateTest = openBreaker();
     const { visit, clock } = gateTest;
@@ -174,14 +307,19 @@ describe('what one client can do to others', () => {
     deadlineMs: clock.nowMs + 1000,
   });
 
-  test('time-outs of calls that were given hardly any time open nothing and halve nothing', () => {
+  test('time-outs of calls that were given hardly any time open nothing while others are answered', () => {
     const gateTest = openGate({ concurrency: { initial: 8, min: 1, max: 8 } });
-    for (let call = 0; call < 100; call++)
-      gateTest.pass('timed_out', 1000, impatient(gateTest, call % 2 ? 'x' : 'y'));
-    expect(gateTest.gate.states()).toMatchObject([{ breaker: 'closed', limit: 8 }]);
+    for (let round = 0; round < 100; round++) {
+      const reports = Array.from({ length: 3 }, (_, call) =>
+        expectTurn(gateTest.visit(impatient(gateTest, call % 2 ? 'x' : 'y'))),
+      );
+      gateTest.pass('answered', 1000, { client: 'z' });
+      for (const report of reports) report.leave('timed_out');
+      expect(readState(gateTest)).toBe('closed');
+    }
   });
 
-  test('nor do those of calls that were given less than an answer takes', () => {
+  test('nor do those of calls that were given less than an answer takes, ever', () => {
     const gateTest = openGate();
     for (let call = 0; call < 20; call++) gateTest.pass('answered', 8000);
     for (const client of ['x', 'y', 'x', 'y', 'x', 'y'])
@@ -239,5 +377,41 @@ describe('what one client can do to others', () => {
     gateTest.pass('timed_out', 1000, impatient(gateTest));
     expectTurn(visit({ client: 'b' })).leave('answered');
     expect(readState(gateTest)).toBe('closed');
+  });
+
+  test('nor can several clients by turns, whose probes never tell anything', () => {
+    const gateTest = openBreaker();
+    const { visit, clock } = gateTest;
+    const clients = ['a', 'b', 'c'];
+    clock.nowMs += 1000;
+    const tryProbe = () => {
+      for (const client of clients) {
+        const outcome = visit(impatient(gateTest, client));
+        if ('leave' in outcome) return outcome;
+      }
+      return null;
+    };
+    let probe = tryProbe();
+    let refusals = 0;
+    for (; refusals < 100; refusals++) {
+      clock.nowMs += 1000;
+      probe?.leave('timed_out');
+      probe = tryProbe();
+      if ('leave' in visit({ client: 'modest' })) break;
+    }
+    expect(refusals).toBeLessThan(10);
+  });
+
+  test('nor can a reader that takes its answer slowly hide that a server hangs', () => {
+    const gateTest = openGate({ concurrency: { initial: 20, min: 8, max: 20 } });
+    const { visit, clock } = gateTest;
+    const download = expectTurn(visit({ client: 'slow reader' }));
+    download.answered();
+    clock.nowMs += 10;
+    const hanging = ['a', 'a', 'a', 'b', 'b'].map((client) => expectTurn(visit({ client })));
+    clock.nowMs += 15_000;
+    download.leave('answered');
+    for (const turn of hanging) turn.leave('timed_out');
+    expect(readState(gateTest)).toBe('open');
   });
 });

@@ -35,6 +35,11 @@ export interface JudgedTurn {
   readonly startedMs: number;
 }
 
+export type JudgedResult =
+  | Exclude<TurnResult, 'caller_left'>
+  /** Ended by its own time or its caller, and ran longer without an answer than answers usually take. */
+  | 'silent';
+
 /** What changes who may go. */
 export type BreakerChange = 'opened' | 'recovered' | null;
 
@@ -53,6 +58,8 @@ export class Breaker {
   #answeredMs = PAST;
   /** Null while it is closed. */
   #opening: Opening | null = null;
+  /** Clients whose probes told nothing since it opened. */
+  readonly #toldNothing = new Set<string>();
   /** The turn of this process that probes. */
   #probe: number | null = null;
   /** Turns up to this number began before the server last answered, or before it was given up: they tell nothing. */
@@ -91,7 +98,8 @@ export class Breaker {
     if (this.#opening === null) return false;
     const { untilMs, probeUntilMs, lastProber, othersUntilMs } = this.#opening;
     const now = this.#nowMs();
-    return now >= untilMs && now >= probeUntilMs && (client !== lastProber || now >= othersUntilMs);
+    const hasProbed = client === lastProber || this.#toldNothing.has(client);
+    return now >= untilMs && now >= probeUntilMs && (!hasProbed || now >= othersUntilMs);
   }
 
   /** Whether it may be sent: by promise where other processes are asked. */
@@ -108,8 +116,11 @@ export class Breaker {
     });
   }
 
-  /** Takes what became of a turn, while `latest` is the last that has begun. */
-  judge(turn: JudgedTurn, result: TurnResult, latest: number): BreakerChange {
+  /**
+   * Takes what became of a turn, while `latest` is the last that has begun. Silent turns open it once no answer has come
+   * for `silenceMs`.
+   */
+  judge(turn: JudgedTurn, result: JudgedResult, latest: number, silenceMs: number): BreakerChange {
     const probed = turn.number === this.#probe ? this.#opening : null;
     if (probed !== null) this.#probe = null;
     else if (this.#opening !== null && turn.number <= this.#tellsNothing) return null;
@@ -126,8 +137,13 @@ export class Breaker {
         return null;
       case 'overloaded':
         return probed && this.#reopen(probed, turn, latest);
+      case 'silent':
+        // A probe with a short time of its own must not keep the others away for long.
+        if (probed === null) return this.#countFailure(turn, latest, silenceMs);
+        this.#returnProbe(probed, turn);
+        return null;
       default:
-        return probed ? this.#reopen(probed, turn, latest) : this.#countFailure(turn, latest);
+        return probed ? this.#reopen(probed, turn, latest) : this.#countFailure(turn, latest, 0);
     }
   }
 
@@ -151,6 +167,7 @@ export class Breaker {
   #take(opening: Opening, latest: number): BreakerChange {
     const known = this.#opening;
     this.#opening = opening;
+    if (opening.lastProber !== null) this.#toldNothing.add(opening.lastProber);
     this.#failures = FAILURES_MAX;
     this.#witness = opening.witness;
     this.#sinceMs = opening.sinceMs;
@@ -159,17 +176,18 @@ export class Breaker {
   }
 
   #returnProbe(opening: Opening, { client }: JudgedTurn): void {
+    this.#toldNothing.add(client);
     this.#opening = leaveToOthers({ ...opening, probeUntilMs: PAST }, client, this.#nowMs());
     this.#peers.returnProbe(this.#database, this.#opening);
   }
 
-  #countFailure({ number, client, startedMs }: JudgedTurn, latest: number): BreakerChange {
+  #countFailure({ number, client, startedMs }: JudgedTurn, latest: number, silenceMs: number): BreakerChange {
     if (number <= this.#tellsNothing) return null;
     const isFirst = this.#failures === 0;
     this.#witness = isFirst || this.#witness === client ? client : null;
     this.#sinceMs = isFirst ? startedMs : Math.min(this.#sinceMs, startedMs);
     this.#failures++;
-    if (this.#failures < FAILURES_MAX) return null;
+    if (this.#failures < FAILURES_MAX || this.#nowMs() - this.#sinceMs < silenceMs) return null;
     const { openMs = OPEN_MS_MIN, probeUntilMs = PAST } = this.#opening ?? {};
     return this.#open(openMs, probeUntilMs, latest, false);
   }
@@ -190,6 +208,7 @@ export class Breaker {
       othersUntilMs: PAST,
     };
     this.#tellsNothing = latest;
+    this.#toldNothing.clear();
     this.#peers.tellOpened(this.#database, this.#opening, isProbe);
     return 'opened';
   }
@@ -197,6 +216,7 @@ export class Breaker {
   #close(latest: number): void {
     this.#opening = null;
     this.#failures = 0;
+    this.#toldNothing.clear();
     this.#probe = null;
     this.#tellsNothing = latest;
   }

@@ -3,6 +3,8 @@ export interface Link<Item> {
   readonly item: Item;
   before: Link<Item> | null;
   after: Link<Item> | null;
+  /** The chain that it is in; null once it was taken out. */
+  chain: Chain<Item> | null;
 }
 
 export class Chain<Item> {
@@ -16,7 +18,7 @@ export class Chain<Item> {
 
   /** Puts it at the end; the link takes it out again. */
   add(item: Item): Link<Item> {
-    const link: Link<Item> = { item, before: this.last, after: null };
+    const link: Link<Item> = { item, before: this.last, after: null, chain: this };
     if (this.last === null) this.first = link;
     else this.last.after = link;
     this.last = link;
@@ -24,12 +26,16 @@ export class Chain<Item> {
     return link;
   }
 
-  /** Once for each link of this chain. */
-  remove({ before, after }: Link<Item>): void {
+  /** Whether it was in this chain; if not, nothing changes. */
+  remove(link: Link<Item>): boolean {
+    if (link.chain !== this) return false;
+    const { before, after } = link;
     if (before === null) this.first = after;
     else before.after = after;
     if (after === null) this.last = before;
     else after.before = before;
+    link.chain = null;
     this.size--;
+    return true;
   }
 }

@@ -147,3 +147,17 @@ test('after any history, turns, victims and sizes are those of the plain rules',
     }),
   );
 });
+
+test('taking a call out again changes nothing, not even where its client has others by then', () => {
+  const queue = new FairQueue<TestCall>();
+  const call = { client: 'a', instance: null, number: 1 };
+  const place = queue.add(call);
+  expect(queue.remove(place)).toBe(true);
+  expect(queue.remove(place)).toBe(false);
+  expect(queue.size).toBe(0);
+  queue.add({ ...call, number: 2 });
+  expect(queue.remove(place)).toBe(false);
+  expect(queue.size).toBe(1);
+  expect(queue.countAhead(call)).toBe(1);
+  expect(beginNext(queue)?.number).toBe(2);
+});

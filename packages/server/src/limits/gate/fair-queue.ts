@@ -23,6 +23,7 @@ export type Place<Call> = Link<{
 
 /** All of a client. */
 interface Line<Call> {
+  readonly client: string;
   running: number;
   waiting: number;
   /** When it had `running` first, or came to wait if that is later, in counts of the queue. */
@@ -34,6 +35,7 @@ interface Line<Call> {
 /** The calls of one client in one branch. */
 interface Part<Call> {
   readonly line: Line<Call>;
+  readonly instance: string | null;
   readonly calls: Chain<Place<Call>['item']>;
 }
 
@@ -48,6 +50,8 @@ export class FairQueue<Call extends QueuedCall> {
   readonly #lines = new Map<string, Line<Call>>();
   /** Those with calls that wait. */
   readonly #byLength = new Ranking<Line<Call>>();
+  /** Those with calls that run. */
+  readonly #byRunning = new Ranking<Line<Call>>();
   /** Those with calls that wait, by instance. */
   readonly #branches = new Map<string | null, Branch<Call>>();
   #size = 0;
@@ -56,6 +60,21 @@ export class FairQueue<Call extends QueuedCall> {
   /** Calls that wait. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Calls of the client that run. */
+  countRunning(client: string): number {
+    return this.#lines.get(client)?.running ?? 0;
+  }
+
+  /** Clients beside this one with calls that run or wait. */
+  countOthers(client: string): number {
+    return this.#lines.size - (this.#lines.has(client) ? 1 : 0);
+  }
+
+  /** Calls that run of the client with the most. */
+  get mostRunning(): number {
+    return this.#byRunning.first?.running ?? 0;
   }
 
   /** The call that has the next turn, of the branches whose own next call may go. */
@@ -73,35 +92,20 @@ export class FairQueue<Call extends QueuedCall> {
   add(call: Call): Place<Call> {
     const line = this.#findLine(call.client);
     if (line.waiting === 0) line.since = ++this.#count;
-    line.waiting++;
-    this.#byLength.place(line, -line.waiting);
-    this.#size++;
-    const branch = this.#findBranch(call.instance);
-    branch.size++;
-    const part = line.parts.get(call.instance) ?? { line, calls: new Chain() };
+    const part = line.parts.get(call.instance) ?? { line, instance: call.instance, calls: new Chain() };
     line.parts.set(call.instance, part);
-    branch.byRunning.place(part, line.running);
-    return part.calls.add({ call, number: ++this.#count });
+    const place = part.calls.add({ call, number: ++this.#count });
+    this.#changeWaiting(part, 1);
+    return place;
   }
 
-  /** Takes out a call that waits: the place must be one. */
-  remove(place: Place<Call>): void {
+  /** Takes out a call that waits. False where it does not wait any more; nothing changes then. */
+  remove(place: Place<Call>): boolean {
     const { client, instance } = place.item.call;
-    const line = this.#findLine(client);
-    line.waiting--;
-    if (line.waiting === 0) this.#byLength.remove(line);
-    else this.#byLength.place(line, -line.waiting);
-    this.#size--;
-    const branch = this.#findBranch(instance);
-    branch.size--;
-    const part = line.parts.get(instance);
-    part?.calls.remove(place);
-    if (part?.calls.size === 0) {
-      branch.byRunning.remove(part);
-      line.parts.delete(instance);
-    }
-    if (branch.size === 0) this.#branches.delete(instance);
-    this.#forgetEmpty(client, line);
+    const part = this.#lines.get(client)?.parts.get(instance);
+    if (part === undefined || !part.calls.remove(place)) return false;
+    this.#changeWaiting(part, -1);
+    return true;
   }
 
   /** One call of the client runs. */
@@ -113,7 +117,7 @@ export class FairQueue<Call extends QueuedCall> {
   end(client: string): void {
     const line = this.#findLine(client);
     this.#rank(line, -1);
-    this.#forgetEmpty(client, line);
+    this.#forgetEmpty(line);
   }
 
   /**
@@ -146,10 +150,27 @@ export class FairQueue<Call extends QueuedCall> {
       .toArray();
   }
 
+  /** A call of the part has come or gone: the one place where calls that wait are counted. */
+  #changeWaiting(part: Part<Call>, change: 1 | -1): void {
+    const { line, instance } = part;
+    const branch = this.#findBranch(instance);
+    this.#size += change;
+    branch.size += change;
+    line.waiting += change;
+    if (line.waiting === 0) this.#byLength.remove(line);
+    else this.#byLength.place(line, -line.waiting);
+    if (part.calls.size === 0) {
+      branch.byRunning.remove(part);
+      line.parts.delete(instance);
+    } else branch.byRunning.place(part, line.running);
+    if (branch.size === 0) this.#branches.delete(instance);
+    this.#forgetEmpty(part.line);
+  }
+
   #findLine(client: string): Line<Call> {
     let line = this.#lines.get(client);
     if (line === undefined) {
-      line = { running: 0, waiting: 0, since: 0, parts: new Map() };
+      line = { client, running: 0, waiting: 0, since: 0, parts: new Map() };
       this.#lines.set(client, line);
     }
     return line;
@@ -167,12 +188,14 @@ export class FairQueue<Call extends QueuedCall> {
   #rank(line: Line<Call>, change: 1 | -1): void {
     line.running += change;
     line.since = ++this.#count;
+    if (line.running === 0) this.#byRunning.remove(line);
+    else this.#byRunning.place(line, -line.running);
     for (const [instance, part] of line.parts)
       this.#branches.get(instance)?.byRunning.place(part, line.running);
   }
 
-  #forgetEmpty(client: string, line: Line<Call>): void {
-    if (line.running === 0 && line.waiting === 0) this.#lines.delete(client);
+  #forgetEmpty({ client, running, waiting }: Line<Call>): void {
+    if (running === 0 && waiting === 0) this.#lines.delete(client);
   }
 }
 

@@ -1,12 +1,21 @@
-/** What holds after any history of visits, ends, answers and failures. */
+/**
+ * What holds after any history of calls, batches and shared reads, of callers that leave, time-outs, answers and failures.
+ * The signals are those that calls bring: one for all calls of a batch, and one of its own for a shared read, which ends
+ * with the last of its readers.
+ */
+import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openGate } from './gate.fixture.ts';
-import type { Refusal, Turn, TurnResult } from './gate.ts';
+import { Flight } from '../../sharing/flight.ts';
+import type { StreamedResult } from '../../sharing/result.ts';
+import { type GateTest, openGate } from './gate.fixture.ts';
+import type { Refusal, Turn, TurnResult, Visitor } from './gate.ts';
 import type { InstanceBound } from './visitor.ts';
 
 const INITIAL = 3;
 const MAX = 6;
+const QUEUE_MAX = 5;
+const DATABASES = ['one', 'two'];
 
 /** Of instances; both databases have those. */
 const BOUNDS: InstanceBound[] = [
@@ -15,18 +24,39 @@ const BOUNDS: InstanceBound[] = [
   { instance: 'k', max: 9 },
 ];
 
-const RESULTS: TurnResult[] = ['answered', 'timed_out', 'unreachable', 'overloaded', 'abandoned'];
+const RESULTS: TurnResult[] = [
+  'answered',
+  'timed_out',
+  'unreachable',
+  'overloaded',
+  'caller_left',
+  'abandoned',
+];
+
+const CALL = {
+  client: fc.constantFrom('a', 'b', 'c'),
+  database: fc.constantFrom(...DATABASES),
+  bound: fc.constantFrom(null, ...BOUNDS),
+};
+const PATIENCE_MS = fc.constantFrom(500, 2000, 5000, 60_000);
 
 const STEPS = fc.array(
   fc.oneof(
     {
       weight: 4,
       arbitrary: fc.record({
-        act: fc.constant('visit' as const),
-        client: fc.constantFrom('a', 'b', 'c'),
-        database: fc.constantFrom('one', 'two'),
-        patienceMs: fc.constantFrom(500, 5000, 60_000),
-        bound: fc.constantFrom(null, ...BOUNDS),
+        act: fc.constant('batch' as const),
+        ...CALL,
+        patienceMs: PATIENCE_MS,
+        size: fc.integer({ min: 1, max: 4 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        act: fc.constant('share' as const),
+        ...CALL,
+        readers: fc.array(PATIENCE_MS, { minLength: 1, maxLength: 3 }),
       }),
     },
     {
@@ -37,92 +67,208 @@ const STEPS = fc.array(
         result: fc.oneof(fc.constant<TurnResult>('answered'), fc.constantFrom(...RESULTS)),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ act: fc.constant('end' as const), pick: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ act: fc.constant('caller leaves' as const), pick: fc.nat() }) },
     { weight: 2, arbitrary: fc.record({ act: fc.constant('pass time' as const), ms: fc.nat(3000) }) },
   ),
-  { maxLength: 300, size: 'max' },
+  { maxLength: 200, size: 'max' },
 );
 
-interface Visit {
-  database: string;
-  bound: InstanceBound | null;
+/** A request: what ends its calls. */
+interface Request {
   ending: AbortController;
-  outcomes: (Turn | Refusal)[];
-  isOver: boolean;
+  dueMs: number;
 }
 
-test('every visit has one outcome, no more run than may, and nothing stays behind', async () => {
+interface Visit extends Pick<Visitor, 'client' | 'database' | 'bound' | 'signal'> {
+  outcomes: (Turn | Refusal)[];
+  isOver: boolean;
+  /** Tells the readers of a shared call that it is over. */
+  onOver: () => void;
+}
+
+class History {
+  readonly requests: Request[] = [];
+  readonly visits: Visit[] = [];
+  readonly #test: GateTest;
+  /** Readers of shared calls that have not been given a reply yet. */
+  unanswered = 0;
+
+  constructor(test: GateTest) {
+    this.#test = test;
+  }
+
+  get running(): Visit[] {
+    return this.visits.filter(({ outcomes: [outcome], isOver }) => !isOver && outcome && 'leave' in outcome);
+  }
+
+  get waiting(): Visit[] {
+    return this.visits.filter(({ outcomes }) => outcomes.length === 0);
+  }
+
+  begin(patienceMs: number): Request {
+    const request = { ending: new AbortController(), dueMs: this.#test.clock.nowMs + patienceMs };
+    this.requests.push(request);
+    return request;
+  }
+
+  visit(call: Omit<Visitor, 'client'> & { client: string }, onOver = () => {}): void {
+    const { client, database, bound, signal } = call;
+    const visit: Visit = { client, database, bound, signal, outcomes: [], isOver: false, onOver };
+    const before = this.#test.gate.states().find((state) => state.database === database);
+    const running = this.running.filter((one) => one.database === database);
+    const waiting = this.waiting.filter((one) => one.database === database);
+    this.visits.push(visit);
+    const outcome = this.#test.visit(call);
+    if ('leave' in outcome && before !== undefined) {
+      const clients = new Set([...running, ...waiting].map((one) => one.client)).add(client).size;
+      const held = running.filter((one) => one.client === client).length;
+      expect(held).toBeLessThan(Math.ceil(before.limit / clients));
+    }
+    if (outcome instanceof Promise) void outcome.then((settled) => this.#take(visit, settled));
+    else this.#take(visit, outcome);
+  }
+
+  share(call: Pick<Visitor, 'client' | 'database' | 'bound'>, patiences: number[]): void {
+    const ending = new AbortController();
+    const reply = Promise.withResolvers<string>();
+    const readers = patiences.map((patienceMs) => this.begin(patienceMs));
+    const flight = new Flight<StreamedResult, string, { signal: AbortSignal; dueMs: number }>(
+      {
+        reply: reply.promise,
+        takes: () => true,
+        extend: ({ dueMs }) => {
+          dueAtMs = Math.max(dueAtMs, dueMs);
+        },
+        giveUp: () => 'left',
+        end: () => ending.abort(),
+      },
+      {
+        isResult: (one): one is StreamedResult => typeof one !== 'string',
+        limits: {} as never,
+      },
+      () => {},
+    );
+    let dueAtMs = 0;
+    for (const {
+      ending: { signal },
+      dueMs,
+    } of readers) {
+      this.unanswered++;
+      void flight.join({ signal, dueMs }).then(() => this.unanswered--);
+    }
+    const visitor = {
+      ...call,
+      signal: ending.signal,
+      get deadlineMs() {
+        return dueAtMs;
+      },
+    };
+    this.visit(visitor, () => reply.resolve('over'));
+  }
+
+  leave(visit: Visit, result: TurnResult): void {
+    const [turn] = visit.outcomes;
+    if (visit.isOver || turn === undefined || !('leave' in turn)) return;
+    visit.isOver = true;
+    turn.leave(result);
+    visit.onOver();
+  }
+
+  /** Ends the requests whose time is over, and the calls of theirs that run. */
+  end(requests: Request[], result: TurnResult): void {
+    for (const { ending } of requests) ending.abort();
+    for (const visit of this.running) if (visit.signal.aborted) this.leave(visit, result);
+  }
+
+  #take(visit: Visit, outcome: Turn | Refusal): void {
+    visit.outcomes.push(outcome);
+    if (!('leave' in outcome)) visit.onOver();
+    else if (visit.signal.aborted) this.leave(visit, 'abandoned');
+  }
+}
+
+test('every call has one outcome, no more run than may, and nothing stays behind', async () => {
   await fc.assert(
-    fc.asyncProperty(STEPS, async (history) => {
-      const { gate, clock, visit } = openGate({
+    fc.asyncProperty(STEPS, async (steps) => {
+      const gateTest = openGate({
         concurrency: { initial: INITIAL, min: 1, max: MAX },
-        queueMax: 5,
+        queueMax: QUEUE_MAX,
         databasesMax: 2,
       });
-      const visits: Visit[] = [];
-      const started = (): Visit[] =>
-        visits.filter(({ outcomes: [outcome], isOver }) => !isOver && outcome && 'leave' in outcome);
-      const leave = (one: Visit, result: TurnResult) => {
-        one.isOver = true;
-        const [turn] = one.outcomes;
-        if (turn && 'leave' in turn) turn.leave(result);
-      };
+      const { gate, clock } = gateTest;
+      const history = new History(gateTest);
       /** Lets those know that have been given an outcome, and compares the gate's count with ours. */
       const check = async () => {
-        await Promise.resolve();
-        const states = gate.states();
-        for (const database of ['one', 'two']) {
-          const state = states.find((one) => one.database === database);
-          const runningNow = started().filter((one) => one.database === database);
-          const countOf = ({ instance }: InstanceBound) =>
-            runningNow.filter(({ bound }) => bound?.instance === instance).length;
-          const waitingNow = visits.filter((one) => one.database === database && one.outcomes.length === 0);
-          const running = runningNow.length;
-          const waiting = waitingNow.length;
-          expect(state?.running ?? 0).toBe(running);
-          expect(state?.waiting ?? 0).toBe(waiting);
-          expect(running).toBeLessThanOrEqual(MAX);
-          expect(waiting).toBeLessThanOrEqual(5);
-          for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
-          // Who waits, waits for somebody: for a place at the database, or for one of its own instance.
-          if (state !== undefined && running < state.limit)
-            for (const { bound } of waitingNow) expect(bound && countOf(bound)).toBe(bound?.max ?? 'a turn');
-        }
+        await new Promise(setImmediate);
+        for (const database of DATABASES) expectConsistent(database, gateTest, history);
       };
-      for (const step of history) {
-        if (step.act === 'visit') {
-          const { client, database, patienceMs, bound } = step;
-          const ending = new AbortController();
-          const one: Visit = { database, bound, ending, outcomes: [], isOver: false };
-          visits.push(one);
-          const before = gate.states().find((state) => state.database === database);
-          const outcome = visit({
-            client,
-            database,
-            bound,
-            signal: ending.signal,
-            deadlineMs: clock.nowMs + patienceMs,
-          });
-          if (outcome instanceof Promise) outcome.then((settled) => one.outcomes.push(settled));
-          else one.outcomes.push(outcome);
-          if ('leave' in outcome && before !== undefined) expect(before.running).toBeLessThan(before.limit);
-        } else if (step.act === 'leave') {
-          const running = started();
-          const one = running[step.pick % running.length];
-          if (one !== undefined) leave(one, step.result);
-        } else if (step.act === 'end') {
-          visits[step.pick % visits.length]?.ending.abort();
-        } else {
-          clock.nowMs += step.ms;
+      for (const step of steps) {
+        switch (step.act) {
+          case 'batch': {
+            const { ending, dueMs } = history.begin(step.patienceMs);
+            const { client, database, bound } = step;
+            const call = { client, database, bound, signal: ending.signal, deadlineMs: dueMs };
+            for (let index = 0; index < step.size; index++) history.visit(call);
+            break;
+          }
+          case 'share':
+            history.share({ client: step.client, database: step.database, bound: step.bound }, step.readers);
+            break;
+          case 'leave': {
+            const { running } = history;
+            const visit = running[step.pick % running.length];
+            if (visit !== undefined) history.leave(visit, step.result);
+            break;
+          }
+          case 'caller leaves': {
+            const request = history.requests[step.pick % history.requests.length];
+            if (request !== undefined) history.end([request], 'caller_left');
+            break;
+          }
+          case 'pass time':
+            clock.nowMs += step.ms;
+            history.end(
+              history.requests.filter(({ dueMs }) => dueMs <= clock.nowMs),
+              'timed_out',
+            );
         }
         await check();
       }
-      for (let running = started(); running.length > 0; running = started()) {
-        for (const one of running) leave(one, 'answered');
+      for (let { running } = history; running.length > 0; { running } = history) {
+        for (const visit of running) history.leave(visit, 'answered');
         await check();
       }
-      for (const { outcomes } of visits) expect(outcomes).toHaveLength(1);
+      for (const { outcomes } of history.visits) expect(outcomes).toHaveLength(1);
       for (const state of gate.states()) expect(state).toMatchObject({ running: 0, waiting: 0 });
+      expect(history.unanswered).toBe(0);
+      const signals = [...history.visits, ...history.requests.map(({ ending }) => ending)].map((one) =>
+        'signal' in one ? one.signal : null,
+      );
+      for (const signal of signals) expect(getEventListeners(signal as AbortSignal, 'abort')).toEqual([]);
     }),
   );
-});
+}, 120_000);
+
+function expectConsistent(database: string, { gate }: GateTest, history: History): void {
+  const state = gate.states().find((one) => one.database === database);
+  const running = history.running.filter((one) => one.database === database);
+  const waiting = history.waiting.filter((one) => one.database === database);
+  const countOf = ({ instance }: InstanceBound) =>
+    running.filter(({ bound }) => bound?.instance === instance).length;
+  expect(state?.running ?? 0).toBe(running.length);
+  expect(state?.waiting ?? 0).toBe(waiting.length);
+  expect(running.length).toBeLessThanOrEqual(MAX);
+  expect(waiting.length).toBeLessThanOrEqual(QUEUE_MAX);
+  for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
+  // A call that waits, waits for others: for a turn at the database, of its client's share, or of its instance.
+  if (state !== undefined && running.length < state.limit)
+    for (const visit of waiting)
+      if (!isAtShare(visit)) expect(visit.bound && countOf(visit.bound)).toBe(visit.bound?.max ?? 'a turn');
+
+  /** Its client holds as many turns as it may, where others have calls or called lately. */
+  function isAtShare({ client }: Visit): boolean {
+    const clients = new Set([...running, ...waiting].map((one) => one.client)).size;
+    const held = running.filter((one) => one.client === client).length;
+    return held >= Math.ceil((state?.limit ?? 0) / Math.max(2, clients));
+  }
+}

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { DATABASE, expectTurn, openGate } from './gate.fixture.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { DATABASE, expectTurn, type GateTest, openGate } from './gate.fixture.ts';
 import type { Refusal, Turn } from './gate.ts';
 
 /** Lets everything happen that does not wait for a turn. */
@@ -59,7 +59,7 @@ describe('the limit', () => {
     const bound = { instance: 'i', max: 1 };
     const running = expectTurn(visit({ bound }));
     const bounded = watch(visit({ bound }));
-    for (const client of ['a', 'a', 'b', 'c', 'd', 'e']) expectTurn(visit({ client }));
+    for (const client of ['a', 'b', 'c', 'd', 'e', 'h']) expectTurn(visit({ client }));
     const last = expectTurn(visit({ client: 'f', bound: { instance: 'j', max: 1 } }));
     const behind = watch(visit({ client: 'g' }));
     expect(gate.states()).toMatchObject([{ running: 8, waiting: 2 }]);
@@ -83,7 +83,7 @@ describe('the limit', () => {
     expect([bounded.outcome, behind.outcome]).toEqual([null, null]);
     leaving.abort();
     await settle();
-    expect(bounded.outcome).toEqual({ refused: 'ended' });
+    expect(bounded.outcome).toEqual({ refused: 'ended', retryAfterSeconds: 1 });
     expect(behind.outcome).toBeNull();
     running.leave('answered');
     await settle();
@@ -162,6 +162,83 @@ describe('the limit', () => {
   });
 });
 
+describe('the share of a client', () => {
+  const FIXED = { concurrency: { initial: 8, min: 8, max: 8 } };
+
+  const countTurns = (outcomes: (Turn | Refusal | Promise<Turn | Refusal>)[]) =>
+    outcomes.filter((outcome) => 'leave' in outcome).length;
+
+  const visitTimes = ({ visit }: GateTest, times: number, client: string) =>
+    Array.from({ length: times }, () => visit({ client }));
+
+  test('is all turns while nobody else calls', () => {
+    expect(countTurns(visitTimes(openGate(FIXED), 20, 'a'))).toBe(8);
+  });
+
+  test('is an equal part of them while others call', () => {
+    const two = openGate(FIXED);
+    two.pass('answered', 10, { client: 'b' });
+    expect(countTurns(visitTimes(two, 20, 'a'))).toBe(4);
+    expect(countTurns(visitTimes(two, 20, 'b'))).toBe(4);
+    const four = openGate(FIXED);
+    for (const client of ['b', 'c', 'd']) expectTurn(four.visit({ client }));
+    expect(countTurns(visitTimes(four, 20, 'a'))).toBe(2);
+  });
+
+  test('is all of them again when the others have not called for ten seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const test = openGate(FIXED);
+    test.pass('answered', 10, { client: 'b' });
+    const outcomes = visitTimes(test, 20, 'a').map(watch);
+    await settle();
+    const count = () => outcomes.filter(({ outcome }) => outcome !== null).length;
+    expect(count()).toBe(4);
+    test.clock.nowMs += 10_000;
+    vi.advanceTimersByTime(10_000);
+    vi.useRealTimers();
+    await settle();
+    expect(count()).toBe(8);
+  });
+
+  test('clients that come while another holds more than its share get turns beyond the level, a quarter of it at most', () => {
+    const test = openGate({ concurrency: { initial: 8, min: 2, max: 64 } });
+    expect(countTurns(visitTimes(test, 20, 'a'))).toBe(8);
+    expect(countTurns(['b', 'c', 'd', 'e'].map((client) => test.visit({ client })))).toBe(2);
+    expect(countTurns(visitTimes(test, 5, 'b'))).toBe(0);
+  });
+
+  test("turns beyond the level stay within the operator's bound", () => {
+    const test = openGate(FIXED);
+    expect(countTurns(visitTimes(test, 20, 'a'))).toBe(8);
+    expect(test.visit({ client: 'b' })).toBeInstanceOf(Promise);
+  });
+
+  test('no turn beyond the level is given where all hold no more than their share', () => {
+    const test = openGate({ concurrency: { initial: 2, min: 2, max: 64 } });
+    for (const client of ['a', 'b']) expectTurn(test.visit({ client }));
+    expect(test.visit({ client: 'c' })).toBeInstanceOf(Promise);
+  });
+
+  test('does not keep the level from rising where the server bears more', async () => {
+    const test = openGate({ concurrency: { initial: 8, min: 2, max: 64 } });
+    const { visit, clock, gate } = test;
+    let running: Turn[] = [];
+    const call = async () =>
+      running.push(expectTurn(await visit({ client: 'busy', deadlineMs: clock.nowMs + 1e9 })));
+    for (let round = 0; round < 200; round++) {
+      test.pass('answered', 0, { client: 'other' });
+      while ((gate.states()[0]?.waiting ?? 0) < 50) void call();
+      await settle();
+      clock.nowMs += 10;
+      const ended = running;
+      running = [];
+      for (const turn of ended) turn.leave('answered');
+      await settle();
+    }
+    expect(gate.states()[0]?.limit).toBeGreaterThan(16);
+  });
+});
+
 describe('waiting', () => {
   test('calls that have ended are not held against their client', async () => {
     const { visit, pass } = openGate({ concurrency: { initial: 1, min: 1, max: 1 } });
@@ -199,8 +276,8 @@ describe('waiting', () => {
     const leaving = new AbortController();
     const waiting = visit({ signal: leaving.signal });
     leaving.abort();
-    expect(await waiting).toEqual({ refused: 'ended' });
-    expect(visit({ signal: leaving.signal })).toEqual({ refused: 'ended' });
+    expect(await waiting).toEqual({ refused: 'ended', retryAfterSeconds: 1 });
+    expect(visit({ signal: leaving.signal })).toEqual({ refused: 'ended', retryAfterSeconds: 1 });
     expect(gate.states()).toMatchObject([{ running: 2, waiting: 0 }]);
     for (const turn of turns) turn.leave('abandoned');
     expect(gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
@@ -265,7 +342,8 @@ describe('the deadline', () => {
     const { visit } = openSlowGate();
     for (let call = 0; call < 30; call++) visit({ client: 'busy' });
     expect(visit({ client: 'busy' })).toMatchObject({ refused: 'too_late' });
-    expect(visit({ client: 'other' })).toBeInstanceOf(Promise);
+    expectTurn(visit({ client: 'other' }));
+    expect(visit({ client: 'third' })).toBeInstanceOf(Promise);
   });
 
   test('counts calls that wait for the bound of an instance against calls of that instance alone', () => {
@@ -328,5 +406,74 @@ describe('memory', () => {
     expect(gate.states()).toHaveLength(50);
     for (const turn of turns) turn.leave('answered');
     expect(gate.states()).toHaveLength(10);
+  });
+});
+
+describe('a call whose time runs out while it waits', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** The clock of the gate goes with the timers. */
+  function openTimedGate() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const test = openGate();
+    const advance = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 10) {
+        test.clock.nowMs += 10;
+        vi.advanceTimersByTime(10);
+      }
+      await settle();
+    };
+    return { ...test, advance };
+  }
+
+  test('leaves wherever it stands once an answer would come too late, before its time is over', async () => {
+    const { visit, pass, clock, gate, advance } = openTimedGate();
+    for (let call = 0; call < 20; call++) pass('answered', 1000);
+    for (let call = 0; call < 2; call++) expectTurn(visit({ deadlineMs: clock.nowMs + 60_000 }));
+    const first = watch(visit({ deadlineMs: clock.nowMs + 30_000 }));
+    const late = watch(visit({ deadlineMs: clock.nowMs + 5000 }));
+    await advance(3900);
+    expect(late.outcome).toBeNull();
+    await advance(200);
+    expect(late.outcome).toEqual({ refused: 'too_late', retryAfterSeconds: 1 });
+    expect(first.outcome).toBeNull();
+    expect(gate.states()).toMatchObject([{ running: 2, waiting: 1 }]);
+  });
+
+  test('stays where a reader that shares it brings it more time', async () => {
+    const { visit, clock, advance } = openTimedGate();
+    const turns = [expectTurn(visit()), expectTurn(visit())];
+    const visitor = { deadlineMs: clock.nowMs + 1000 };
+    const shared = watch(
+      visit({
+        get deadlineMs() {
+          return visitor.deadlineMs;
+        },
+      }),
+    );
+    visitor.deadlineMs += 5000;
+    await advance(3000);
+    expect(shared.outcome).toBeNull();
+    turns[0]?.leave('answered');
+    await settle();
+    expect(shared.outcome).toHaveProperty('leave');
+  });
+
+  test('leaves where answers have come to take longer than it has', async () => {
+    const { visit, clock } = openGate({ concurrency: { initial: 12, min: 12, max: 12 } });
+    const deadlineMs = clock.nowMs + 60_000;
+    const bound = { instance: 'i', max: 1 };
+    const turns = Array.from({ length: 11 }, () => expectTurn(visit({ deadlineMs })));
+    expectTurn(visit({ deadlineMs, bound }));
+    const late = watch(visit({ deadlineMs: clock.nowMs + 12_000, bound }));
+    const patient = watch(visit({ deadlineMs, bound }));
+    clock.nowMs += 8000;
+    for (const turn of turns) turn.leave('answered');
+    expectTurn(visit()).leave('answered');
+    await settle();
+    expect(late.outcome).toMatchObject({ refused: 'too_late' });
+    expect(patient.outcome).toBeNull();
   });
 });

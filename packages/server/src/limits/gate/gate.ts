@@ -24,6 +24,8 @@ export interface DatabaseState extends LaneState {
   database: string;
 }
 
+const ENDED: Refusal = { refused: 'ended', retryAfterSeconds: 1 };
+
 export class Gate {
   readonly #lanes = new Map<string, Lane>();
   /** Those without calls, the longest unused first. */
@@ -48,8 +50,9 @@ export class Gate {
 
   /** Gives at once what can be told at once: a promise is for those who wait. */
   enter(visitor: Visitor): Turn | Refusal | Promise<Turn | Refusal> {
-    if (visitor.signal.aborted) return { refused: 'ended' };
-    const lane = this.#lanes.get(visitor.database) ?? this.#open(visitor.database);
+    const known = this.#lanes.get(visitor.database);
+    if (visitor.signal.aborted) return known?.refuse('ended') ?? ENDED;
+    const lane = known ?? this.#open(visitor.database);
     if (!lane.isIdle) return lane.enter(visitor);
     if (!this.#idleBlank.delete(lane)) this.#idleLearnt.delete(lane);
     const outcome = lane.enter(visitor);

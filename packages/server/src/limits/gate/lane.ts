@@ -1,10 +1,12 @@
 /** The way to one database: who may send now, who waits and for how long, who is refused. */
 import { divideWhole } from '../share.ts';
-import { Breaker, type BreakerChange, type JudgedTurn } from './breaker.ts';
+import { Breaker, type BreakerChange, type JudgedResult, type JudgedTurn } from './breaker.ts';
 import { FairQueue, type Place } from './fair-queue.ts';
 import { InstanceBounds } from './instance-bounds.ts';
 import { Level, type LevelBounds } from './level.ts';
 import type { BreakerNews, Peers } from './peers.ts';
+import { LATELY_MS, RecentCallers } from './recent-callers.ts';
+import { runInSlices } from './run-in-slices.ts';
 import type { InstanceBound, Refusal, Turn, TurnResult, Visitor } from './visitor.ts';
 
 export interface LaneOptions {
@@ -36,11 +38,23 @@ export interface LaneState {
 }
 
 /**
- * A call that was given less time than this, or less than an answer takes, says nothing of the server by its time-out:
+ * The level sinks by a time-out only where the call had at least this time, and the time that an answer usually takes:
  * `x-request-timeout: 1` on a slow report is its caller's own choice, and must cost others nothing.
  */
 const PATIENCE_MS = 2000;
+/**
+ * A call that ends without an answer is a sign of a hung server where it ran for the time that an answer usually takes,
+ * whatever time it was given. Where its caller left, it must have run for this time at least, and for the other one where no
+ * usual time is known.
+ */
+const SILENT_MS_MIN = 100;
+const SILENT_MS_UNKNOWN = 250;
+/** Silent calls open the breaker only after so long without any answer. */
+const SILENCE_MS_MIN = 500;
+/** Turns beyond the level for clients that have none, while others hold more than their share: a quarter of it. */
+const EXTRA_SHARE = 4;
 const RETRY_SECONDS_MAX = 60;
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export class Lane {
   readonly database: string;
@@ -49,7 +63,9 @@ export class Lane {
   readonly #breaker: Breaker;
   readonly #queue = new FairQueue<Waiting>();
   readonly #bounds = new InstanceBounds();
+  readonly #callers = new RecentCallers();
   #running = 0;
+  #refilling: NodeJS.Timeout | null = null;
   /** Turns that have begun so far; each has its number. */
   #latest = 0;
 
@@ -82,6 +98,7 @@ export class Lane {
 
   enter(visitor: Visitor): Turn | Refusal | Promise<Turn | Refusal> {
     if (visitor.bound !== null) this.#bounds.hear(visitor.bound);
+    this.#callers.note(visitor.client, this.#options.nowMs());
     if (this.#breaker.refuses(visitor.client)) return this.#probe(visitor);
     if (this.#next === null && this.#hasRoom(visitor)) return this.#begin(visitor);
     return this.#wait(visitor);
@@ -99,14 +116,22 @@ export class Lane {
     this.#running--;
     if (turn.bound !== null) this.#bounds.end(turn.bound);
     this.#queue.end(turn.client);
-    const result = reported === 'timed_out' && !this.#wasPatient(turn) ? 'abandoned' : reported;
-    if (result === 'answered') {
-      const tookMs = (turn.answeredMs ?? now) - turn.startedMs - ownDelayMs();
-      this.#level.answer(turn.number, this.#latest, tookMs, now);
-    }
+    const tookMs = (turn.answeredMs ?? now) - turn.startedMs - ownDelayMs();
+    const result = this.#judge(turn, reported, tookMs);
+    if (result === 'answered') this.#learnTime(turn, tookMs, now);
     if (result === 'timed_out' || result === 'overloaded') this.#level.halve(turn.number, this.#latest);
-    this.#follow(this.#breaker.judge(turn, result, this.#latest));
+    if (turn.answeredMs === null) this.#tellBreaker(turn, result);
+    else this.#fill();
     if (this.isIdle) onIdle(this);
+  }
+
+  /** The head of the turn's answer has come. */
+  hearAnswer(turn: StartedTurn): void {
+    this.#tellBreaker(turn, 'answered');
+  }
+
+  #tellBreaker(turn: StartedTurn, result: JudgedResult): void {
+    this.#follow(this.#breaker.judge(turn, result, this.#latest, this.#silenceMs));
   }
 
   /** What another process has found. */
@@ -120,13 +145,35 @@ export class Lane {
     this.#fill();
   }
 
-  #wasPatient({ startedMs, deadlineMs }: StartedTurn): boolean {
-    return deadlineMs - startedMs >= Math.max(PATIENCE_MS, this.#level.usualMs);
+  #judge({ startedMs, deadlineMs }: StartedTurn, reported: TurnResult, tookMs: number): JudgedResult {
+    if (reported !== 'timed_out' && reported !== 'caller_left') return reported;
+    const { usualMs } = this.#level;
+    const isPatient = deadlineMs - startedMs >= Math.max(PATIENCE_MS, usualMs);
+    if (reported === 'timed_out' && isPatient) return reported;
+    const leastMs = usualMs === 0 ? SILENT_MS_UNKNOWN : SILENT_MS_MIN;
+    const silentMs = reported === 'timed_out' ? usualMs : Math.max(usualMs, leastMs);
+    return tookMs >= silentMs ? 'silent' : 'abandoned';
   }
 
+  /** Without any answer for so long, calls that end without one show a hung server. */
+  get #silenceMs(): number {
+    return Math.max(SILENCE_MS_MIN, this.#level.longMs);
+  }
+
+  /** Calls that wait may have no time left for an answer, where answers have come to take longer. */
+  #learnTime({ number }: StartedTurn, tookMs: number, now: number): void {
+    const { longMs } = this.#level;
+    this.#level.answer(number, this.#latest, tookMs, now);
+    if (this.#level.longMs > longMs) this.#dismissLate();
+  }
+
+  /**
+   * A probe needs no room within the level or a share: calls that have hung since before the breaker opened may hold all of it
+   * for minutes. The operator's bounds hold.
+   */
   #probe(visitor: Visitor): Turn | Refusal | Promise<Turn | Refusal> {
-    if (!this.#hasRoom(visitor) || !this.#breaker.mayProbe(visitor.client))
-      return this.#refuse('breaker_open');
+    const isWithinBounds = this.#running < this.#level.limitMax && this.#isBelowBound(visitor);
+    if (!isWithinBounds || !this.#breaker.mayProbe(visitor.client)) return this.refuse('breaker_open');
     const turn = this.#begin(visitor);
     const permission = this.#breaker.beginProbe(turn);
     return permission === true ? turn : this.#awaitPermission(turn, visitor, permission);
@@ -141,7 +188,7 @@ export class Lane {
     const mayGo = (await permission) || !this.#breaker.refuses(client);
     if (mayGo && !signal.aborted) return turn;
     turn.leave('abandoned');
-    return signal.aborted ? { refused: 'ended' } : this.#refuse('breaker_open');
+    return this.refuse(signal.aborted ? 'ended' : 'breaker_open');
   }
 
   #begin({ client, deadlineMs, bound }: Visitor): StartedTurn {
@@ -157,53 +204,124 @@ export class Lane {
     const { client, bound } = visitor;
     const instance = bound?.instance ?? null;
     const ahead = this.#queue.countAhead({ client, instance });
-    if (!this.#canMeetDeadline(visitor, ahead + 1)) return this.#refuse('too_late');
+    if (!this.#canMeetDeadline(visitor, ahead + 1)) return this.refuse('too_late');
     if (this.#queue.size >= this.#queueMax) {
       const victim = this.#queue.findVictim(client);
-      if (victim === null) return this.#refuse('queue_full');
-      this.#dismiss(victim, this.#refuse('queue_full'));
+      if (victim === null) return this.refuse('queue_full');
+      this.#dismiss(victim, this.refuse('queue_full'));
     }
     return new Promise((settle) => {
       const onEnd = () => {
-        this.#dismiss(place, { refused: 'ended' });
+        this.#dismiss(place, this.refuse('ended'));
         this.#fill();
       };
-      const place = this.#queue.add({ client, instance, visitor, settle, onEnd });
+      const place = this.#queue.add({ client, instance, visitor, settle, onEnd, leaving: null });
       visitor.signal.addEventListener('abort', onEnd);
+      this.#planLeaving(place);
       this.#fill();
     });
   }
 
-  /** The call that has the next turn: those that the bound of their instance alone holds back do not hold up the others. */
+  /** The call that has the next turn: those that a bound or share of their own holds back do not hold up the others. */
   get #next(): Place<Waiting> | null {
-    return this.#queue.findNext(({ visitor }) => this.#isBelowBound(visitor));
+    return this.#queue.findNext(({ visitor }) => this.#isBelowBound(visitor) && this.#isBelowShare(visitor));
   }
 
   /** Gives turns while there is room for the next. */
   #fill(): void {
     for (let place = this.#next; place !== null; place = this.#next) {
       const { visitor } = place.item.call;
-      if (!this.#canMeetDeadline(visitor, 0)) this.#dismiss(place, this.#refuse('too_late'));
+      if (!this.#canMeetDeadline(visitor, 0)) this.#dismiss(place, this.refuse('too_late'));
       else if (this.#hasRoom(visitor)) this.#dismiss(place, this.#begin(visitor));
       else return;
     }
+    this.#noteHeldBack();
+  }
+
+  /**
+   * Where calls wait for the share of their client alone, the level is used as fully as it can be: it may rise. And they may go
+   * when the others have not called for a while, though nothing else happens then.
+   */
+  #noteHeldBack(): void {
+    if (this.#queue.size === 0 || this.#running >= this.#level.limit) return;
+    if (this.#queue.findNext(({ visitor }) => this.#isBelowBound(visitor)) === null) return;
+    this.#level.begin(this.#level.limit);
+    this.#refilling ??= setTimeout(() => {
+      this.#refilling = null;
+      this.#fill();
+    }, LATELY_MS).unref();
+  }
+
+  /** When there will be no time left for an answer: later where who shares the call has brought it more time meanwhile. */
+  #planLeaving(place: Place<Waiting>): void {
+    const { call } = place.item;
+    const leftMs = call.visitor.deadlineMs - this.#level.longMs - this.#options.nowMs();
+    call.leaving = setTimeout(
+      () => {
+        if (this.#canMeetDeadline(call.visitor, 0)) return this.#planLeaving(place);
+        this.#dismiss(place, this.refuse('too_late'));
+        this.#fill();
+      },
+      Math.min(leftMs + 1, TIMER_MS_MAX),
+    );
+  }
+
+  /** A call that cannot be done in its time any more leaves, wherever it stands. */
+  #dismissLate(): void {
+    this.#dismissAll('too_late', ({ visitor }) => !this.#canMeetDeadline(visitor, 0));
+    this.#fill();
   }
 
   #refuseWaiting(): void {
-    for (const place of this.#queue.places())
-      if (this.#breaker.refuses(place.item.call.client)) this.#dismiss(place, this.#refuse('breaker_open'));
+    this.#dismissAll('breaker_open', ({ client }) => this.#breaker.refuses(client));
   }
 
-  /** Ends the wait of a call. */
+  /** All of them leave the queue at once. Their answers cost much more, and are given a few at a time. */
+  #dismissAll(refused: Refusal['refused'], isMeant: (call: Waiting) => boolean): void {
+    const refusal = this.refuse(refused);
+    const calls = this.#queue
+      .places()
+      .filter((place) => isMeant(place.item.call) && this.#takeOut(place))
+      .map(({ item }) => item.call);
+    runInSlices(calls, ({ settle }) => settle(refusal));
+  }
+
+  /** Ends the wait of a call; without effect where it has ended already. */
   #dismiss(place: Place<Waiting>, outcome: Turn | Refusal): void {
-    const { visitor, onEnd, settle } = place.item.call;
-    this.#queue.remove(place);
+    if (this.#takeOut(place)) place.item.call.settle(outcome);
+  }
+
+  /** Whether the call was still waiting. */
+  #takeOut(place: Place<Waiting>): boolean {
+    const { visitor, onEnd, leaving } = place.item.call;
+    if (!this.#queue.remove(place)) return false;
+    if (leaving !== null) clearTimeout(leaving);
     visitor.signal.removeEventListener('abort', onEnd);
-    settle(outcome);
+    return true;
   }
 
   #hasRoom(visitor: Visitor): boolean {
-    return this.#running < this.#level.limit && this.#isBelowBound(visitor);
+    if (!this.#isBelowBound(visitor) || !this.#isBelowShare(visitor)) return false;
+    return this.#running < this.#level.limit || this.#mayExceed(visitor);
+  }
+
+  #isBelowShare({ client }: Visitor): boolean {
+    return this.#queue.countRunning(client) < this.#findShare(client);
+  }
+
+  /** Turns that the client may hold: as many as each other one that calls, all of them where nobody else has called lately. */
+  #findShare(client: string): number {
+    const others = this.#queue.countOthers(client);
+    const hasOther = others > 0 || this.#callers.hasOther(client, this.#options.nowMs());
+    return Math.ceil(this.#level.limit / (1 + (hasOther ? Math.max(1, others) : 0)));
+  }
+
+  /** A call that runs cannot be stopped, so clients without a turn get one beyond the level while another holds more than its share. */
+  #mayExceed({ client }: Visitor): boolean {
+    const { limit, limitMax } = this.#level;
+    const most = Math.min(limitMax, limit + Math.ceil(limit / EXTRA_SHARE));
+    if (this.#running >= most || this.#queue.countRunning(client) > 0) return false;
+    return this.#queue.mostRunning > this.#findShare(client);
   }
 
   #isBelowBound({ bound }: Visitor): boolean {
@@ -228,7 +346,7 @@ export class Lane {
     return this.#options.nowMs() + waitMs + this.#level.longMs <= visitor.deadlineMs;
   }
 
-  #refuse(refused: 'queue_full' | 'too_late' | 'breaker_open'): Refusal {
+  refuse(refused: Refusal['refused']): Refusal {
     return {
       refused,
       retryAfterSeconds: refused === 'breaker_open' ? this.#breaker.retryAfterSeconds : this.#drainSeconds,
@@ -250,7 +368,7 @@ class StartedTurn implements Turn, JudgedTurn {
   readonly number: number;
   readonly client: string;
   readonly bound: InstanceBound | null;
-  readonly startedMs: number;
+  startedMs: number;
   readonly deadlineMs: number;
   answeredMs: number | null = null;
   readonly #lane: Lane;
@@ -267,8 +385,13 @@ class StartedTurn implements Turn, JudgedTurn {
     this.deadlineMs = deadlineMs;
   }
 
+  sending(): void {
+    this.startedMs = this.#nowMs();
+  }
+
   answered(): void {
     this.answeredMs = this.#nowMs();
+    this.#lane.hearAnswer(this);
   }
 
   mayRetry(waitMs: number): boolean {
@@ -288,4 +411,5 @@ interface Waiting {
   readonly visitor: Visitor;
   readonly settle: (outcome: Turn | Refusal) => void;
   readonly onEnd: () => void;
+  leaving: NodeJS.Timeout | null;
 }

@@ -73,6 +73,11 @@ export class Level {
     return Math.floor(this.#isLooking ? this.#half : this.#bound(this.#level));
   }
 
+  /** The highest that it can come to. */
+  get limitMax(): number {
+    return this.#divide(this.#bounds.max);
+  }
+
   /** Milliseconds that an answer takes at present; 0 while unknown. */
   get usualMs(): number {
     return this.#usualMs;

@@ -220,7 +220,7 @@ describe('the one probe', () => {
     const probe = test.visit({ client: 'a', signal: leaving.signal });
     leaving.abort();
     test.answer(true);
-    expect(await probe).toEqual({ refused: 'ended' });
+    expect(await probe).toMatchObject({ refused: 'ended' });
     expect(test.told).toEqual(['probe returned']);
     expect(test.gate.states()).toMatchObject([{ running: 0 }]);
   });

@@ -19,7 +19,7 @@ export interface Opening {
   readonly untilMs: number;
   /** Until then at most a probe is under way; in the past: none is. */
   readonly probeUntilMs: number;
-  /** Whose probe told nothing, or not yet: the next is left to others for a while, so that nobody can hold the place. */
+  /** Whose probe told nothing, or not yet: the next is left to others for a while, so that no client can hold the place. */
   readonly lastProber: string | null;
   readonly othersUntilMs: number;
 }

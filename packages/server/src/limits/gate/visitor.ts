@@ -1,5 +1,4 @@
 /** Who comes to the gate, and what becomes of it. */
-import type { EndSignal } from '../../egress/dispatcher.ts';
 
 export interface Visitor {
   /** The upstream database: address and name. */
@@ -8,7 +7,7 @@ export interface Visitor {
   client: string;
   /** Time (`nowMs`) by which the call must be done. */
   deadlineMs: number;
-  signal: EndSignal;
+  signal: AbortSignal;
   /** Of the instance that is called; null: it has none. */
   bound: InstanceBound | null;
 }
@@ -22,7 +21,12 @@ export interface InstanceBound {
 
 /** Leave to send one call. It must be left, exactly once. */
 export interface Turn {
-  /** Odoo has begun to answer: what follows is the pace of who takes it. */
+  /** The call is sent now: what came before was no wait for Odoo. */
+  sending(): void;
+  /**
+   * Odoo has begun to answer: what follows is the pace of who takes it. To be left as `answered` later. The breaker hears of
+   * it at once: an answer that is read slowly says nothing of the server at its end.
+   */
   answered(): void;
   /** Whether there is time to wait so long and then for an answer, of a database that is not given up. */
   mayRetry(waitMs: number): boolean;
@@ -38,10 +42,13 @@ export type TurnResult =
   | 'unreachable'
   /** 429 or 503 of the upstream. */
   | 'overloaded'
-  /** The caller left, or we refused the call ourselves: says nothing of the server. */
+  /** The caller left while the answer was still to come. */
+  | 'caller_left'
+  /** The call was not sent, or the proxy ended it: says nothing of the server. */
   | 'abandoned';
 
-export type Refusal =
-  | { refused: 'queue_full' | 'too_late' | 'breaker_open'; retryAfterSeconds: number }
-  /** Its signal has ended. */
-  | { refused: 'ended' };
+export interface Refusal {
+  /** `ended`: by its signal. */
+  refused: 'queue_full' | 'too_late' | 'breaker_open' | 'ended';
+  retryAfterSeconds: number;
+}

@@ -1,0 +1,59 @@
+/** Odoo 15, as differences to 16 (docs/odoo-facts.md#odoo-15). */
+import { validationError } from '../orm/fault.ts';
+import type { Personality } from './personality.ts';
+import { version16 } from './version16.ts';
+
+const { 'crm.lead/search': _, ...methods16 } = version16.methods;
+
+export const version15: Personality = {
+  ...version16,
+  version: 15,
+  serverVersion: '15.0-20220616',
+  texts: {
+    ...version16.texts,
+    // Without a language in the context the text is the constraint's name.
+    constraint: (message, name, hasLanguage) => validationError(hasLanguage ? message : name),
+  },
+  methods: {
+    ...methods16,
+    search: { parameters: 'args, offset=0, limit=None, order=None, count=False' },
+    search_count: { parameters: 'args' },
+    web_search_read: { parameters: 'domain=None, fields=None, offset=0, limit=None, order=None' },
+    get_views: undefined,
+    get_view: undefined,
+    load_views: {},
+    new: { parameters: 'values={}, origin=None, ref=None' },
+    'ir.model.fields/create': { parameters: 'vals' },
+    'sale.order/create': { parameters: 'vals' },
+    'sale.order/default_get': { parameters: 'fields_list' },
+    message_post: {
+      parameters:
+        "body='', subject=None, message_type='notification', email_from=None, author_id=None, parent_id=False, subtype_xmlid=None, subtype_id=False, partner_ids=None, attachments=None, attachment_ids=None, add_sign=True, record_name=False, **kwargs",
+    },
+  },
+  cancelOpensWizard: false,
+  contextTellsUser: false,
+  quotationContext: (orderId) => ({
+    default_model: 'sale.order',
+    default_res_id: orderId,
+    default_use_template: true,
+    default_template_id: 18,
+    default_composition_mode: 'comment',
+    mark_so_as_sent: true,
+    custom_layout: 'mail.mail_notification_paynow',
+    proforma: false,
+    force_email: true,
+    model_description: 'Sales Order',
+  }),
+  readGroupRange: 'after_domain',
+  wire: {
+    ...version16.wire,
+    escapesNonAscii: true,
+    plainJsonType: true,
+    oldPages: true,
+    chainsTracebacks: true,
+    coolsDownLogins: true,
+    connectionHeader: false,
+    healthShowsDatabase: false,
+  },
+};

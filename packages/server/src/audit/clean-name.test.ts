@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { cleanName } from './clean-name.ts';
+
+test.each([
+  ['res.partner', 'res.partner'],
+  ['Zoë 🛒', 'Zoë 🛒'],
+  ['a\u001b[2Jb', 'a\ufffd[2Jb'],
+  ['a\r\n\tb', 'a\ufffd\ufffd\ufffdb'],
+  ['a\u009bb\u007f', 'a\ufffdb\ufffd'],
+  ['\u202egnp', '\ufffdgnp'],
+  ['\u2066a\u2069', '\ufffda\ufffd'],
+  ['a\u061cb\u00adc\u180e', 'a\ufffdb\ufffdc\ufffd'],
+  ['tag \u{e0041}', 'tag \ufffd'],
+  ['half \ud83d', 'half \ufffd'],
+  ['', ''],
+])('%j stands as %j', (name, clean) => {
+  expect(cleanName(name)).toBe(clean);
+});
+
+test('is cut at 256 characters, also in the middle of one', () => {
+  expect(cleanName('x'.repeat(256))).toHaveLength(256);
+  expect(cleanName('x'.repeat(1e6))).toBe(`${'x'.repeat(255)}…`);
+  expect(cleanName(`${'x'.repeat(254)}🛒more`)).toBe(`${'x'.repeat(254)}\ufffd…`);
+});
+
+test('has nothing to clean where there is no name', () => {
+  expect(cleanName(null)).toBeNull();
+});

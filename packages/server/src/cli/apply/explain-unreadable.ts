@@ -1,0 +1,6 @@
+/** A stored policy that cannot be read, as text: for lists, plans and messages. */
+import type { UnreadablePolicy } from '@erp-proxy/contract';
+
+export function explainUnreadable({ unreadable }: UnreadablePolicy): string {
+  return `unreadable: ${unreadable}`;
+}

@@ -1,0 +1,43 @@
+/**
+ * The first client key, where the store has none: made and printed on a terminal. A log would keep it and show it to others,
+ * so that no key is made there: the log says how to make one.
+ */
+import { hostname } from 'node:os';
+import type { App } from '../app.ts';
+
+export interface FirstKeyOptions {
+  print: (text: string) => unknown;
+  /** Whether what is printed goes to a terminal. */
+  isTerminal: boolean;
+  /** Whether this process is the one of its kind that logs. */
+  isSpeaker: boolean;
+}
+
+export async function introduceFirstKey(
+  app: App,
+  { print, isTerminal, isSpeaker }: FirstKeyOptions,
+): Promise<void> {
+  if (!(await app.keys.isEmpty())) return;
+  if (!isTerminal) {
+    if (isSpeaker) app.logger.warn('no client key', { advice: adviseNewKey(app.store.label) });
+    return;
+  }
+  const key = await makeFirstKey(app);
+  if (key === null) return;
+  print(`The first client key, shown this once. Send it in the header x-proxy-api:\n\n  ${key}\n\n`);
+}
+
+const LEASE_MS = 10_000;
+
+/** Of several processes that find the store empty, one makes the key. */
+async function makeFirstKey({ keys, store: { leases } }: App): Promise<string | null> {
+  if (!(await leases.acquire('first key', `${hostname()} ${process.pid}`, LEASE_MS))) return null;
+  // Another one may have had the lease, and made the key, since we looked.
+  if (!(await keys.isEmpty())) return null;
+  return (await keys.create({ name: 'first key' })).key;
+}
+
+function adviseNewKey(store: string): string {
+  if (store === 'memory') return 'Keys are in memory: make one with POST /admin/v1/keys (admin.token).';
+  return 'Make one with `erp-proxy keys create --name <who will use it>` where the store is reached; in a container: `docker exec <container> erp-proxy keys create --name <who will use it>`.';
+}

@@ -1,0 +1,117 @@
+/**
+ * Prints a list of any length: JSON for programs, a table with headings on a terminal, lines of tab-separated values into
+ * a pipe or a file. It waits for the reader, so that what is printed does not pile up in memory.
+ */
+import type { CommandInput } from './command.ts';
+
+export interface Column<Item> {
+  heading: string;
+  /** The value as text. Empty and null are shown as `-`. */
+  show(item: Item): string | number | null;
+}
+
+type ListInput = Pick<CommandInput, 'print' | 'complain' | 'untilTaken' | 'isTerminal' | 'isSet'>;
+
+/** `emptyText` goes to standard error where the list has no items; programs that read JSON or lines do not see it. */
+export async function printList<Item>(
+  input: ListInput,
+  items: AsyncIterable<Item>,
+  columns: readonly Column<Item>[],
+  emptyText: string,
+): Promise<void> {
+  if (input.isSet('json')) return printJsonList(input, items);
+  const rows = mapRows(items, columns);
+  const isEmpty = await (input.isTerminal ? printTable(input, rows, columns) : printLines(input, rows));
+  if (isEmpty) input.complain(`${emptyText}\n`);
+}
+
+/** Prints texts as they come. */
+export async function printEach(
+  { print, untilTaken }: Pick<ListInput, 'print' | 'untilTaken'>,
+  texts: AsyncIterable<string>,
+): Promise<void> {
+  for await (const text of texts) {
+    print(text);
+    await untilTaken();
+  }
+}
+
+/** One JSON array: there may be more items than fit in memory. */
+async function printJsonList(input: ListInput, items: AsyncIterable<unknown>): Promise<void> {
+  let separator = '[';
+  for await (const item of items) {
+    input.print(separator + JSON.stringify(item));
+    await input.untilTaken();
+    separator = ',\n';
+  }
+  input.print(separator === '[' ? '[]\n' : ']\n');
+}
+
+type Row = readonly string[];
+
+async function* mapRows<Item>(
+  items: AsyncIterable<Item>,
+  columns: readonly Column<Item>[],
+): AsyncGenerator<Row> {
+  for await (const item of items) yield columns.map(({ show }) => showCell(show(item)));
+}
+
+/** A tab or a line break in a value would make two columns or lines of it. */
+function showCell(value: string | number | null): string {
+  const text = String(value ?? '').replace(/\p{Cc}+/gu, ' ');
+  return text === '' ? '-' : text;
+}
+
+async function printLines(input: ListInput, rows: AsyncIterable<Row>): Promise<boolean> {
+  let isEmpty = true;
+  for await (const row of rows) {
+    isEmpty = false;
+    input.print(`${row.join('\t')}\n`);
+    await input.untilTaken();
+  }
+  return isEmpty;
+}
+
+/** The widths of the columns are those of the first rows: a longer list is not kept to be measured. */
+const MEASURED_ROWS = 500;
+
+async function printTable(
+  input: ListInput,
+  rows: AsyncIterable<Row>,
+  columns: readonly Column<never>[],
+): Promise<boolean> {
+  const headings = columns.map(({ heading }) => heading);
+  let measured: Row[] | null = [];
+  let widths: number[] = [];
+  const printRow = (row: Row) => input.print(`${padCells(row, widths)}\n`);
+  const printMeasured = (all: Row[]) => {
+    widths = headings.map((heading, at) =>
+      Math.max(...[heading, ...all.map((row) => row[at] ?? '')].map(measure)),
+    );
+    for (const row of [headings, ...all]) printRow(row);
+  };
+  for await (const row of rows) {
+    if (measured === null) {
+      printRow(row);
+    } else if (measured.push(row) === MEASURED_ROWS) {
+      printMeasured(measured);
+      measured = null;
+    }
+    await input.untilTaken();
+  }
+  if (measured === null) return false;
+  if (measured.length > 0) printMeasured(measured);
+  return measured.length === 0;
+}
+
+function padCells(row: Row, widths: readonly number[]): string {
+  return row
+    .map((cell, at) => cell + ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(cell))))
+    .join('  ')
+    .trimEnd();
+}
+
+/** Code points: near enough to the columns that a terminal takes for a name. */
+function measure(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,34 @@
+/** Surroundings for commands under test: they keep what is printed. */
+import type { Surroundings } from './command.ts';
+
+interface RecordedSurroundings extends Surroundings {
+  /** What was printed so far. */
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** They read and write no file, are no terminal, and take everything at once, unless `changes` say otherwise. */
+export function recordSurroundings(changes: Partial<Surroundings> = {}): RecordedSurroundings {
+  let stdout = '';
+  let stderr = '';
+  return {
+    print: (text) => {
+      stdout += text;
+    },
+    complain: (text) => {
+      stderr += text;
+    },
+    untilTaken: async () => {},
+    isTerminal: false,
+    readInput: () => Promise.reject(Object.assign(new Error('/a/path'), { code: 'EACCES' })),
+    writeFile: () => Promise.reject(Object.assign(new Error('/a/path'), { code: 'EACCES' })),
+    untilStopped: () => Promise.resolve(),
+    ...changes,
+    get stdout() {
+      return stdout;
+    },
+    get stderr() {
+      return stderr;
+    },
+  };
+}

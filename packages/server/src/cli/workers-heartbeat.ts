@@ -1,0 +1,68 @@
+/**
+ * The heartbeat between the primary and a worker. A process that is stopped or that never leaves its event loop does not
+ * answer. The primary ends it, so that another one takes its place. Knows the channel between two processes only.
+ */
+
+/** One end of the channel between the primary and a worker. */
+interface Channel {
+  send?(message: object): unknown;
+  on(event: 'message' | 'disconnect', listener: (message: unknown) => void): unknown;
+}
+
+const INTERVAL_MS = 1000;
+/** Beats in a row without an answer after which a worker counts as hung: a busy machine may delay a few. */
+const MISSED_MAX = 10;
+/** Before it has started: a process loads its program first, which takes long on a busy machine. */
+const MISSED_AT_START_MAX = 30;
+
+/** Answers the beats of the primary. */
+export function answerHeartbeats(channel: Channel): void {
+  let isConnected = true;
+  channel.on('disconnect', () => {
+    isConnected = false;
+  });
+  channel.on('message', (message) => {
+    if (isConnected && isBeat(message, 'ask')) channel.send?.({ heartbeat: 'answer' });
+  });
+}
+
+export interface HeartbeatWatch {
+  /** To be called when the other end has started: from now on ten beats are its bound. */
+  started(): void;
+}
+
+/**
+ * Calls `onHung` once, when the other end has left ten beats in a row unanswered, or thirty before it has started. Beats
+ * are counted, and not time: a machine that was suspended has sent none meanwhile.
+ */
+export function watchHeartbeats(channel: Channel, onHung: () => void): HeartbeatWatch {
+  let missed = 0;
+  let missedMax = MISSED_AT_START_MAX;
+  const timer = setInterval(beat, INTERVAL_MS);
+  const stop = () => clearInterval(timer);
+  const started = () => {
+    missed = 0;
+    missedMax = MISSED_MAX;
+  };
+  channel.on('disconnect', stop);
+  channel.on('message', (message) => {
+    if (isBeat(message, 'answer')) missed = 0;
+  });
+  return { started };
+
+  function beat(): void {
+    if (missed >= missedMax) {
+      stop();
+      onHung();
+      return;
+    }
+    missed++;
+    channel.send?.({ heartbeat: 'ask' });
+  }
+}
+
+function isBeat(message: unknown, kind: 'ask' | 'answer'): boolean {
+  return (
+    typeof message === 'object' && message !== null && 'heartbeat' in message && message.heartbeat === kind
+  );
+}

@@ -1,0 +1,26 @@
+/** The operator's choice of protocol: the instance's own, or by the server's origin. */
+import type { Protocol, TranslateDeps } from './translate.ts';
+
+interface ProtocolSettings {
+  /** `auto`, or a protocol. */
+  protocol: string;
+  /** Of single servers: an origin, `=`, and `auto` or a protocol. */
+  protocolFor: readonly string[];
+}
+
+export function createProtocolChoice({
+  protocol,
+  protocolFor,
+}: ProtocolSettings): TranslateDeps['protocolFor'] {
+  const byOrigin = new Map(
+    protocolFor.map((entry) => {
+      const [origin = '', chosen] = entry.split('=');
+      return [new URL(origin).origin, chosen as 'auto' | Protocol];
+    }),
+  );
+  const otherwise = protocol as 'auto' | Protocol;
+  return ({ origin, instance }) => {
+    const own = instance?.protocol ?? 'auto';
+    return own === 'auto' ? (byOrigin.get(origin) ?? otherwise) : own;
+  };
+}

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { BEHIND_BYTES_MAX, ReadingPace } from './reading-pace.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const RATE = 131_072;
+const UNREAD_MS_MAX = (BEHIND_BYTES_MAX / RATE) * 1000;
+const MEGABYTE = 1_000_000;
+const always = () => true;
+const never = new Promise<void>(() => {});
+
+/** A caller of this pace, of whom is known only when it has taken a megabyte; gives how many it took before it was too slow. */
+async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE): Promise<number> {
+  const pace = new ReadingPace(rate);
+  const everyMs = (MEGABYTE / bytesPerSecond) * 1000;
+  for (let taken = 0; taken < count; taken++) {
+    const room = new Promise<void>((resolve) => setTimeout(resolve, everyMs));
+    const took = pace.take(MEGABYTE, room, always);
+    await vi.advanceTimersByTimeAsync(everyMs);
+    if (!(await took)) return taken;
+  }
+  return count;
+}
+
+it('gives up a caller that takes nothing, after ten seconds at the default rate', async () => {
+  const outcome = vi.fn();
+  void new ReadingPace(RATE).take(1, never, always).then(outcome);
+  await vi.advanceTimersByTimeAsync(UNREAD_MS_MAX - 1);
+  expect(outcome).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(outcome).toHaveBeenCalledWith(false);
+  expect(UNREAD_MS_MAX).toBe(10_000);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it.each([RATE, RATE / 8])(
+  'keeps a caller that is as fast as it must be, for ever: %i bytes a second',
+  async (rate) => {
+    expect(await takeMegabytes(rate, 100, rate)).toBe(100);
+  },
+);
+
+it.each([RATE, RATE / 8])('gives up one that is half as fast: %i bytes a second', async (rate) => {
+  expect(await takeMegabytes(rate / 2, 100, rate)).toBeLessThan(5);
+});
+
+it('allows no long rest for what was taken fast before', async () => {
+  const pace = new ReadingPace(RATE);
+  for (let piece = 0; piece < 100; piece++) expect(await pace.take(MEGABYTE, undefined, always)).toBe(true);
+  const outcome = vi.fn();
+  void pace.take(1, never, always).then(outcome);
+  await vi.advanceTimersByTimeAsync(UNREAD_MS_MAX);
+  expect(outcome).toHaveBeenCalledWith(false);
+});
+
+it('does not count waits that are not for the caller', async () => {
+  const room = new Promise<void>((resolve) => setTimeout(resolve, 10 * UNREAD_MS_MAX));
+  const took = new ReadingPace(RATE).take(1, room, () => false);
+  await vi.advanceTimersByTimeAsync(10 * UNREAD_MS_MAX);
+  expect(await took).toBe(true);
+});
+
+it('counts nothing where the least rate is 0', async () => {
+  expect(await takeMegabytes(1000, 3, 0)).toBe(3);
+});
+
+it('leaves no timer behind where the wait fails', async () => {
+  const room = Promise.reject(new Error('broken off'));
+  await expect(new ReadingPace(RATE).take(1, room, always)).rejects.toThrow('broken off');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('needs no timer where any pace will do', () => {
+  void new ReadingPace(0).take(1, never, always);
+  expect(vi.getTimerCount()).toBe(0);
+});

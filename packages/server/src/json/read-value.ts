@@ -1,0 +1,87 @@
+/**
+ * Reads the value of a JSON text that an operator or a caller wrote. An object that names a member twice is refused: JSON.parse
+ * would silently keep the last one. RFC 8259 (section 4) does not define which one counts.
+ */
+import { viewAsBuffer } from './buffer.ts';
+import { readDocument } from './document.ts';
+import { decodeName } from './name.ts';
+import { skipString } from './skip.ts';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+/** Bounds of a path: names are cut behind this many characters, and only the last so many steps are shown. */
+const NAME_LENGTH_MAX = 200;
+const STEPS_MAX = 32;
+
+/** The text is JSON, and one of its objects names a member twice. */
+export class DuplicateMemberError extends Error {
+  override readonly name = 'DuplicateMemberError';
+  /** The second of the two, e.g. `policy.models["res.partner"]`. */
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`The member ${path} stands there twice: keep one.`);
+    this.path = path;
+  }
+}
+
+/** Throws a {@link JsonSyntaxError} or a {@link DuplicateMemberError}; neither repeats a value of the text. */
+export function readValue(bytes: Uint8Array): unknown {
+  readDocument(bytes);
+  findDuplicate(bytes);
+  return JSON.parse(viewAsBuffer(bytes).toString('utf8'));
+}
+
+/** An object or array that the walk is in. */
+interface Level {
+  /** Names so far; null in an array. */
+  names: Set<string> | null;
+  /** The member or element that the walk is at. */
+  step: string | number;
+}
+
+/** One pass without recursion: the text can be nested as deep as it is long. */
+function findDuplicate(bytes: Uint8Array): void {
+  const levels: Level[] = [];
+  let isName = false;
+  for (let at = 0; at < bytes.length; ) {
+    const byte = bytes[at]!;
+    const level = levels.at(-1);
+    if (byte === QUOTE) {
+      const end = skipString(bytes, at);
+      if (isName && level) noteName(level, decodeName(bytes, { start: at, end }), levels);
+      isName = false;
+      at = end;
+      continue;
+    }
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      isName = byte === OPEN_OBJECT;
+      levels.push({ names: isName ? new Set() : null, step: 0 });
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      levels.pop();
+      isName = false;
+    } else if (byte === COMMA && level) {
+      isName = level.names !== null;
+      if (typeof level.step === 'number') level.step++;
+    }
+    at++;
+  }
+}
+
+function noteName(level: Level, name: string, levels: readonly Level[]): void {
+  level.step = name;
+  if (level.names?.has(name)) throw new DuplicateMemberError(printPath(levels));
+  level.names?.add(name);
+}
+
+function printPath(levels: readonly Level[]): string {
+  const path = levels.slice(-STEPS_MAX).map(({ step }) => {
+    if (typeof step === 'number') return `[${step}]`;
+    return /^\w+$/.test(step) ? `.${step}` : `[${JSON.stringify(step.slice(0, NAME_LENGTH_MAX))}]`;
+  });
+  return levels.length > STEPS_MAX ? `…${path.join('')}` : path.join('').replace(/^\./, '');
+}

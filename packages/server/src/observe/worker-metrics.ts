@@ -1,0 +1,25 @@
+/** The metric of the primary process: how many of its workers answer. Made where no worker has to be asked for it. */
+import { Gauge, Registry } from 'prom-client';
+import type { MetricsSnapshot } from './metrics.ts';
+
+/** Workers at one scrape. A silent worker did not answer in time: its numbers are missing from this scrape. */
+export interface WorkerCounts {
+  answering: number;
+  silent: number;
+}
+
+export function snapshotWorkers({ answering, silent }: WorkerCounts): Promise<MetricsSnapshot> {
+  const registry = new Registry();
+  const workers = new Gauge({
+    name: 'erp_proxy_workers',
+    help: WORKERS_HELP,
+    labelNames: ['state'] as const,
+    registers: [registry],
+  });
+  workers.set({ state: 'answering' }, answering);
+  workers.set({ state: 'silent' }, silent);
+  return registry.getMetricsAsJSON();
+}
+
+export const WORKERS_HELP =
+  'Workers by state at this scrape. The numbers of a silent worker are missing. Only with several workers.';

@@ -1,0 +1,23 @@
+/**
+ * Tells the login cooldown of Odoo 14 and 15 from a wrong key. After five failures of one address in a worker process
+ * Odoo refuses every credential that it has to check there, right ones too, for a minute
+ * (docs/odoo-facts.md#login-cooldown). Pure.
+ */
+import { findInnermostFrame } from './innermost-frame.ts';
+
+/** `fault` is the `error` member of an answer of `/jsonrpc`. Its text can be translated, its traceback cannot. */
+export function isLoginCooldown(fault: unknown): boolean {
+  const data = readMember(fault, 'data');
+  const name = readMember(data, 'name');
+  const message = readMember(data, 'message');
+  const debug = readMember(data, 'debug');
+  if (typeof name !== 'string' || typeof message !== 'string' || typeof debug !== 'string') return false;
+  return name.endsWith('.AccessDenied') && REFUSING_FRAME.test(findInnermostFrame({ name, message, debug }));
+}
+
+/** A module can have a method of that name too. */
+const REFUSING_FRAME = /[\\/]base[\\/]models[\\/]res_users\.py", line \d+, in _assert_can_auth$/;
+
+function readMember(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}

@@ -1,0 +1,175 @@
+/**
+ * The arguments by which a call can read fields of related records, as data. Every parameter of the recorded signatures of
+ * Odoo 14 to 19 is judged: related-arguments.test.ts holds the list of those that cannot. Knows no bytes.
+ */
+
+/** How an argument names fields of related records. */
+export type FieldForm =
+  /** A nested object: `{"partner_id": {"fields": {"email": {}}, "context": {}}}` (docs/odoo-facts.md#parameters). */
+  | 'specification'
+  /** Member names, elements or one text, each the name of a field; behind a dot stands a field of a related record. */
+  | 'paths'
+  /** It reads related records wherever it is given. */
+  | 'whole';
+
+export interface FieldArgument {
+  methods: readonly string[];
+  name: string;
+  /** Among the positional arguments, the ids of a record method included; null: it is always named. */
+  position: number | null;
+  form: FieldForm;
+  /** Versions of Odoo that have it. */
+  versions: string;
+  /** The signature, or the module, that shows it. */
+  reason: string;
+}
+
+/** Grouping reads are not here: every text in them can be a path (grouping.ts). */
+export const FIELD_ARGUMENTS: readonly FieldArgument[] = [
+  {
+    methods: ['onchange'],
+    name: 'field_onchange',
+    position: 3,
+    form: 'paths',
+    versions: '14 to 16',
+    reason:
+      'onchange(self, values, field_name, field_onchange): gives the lines of an x2many field, with these fields',
+  },
+  {
+    methods: ['onchange'],
+    name: 'fields_spec',
+    position: 3,
+    form: 'specification',
+    versions: '17 to 19',
+    reason: 'onchange(self, values, field_names, fields_spec): gives the fields that it names',
+  },
+  {
+    methods: ['web_read'],
+    name: 'specification',
+    position: 1,
+    form: 'specification',
+    versions: '17 to 19',
+    reason: 'web_read(self, specification)',
+  },
+  {
+    methods: ['web_search_read'],
+    name: 'specification',
+    position: 1,
+    form: 'specification',
+    versions: '17 to 19',
+    reason: 'web_search_read(domain, specification, …); a plain list of fields in 14 to 16',
+  },
+  {
+    methods: ['web_save'],
+    name: 'specification',
+    position: 2,
+    form: 'specification',
+    versions: '17 to 19',
+    reason: 'web_save(self, vals, specification, next_id=None)',
+  },
+  {
+    methods: ['web_save_multi'],
+    name: 'specification',
+    position: 2,
+    form: 'specification',
+    versions: '19',
+    reason: 'web_save_multi(self, vals_list, specification)',
+  },
+  {
+    methods: ['web_name_search', 'web_resequence'],
+    name: 'specification',
+    position: 1,
+    form: 'specification',
+    versions: '19',
+    reason: 'web_name_search(name, specification, …), web_resequence(self, specification, …)',
+  },
+  {
+    methods: ['web_read_group'],
+    name: 'unfold_read_specification',
+    position: null,
+    form: 'specification',
+    versions: '19',
+    reason: 'web_read_group(…, *, unfold_read_specification=None): of the records of a group',
+  },
+  {
+    methods: ['web_read_group'],
+    name: 'groupby_read_specification',
+    position: null,
+    form: 'whole',
+    versions: '19',
+    reason:
+      'web_read_group(…, *, groupby_read_specification=None): of the records that the grouping leads to',
+  },
+  {
+    methods: ['search_panel_select_range', 'search_panel_select_multi_range'],
+    name: 'group_by',
+    position: null,
+    form: 'whole',
+    versions: '14 to 19',
+    reason:
+      'search_panel_select_multi_range(field_name, **kwargs): a field of the records that `field_name` leads to',
+  },
+  {
+    methods: ['search_panel_select_range', 'search_panel_select_multi_range'],
+    name: 'comodel_domain',
+    position: null,
+    form: 'whole',
+    versions: '14 to 19',
+    reason: 'search_panel_select_range(field_name, **kwargs): chooses among all records of the related model',
+  },
+  {
+    methods: ['search_panel_select_range', 'search_panel_select_multi_range'],
+    name: 'expand',
+    position: null,
+    form: 'whole',
+    versions: '14 to 19',
+    reason: 'search_panel_select_range(field_name, **kwargs): gives all records of the related model',
+  },
+  {
+    methods: ['get_property_definition'],
+    name: 'full_name',
+    position: 0,
+    form: 'paths',
+    versions: '17 to 19',
+    reason: 'get_property_definition(full_name): `properties.abc` reads the record that defines the property',
+  },
+  {
+    methods: ['hierarchy_read'],
+    name: 'specification',
+    position: 1,
+    form: 'specification',
+    versions: '17 to 19',
+    reason: 'hierarchy_read(domain, specification, parent_field, …) of web_hierarchy',
+  },
+  {
+    methods: ['get_gantt_data'],
+    name: 'read_specification',
+    position: 2,
+    form: 'specification',
+    versions: '17 to 19',
+    reason: 'get_gantt_data(domain, groupby, read_specification, …) of web_gantt',
+  },
+];
+
+const BY_METHOD: ReadonlyMap<string, readonly FieldArgument[]> = new Map(
+  FIELD_ARGUMENTS.flatMap(({ methods }) => methods).map((method) => [
+    method,
+    FIELD_ARGUMENTS.filter(({ methods }) => methods.includes(method)),
+  ]),
+);
+const NONE: readonly FieldArgument[] = [];
+
+export function listFieldArguments(method: string): readonly FieldArgument[] {
+  return BY_METHOD.get(method) ?? NONE;
+}
+
+/**
+ * Members of a context that put fields of a partner into its display name, and so into whatever names it: 14 to 19,
+ * `_get_name` and `_compute_display_name` of res.partner.
+ */
+export const NAMING_CONTEXT: ReadonlySet<string> = new Set([
+  'show_address',
+  'show_address_only',
+  'show_email',
+  'show_vat',
+]);

@@ -1,0 +1,430 @@
+/**
+ * The members of a record's values by which a call changes records of models on the list of sensitive methods, as data. Fields
+ * of Odoo Community 14 to 19 and of well-known modules. Decides nothing.
+ */
+
+export interface SensitiveMember {
+  /** Names of fields; one that begins with `*` stands for all that end so. `default_…` in a context counts as the field. */
+  members: readonly string[];
+  /** Which the field leads to. */
+  model: string;
+  /**
+   * `lines`: a one2many field, whose records can be deleted when they are taken out; `relation`: a many2many field by which
+   * a link changes rights; `reference`: a field where a link (3, 4, 5, 6) changes nothing of the record that it leads to, so that
+   * only 0, 1 and 2 count; `values`: a field that is kept in the other record; `free`: a field that leads to records whose own
+   * rows are to hold within, and of which no command counts.
+   */
+  form: 'lines' | 'relation' | 'reference' | 'values' | 'free';
+  /** The field has this meaning on these models only; these rows come before the others. */
+  of?: readonly string[];
+  why: string;
+}
+
+/** A member of a context by which any method that makes records changes those of another model. */
+export interface SensitiveContextMember {
+  name: string;
+  model: string;
+  method: 'create' | 'write';
+  why: string;
+}
+
+/** Odoo 14 to 19: ir_fields.py. */
+export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
+  {
+    name: 'name_create_enabled_fields',
+    model: 'res.users',
+    method: 'create',
+    why: '`load` makes each record that it does not find by name. A user made so is invited by mail',
+  },
+  {
+    name: '_import_current_module',
+    model: 'ir.model.data',
+    method: 'write',
+    why: 'the value of `id` becomes the external id of the new record, also where another record has it',
+  },
+];
+
+export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
+  // Fields that have this meaning on some models only.
+  {
+    members: ['user_ids'],
+    model: 'res.users',
+    form: 'reference',
+    of: ['project.task', 'digest.digest', 'im_livechat.channel', 'gamification.challenge'],
+    why: 'users to whom the record is assigned',
+  },
+  {
+    members: ['member_ids'],
+    model: 'res.users',
+    form: 'reference',
+    of: ['crm.team', 'maintenance.team', 'helpdesk.team', 'quality.alert.team'],
+    why: 'members of a team',
+  },
+  {
+    members: ['user_ids'],
+    model: 'portal.wizard.user',
+    form: 'lines',
+    of: ['portal.wizard'],
+    why: 'invitations',
+  },
+  {
+    members: ['user_ids'],
+    model: 'change.password.user',
+    form: 'lines',
+    of: ['change.password.wizard'],
+    why: 'passwords',
+  },
+  {
+    members: ['access_ids'],
+    model: 'ir.model.access',
+    form: 'lines',
+    of: ['ir.model'],
+    why: 'access rights of a model',
+  },
+  {
+    members: ['rule_ids'],
+    model: 'ir.rule',
+    form: 'lines',
+    of: ['ir.model'],
+    why: 'record rules of a model',
+  },
+  {
+    members: ['field_id'],
+    model: 'ir.model.fields',
+    form: 'lines',
+    of: ['ir.model'],
+    why: 'fields, which can hold code',
+  },
+  {
+    members: ['view_ids'],
+    model: 'ir.ui.view',
+    form: 'lines',
+    of: ['ir.model'],
+    why: 'views of a model',
+  },
+  {
+    members: ['rule_ids'],
+    model: 'hr.salary.rule',
+    form: 'reference',
+    of: ['hr.payroll.structure'],
+    why: 'rules with Python in a field',
+  },
+  {
+    members: ['child_ids'],
+    model: 'ir.actions.server',
+    form: 'lines',
+    of: ['ir.actions.server', 'ir.cron', 'base.automation'],
+    why: 'actions that an action runs',
+  },
+  {
+    members: ['child_id'],
+    model: 'ir.ui.menu',
+    form: 'lines',
+    of: ['ir.ui.menu'],
+    why: 'menus below a menu',
+  },
+  {
+    members: ['child_id'],
+    model: 'website.menu',
+    form: 'lines',
+    of: ['website.menu'],
+    why: 'menus below a menu',
+  },
+  {
+    members: ['page_ids'],
+    model: 'website.page',
+    form: 'lines',
+    of: ['ir.ui.view', 'website'],
+    why: 'pages of a view',
+  },
+  {
+    members: ['line_ids'],
+    model: 'res.users.role.line',
+    form: 'lines',
+    of: ['res.users.role'],
+    why: 'users of a role (OCA)',
+  },
+  {
+    members: ['child_ids', 'depend_on_ids', 'dependent_ids'],
+    model: 'project.task',
+    form: 'free',
+    of: ['project.task'],
+    why: 'tasks, which have users assigned',
+  },
+  {
+    members: ['task_ids', 'tasks'],
+    model: 'project.task',
+    form: 'free',
+    of: ['project.project', 'project.milestone'],
+    why: 'tasks, which have users assigned',
+  },
+  {
+    members: ['struct_ids'],
+    model: 'hr.payroll.structure',
+    form: 'free',
+    of: ['hr.payroll.structure.type'],
+    why: 'structures, which have rules',
+  },
+
+  // Users and groups.
+  {
+    members: ['user_ids', 'users', 'all_user_ids'],
+    model: 'res.users',
+    form: 'relation',
+    why: 'users of a partner, a company or a group (`users` of a group up to 18)',
+  },
+  {
+    members: ['*user_ids', 'interviewer_ids', 'extended_interviewer_ids', 'responsible_ids'],
+    model: 'res.users',
+    form: 'reference',
+    why: 'users to whom something is assigned, who may see it or like it',
+  },
+  {
+    members: [
+      'groups_id',
+      'group_ids',
+      'groups',
+      'groups_ids',
+      'all_group_ids',
+      'implied_ids',
+      'implied_by_ids',
+      'trans_implied_ids',
+      'all_implied_ids',
+      'all_implied_by_ids',
+      'enroll_group_ids',
+      'upload_group_ids',
+      'read_group_ids',
+    ],
+    model: 'res.groups',
+    form: 'relation',
+    why: 'groups of a user, a view, a menu, a rule or a channel (`groups_id` up to 18, `group_ids` in 19)',
+  },
+  {
+    members: ['signup_token', 'signup_type', 'signup_expiration'],
+    model: 'res.users',
+    form: 'values',
+    why: 'the link by which a partner sets the password of a user (`signup_token` up to 17)',
+  },
+  {
+    members: ['role_line_ids'],
+    model: 'res.users.role.line',
+    form: 'lines',
+    why: 'roles of a user (OCA)',
+  },
+  {
+    members: ['collaborator_ids'],
+    model: 'project.collaborator',
+    form: 'lines',
+    why: 'portal users who may change a project',
+  },
+
+  // Credentials.
+  {
+    members: ['*api_key_ids', '*apikey_ids'],
+    model: 'res.users.apikeys',
+    form: 'lines',
+    why: 'API keys of a user',
+  },
+  {
+    members: ['auth_api_key_ids'],
+    model: 'auth.api.key',
+    form: 'lines',
+    why: 'API keys (OCA)',
+  },
+  {
+    members: ['totp_trusted_device_ids'],
+    model: 'auth_totp.device',
+    form: 'lines',
+    why: 'trusted devices of a user',
+  },
+  {
+    members: ['auth_passkey_key_ids'],
+    model: 'auth.passkey.key',
+    form: 'lines',
+    why: 'passkeys of a user',
+  },
+  {
+    members: ['saml_ids'],
+    model: 'res.users.saml',
+    form: 'lines',
+    why: 'who vouches for a user (OCA)',
+  },
+  {
+    members: ['authenticator_ids'],
+    model: 'res.users.authenticator',
+    form: 'lines',
+    why: 'second factors of a user (OCA)',
+  },
+  {
+    members: ['u2f_device_ids'],
+    model: 'u2f.device',
+    form: 'lines',
+    why: 'second factors of a user (OCA)',
+  },
+  {
+    members: ['res_users_settings_ids'],
+    model: 'res.users.settings',
+    form: 'lines',
+    why: 'tokens of calendars of a user',
+  },
+  {
+    members: ['ldaps'],
+    model: 'res.company.ldap',
+    form: 'lines',
+    why: 'directories whose users sign in',
+  },
+  {
+    members: ['payment_token_ids'],
+    model: 'payment.token',
+    form: 'lines',
+    why: 'saved cards of a partner',
+  },
+  {
+    members: ['provider_ids', 'payment_provider_ids'],
+    model: 'payment.provider',
+    form: 'reference',
+    why: 'payment providers with their keys',
+  },
+  {
+    members: ['acquirer_ids', 'payment_acquirer_ids'],
+    model: 'payment.acquirer',
+    form: 'reference',
+    why: 'payment providers with their keys, up to 15',
+  },
+  {
+    members: ['*payment_method_ids'],
+    model: 'pos.payment.method',
+    form: 'reference',
+    why: 'payment terminals with their keys',
+  },
+  {
+    members: ['auth_partner_ids'],
+    model: 'auth.partner',
+    form: 'lines',
+    why: 'sign-ins of a partner, with their passwords (OCA)',
+  },
+  {
+    members: ['*carrier_ids'],
+    model: 'delivery.carrier',
+    form: 'reference',
+    why: 'carriers with their keys',
+  },
+  {
+    members: ['account_edi_proxy_client_ids'],
+    model: 'account_edi_proxy_client.user',
+    form: 'lines',
+    why: 'keys of electronic invoices',
+  },
+  {
+    members: ['l10n_es_edi_certificate_ids'],
+    model: 'l10n_es_edi.certificate',
+    form: 'lines',
+    why: 'certificates of electronic invoices, up to 17',
+  },
+  {
+    members: ['*_certificate_ids'],
+    model: 'certificate.certificate',
+    form: 'lines',
+    why: 'certificates with their keys',
+  },
+
+  // Rights.
+  { members: ['model_access'], model: 'ir.model.access', form: 'lines', why: 'access rights of a group' },
+  { members: ['rule_groups'], model: 'ir.rule', form: 'relation', why: 'record rules of a group' },
+  { members: ['menu_access'], model: 'ir.ui.menu', form: 'relation', why: 'menus of a group' },
+
+  // Code.
+  {
+    members: ['view_access', 'inherit_children_ids'],
+    model: 'ir.ui.view',
+    form: 'relation',
+    why: 'views of a group; views that extend a view',
+  },
+  {
+    members: ['*action_server_ids', '*server_action_ids'],
+    model: 'ir.actions.server',
+    form: 'lines',
+    why: 'server actions',
+  },
+  {
+    members: ['fields_lines'],
+    model: 'ir.server.object.lines',
+    form: 'lines',
+    why: 'values that a server action computes, up to 16',
+  },
+  {
+    members: ['embedded_action_ids'],
+    model: 'ir.embedded.actions',
+    form: 'lines',
+    why: 'actions within a view',
+  },
+  {
+    members: ['automation_ids', 'base_automation_ids', 'automated_action_ids'],
+    model: 'base.automation',
+    form: 'lines',
+    why: 'automations',
+  },
+  { members: ['*cron_ids'], model: 'ir.cron', form: 'relation', why: 'scheduled actions' },
+  {
+    members: ['trigger_field_ids', 'on_change_field_ids', 'webhook_field_ids'],
+    model: 'ir.model.fields',
+    form: 'reference',
+    why: 'fields, which can hold code',
+  },
+  {
+    members: ['mail_template_ids'],
+    model: 'mail.template',
+    form: 'reference',
+    why: 'templates with expressions',
+  },
+  {
+    members: ['mailing_mail_ids', 'mailing_sms_ids', 'mailing_ids'],
+    model: 'mailing.mailing',
+    form: 'reference',
+    why: 'templates with expressions, sent to many',
+  },
+  {
+    members: ['controller_page_ids'],
+    model: 'website.controller.page',
+    form: 'lines',
+    why: 'pages of a view',
+  },
+  {
+    members: ['tax_id', '*tax_ids', '*taxes_id'],
+    model: 'account.tax',
+    form: 'reference',
+    why: 'taxes, which can hold Python; choosing taxes is free',
+  },
+  { members: ['kpi_ids'], model: 'mis.report.kpi', form: 'lines', why: 'Python in a field (OCA)' },
+
+  // Mail.
+  {
+    members: ['fetchmail_server_ids'],
+    model: 'fetchmail.server',
+    form: 'lines',
+    why: 'servers of incoming mail, with their passwords',
+  },
+  {
+    members: ['*mail_server_ids'],
+    model: 'ir.mail_server',
+    form: 'lines',
+    why: 'mail servers with their passwords',
+  },
+  { members: ['mail_ids'], model: 'mail.mail', form: 'lines', why: 'mail to be sent' },
+  { members: ['alias_ids'], model: 'mail.alias', form: 'lines', why: 'aliases' },
+  {
+    members: [
+      'alias_name',
+      'alias_defaults',
+      'alias_contact',
+      'alias_model_id',
+      'alias_user_id',
+      'alias_force_thread_id',
+      'alias_parent_model_id',
+      'alias_parent_thread_id',
+    ],
+    model: 'mail.alias',
+    form: 'values',
+    why: 'kept in the alias of a team, a project or a journal, and written there with all rights',
+  },
+];

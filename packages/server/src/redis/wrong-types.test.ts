@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAnswerSeal } from '../idempotency/answer-seal.ts';
+import { RedisAnswers } from './answers.ts';
+import { RedisClient, type RedisRefusal } from './client.ts';
+import { createRedisIdempotency } from './idempotency.ts';
+import { createTestNames, type TestNames } from './redis.fixture.ts';
+import { SharedKeyLimits } from './shared-key-limits.ts';
+
+const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
+const POLL = { timeout: 10_000, interval: 10 };
+const policy = { rate: { requests: 1, seconds: 100_000, burst: 10 }, concurrency: 2 };
+const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 120_000 };
+
+/** A name of ours that holds a value of another type, as another program or a hand can leave it. */
+describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
+  let names: TestNames;
+  let hand: Redis;
+  let redis: RedisClient;
+  let troubles: (string | null)[];
+  let refusals: RedisRefusal[];
+
+  beforeEach(async () => {
+    names = createTestNames(SERVER_URL);
+    hand = new Redis(SERVER_URL);
+    troubles = [];
+    refusals = [];
+    await open();
+  });
+  afterEach(async () => {
+    await redis.close();
+    hand.disconnect();
+    await names.drop();
+  });
+
+  async function open(): Promise<void> {
+    redis = new RedisClient({
+      url: SERVER_URL,
+      prefix: names.prefix,
+      onTrouble: (trouble) => troubles.push(trouble),
+      onRefusal: (refusal) => refusals.push(refusal),
+    });
+    await redis.start();
+  }
+
+  /** Gives the name a type that none of our scripts works on. */
+  const spoil = (...parts: string[]) => hand.lpush(redis.name(...parts), 'of another type');
+  const createLimits = () => new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
+
+  test('the limits of one key fall back to this process, and those of other keys are still shared', async () => {
+    const [one, other] = [createLimits(), createLimits()];
+    await spoil('rate', 'a');
+    for (let turn = 0; turn < 3; turn++)
+      expect(await one.takeMore({ id: 'a', policy }, 2)).toMatchObject({ ok: true });
+    expect(await one.takeMore({ id: 'b', policy }, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
+    expect(await other.takeMore({ id: 'b', policy }, 2)).toMatchObject({ ok: true, rate: { remaining: 6 } });
+    // Counted in this process: 6 of 10 are gone.
+    expect(await one.takeMore({ id: 'a', policy }, 5)).toMatchObject({ ok: false });
+    expect(redis.trouble).toBeNull();
+    expect(troubles).toEqual([null]);
+    expect(refusals).toEqual([
+      {
+        said: expect.stringContaining('WRONGTYPE'),
+        names: ['rate', 'running', 'day'].map((kind) => redis.name(kind, 'a')),
+      },
+    ]);
+  });
+
+  test('the limits of that key are shared again once the value is gone, with what was let in meanwhile', async () => {
+    const limits = createLimits();
+    await spoil('rate', 'a');
+    expect(await limits.takeMore({ id: 'a', policy }, 3)).toMatchObject({ ok: true });
+    await hand.del(redis.name('rate', 'a'));
+    expect(await limits.takeMore({ id: 'a', policy }, 1)).toMatchObject({ ok: true, rate: { remaining: 6 } });
+  });
+
+  test('slots of a key are taken and left in this process where its leases cannot be kept', async () => {
+    const limits = createLimits();
+    await spoil('running', 'a');
+    expect(await limits.enter({ id: 'a', policy })).toMatchObject({ ok: true });
+    expect(await limits.takeSlots({ id: 'a', policy }, 2)).toBe(1);
+    limits.leave({ id: 'a', policy }, 2);
+    expect(await limits.enter({ id: 'a', policy })).toMatchObject({ ok: true });
+    limits.leave({ id: 'a', policy });
+    expect(redis.trouble).toBeNull();
+  });
+
+  test('one idempotency key cannot be claimed, and the others can', async () => {
+    const store = createRedisIdempotency(redis);
+    await spoil('idempotency', 'a');
+    await expect(store.claim({ ...CLAIM, id: 'a' })).rejects.toThrow('WRONGTYPE');
+    expect(await store.claim({ ...CLAIM, id: 'b' })).toBeNull();
+    expect(redis.trouble).toBeNull();
+  });
+
+  test('kept answers are not found, and nothing read before a write is given once the value is gone', async () => {
+    const secret = randomBytes(32);
+    const options = { redis, secret, seal: createAnswerSeal(secret), bytesMax: 10_000 };
+    const answers = new RedisAnswers(options);
+    const scope = { name: 'one', database: 'prod', model: 'res.partner' };
+    const { mark } = await answers.find(scope, 60_000);
+    answers.keep(scope, { askedMs: 0, writes: 0, mark }, 60_000, Buffer.from('[1]'));
+    await expect.poll(async () => (await answers.find(scope, 60_000)).kept, POLL).not.toBeNull();
+    await hand.rename(redis.name('marks'), redis.name('aside'));
+    await spoil('marks');
+    expect(await answers.find(scope, 60_000)).toEqual({ kept: null, mark: null });
+    await answers.drop('prod', 'res.partner');
+    // The marks from before the write are back: nothing of them may count.
+    await hand.rename(redis.name('aside'), redis.name('marks'));
+    expect((await answers.find(scope, 60_000)).kept).toBeNull();
+    expect(redis.trouble).toBeNull();
+  });
+
+  test('the replicas are counted also where their name held another type when the process started', async () => {
+    await redis.close();
+    await spoil('replicas');
+    troubles = [];
+    await open();
+    expect(redis.trouble).toBeNull();
+    expect(redis.replicas).toBe(1);
+    expect(troubles).toEqual([null]);
+  });
+});

@@ -1,0 +1,14 @@
+/** Whether a row of the audit matches a search, where the store's own language does not tell. Pure. */
+import type { AuditFilters, AuditRow } from './ports.ts';
+
+/** A record that is not JSON matches no filter. */
+export function matchesFilters({ record }: Pick<AuditRow, 'record'>, filters: AuditFilters): boolean {
+  const wanted = Object.entries(filters).filter(([, value]) => value !== undefined);
+  if (wanted.length === 0) return true;
+  try {
+    const members: Record<string, unknown> = JSON.parse(record) ?? {};
+    return wanted.every(([member, value]) => members[member] === value);
+  } catch {
+    return false;
+  }
+}

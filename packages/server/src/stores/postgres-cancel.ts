@@ -1,0 +1,42 @@
+/**
+ * Asks a PostgreSQL server to cancel what a connection runs. The request goes over a connection of its own, which needs
+ * no password and counts towards no limit of the server. A backend that waits for a standby ends its commit then: it is
+ * made, and only not confirmed by the standby.
+ */
+import pg from 'pg';
+
+/** The parts of the driver that its types leave out. */
+interface RawConnection extends pg.Connection {
+  connect(portOrPath: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+}
+
+interface BackendKey {
+  processID: number;
+  secretKey: number;
+}
+
+const TIMEOUT_MS = 2000;
+
+/** Resolves when the server has taken the request, or cannot be asked. What comes of it shows on the connection itself. */
+export async function cancelStatement(config: pg.ClientConfig, client: pg.ClientBase): Promise<void> {
+  const { processID, secretKey } = client as unknown as BackendKey;
+  const connection = new pg.Connection(config) as RawConnection;
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const send = () => connection.cancel(processID, secretKey);
+  connection.on('connect', () => (config.ssl ? connection.requestSsl() : send()));
+  connection.on('sslconnect', send);
+  connection.on('error', () => resolve());
+  connection.on('end', () => resolve());
+  const timer = setTimeout(resolve, TIMEOUT_MS);
+  connect(connection, config);
+  await ended;
+  clearTimeout(timer);
+  connection.stream.destroy();
+}
+
+function connect(connection: RawConnection, { host = '', port = 0 }: pg.ClientConfig): void {
+  if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+  else connection.connect(port, host);
+}

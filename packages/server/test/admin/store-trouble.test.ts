@@ -1,0 +1,85 @@
+/** Promises about a PostgreSQL that answers and takes no changes, or does not say whether it took one. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
+import { send } from '../harness.ts';
+import { createWire } from '../postgres-wire.ts';
+import { SETTINGS, startAdmin } from './admin-client.ts';
+
+const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+/** It is noticed at once, and over some seconds after the cause is gone. */
+const POLL = { timeout: 15_000, interval: 100 };
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
+  async function start() {
+    const schema = await createTestSchema(SERVER_URL);
+    onTestFinished(() => schema.drop());
+    return { schema, ...(await startAdmin({ settings: { ...SETTINGS, 'store.url': schema.url } })) };
+  }
+
+  test('a full disk is told by /readyz, the metric and each change, until there is room again', {
+    timeout: 60_000,
+  }, async () => {
+    const { schema, proxy, get, post } = await start();
+    const read = async (path: string) => (await send(proxy.url + path)).body.toString();
+    expect(await read('/metrics')).toMatch(/^erp_proxy_store_up 1$/m);
+    await fillDisk(schema);
+    const { status, json } = await post('/keys', { name: 'Shop' });
+    expect([status, json.detail]).toEqual([
+      503,
+      expect.stringContaining("the server's disk is full. Free some space there."),
+    ]);
+    expect(await read('/metrics')).toMatch(/^erp_proxy_store_up 0$/m);
+    expect(JSON.parse(await read('/readyz'))).toMatchObject({
+      status: 'degraded',
+      checks: { store: expect.stringContaining('disk is full') },
+    });
+    expect((await get('/status')).json.checks.store.state).toBe('degraded');
+    // It stays so while nobody asks for a change.
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    expect(await read('/metrics')).toMatch(/^erp_proxy_store_up 0$/m);
+    expect((await get('/keys?name=Shop')).json.items, 'reads go on').toEqual([]);
+    await schema.query('DROP FUNCTION refuse CASCADE');
+    await expect.poll(() => read('/metrics'), POLL).toMatch(/^erp_proxy_store_up 1$/m);
+    expect((await post('/keys', { name: 'Shop' })).status).toBe(201);
+    expect(JSON.parse(await read('/readyz')).checks.store).toBe('ok');
+  });
+
+  test('a change whose outcome is unknown is a problem of its own type, not one to try again', async () => {
+    const schema = await createTestSchema(SERVER_URL);
+    onTestFinished(() => schema.drop());
+    const wire = await createWire(new URL(schema.url));
+    onTestFinished(() => wire.close());
+    const { get, post } = await startAdmin({ settings: { ...SETTINGS, 'store.url': wire.url } });
+    wire.atCommit = 'lose the server';
+    const { status, headers, json } = await post('/keys', { name: 'Shop' });
+    expect([status, json.type]).toEqual([500, 'urn:erp-proxy:problem:outcome-unknown']);
+    expect(json.detail).toMatch(/may have been made\. Look at the list of keys .* before you try again/);
+    expect(headers).not.toHaveProperty('retry-after');
+    wire.mend();
+    await expect.poll(async () => (await get('/keys?name=Shop')).status, POLL).toBe(200);
+    expect((await get('/keys?name=Shop')).json.items).toHaveLength(1);
+    expect((await get('/audit?action=key.create')).json.items).toHaveLength(1);
+  });
+
+  test('a change that the server breaks off is known not to be made', async () => {
+    const { schema, get, post } = await start();
+    await schema.query(`
+      CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$;
+      CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON client_keys DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION leave()`);
+    const { status, json } = await post('/keys', { name: 'Shop' });
+    expect([status, json.type]).toEqual([503, 'about:blank']);
+    expect((await get('/keys?name=Shop')).json.items).toEqual([]);
+  });
+});
+
+/** Tables cannot grow, as PostgreSQL says it of a disk that is full. */
+async function fillDisk(schema: TestSchema): Promise<void> {
+  await schema.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON client_keys FOR EACH ROW EXECUTE FUNCTION refuse();
+    CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse();
+    CREATE TRIGGER refuse BEFORE INSERT ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION refuse()`);
+}

@@ -1,0 +1,50 @@
+/** Promises of commands about their memory: a long list whose reader is slow does not fill it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, expect, it } from 'vitest';
+import { makeFolder, runProgram, startProgram } from '../process/program.ts';
+
+const KEYS = 150_000;
+
+let folder: string;
+beforeEach(async () => {
+  folder = makeFolder();
+  expect((await runProgram(['keys', 'create', '--name=the only one'], { folder })).status).toBe(0);
+  const database = new DatabaseSync(join(folder, 'data/erp-proxy.db'));
+  const row = database.prepare('SELECT * FROM client_keys').get() as Record<string, string | number | null>;
+  const names = Object.keys(row);
+  const insert = database.prepare(`INSERT INTO client_keys (${names}) VALUES (${names.map(() => '?')})`);
+  database.exec('BEGIN');
+  for (let count = 0; count < KEYS; count++) {
+    const copy = {
+      ...row,
+      id: `k${String(count).padStart(15, '0')}`,
+      name: `a key of a long list, ${count}`,
+    };
+    insert.run(...Object.values(copy));
+  }
+  database.exec('COMMIT');
+  database.close();
+});
+
+it.each([[[]], [['--json']]])('keys list %j waits for whoever reads its pipe', async (more) => {
+  const program = startProgram(['keys', 'list', ...more], { folder, isUnread: true });
+  let peakMib = 0;
+  for (let rest = 40; rest > 0; rest--) {
+    await sleep(100);
+    peakMib = readPeakMib(program.pid);
+  }
+  program.resumeReading();
+  const { status, stdout } = await program.ended;
+  expect(status).toBe(0);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(KEYS + 1);
+  // A process that has read a few pages takes about 110 MiB; all of the list takes 300.
+  expect(peakMib).toBeLessThan(200);
+});
+
+/** The most memory that the process has held so far (proc(5), VmHWM). */
+function readPeakMib(pid: number): number {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}

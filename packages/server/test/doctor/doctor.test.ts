@@ -1,0 +1,294 @@
+/** Promises of `doctor`: what it finds is what calls meet, on every version, by address and for a stored instance. */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { join, resolve } from 'node:path';
+import type { Examination } from '@erp-proxy/contract';
+import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../src/cli/run.ts';
+import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { startProxy } from '../harness.ts';
+import { makeFolder } from '../process/program.ts';
+import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
+
+const TOKEN = 'an-admin-token-of-more-than-32-characters';
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+const WRONG_KEY = '0123456789012345678901234567890123456789';
+
+let folder: string;
+const closing: (() => Promise<unknown>)[] = [];
+beforeEach(() => {
+  folder = makeFolder();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function start(version: Version, options: Partial<Parameters<typeof startSandbox>[0]> = {}) {
+  const sandbox = await startSandbox({ version, ...options });
+  closing.push(() => sandbox.close());
+  return sandbox;
+}
+
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  const surroundings = recordSurroundings({ readInput: (path) => readFile(resolve(folder, path)) });
+  const status = await runCommandLine(
+    {
+      argv: args,
+      env: { ERP_PROXY_STORE_URL: `sqlite:${join(folder, 'proxy.db')}`, ...env },
+      cwd: folder,
+      readFile: () => {
+        throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+      },
+      version: '1.2.3',
+    },
+    surroundings,
+  );
+  const { stdout, stderr } = surroundings;
+  return { status, stdout, stderr };
+}
+
+interface Asked {
+  db?: string;
+  userId?: number;
+  apiKey?: string;
+  more?: string[];
+}
+
+async function examine(sandbox: Sandbox, { db = sandbox.db, userId = 2, apiKey, more = [] }: Asked = {}) {
+  const key = apiKey ?? sandbox.users.admin.apiKey;
+  writeFileSync(join(folder, 'key'), `${key}\n`);
+  const ran = await run([
+    ...['doctor', sandbox.url, '--json', `--egress.allow=${sandbox.url}`],
+    ...[`--db=${db}`, `--user-id=${userId}`, '--api-key-file=key', ...more],
+  ]);
+  expect(ran.stderr).toBe('');
+  // The password of the sandbox's user is its login too.
+  if (key !== 'admin') expect(ran.stdout).not.toContain(key);
+  const examination = JSON.parse(ran.stdout) as Examination;
+  expect(ran.status).toBe(examination.ok ? 0 : 1);
+  return examination;
+}
+
+const stateOf = ({ checks }: Examination, name: string) => checks.find((check) => check.name === name)?.state;
+const lastOf = ({ checks }: Examination) => checks.at(-1);
+
+describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (version) => {
+  const protocol = version >= 19 ? 'json2' : 'jsonrpc';
+
+  it('finds nothing wrong, and says who the user is, the protocol and the time of a call', async () => {
+    const found = await examine(await start(version));
+    expect(found).toMatchObject({
+      ok: true,
+      version: expect.stringContaining(String(version)),
+      protocol,
+      user: { id: 2, name: 'Mitchell Admin', login: 'admin', company: expect.stringMatching(/./) },
+      round_trip_ms: expect.any(Number),
+    });
+    expect(found.checks.map(({ name }) => name)).toEqual([
+      'url',
+      'dns',
+      'egress',
+      'connection',
+      'tls',
+      'odoo',
+      'version',
+      'database',
+      'user',
+      'key',
+      'expiry',
+      'protocol',
+      'time',
+    ]);
+  });
+
+  it('without credentials says that the server is well', async () => {
+    const { url } = await start(version);
+    const { status, stdout } = await run(['doctor', url, `--egress.allow=${url}`]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^ok {6}odoo +it is called over /m);
+    expect(stdout).toMatch(new RegExp(`^ok {6}version +Odoo ${version}\\.`, 'm'));
+    expect(stdout).toMatch(/^- {7}user +give database, user and key/m);
+  });
+
+  it('tells a wrong database from a wrong user and a wrong key, where Odoo does', async () => {
+    const sandbox = await start(version);
+    const noDatabase = await examine(sandbox, { db: 'nowhere' });
+    expect(lastOf(noDatabase)).toMatchObject({ name: 'database', state: 'failed' });
+
+    const wrongKey = await examine(sandbox, { apiKey: WRONG_KEY });
+    expect(stateOf(wrongKey, 'database')).toBe('ok');
+    expect(lastOf(wrongKey)).toMatchObject({ name: 'key', state: 'failed' });
+
+    const nobody = await examine(sandbox, { userId: 4711 });
+    expect(stateOf(nobody, 'database')).toBe('ok');
+    expect(lastOf(nobody)).toMatchObject({
+      name: 'user',
+      state: 'failed',
+      text: expect.stringMatching(/4711/),
+    });
+
+    const other = await examine(sandbox, { userId: sandbox.users.demo.userId });
+    const isKnown = version >= 19;
+    expect(lastOf(other)).toMatchObject({
+      name: isKnown ? 'user' : 'key',
+      state: 'failed',
+      text: expect.stringMatching(isKnown ? /the key is that of user 2/ : /another user/),
+    });
+  });
+});
+
+it.each([18, 19, 22] as const)('says when the key ends, on %i', async (version) => {
+  const keysExpireAt = Date.parse('2031-05-06T07:08:09Z');
+  const found = await examine(await start(version, { keysExpireAt }));
+  expect(found.key).toEqual({ expires_at: '2031-05-06T07:08:09.000Z', is_expiry_known: true });
+  expect(found.checks).toContainEqual({
+    name: 'expiry',
+    state: 'ok',
+    text: expect.stringMatching(/ends at 2031-05-06T07:08:09\.000Z, in \d+ days$/),
+  });
+});
+
+it('of 16, whose keys do not end, and of a password says so', async () => {
+  const sandbox = await start(16);
+  expect((await examine(sandbox)).key).toEqual({ expires_at: null, is_expiry_known: true });
+  const password = await examine(sandbox, { apiKey: 'admin' });
+  expect(password).toMatchObject({ ok: true, key: { is_expiry_known: false } });
+  expect(password.checks).toContainEqual(expect.objectContaining({ name: 'expiry', state: 'skipped' }));
+});
+
+it('uses the protocol that the settings name, as calls do', async () => {
+  const sandbox = await start(19);
+  expect((await examine(sandbox, { more: ['--upstream.protocol=jsonrpc'] })).protocol).toBe('jsonrpc');
+  const only = [`--upstream.protocolFor=${sandbox.url}=json2`, '--upstream.protocol=jsonrpc'];
+  expect((await examine(sandbox, { more: only })).protocol).toBe('json2');
+});
+
+it('says what is wrong with a server that is no Odoo, or does not answer', async () => {
+  const other = await startUpstream((socket) => {
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello');
+  });
+  closing.push(() => other.close());
+  const page = await run(['doctor', other.url, `--egress.allow=${other.url}`]);
+  expect(page).toMatchObject({ status: 1, stderr: '' });
+  expect(page.stdout).toMatch(/^FAILED {2}odoo .*path prefix/m);
+  const silent = await startUpstream(() => {});
+  closing.push(() => silent.close());
+  const none = await run(['doctor', silent.url, `--egress.allow=${silent.url}`, '--upstream.timeoutMs=300']);
+  expect(none).toMatchObject({ status: 1, stderr: '' });
+  expect(none.stdout).toMatch(/^FAILED {2}odoo +no answer in time; /m);
+  const refusing = await startUpstream((socket) => {
+    socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 3\r\n\r\nbad');
+  });
+  closing.push(() => refusing.close());
+  const unreached = await run(['doctor', refusing.url, `--egress.allow=${refusing.url}`]);
+  expect(unreached).toMatchObject({ status: 1, stderr: '' });
+  expect(unreached.stdout.match(/\(HTTP 502\)/g)).toHaveLength(1);
+  const odd = await startUpstream((socket) => answerLikeOdoo(socket, '{"jsonrpc":"2.0","id":1,"result":7}'));
+  closing.push(() => odd.close());
+  expect((await run(['doctor', odd.url, `--egress.allow=${odd.url}`])).stdout).not.toMatch(
+    /undefined|\[object/,
+  );
+});
+
+it.each([
+  ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
+  ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)],
+])('says that a server is no Odoo that sends %s', async (_what, text) => {
+  const other = await startUpstream((socket) => void socket.write(text));
+  closing.push(() => other.close());
+  const found = await run(['doctor', other.url, `--egress.allow=${other.url}`]);
+  expect(found).toMatchObject({ status: 1, stderr: '' });
+  expect(found.stdout).toMatch(/^FAILED {2}odoo .*not as Odoo does/m);
+});
+
+it('explains a failed TLS handshake in one line, without names of sources or flags', async () => {
+  const plain = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  closing.push(() => new Promise((resolve) => plain.close(resolve)));
+  const secured = createSecureServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }).listen(0, '127.0.0.1');
+  await once(secured, 'listening');
+  closing.push(() => new Promise((resolve) => secured.close(resolve)));
+  for (const server of [plain, secured]) {
+    const { port } = server.address() as { port: number };
+    const found = await run(['doctor', `https://127.0.0.1:${port}`, '--egress.allow=127.0.0.1']);
+    expect(found).toMatchObject({ status: 1, stderr: '' });
+    expect(found.stdout).toMatch(
+      /^FAILED {2}tls .*(wrong version number|self-signed certificate); check the .*\n$/m,
+    );
+    expect(found.stdout).not.toMatch(/openssl|Node|--use/);
+  }
+});
+
+it('sends no empty key', async () => {
+  const sandbox = await start(18);
+  writeFileSync(join(folder, 'key'), '\n');
+  const args = ['--db=sandbox', '--user-id=2', '--api-key-file=key', `--egress.allow=${sandbox.url}`];
+  expect(await run(['doctor', sandbox.url, ...args])).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: '--api-key-file: there is no key in key.\n',
+  });
+});
+
+describe('a stored instance', () => {
+  const env = { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY };
+  const add = (url: string, key: string, ...more: string[]) => {
+    writeFileSync(join(folder, 'key'), key);
+    const args = ['instances', 'add', 'prod', `--erp-url=${url}`, '--db=sandbox', '--user-id=2', ...more];
+    return run([...args, '--api-key-file=key', '--allow-private'], env);
+  };
+
+  it('is checked on the store of the settings, by its own members', async () => {
+    const sandbox = await start(22);
+    expect((await add(sandbox.url, sandbox.users.admin.apiKey)).status).toBe(0);
+    const ran = await run(['doctor', '--instance=prod', '--json'], env);
+    expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(/^Store: /) });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ ok: true, protocol: 'json2', user: { login: 'admin' } });
+    expect(ran.stdout + ran.stderr).not.toContain(sandbox.users.admin.apiKey);
+    expect(await run(['doctor', '--instance=nobody'], env)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/There is no instance "nobody"\.\n$/),
+    });
+  });
+
+  it('is checked by a running proxy, which knows its key', async () => {
+    const sandbox = await start(19);
+    const proxy = await startProxy({
+      settings: { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY, 'upstream.protocol': 'auto' },
+    });
+    closing.push(() => proxy.close());
+    const instance = { name: 'prod', url: sandbox.url, db: sandbox.db, user_id: 2, allow_private: true };
+    await proxy.app.instances.add({ ...instance, api_key: sandbox.users.admin.apiKey });
+    await proxy.app.instances.add({ ...instance, name: 'wrong', api_key: WRONG_KEY });
+    const check = (name: string) =>
+      run(['doctor', `--instance=${name}`, '--url', proxy.url], { ERP_PROXY_ADMIN_TOKEN: TOKEN });
+    const well = await check('prod');
+    expect(well).toMatchObject({ status: 0, stderr: '' });
+    expect(well.stdout).toMatch(/^ok {6}user +2 is Mitchell Admin \(admin\) of /m);
+    const wrong = await check('wrong');
+    expect(wrong).toMatchObject({ status: 1, stderr: '' });
+    expect(wrong.stdout).toMatch(/^FAILED {2}key +Odoo knows no such key/m);
+    expect(await check('nobody')).toMatchObject({ status: 1, stderr: expect.stringContaining('nobody') });
+    expect(wrong.stdout + well.stdout).not.toContain(sandbox.users.admin.apiKey);
+  });
+
+  it('is named in place of an address, and needs no credentials', async () => {
+    for (const [args, says] of [
+      [['doctor'], /address of an Odoo server, or a stored instance/],
+      [
+        ['doctor', 'https://erp.example', '--instance=prod'],
+        /address of an Odoo server, or a stored instance/,
+      ],
+      [['doctor', 'https://erp.example', '--url=https://proxy.example'], /--url goes with --instance/],
+      [['doctor', '--instance=prod', '--db=a', '--user-id=2', '--api-key-file=key'], /leave the others out/],
+    ] as const) {
+      writeFileSync(join(folder, 'key'), 'x');
+      expect(await run(args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(says) });
+    }
+  });
+});

@@ -1,0 +1,55 @@
+/** For how long the calls of a batch are known to run: the batch can get more time while they do. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { startProxy } from '../harness.ts';
+import { answerLikeOdoo, makeCall, printResult, startUpstream } from '../scripted-upstream.ts';
+
+const DEFAULT_MS = 1000;
+/** The default time, what an attempt has beyond it, and a little more. */
+const PAST_DEFAULT_MS = DEFAULT_MS + 5000 + 500;
+
+test('a call is running for as long as its batch, which a slow instance has made longer since it was sent', async () => {
+  const upstream = await startUpstream((socket, { body }) => {
+    const text = body.toString();
+    // Answered before the call to the slow instance begins; the others never are.
+    if (text.includes('"name":"second"')) setTimeout(() => answerLikeOdoo(socket, printResult('2')), 300);
+    if (text.includes('res.users')) answerLikeOdoo(socket, printResult('[]'));
+  });
+  const proxy = await startProxy({
+    allow: [upstream.url],
+    settings: {
+      'vault.masterKey': randomBytes(32).toString('base64'),
+      'upstream.timeoutMs': String(DEFAULT_MS),
+      'batch.concurrency': '2',
+    },
+  });
+  onTestFinished(async () => {
+    await proxy.close();
+    await upstream.close();
+  });
+  await proxy.app.instances.add({
+    name: 'slow',
+    url: upstream.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: 'k'.repeat(40),
+    timeout_ms: 30_000,
+  });
+  const create = (name: string, more = {}) =>
+    makeCall(upstream.url, { action: 'create', params: [{ name }], ...more });
+  const batch = [create('first'), create('second'), create('third', { erp_instance: { name: 'slow' } })];
+  const send = () => proxy.call(batch, { 'idempotency-key': 'order' });
+
+  // The credentials are known: the first call that comes with others waits for nobody.
+  expect((await proxy.call(create('second'))).status).toBe(200);
+  void send().catch(() => {});
+  await expect
+    .poll(() => upstream.requests.filter(({ body }) => body.includes('"create"')).length, { timeout: 5000 })
+    .toBe(4);
+  await sleep(PAST_DEFAULT_MS);
+  const retried = (await send()).json.map(
+    ({ result, error }: Record<string, { code?: number }>) => error?.code ?? result,
+  );
+  expect(retried).toEqual([-32014, 2, -32014]);
+});

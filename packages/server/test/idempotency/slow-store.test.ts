@@ -1,0 +1,46 @@
+/** What a call under a key is answered while PostgreSQL does not answer in time. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
+import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { answerTrue, makeCall, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
+
+const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+/** A second, and room for a busy machine; without a bound a statement waits for five. */
+const ANSWER_MS_MAX = 3000;
+
+/** Skipped where there is no PostgreSQL. */
+describe.skipIf(POSTGRES_URL === '')('while PostgreSQL does not answer', () => {
+  let schema: TestSchema;
+  let upstream: ScriptedUpstream;
+  let proxy: RunningProxy;
+
+  beforeEach(async () => {
+    schema = await createTestSchema(POSTGRES_URL);
+    upstream = await startUpstream(answerTrue);
+    proxy = await startProxy({ allow: [upstream.url], settings: { 'store.url': schema.url } });
+  });
+  afterEach(async () => {
+    await schema.query('ROLLBACK');
+    await proxy.close();
+    await upstream.close();
+    await schema.drop();
+  });
+
+  const create = (key: string) =>
+    proxy.call(makeCall(upstream.url, { action: 'create', params: [{}] }), { 'idempotency-key': key });
+
+  it.each([
+    ['the look-up before the claim', 'ACCESS EXCLUSIVE'],
+    ['the claim', 'SHARE'],
+  ])('%s has a second, and the call is not sent', async (_, mode) => {
+    expect((await create('before')).status).toBe(200);
+    await schema.query('BEGIN');
+    await schema.query(`LOCK TABLE idempotency_keys IN ${mode} MODE`);
+    const startedMs = performance.now();
+    const { status, json } = await create('meanwhile');
+    expect(performance.now() - startedMs).toBeLessThan(ANSWER_MS_MAX);
+    expect(status).toBe(503);
+    expect(json.error).toMatchObject({ code: -32013, data: { outcome: 'not_sent', retryable: true } });
+    expect(upstream.requests).toHaveLength(1);
+  });
+});

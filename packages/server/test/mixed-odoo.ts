@@ -1,0 +1,53 @@
+/** An upstream of which each call chooses by a word in its body how it is answered: at once, slowly, badly or never. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { answerLikeOdoo, printResult, type Script } from './scripted-upstream.ts';
+
+/** The words, and how often a caller of the mixed load takes each. */
+export const WORD_SHARES = {
+  quick: 0.55,
+  slow: 0.12,
+  large: 0.08,
+  never: 0.1,
+  reset: 0.05,
+  refused: 0.03,
+  gateway: 0.03,
+  broken: 0.04,
+} as const;
+
+const SLOW_MS_MAX = 1500;
+const LARGE = printResult(`"${'x'.repeat(2_000_000)}"`);
+/** More than any buffer on the way holds; for callers that do not read. No caller of the mixed load asks for it. */
+const HUGE = Buffer.from(printResult(`"${'x'.repeat(48_000_000)}"`));
+
+/** `random` draws how long a slow answer takes. */
+export function answerByWord(random: () => number): Script {
+  return async (socket, { body }) => {
+    const word = /word-([a-z]+)/.exec(body.toString('latin1'))?.[1];
+    switch (word) {
+      case 'never':
+        return;
+      case 'reset':
+        socket.resetAndDestroy();
+        return;
+      case 'refused':
+        answerLikeOdoo(socket, 'busy', '503 Service Unavailable');
+        return;
+      case 'gateway':
+        answerLikeOdoo(socket, 'bad gateway', '502 Bad Gateway');
+        return;
+      case 'broken':
+        socket.write(`HTTP/1.0 200 OK\r\nContent-Length: ${LARGE.length}\r\n\r\n${LARGE.slice(0, 40_000)}`);
+        socket.end();
+        return;
+      case 'large':
+        answerLikeOdoo(socket, LARGE);
+        return;
+      case 'huge':
+        answerLikeOdoo(socket, HUGE);
+        return;
+      case 'slow':
+        await sleep(random() * SLOW_MS_MAX);
+    }
+    answerLikeOdoo(socket, printResult('true'));
+  };
+}

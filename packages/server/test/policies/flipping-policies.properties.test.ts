@@ -1,0 +1,113 @@
+/** A policy and an instance that change all the time hold no call up beyond its time, and leave nothing behind. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Policy } from '@erp-proxy/contract';
+import { afterEach, expect, it } from 'vitest';
+import { createRandom } from '../../src/limits/gate/seeded-random.fixture.ts';
+import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
+import { startProxy } from '../harness.ts';
+import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
+
+const DURATION_MS = 4000;
+const CALLERS = 25;
+const PATIENT = { timeout: 20_000, interval: 20 };
+const ROLLED_BACK = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  error: {
+    code: 200,
+    message: 'Odoo Server Error',
+    data: { name: 'psycopg2.errors.SerializationFailure', message: 'x', arguments: ['x'], context: {} },
+  },
+});
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+it('all gauges are 0 after calls whose policy and instance changed without end', async () => {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+  process.stdout.write(`seed ${seed}\n`);
+  const random = createRandom(seed);
+  const upstream = await startUpstream(async (socket) => {
+    const fate = random();
+    await sleep(random() * 30);
+    if (fate < 0.15) socket.destroy();
+    else if (fate < 0.25) answerLikeOdoo(socket, '', '502 Bad Gateway');
+    else if (fate < 0.35) answerLikeOdoo(socket, ROLLED_BACK);
+    else answerLikeOdoo(socket, printResult(fate < 0.5 ? `"${'x'.repeat(200_000)}"` : 'true'));
+  });
+  open.push(upstream);
+  const proxy = await startProxy({
+    allow: [upstream.url],
+    settings: {
+      'upstream.concurrency': '3',
+      'upstream.retries': '3',
+      'upstream.timeoutMs': '2000',
+      'cache.bytesMax': '1000000',
+      'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
+    },
+  });
+  open.push(proxy);
+  const { keys, instances, gate } = proxy.app;
+  const all: Policy = { origins: [upstream.url], instances: ['*'], models: { '*': ['*'] }, cache: true };
+  const policies: Policy[] = [
+    { ...all, concurrency: CALLERS },
+    { ...all, concurrency: CALLERS, limit_max: 7, companies: [1] },
+    { ...all, concurrency: CALLERS, models: { 'res.partner': ['search'] }, read_only: true },
+  ];
+  const { key, record } = await keys.create({ name: 'app', policy: policies[0] as Policy });
+  const server = { url: upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
+  await instances.add({ name: 'prod', ...server, protocol: 'jsonrpc' });
+
+  const endMs = performance.now() + DURATION_MS;
+  const isOver = () => performance.now() >= endMs;
+  async function flip() {
+    for (let turn = 1; !isOver(); turn++) {
+      const { version } = (await keys.find(record.id)) ?? record;
+      await keys.update(record.id, version, { policy: policies[turn % policies.length] as Policy });
+      await instances.update('prod', turn, { user_id: 2 + (turn % 3) });
+      await sleep(random() * 4);
+    }
+  }
+
+  const outcomes: Record<string, number> = {};
+  async function call(caller: number, turn: number): Promise<void> {
+    const on = random() < 0.5 ? {} : { erp_instance: '{"name":"prod"}' };
+    const what = random() < 0.5 ? { action: '"search"', params: '[[]]' } : { action: '"unlink"' };
+    const print = (id: number) => printCall(upstream.url, { id: String(id), ...on, ...what });
+    const { json } = await proxy.call(random() < 0.2 ? `[${[1, 2, 3].map(print)}]` : print(1), {
+      'x-proxy-api': key,
+      ...(random() < 0.4 && { 'idempotency-key': `${caller} ${Math.floor(turn / 3)}` }),
+      ...(random() < 0.3 && { 'cache-control': 'max-age=5' }),
+    });
+    for (const answer of [json].flat()) {
+      const outcome = answer.error?.data?.type ?? 'ok';
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    }
+  }
+  async function callAgainAndAgain(caller: number) {
+    // An answer that breaks off is one of the upstream's.
+    for (let turn = 0; !isOver(); turn++) await call(caller, turn).catch(() => {});
+  }
+  await Promise.all([flip(), ...Array.from({ length: CALLERS }, (_, caller) => callAgainAndAgain(caller))]);
+
+  const description = `seed ${seed}: ${JSON.stringify(outcomes)}`;
+  expect(outcomes['ok'], description).toBeGreaterThan(0);
+  expect(outcomes['policy_denied'], description).toBeGreaterThan(0);
+  expect(outcomes['internal'], description).toBeUndefined();
+  await expect.poll(() => gate.states(), PATIENT).toMatchObject([{ running: 0, waiting: 0 }]);
+  await expect
+    .poll(
+      async () => (await (await fetch(`${proxy.url}/metrics`)).text()).match(/requests_in_flight (\d+)/)?.[1],
+      PATIENT,
+    )
+    .toBe('0');
+  // The slots of the key are back: as many calls as it may have are let in.
+  const { version } = (await keys.find(record.id)) ?? record;
+  await keys.update(record.id, version, { policy: policies[0] as Policy });
+  const headers = { 'x-proxy-api': key, 'x-request-timeout': '20' };
+  const body = printCall(upstream.url, { action: '"search"', params: '[[]]' });
+  const last = await Promise.all(Array.from({ length: CALLERS }, () => proxy.call(body, headers)));
+  expect(last.map(({ json }) => json.error?.data?.rule)).toEqual(Array(CALLERS).fill(undefined));
+}, 60_000);

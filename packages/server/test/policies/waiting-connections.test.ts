@@ -1,0 +1,169 @@
+/** What can change or fail between the moment a call has its turn and the first byte of it that leaves. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, expect, it } from 'vitest';
+import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
+import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
+
+const PATIENT = { timeout: 10_000, interval: 5 };
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+async function start(options: ProxyOptions = {}): Promise<RunningProxy> {
+  const proxy = await startProxy({
+    ...options,
+    settings: {
+      'upstream.refusedCredentialsTtlMs': '0',
+      'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
+      ...options.settings,
+    },
+  });
+  open.push(proxy);
+  return proxy;
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push({ close: () => server.close() });
+  return (server.address() as AddressInfo).port;
+}
+
+interface SlowDoor {
+  url: string;
+  /** Connections that wait for their handshake; the first is the proxy's own, which asks when the key ends. */
+  waiting(): number;
+  letIn(): void;
+  /** Calls that came through, without what the proxy asks itself. */
+  requests(): number;
+}
+
+/** A server with TLS that shakes hands when it is told to, and answers everything with `true`. */
+async function startSlowDoor(): Promise<SlowDoor> {
+  let requests = 0;
+  const inner = createTlsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (socket) => {
+    socket.on('error', () => {});
+    socket.once('data', (bytes) => {
+      if (bytes.includes('res.partner"')) requests++;
+      answerLikeOdoo(socket, printResult('true'));
+    });
+  });
+  const innerPort = await listen(inner);
+  const held: (() => void)[] = [];
+  const outer = createServer((socket) => {
+    socket.on('error', () => {});
+    open.push({ close: () => socket.destroy() });
+    held.push(() => {
+      const way = connect(innerPort, '127.0.0.1');
+      way.on('error', () => {});
+      socket.pipe(way).pipe(socket);
+    });
+  });
+  const port = await listen(outer);
+  return {
+    url: `https://localhost:${port}`,
+    waiting: () => held.length,
+    letIn: () => held.splice(0).forEach((go) => void go()),
+    requests: () => requests,
+  };
+}
+
+async function prepare() {
+  const door = await startSlowDoor();
+  const proxy = await start();
+  await proxy.app.instances.add({
+    name: 'prod',
+    url: door.url,
+    db: 'prod',
+    user_id: 2,
+    api_key: UPSTREAM_KEY,
+    certificates: TEST_CERTIFICATE,
+    allow_private: true,
+    protocol: 'jsonrpc',
+  });
+  const { key, record } = await proxy.app.keys.create({ name: 'app' });
+  return { door, proxy, id: record.id, headers: { 'x-proxy-api': key } };
+}
+
+const ON_PROD = { erp_instance: '{"name":"prod"}' };
+
+it.each([
+  ['execute', '/api/erp/execute', printCall('', { ...ON_PROD, action: '"unlink"' })],
+  ['a shared read', '/api/erp/execute', printCall('', ON_PROD)],
+  ['a batch', '/api/erp/execute', `[${printCall('', { ...ON_PROD, action: '"unlink"' })}]`],
+])(
+  'a call that waits for its connection is not sent for a key that was revoked meanwhile: %s',
+  async (_what, path, body) => {
+    const { door, proxy, id, headers } = await prepare();
+    const waiting = send(proxy.url + path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+    });
+    await expect.poll(() => door.waiting(), PATIENT).toBe(2);
+    await proxy.app.keys.revoke(id);
+    door.letIn();
+    const [answer] = [JSON.parse((await waiting).body.toString())].flat();
+    expect(answer.error.data.type).toBe('unauthorized');
+    expect(door.requests()).toBe(0);
+    expect(proxy.app.gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
+  },
+);
+
+it('a call that waits for its connection is sent where nothing has changed', async () => {
+  const { door, proxy, headers } = await prepare();
+  const waiting = proxy.call(printCall('', { ...ON_PROD, action: '"unlink"' }), headers);
+  await expect.poll(() => door.waiting(), PATIENT).toBe(2);
+  door.letIn();
+  expect((await waiting).json.result).toBe(true);
+});
+
+const CONFLICT = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  error: {
+    code: 200,
+    message: 'Odoo Server Error',
+    data: { name: 'psycopg2.errors.SerializationFailure', message: 'x', arguments: ['x'], context: {} },
+  },
+});
+
+it('a write that waits for a retry is told that its instance became unreadable, and its idempotency key is free', async () => {
+  let onFirst: (() => Promise<void>) | null = null;
+  const sent: string[] = [];
+  const upstream = await startUpstream(async (socket, { body }) => {
+    if (!body.includes('unlink')) return answerLikeOdoo(socket, printResult('true'));
+    sent.push(body.toString());
+    const isFirst = onFirst !== null;
+    await onFirst?.();
+    onFirst = null;
+    answerLikeOdoo(socket, isFirst ? CONFLICT : printResult('true'));
+  });
+  open.push(upstream);
+  const proxy = await start({ allow: [upstream.url], settings: { 'upstream.retries': '2' } });
+  const { store, instances } = proxy.app;
+  const instance = { url: upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
+  await instances.add({ name: 'prod', ...instance, protocol: 'jsonrpc' });
+  const row = await store.instances.findByName('prod');
+  if (row === null) throw new Error('no instance');
+  const { id, masterKeyId, body } = row;
+  // As a hand in the store would change it: the sealed key does not open with another address.
+  const changed = body.replace(upstream.url, `${upstream.url}/odoo`);
+  onFirst = async () => void (await store.instances.replace(id, 1, { masterKeyId, body: changed }));
+
+  const call = printCall('', { ...ON_PROD, action: '"unlink"' });
+  const { json } = await proxy.call(call, { 'idempotency-key': 'one' });
+  expect(json.error.message).toMatch(/cannot use the key of this instance/);
+  expect(sent).toHaveLength(1);
+  expect(proxy.app.gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
+
+  await store.instances.replace(id, 2, { masterKeyId, body });
+  const again = await proxy.call(call, { 'idempotency-key': 'one' });
+  expect(again.json.result).toBe(true);
+  expect(sent).toHaveLength(2);
+});

@@ -1,0 +1,64 @@
+/** A way to a PostgreSQL server that can be cut where a commit passes. */
+import { connect, createServer, type Socket } from 'node:net';
+
+const COMMIT = Buffer.from('COMMIT\0');
+
+export interface Wire {
+  url: string;
+  /** What becomes of the next commit. The server is gone until it is mended. */
+  atCommit: 'pass' | 'lose the answer' | 'lose the commit' | 'lose the server';
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function createWire(target: URL): Promise<Wire> {
+  const sockets = new Set<Socket>();
+  let isGone = false;
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const server = createServer((near) => {
+    if (isGone) return near.destroy();
+    const far = connect(Number(target.port), target.hostname);
+    for (const [socket, peer] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        peer.destroy();
+      });
+    }
+    far.on('data', (bytes) => near.write(bytes));
+    near.on('data', (bytes) => {
+      const fate = bytes.includes(COMMIT) ? wire.atCommit : 'pass';
+      if (fate !== 'lose the commit') far.write(bytes);
+      if (fate === 'pass') return;
+      wire.atCommit = 'pass';
+      isGone = fate === 'lose the server';
+      if (fate === 'lose the commit') return cut();
+      // The server has answered: the commit is done. Nothing of the answer passes.
+      far.removeAllListeners('data');
+      far.once('data', cut);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening on TCP');
+  const url = new URL(target);
+  url.host = `127.0.0.1:${address.port}`;
+  const wire: Wire = {
+    url: url.href,
+    atCommit: 'pass',
+    mend() {
+      isGone = false;
+    },
+    async close() {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return wire;
+}

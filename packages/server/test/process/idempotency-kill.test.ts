@@ -1,0 +1,82 @@
+/** How long a retry is told that the first attempt still runs, when the process that ran it was killed. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { send } from '../harness.ts';
+import {
+  answerLikeOdoo,
+  makeCall,
+  printResult,
+  type ScriptedUpstream,
+  startUpstream,
+} from '../scripted-upstream.ts';
+import { makeFolder, makeKey, type Server, startServer } from './program.ts';
+
+const TIMEOUT_SECONDS = 4;
+/** What docs/idempotency.md says: the call's time, and five seconds more. */
+const RUNS_MS_MAX = (TIMEOUT_SECONDS + 5) * 1000;
+/** A poll, and a start on a busy machine. */
+const SLACK_MS = 2000;
+
+let folder: string;
+let upstream: ScriptedUpstream;
+let server: Server;
+let key: string;
+
+beforeEach(async () => {
+  folder = makeFolder();
+  // The first request is answered after a while, and all others never.
+  upstream = await startUpstream((socket, _, index) => {
+    if (index === 0) setTimeout(() => answerLikeOdoo(socket, printResult('1')), 3000);
+  });
+  server = await start();
+  key = await makeKey(server);
+});
+afterEach(() => upstream.close());
+
+const start = () =>
+  startServer([`--egress.allow=${upstream.url}`, '--upstream.protocol=jsonrpc', '--upstream.concurrency=1'], {
+    folder,
+  });
+
+const makeCreate = (name: string) => makeCall(upstream.url, { action: 'create', params: [{ name }] });
+
+async function call(idempotencyKey: string, body: unknown): Promise<{ code: number | undefined }[]> {
+  const answer = await send(`${server.url}/api/erp/execute`, {
+    method: 'POST',
+    headers: {
+      'x-proxy-api': key,
+      'content-type': 'application/json',
+      'idempotency-key': idempotencyKey,
+      'x-request-timeout': String(TIMEOUT_SECONDS),
+    },
+    body: JSON.stringify(body),
+  });
+  return [JSON.parse(answer.body.toString())].flat().map(({ error }) => ({ code: error?.code }));
+}
+
+/** Kills the process when Odoo has the call, and gives how long after the call began its retry is told that it runs. */
+async function measureRunning(body: unknown, requests: number): Promise<number> {
+  const startedMs = performance.now();
+  const lost = call('order', body).catch(() => 'lost');
+  await expect.poll(() => upstream.requests.length, { timeout: 15_000 }).toBe(requests);
+  server.kill('SIGKILL');
+  expect(await lost).toBe('lost');
+  server = await start();
+  const lastCode = async () => (await call('order', body)).at(-1)?.code;
+  expect(await lastCode()).toBe(-32014);
+  await expect.poll(lastCode, { timeout: 30_000, interval: 100 }).toBe(-32015);
+  expect(upstream.requests).toHaveLength(requests);
+  return performance.now() - startedMs;
+}
+
+it('is the time of the call, also where it waited for its turn before it was sent', {
+  timeout: 60_000,
+}, async () => {
+  const first = call('first', makeCreate('first')).catch(() => {});
+  await expect.poll(() => upstream.requests.length).toBe(1);
+  expect(await measureRunning(makeCreate('second'), 2)).toBeLessThan(RUNS_MS_MAX + SLACK_MS);
+  await first;
+});
+
+it('is the time of the batch for a call in a batch', { timeout: 60_000 }, async () => {
+  expect(await measureRunning([makeCreate('first')], 1)).toBeLessThan(RUNS_MS_MAX + SLACK_MS);
+});

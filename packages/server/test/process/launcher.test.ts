@@ -1,0 +1,47 @@
+/** Promises of programs that npx or npm has started, as a person starts them: they end with what started them. */
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { makeFolder, startShell } from './program.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+const COMMANDS: [command: string, port: RegExp][] = [
+  ['npx erp-proxy sandbox --port 0', /sandbox on http:\/\/127\.0\.0\.1:(\d+)/],
+  ['npx erp-proxy serve', /"url":"http:\/\/127\.0\.0\.1:(\d+)"/],
+  ['npm start', /"url":"http:\/\/127\.0\.0\.1:(\d+)"/],
+  ['npm start -- --workers 2', /"url":"http:\/\/127\.0\.0\.1:(\d+)"/],
+  ['npm run demo', /erp-proxy on http:\/\/127\.0\.0\.1:(\d+)[\s\S]*Ctrl-C ends/],
+];
+
+describe.each(['SIGTERM', 'SIGKILL'] as const)('%s to', (signal) => {
+  it.each(COMMANDS)('"%s" ends all that it has started, and its port is free', async (command, pattern) => {
+    const env = { ERP_PROXY_STORE_URL: `sqlite:${join(makeFolder(), 'keys.db')}`, ERP_PROXY_HTTP_PORT: '0' };
+    // Without the shell between, so that the signal goes to npm or npx alone.
+    const program = startShell(`exec ${command}`, { folder: root, env });
+    const [, port] = await program.waitFor(pattern);
+    expect(await takesConnections(Number(port))).toBe(true);
+    program.kill(signal);
+    await expect.poll(() => takesConnections(Number(port)), { timeout: 10_000 }).toBe(false);
+    // The last process that holds its output has ended.
+    await program.ended;
+  });
+});
+
+it('a program that a shell has started outlives it', async () => {
+  const command = `${process.execPath} packages/server/bin/erp-proxy.mjs sandbox --port 0`;
+  const program = startShell(`${command} & wait`, { folder: root });
+  const [, port] = await program.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);
+  program.kill('SIGKILL');
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(await takesConnections(Number(port))).toBe(true);
+});
+
+function takesConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}

@@ -1,0 +1,133 @@
+/**
+ * After any mixture of callers and servers the proxy is at rest: nothing runs, waits or is held. Policies and instances change
+ * meanwhile, and some callers read nothing of answers larger than any buffer.
+ */
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, it } from 'vitest';
+import { createRandom } from '../../src/limits/gate/seeded-random.fixture.ts';
+import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
+import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
+import { runMixedLoad } from '../mixed-load.ts';
+import { answerByWord } from '../mixed-odoo.ts';
+import { startUpstream } from '../scripted-upstream.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+const DURATION_MS = 8000;
+const PATIENT = { timeout: 30_000, interval: 50 };
+const CONCURRENCY = 20;
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
+/** Their connections are held for so long at most. */
+const UNREAD_MS_MAX = 3000;
+
+it('all gauges are back at 0 after batches, time-outs, callers that leave, and servers that hang and fail', async () => {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+  process.stdout.write(`seed ${seed}\n`);
+  const random = createRandom(seed);
+  const upstream = await startUpstream(answerByWord(random));
+  open.push(upstream);
+  const settings = {
+    'upstream.timeoutMs': '2500',
+    'cache.bytesMax': '1000000',
+    'vault.masterKey': MASTER_KEY,
+    // Who reads nothing is broken off within a second.
+    'http.answerBytesPerSecondMin': '2000000',
+  };
+  const proxy = await startProxy({ allow: [upstream.url], settings });
+  open.push(proxy);
+  const keys = [proxy.key];
+  const policy = {
+    origins: [upstream.url],
+    instances: ['*'],
+    models: { '*': ['*'] },
+    concurrency: CONCURRENCY,
+  };
+  keys.push((await proxy.app.keys.create({ name: 'other' })).key);
+  const { key: limited, record } = await proxy.app.keys.create({ name: 'limited', policy });
+  keys.push(limited);
+  const [first = ''] = keys;
+  const instances = ['prod', 'test'].map((db) => printInstance(upstream.url, { db: JSON.stringify(db) }));
+  const call = (key: string, instance: string | undefined) =>
+    proxy.call(
+      `{"id":1,"action":"search","model_id":"res.partner","params":[["word-quick"]],"erp_instance":${instance}}`,
+      { 'x-proxy-api': key, 'cache-control': 'no-cache' },
+    );
+  for (const instance of instances) expect((await call(first, instance)).json.result).toBe(true);
+
+  const endMs = performance.now() + DURATION_MS;
+  const isOver = () => performance.now() >= endMs;
+  const bounds = [1, 2, 5, 20];
+  for (const name of ['bounded', 'other-bounded'])
+    await proxy.app.instances.add({ ...stored(upstream.url), name, concurrency: 2 });
+  const targets = [...instances, '{"name":"bounded"}', '{"name":"other-bounded"}'];
+  const change = async () => {
+    for (let turn = 1; !isOver(); turn++) {
+      const { version } = (await proxy.app.keys.find(record.id)) ?? record;
+      const limit = turn % 2 === 0 ? {} : { limit_max: 1 + (turn % 50) };
+      await proxy.app.keys.update(record.id, version, { policy: { ...policy, ...limit } });
+      await proxy.app.instances.update('bounded', turn, { concurrency: bounds[turn % bounds.length] ?? 1 });
+      await sleep(random() * 100);
+    }
+    const { version } = (await proxy.app.keys.find(record.id)) ?? record;
+    await proxy.app.keys.update(record.id, version, { policy });
+  };
+  const readNothing = async () => {
+    while (!isOver()) {
+      const print = (word: string) => printSearch(word, targets[Math.floor(random() * targets.length)] ?? '');
+      const words = ['quick', 'huge', 'large', 'huge'].slice(0, 1 + Math.floor(random() * 4));
+      const body = random() < 0.5 ? print('huge') : `[${words.map(print)}]`;
+      await leaveUnread(
+        proxy,
+        keys[Math.floor(random() * keys.length)] ?? first,
+        body,
+        random() * UNREAD_MS_MAX,
+      );
+    }
+  };
+  const load = { url: proxy.url, keys, instances: targets, callers: 40, isOver, random };
+  const [outcomes] = await Promise.all([runMixedLoad(load), change(), readNothing(), readNothing()]);
+
+  const description = `seed ${seed}: ${JSON.stringify(outcomes)}`;
+  expect(outcomes.answers['ok'], description).toBeGreaterThan(0);
+  expect(outcomes.answers['internal'], description).toBeUndefined();
+  const idle = instances.map(() => expect.objectContaining({ running: 0, waiting: 0 }));
+  await expect.poll(() => proxy.app.gate.states(), PATIENT).toEqual(idle);
+  await expect.poll(() => upstream.sockets.size, PATIENT).toBe(0);
+  const metrics = await (await fetch(`${proxy.url}/metrics`)).text();
+  for (const gauge of ['requests_in_flight', 'upstream_running', 'upstream_waiting']) {
+    const values = [...metrics.matchAll(new RegExp(`^erp_proxy_${gauge}(?:{.*})? (.*)$`, 'gm'))];
+    expect(
+      values.map(([, value]) => value),
+      `${gauge}; ${description}`,
+    ).toEqual(Array(gauge === 'requests_in_flight' ? 1 : instances.length).fill('0'));
+  }
+  // The slots of a key are back too: as many calls as it may have are let in, after the breaker has closed.
+  await expect.poll(async () => (await call(first, instances[0])).json.result, PATIENT).toBe(true);
+  const all = await Promise.all(Array.from({ length: CONCURRENCY }, () => call(limited, instances[0])));
+  expect(all.map(({ json }) => json.error?.data?.rule)).toEqual(Array(CONCURRENCY).fill(undefined));
+}, 120_000);
+
+function stored(url: string) {
+  return { url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY, protocol: 'jsonrpc' as const };
+}
+
+function printSearch(word: string, instance: string): string {
+  return printCall('', { action: '"search"', params: `[["word-${word}"]]`, erp_instance: instance });
+}
+
+/** A call whose caller reads nothing of the answer and goes after some time. */
+async function leaveUnread({ url }: ErpProxy, key: string, body: string, forMs: number): Promise<void> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.pause();
+  socket.on('error', () => {});
+  socket.write(
+    `POST /api/erp/execute HTTP/1.1\r\nhost: proxy\r\ncontent-type: application/json\r\nx-proxy-api: ${key}\r\n` +
+      `x-request-timeout: 60\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  await sleep(forMs);
+  socket.destroy();
+}

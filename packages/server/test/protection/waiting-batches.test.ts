@@ -1,0 +1,73 @@
+/** Batches whose time ends while they wait behind calls that hang: the queue of their database must come out of it whole. */
+import { afterEach, expect, it } from 'vitest';
+import { printCall, printInstance } from '../execute/expectations.ts';
+import { startProxy } from '../harness.ts';
+import { answerTrue, type Script, startUpstream } from '../scripted-upstream.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+const PATIENT = { timeout: 20_000, interval: 10 };
+const FIRST_ID = 100;
+
+/** Calls whose parameters have `hang` wait until they are let go. */
+function holdSome(): { script: Script; letGo(): void } {
+  const held: (() => void)[] = [];
+  return {
+    script(socket, request, index) {
+      if (request.body.includes('hang')) held.push(() => void answerTrue(socket, request, index));
+      else return answerTrue(socket, request, index);
+    },
+    letGo: () => {
+      for (const answer of held.splice(0)) answer();
+    },
+  };
+}
+
+it.each([
+  { hanging: 8, settings: {} },
+  { hanging: 4, settings: { 'upstream.concurrency': '4' } },
+])(
+  'a batch of four that times out behind $hanging hanging calls leaves the queue whole',
+  async ({ hanging, settings }) => {
+    const odoo = holdSome();
+    const upstream = await startUpstream(odoo.script);
+    open.push(upstream);
+    const proxy = await startProxy({ allow: [upstream.url], settings });
+    open.push(proxy);
+    const print = (id: number, word: string) =>
+      printCall('', {
+        id: String(id),
+        params: `[[["name","=","${word}"]]]`,
+        action: '"search"',
+        erp_instance: printInstance(upstream.url),
+      });
+    const noSharing = { 'cache-control': 'no-cache' };
+    // A first answer makes the credentials known: the calls that follow are sent side by side.
+    expect((await proxy.call(print(1, 'first'), noSharing)).json.result).toBe(true);
+    const calls = Array.from({ length: hanging }, (_, index) =>
+      proxy.call(print(FIRST_ID + index, 'hang'), { ...noSharing, 'x-request-timeout': '30' }),
+    );
+    await expect.poll(() => proxy.app.gate.states()[0]?.running, PATIENT).toBe(hanging);
+    const batch = proxy.call(`[${[1, 2, 3, 4].map((id) => print(id, 'batch')).join()}]`, {
+      ...noSharing,
+      'x-request-timeout': '2',
+    });
+    await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(4);
+    const answers: { id: number; error: object }[] = (await batch).json;
+    expect(answers.map(({ id }) => id)).toEqual([1, 2, 3, 4]);
+    const unsent = { code: -32013, data: { type: 'overloaded', outcome: 'not_sent', retryable: true } };
+    for (const { error } of answers) expect(error).toMatchObject(unsent);
+    expect(proxy.app.gate.states()).toMatchObject([{ running: hanging, waiting: 0 }]);
+    odoo.letGo();
+    for (const call of calls) expect((await call).json.result).toBe(true);
+    await expect.poll(() => proxy.app.gate.states(), PATIENT).toMatchObject([{ running: 0, waiting: 0 }]);
+    // The database goes on as before, by all of its turns.
+    const later = Array.from({ length: 20 }, (_, index) => proxy.call(print(index, 'later'), noSharing));
+    for (const call of later) expect((await call).json.result).toBe(true);
+    expect(proxy.app.gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
+  },
+  60_000,
+);
