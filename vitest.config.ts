@@ -6,11 +6,11 @@ import { defineConfig } from 'vitest/config';
  */
 const HEAVY = [
   '**/process/{audit-kill,chaos,idempotency-kill,launcher,many-keys,replicas*,sqlite-lock,waiting-calls,workers}.test.ts',
-  '**/test/{replicas/*,idempotency/redis,key-care/crash}.test.ts',
+  '**/test/{replicas/*,idempotency/redis,key-rotation/crash}.test.ts',
   '**/protection/{gauges.properties,overload}.test.ts',
   '**/security/{hostile-connections,hostile-requests}.test.ts',
   '**/redis/overshoot.test.ts',
-  '**/stores/postgres-hanging.test.ts',
+  '**/stores/postgres/hanging.test.ts',
 ];
 /** What measures the memory of a process: nothing else runs beside it. */
 const MEMORY = ['**/memory.test.ts'];

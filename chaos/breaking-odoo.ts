@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { createRandom } from '../packages/server/src/limits/gate/seeded-random.fixture.ts';
+import { createRandom } from '../packages/server/src/limits/database/seeded-random.fixture.ts';
 import { readMessage } from './http-message.ts';
 
 const FATES = {

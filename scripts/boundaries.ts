@@ -10,8 +10,6 @@ interface Boundary {
   allow: string[];
   /** What stays refused although a glob of `allow` matches. */
   deny?: string[];
-  /** True where files of the folder take only types from a {@link STEPS step}. */
-  keepsStepsApart?: true;
   /** True where the clock is handed in: scripts/clock.grit refuses Date.now() and its kin. */
   takesClock?: true;
 }
@@ -22,31 +20,20 @@ interface Boundary {
  */
 const GUARDED_MODULES = '{child_process,cluster,dgram,dns,http,http2,https,net,process,sqlite,tls}';
 
-/** The steps of the pipelines: the files of execute/ whose opening comment begins with "Step:". */
-const STEPS = [
-  'admit',
-  'answer',
-  'authenticate',
-  'authorize',
-  'call',
-  'limit',
-  'parse',
-  'parse-json2',
-  'receive',
-  'receive-json2-refusal',
-  'record',
-  'resolve',
-  'throttle',
-  'translate',
-];
-
 const SERVER = 'packages/server/src';
 const CONTRACT = '@erp-proxy/contract';
 const EXECUTE = [
-  '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing}/*',
-  '../limits/gate/*',
+  '../../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing,streams}/*',
+  '../../limits/database/*',
+  '../../stores/ports.ts',
+  '../../config/nearest.ts',
+  '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing,streams}/*',
+  '../limits/database/*',
   '../stores/ports.ts',
   '../config/nearest.ts',
+  './{request,call,upstream,terms}/*',
+  '../{request,call,upstream,terms}/*',
+  '../run-request.ts',
   CONTRACT,
   'lru-cache',
   'node:*',
@@ -63,16 +50,15 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/**`, allow: [] },
   { files: `${SERVER}/main.ts`, allow: ['./{cli,config}/*', 'node:*'], deny: ['./*.ts'] },
   {
-    files: `${SERVER}/{app,examination,replicas,services}.ts`,
-    allow: ['./*/*', './limits/gate/gate.ts', CONTRACT, 'node:*'],
-    deny: ['./{app,main}.ts', './cli/*'],
+    files: `${SERVER}/app/**`,
+    allow: ['../*/*', '../*/*/*', CONTRACT, 'node:*'],
+    deny: ['../main.ts', '../cli/**'],
   },
   {
     files: `${SERVER}/cli/**`,
     allow: [
-      '../{app,examination,services}.ts',
-      '../{admin,audit,config,egress,instances,keys,observe,policy,stores}/*',
-      '../execute/explain.ts',
+      '../{admin,app,audit,config,egress,instances,key-rotation,keys,observe,policy,stores,streams}/*',
+      '../execute/call/explain.ts',
       '../json/read-value.ts',
       './{apply,completion}/*',
       CONTRACT,
@@ -98,8 +84,9 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/http/**`,
     allow: [
-      '../{admin,config,execute,keys,observe}/*',
-      '../json/read-value.ts',
+      '../{config,execute,observe,streams}/*',
+      '../execute/{request,terms}/*',
+      './{admin,openapi,shedding}/*',
       CONTRACT,
       'fastify',
       '@fastify/*',
@@ -109,17 +96,41 @@ const BOUNDARIES: Boundary[] = [
       'node:{http,net}',
     ],
   },
-  { files: `${SERVER}/execute/**`, allow: EXECUTE, keepsStepsApart: true, takesClock: true },
   {
-    files: `${SERVER}/execute/{*pipeline,explain,judge-again,run-method}.ts`,
-    allow: EXECUTE,
+    files: `${SERVER}/http/admin/**`,
+    allow: [
+      '../../{admin,config,keys,observe}/*',
+      '../../execute/terms/*',
+      '../../json/read-value.ts',
+      '../*.ts',
+      CONTRACT,
+      'fastify',
+      '@fastify/*',
+      'lru-cache',
+      'zod',
+      'node:*',
+    ],
+  },
+  {
+    files: `${SERVER}/http/openapi/**`,
+    allow: ['../*.ts', '../admin/*', '../../{admin,config}/*', CONTRACT, 'zod', 'fastify', 'node:*'],
+  },
+  {
+    files: `${SERVER}/http/shedding/**`,
+    allow: ['../*.ts', '../../execute/{request,terms}/*', CONTRACT, 'node:*', 'node:{http,net}'],
+  },
+  { files: `${SERVER}/execute/**`, allow: EXECUTE, takesClock: true },
+  {
+    files: `${SERVER}/examine/**`,
+    allow: [...EXECUTE, '../execute/{call,terms,upstream}/*', '../key-rotation/own-keys.ts'],
     takesClock: true,
   },
+  { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'node:*'], takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {
     files: `${SERVER}/egress/**`,
-    allow: ['ipaddr.js', 'lru-cache', 'node:*', 'node:{dns,net,tls}', 'node:dns/promises'],
+    allow: ['../streams/*', 'ipaddr.js', 'lru-cache', 'node:*', 'node:{dns,net,tls}', 'node:dns/promises'],
   },
   { files: `${SERVER}/config/**`, allow: [CONTRACT, 'zod', 'yaml', 'node:*', 'node:net'] },
   {
@@ -151,36 +162,35 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/key-rotation/**`,
+    allow: ['../{egress,instances,odoo}/*', '../stores/ports.ts', CONTRACT, 'lru-cache', 'zod', 'node:*'],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/audit/**`,
     allow: ['../observe/events.ts', '../stores/{audit-chain,ports}.ts', CONTRACT, 'lru-cache', 'node:*'],
     takesClock: true,
   },
   {
     files: `${SERVER}/idempotency/**`,
-    allow: [
-      '../execute/{exchange,piece-collector}.ts',
-      '../stores/ports.ts',
-      CONTRACT,
-      'lru-cache',
-      'node:*',
-    ],
+    allow: ['../streams/*', '../stores/ports.ts', CONTRACT, 'lru-cache', 'node:*'],
     takesClock: true,
   },
   {
     files: `${SERVER}/limits/**`,
-    allow: ['../share.ts', '../egress/dispatcher.ts', '../../egress/dispatcher.ts', CONTRACT],
+    allow: ['../share.ts', CONTRACT],
     takesClock: true,
   },
   {
     files: `${SERVER}/sharing/**`,
-    allow: ['../egress/dispatcher.ts', 'lru-cache', 'node:*'],
+    allow: ['../streams/*', 'lru-cache', 'node:*'],
     takesClock: true,
   },
   {
     files: `${SERVER}/redis/**`,
     allow: [
       '../limits/*',
-      '../limits/gate/peers.ts',
+      '../limits/database/peers.ts',
       '../idempotency/answer-seal.ts',
       '../sharing/answer-store.ts',
       '../stores/ports.ts',
@@ -193,15 +203,26 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/redis/*.fixture.ts`, allow: ['ioredis', 'node:*', 'node:{child_process,net,process}'] },
   {
     files: `${SERVER}/admin/**`,
-    allow: ['../{audit,instances,keys,policy}/*', '../stores/ports.ts', CONTRACT, 'zod', 'node:*'],
+    allow: [
+      '../{audit,instances,key-rotation,keys,policy}/*',
+      '../stores/ports.ts',
+      CONTRACT,
+      'zod',
+      'node:*',
+    ],
     takesClock: true,
   },
-  { files: `${SERVER}/stores/**`, allow: ['lru-cache', CONTRACT, 'node:*'] },
-  { files: `${SERVER}/stores/sqlite*.ts`, allow: [CONTRACT, 'node:*', 'node:sqlite'] },
+  {
+    files: `${SERVER}/stores/*.ts`,
+    allow: ['./{memory,postgres,sqlite}/store.ts', './postgres/address.ts', 'lru-cache', CONTRACT, 'node:*'],
+  },
+  { files: `${SERVER}/stores/memory/**`, allow: ['../*.ts', 'lru-cache', CONTRACT, 'node:*'] },
+  { files: `${SERVER}/stores/sqlite/**`, allow: ['../*.ts', 'lru-cache', CONTRACT, 'node:*', 'node:sqlite'] },
   // node:tls for the certificates of the connection, which pg makes.
-  { files: `${SERVER}/stores/postgres*.ts`, allow: [CONTRACT, 'lru-cache', 'pg', 'node:*', 'node:tls'] },
-  // Test support: the suite that every store runs.
-  { files: `${SERVER}/stores/contract*.ts`, allow: [CONTRACT, 'vitest', 'node:*'] },
+  {
+    files: `${SERVER}/stores/postgres/**`,
+    allow: ['../*.ts', CONTRACT, 'lru-cache', 'pg', 'node:*', 'node:tls'],
+  },
   { files: `${SERVER}/observe/**`, allow: [CONTRACT, 'prom-client', 'node:*'] },
 ];
 
@@ -225,15 +246,6 @@ function listPatterns(boundary: Boundary): object[] {
   const group = ['**', '!./*', ...allow.flatMap(expandAllowed), ...deny];
   const message = `${files} may import only: its own folder${['', ...allow].join(', ')}${deny.length ? `; not ${deny.join(', ')}` : ''}. The table is scripts/boundaries.ts.`;
   const patterns: object[] = [{ group, message }];
-  if (boundary.keepsStepsApart) {
-    patterns.push({
-      group: [`./{${STEPS.join(',')}}.ts`],
-      // Types are the names that begin with a capital; the rule cannot see `import type`.
-      importNamePattern: '[^A-Z].*',
-      message:
-        'A step takes only types from another step: their order is pipeline.ts, and what two of them do is a file of its own.',
-    });
-  }
   return patterns;
 }
 

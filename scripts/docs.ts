@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { COMMANDS } from '../packages/server/src/cli/commands.ts';
 import { renderCliMarkdown } from '../packages/server/src/cli/help.ts';
 import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/src/config/describe.ts';
-import { renderOpenapi } from '../packages/server/src/http/openapi.ts';
+import { renderOpenapi } from '../packages/server/src/http/openapi/openapi.ts';
 import { renderMetricsMarkdown } from '../packages/server/src/observe/describe-metrics.ts';
 import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive-page.ts';
 import { renderBoundaries } from './boundaries.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { generateKey } from '../../packages/server/src/keys/format.ts';
-import { openSqliteStore } from '../../packages/server/src/stores/sqlite.ts';
+import { openSqliteStore } from '../../packages/server/src/stores/sqlite/store.ts';
 import { readCpuMs } from '../process-usage.ts';
 import { buildExecuteRequest, locateStore, type Program, startProgram } from '../program.ts';
 import { type Bench, findMedian, runLoad, type Scenario } from '../scenario.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { type App, createApp } from '../src/app.ts';
+import { type App, createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/config/load.ts';
 import type { Settings } from '../src/config/schema.ts';
 import { createLogger } from '../src/observe/log.ts';

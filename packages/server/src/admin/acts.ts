@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AuditActView } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
 import type { DescribeReseal } from '../instances/instances.ts';
-import type { DescribeKeyCareAct } from '../instances/key-care.ts';
+import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { AuditBatch } from '../stores/ports.ts';
 import type { Actor } from './admin.ts';
 import { showTimeOrNull } from './time.ts';
@@ -23,7 +23,7 @@ export function createActDescriber(audit: Pick<Audit, 'prepareAct'>, actor: Acto
 export const SECRET = '(secret)';
 
 /** Acts of the care of keys at Odoo. */
-export function createKeyCareDescriber(describeAct: DescribeAct): DescribeKeyCareAct {
+export function createKeyRotationDescriber(describeAct: DescribeAct): DescribeKeyRotationAct {
   return ({ kind, instance, expiresAt: { from, to } }) => {
     const isRotated = kind === 'rotated';
     return describeAct(isRotated ? 'instance.rotate-key' : 'instance.revoke-key', `instance ${instance}`, {

@@ -24,7 +24,7 @@ import type {
 } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';
-import type { DescribeKeyCareAct } from '../instances/key-care.ts';
+import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { KeyRecord } from '../stores/ports.ts';
 import { createActDescriber } from './acts.ts';
@@ -81,8 +81,8 @@ export interface AdminDeps {
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
-  /** Rejects with a `KeyCareError` that says why. */
-  rotateInstanceKey: (name: string, describeAct: DescribeKeyCareAct) => Promise<void>;
+  /** Rejects with a `KeyRotationError` that says why. */
+  rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
   /** Null where there is none. */
   examineInstance: (name: string) => Promise<Examination | null>;
   /** Milliseconds since 1970. */

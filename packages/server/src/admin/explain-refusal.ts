@@ -2,8 +2,8 @@
 import type { Problem } from '@erp-proxy/contract';
 import { AuditQueryFault } from '../audit/query.ts';
 import { InstanceFault } from '../instances/instances.ts';
-import { KeyCareError } from '../instances/key-care.ts';
 import { VaultError } from '../instances/vault.ts';
+import { KeyRotationError } from '../key-rotation/key-rotation.ts';
 import { KeyFault } from '../keys/keys.ts';
 import { StoredPolicyError } from '../keys/stored-policy.ts';
 import { AdminError, describeProblem, refuse, refuseFaults } from './admin-error.ts';
@@ -12,7 +12,8 @@ import { AdminError, describeProblem, refuse, refuseFaults } from './admin-error
 export function explainRefusal(error: unknown): unknown {
   if (error instanceof InstanceFault) return refuseFaults(error.faults);
   if (error instanceof KeyFault || error instanceof AuditQueryFault) return refuse(400, error.message);
-  if (error instanceof KeyCareError || error instanceof StoredPolicyError) return refuse(409, error.message);
+  if (error instanceof KeyRotationError || error instanceof StoredPolicyError)
+    return refuse(409, error.message);
   if (error instanceof VaultError) return refuse(503, error.message);
   // By name: which store it is, this folder must not know.
   if (error instanceof Error && error.name === 'UnknownOutcomeError') {

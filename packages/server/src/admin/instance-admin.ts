@@ -5,7 +5,7 @@ import type { InstanceRecord } from '../instances/instances.ts';
 import {
   type Changes,
   compareMembers,
-  createKeyCareDescriber,
+  createKeyRotationDescriber,
   createResealDescriber,
   type DescribeAct,
   SECRET,
@@ -101,7 +101,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
 
     async rotateInstanceKey(name) {
       await find(name);
-      await deps.rotateInstanceKey(name, createKeyCareDescriber(describeAct));
+      await deps.rotateInstanceKey(name, createKeyRotationDescriber(describeAct));
       return show(await find(name));
     },
 

@@ -1,7 +1,7 @@
 /** How keys and instances are shown: the one place where a stored row becomes what an administrator sees. */
 import type { InstanceView, KeyState, KeyView } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/instances.ts';
-import { judgeKey } from '../instances/key-care-expiry.ts';
+import { judgeKey } from '../key-rotation/expiry.ts';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
 import type { KeyRecord } from '../stores/ports.ts';
 import { showTime, showTimeOrNull } from './time.ts';

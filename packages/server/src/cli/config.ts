@@ -1,7 +1,8 @@
 /** `config …`: what the settings are, and whether they are right. Faults are reported before a command runs. */
+
+import { explainPolicyFaults, explainTogether } from '../app/services.ts';
 import { printSettings } from '../config/print.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
-import { explainPolicyFaults, explainTogether } from '../services.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 
 export const configPrintCommand: Command = {

@@ -1,9 +1,9 @@
 /** `demo`: a sandbox Odoo, the proxy in front of it, and one real call whose request and answer are shown. */
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
-import { type App, createApp } from '../app.ts';
+import { type App, createApp } from '../app/app.ts';
+import { StartError } from '../app/services.ts';
 import { createLogger } from '../observe/log.ts';
-import { StartError } from '../services.ts';
 import type { Command, CommandInput } from './command.ts';
 import { makeLocalUrl } from './local-url.ts';
 import { createDispatcherTo, postJson } from './post.ts';

@@ -1,7 +1,7 @@
 /** `doctor`: looks whether the proxy can work with an Odoo server, and says what to do where it cannot. */
 import type { Examination } from '@erp-proxy/contract';
-import { examineAddress } from '../examination.ts';
-import { openEgress, StartError } from '../services.ts';
+import { examineAddress } from '../app/examination.ts';
+import { openEgress, StartError } from '../app/services.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 import { useAdmin } from './use-admin.ts';
 

@@ -3,7 +3,7 @@
  * so that no key is made there: the log says how to make one.
  */
 import { hostname } from 'node:os';
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 
 export interface FirstKeyOptions {
   print: (text: string) => unknown;

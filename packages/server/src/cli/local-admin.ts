@@ -1,8 +1,8 @@
 /** The service of administration on the store of the settings, in the name of whoever runs the command. */
 import { hostname, userInfo } from 'node:os';
 import type { Admin } from '../admin/admin.ts';
+import { openServices } from '../app/services.ts';
 import { createLogger } from '../observe/log.ts';
-import { openServices } from '../services.ts';
 import { lookForStore } from '../stores/look-for-store.ts';
 import { CommandError, type CommandInput } from './command.ts';
 

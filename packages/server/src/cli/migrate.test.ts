@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSettings } from '../config/load.ts';
-import { createTestSchema, type TestSchema } from '../stores/postgres.fixture.ts';
+import { createTestSchema, type TestSchema } from '../stores/postgres/database.fixture.ts';
 import { CommandError } from './command.ts';
 import { migrateCommand } from './migrate.ts';
 import { recordSurroundings } from './surroundings.fixture.ts';

@@ -4,8 +4,9 @@
  */
 import type { AuditView } from '@erp-proxy/contract';
 import { type Admin, AdminError } from '../admin/admin.ts';
-import { EgressBreak, type EgressDispatcher, type EgressFailure } from '../egress/dispatcher.ts';
+import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
+import { ByteStreamError } from '../streams/byte-stream.ts';
 import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
 import {
@@ -161,7 +162,7 @@ async function* readPieces(
   try {
     for (let piece = await body.next(); piece !== null; piece = await body.next()) yield piece;
   } catch (error) {
-    if (!(error instanceof EgressBreak)) throw error;
+    if (!(error instanceof ByteStreamError)) throw error;
     throw explainBreak(base);
   } finally {
     body.cancel();

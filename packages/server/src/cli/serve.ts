@@ -3,7 +3,7 @@
  */
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
-import { type AppOptions, createApp } from '../app.ts';
+import { type AppOptions, createApp } from '../app/app.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { introduceFirstKey } from './first-key.ts';

@@ -3,7 +3,7 @@
  * here, and closed when nobody has used it for a while. It knows nothing of what the bytes say.
  */
 import type { Socket } from 'node:net';
-import type { Call, CallConnection } from './call.ts';
+import type { Call, CallConnection } from './egress-call.ts';
 import { describeError, Opening, OpeningFault, type OpeningMeans, type SessionSlot } from './opening.ts';
 import type { EgressTarget } from './policy.ts';
 

@@ -9,8 +9,8 @@ import {
 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { type Coding, decodeBody, EXPANSION_RATIO_MAX, findCoding, UNPACKED_BYTES_FREE } from './decode.ts';
-import { type EgressBody, EgressBreak } from './exchange.ts';
 
 const PACKERS: [string, Coding, (bytes: Uint8Array) => Buffer][] = [
   ['gzip', 'gzip', gzipSync],
@@ -21,13 +21,13 @@ const PACKERS: [string, Coding, (bytes: Uint8Array) => Buffer][] = [
 ];
 
 /** A body of the given pieces that notes how it was used. */
-class Pieces implements EgressBody {
+class Pieces implements ByteStream {
   taken = 0;
   isCancelled = false;
   readonly #pieces: Uint8Array[];
-  readonly #end: EgressBreak | null;
+  readonly #end: ByteStreamError | null;
 
-  constructor(pieces: Uint8Array[], end: EgressBreak | null = null) {
+  constructor(pieces: Uint8Array[], end: ByteStreamError | null = null) {
     this.#pieces = pieces;
     this.#end = end;
   }
@@ -50,7 +50,7 @@ function cut(bytes: Uint8Array, size: number): Uint8Array[] {
   );
 }
 
-async function read(body: EgressBody): Promise<Buffer> {
+async function read(body: ByteStream): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -76,20 +76,20 @@ describe.each(PACKERS)('%s', (_name, coding, pack) => {
     const packed = pack(Buffer.from(JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id })))));
     for (const length of [1, 5, packed.length >> 1, packed.length - 1]) {
       const body = new Pieces([packed.subarray(0, length)]);
-      await expect(read(decodeBody(body, coding)), `${length} bytes`).rejects.toThrow(EgressBreak);
+      await expect(read(decodeBody(body, coding)), `${length} bytes`).rejects.toThrow(ByteStreamError);
     }
   });
 
   test('breaks on damaged bytes, and says so again', async () => {
     const source = new Pieces([Buffer.from([0x1f, 0xff, 0xff, 0xff, 0xfe]), Buffer.alloc(100, 0xee)]);
     const body = decodeBody(source, coding);
-    await expect(read(body)).rejects.toThrow(EgressBreak);
+    await expect(read(body)).rejects.toThrow(ByteStreamError);
     expect(source.isCancelled).toBe(true);
-    await expect(read(body)).rejects.toThrow(EgressBreak);
+    await expect(read(body)).rejects.toThrow(ByteStreamError);
   });
 
   test('passes on the break of the connection', async () => {
-    const broken = new EgressBreak('aborted', 'the caller aborted');
+    const broken = new ByteStreamError('aborted', 'the caller aborted');
     const packed = pack(Buffer.alloc(50_000, 'x'));
     await expect(read(decodeBody(new Pieces([packed.subarray(0, 20)], broken), coding))).rejects.toBe(broken);
   });
@@ -107,7 +107,7 @@ describe.each(PACKERS)('%s', (_name, coding, pack) => {
     expect(source.taken * 1_024).toBeLessThan(300_000);
     body.cancel();
     expect(source.isCancelled).toBe(true);
-    await expect(read(body)).rejects.toThrow(EgressBreak);
+    await expect(read(body)).rejects.toThrow(ByteStreamError);
   });
 });
 
@@ -119,7 +119,7 @@ test.each(['gzip', 'br', 'zstd'] as const)('stops a bomb of %s soon after what i
   const reading = (async () => {
     for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) bytes += chunk.length;
   })();
-  await expect(reading).rejects.toMatchObject({ name: 'EgressBreak', reason: 'bomb' });
+  await expect(reading).rejects.toMatchObject({ name: 'ByteStreamError', reason: 'bomb' });
   expect(bytes).toBeLessThanOrEqual(Math.max(UNPACKED_BYTES_FREE, source.taken * 16 * EXPANSION_RATIO_MAX));
 });
 

@@ -11,7 +11,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib';
-import { type EgressBody, EgressBreak } from './exchange.ts';
+import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 
 export type Coding = 'gzip' | 'br' | 'zstd' | 'deflate';
 
@@ -41,20 +41,20 @@ export function findCoding(header: string | string[] | undefined): Coding | 'ide
 }
 
 /** The unpacked body of a packed one. */
-export function decodeBody(packed: EgressBody, coding: Coding): EgressBody {
+export function decodeBody(packed: ByteStream, coding: Coding): ByteStream {
   return new DecodedBody(packed, coding);
 }
 
-class DecodedBody implements EgressBody {
-  readonly #packed: EgressBody;
+class DecodedBody implements ByteStream {
+  readonly #packed: ByteStream;
   readonly #coding: Coding;
   #unpacked: AsyncIterator<Uint8Array> | null = null;
   #packedBytes = 0;
   #unpackedBytes = 0;
-  #break: EgressBreak | null = null;
+  #break: ByteStreamError | null = null;
   #isCancelled = false;
 
-  constructor(packed: EgressBody, coding: Coding) {
+  constructor(packed: ByteStream, coding: Coding) {
     this.#packed = packed;
     this.#coding = coding;
   }
@@ -64,16 +64,16 @@ class DecodedBody implements EgressBody {
     try {
       this.#unpacked ??= await this.#start();
       const step = this.#unpacked === null ? { done: true as const } : await this.#unpacked.next();
-      if (this.#isCancelled) throw new EgressBreak('aborted', 'the reader cancelled');
+      if (this.#isCancelled) throw new ByteStreamError('aborted', 'the reader cancelled');
       if (step.done) return null;
       this.#count(step.value);
       return step.value;
     } catch (error) {
       this.#packed.cancel();
       this.#break =
-        error instanceof EgressBreak
+        error instanceof ByteStreamError
           ? error
-          : new EgressBreak('broken_off', `the ${this.#coding} body is damaged or cut short`);
+          : new ByteStreamError('broken_off', `the ${this.#coding} body is damaged or cut short`);
       throw this.#break;
     }
   }
@@ -107,7 +107,7 @@ class DecodedBody implements EgressBody {
     this.#unpackedBytes += chunk.length;
     if (this.#unpackedBytes <= UNPACKED_BYTES_FREE) return;
     if (this.#unpackedBytes <= this.#packedBytes * EXPANSION_RATIO_MAX) return;
-    throw new EgressBreak('bomb', `the body unpacks to more than ${EXPANSION_RATIO_MAX} times its size`);
+    throw new ByteStreamError('bomb', `the body unpacks to more than ${EXPANSION_RATIO_MAX} times its size`);
   }
 }
 

@@ -3,15 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { expectWithin } from '../../test/expect-within.ts';
+import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { createEgressDispatcher, type EgressDispatcher, type EgressOptions } from './dispatcher.ts';
-import {
-  type EgressAnswer,
-  type EgressBody,
-  EgressBreak,
-  type EgressFailure,
-  type EgressRequest,
-  type EgressTrust,
-} from './exchange.ts';
+import type { EgressAnswer, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
 import { parseEgressPolicy } from './policy.ts';
 import { type RawServer, startRawServer } from './raw-server.fixture.ts';
 import {
@@ -67,7 +61,7 @@ async function sendWell(...given: Parameters<typeof send>): Promise<EgressAnswer
   return answer;
 }
 
-async function read(body: EgressBody): Promise<string> {
+async function read(body: ByteStream): Promise<string> {
   const chunks: Uint8Array[] = [];
   for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
@@ -243,8 +237,8 @@ describe('a body that is cut off is never an end', () => {
   test.each(CASES)('by the end of the connection: %s', async (_what, bytes) => {
     const server = await serve((socket) => socket.end(bytes));
     const answer = await sendWell(makeDispatcher(), server.origin);
-    await expect(read(answer.body)).rejects.toThrow(EgressBreak);
-    await expect(read(answer.body)).rejects.toThrow(EgressBreak);
+    await expect(read(answer.body)).rejects.toThrow(ByteStreamError);
+    await expect(read(answer.body)).rejects.toThrow(ByteStreamError);
   });
 
   test.each([
@@ -257,7 +251,7 @@ describe('a body that is cut off is never an end', () => {
       setTimeout(() => socket.resetAndDestroy(), 30);
     });
     const answer = await sendWell(makeDispatcher(), server.origin);
-    await expect(read(answer.body)).rejects.toMatchObject({ name: 'EgressBreak', reason: 'broken_off' });
+    await expect(read(answer.body)).rejects.toMatchObject({ name: 'ByteStreamError', reason: 'broken_off' });
   });
 
   test('but bytes after the length are left out', async () => {
@@ -395,7 +389,7 @@ describe('TLS', () => {
     const server = await serve((socket) => socket.end(CLOSING.replace('5', '50')), { tls });
     const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
     await expect(read((await sendWell(dispatcher, `https://erp.test:${server.port}`)).body)).rejects.toThrow(
-      EgressBreak,
+      ByteStreamError,
     );
   });
 
@@ -598,7 +592,7 @@ test('of an answer in chunks of one byte, few wait for a reader that is slow', a
   let piece = body.next();
   for (; !(piece instanceof Promise); piece = body.next()) waiting++;
   body.cancel();
-  await expect(piece).rejects.toBeInstanceOf(EgressBreak);
+  await expect(piece).rejects.toBeInstanceOf(ByteStreamError);
   // Those of one read of the socket can be more than the bound; a list of 65,536 would take seconds to work off.
   expect(waiting).toBeLessThan(16_384);
 });
@@ -659,7 +653,7 @@ describe('an abort', () => {
     const { body } = await sendWell(makeDispatcher(), server.origin, { signal: controller.signal });
     const reading = read(body);
     setTimeout(() => controller.abort(), 20);
-    await expect(reading).rejects.toMatchObject({ name: 'EgressBreak', reason: 'aborted' });
+    await expect(reading).rejects.toMatchObject({ name: 'ByteStreamError', reason: 'aborted' });
     await until(() => server.sockets.size === 0, 500);
   });
 
@@ -692,10 +686,10 @@ describe('an abort', () => {
     const first = await sendWell(dispatcher, server.origin);
     first.body.cancel();
     await until(() => server.sockets.size === 0, 500);
-    expect(() => first.body.next()).toThrow(EgressBreak);
+    expect(() => first.body.next()).toThrow(ByteStreamError);
     const second = await sendWell(dispatcher, server.origin);
     await dispatcher.close();
-    await expect(read(second.body)).rejects.toThrow(EgressBreak);
+    await expect(read(second.body)).rejects.toThrow(ByteStreamError);
     await until(() => server.sockets.size === 0, 500);
     expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'aborted', sent: false });
   });

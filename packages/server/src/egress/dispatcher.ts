@@ -5,23 +5,21 @@
  */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
-import { Call } from './call.ts';
 import { Connection, type ConnectionOwner } from './connection.ts';
-import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './exchange.ts';
+import { Call } from './egress-call.ts';
+import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
 import { type ResolveName, rememberNames, resolveBySystem } from './names.ts';
 import type { OpeningMeans } from './opening.ts';
 import { type EgressPolicy, type EgressTarget, judgeOrigin } from './policy.ts';
 import { buildRequest } from './request-bytes.ts';
 
-export {
-  type EgressAnswer,
-  type EgressBody,
-  EgressBreak,
-  type EgressDenial,
-  type EgressFailure,
-  type EgressRequest,
-  type EgressTrust,
-} from './exchange.ts';
+export type {
+  EgressAnswer,
+  EgressDenial,
+  EgressFailure,
+  EgressRequest,
+  EgressTrust,
+} from './messages.ts';
 
 export interface SendOptions {
   signal: AbortSignal;

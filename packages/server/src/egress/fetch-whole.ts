@@ -1,11 +1,12 @@
 /** Sends a request and reads its answer whole, within a bound: for everything that is not a caller's call. */
-import {
-  type EgressAnswer,
-  EgressBreak,
-  type EgressDispatcher,
-  type EgressFailure,
-  type EgressRequest,
-  type SendOptions,
+
+import { ByteStreamError } from '../streams/byte-stream.ts';
+import type {
+  EgressAnswer,
+  EgressDispatcher,
+  EgressFailure,
+  EgressRequest,
+  SendOptions,
 } from './dispatcher.ts';
 
 export interface WholeAnswer extends Omit<EgressAnswer, 'body' | 'bodyLength'> {
@@ -33,7 +34,7 @@ export async function fetchWhole(
       pieces.push(piece);
     }
   } catch (error) {
-    if (!(error instanceof EgressBreak)) throw error;
+    if (!(error instanceof ByteStreamError)) throw error;
     return fail(error.reason === 'aborted' ? 'aborted' : 'reset', error.message);
   }
   return { ...head, body: Buffer.concat(pieces) };

@@ -5,7 +5,7 @@
  */
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
-import type { EgressFailureReason } from './exchange.ts';
+import type { EgressFailureReason } from './messages.ts';
 import type { LookUpName } from './names.ts';
 import { type EgressPolicy, type EgressTarget, judgeAddress } from './policy.ts';
 

@@ -11,7 +11,7 @@ import {
   parseAddress,
   parseBlock,
 } from './address.ts';
-import type { EgressDenial } from './exchange.ts';
+import type { EgressDenial } from './messages.ts';
 import { BAD_PORTS } from './ports.ts';
 
 export interface EgressPolicy {

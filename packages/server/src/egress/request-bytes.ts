@@ -1,5 +1,5 @@
 /** The bytes of a request (RFC 9112 section 3). Pure; refuses what a server could read as another request than is meant. */
-import type { EgressRequest } from './exchange.ts';
+import type { EgressRequest } from './messages.ts';
 
 /** Printable, and no space. */
 const PATH = /^\/[\x21-\x7e]*$/;

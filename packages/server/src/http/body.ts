@@ -1,7 +1,7 @@
 /** Reads a request body whole, within its bound. Judges the content type; knows nothing of what is in the body. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Denial } from '../execute/denial.ts';
-import { PieceCollector } from '../execute/piece-collector.ts';
+import { Denial } from '../execute/terms/denial.ts';
+import { PieceCollector } from '../streams/piece-collector.ts';
 
 /**
  * The whole body, or why it is not taken. A client that leaves mid-way gives a denial that nobody will read, and so does

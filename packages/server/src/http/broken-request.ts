@@ -4,9 +4,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Denial } from '../execute/denial.ts';
-import { OWN_DIALECT } from '../execute/dialect.ts';
-import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/envelope.ts';
+import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/request/envelope.ts';
+import { Denial } from '../execute/terms/denial.ts';
+import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 
 /** Node names the response that has its turn on a connection; its own handler of broken requests goes by it too. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };

@@ -4,10 +4,10 @@
  */
 import { COMPATIBLE_CHANGES, KEY_HEADER } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
-import type { Dialect } from '../execute/dialect.ts';
-import { executeJson2 } from '../execute/json2-pipeline.ts';
-import { execute } from '../execute/pipeline.ts';
-import { askJsonVersion, askVersion } from '../execute/version-pipeline.ts';
+import { execute } from '../execute/execute-call.ts';
+import { executeJson2 } from '../execute/json2-call.ts';
+import type { Dialect } from '../execute/terms/dialect.ts';
+import { askJsonVersion, askVersion } from '../execute/version-call.ts';
 import { addPipelineRoute, type ExecuteRouteDeps } from './execute-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 

@@ -1,17 +1,17 @@
 /** `POST /api/erp/execute`, and how any route hands its request to a pipeline. */
 import { EXECUTE_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
-import { type Dialect, OWN_DIALECT } from '../execute/dialect.ts';
-import type { Exchange } from '../execute/exchange.ts';
-import { type ExecuteDeps, execute } from '../execute/pipeline.ts';
+import { type ExecuteDeps, execute } from '../execute/execute-call.ts';
+import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
+import type { Exchange } from '../execute/terms/exchange.ts';
 import { addPreflight } from './cors.ts';
-import type { Doorway } from './doorway.ts';
 import { HttpExchange } from './http-exchange.ts';
-import { Refusal } from './refuse-at-door.ts';
+import type { ConnectionListener } from './shedding/connection-listener.ts';
+import { Refusal } from './shedding/refuse.ts';
 
 export interface ExecuteRouteDeps extends ExecuteDeps {
   http: { bodyBytesMax: number };
-  doorway: Doorway;
+  doorway: ConnectionListener;
 }
 
 export function addExecuteRoute(app: FastifyInstance, deps: ExecuteRouteDeps): void {

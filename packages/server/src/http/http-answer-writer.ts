@@ -1,6 +1,6 @@
 /** Writes an answer to a response. Compresses it where the client asks for that and it is worth it; knows nothing of calls. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AnswerHeaders, AnswerWriter } from '../execute/exchange.ts';
+import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { describeCors } from './cors.ts';
 import { createEncoder, ENCODED_BYTES_MIN, type Encoding, encodeWhole } from './encoding.ts';
 import { endInStages, hasBodyToCome } from './end-in-stages.ts';

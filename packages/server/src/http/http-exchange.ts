@@ -1,7 +1,8 @@
 /** The pipeline's port on a real request: reads headers and body from Node's request; its answers have a writer of their own. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Denial } from '../execute/denial.ts';
-import type { AnswerWriter, Exchange } from '../execute/exchange.ts';
+import type { Denial } from '../execute/terms/denial.ts';
+import type { Exchange } from '../execute/terms/exchange.ts';
+import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { readBody } from './body.ts';
 import { chooseEncoding } from './encoding.ts';
 import { HttpAnswerWriter } from './http-answer-writer.ts';

@@ -3,23 +3,23 @@
  * that no route takes. Knows no step of a call.
  */
 import fastify, { type FastifyInstance } from 'fastify';
-import { Denial } from '../execute/denial.ts';
-import { OWN_DIALECT } from '../execute/dialect.ts';
-import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/envelope.ts';
-import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin-routes.ts';
+import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/request/envelope.ts';
+import { Denial } from '../execute/terms/denial.ts';
+import { OWN_DIALECT } from '../execute/terms/dialect.ts';
+import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCompatibleRoutes } from './compatible-routes.ts';
-import type { Door } from './door.ts';
-import { Doorway } from './doorway.ts';
 import { addExecuteRoute, type ExecuteRouteDeps } from './execute-route.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
-import { addOpenapiRoute } from './openapi.ts';
+import { addOpenapiRoute } from './openapi/openapi.ts';
 import { readRequestId } from './request-id.ts';
+import { ConnectionListener } from './shedding/connection-listener.ts';
+import type { LoadShedder } from './shedding/load-shedder.ts';
 import { addVersionRoute } from './version-route.ts';
 
 export interface ServerDeps extends Omit<ExecuteRouteDeps, 'doorway'>, HealthRouteDeps, MetricsRouteDeps {
-  door: Door;
+  door: LoadShedder;
   http: {
     bodyBytesMax: number;
     /** Time for a client to send its whole request. */
@@ -77,7 +77,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   }
 
   // Only calls are refused at it: operators must see in, however little time the process has.
-  const doorway = new Doorway(app.server, {
+  const doorway = new ConnectionListener(app.server, {
     door: deps.door,
     silentMs: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeoutMs: http.requestTimeoutMs,

@@ -3,8 +3,8 @@
  * caller that has an answer whole finds the same one under its key. Of an answer whose length is told, the last piece is the
  * end.
  */
-import type { AnswerHeaders, AnswerWriter } from '../execute/exchange.ts';
-import { PieceCollector } from '../execute/piece-collector.ts';
+import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
+import { PieceCollector } from '../streams/piece-collector.ts';
 import type { KeptAnswer } from './answer-seal.ts';
 
 /** Bytes that all recorders together may hold. */

@@ -1,5 +1,5 @@
 /** For tests: a writer whose answer can be read. */
-import type { AnswerHeaders, AnswerWriter } from '../execute/exchange.ts';
+import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 
 export class CollectingWriter implements AnswerWriter {
   readonly isHeldBack = false;

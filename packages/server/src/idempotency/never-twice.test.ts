@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMemoryIdempotency } from '../stores/memory-idempotency.ts';
+import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
 import type { IdempotencyStore } from '../stores/ports.ts';
-import { createSqliteIdempotency } from '../stores/sqlite-idempotency.ts';
-import { migrate } from '../stores/sqlite-migrations.ts';
+import { createSqliteIdempotency } from '../stores/sqlite/idempotency.ts';
+import { migrate } from '../stores/sqlite/migrations.ts';
 import { CollectingWriter } from './answers.fixture.ts';
 import { createIdempotency } from './idempotency.ts';
 import type { Ending, ProtectedCall } from './protected-call.ts';

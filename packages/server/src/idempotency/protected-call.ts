@@ -3,8 +3,8 @@
  * means that the call may have happened, and nobody else sends it. Knows nothing of why an attempt ended as it did.
  */
 import { randomUUID } from 'node:crypto';
-import type { AnswerWriter } from '../execute/exchange.ts';
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
+import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { AnswerRecorder, type RecordingRoom } from './answer-recorder.ts';
 import type { AnswerSeal, KeptAnswer } from './answer-seal.ts';
 import type { CallName } from './call-names.ts';

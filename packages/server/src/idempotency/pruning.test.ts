@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createMemoryIdempotency } from '../stores/memory-idempotency.ts';
+import { createMemoryIdempotency } from '../stores/memory/idempotency.ts';
 import type { IdempotencyStore } from '../stores/ports.ts';
 import { startPruning } from './pruning.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openMemoryStore } from '../stores/memory.ts';
+import { openMemoryStore } from '../stores/memory/store.ts';
 import type { KeyStore, Store } from '../stores/ports.ts';
-import { openSqliteStore } from '../stores/sqlite.ts';
+import { openSqliteStore } from '../stores/sqlite/store.ts';
 import { generateKey } from './format.ts';
 import { createKeys, type Keys, type KeysOptions, type NewKey } from './keys.ts';
 

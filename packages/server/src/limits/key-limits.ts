@@ -13,9 +13,9 @@ import {
   UNLIMITED,
 } from './admitted.ts';
 import { DayCounts } from './day.ts';
+import { KeyedSemaphore } from './keyed-semaphore.ts';
 import { RateLimiter, type Taken } from './rate.ts';
 import { takeShare } from './share.ts';
-import { Slots } from './slots.ts';
 
 export type { Admitted, LimitedKey, RateState } from './admitted.ts';
 
@@ -33,7 +33,7 @@ export interface Limits {
 export class KeyLimits implements Limits {
   readonly #rates: RateLimiter;
   readonly #days: DayCounts;
-  readonly #slots = new Slots();
+  readonly #slots = new KeyedSemaphore();
   readonly #processes: () => number;
 
   /**

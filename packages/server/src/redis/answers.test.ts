@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
-import { createRandom } from '../limits/gate/seeded-random.fixture.ts';
+import { createRandom } from '../limits/database/seeded-random.fixture.ts';
 import type { ReadMoment } from '../sharing/answer-store.ts';
 import { RedisAnswers } from './answers.ts';
 import { RedisClient } from './client.ts';

@@ -8,7 +8,7 @@
  * What is there in our names and is not ours is removed or counts as nothing: no script fails over it, which would look like a
  * Redis that is away.
  */
-import { OPEN_MS_MAX, OPEN_MS_MIN } from '../limits/gate/peers.ts';
+import { OPEN_MS_MAX, OPEN_MS_MIN } from '../limits/database/peers.ts';
 import { defineScript, READ_NOW } from './script.ts';
 
 /** After so long without a change nothing is known of a database any more; longer than any is left alone. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describeIdempotency, describeSharedIdempotency } from '../../test/stores/idempotency-suite.ts';
 import { createIdempotency } from '../idempotency/idempotency.ts';
-import { describeIdempotency, describeSharedIdempotency } from '../stores/contract-idempotency.ts';
 import { RedisAwayError, RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';

@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, onTestFailed, test } from 'vitest';
-import { Gate, type Refusal, type Turn, type TurnResult } from '../limits/gate/gate.ts';
-import { createRandom } from '../limits/gate/seeded-random.fixture.ts';
+import {
+  DatabaseLimiters,
+  type Permit,
+  type PermitResult,
+  type Refusal,
+} from '../limits/database/database-limiters.ts';
+import { createRandom } from '../limits/database/seeded-random.fixture.ts';
 import { RedisClient } from './client.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
 import { SharedBreakers } from './shared-breakers.ts';
@@ -15,7 +20,7 @@ const nowMs = () => performance.now();
 
 interface Replica {
   redis: RedisClient;
-  gate: Gate;
+  gate: DatabaseLimiters;
   breakers: SharedBreakers;
 }
 
@@ -42,7 +47,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const redis = new RedisClient({ url, prefix: names.prefix });
     await redis.start();
     const breakers = new SharedBreakers({ redis, nowMs });
-    const gate = new Gate({
+    const gate = new DatabaseLimiters({
       concurrency: { initial: 8, min: 8, max: 8 },
       queueMax: 10,
       databasesMax: 10,
@@ -56,7 +61,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   const pick = (index: number) => replicas[index] as Replica;
 
-  async function visit({ gate }: Replica, client = 'a', database = DATABASE): Promise<Turn | Refusal> {
+  async function visit({ gate }: Replica, client = 'a', database = DATABASE): Promise<Permit | Refusal> {
     const { signal } = new AbortController();
     return gate.enter({ database, client, deadlineMs: nowMs() + 60_000, signal, bound: null });
   }
@@ -64,7 +69,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   /** Tells whether it was let in. */
   async function pass(
     replica: Replica,
-    result: TurnResult,
+    result: PermitResult,
     client = 'a',
     database = DATABASE,
   ): Promise<boolean> {
@@ -91,7 +96,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   }
 
   /** Asks the replicas in turn until one lets a probe go; gives it with the number of the replica. */
-  async function awaitProbe(askers = replicas): Promise<{ probe: Turn; by: number }> {
+  async function awaitProbe(askers = replicas): Promise<{ probe: Permit; by: number }> {
     for (;;) {
       for (const [by, replica] of askers.entries()) {
         const outcome = await visit(replica);

@@ -3,7 +3,7 @@
  * changes four times a second; of all replicas one has leave to probe. Calls to databases that answer never ask. Where
  * Redis is away each replica goes by what it has seen itself.
  */
-import type { BreakerNews, Opening, Peers } from '../limits/gate/peers.ts';
+import type { BreakerNews, Opening, Peers } from '../limits/database/peers.ts';
 import {
   type AnsweredRecord,
   CLOSE,

@@ -1,9 +1,9 @@
 /** A body that is read as it is, and beside that collected: whoever wants it whole gets it once its end was read. */
-import type { EgressBody } from '../egress/dispatcher.ts';
+import type { ByteStream } from '../streams/byte-stream.ts';
 import { type ByteBudget, weighPiece } from './byte-budget.ts';
 
-export class CollectingBody implements EgressBody {
-  readonly #body: EgressBody;
+export class CollectingBody implements ByteStream {
+  readonly #body: ByteStream;
   readonly #weightMax: number;
   readonly #budget: ByteBudget;
   readonly #onWhole: (pieces: Uint8Array[]) => void;
@@ -13,7 +13,7 @@ export class CollectingBody implements EgressBody {
 
   /** `onWhole` is not called for a body that is heavier than `weightMax`, breaks off or is left. */
   constructor(
-    body: EgressBody,
+    body: ByteStream,
     weightMax: number,
     budget: ByteBudget,
     onWhole: (pieces: Uint8Array[]) => void,

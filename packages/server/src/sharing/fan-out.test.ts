@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
+import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { ByteBudget, weighPiece } from './byte-budget.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import { FanOut, type FanOutLimits } from './fan-out.ts';
@@ -11,10 +11,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const BROKEN = new EgressBreak('broken_off', 'the upstream died');
+const BROKEN = new ByteStreamError('broken_off', 'the upstream died');
 const signal = () => new AbortController().signal;
 
-function setUp(source: EgressBody, changes: Partial<FanOutLimits> = {}) {
+function setUp(source: ByteStream, changes: Partial<FanOutLimits> = {}) {
   const budget = changes.budget ?? new ByteBudget(1e9);
   const limits = {
     startBytesMax: 100_000,
@@ -83,8 +83,8 @@ describe('a body that several read', () => {
     const unfinished = [left.next(), cancelled.next()];
     leaving.abort();
     cancelled.cancel();
-    for (const read of unfinished) await expect(read).rejects.toThrow(EgressBreak);
-    expect(() => left.next()).toThrow(EgressBreak);
+    for (const read of unfinished) await expect(read).rejects.toThrow(ByteStreamError);
+    expect(() => left.next()).toThrow(ByteStreamError);
     expect(source.isCancelled).toBe(false);
     const next = stays.next();
     source.give(Buffer.from('two'));
@@ -151,7 +151,7 @@ describe('a reader that is slower than the others', () => {
     const { fanOut } = setUp(source, { startBytesMax: 0, lagBytesMax: 1000 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
     await fast.next();
-    const waits = expect(fast.next()).rejects.toThrow(EgressBreak);
+    const waits = expect(fast.next()).rejects.toThrow(ByteStreamError);
     fast.cancel();
     await waits;
     await vi.advanceTimersByTimeAsync(10_000);
@@ -195,7 +195,7 @@ test('nothing lives on by a reader that was left behind', async () => {
   await turn();
   collectGarbage('major');
   expect(remains.deref()).toBeUndefined();
-  expect(() => left.next()).toThrow(EgressBreak);
+  expect(() => left.next()).toThrow(ByteStreamError);
 });
 
 test('bytes that all have taken are free as soon as young ones are collected, however old the first are', async () => {
@@ -320,12 +320,12 @@ describe('whatever readers and source do', () => {
 
 /** A reader that takes a piece when it is told to, and notes what it gets. */
 class Follower {
-  readonly #body: EgressBody;
+  readonly #body: ByteStream;
   #isWaiting = false;
   got = Buffer.alloc(0);
   state: 'reading' | 'whole' | 'broken' | 'left' = 'reading';
 
-  constructor(body: EgressBody) {
+  constructor(body: ByteStream) {
     this.#body = body;
   }
 
@@ -347,7 +347,7 @@ class Follower {
       if (piece === null) this.state = 'whole';
       else this.got = Buffer.concat([this.got, piece]);
     } catch (error) {
-      expect(error).toBeInstanceOf(EgressBreak);
+      expect(error).toBeInstanceOf(ByteStreamError);
       if (this.state === 'reading') this.state = 'broken';
     }
     this.#isWaiting = false;

@@ -1,11 +1,11 @@
 /**
  * One body, read once and given to any number of readers, each at its own pace within a bound. Every reader gets every
- * byte from the first one on, or an `EgressBreak`: never a part that looks whole. Knows nothing of what the bytes say.
+ * byte from the first one on, or an `ByteStreamError`: never a part that looks whole. Knows nothing of what the bytes say.
  *
  * The pieces are a linked list. A reader holds on to the last piece it took, and the bytes of the pieces after it are held
  * for as long as somebody is to take them.
  */
-import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
+import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { type ByteBudget, detachPiece, weighPiece } from './byte-budget.ts';
 
 export interface FanOutLimits {
@@ -45,7 +45,7 @@ const NOTHING = new Uint8Array();
 const NOWHERE: Piece = { bytes: NOTHING, untaken: 0, next: null };
 
 export class FanOut {
-  readonly #source: EgressBody;
+  readonly #source: ByteStream;
   readonly #limits: FanOutLimits;
   readonly #onClosed: () => void;
   readonly #readers = new Set<Reader>();
@@ -61,7 +61,7 @@ export class FanOut {
   #stalled: { sinceMs: number; timer: NodeJS.Timeout } | null = null;
 
   /** `onClosed` is called once, when nobody can join any more. */
-  constructor(source: EgressBody, limits: FanOutLimits, onClosed: () => void = () => {}) {
+  constructor(source: ByteStream, limits: FanOutLimits, onClosed: () => void = () => {}) {
     this.#source = source;
     this.#limits = limits;
     this.#onClosed = onClosed;
@@ -74,9 +74,9 @@ export class FanOut {
   }
 
   /** One more reader, from the first byte on; it leaves by `cancel` or with the signal. The last one to leave ends the source. */
-  join(signal: AbortSignal): EgressBody {
+  join(signal: AbortSignal): ByteStream {
     if (this.#start === null) throw new Error('the start is not kept any more');
-    const leave = () => this.#remove(reader, new EgressBreak('aborted', 'the reader left'));
+    const leave = () => this.#remove(reader, new ByteStreamError('aborted', 'the reader left'));
     const reader: Reader = {
       last: this.#start,
       takenPieces: 0,
@@ -126,7 +126,7 @@ export class FanOut {
     }
     this.#endStall();
     this.#isReading = true;
-    let read: ReturnType<EgressBody['next']>;
+    let read: ReturnType<ByteStream['next']>;
     try {
       read = this.#source.next();
     } catch (error) {
@@ -223,7 +223,7 @@ export class FanOut {
 
   #breakOffSlowest(): void {
     this.#endStall();
-    const error = new EgressBreak(
+    const error = new ByteStreamError(
       'broken_off',
       'the reader fell too far behind those it shared an answer with',
     );

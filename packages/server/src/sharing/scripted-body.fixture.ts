@@ -1,7 +1,7 @@
 /** A body whose pieces come when the test says so, and readers of bodies. */
-import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
+import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 
-export class ScriptedBody implements EgressBody {
+export class ScriptedBody implements ByteStream {
   readonly #ready: (Uint8Array | null | Error)[] = [];
   #reader: PromiseWithResolvers<Uint8Array | null> | null = null;
   readCount = 0;
@@ -32,13 +32,13 @@ export class ScriptedBody implements EgressBody {
 
   cancel(): void {
     this.isCancelled = true;
-    this.#reader?.reject(new EgressBreak('aborted', 'the reader cancelled'));
+    this.#reader?.reject(new ByteStreamError('aborted', 'the reader cancelled'));
     this.#reader = null;
   }
 }
 
 /** All of a body as text; fails where the body does. */
-export async function readText(body: EgressBody): Promise<string> {
+export async function readText(body: ByteStream): Promise<string> {
   const pieces: Uint8Array[] = [];
   for (let piece = await body.next(); piece !== null; piece = await body.next()) pieces.push(piece);
   return Buffer.concat(pieces).toString();

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type EgressBody, EgressBreak } from '../egress/dispatcher.ts';
+import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import type { SharedCall } from './flight.ts';
 import { MemoryAnswers } from './memory-answers.ts';
@@ -10,7 +10,7 @@ import { WriteLog } from './write-log.ts';
 
 interface Result {
   pieces: Uint8Array[];
-  rest: EgressBody | null;
+  rest: ByteStream | null;
   lastByte: number | null;
   tail: Uint8Array;
 }
@@ -114,7 +114,7 @@ function makeResult(bytes: Uint8Array): Result {
   return { pieces: [bytes], rest: null, lastByte: null, tail: NOTHING };
 }
 
-function streamed(start: string, rest: EgressBody, lastByte: number | null = BRACE): Result {
+function streamed(start: string, rest: ByteStream, lastByte: number | null = BRACE): Result {
   return { pieces: [Buffer.from(start)], rest, lastByte, tail: NOTHING };
 }
 
@@ -172,7 +172,7 @@ describe('reads in flight', () => {
     const rest = new ScriptedBody('two');
     calls[0]?.answer(streamed('one ', rest));
     const texts = (await Promise.all(answers)).map(readReply);
-    rest.give(new EgressBreak('broken_off', 'the upstream died'));
+    rest.give(new ByteStreamError('broken_off', 'the upstream died'));
     for (const text of texts) await expect(text).rejects.toThrow('the upstream died');
     void ask();
     expect(calls).toHaveLength(2);
@@ -270,10 +270,10 @@ describe('a member that leaves', () => {
     calls[0]?.answer(streamed('one ', rest));
     const texts = (await Promise.all(answers)).map(readReply);
     first.leave();
-    await expect(texts[0]).rejects.toThrow(EgressBreak);
+    await expect(texts[0]).rejects.toThrow(ByteStreamError);
     expect(rest.isCancelled).toBe(false);
     second.leave();
-    await expect(texts[1]).rejects.toThrow(EgressBreak);
+    await expect(texts[1]).rejects.toThrow(ByteStreamError);
     expect(rest.isCancelled).toBe(true);
     expect(reads.heldBytes).toBe(0);
   });
@@ -284,7 +284,7 @@ describe('a member that leaves', () => {
     const rest = new ScriptedBody('two');
     calls[0]?.answer(streamed('one ', rest));
     caller.leave();
-    await expect(answer.then(readReply)).rejects.toThrow(EgressBreak);
+    await expect(answer.then(readReply)).rejects.toThrow(ByteStreamError);
     expect(rest.isCancelled).toBe(true);
   });
 });
@@ -341,7 +341,7 @@ describe('kept answers', () => {
     await askFor({ refused: 'access denied' });
     await askFor(streamed('one ', new ScriptedBody('two', null)));
     const dying = new ScriptedBody('two');
-    dying.give(new EgressBreak('broken_off', 'the upstream died'));
+    dying.give(new ByteStreamError('broken_off', 'the upstream died'));
     await expect(askFor(streamed('one ', dying))).rejects.toThrow('the upstream died');
     const leaving = new Caller('leaving');
     const left = ask(PARTNER, 60_000, leaving);
@@ -349,7 +349,7 @@ describe('kept answers', () => {
     const text = readReply(await left);
     await turn();
     leaving.leave();
-    await expect(text).rejects.toThrow(EgressBreak);
+    await expect(text).rejects.toThrow(ByteStreamError);
     void ask(PARTNER, 60_000);
     expect(calls).toHaveLength(5);
     expect(reads.heldBytes).toBe(0);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lookForStore } from './look-for-store.ts';
 import { openStore } from './open.ts';
-import { createTestSchema, type TestSchema } from './postgres.fixture.ts';
+import { createTestSchema, type TestSchema } from './postgres/database.fixture.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 

@@ -16,7 +16,7 @@ export async function lookForStore(url: string): Promise<FoundStore> {
     const file = resolve(address.path);
     return { label: `sqlite ${file}`, exists: hasContent(file) };
   }
-  const { lookForPostgresStore } = await import('./postgres.ts');
+  const { lookForPostgresStore } = await import('./postgres/store.ts');
   return lookForPostgresStore(url);
 }
 

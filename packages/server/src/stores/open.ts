@@ -1,7 +1,7 @@
 /** From `store.url` to a store. With look-for-store.ts it alone knows which stores there are. */
-import { openMemoryStore } from './memory.ts';
+import { openMemoryStore } from './memory/store.ts';
 import type { Store } from './ports.ts';
-import { openSqliteStore } from './sqlite.ts';
+import { openSqliteStore } from './sqlite/store.ts';
 import { readStoreUrl } from './store-url.ts';
 
 export interface OpenedStore extends Store {
@@ -14,6 +14,6 @@ export async function openStore(url: string): Promise<OpenedStore> {
   if (address.kind === 'memory') return openMemoryStore();
   if (address.kind === 'sqlite') return openSqliteStore(address.path);
   // The driver is loaded by those who use it: the others start sooner.
-  const { openPostgresStore } = await import('./postgres.ts');
+  const { openPostgresStore } = await import('./postgres/store.ts');
   return await openPostgresStore(url);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createTestSchema } from '../../src/stores/postgres.fixture.ts';
+import { createTestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { SETTINGS, startAdmin } from './admin-client.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';

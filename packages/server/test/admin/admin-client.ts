@@ -3,9 +3,9 @@
  * promises for its status, problems for errors, nothing for caches, and no secret.
  */
 import { expect, onTestFinished } from 'vitest';
-import { problem } from '../../src/http/admin-schemas.ts';
-import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../../src/http/admin-table.ts';
-import { renderOpenapi } from '../../src/http/openapi.ts';
+import { problem } from '../../src/http/admin/schemas.ts';
+import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../../src/http/admin/table.ts';
+import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { type HttpAnswer, type ProxyOptions, send, startProxy } from '../harness.ts';
 
 export const TOKEN = 'the-admin-token-of-these-tests-0123456789';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { renderOpenapi } from '../../src/http/openapi.ts';
+import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
 import { PROGRAM_VERSION, startProxy } from '../harness.ts';
 import { type Json, SETTINGS } from './admin-client.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createSessions } from '../../src/http/session.ts';
+import { createSessions } from '../../src/http/admin/session.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const HOUR_MS = 3_600_000;

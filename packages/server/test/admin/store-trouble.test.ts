@@ -1,6 +1,6 @@
 /** Promises about a PostgreSQL that answers and takes no changes, or does not say whether it took one. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
+import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { send } from '../harness.ts';
 import { createWire } from '../postgres-wire.ts';
 import { SETTINGS, startAdmin } from './admin-client.ts';

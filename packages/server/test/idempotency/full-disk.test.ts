@@ -1,8 +1,8 @@
 /** What a call under a key is answered while the disk of the store is full. */
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSqliteIdempotency } from '../../src/stores/sqlite-idempotency.ts';
-import { migrate } from '../../src/stores/sqlite-migrations.ts';
+import { createSqliteIdempotency } from '../../src/stores/sqlite/idempotency.ts';
+import { migrate } from '../../src/stores/sqlite/migrations.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type App, createApp } from '../../src/app.ts';
+import { type App, createApp } from '../../src/app/app.ts';
 import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
 import { createWire, type Wire } from '../../src/redis/wire.fixture.ts';
 import { makeSettings, PROGRAM_VERSION, type Proxy as RunningProxy, startProxy } from '../harness.ts';

@@ -1,6 +1,6 @@
 /** What a call under a key is answered while PostgreSQL does not answer in time. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
+import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { answerTrue, makeCall, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '@erp-proxy/contract';
 import { afterEach, expect, it } from 'vitest';
-import { createRandom } from '../../src/limits/gate/seeded-random.fixture.ts';
+import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { startProxy } from '../harness.ts';
 import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';

@@ -27,7 +27,7 @@ interface Stage {
   /** Bodies that reached the upstream, without the call that holds its one turn and what the proxy itself asks. */
   sent(): string[];
   /** Starts a call that holds the one turn of the database until `letGo`. */
-  holdTurn(): Promise<void>;
+  holdPermit(): Promise<void>;
   isHeld(): boolean;
   letGo(): void;
   /** Waits until this number of calls wait for the turn. */
@@ -63,7 +63,7 @@ async function start(options: ProxyOptions = {}, script: Script = answerTrue): P
       upstream.requests
         .map(({ body }) => body.toString())
         .filter((body) => !/hold_turn|res\.users\.apikeys/.test(body)),
-    async holdTurn() {
+    async holdPermit() {
       void proxy.post(printCall(upstream.url, { action: '"hold_turn"' })).catch(() => {});
       await expect.poll(() => isHeld, PATIENT).toBe(true);
     },
@@ -104,7 +104,7 @@ describe('a call that waits for its turn', () => {
   it('is not sent for a key that was revoked meanwhile', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage);
-    await stage.holdTurn();
+    await stage.holdPermit();
     const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
     await stage.waitForQueue(1);
     await stage.proxy.app.keys.revoke(id);
@@ -120,7 +120,7 @@ describe('a call that waits for its turn', () => {
     const clock = makeClock();
     const stage = await start({ clock: clock.now });
     const { headers } = await makeKey(stage, null, clock.now() + 60_000);
-    await stage.holdTurn();
+    await stage.holdPermit();
     const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
     await stage.waitForQueue(1);
     clock.advance(60_000);
@@ -138,7 +138,7 @@ describe('a call that waits for its turn', () => {
   ])('is not sent under a policy that meanwhile lost its %s', async (_what, narrow, rule) => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, allowAll(stage));
-    await stage.holdTurn();
+    await stage.holdPermit();
     const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
     await stage.waitForQueue(1);
     await stage.proxy.app.keys.update(id, 1, { policy: narrow(allowAll(stage)) });
@@ -151,7 +151,7 @@ describe('a call that waits for its turn', () => {
   it('is sent with what the policy sets now', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, { ...allowAll(stage), limit_max: 100 });
-    await stage.holdTurn();
+    await stage.holdPermit();
     const waiting = stage.proxy.call(printSearch(stage.upstream.url), headers);
     await stage.waitForQueue(1);
     const policy = { ...allowAll(stage), limit_max: 20, companies: [3] };
@@ -166,7 +166,7 @@ describe('a call that waits for its turn', () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, allowAll(stage));
     const other = await makeKey(stage);
-    await stage.holdTurn();
+    await stage.holdPermit();
     const first = stage.proxy.call(printUnlink(stage.upstream.url, 1), headers);
     await stage.waitForQueue(1);
     const second = stage.proxy.call(printCall(stage.upstream.url, { action: '"copy"' }), other.headers);
@@ -180,7 +180,7 @@ describe('a call that waits for its turn', () => {
   it('is refused where its instance was removed', async () => {
     const stage = await start();
     await stage.proxy.app.instances.add(makeInstance(stage));
-    await stage.holdTurn();
+    await stage.holdPermit();
     const waiting = stage.proxy.call(printCall('', { action: '"unlink"', erp_instance: ON_PROD }));
     await stage.waitForQueue(1);
     await stage.proxy.app.instances.remove('prod', 1);
@@ -214,7 +214,7 @@ describe('a call that waits for its turn', () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, allowAll(stage));
     const protectedBy = { ...headers, 'idempotency-key': 'one' };
-    await stage.holdTurn();
+    await stage.holdPermit();
     const waiting = stage.proxy.call(printUnlink(stage.upstream.url), protectedBy);
     await stage.waitForQueue(1);
     await stage.proxy.app.keys.update(id, 1, { policy: { ...allowAll(stage), read_only: true } });
@@ -237,7 +237,7 @@ describe('a call that waits for its turn', () => {
       '/api/odoo/execute': { ...call, action: 'unlink', params: [[1]] },
       '/v2/odoo/execute': { ...call, method: 'unlink', kwargs: { ids: [1] }, odoo_instance: json2Instance },
     };
-    await stage.holdTurn();
+    await stage.holdPermit();
     const waiting = Object.entries(bodies).map(([path, body]) =>
       send(stage.proxy.url + path, {
         method: 'POST',
@@ -259,7 +259,7 @@ describe('a call that waits for its turn', () => {
 it('each call of a batch that waits is judged again', async () => {
   const stage = await start();
   const { id, headers } = await makeKey(stage);
-  await stage.holdTurn();
+  await stage.holdPermit();
   const calls = [1, 2, 3].map((number) => printUnlink(stage.upstream.url, number));
   const waiting = stage.proxy.call(`[${calls.join(',')}]`, headers);
   await stage.waitForQueue(3);
@@ -316,7 +316,7 @@ describe('a read that several share', () => {
   it('goes on for the others where the key that began it is revoked in line', async () => {
     const stage = await start();
     const [leader, other] = [await makeKey(stage), await makeKey(stage)];
-    await stage.holdTurn();
+    await stage.holdPermit();
     const first = stage.proxy.call(printCall(stage.upstream.url), leader.headers);
     await stage.waitForQueue(1);
     const second = stage.proxy.call(printCall(stage.upstream.url), other.headers);
@@ -363,7 +363,7 @@ describe('a read that several share', () => {
   it('is given to nobody under another policy than it was asked under', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, { ...allowAll(stage), limit_max: 100 });
-    await stage.holdTurn();
+    await stage.holdPermit();
     const calls = [1, 2].map(() => stage.proxy.call(printSearch(stage.upstream.url), headers));
     await stage.waitForQueue(1);
     await stage.proxy.app.keys.update(id, 1, { policy: { ...allowAll(stage), limit_max: 20 } });
@@ -378,7 +378,7 @@ it('a call that waited for the verdict on its credentials is not sent for a revo
     settings: { 'upstream.concurrency': '10', 'upstream.refusedCredentialsTtlMs': '60000' },
   });
   const { id, headers } = await makeKey(stage);
-  await stage.holdTurn();
+  await stage.holdPermit();
   // The first call with these credentials runs: this one waits up to a second for what comes of it.
   const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
   await expect.poll(() => isUsed(stage, id), PATIENT).toBe(true);

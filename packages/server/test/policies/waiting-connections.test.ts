@@ -34,7 +34,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-interface SlowDoor {
+interface SlowLoadShedder {
   url: string;
   /** Connections that wait for their handshake; the first is the proxy's own, which asks when the key ends. */
   waiting(): number;
@@ -44,7 +44,7 @@ interface SlowDoor {
 }
 
 /** A server with TLS that shakes hands when it is told to, and answers everything with `true`. */
-async function startSlowDoor(): Promise<SlowDoor> {
+async function startSlowLoadShedder(): Promise<SlowLoadShedder> {
   let requests = 0;
   const inner = createTlsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (socket) => {
     socket.on('error', () => {});
@@ -74,7 +74,7 @@ async function startSlowDoor(): Promise<SlowDoor> {
 }
 
 async function prepare() {
-  const door = await startSlowDoor();
+  const door = await startSlowLoadShedder();
   const proxy = await start();
   await proxy.app.instances.add({
     name: 'prod',

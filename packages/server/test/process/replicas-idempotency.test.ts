@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
-import { createTestSchema, type TestSchema } from '../../src/stores/postgres.fixture.ts';
+import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { send } from '../harness.ts';
 import {
   answerLikeOdoo,

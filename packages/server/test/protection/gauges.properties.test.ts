@@ -5,7 +5,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { createRandom } from '../../src/limits/gate/seeded-random.fixture.ts';
+import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { runMixedLoad } from '../mixed-load.ts';

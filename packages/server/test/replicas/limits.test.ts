@@ -7,7 +7,7 @@ import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 20 };
-const POLICY = { origins: ['*'], models: { '*': ['*'] }, rate: { requests: 4, seconds: 10 } };
+const POLICY = { origins: ['*'], models: { '*': ['*'] }, rate: { requests: 4, seconds: 3600 } };
 
 describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that TEST_REDIS_URL names', () => {
   let folder: string;
@@ -28,6 +28,17 @@ describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that 
     rmSync(folder, { recursive: true });
   });
 
+  /** With a key of its own each time. */
+  const countTogether = async () => {
+    await expect.poll(readReadiness, POLL).toMatchObject({ checks: { redis: 'ok' } });
+    const countTimesAway = () =>
+      proxies.flatMap(({ log }) => log.filter(({ msg }) => msg === 'redis is away')).length;
+    const before = countTimesAway();
+    ({ key } = await proxies[0]!.app.keys.create({ name: 'limited', policy: POLICY }));
+    const statuses = [];
+    for (let round = 0; round < 3; round++) statuses.push(...(await callEach()).map(({ status }) => status));
+    return { statuses, wasAway: countTimesAway() > before };
+  };
   /** No call reaches an upstream: the body is refused after the limits. */
   const callEach = () => Promise.all(proxies.map((proxy) => proxy.post('{}', { 'x-proxy-api': key })));
   const readReadiness = async () => {
@@ -37,9 +48,10 @@ describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that 
   const readMetrics = async () => `${(await send(`${proxies[0]!.url}/metrics`)).body}`;
 
   test('count the calls of a key together', async () => {
-    const statuses = [];
-    for (let round = 0; round < 3; round++) statuses.push(...(await callEach()).map(({ status }) => status));
-    expect(statuses).toEqual([400, 400, 400, 400, 429, 429]);
+    // A busy machine can leave Redis without its 100 ms. Then each proxy has counted alone, as the next test shows.
+    let attempt = await countTogether();
+    for (let retries = 0; attempt.wasAway && retries < 10; retries++) attempt = await countTogether();
+    expect(attempt).toEqual({ wasAway: false, statuses: [400, 400, 400, 400, 429, 429] });
   });
 
   test('work on without Redis, and say so', async () => {

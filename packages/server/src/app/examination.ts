@@ -1,0 +1,70 @@
+/** Examines Odoo servers as the settings say: puts together what examine/examine.ts needs. Remembers nothing between two. */
+import { randomBytes } from 'node:crypto';
+import type { Examination } from '@erp-proxy/contract';
+import type { Settings } from '../config/schema.ts';
+import { parseBaseUrl } from '../egress/base-url.ts';
+import type { EgressDispatcher, EgressTrust } from '../egress/dispatcher.ts';
+import { examineServer, NOTHING_FOUND } from '../examine/examine.ts';
+import { createCredentialNames } from '../execute/call/credentials-id.ts';
+import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
+import { Servers } from '../execute/upstream/servers.ts';
+import type { Instance } from '../instances/instances.ts';
+
+export interface Address {
+  url: string;
+  credentials: { db: string; userId: number; apiKey: string } | null;
+  trust?: EgressTrust | null;
+  /** Where it is a stored one. */
+  instance?: Instance;
+  /** For each question; null: as calls have. */
+  timeoutMs?: number | null;
+}
+
+/** What stands in the place of credentials where there are none: no database and no key has this name. */
+const NO_CREDENTIALS = { db: 'none', userId: 0, apiKey: 'none' };
+
+export async function examineAddress(
+  { url, credentials, trust = null, instance, timeoutMs = null }: Address,
+  { egress: { allow }, upstream, errors }: Pick<Settings, 'egress' | 'upstream' | 'errors'>,
+  egress: EgressDispatcher,
+): Promise<Examination> {
+  const base = parseBaseUrl(url);
+  if ('fault' in base) {
+    const check = { name: 'url', state: 'failed', text: `The address ${base.fault}.` } as const;
+    return { ok: false, checks: [check], ...NOTHING_FOUND };
+  }
+  const named = { ...base, ...(credentials ?? NO_CREDENTIALS), trust };
+  const nameCredentials = createCredentialNames(randomBytes(32));
+  const nowMs = () => performance.now();
+  return examineServer(
+    {
+      target: { ...named, instance: instance ?? null, credentialsId: nameCredentials(named) },
+      hasCredentials: credentials !== null,
+      timeoutMs: timeoutMs ?? upstream.timeoutMs,
+    },
+    {
+      allow,
+      egress,
+      nowMs,
+      clock: Date.now,
+      protocolFor: createProtocolChoice(upstream),
+      servers: new Servers({
+        egress,
+        nowMs,
+        timeoutMs: upstream.timeoutMs,
+        bytesMax: upstream.answerBytesMax,
+      }),
+      settings: { answerBytesMax: upstream.answerBytesMax, isDebug: errors.debug },
+    },
+  );
+}
+
+export function examineInstance(
+  instance: Instance,
+  settings: Parameters<typeof examineAddress>[1],
+  egress: EgressDispatcher,
+): Promise<Examination> {
+  const { url, db, userId, apiKey, trust, timeoutMs } = instance;
+  const credentials = { db, userId, apiKey };
+  return examineAddress({ url, credentials, trust, instance, timeoutMs }, settings, egress);
+}

@@ -1,0 +1,243 @@
+/** The checks of a database, a user and a key: which of them is wrong where Odoo tells, who the user is, and when the key ends. */
+import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
+import { fetchWhole } from '../egress/fetch-whole.ts';
+import type { Target } from '../execute/call/resolve.ts';
+import { startTrace } from '../execute/terms/call-trace.ts';
+import type { Deadline } from '../execute/terms/deadline.ts';
+import { Denial } from '../execute/terms/denial.ts';
+import type { Reply } from '../execute/upstream/receive.ts';
+import { runMethod } from '../execute/upstream/send-method.ts';
+import type { Protocols } from '../execute/upstream/servers.ts';
+import {
+  describeOwnKeys,
+  findExpiry,
+  KEYS_MODEL,
+  type OwnKey,
+  readOwnKeys,
+} from '../key-rotation/own-keys.ts';
+import { classifyJson2Answer } from '../odoo/json2-answer.ts';
+import { buildJson2Request, isApiKeyShaped } from '../odoo/json2-request.ts';
+import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import type { ExamineDeps } from './examine.ts';
+import { explainAnswer } from './explain-answer.ts';
+
+type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;
+
+interface Found {
+  checks: ExaminationCheck[];
+  facts: Facts;
+}
+
+const DAY_MS = 86_400_000;
+const ANSWER_BYTES_MAX = 1024 * 1024;
+const USER_FIELDS = ['name', 'login', 'company_id'];
+
+export async function examineCredentials(
+  target: Target,
+  spoken: Protocols,
+  deadline: Deadline,
+  deps: ExamineDeps,
+): Promise<Found> {
+  const facts: Facts = { protocol: null, user: null, key: null, round_trip_ms: null };
+  const checks: ExaminationCheck[] = [];
+  const { db, userId } = target;
+
+  async function run(model: string, method: string, params: unknown[], keyword: object): Promise<Reply> {
+    const trace = startTrace(deps.nowMs());
+    const call = {
+      model,
+      method,
+      params: Buffer.from(JSON.stringify(params)),
+      keyword: Buffer.from(JSON.stringify(keyword)),
+      records: 'unsaid' as const,
+      isReadOnly: true,
+    };
+    const { reply } = await runMethod(call, target, { trace, isUnchanged: async () => true }, deadline, deps);
+    facts.protocol = trace.protocol ?? facts.protocol;
+    if (trace.sentMs !== null && trace.answeredMs !== null) {
+      const tookMs = Math.round(trace.answeredMs - trace.sentMs);
+      facts.round_trip_ms = Math.min(facts.round_trip_ms ?? tookMs, tookMs);
+    }
+    return reply;
+  }
+
+  const reply = await run('res.users', 'read', [[userId]], { fields: USER_FIELDS });
+  const refusal = await explainRefusal(reply, target, spoken, deadline, deps);
+  if (refusal !== null) return { checks: refusal, facts };
+  const { user, check } = await readUser(reply, userId);
+  facts.user = user;
+  checks.push({ name: 'database', state: 'ok', text: `${db} is there` }, check);
+  checks.push({ name: 'key', state: 'ok', text: `Odoo accepts it for user ${userId}` });
+
+  const keys = await run(KEYS_MODEL, 'search_read', [], describeOwnKeys(userId));
+  const expiry = describeExpiry(target.apiKey, await readKeys(keys, deps.clock()), deps.clock());
+  facts.key = expiry.key;
+  const path = facts.protocol === 'json2' ? '/json/2' : '/jsonrpc';
+  checks.push(
+    expiry.check,
+    { name: 'protocol', state: 'ok', text: `calls of this user go over ${path}` },
+    { name: 'time', state: 'ok', text: `${facts.round_trip_ms} ms for a short call` },
+  );
+  return { checks, facts };
+}
+
+/** Null where the credentials are accepted. */
+async function explainRefusal(
+  reply: Reply,
+  target: Target,
+  spoken: Protocols,
+  deadline: Deadline,
+  deps: ExamineDeps,
+): Promise<ExaminationCheck[] | null> {
+  const { db, userId } = target;
+  const fail = (name: ExaminationCheck['name'], text: string): ExaminationCheck => ({
+    name,
+    state: 'failed',
+    text,
+  });
+  const hasDatabase: ExaminationCheck = { name: 'database', state: 'ok', text: `${db} is there` };
+  if (reply instanceof Denial) {
+    return [fail('odoo', explainAnswer(reply))];
+  }
+  if (reply.kind !== 'fault') return null;
+  const { type, name, message } = reply.fault.data as { type?: unknown; name?: unknown; message?: unknown };
+  if (type === 'database_missing') {
+    return [fail('database', `the server has no database ${db}, or does not show it; check the name`)];
+  }
+  // Every user may read these of their own record; where a rule forbids it, the credentials have passed.
+  if (type !== 'access_denied') {
+    return type === 'access_error' ? null : [hasDatabase, fail('user', `Odoo says: ${String(message)}`)];
+  }
+  if (name === 'odoo.exceptions.MissingError') {
+    return [hasDatabase, fail('user', `${db} has no user ${userId}; check the user's number`)];
+  }
+  const owner = spoken.json2 ? await findOwner(target, deadline, deps) : null;
+  if (owner === null) {
+    const text = `Odoo refuses it: it is wrong or has ended, or it is the key of another user than ${userId}; this server does not tell which`;
+    return [hasDatabase, fail('key', text)];
+  }
+  if (owner === 'nobody')
+    return [hasDatabase, fail('key', 'Odoo knows no such key: it is wrong or has ended')];
+  return [hasDatabase, fail('user', `the key is that of user ${owner}, not of ${userId}`)];
+}
+
+/**
+ * Whose key it is: over json2 the key alone decides (docs/odoo-facts.md#json2-user). Null where that cannot be told.
+ */
+async function findOwner(
+  target: Target,
+  deadline: Deadline,
+  { egress }: ExamineDeps,
+): Promise<number | 'nobody' | null> {
+  const request = buildJson2Request({ ...target, model: 'res.users', method: 'context_get' });
+  if ('unmappable' in request) return null;
+  const { origin, trust } = target;
+  const answer = await fetchWhole(
+    egress,
+    { method: 'POST', ...request, origin, trust, body: Buffer.from('{}') },
+    { signal: deadline.signal, bytesMax: ANSWER_BYTES_MAX },
+  );
+  if (!answer.ok) return null;
+  const text = (name: string) => String(answer.headers[name] ?? '');
+  const verdict = classifyJson2Answer(
+    { ...answer, contentType: text('content-type'), location: text('location') },
+    { debug: false, secrets: [target.apiKey] },
+  );
+  if (verdict.kind === 'fault') return verdict.fault.data.type === 'access_denied' ? 'nobody' : null;
+  if (verdict.kind !== 'result') return null;
+  const context = parseJson(answer.body) as { uid?: unknown } | undefined;
+  return typeof context?.uid === 'number' ? context.uid : null;
+}
+
+async function readUser(
+  reply: Reply,
+  userId: number,
+): Promise<{ user: Examination['user']; check: ExaminationCheck }> {
+  const rows = await readValue(reply);
+  const row = Array.isArray(rows) ? (rows[0] as Record<string, unknown> | undefined) : undefined;
+  if (row === undefined) {
+    const text = `${userId} is accepted, and may not read its own name`;
+    return { user: null, check: { name: 'user', state: 'ok', text } };
+  }
+  const company = Array.isArray(row['company_id']) ? cleanText(row['company_id'][1]) : null;
+  const user = { id: userId, name: cleanText(row['name']), login: cleanText(row['login']), company };
+  const text = `${userId} is ${user.name} (${user.login})${company === null ? '' : ` of ${company}`}`;
+  return { user, check: { name: 'user', state: 'ok', text } };
+}
+
+/** Why the keys are not known: null where Odoo has no such dates. */
+async function readKeys(reply: Reply, now: number): Promise<OwnKey[] | 'no dates' | 'unknown'> {
+  if (!(reply instanceof Denial) && reply.kind === 'fault') {
+    return reply.fault.data['type'] === 'query_invalid' ? 'no dates' : 'unknown';
+  }
+  return readOwnKeys(await readValue(reply), now) ?? 'unknown';
+}
+
+function describeExpiry(
+  apiKey: string,
+  keys: Awaited<ReturnType<typeof readKeys>>,
+  now: number,
+): { key: NonNullable<Examination['key']>; check: ExaminationCheck } {
+  const unknown = (text: string) => ({
+    key: { expires_at: null, is_expiry_known: false },
+    check: { name: 'expiry', state: 'skipped', text } as const,
+  });
+  if (!isApiKeyShaped(apiKey)) return unknown('it is a password, or no key that Odoo has made');
+  if (keys === 'unknown') return unknown('Odoo does not tell when the key ends');
+  const expiresAt = keys === 'no dates' ? null : findExpiry(apiKey, keys);
+  if (expiresAt === undefined) {
+    return unknown('the user has several keys, and Odoo does not tell which one this is');
+  }
+  if (expiresAt === null) {
+    const text = keys === 'no dates' ? 'keys of this version do not end' : 'the key does not end';
+    return { key: { expires_at: null, is_expiry_known: true }, check: { name: 'expiry', state: 'ok', text } };
+  }
+  const at = new Date(expiresAt).toISOString();
+  const text = `the key ends at ${at}, in ${Math.floor((expiresAt - now) / DAY_MS)} days`;
+  return { key: { expires_at: at, is_expiry_known: true }, check: { name: 'expiry', state: 'ok', text } };
+}
+
+/** The value of a result, read whole; undefined where there is none. */
+async function readValue(reply: Reply): Promise<unknown> {
+  if (reply instanceof Denial || reply.kind !== 'result') return undefined;
+  const { pieces, rest, tail } = reply;
+  const more = rest === null ? [] : await readRest(rest);
+  if (more === null) return undefined;
+  const text = Buffer.concat([...pieces, ...more]).toString();
+  // Without a tail of its own it ends with the brace of the envelope.
+  return parseJson(tail.length > 0 ? text : text.replace(/\}\s*$/, ''));
+}
+
+/** Null where it breaks off, or is longer than any answer to these questions. */
+async function readRest(rest: ByteStream): Promise<Uint8Array[] | null> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
+      bytes += piece.length;
+      if (bytes > ANSWER_BYTES_MAX) return null;
+      pieces.push(piece);
+    }
+    return pieces;
+  } catch (error) {
+    if (error instanceof ByteStreamError) return null;
+    throw error;
+  } finally {
+    rest.cancel();
+  }
+}
+
+function parseJson(text: Uint8Array | string): unknown {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** One line, without what a terminal would obey. */
+function cleanText(value: unknown): string {
+  return String(value)
+    .replace(/\p{Cc}+/gu, ' ')
+    .toWellFormed();
+}

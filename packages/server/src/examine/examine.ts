@@ -1,0 +1,157 @@
+/**
+ * Looks whether calls can be made on an Odoo server: by the egress rules, the choice of protocol, the requests and the
+ * classification of faults that calls have. What it asks only reads.
+ */
+import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
+import type { EgressFailure } from '../egress/dispatcher.ts';
+import { fetchWhole } from '../egress/fetch-whole.ts';
+import type { Target } from '../execute/call/resolve.ts';
+import { createDeadline, type Deadline } from '../execute/terms/deadline.ts';
+import { Denial } from '../execute/terms/denial.ts';
+import { findVersion, QUESTION } from '../execute/upstream/find-version.ts';
+import type { MethodDeps } from '../execute/upstream/send-method.ts';
+import type { Protocols } from '../execute/upstream/servers.ts';
+import { GAVE_UP } from '../execute/upstream/single-flight-cache.ts';
+import type { Protocol } from '../execute/upstream/translate.ts';
+import { denyFailure } from '../execute/upstream/upstream-denials.ts';
+import { denyStatus } from '../execute/upstream/upstream-status.ts';
+import { examineCredentials } from './examine-credentials.ts';
+import { examineWay } from './examine-way.ts';
+import { explainAnswer } from './explain-answer.ts';
+
+export interface ExamineDeps extends MethodDeps {
+  /** The setting `egress.allow`, to say what is missing in it. */
+  allow: readonly string[];
+  /** Milliseconds since 1970. */
+  clock: () => number;
+}
+
+export interface Examined {
+  target: Target;
+  /** False: there is a server's address and no more. */
+  hasCredentials: boolean;
+  /** For each question. */
+  timeoutMs: number;
+}
+
+export async function examineServer(examined: Examined, deps: ExamineDeps): Promise<Examination> {
+  const deadline = createDeadline();
+  deadline.startClock(examined.timeoutMs * QUESTIONS_MAX);
+  try {
+    return await examine(examined, deadline, deps);
+  } finally {
+    deadline.clear();
+  }
+}
+
+const QUESTIONS_MAX = 6;
+const VERSION_BYTES_MAX = 64 * 1024;
+
+export const NOTHING_FOUND: Omit<Examination, 'ok' | 'checks'> = {
+  version: null,
+  protocol: null,
+  user: null,
+  key: null,
+  round_trip_ms: null,
+};
+
+async function examine(
+  { target, hasCredentials, timeoutMs }: Examined,
+  deadline: Deadline,
+  deps: ExamineDeps,
+): Promise<Examination> {
+  const checks: ExaminationCheck[] = [{ name: 'url', state: 'ok', text: target.origin + target.pathPrefix }];
+  const conclude = (found: Partial<Examination> = {}): Examination => ({
+    ok: checks.every(({ state }) => state !== 'failed'),
+    checks,
+    ...NOTHING_FOUND,
+    ...found,
+  });
+  const denied = deps.egress.judge(target.origin, target.trust);
+  if (denied !== null) {
+    const way = examineWay({ reason: 'denied', detail: denied.detail }, target.origin, deps.allow);
+    checks.push(...way.slice(-1));
+    return conclude();
+  }
+  const asked = await askVersion(target, timeoutMs, deadline, deps);
+  checks.push(...examineWay(asked.failure, target.origin, deps.allow));
+  if (asked.failure !== null) return conclude();
+
+  const spoken = asked.unreadable ?? (await findProtocols(target, deadline, deps));
+  if (spoken instanceof Denial) {
+    const reason = asked.version instanceof Denial ? asked.version : spoken;
+    checks.push({ name: 'odoo', state: 'failed', text: explainAnswer(reason) });
+    return conclude();
+  }
+  checks.push({ name: 'odoo', state: 'ok', text: describeProtocols(spoken) });
+  const version = asked.version instanceof Denial ? null : asked.version.server_serie;
+  checks.push(
+    asked.version instanceof Denial
+      ? { name: 'version', state: 'skipped', text: 'the server does not tell its version' }
+      : { name: 'version', state: 'ok', text: `Odoo ${version} (${asked.version.server_version})` },
+  );
+  if (!hasCredentials) {
+    checks.push({ name: 'user', state: 'skipped', text: 'give database, user and key to check them' });
+    return conclude({ version });
+  }
+  const found = await examineCredentials(target, spoken, deadline, deps);
+  checks.push(...found.checks);
+  return conclude({ ...found.facts, version });
+}
+
+/**
+ * The version or why it is not known; `failure` where the server could not be reached at all, `unreadable` where it does not
+ * answer by HTTP.
+ */
+async function askVersion(target: Target, timeoutMs: number, deadline: Deadline, { egress }: ExamineDeps) {
+  let failure: EgressFailure | null = null;
+  let isReadable = false;
+  const version = await findVersion(target, async (_protocol, request) => {
+    const answer = await fetchWhole(
+      egress,
+      { ...request, origin: target.origin, trust: target.trust },
+      {
+        signal: AbortSignal.any([deadline.signal, AbortSignal.timeout(timeoutMs)]),
+        bytesMax: VERSION_BYTES_MAX,
+      },
+    );
+    if (answer.ok) {
+      isReadable = true;
+      return answer;
+    }
+    // What answers, and not as Odoo does, is told below.
+    if (answer.reason !== 'bad_response') failure = answer;
+    return denyFailure(answer, QUESTION, deadline);
+  });
+  const unreadable = version instanceof Denial && !isReadable ? version : null;
+  return { version, failure: failure as EgressFailure | null, unreadable };
+}
+
+/** As calls choose: what the operator has set, or what the server is found to speak. */
+async function findProtocols(
+  target: Target,
+  deadline: Deadline,
+  { servers, protocolFor }: ExamineDeps,
+): Promise<Protocols | Denial> {
+  const chosen = protocolFor(target);
+  if (chosen !== 'auto') return { jsonrpc: chosen === 'jsonrpc', json2: chosen === 'json2' };
+  const spoken = await servers.findProtocols(target, deadline.signal);
+  if (spoken === GAVE_UP) return new Denial('upstream_timeout', 'Odoo did not answer in time.');
+  if ('met' in spoken) {
+    return spoken.met.ok ? denyStatus(spoken.met, QUESTION) : denyFailure(spoken.met, QUESTION, deadline);
+  }
+  if (spoken.jsonrpc || spoken.json2) return spoken;
+  return new Denial('upstream_bad_response', 'The server has neither protocol.', {
+    detail: 'neither /jsonrpc nor /json/2',
+  });
+}
+
+function describeProtocols({ jsonrpc, json2 }: Protocols): string {
+  const names: Protocol[] = [
+    ...(jsonrpc ? (['jsonrpc'] as const) : []),
+    ...(json2 ? (['json2'] as const) : []),
+  ];
+  return `it is called over ${names.map((name) => PATHS[name]).join(' and ')}`;
+}
+
+const PATHS = { jsonrpc: '/jsonrpc', json2: '/json/2' } as const;

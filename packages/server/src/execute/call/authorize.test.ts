@@ -1,0 +1,477 @@
+/** Calls as bytes under policies: what is denied, and what goes on in which bytes. */
+import type { Policy } from '@erp-proxy/contract';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countReads } from '../../json/counted-bytes.fixture.ts';
+import { compilePolicy } from '../../policy/compile.ts';
+import { Denial } from '../terms/denial.ts';
+import { OWN_DIALECT } from '../terms/dialect.ts';
+import { authorizeCall, authorizeCaller, authorizeJson2Call, authorizeServer } from './authorize.ts';
+import { limitCall } from './limit.ts';
+import { type Call, parseBody, parseCall } from './parse.ts';
+import { type Json2Call, parseJson2Call } from './parse-json2.ts';
+
+const EVERYWHERE: Policy = { instances: ['*'], origins: ['*'], models: { '*': ['*'] } };
+const CALLER = { address: '198.51.100.1', header: () => undefined };
+
+function readBody(body: string) {
+  const parsed = parseBody(Buffer.from(body));
+  if (parsed instanceof Denial) throw new Error(parsed.message);
+  const [first] = parsed.calls;
+  if (first === undefined) throw new Error('no call');
+  return { bytes: parsed.bytes, first };
+}
+
+/** `rest` is the text of further members. */
+function readCall(model: string, action: string, rest = '', instance = '{"name":"prod"}'): Call {
+  const members = `"action":"${action}","model_id":"${model}","erp_instance":${instance}${rest && `,${rest}`}`;
+  const { bytes, first } = readBody(`{${members}}`);
+  const { call } = parseCall(bytes, first, OWN_DIALECT);
+  if (call instanceof Denial) throw new Error(call.message);
+  return call;
+}
+
+function readJson2Call(method: string, kwargs: string): Json2Call {
+  const instance = '{"url":"https://erp.example.com","db":"prod","api_key":"k"}';
+  const { bytes, first } = readBody(
+    `{"model_id":"res.partner","method":"${method}","kwargs":${kwargs},"erp_instance":${instance}}`,
+  );
+  const { call } = parseJson2Call(bytes, first, OWN_DIALECT);
+  if (call instanceof Denial) throw new Error(call.message);
+  return call;
+}
+
+function authorize(call: Call, policy: Partial<Policy>): Call | Denial {
+  return authorizeCall(call, { policy: compilePolicy({ ...EVERYWHERE, ...policy }) });
+}
+
+/** The arguments that are left for Odoo, or the rule that denies. */
+function run(call: Call, policy: Partial<Policy>): { params: string; keyword: string } | string {
+  const authorized = authorize(call, policy);
+  if (authorized instanceof Denial) return authorized.more.rule ?? authorized.type;
+  const limited = limitCall(authorized, OWN_DIALECT);
+  if (limited instanceof Denial) return limited.type;
+  return { params: Buffer.from(limited.params).toString(), keyword: Buffer.from(limited.keyword).toString() };
+}
+
+function runJson2(call: Json2Call, policy: Partial<Policy>): string | undefined {
+  const authorized = authorizeJson2Call(call, { policy: compilePolicy({ ...EVERYWHERE, ...policy }) });
+  if (authorized instanceof Denial) return authorized.more.rule;
+  const { bytes, kwargs } = authorized;
+  return kwargs.span ? Buffer.from(bytes.subarray(kwargs.span.start, kwargs.span.end)).toString() : '';
+}
+
+test('a key without a policy passes its calls through as they are', () => {
+  const call = readCall('res.users', 'authenticate');
+  expect(authorizeCall(call, { policy: null })).toBe(call);
+  const json2Call = readJson2Call('authenticate', '{}');
+  expect(authorizeJson2Call(json2Call, { policy: null })).toBe(json2Call);
+  expect(authorizeServer('https://erp.example.com', { policy: null })).toBeNull();
+  expect(authorizeCaller({ policy: null }, CALLER)).toBeNull();
+});
+
+test('a denial names the rule', () => {
+  const denial = authorize(readCall('res.partner', 'unlink'), { models: { 'res.partner': ['read'] } });
+  expect(denial).toMatchObject({ type: 'policy_denied', more: { rule: 'models["res.partner"]' } });
+});
+
+test('denies a question about a server that the policy does not name', () => {
+  const policy = compilePolicy({ ...EVERYWHERE, origins: ['https://erp.example.com'] });
+  expect(authorizeServer('https://erp.example.com', { policy })).toBeNull();
+  expect(authorizeServer('https://other.example.com', { policy })).toMatchObject({
+    more: { rule: 'origins' },
+  });
+});
+
+test('denies a caller from an address that the policy does not name, with the rule', () => {
+  const policy = compilePolicy({ ...EVERYWHERE, cidrs: ['192.0.2.0/24'] });
+  expect(authorizeCaller({ policy }, CALLER)).toMatchObject({
+    type: 'policy_denied',
+    more: { rule: 'cidrs' },
+  });
+  expect(authorizeCaller({ policy }, { ...CALLER, address: '192.0.2.1' })).toBeNull();
+});
+
+describe('what judging a call costs', () => {
+  const policy = compilePolicy({
+    ...EVERYWHERE,
+    models: { 'res.partner': ['web_read', 'read_group', 'write'] },
+    companies: [1],
+    limit_max: 5,
+  });
+  const names = Array.from({ length: 2000 }, (_, index) => `"f${index}":{"fields":{"display_name":{}}}`);
+
+  function judge(call: Call) {
+    const { bytes, reads } = countReads(Buffer.from(call.bytes).toString());
+    const decided = authorizeCall({ ...call, bytes }, { policy });
+    return { rule: decided instanceof Denial ? decided.more.rule : null, perByte: reads() / bytes.length };
+  }
+
+  test('nothing where server, model or method are not allowed', () => {
+    const rest = `"params":[[1],{${names}}]`;
+    expect(judge(readCall('res.users', 'web_read', rest))).toEqual({ rule: 'models', perByte: 0 });
+    expect(judge(readCall('res.partner', 'web_save', rest))).toEqual({
+      rule: 'models["res.partner"]',
+      perByte: 0,
+    });
+  });
+
+  test.each([
+    [
+      'write',
+      `"params":[[1],{${'"order_line":[[0,0,{"tax_id":[[6,0,[1]]],"name":"abc"}]],'.repeat(500)}"a":1}]`,
+    ],
+    ['web_read', `"params":[[1],{${names}}]`],
+    ['web_read', `"params":[[1],{${'"a":{'.repeat(400)}${'}'.repeat(400)}}]`],
+    ['read_group', `"params":[[],[${'"abc",'.repeat(900)}"d"],[],0,5]`],
+  ])('otherwise a few looks at each byte, as parsing does: %s', (method, rest) => {
+    const { rule, perByte } = judge(readCall('res.partner', method, rest));
+    expect(rule).toBeNull();
+    // Past the arguments, through them for each of three rules and past the lists of names, and past the new body.
+    expect(perByte).toBeGreaterThan(1);
+    expect(perByte).toBeLessThan(10);
+  });
+});
+
+describe('the server', () => {
+  const byUrl = (url: string) =>
+    readCall('res.partner', 'read', '', `{"url":"${url}","db":"prod","user_id":2,"api_key":"k"}`);
+
+  test('is the origin of the url, however it is written', () => {
+    const policy = { origins: ['https://erp.example.com'], dbs: ['prod'] };
+    for (const url of [
+      'https://erp.example.com',
+      'HTTPS://ERP.example.com:443/odoo/',
+      'https://erp%2Eexample.com',
+    ])
+      expect(run(byUrl(url), policy)).toBeTypeOf('object');
+    for (const url of [
+      'https://erp.example.com.evil.test',
+      'https://erp.example.com:8443',
+      'http://erp.example.com',
+    ])
+      expect(run(byUrl(url), policy)).toBe('origins');
+  });
+
+  test('is refused where the url is none, as without a policy', () => {
+    expect(authorize(byUrl('https://erp.example.com@evil.test'), {})).toMatchObject({
+      type: 'invalid_request',
+      more: { path: 'erp_instance.url' },
+    });
+  });
+
+  test('is not the origin of a stored instance, nor the other way round', () => {
+    expect(run(readCall('res.partner', 'read'), { instances: ['test'] })).toBe('instances');
+    expect(run(byUrl('https://erp.example.com'), { origins: ['https://other.example.com'] })).toBe('origins');
+  });
+});
+
+describe('what counts is the method that runs', () => {
+  test('for `call_method`, the one that `fn_name` names', () => {
+    const policy = { models: { 'res.partner': ['read'] } };
+    expect(run(readCall('res.partner', 'call_method', '"fn_name":"unlink"'), policy)).toBe(
+      'models["res.partner"]',
+    );
+    expect(run(readCall('res.partner', 'call_method', '"fn_name":"read"'), policy)).toBeTypeOf('object');
+  });
+
+  test('a sensitive one must be named', () => {
+    const call = readCall('res.users', 'change_password');
+    expect(run(call, {})).toBe('sensitive_methods');
+    expect(run(call, { models: { 'res.users': ['*'] } })).toBe('sensitive_methods');
+    expect(run(call, { models: { 'res.users': ['change_password'] } })).toBeTypeOf('object');
+  });
+
+  test('read_only lets through what is known to read and nothing else', () => {
+    for (const method of ['search_read', 'web_read', 'read_group', 'fields_get', 'name_search'])
+      expect(run(readCall('res.partner', method), { read_only: true })).toBeTypeOf('object');
+    for (const method of ['write', 'create', 'web_save', 'onchange', 'default_get', 'action_archive'])
+      expect(run(readCall('res.partner', method), { read_only: true })).toBe('read_only');
+  });
+
+  test('fields of related records take a policy that names the method for all models', () => {
+    const call = readCall('res.partner', 'web_read', '"params":[[1],{"user_ids":{"fields":{"login":{}}}}]');
+    expect(run(call, {})).toBe('models');
+    expect(run(call, { models: { '*': ['web_read'] } })).toBeTypeOf('object');
+    const pairs = readCall('res.partner', 'web_read', '"params":[[1],{"user_id":{"fields":[["login",{}]]}}]');
+    expect(run(pairs, {})).toBe('models');
+    for (const rest of [
+      '"params":[[1],{},"name",{"partner_id.user_ids.login":"1"}]',
+      '"params":[[1],{},"name"],"keyword":{"field_onchange":{"user_ids.login":"1"}}',
+    ]) {
+      expect(run(readCall('res.partner', 'onchange', rest), {})).toBe('models');
+      expect(run(readCall('res.partner', 'onchange', rest), { models: { '*': ['onchange'] } })).toBeTypeOf(
+        'object',
+      );
+    }
+    const paths = '{"ids":[1],"values":{},"field_name":"name","field_onchange":{"user_ids.login":"1"}}';
+    expect(runJson2(readJson2Call('onchange', paths), {})).toBe('models');
+    const panel = '"params":["user_id"],"keyword":{"group_by":"login"}';
+    expect(run(readCall('sale.order', 'search_panel_select_multi_range', panel), {})).toBe('models');
+  });
+});
+
+describe('a change of a sensitive model by another record', () => {
+  const user = '[[0,0,{"login":"x"}]]';
+  const values = `{"name":"a","user_ids":${user}}`;
+
+  test.each([
+    ['create', `"params":[${values}]`],
+    ['create', `"params":[[{"name":"b"},${values}]]`],
+    ['create', `"params":[{"child_ids":[[0,0,${values}]]}]`],
+    ['write', `"params":[[1],${values}]`],
+    ['web_save', `"params":[[1],${values},{}]`],
+    ['copy', `"params":[[1],${values}]`],
+    ['onchange', `"params":[[1],${values},[],{}]`],
+    ['message_post', `"params":[[1]],"keyword":{"body":"a","context":{"default_user_ids":${user}}}`],
+    ['a_method_that_is_new', `"params":[[1]],"keyword":{"values":${values}}`],
+  ])('takes a policy that names its model and method: %s %s', (method, rest) => {
+    const call = readCall('res.partner', method, rest);
+    const models = { '*': ['*'] };
+    expect(run(call, { models })).toBe('sensitive_methods');
+    expect(run(call, { models: { ...models, 'res.users': ['*'], 'res.*': ['create'] } })).toBe(
+      'sensitive_methods',
+    );
+    expect(run(call, { models: { ...models, 'res.users': ['create'] } })).toBeTypeOf('object');
+  });
+
+  test('also in a call that names its arguments', () => {
+    for (const kwargs of [
+      `{"vals_list":[${values}]}`,
+      `{"vals_list":[],"context":{"default_user_ids":${user}}}`,
+    ]) {
+      const call = readJson2Call('create', kwargs);
+      expect(runJson2(call, {})).toBe('sensitive_methods');
+      expect(runJson2(call, { models: { '*': ['*'], 'res.users': ['create'] } })).toBe(kwargs);
+    }
+  });
+
+  test('also in an import that the policy names', () => {
+    const call = readCall('res.partner', 'load', '"params":[["name","user_ids/login"],[["a","x"]]]');
+    expect(run(call, { models: { 'res.partner': ['load'] } })).toBe('sensitive_methods');
+    expect(run(call, { models: { 'res.partner': ['load'], 'res.users': ['create', 'write'] } })).toBeTypeOf(
+      'object',
+    );
+  });
+
+  test('the message says what to leave out', () => {
+    const denial = authorize(readCall('res.partner', 'create', `"params":[${values}]`), {});
+    expect(denial).toMatchObject({ message: expect.stringContaining('`user_ids` leads to `res.users`') });
+    expect(denial).toMatchObject({ message: expect.stringContaining('names `create` of `res.users`') });
+  });
+
+  test('lines of an order go on as they are', () => {
+    const params = '[[1],{"order_line":[[0,0,{"product_id":2, "tax_id":[[6,0,[1]]]}],[2,5,0]]}]';
+    expect(run(readCall('sale.order', 'write', `"params":${params}`), {})).toEqual({ params, keyword: '{}' });
+  });
+});
+
+describe('limit_max', () => {
+  const max = { limit_max: 5 };
+
+  test.each<[string, string, string | { params: string; keyword: string }]>([
+    ['search', '"params":[[]]', { params: '[[]]', keyword: '{"limit":5}' }],
+    [
+      'search',
+      '"params":[[]],"keyword":{ "order" : "id" }',
+      { params: '[[]]', keyword: '{ "order" : "id" ,"limit":5}' },
+    ],
+    [
+      'search',
+      '"params":[[]],"keyword":{"limit":1e1,"a":1.0}',
+      { params: '[[]]', keyword: '{"limit":5,"a":1.0}' },
+    ],
+    ['search', '"params":[[]],"keyword":{"limit":null}', { params: '[[]]', keyword: '{"limit":5}' }],
+    ['search', '"params":[[]],"keyword":{"limit":4.0}', { params: '[[]]', keyword: '{"limit":4.0}' }],
+    ['search', '"params":[ [], 0, 99 , "id"]', { params: '[ [], 0, 5 , "id"]', keyword: '{}' }],
+    ['search', '"params":[[],0,false]', { params: '[[],0,5]', keyword: '{}' }],
+    ['search', '"params":[[],0,3]', { params: '[[],0,3]', keyword: '{}' }],
+    ['search', '"params":[[],0,3],"keyword":{"limit":9}', { params: '[[],0,5]', keyword: '{"limit":5}' }],
+    ['search', '"params":[[],0,"99"]', 'limit_max'],
+    ['search', '"params":[[],0,1.5]', 'limit_max'],
+    ['search_read', '"params":null,"keyword":[]', { params: '[]', keyword: '{"limit":5}' }],
+    ['name_search', '"params":["a"]', { params: '["a"]', keyword: '{"limit":5}' }],
+    ['read', '"params":[[1,2,3,4,5,6,7],["name"]]', { params: '[[1,2,3,4,5],["name"]]', keyword: '{}' }],
+    ['read', '"params":[[1,2,3,4,5,6,7]],"keyword":{"limit":9}', { params: '[[1,2,3,4,5]]', keyword: '{}' }],
+    ['read', '"params":[[1,2,3,4,5,6,7]],"keyword":{"limit":3}', { params: '[[1,2,3]]', keyword: '{}' }],
+    ['read', '"params":[7]', { params: '[7]', keyword: '{}' }],
+    ['read', '"params":["1234567"]', 'limit_max'],
+    ['web_read', '"params":[[1,2,3,4,5,6],{}]', 'limit_max'],
+    ['web_read', '"params":[[1,2,3,4,5],{}]', { params: '[[1,2,3,4,5],{}]', keyword: '{}' }],
+    ['search_count', '"params":[[]]', { params: '[[]]', keyword: '{}' }],
+    ['read_group', '"params":[[],["email:array_agg"],[]]', 'limit_max'],
+    ['search_panel_select_range', '"params":["user_id"]', 'limit_max'],
+    [
+      'search_panel_select_range',
+      '"params":["user_id"],"keyword":{"limit":5}',
+      { params: '["user_id"]', keyword: '{"limit":5}' },
+    ],
+    ['hierarchy_read', '"params":[[],{},"parent_id"]', 'limit_max'],
+    ['create', '"params":[[{},{},{},{},{},{}]]', { params: '[[{},{},{},{},{},{}]]', keyword: '{}' }],
+  ])('%s with %s', (method, rest, outcome) => {
+    expect(run(readCall('res.partner', method, rest), max)).toEqual(outcome);
+  });
+
+  test.each<[string, string, string]>([
+    ['search_read', '{"domain":[]}', '{"domain":[],"limit":5}'],
+    ['search_read', '{"domain":[],"limit":0}', '{"domain":[],"limit":5}'],
+    ['search_read', '{"limit":"9"}', 'limit_max'],
+    ['read', '{"ids":[1, 2,3,4,5,6],"fields":["name"]}', '{"ids":[1, 2,3,4,5],"fields":["name"]}'],
+    ['read', '{"ids":7}', '{"ids":7}'],
+    ['web_read', '{"ids":[1,2,3,4,5,6]}', 'limit_max'],
+  ])('of a call that names its arguments: %s %s', (method, kwargs, outcome) => {
+    expect(runJson2(readJson2Call(method, kwargs), max)).toBe(outcome);
+  });
+
+  test('nothing that Odoo could take gives more records than it says', () => {
+    const value = fc.constantFrom(
+      '[]',
+      '0',
+      'null',
+      'false',
+      'true',
+      '3',
+      '5',
+      '6',
+      '5.0',
+      '6e0',
+      '1e3',
+      '-1',
+      '1.5',
+      '99999999999999999999',
+      '1e400',
+      '"9"',
+      '""',
+      '[9]',
+      '{}',
+    );
+    const method = fc.constantFrom(
+      'search',
+      'search_read',
+      'web_search_read',
+      'read_group',
+      'formatted_read_group',
+      'name_search',
+    );
+    const params = fc.array(value, { maxLength: 9 });
+    const named = fc.dictionary(fc.constantFrom('limit', 'l\\u0069mit', 'offset', 'order'), value, {
+      maxKeys: 3,
+    });
+    fc.assert(
+      fc.property(method, params, named, (name, positional, keyword) => {
+        const members = Object.entries(keyword).map(([key, text]) => `"${key}":${text}`);
+        const rest = `"params":[${positional}],"keyword":{${members}}`;
+        let call: Call;
+        try {
+          call = readCall('res.partner', name, rest);
+        } catch {
+          // Refused before any policy.
+          return;
+        }
+        const outcome = run(call, max);
+        if (typeof outcome === 'string') return;
+        const sentParams: unknown[] = JSON.parse(outcome.params);
+        const sentKeyword: Record<string, unknown> = JSON.parse(outcome.keyword);
+        const limits = [sentParams[LIMIT_AT[name] ?? -1], sentKeyword['limit']].filter(
+          (limit) => limit !== undefined,
+        );
+        expect(limits.length).toBeGreaterThan(0);
+        for (const limit of limits)
+          expect(Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= 5).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  /** Written down a second time, from the signatures of docs/odoo-facts.md#parameters. */
+  const LIMIT_AT: Record<string, number> = {
+    search: 2,
+    search_read: 3,
+    web_search_read: 3,
+    read_group: 4,
+    formatted_read_group: 5,
+    name_search: 3,
+  };
+});
+
+describe('companies', () => {
+  const only = { companies: [3, 1] };
+  const set = '{"allowed_company_ids":[3,1]}';
+
+  test.each<[string, string]>([
+    ['', `{"context":${set}}`],
+    ['"keyword":null', `{"context":${set}}`],
+    ['"keyword":[]', `{"context":${set}}`],
+    ['"keyword":{"limit":1}', `{"limit":1,"context":${set}}`],
+    ['"keyword":{"context":null}', `{"context":${set}}`],
+    ['"keyword":{"context":[ ]}', `{"context":${set}}`],
+    ['"keyword":{"context":{}}', `{"context":${set}}`],
+    [
+      '"keyword":{"context":{ "lang" : "fr_FR", "x":1.0 }}',
+      '{"context":{ "lang" : "fr_FR", "x":1.0 ,"allowed_company_ids":[3,1]}}',
+    ],
+    [
+      '"keyword":{"context":{"allowed_company_ids":false,"x":1.0}}',
+      '{"context":{"allowed_company_ids":[3,1],"x":1.0}}',
+    ],
+    ['"keyword":{"context":{"allowed_company_ids":[ ]}}', `{"context":${set}}`],
+    ['"keyword":{"context":{"allowed_company_ids":[1.0]}}', '{"context":{"allowed_company_ids":[1.0]}}'],
+    [
+      '"keyword":{"context":{"allowed_company_ids":[1],"default_company_id":3}}',
+      '{"context":{"allowed_company_ids":[1],"default_company_id":3}}',
+    ],
+  ])('are set where %j leaves them out, and nothing else is touched', (rest, keyword) => {
+    expect(run(readCall('res.partner', 'search', rest), only)).toMatchObject({ keyword });
+  });
+
+  test.each([
+    '{"allowed_company_ids":[1,2]}',
+    '{"allowed_company_ids":[3,1,99999999999999999999]}',
+    '{"allowed_company_ids":[1],"default_company_id":2}',
+    '{"allowed_company_ids":[1],"force_company":2}',
+    '{"allowed_company_ids":[1],"company_id":2}',
+    '{"allowed_company_ids":[1],"company_id":"1"}',
+    '{"allowed_company_ids":[1],"company_id":true}',
+    '{"a\\u006clowed_company_ids":[2]}',
+  ])('outside of the policy are refused: %s', (context) => {
+    expect(run(readCall('res.partner', 'search', `"keyword":{"context":${context}}`), only)).toBe(
+      'companies',
+    );
+    expect(runJson2(readJson2Call('search', `{"context":${context}}`), only)).toBe('companies');
+  });
+
+  test.each([
+    '{"allowed_company_ids":[1],"allowed_company_ids":null}',
+    '{"allowed_company_ids":[true]}',
+    '{"allowed_company_ids":1}',
+    '"x"',
+    '[1]',
+    '7',
+  ])('cannot be hidden where nobody has checked the context before: %s', (context) => {
+    expect(runJson2(readJson2Call('search', `{"context":${context}}`), only)).toBe('companies');
+  });
+
+  test('are set in a call that names its arguments', () => {
+    expect(runJson2(readJson2Call('search', '{"domain":[]}'), only)).toBe(`{"domain":[],"context":${set}}`);
+    expect(runJson2(readJson2Call('search', 'null'), only)).toBe(`{"context":${set}}`);
+  });
+
+  test('cannot come by a context among the fields', () => {
+    const spec = '{"user_id":{"fields":{"display_name":{}},"context":{"allowed_company_ids":[2]}}}';
+    const call = readCall('res.partner', 'web_read', `"params":[[1],${spec}]`);
+    expect(run(call, only)).toBe('companies');
+    expect(run(call, {})).toBeTypeOf('object');
+  });
+
+  test('and a limit are set together', () => {
+    const call = readCall(
+      'res.partner',
+      'search',
+      '"params":[[[ "a","=",1.0 ]],0,9],"keyword":{"order":"id"}',
+    );
+    expect(run(call, { ...only, limit_max: 5 })).toEqual({
+      params: '[[[ "a","=",1.0 ]],0,5]',
+      keyword: `{"order":"id","context":${set}}`,
+    });
+  });
+});

@@ -1,0 +1,154 @@
+/**
+ * Step: whether the client's policy allows a call, and what the policy sets in it. What it does not set stays the caller's
+ * own bytes.
+ */
+
+import { joinParts } from '../../json/edit.ts';
+import { readElements } from '../../json/elements.ts';
+import { readMembers } from '../../json/members.ts';
+import { setMembers } from '../../json/set-members.ts';
+import { skipValue } from '../../json/skip.ts';
+import type { ByteRange, JsonSpan } from '../../json/span.ts';
+import type { Client } from '../../keys/keys.ts';
+import type { Arguments } from '../../odoo/arguments.ts';
+import { findLimitPosition } from '../../odoo/record-count.ts';
+import {
+  type Decision,
+  type DeniedDecision,
+  decide,
+  decideCaller,
+  decideServer,
+} from '../../policy/decide.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Exchange } from '../terms/exchange.ts';
+import type { Call } from './parse.ts';
+import type { Json2Call } from './parse-json2.ts';
+import { type DescribedCall, describeCall, describeRequest } from './policy-request.ts';
+
+type Sets = Extract<Decision, { allowed: true }>['sets'];
+type Parts = readonly (ByteRange | string)[];
+
+/** Whether the key may be used from there, before anything else is looked at; null where it may. */
+export function authorizeCaller(
+  { policy }: Pick<Client, 'policy'>,
+  exchange: Pick<Exchange, 'address' | 'header'>,
+): Denial | null {
+  const browserOrigin = exchange.header('origin') ?? null;
+  const denied = decideCaller(policy, { address: exchange.address, browserOrigin });
+  return denied && denyPolicy(denied);
+}
+
+export function authorizeCall(call: Call, { policy }: Pick<Client, 'policy'>): Call | Denial {
+  if (policy === null) return call;
+  const described = describeCall(call);
+  const sets = authorize(described, policy);
+  if (sets instanceof Denial) return sets;
+  // `read` has no limit of its own: the step after this one keeps it.
+  return {
+    ...rewrite(call, described.args, sets),
+    limit: sets.limit ?? call.limit,
+    ...noteLimit(sets),
+  };
+}
+
+function noteLimit({ limit }: Sets): { policyLimit?: number } {
+  return limit === undefined ? {} : { policyLimit: limit };
+}
+
+/** The same for a call that names its arguments itself. */
+export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'policy'>): Json2Call | Denial {
+  if (policy === null) return call;
+  const { model, method, instance, kwargs } = call;
+  const args = { bytes: call.bytes, positional: [], named: kwargs.members };
+  const sets = authorize({ model, method, instance, args, limit: null }, policy);
+  if (sets instanceof Denial) return sets;
+  const values = listNamed(args, method, sets);
+  if (values.size === 0) return call;
+  const bytes = joinParts(call.bytes, setMembers(kwargs.span, kwargs.members, values));
+  const span: JsonSpan = { kind: 'object', start: 0, end: bytes.length };
+  return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) }, ...noteLimit(sets) };
+}
+
+/** For a question about a server, which calls nothing of it. */
+export function authorizeServer(origin: string, { policy }: Pick<Client, 'policy'>): Denial | null {
+  if (policy === null) return null;
+  const decision = decideServer(policy, { origin, db: null });
+  return decision.allowed ? null : denyPolicy(decision);
+}
+
+function authorize(call: DescribedCall, policy: NonNullable<Client['policy']>): Sets | Denial {
+  const request = describeRequest(call);
+  if (request instanceof Denial) return request;
+  const decision = decide(policy, request);
+  return decision.allowed ? decision.sets : denyPolicy(decision);
+}
+
+function denyPolicy({ rule, message }: DeniedDecision): Denial {
+  return new Denial('policy_denied', message, { rule });
+}
+
+/** The call with new bytes, in which `keyword` stands before `params`. */
+function rewrite(call: Call, args: Arguments, sets: Sets): Call {
+  const position = findLimitPosition(call.method);
+  const placed = position === null || sets.limit === undefined ? undefined : args.positional[position];
+  const values = listNamed(args, call.method, sets);
+  if (placed === undefined && values.size === 0) return call;
+  const { params, keyword } = call;
+  const parts = [
+    ...setMembers(keyword.span, keyword.members, values),
+    ...(params ? setRange(params, placed, sets) : []),
+  ];
+  const bytes = joinParts(call.bytes, parts);
+  const span: JsonSpan = { kind: 'object', start: 0, end: skipValue(bytes, 0) };
+  return {
+    ...call,
+    bytes,
+    keyword: { span, members: readMembers(bytes, span) },
+    params: params && { kind: 'array', start: span.end, end: bytes.length },
+  };
+}
+
+function setRange(array: JsonSpan, element: JsonSpan | undefined, { limit }: Sets): Parts {
+  if (element === undefined) return [array];
+  return [{ start: array.start, end: element.start }, String(limit), { start: element.end, end: array.end }];
+}
+
+/** The named arguments that get a value of the policy's. */
+function listNamed(
+  { bytes, positional, named }: Arguments,
+  method: string,
+  { limit, allowed_company_ids }: Sets,
+) {
+  const values = new Map<string, Parts>();
+  const find = (name: string) => named.find((member) => member.name === name)?.value;
+  if (limit !== undefined) {
+    const position = findLimitPosition(method);
+    const ids = find('ids');
+    if (position === null) {
+      if (ids?.kind === 'array') values.set('ids', cutList(bytes, ids, limit));
+    } else if (positional[position] === undefined || find('limit') !== undefined) {
+      values.set('limit', [String(limit)]);
+    }
+  }
+  if (allowed_company_ids !== undefined) {
+    const context = find('context');
+    const isObject = context?.kind === 'object';
+    const companies = new Map([['allowed_company_ids', [JSON.stringify(allowed_company_ids)]]]);
+    values.set(
+      'context',
+      setMembers(isObject ? context : null, isObject ? readMembers(bytes, context) : [], companies),
+    );
+  }
+  return values;
+}
+
+function cutList(bytes: Uint8Array, list: JsonSpan, count: number): Parts {
+  let kept = 0;
+  let end = list.start + 1;
+  readElements(bytes, list, (element) => {
+    end = element.end;
+    kept++;
+    return kept < count;
+  });
+  return [{ start: list.start, end }, ']'];
+}

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { compilePolicy } from '../../policy/compile.ts';
+import { explainCall } from './explain.ts';
+
+const KEY = { revokedAt: null, expiresAt: null };
+const POLICY = compilePolicy({
+  instances: ['prod'],
+  models: { 'sale.*': ['read', 'search*'] },
+  limit_max: 5,
+  companies: [1],
+  cidrs: ['10.0.0.0/8'],
+});
+const CALL = { action: 'search', model_id: 'sale.order', erp_instance: { name: 'prod' } };
+
+test('names the rule that allows, and what is set', () => {
+  expect(explainCall(KEY, POLICY, { call: CALL, address: '10.0.0.1' }, 0)).toEqual({
+    allowed: true,
+    rule: 'models["sale.*"]',
+    message: 'The policy allows the call.',
+    sets: { limit: 5, allowed_company_ids: [1] },
+  });
+});
+
+test('says what was not looked at', () => {
+  expect(explainCall(KEY, POLICY, { call: CALL }, 0)).toMatchObject({
+    allowed: true,
+    message: 'The policy allows the call. Not looked at: `cidrs`, since no address is given.',
+  });
+  const limited = compilePolicy({
+    ...POLICY.policy,
+    rate: { requests: 1, seconds: 1 },
+    concurrency: 1,
+  });
+  expect(explainCall(KEY, limited, { call: CALL, address: '10.0.0.1' }, 0)).toMatchObject({
+    message: 'The policy allows the call. Not looked at: `rate`; `concurrency`.',
+  });
+});
+
+test('a caller from elsewhere is denied before its call is read', () => {
+  expect(explainCall(KEY, POLICY, { call: 'nonsense', address: '11.0.0.1' }, 0)).toMatchObject({
+    allowed: false,
+    rule: 'cidrs',
+  });
+});
+
+test('names the rule that denies, in the words that the caller gets', () => {
+  expect(explainCall(KEY, POLICY, { call: { ...CALL, action: 'write' } }, 0)).toEqual({
+    allowed: false,
+    rule: 'models["sale.*"]',
+    message: 'This key may not call `write` of `sale.order`. Ask the operator to allow it.',
+    sets: {},
+  });
+  expect(explainCall(KEY, POLICY, { call: CALL, address: '11.0.0.1' }, 0)).toMatchObject({ rule: 'cidrs' });
+  expect(explainCall(KEY, POLICY, { call: CALL, origin: 'https://a.test' }, 0)).toMatchObject({
+    rule: 'cors_origins',
+  });
+});
+
+test('a key without a policy may do anything', () => {
+  expect(explainCall(KEY, null, { call: CALL }, 0)).toMatchObject({ allowed: true, rule: null, sets: {} });
+});
+
+test('a key without a policy is of no use to a web page', () => {
+  expect(explainCall(KEY, null, { call: CALL, origin: 'https://a.test' }, 0)).toMatchObject({
+    allowed: false,
+    rule: 'cors_origins',
+  });
+});
+
+describe('without a rule, says why no call is let in', () => {
+  test.each<[string, { revokedAt: number | null; expiresAt: number | null }, RegExp]>([
+    ['revoked', { revokedAt: 1, expiresAt: null }, /revoked/],
+    ['expired', { revokedAt: null, expiresAt: 5 }, /expired/],
+  ])('%s', (_, key, message) => {
+    expect(explainCall(key, POLICY, { call: CALL }, 5)).toEqual({
+      allowed: false,
+      rule: null,
+      message: expect.stringMatching(message),
+      sets: {},
+    });
+  });
+
+  test.each<[unknown, RegExp]>([
+    [undefined, /must be an object/],
+    [[CALL], /one call at a time/],
+    [{ ...CALL, acton: 'read' }, /Did you mean `action`/],
+    [{ ...CALL, keyword: { limit: -1 } }, /keyword\.limit/],
+    [{ ...CALL, erp_instance: { url: 'nowhere', db: 'a', user_id: 2, api_key: 'k' } }, /erp_instance\.url/],
+  ])('a body that is no call: %j', (call, message) => {
+    expect(explainCall(KEY, POLICY, { call }, 0)).toMatchObject({
+      allowed: false,
+      rule: null,
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+test('a call that is nested too deep is refused, however deep', () => {
+  const nest = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+  const deepest = { ...CALL, keyword: { context: { a: nest(509) } } };
+  expect(explainCall(KEY, null, { call: deepest }, 0)).toMatchObject({ allowed: true });
+  for (const depth of [510, 100_000])
+    expect(
+      explainCall(KEY, null, { call: { ...CALL, keyword: { context: { a: nest(depth) } } } }, 0),
+    ).toMatchObject({ allowed: false, message: expect.stringContaining('512 levels') });
+});

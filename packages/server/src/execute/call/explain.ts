@@ -1,0 +1,76 @@
+/** Why a key may or may not make a call: the same reading and the same decision as for a call that comes in. */
+import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
+import type { CompiledPolicy } from '../../policy/compile.ts';
+import { decide, decideCaller } from '../../policy/decide.ts';
+import type { KeyRecord } from '../../stores/ports.ts';
+import { Denial } from '../terms/denial.ts';
+import { OWN_DIALECT } from '../terms/dialect.ts';
+import { type Call, parseBody, parseCall } from './parse.ts';
+import { describeCall, describeRequest } from './policy-request.ts';
+
+export function explainCall(
+  key: Pick<KeyRecord, 'revokedAt' | 'expiresAt'>,
+  policy: CompiledPolicy | null,
+  { call: given, address, origin }: ExplainInput,
+  now: number,
+): Explanation {
+  if (key.revokedAt !== null) return refuse('The key is revoked, so that no call is let in.');
+  if (key.expiresAt !== null && now >= key.expiresAt)
+    return refuse('The key has expired, so that no call is let in.');
+  const caller = { address: address ?? null, browserOrigin: origin ?? null };
+  const denied = decideCaller(policy, caller);
+  if (denied) return { ...denied, sets: {} };
+  const call = readCall(given);
+  if (call instanceof Denial) return refuse(call.message);
+  const request = describeRequest(describeCall(call));
+  if (request instanceof Denial) return refuse(request.message);
+  if (policy === null) {
+    const message = 'The key has no policy: it may do anything that egress allows.';
+    return { allowed: true, rule: null, message, sets: {} };
+  }
+  const decision = decide(policy, request);
+  if (!decision.allowed) return { ...decision, sets: {} };
+  return { ...decision, message: describeAllowance(policy.policy, caller.address) };
+}
+
+/** Names what could still deny it. */
+function describeAllowance({ cidrs, rate, per_day, concurrency }: Policy, address: string | null): string {
+  const open = [
+    ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
+    ...(rate === undefined ? [] : ['`rate`']),
+    ...(per_day === undefined ? [] : ['`per_day`']),
+    ...(concurrency === undefined ? [] : ['`concurrency`']),
+  ];
+  const rest = open.length === 0 ? '' : ` Not looked at: ${open.join('; ')}.`;
+  return `The policy allows the call.${rest}`;
+}
+
+function refuse(message: string): Explanation {
+  return { allowed: false, rule: null, message, sets: {} };
+}
+
+function readCall(given: unknown): Call | Denial {
+  // Before it is printed, which takes the stack that it needs.
+  if (isDeeper(given, DEPTH_MAX))
+    return new Denial('invalid_request', `The call is nested more than ${DEPTH_MAX} levels deep.`);
+  // What JSON cannot hold is no call either.
+  const body = parseBody(Buffer.from(JSON.stringify(given) ?? 'null'));
+  if (body instanceof Denial) return body;
+  const [first] = body.calls;
+  if (body.isBatch || first === undefined) {
+    return new Denial('invalid_request', 'Explain one call at a time: take it out of the array.');
+  }
+  return parseCall(body.bytes, first, OWN_DIALECT).call;
+}
+
+/** What Odoo can read, and parseBody refuses beyond. */
+const DEPTH_MAX = 512;
+
+/** Level by level, without recursion. */
+function isDeeper(value: unknown, depthMax: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth < depthMax && level.length > 0; depth++) {
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return level.some((item) => typeof item === 'object' && item !== null);
+}

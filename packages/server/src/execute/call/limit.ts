@@ -1,0 +1,144 @@
+/**
+ * Step: the rules of `keyword.limit` (docs/execute.md#limit), and the arguments that are left for Odoo, in the form
+ * that every version takes. They stay the caller's own bytes.
+ */
+import { joinParts, removeMembers } from '../../json/edit.ts';
+import { readElements } from '../../json/elements.ts';
+import { isEmptyArray } from '../../json/empty-array.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
+import { findNamedDomain } from '../../odoo/named-domain.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Dialect } from '../terms/dialect.ts';
+import type { Call } from './parse.ts';
+
+/** What is to be run, whatever protocol carries it. */
+export interface MethodCall {
+  model: string;
+  method: string;
+  /** A JSON array: the positional arguments. */
+  params: Uint8Array;
+  /** A JSON object: the named arguments. */
+  keyword: Uint8Array;
+  /** Whether the caller said by `keyword.ids` which records it is about; they stand first in `params`. */
+  records: Call['records'];
+  /** True where running it twice can do no harm. */
+  isReadOnly: boolean;
+}
+
+const LIMIT = new Set(['limit']);
+const NOTHING: ReadonlySet<string> = new Set();
+const EMPTY_PARAMS = Buffer.from('[]');
+const EMPTY_KEYWORD = Buffer.from('{}');
+const OPENING = Buffer.from('[');
+const CLOSING = Buffer.from(']');
+
+export function limitCall(call: Call, dialect: Dialect): MethodCall | Denial {
+  const { model, method, records } = call;
+  const rule = limitRule(method);
+  const params = applyLimit(call, rule);
+  if (params instanceof Denial) return params;
+  const domain = isEmptyList(params) ? findNamedDomain(method, call.keyword.members) : null;
+  return {
+    model,
+    method,
+    params: domain === null ? params : listOne(call, domain),
+    keyword: cutKeyword(call, listDropped(call, rule, dialect, domain)),
+    records,
+    isReadOnly: isReadOnlyMethod(method, model),
+  };
+}
+
+/** Methods do not get a `limit`, or a surplus argument, that they have not: it would be a TypeError in Odoo. */
+function listDropped(
+  { method }: Call,
+  rule: ReturnType<typeof limitRule>,
+  { surplusArguments }: Dialect,
+  placed: JsonMember | null,
+): ReadonlySet<string> {
+  const dropped = rule === 'pass' ? (surplusArguments.get(method) ?? NOTHING) : LIMIT;
+  return placed === null ? dropped : new Set([...dropped, placed.name]);
+}
+
+function isEmptyList(params: Uint8Array): boolean {
+  return isEmptyArray(params, { kind: 'array', start: 0, end: params.length });
+}
+
+/** The positional arguments of a call that has this one only. */
+function listOne({ bytes }: Call, { value }: JsonMember): Uint8Array {
+  return Buffer.concat([OPENING, bytes.subarray(value.start, value.end), CLOSING]);
+}
+
+function cutKeyword(call: Call, dropped: ReadonlySet<string>): Uint8Array {
+  const { span, members } = call.keyword;
+  if (span === null) return EMPTY_KEYWORD;
+  if (!members.some((member) => dropped.has(member.name))) return call.bytes.subarray(span.start, span.end);
+  return joinParts(call.bytes, removeMembers(span, members, dropped));
+}
+
+function applyLimit(call: Call, rule: ReturnType<typeof limitRule>): Uint8Array | Denial {
+  const { bytes, params, limit } = call;
+  if (params === null) return EMPTY_PARAMS;
+  const whole = bytes.subarray(params.start, params.end);
+  if (limit === null || rule === 'pass') return whole;
+  const records = readFirst(bytes, params);
+  if (records === null) return whole;
+  if (records.kind === 'array') {
+    return rule === 'cut'
+      ? cutIds(bytes, params, records, limit)
+      : (refuseMany(call, records, limit) ?? whole);
+  }
+  // One id, or one row of values.
+  if (records.kind === 'number' || (call.method === 'create' && records.kind === 'object')) return whole;
+  // Odoo would take the characters of a text, or the keys of an object, for ids: more records than one.
+  return new Denial(
+    'invalid_params',
+    call.method === 'create'
+      ? '`params[0]` must be the values of a record, or a list of them, when `keyword.limit` is given.'
+      : '`params[0]` must be an id or a list of ids when `keyword.limit` is given.',
+    { path: 'params[0]' },
+  );
+}
+
+function readFirst(bytes: Uint8Array, array: JsonSpan): JsonSpan | null {
+  let first: JsonSpan | null = null;
+  readElements(bytes, array, (element) => {
+    first = element;
+    return false;
+  });
+  return first;
+}
+
+/** `read` takes no limit upstream: the first `limit` ids stay. */
+function cutIds(bytes: Uint8Array, params: JsonSpan, ids: JsonSpan, limit: number): Uint8Array {
+  let count = 0;
+  let keptEnd = ids.start + 1;
+  let isCut = false;
+  readElements(bytes, ids, (id) => {
+    count++;
+    if (count > limit) {
+      isCut = true;
+      return false;
+    }
+    keptEnd = id.end;
+    return true;
+  });
+  if (!isCut) return bytes.subarray(params.start, params.end);
+  return Buffer.concat([bytes.subarray(params.start, keptEnd), bytes.subarray(ids.end - 1, params.end)]);
+}
+
+/** More ids or rows than the limit are refused, never silently cut: half of a write is worse than none. */
+function refuseMany(call: Call, records: JsonSpan, limit: number): Denial | undefined {
+  let count = 0;
+  readElements(call.bytes, records, () => {
+    count++;
+    return count <= limit;
+  });
+  if (count <= limit) return undefined;
+  const what = call.method === 'create' ? 'rows' : 'ids';
+  return new Denial(
+    'invalid_params',
+    `\`${call.method}\` got more ${what} than \`keyword.limit\` allows (${limit}); nothing was sent. Send fewer ${what}, or raise the limit.`,
+    { path: 'keyword.limit' },
+  );
+}

@@ -1,0 +1,110 @@
+/**
+ * The rules of docs/execute.md#context for `keyword.context`. Part of the parse step: it checks and changes nothing;
+ * the bytes go on as they came.
+ */
+import { readElements } from '../../json/elements.ts';
+import { findDuplicate, readMembers } from '../../json/members.ts';
+import { readInteger } from '../../json/number.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import { decodeString } from '../../json/string.ts';
+import { Denial } from '../terms/denial.ts';
+
+/** Far more than any context has; a body can hold millions, and each costs memory. */
+const MEMBERS_MAX = 1000;
+
+/** Checks the context of a call; a denial names the member at fault. */
+export function checkContext(bytes: Uint8Array, context: JsonSpan): Denial | undefined {
+  if (isLeftOut(context)) return undefined;
+  if (context.kind === 'array' && isEmpty(bytes, context)) return undefined;
+  if (context.kind !== 'object') {
+    return invalid('keyword.context', 'must be an object, e.g. {"allowed_company_ids": [1]}');
+  }
+  const members = readMembers(bytes, context, MEMBERS_MAX + 1);
+  if (members.length > MEMBERS_MAX) return invalid('keyword.context', `may have at most ${MEMBERS_MAX} keys`);
+  const twice = findDuplicate(members);
+  if (twice) {
+    const path = `keyword.context.${twice.name.slice(0, 64)}`;
+    return new Denial('invalid_request', `\`${path}\` stands there twice; send it once.`, { path });
+  }
+  for (const member of members) {
+    const fault = isLeftOut(member.value) ? undefined : checkMember(bytes, member);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+function checkMember(bytes: Uint8Array, { name, value }: JsonMember): Denial | undefined {
+  const path = `keyword.context.${name}`;
+  switch (name) {
+    case 'allowed_company_ids':
+      return isListOfIntegers(bytes, value)
+        ? undefined
+        : invalid(path, "must be a list of companies' ids, e.g. [1, 2]");
+    case 'default_company_id':
+      return isInteger(bytes, value) ? undefined : invalid(path, "must be a company's id, an integer");
+    case 'tz':
+      // Odoo would silently fall back to UTC.
+      return value.kind === 'string' && isTimeZone(decodeString(bytes, value))
+        ? undefined
+        : invalid(path, 'must be the name of a time zone, e.g. "Europe/Paris"');
+    default:
+      return undefined;
+  }
+}
+
+function isLeftOut(value: JsonSpan): boolean {
+  return value.kind === 'null' || value.kind === 'false';
+}
+
+function isInteger(bytes: Uint8Array, value: JsonSpan): boolean {
+  return value.kind === 'number' && readInteger(bytes, value) !== null;
+}
+
+function isListOfIntegers(bytes: Uint8Array, value: JsonSpan): boolean {
+  if (value.kind !== 'array') return false;
+  let isGood = true;
+  readElements(bytes, value, (element) => {
+    isGood = isInteger(bytes, element);
+    return isGood;
+  });
+  return isGood;
+}
+
+function isEmpty(bytes: Uint8Array, array: JsonSpan): boolean {
+  let empty = true;
+  readElements(bytes, array, () => {
+    empty = false;
+    return false;
+  });
+  return empty;
+}
+
+/** Building a formatter costs some 20 µs, so that the verdict on a name is kept; names are few, and the map is bounded. */
+const knownTimeZones = new Map<string, boolean>();
+const KNOWN_TIME_ZONES_MAX = 1000;
+/** Keeps out offsets like "+02:00", which this runtime takes and Odoo does not. */
+const TIME_ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
+
+function isTimeZone(name: string): boolean {
+  if (!TIME_ZONE_NAME.test(name)) return false;
+  let isKnown = knownTimeZones.get(name);
+  if (isKnown === undefined) {
+    isKnown = tryTimeZone(name);
+    if (knownTimeZones.size >= KNOWN_TIME_ZONES_MAX) knownTimeZones.clear();
+    knownTimeZones.set(name, isKnown);
+  }
+  return isKnown;
+}
+
+function tryTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function invalid(path: string, rule: string): Denial {
+  return new Denial('invalid_params', `\`${path}\` ${rule}.`, { path });
+}

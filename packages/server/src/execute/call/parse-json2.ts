@@ -1,0 +1,119 @@
+/**
+ * Step: from the bytes of a call that names its arguments itself to the call. What cannot stand in a request to `/json/2` is
+ * refused here; the arguments stay a byte span and are the server's to judge.
+ */
+import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
+import { readMembers } from '../../json/members.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import { DATABASE_NAME } from '../../odoo/database-name.ts';
+import { NULL_ID } from '../request/envelope.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Dialect } from '../terms/dialect.ts';
+import type { CallSpan, InstanceAddress, Read } from './parse.ts';
+import {
+  API_KEY_LENGTH_MAX,
+  checkNames,
+  describe,
+  invalid,
+  type KeywordSpan,
+  NAME_LENGTH_MAX,
+  OWN_MEMBERS_MAX,
+  readId,
+  readKeyword,
+  readText,
+} from './read-members.ts';
+
+export interface Json2Call {
+  /** The body that the span points into. */
+  bytes: Uint8Array;
+  model: string;
+  method: string;
+  kwargs: KeywordSpan;
+  instance: InstanceAddress;
+  /** The limit that the policy put in place of the caller's; left out: none. */
+  policyLimit?: number;
+}
+
+const CALL_MEMBERS = ['id', 'model_id', 'method', 'kwargs'];
+const TOLERATED_MEMBERS = ['jsonrpc'];
+const INSTANCE_MEMBERS = ['url', 'db', 'api_key'];
+/** Callers keep one instance for all routes; here the key alone decides who calls (docs/odoo-facts.md#json2-user). */
+const TOLERATED_INSTANCE_MEMBERS = ['user_id'];
+/** One segment of a path, and never `..`. */
+const PATH_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.]*$/;
+/** One word of visible ASCII (RFC 9110 section 5.5). */
+const HEADER_WORD = /^[\x21-\x7e]+$/;
+const NO_USER = 0;
+
+export function parseJson2Call(
+  bytes: Uint8Array,
+  { span, members: known }: CallSpan,
+  { instanceAt }: Dialect,
+): Read<Json2Call> {
+  if (span.kind !== 'object')
+    return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
+  const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
+  const id = readId(bytes, members);
+  if (id instanceof Denial) return { id: NULL_ID, call: id };
+  return { id, call: readCall(bytes, members, instanceAt) };
+}
+
+function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string): Json2Call | Denial {
+  const strange = checkNames(members, '', [...CALL_MEMBERS, instanceAt], TOLERATED_MEMBERS);
+  if (strange) return strange;
+  const byName = new Map(members.map((member) => [member.name, member.value]));
+
+  const name = { lengthMax: NAME_LENGTH_MAX, pattern: PATH_NAME };
+  const nameRule = 'letters, digits, "_" and ".", not beginning with "."';
+  const model = readWord(bytes, byName.get('model_id'), { ...name, path: 'model_id', rule: nameRule });
+  if (model instanceof Denial) return model;
+  const method = readWord(bytes, byName.get('method'), { ...name, path: 'method', rule: nameRule });
+  if (method instanceof Denial) return method;
+  const kwargs = readKeyword(bytes, byName.get('kwargs'), 'kwargs');
+  if (kwargs instanceof Denial) return kwargs;
+  const instance = readInstance(bytes, byName.get(instanceAt), instanceAt);
+  return instance instanceof Denial ? instance : { bytes, model, method, kwargs, instance };
+}
+
+function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string): InstanceAddress | Denial {
+  if (value === undefined || value.kind !== 'object')
+    return invalid(at, `\`${at}\` must be an object: {"url", "db", "api_key"} of the Odoo server.`);
+  const members = readMembers(bytes, value, OWN_MEMBERS_MAX);
+  const strange = checkNames(members, at, INSTANCE_MEMBERS, TOLERATED_INSTANCE_MEMBERS);
+  if (strange) return strange;
+  const byName = new Map(members.map((member) => [member.name, member.value]));
+  const url = readText(
+    bytes,
+    byName.get('url'),
+    `${at}.url`,
+    URL_LENGTH_MAX,
+    'the address of the Odoo server',
+  );
+  if (url instanceof Denial) return url;
+  const db = readWord(bytes, byName.get('db'), {
+    path: `${at}.db`,
+    lengthMax: NAME_LENGTH_MAX,
+    pattern: DATABASE_NAME,
+    rule: 'the name of a database: 1 to 63 of letters, digits, "_", "." and "-"',
+  });
+  if (db instanceof Denial) return db;
+  const apiKey = readWord(bytes, byName.get('api_key'), {
+    path: `${at}.api_key`,
+    lengthMax: API_KEY_LENGTH_MAX,
+    pattern: HEADER_WORD,
+    rule: "the user's API key: visible ASCII characters without spaces",
+  });
+  return apiKey instanceof Denial ? apiKey : { url, db, userId: NO_USER, apiKey };
+}
+
+/** A text that goes into the path or a header of the request. */
+function readWord(
+  bytes: Uint8Array,
+  value: JsonSpan | undefined,
+  { path, lengthMax, pattern, rule }: { path: string; lengthMax: number; pattern: RegExp; rule: string },
+): string | Denial {
+  const text = readText(bytes, value, path, lengthMax, rule);
+  if (text instanceof Denial) return new Denial('json2_call_invalid', text.message, text.more);
+  if (pattern.test(text)) return text;
+  return new Denial('json2_call_invalid', `\`${path}\` must be ${rule}.`, { path });
+}

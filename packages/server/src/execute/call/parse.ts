@@ -1,0 +1,302 @@
+/**
+ * Step: from the body's bytes to calls. Every rule of docs/execute.md#members about the body's shape is here; what a
+ * method makes of its arguments is not (translate.ts). Values of `params` and `keyword` stay byte spans of the body.
+ */
+import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
+import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
+import { readDocument } from '../../json/document.ts';
+import { readElements } from '../../json/elements.ts';
+import { readMembers } from '../../json/members.ts';
+import { readInteger } from '../../json/number.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import { DATABASE_NAME } from '../../odoo/database-name.ts';
+import { NULL_ID } from '../request/envelope.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Dialect } from '../terms/dialect.ts';
+import { checkContext } from './parse-context.ts';
+import { type NamedRecords, placeIds } from './place-ids.ts';
+import {
+  API_KEY_LENGTH_MAX,
+  checkNames,
+  describe,
+  invalid,
+  type KeywordSpan,
+  NAME_LENGTH_MAX,
+  OWN_MEMBERS_MAX,
+  readId,
+  readKeyword,
+  readText,
+} from './read-members.ts';
+
+/** A body: one call or several, not yet looked into. */
+export interface Body {
+  bytes: Uint8Array;
+  isBatch: boolean;
+  calls: CallSpan[];
+}
+
+/** One element of the body; its members are there where reading the document has found them already. */
+export interface CallSpan {
+  span: JsonSpan;
+  members: JsonMember[] | null;
+}
+
+/** The Odoo server, database and user that a call names. */
+export interface InstanceAddress {
+  url: string;
+  db: string;
+  userId: number;
+  apiKey: string;
+}
+
+/** A call whose shape is right. */
+export interface Call {
+  /** What the spans point into. */
+  bytes: Uint8Array;
+  model: string;
+  /** The method to run: `action`, or `fn_name` of a `call_method`. */
+  method: string;
+  /** The positional arguments; null where the caller gave none. */
+  params: JsonSpan | null;
+  keyword: KeywordSpan;
+  /** `keyword.limit`; null = no cap. */
+  limit: number | null;
+  /** What `keyword.ids` said; the ids themselves stand in `params`. */
+  records: NamedRecords;
+  instance: InstanceAddress | { name: string };
+  /** The limit that the policy put in place of the caller's; left out: none. */
+  policyLimit?: number;
+}
+
+/** A call as read: its `id` is known even where the rest is refused. */
+export interface Read<AnyCall> {
+  /** Bytes of the `id` to answer with. */
+  id: Uint8Array;
+  call: AnyCall | Denial;
+}
+
+const CALL_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];
+/** Taken and not looked at: callers with a JSON-RPC habit send it. */
+const TOLERATED_MEMBERS = ['jsonrpc'];
+const INSTANCE_MEMBERS = ['url', 'db', 'user_id', 'api_key', 'name'];
+const METHOD_NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+const MODEL_NAME = /^[A-Za-z0-9_.]+$/;
+const USER_ID_MAX = 2 ** 31 - 1;
+/** Python's JSON reader gives up near 1,000 levels, and Odoo answers that with an HTML page. */
+const DEPTH_MAX = 512;
+
+/** Reads the document: one call or a batch. */
+export function parseBody(bytes: Uint8Array): Body | Denial {
+  let document: ReturnType<typeof readDocument>;
+  try {
+    document = readDocument(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
+  }
+  if (document.depth > DEPTH_MAX) {
+    return invalid('', `The body is nested more than ${DEPTH_MAX} levels deep, which Odoo cannot read.`);
+  }
+  const { root, members } = document;
+  if (root.kind === 'object') return { bytes, isBatch: false, calls: [{ span: root, members }] };
+  if (root.kind !== 'array') {
+    return invalid('', `The body must be an object (one call) or an array of calls, not ${describe(root)}.`);
+  }
+  const calls: CallSpan[] = [];
+  readElements(bytes, root, (span) => {
+    calls.push({ span, members: null });
+    return calls.length <= BATCH_CALLS_MAX;
+  });
+  if (calls.length === 0) return invalid('', 'The batch is empty; send at least one call.');
+  if (calls.length > BATCH_CALLS_MAX) {
+    return invalid('', `A batch may hold at most ${BATCH_CALLS_MAX} calls; send the rest in another.`);
+  }
+  return { bytes, isBatch: true, calls };
+}
+
+/** Reads one call of the body. */
+export function parseCall(
+  bytes: Uint8Array,
+  { span, members: known }: CallSpan,
+  { instanceAt }: Dialect,
+): Read<Call> {
+  if (span.kind !== 'object') {
+    return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
+  }
+  const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
+  const id = readId(bytes, members);
+  if (id instanceof Denial) return { id: NULL_ID, call: id };
+  return { id, call: readCall(bytes, members, instanceAt) };
+}
+
+function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string): Call | Denial {
+  const strange = checkNames(members, '', [...CALL_MEMBERS, instanceAt], TOLERATED_MEMBERS);
+  if (strange) return strange;
+  const byName = new Map(members.map((member) => [member.name, member.value]));
+
+  const method = readMethod(bytes, byName.get('action'), byName.get('fn_name'));
+  if (method instanceof Denial) return method;
+  const model = readModel(bytes, byName.get('model_id'));
+  if (model instanceof Denial) return model;
+  const params = readParams(byName.get('params'));
+  if (params instanceof Denial) return params;
+  const keyword = readKeyword(bytes, byName.get('keyword'), 'keyword');
+  if (keyword instanceof Denial) return keyword;
+  const instance = readInstance(bytes, byName.get(instanceAt), instanceAt);
+  if (instance instanceof Denial) return instance;
+  const limit = readLimit(bytes, keyword);
+  if (limit instanceof Denial) return limit;
+  const context = keyword.members.find((member) => member.name === 'context');
+  const contextDenial = context && checkContext(bytes, context.value);
+  if (contextDenial) return contextDenial;
+  const placed = placeIds(model, method, { bytes, params, keyword });
+  return placed instanceof Denial ? placed : { model, method, limit, instance, ...placed };
+}
+
+function readMethod(bytes: Uint8Array, action?: JsonSpan, fnName?: JsonSpan): string | Denial {
+  const name = readText(bytes, action, 'action', NAME_LENGTH_MAX, 'the method to run, e.g. "search_read"');
+  if (name instanceof Denial) return name;
+  if (fnName !== undefined && fnName.kind !== 'null' && fnName.kind !== 'string') {
+    return invalid('fn_name', `\`fn_name\` must be a string or null, not ${describe(fnName)}.`);
+  }
+  const hasFnName = fnName?.kind === 'string' && fnName.end - fnName.start > 2;
+  if (name !== 'call_method') {
+    if (hasFnName) {
+      return invalid(
+        'fn_name',
+        '`fn_name` goes with the action "call_method" only; leave it out or use that action.',
+      );
+    }
+    return METHOD_NAME.test(name) ? name : refuseMethod('action');
+  }
+  if (!hasFnName) {
+    return new Denial(
+      'fn_name_missing',
+      'The action "call_method" needs `fn_name`, the name of the method.',
+      {
+        path: 'fn_name',
+      },
+    );
+  }
+  const method = readText(bytes, fnName, 'fn_name', NAME_LENGTH_MAX, 'the method to run');
+  if (method instanceof Denial) return method;
+  return METHOD_NAME.test(method) ? method : refuseMethod('fn_name');
+}
+
+function refuseMethod(path: string): Denial {
+  return new Denial(
+    'action_invalid',
+    `\`${path}\` must be the name of a public method: letters, digits and "_", beginning with a letter.`,
+    { path },
+  );
+}
+
+function readModel(bytes: Uint8Array, value?: JsonSpan): string | Denial {
+  const model = readText(bytes, value, 'model_id', NAME_LENGTH_MAX, 'a model, e.g. "res.partner"');
+  if (model instanceof Denial || MODEL_NAME.test(model)) return model;
+  return invalid('model_id', '`model_id` may have letters, digits, "_" and "." only, e.g. "res.partner".');
+}
+
+function readParams(value?: JsonSpan): JsonSpan | null | Denial {
+  if (value === undefined || value.kind === 'null') return null;
+  if (value.kind === 'array') return value;
+  return invalid(
+    'params',
+    `\`params\` must be an array of positional arguments, e.g. [[1, 2]] for read, not ${describe(value)}.`,
+  );
+}
+
+function readLimit(bytes: Uint8Array, keyword: KeywordSpan): number | null | Denial {
+  const value = keyword.members.find((member) => member.name === 'limit')?.value;
+  if (value === undefined || value.kind === 'null' || value.kind === 'false') return null;
+  const limit = value.kind === 'number' ? readInteger(bytes, value) : null;
+  if (limit === null || limit < 0) {
+    return new Denial(
+      'invalid_params',
+      '`keyword.limit` must be a non-negative integer; 0 or null means no cap.',
+      {
+        path: 'keyword.limit',
+      },
+    );
+  }
+  // No list has more than 2^53 entries, so that beyond it the exact number does not matter.
+  return limit === 0 || limit === 0n ? null : Number(limit);
+}
+
+/** Members of the instance are named as on our own route; what goes out names them as the caller did (dialect.ts). */
+function readInstance(
+  bytes: Uint8Array,
+  value: JsonSpan | undefined,
+  at: string,
+): InstanceAddress | { name: string } | Denial {
+  if (value === undefined || value.kind === 'null') {
+    return invalid(at, `\`${at}\` is missing: {"url", "db", "user_id", "api_key"} of the Odoo server.`);
+  }
+  if (value.kind !== 'object') {
+    return invalid(at, `\`${at}\` must be an object, not ${describe(value)}.`);
+  }
+  const members = readMembers(bytes, value, OWN_MEMBERS_MAX);
+  const strange = checkNames(members, at, INSTANCE_MEMBERS);
+  if (strange) return strange;
+  const byName = new Map(members.map((member) => [member.name, member.value]));
+  if (byName.has('name')) return readInstanceName(bytes, byName, at);
+
+  const url = readText(
+    bytes,
+    byName.get('url'),
+    'erp_instance.url',
+    URL_LENGTH_MAX,
+    'the address of the Odoo server',
+  );
+  if (url instanceof Denial) return url;
+  const db = readText(bytes, byName.get('db'), 'erp_instance.db', NAME_LENGTH_MAX, "the database's name");
+  if (db instanceof Denial) return db;
+  if (!DATABASE_NAME.test(db)) {
+    return invalid(
+      'erp_instance.db',
+      '`erp_instance.db` must be the name of a database: 1 to 63 of letters, digits, "_", "." and "-".',
+    );
+  }
+  const userId = readUserId(bytes, byName.get('user_id'));
+  if (userId instanceof Denial) return userId;
+  const apiKey = readText(
+    bytes,
+    byName.get('api_key'),
+    'erp_instance.api_key',
+    API_KEY_LENGTH_MAX,
+    "the user's API key",
+  );
+  if (apiKey instanceof Denial) return apiKey;
+  return { url, db, userId, apiKey };
+}
+
+function readInstanceName(
+  bytes: Uint8Array,
+  byName: Map<string, JsonSpan>,
+  at: string,
+): { name: string } | Denial {
+  const name = readText(
+    bytes,
+    byName.get('name'),
+    'erp_instance.name',
+    NAME_LENGTH_MAX,
+    'the name of an instance',
+  );
+  if (name instanceof Denial) return name;
+  if (byName.size > 1) {
+    return invalid(at, `\`${at}\` takes either \`name\` or {"url", "db", "user_id", "api_key"}, not both.`);
+  }
+  return { name };
+}
+
+function readUserId(bytes: Uint8Array, value?: JsonSpan): number | Denial {
+  const path = 'erp_instance.user_id';
+  if (value === undefined)
+    return invalid(path, "`erp_instance.user_id` is missing: the user's number in Odoo.");
+  const userId = value.kind === 'number' ? readInteger(bytes, value) : null;
+  if (userId === null || userId < 1 || userId > USER_ID_MAX) {
+    return invalid(path, "`erp_instance.user_id` must be the user's number in Odoo, a positive integer.");
+  }
+  return Number(userId);
+}

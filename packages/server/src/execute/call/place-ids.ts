@@ -1,0 +1,82 @@
+/**
+ * Puts the records of `keyword.ids` where `execute_kw` takes them: first in `params`. From here on such a call is the same
+ * as one that gave its ids by position: for policies, limits, shared reads and both protocols.
+ */
+import { joinParts, removeMembers } from '../../json/edit.ts';
+import { isEmptyArray } from '../../json/empty-array.ts';
+import { readMembers } from '../../json/members.ts';
+import type { ByteRange, JsonSpan } from '../../json/span.ts';
+import { findSignature } from '../../odoo/signatures.ts';
+import { Denial } from '../terms/denial.ts';
+import { describe, type KeywordSpan } from './read-members.ts';
+
+/** Whether `keyword.ids` stood there: with records, with null (the method takes none), or not at all. */
+export type NamedRecords = 'given' | 'none' | 'unsaid';
+
+export interface Arguments {
+  bytes: Uint8Array;
+  params: JsonSpan | null;
+  keyword: KeywordSpan;
+}
+
+export interface Placed extends Arguments {
+  records: NamedRecords;
+}
+
+/** Methods that have a parameter `ids` of their own in some version from 14 to 18; there it is an argument like others. */
+const METHODS_WITH_IDS: ReadonlySet<string> = new Set(['browse', 'invalidate_cache']);
+const IDS: ReadonlySet<string> = new Set(['ids']);
+
+export function placeIds(
+  model: string,
+  method: string,
+  { bytes, params, keyword }: Arguments,
+): Placed | Denial {
+  const ids = keyword.members.find(({ name }) => name === 'ids')?.value;
+  if (ids === undefined || keyword.span === null || METHODS_WITH_IDS.has(method))
+    return { bytes, params, keyword, records: 'unsaid' };
+  const rest = removeMembers(keyword.span, keyword.members, IDS);
+  if (ids.kind === 'null') return rewrite(bytes, rest, params === null ? [] : [params], 'none');
+  if (ids.kind !== 'array' && ids.kind !== 'number') {
+    return new Denial(
+      'invalid_params',
+      `\`keyword.ids\` must be an id, a list of ids, or null where the method takes no records, not ${describe(ids)}.`,
+      { path: 'keyword.ids' },
+    );
+  }
+  if (params !== null && !isEmptyArray(bytes, params)) {
+    return new Denial(
+      'invalid_params',
+      '`keyword.ids` names the records, so that `params` must be empty: give the other arguments by name in `keyword`, or leave `ids` out and put the records first in `params`.',
+      { path: 'keyword.ids' },
+    );
+  }
+  const signature = findSignature(model, method);
+  if (signature?.kind === 'model' && !signature.isPrivate) return denyIds(model, method);
+  return rewrite(bytes, rest, ['[', ids, ']'], 'given');
+}
+
+/** For a method of the model: its first argument would be taken for the ids, or the ids for its first argument. */
+export function denyIds(model: string, method: string): Denial {
+  return new Denial('invalid_params', `\`${model}.${method}\` takes no records: leave \`keyword.ids\` out.`, {
+    path: 'keyword.ids',
+  });
+}
+
+/** New bytes, in which `keyword` stands before `params`; every value keeps its own. */
+function rewrite(
+  bytes: Uint8Array,
+  keyword: readonly ByteRange[],
+  params: readonly (ByteRange | string)[],
+  records: NamedRecords,
+): Placed {
+  const keywordLength = keyword.reduce((sum, { start, end }) => sum + end - start, 0);
+  const joined = joinParts(bytes, [...keyword, ...params]);
+  const span: JsonSpan = { kind: 'object', start: 0, end: keywordLength };
+  return {
+    bytes: joined,
+    params: params.length === 0 ? null : { kind: 'array', start: keywordLength, end: joined.length },
+    keyword: { span, members: readMembers(joined, span) },
+    records,
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * What a policy looks at in a call, read from its bytes; what cannot be read counts as what no policy allows. Judges nothing
+ * itself, and changes nothing.
+ */
+import { readElements } from '../../json/elements.ts';
+import { isEmptyArray } from '../../json/empty-array.ts';
+import { findDuplicate, readMembers } from '../../json/members.ts';
+import { readInteger } from '../../json/number.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import { type Arguments, POSITIONAL_MAX } from '../../odoo/arguments.ts';
+import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
+import { countRecords, type RecordCount } from '../../odoo/record-count.ts';
+import { bringsContext, readsRelated } from '../../odoo/related-reads.ts';
+import { findRelatedWrite } from '../../odoo/related-writes.ts';
+import { findSensitivity } from '../../odoo/sensitive-methods.ts';
+import type { NamedCompanies, PolicyRequest } from '../../policy/decide.ts';
+import { Denial } from '../terms/denial.ts';
+import { readBaseUrl } from './base-url.ts';
+import type { Call } from './parse.ts';
+
+/** A call of any route. */
+export interface DescribedCall {
+  model: string;
+  method: string;
+  instance: Call['instance'] | { url: string; db: string };
+  args: Arguments;
+  /** What the proxy itself cuts the ids to. */
+  limit: number | null;
+}
+
+/** A denial where the address of the server is none. */
+export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
+  const { model, method, args } = call;
+  const server = describeServer(call.instance);
+  if (server instanceof Denial) return server;
+  return {
+    server,
+    model,
+    method,
+    isReadOnly: isReadOnlyMethod(method, model),
+    sensitivity: findSensitivity(model, method),
+    readsRelated: () => readsRelated(model, method, args),
+    findRelatedWrite: (allows) => findRelatedWrite(model, method, args, allows),
+    countRecords: (max) => lowerCount(countRecords(model, method, args, max), call),
+    readCompanies: () => readCompanies(method, args),
+  };
+}
+
+/** Of a call of the execute route. */
+export function describeCall(call: Call): DescribedCall {
+  const { model, method, instance, limit } = call;
+  return { model, method, instance, args: new CallArguments(call), limit };
+}
+
+/** A class, since an object with a getter costs twenty times as much to make. */
+class CallArguments implements Arguments {
+  readonly bytes: Uint8Array;
+  readonly named: readonly JsonMember[];
+  readonly #params: JsonSpan | null;
+  #positional: readonly JsonSpan[] | null = null;
+
+  constructor({ bytes, keyword, params }: Call) {
+    this.bytes = bytes;
+    this.named = keyword.members;
+    this.#params = params;
+  }
+
+  /** A body can be one large argument: nothing looks for where it ends before a rule asks for what is in it. */
+  get positional(): readonly JsonSpan[] {
+    this.#positional ??= readFirst(this.bytes, this.#params);
+    return this.#positional;
+  }
+}
+
+function lowerCount(
+  records: RecordCount | null,
+  { method, limit }: Pick<DescribedCall, 'method' | 'limit'>,
+): RecordCount | null {
+  if (records === null || limit === null || limitRule(method) !== 'cut') return records;
+  return { ...records, asked: Math.min(records.asked ?? limit, limit) };
+}
+
+function readFirst(bytes: Uint8Array, params: JsonSpan | null): JsonSpan[] {
+  const elements: JsonSpan[] = [];
+  if (params === null) return elements;
+  readElements(bytes, params, (element) => {
+    elements.push(element);
+    return elements.length < POSITIONAL_MAX;
+  });
+  return elements;
+}
+
+function describeServer(instance: DescribedCall['instance']): PolicyRequest['server'] | Denial {
+  if ('name' in instance) return { instance: instance.name };
+  const address = readBaseUrl(instance.url);
+  return address instanceof Denial ? address : { origin: address.origin, db: instance.db };
+}
+
+/** Members of the context that name one company each, of any version and of common modules. */
+const COMPANY_MEMBERS = new Set(['default_company_id', 'force_company', 'company_id']);
+/** No company has it, so that no policy allows it. */
+const NO_COMPANY = Number.NaN;
+const CONTEXT_MEMBERS_MAX = 1000;
+/** As many as a policy can name. */
+const COMPANIES_MAX = 1000;
+
+function readCompanies(method: string, args: Arguments): NamedCompanies {
+  const { bytes, named } = args;
+  const members = listContextMembers(bytes, named);
+  const isReadable = members !== null && !bringsContext(method, args);
+  const companies = members?.find(({ name }) => name === 'allowed_company_ids')?.value;
+  const others = (members ?? []).filter(({ name, value }) => COMPANY_MEMBERS.has(name) && !isLeftOut(value));
+  return {
+    allowed: companies === undefined || isLeftOut(companies) ? null : readIds(bytes, companies),
+    others: [...others.map(({ value }) => readId(bytes, value)), ...(isReadable ? [] : [NO_COMPANY])],
+  };
+}
+
+/** Null where they cannot be told: it is no object, or a member stands there twice. */
+function listContextMembers(bytes: Uint8Array, named: readonly JsonMember[]): JsonMember[] | null {
+  const context = named.find(({ name }) => name === 'context')?.value;
+  if (context === undefined) return [];
+  if (context.kind !== 'object') return isLeftOut(context) || isEmptyArray(bytes, context) ? [] : null;
+  const members = readMembers(bytes, context, CONTEXT_MEMBERS_MAX + 1);
+  return members.length > CONTEXT_MEMBERS_MAX || findDuplicate(members) !== null ? null : members;
+}
+
+/** Null where the list is empty. */
+function readIds(bytes: Uint8Array, value: JsonSpan): number[] | null {
+  if (value.kind !== 'array') return [NO_COMPANY];
+  const ids: number[] = [];
+  readElements(bytes, value, (element) => {
+    ids.push(ids.length < COMPANIES_MAX ? readId(bytes, element) : NO_COMPANY);
+    return ids.length <= COMPANIES_MAX;
+  });
+  return ids.length === 0 ? null : ids;
+}
+
+function readId(bytes: Uint8Array, value: JsonSpan): number {
+  const id = readInteger(bytes, value);
+  return typeof id === 'number' ? id : NO_COMPANY;
+}
+
+function isLeftOut({ kind }: JsonSpan): boolean {
+  return kind === 'null' || kind === 'false';
+}

@@ -1,0 +1,128 @@
+/**
+ * Reads members that the bodies of several routes have, with one text for each mistake. Texts name a member by its path; the
+ * values of named arguments stay byte spans of the body.
+ */
+import { ID_LENGTH_MAX } from '@erp-proxy/contract';
+import { findNearestName } from '../../config/nearest.ts';
+import { isEmptyArray } from '../../json/empty-array.ts';
+import { findDuplicate, readMembers } from '../../json/members.ts';
+import { readInteger } from '../../json/number.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import { decodeString } from '../../json/string.ts';
+import { NULL_ID } from '../request/envelope.ts';
+import { Denial } from '../terms/denial.ts';
+
+/** Named arguments, as spans of the body. */
+export interface KeywordSpan {
+  /** The object; null where the caller gave none. */
+  span: JsonSpan | null;
+  members: JsonMember[];
+}
+
+/** Objects with members of ours have fewer. */
+export const OWN_MEMBERS_MAX = 64;
+export const NAME_LENGTH_MAX = 256;
+export const API_KEY_LENGTH_MAX = 1024;
+/** Far more than any method has; a body can hold millions, and each costs memory. */
+const KEYWORD_MEMBERS_MAX = 1000;
+
+export function readId(bytes: Uint8Array, members: JsonMember[]): Uint8Array | Denial {
+  const ids = members.filter((member) => member.name === 'id');
+  if (ids.length > 1) return invalid('id', '`id` stands there twice; send it once.');
+  const value = ids[0]?.value;
+  if (value === undefined || value.kind === 'null') return NULL_ID;
+  const text = bytes.subarray(value.start, value.end);
+  if (value.kind === 'string') {
+    // At most twelve bytes a character (a pair of escapes): what is longer is not decoded to find out.
+    if (text.length <= ID_LENGTH_MAX * 12 + 2 && [...decodeString(bytes, value)].length <= ID_LENGTH_MAX)
+      return text;
+    return invalid('id', `\`id\` may have at most ${ID_LENGTH_MAX} characters.`);
+  }
+  if (value.kind === 'number' && text.length <= ID_LENGTH_MAX && readInteger(bytes, value) !== null)
+    return text;
+  return invalid('id', `\`id\` must be a string or an integer, not ${describe(value)}.`);
+}
+
+/** Named arguments; `path` is the member that holds them. */
+export function readKeyword(
+  bytes: Uint8Array,
+  value: JsonSpan | undefined,
+  path: string,
+): KeywordSpan | Denial {
+  if (value === undefined || value.kind === 'null' || isEmptyArray(bytes, value))
+    return { span: null, members: [] };
+  if (value.kind !== 'object') {
+    return invalid(path, `\`${path}\` must be an object of named arguments, not ${describe(value)}.`);
+  }
+  const members = readMembers(bytes, value, KEYWORD_MEMBERS_MAX + 1);
+  if (members.length > KEYWORD_MEMBERS_MAX) {
+    return invalid(path, `\`${path}\` may have at most ${KEYWORD_MEMBERS_MAX} named arguments.`);
+  }
+  const twice = findDuplicate(members);
+  return twice ? refuseDuplicate(twice, path) : { span: value, members };
+}
+
+/** A member that must be a text of 1 to `lengthMax` characters. */
+export function readText(
+  bytes: Uint8Array,
+  value: JsonSpan | undefined,
+  path: string,
+  lengthMax: number,
+  what: string,
+): string | Denial {
+  if (value === undefined) return invalid(path, `\`${path}\` is missing: ${what}.`);
+  if (value.kind !== 'string')
+    return invalid(path, `\`${path}\` must be a string, not ${describe(value)}: ${what}.`);
+  if (value.end - value.start > lengthMax * 6 + 2) return tooLong(path, lengthMax);
+  const text = decodeString(bytes, value);
+  if (text.length > lengthMax) return tooLong(path, lengthMax);
+  // The action's own rule says more about an empty name than this one could.
+  if (text === '' && path !== 'action') return invalid(path, `\`${path}\` is empty: ${what}.`);
+  return text;
+}
+
+function tooLong(path: string, lengthMax: number): Denial {
+  return invalid(path, `\`${path}\` may have at most ${lengthMax} characters.`);
+}
+
+/** Silently ignoring a misspelt `keyword` would return every record, so unknown and doubled names are refused. */
+export function checkNames(
+  members: JsonMember[],
+  parent: string,
+  known: string[],
+  tolerated: string[] = [],
+): Denial | undefined {
+  for (const { name } of members) {
+    if (known.includes(name) || tolerated.includes(name)) continue;
+    const path = joinPath(parent, name);
+    const nearest = findNearestName(name, known);
+    const hint = `Did you mean \`${nearest}\`?`;
+    return invalid(
+      path,
+      `\`${path}\` is not a member of ${parent === '' ? 'a call' : `\`${parent}\``}. ${hint}`,
+    );
+  }
+  const twice = findDuplicate(members);
+  return twice ? refuseDuplicate(twice, parent) : undefined;
+}
+
+function refuseDuplicate(member: JsonMember, parent: string): Denial {
+  const path = joinPath(parent, member.name);
+  return invalid(path, `\`${path}\` stands there twice; send it once.`);
+}
+
+/** Names come from the caller: long ones are cut, so that an answer cannot be made large by them. */
+function joinPath(parent: string, name: string): string {
+  const short = name.length > 64 ? `${name.slice(0, 64)}…` : name;
+  return parent === '' ? short : `${parent}.${short}`;
+}
+
+export function invalid(path: string, message: string): Denial {
+  return new Denial('invalid_request', message, path === '' ? {} : { path });
+}
+
+export function describe(span: JsonSpan): string {
+  if (span.kind === 'true' || span.kind === 'false') return 'a boolean';
+  if (span.kind === 'null') return 'null';
+  return span.kind === 'object' || span.kind === 'array' ? `an ${span.kind}` : `a ${span.kind}`;
+}

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { createDeadline } from '../terms/deadline.ts';
+import { Admission } from './admission.ts';
+
+it('refuses new requests once it stops, and says that nothing was sent', async () => {
+  const admission = new Admission();
+  await admission.stop(0);
+  const denial = admission.enter(createDeadline());
+  expect(denial?.type).toBe('overloaded');
+  expect(denial?.more.outcome).toBe('not_sent');
+  expect(denial?.retryable).toBe(true);
+});
+
+it('waits for those that run, and no longer', async () => {
+  const admission = new Admission();
+  const deadline = createDeadline();
+  admission.enter(deadline);
+  let isStopped = false;
+  const stopped = admission.stop(60_000).then(() => {
+    isStopped = true;
+  });
+  await Promise.resolve();
+  expect(isStopped).toBe(false);
+  admission.leave(deadline);
+  await stopped;
+  expect(deadline.reason).toBeNull();
+});
+
+it('ends those that still run after the grace time', async () => {
+  const admission = new Admission();
+  const deadline = createDeadline();
+  admission.enter(deadline);
+  deadline.signal.addEventListener('abort', () => admission.leave(deadline));
+  await admission.stop(1);
+  expect(deadline.reason).toBe('shutdown');
+});

@@ -1,0 +1,182 @@
+/**
+ * Step: sends an answer out. A result goes on as it arrives, with back-pressure; one that breaks off mid-way breaks the
+ * caller's connection off, so that a part never looks like the whole.
+ */
+
+import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
+import { ByteStreamError } from '../../streams/byte-stream.ts';
+import type { Deadline } from '../terms/deadline.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Dialect } from '../terms/dialect.ts';
+import type { Reply, ResultReply } from '../upstream/receive.ts';
+import { adviseFate, CALLER_GONE, denyEnded } from '../upstream/upstream-denials.ts';
+import { buildErrorAnswer, buildResultHead, describeDenial, listDenialHeaders } from './envelope.ts';
+import { ReadingPace } from './reading-pace.ts';
+
+/** How a call ended, for the record. */
+export interface Outcome {
+  /** `ok`, `replayed`, `data.type` of the error, or `broken_off` where the connection was broken off mid-answer. */
+  type: string;
+  /** `error.code`; null for a result. */
+  code: number | null;
+  httpStatus: number;
+  /** The rule of a policy that denied the call. */
+  rule?: string;
+  /** The cause, for the log. */
+  detail?: string;
+}
+
+/** What the answer needs to know of its call. */
+export interface AnswerContext {
+  id: Uint8Array;
+  writer: AnswerWriter;
+  deadline: Deadline;
+  isReadOnly: boolean;
+  headers: AnswerHeaders;
+  dialect: Dialect;
+  /** The least rate at which the caller must take the answer; 0: any. */
+  bytesPerSecondMin: number;
+}
+
+export async function answerCall(reply: Reply, context: AnswerContext): Promise<Outcome> {
+  if (reply instanceof Denial) {
+    const isGone = reply === CALLER_GONE || context.deadline.reason === 'caller_left';
+    return isGone ? CALLER_LEFT : answerDenial(reply, context);
+  }
+  const { id, writer, headers } = context;
+  if (reply.kind === 'fault') {
+    writer.sendWhole(200, headers, buildErrorAnswer(id, reply.fault));
+    return { type: reply.fault.data.type, code: reply.fault.code, httpStatus: 200 };
+  }
+  if (reply.kind === 'kept') {
+    writer.sendWhole(reply.status, { ...headers, 'idempotency-replayed': 'true' }, reply.body);
+    return { type: 'replayed', code: null, httpStatus: reply.status };
+  }
+  const head = buildResultHead(id);
+  if (reply.rest === null) {
+    writer.sendWhole(200, headers, Buffer.concat([head, ...reply.pieces, reply.tail]));
+    return OK;
+  }
+  return streamResult(head, reply, reply.rest, context);
+}
+
+const OK: Outcome = { type: 'ok', code: null, httpStatus: 200 };
+
+/** Nobody is there to answer, and the record must not blame Odoo for it. 499 is what nginx logs then. */
+const CALLER_LEFT: Outcome = { type: 'caller_left', code: null, httpStatus: 499 };
+
+/** Sends a denial as the answer. */
+export function answerDenial(
+  denial: Denial,
+  { id, writer, headers, dialect }: Pick<AnswerContext, 'id' | 'writer' | 'headers' | 'dialect'>,
+): Outcome {
+  const { httpStatus, error } = describeDenial(denial, dialect);
+  const { rule, detail } = denial.more;
+  writer.sendWhole(httpStatus, { ...headers, ...listDenialHeaders(denial) }, buildErrorAnswer(id, error));
+  return {
+    type: denial.type,
+    code: error.code,
+    httpStatus,
+    ...(rule === undefined ? {} : { rule }),
+    ...(detail === undefined ? {} : { detail }),
+  };
+}
+
+async function streamResult(
+  head: Uint8Array,
+  reply: ResultReply,
+  rest: NonNullable<ResultReply['rest']>,
+  context: AnswerContext,
+): Promise<Outcome> {
+  const { writer, deadline } = context;
+  // A caller that takes nothing more would hold a write for ever: the deadline's end sets it free.
+  const breakOff = () => writer.breakOff();
+  deadline.signal.addEventListener('abort', breakOff);
+  try {
+    if (deadline.signal.aborted)
+      throw new ByteStreamError('aborted', 'the call ended before its answer was sent');
+    const { lengthBytes, tail } = reply;
+    const ending = new EndingCheck(reply);
+    writer.begin(200, context.headers, lengthBytes === null ? null : head.length + lengthBytes + tail.length);
+    for (const piece of reply.pieces) ending.take(piece);
+    // Two writes of one turn leave together; a copy of the first piece (up to 64 KiB) would cost more.
+    let room = writer.write(head);
+    for (const piece of reply.pieces) room = writer.write(piece);
+    const takeAtPace = watchPace(context);
+    await takeAtPace(head.length + sum(reply.pieces), room);
+    for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
+      ending.take(piece);
+      await takeAtPace(piece.length, writer.write(piece));
+    }
+    ending.finish();
+    if (tail.length > 0) await writer.write(tail);
+    writer.end();
+    return OK;
+  } catch (error) {
+    rest.cancel();
+    if (!(error instanceof ByteStreamError)) throw error;
+    return breakAnswerOff(error.message, context);
+  } finally {
+    deadline.signal.removeEventListener('abort', breakOff);
+  }
+}
+
+/** Waits for the caller to take what was written, and gives it up where it is too slow. */
+function watchPace({ writer, bytesPerSecondMin }: AnswerContext) {
+  const pace = new ReadingPace(bytesPerSecondMin);
+  const isCounted = () => !writer.isHeldBack;
+  return async (bytes: number, room: Promise<void> | undefined): Promise<void> => {
+    if (await pace.take(bytes, room, isCounted)) return;
+    throw pace.tooSlow;
+  };
+}
+
+function sum(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((bytes, { length }) => bytes + length, 0);
+}
+
+/** An error where nothing has left yet, and otherwise the end of the connection. */
+async function breakAnswerOff(detail: string, context: AnswerContext): Promise<Outcome> {
+  const { writer, deadline, isReadOnly } = context;
+  const fate = { outcome: 'unknown', isReadOnly, detail } as const;
+  if (writer.restart()) {
+    const text = `The server broke its answer off. ${adviseFate(fate)}`;
+    return answerCall(
+      deadline.reason === null ? new Denial('upstream_unreachable', text, fate) : denyEnded(deadline, fate),
+      context,
+    );
+  }
+  writer.breakOff();
+  return { type: deadline.reason ?? 'broken_off', code: null, httpStatus: 200, detail };
+}
+
+/**
+ * Watches that a long answer ends as it must. Where its length is known the last piece is judged before it goes on: after
+ * it the caller would have all the bytes that were promised.
+ */
+class EndingCheck {
+  #missingBytes: number | null;
+  readonly #expectedByte: number | null;
+  #lastByte = 0;
+
+  constructor({ lengthBytes, lastByte }: ResultReply) {
+    this.#missingBytes = lengthBytes;
+    this.#expectedByte = lastByte;
+  }
+
+  take(piece: Uint8Array): void {
+    let end = piece.length;
+    while (end > 0 && WHITESPACE.has(piece[end - 1] as number)) end--;
+    if (end > 0) this.#lastByte = piece[end - 1] as number;
+    if (this.#missingBytes === null) return;
+    this.#missingBytes -= piece.length;
+    if (this.#missingBytes <= 0) this.finish();
+  }
+
+  finish(): void {
+    if (this.#expectedByte !== null && this.#lastByte !== this.#expectedByte)
+      throw new ByteStreamError('broken_off', 'the answer does not end with its closing brace');
+  }
+}
+
+const WHITESPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);

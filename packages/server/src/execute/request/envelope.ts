@@ -1,0 +1,53 @@
+/** The bytes of our own answers: the JSON-RPC envelope around a result, and errors made from denials and Odoo's faults. */
+import { ALL_ERRORS, type ErrorBody } from '@erp-proxy/contract';
+import type { Denial } from '../terms/denial.ts';
+import { type Dialect, nameMembers } from '../terms/dialect.ts';
+
+/** Bytes of the answer's `id` where the caller's is not known. */
+export const NULL_ID: Uint8Array = Buffer.from('null');
+
+const HEAD = Buffer.from('{"jsonrpc":"2.0","id":');
+const RESULT = Buffer.from(',"result":');
+const ERROR = Buffer.from(',"error":');
+const CLOSE = Buffer.from('}');
+
+/** `{"jsonrpc":"2.0","id":…,"result":`; the value and the closing brace follow. */
+export function buildResultHead(id: Uint8Array): Buffer {
+  return Buffer.concat([HEAD, id, RESULT]);
+}
+
+/** A whole answer with an `error` member. */
+export function buildErrorAnswer(id: Uint8Array, error: ErrorBody): Buffer {
+  return Buffer.concat([HEAD, id, ERROR, Buffer.from(JSON.stringify(error)), CLOSE]);
+}
+
+/** The `error` member for a denial, and the status that goes with it. */
+export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: number; error: ErrorBody } {
+  const row = ALL_ERRORS[denial.type];
+  const { path, rule, outcome, passedStatus } = denial.more;
+  const { code, httpStatus } =
+    passedStatus === undefined
+      ? (dialect.errors[denial.type] ?? row)
+      : { code: passedStatus, httpStatus: 200 };
+  const error = {
+    code,
+    message: nameMembers(denial.message, dialect),
+    data: {
+      type: denial.type,
+      retryable: denial.retryable,
+      ...(path === undefined ? {} : { path: nameMembers(path, dialect) }),
+      ...(rule === undefined ? {} : { rule }),
+      ...(row.hasOutcome ? { outcome: outcome ?? ('unknown' as const) } : {}),
+    },
+  };
+  return { httpStatus, error };
+}
+
+/** Headers that an answer with a denial must carry. */
+export function listDenialHeaders({ more }: Denial): Record<string, string> {
+  const { retryAfterSeconds, headers } = more;
+  return {
+    ...headers,
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+  };
+}

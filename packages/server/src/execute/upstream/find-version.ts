@@ -1,0 +1,38 @@
+/**
+ * Asks a server for its version: over `/jsonrpc`, which leaves nothing on the server, and only a server that has none at its
+ * version page (docs/odoo-facts.md#version-pages).
+ */
+import type { EgressRequest } from '../../egress/dispatcher.ts';
+import type { WholeAnswer } from '../../egress/fetch-whole.ts';
+import { type OdooVersion, readJsonrpcVersion, readJsonVersion, VERSION_BODY } from '../../odoo/version.ts';
+import type { ServerAddress } from '../call/resolve.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Protocol } from './translate.ts';
+import { denyStatus, isRouteMissing } from './upstream-status.ts';
+
+/** Asking changes nothing. */
+export const QUESTION = { isReadOnly: true };
+
+export type FetchAnswer = (
+  protocol: Protocol,
+  request: Omit<EgressRequest, 'origin'>,
+) => Promise<WholeAnswer | Denial>;
+
+export async function findVersion(server: ServerAddress, fetch: FetchAnswer): Promise<OdooVersion | Denial> {
+  const answer = await fetch('jsonrpc', {
+    method: 'POST',
+    path: `${server.pathPrefix}/jsonrpc`,
+    headers: { 'content-type': 'application/json' },
+    body: VERSION_BODY,
+  });
+  if (answer instanceof Denial) return answer;
+  if (answer.status === 200) return readJsonrpcVersion(answer.body) ?? denyStatus(answer, QUESTION);
+  if (!isRouteMissing(answer.status)) return denyStatus(answer, QUESTION);
+  const page = await fetchPage(server, fetch);
+  if (page instanceof Denial) return page;
+  return (page.status === 200 ? readJsonVersion(page.body) : null) ?? denyStatus(page, QUESTION);
+}
+
+export function fetchPage({ pathPrefix }: ServerAddress, fetch: FetchAnswer): Promise<WholeAnswer | Denial> {
+  return fetch('json2', { method: 'GET', path: `${pathPrefix}/json/version`, headers: {}, body: null });
+}

@@ -1,0 +1,65 @@
+/**
+ * Step: an answer of `/json/2` that is no success, for callers who speak it themselves: the server's status is the code of
+ * the error, whoever on the way gave it.
+ */
+import type { EgressAnswer } from '../../egress/dispatcher.ts';
+import { classifyJson2Answer } from '../../odoo/json2-answer.ts';
+import { classifyOwnJson2Fault } from '../../odoo/json2-own-fault.ts';
+import { ByteStreamError } from '../../streams/byte-stream.ts';
+import type { Deadline } from '../terms/deadline.ts';
+import { Denial } from '../terms/denial.ts';
+import { PeekedBody } from './peeked-body.ts';
+import type { ReceiveSettings, Reply } from './receive.ts';
+import type { UpstreamCall } from './translate.ts';
+import { adviseFate, denyEnded } from './upstream-denials.ts';
+import { denyStatus } from './upstream-status.ts';
+
+export async function receiveJson2Refusal(
+  answer: EgressAnswer,
+  call: UpstreamCall,
+  deadline: Deadline,
+  settings: ReceiveSettings,
+): Promise<Reply> {
+  const body = await readWhole(answer, call, deadline, settings.answerBytesMax);
+  if (body instanceof Denial) return body;
+  const { status, headers } = answer;
+  const text = (name: string) => String(headers[name] ?? '');
+  const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
+  const verdict = classifyJson2Answer(
+    { status, contentType: text('content-type'), location: text('location'), body },
+    options,
+  );
+  // What stands in front of Odoo may block the route with another status: then that is what the caller hears.
+  const isMissing = verdict.kind === 'route_missing' && (status < 400 || status === 404);
+  if (isMissing || verdict.kind === 'database_hidden') return JSON2_MISSING;
+  if (verdict.kind === 'fault' || verdict.kind === 'signature_differs')
+    return { kind: 'fault', fault: classifyOwnJson2Fault(body, { ...verdict.fault, code: status }, options) };
+  const { type, message, more } = denyStatus(answer, call);
+  return new Denial(type, message, status < 400 ? more : { ...more, passedStatus: status });
+}
+
+const JSON2_MISSING = new Denial(
+  'json2_missing',
+  'The server has no /json/2 (Odoo 18 and older), or shows no such database there. The call was not run.',
+);
+
+/** The pages of other programs are cut: their status says enough. */
+async function readWhole(
+  answer: EgressAnswer,
+  { isReadOnly }: UpstreamCall,
+  deadline: Deadline,
+  bytesMax: number,
+): Promise<Uint8Array | Denial> {
+  const peeked = new PeekedBody(answer.body);
+  try {
+    while (!peeked.isWhole && peeked.length <= bytesMax) await peeked.readMore();
+    if (!peeked.isWhole) peeked.cancel();
+    return peeked.bytes;
+  } catch (error) {
+    answer.body.cancel();
+    if (!(error instanceof ByteStreamError)) throw error;
+    const fate = { outcome: 'unknown', isReadOnly, detail: error.message } as const;
+    if (deadline.reason !== null) return denyEnded(deadline, fate);
+    return new Denial('upstream_unreachable', `The server broke its answer off. ${adviseFate(fate)}`, fate);
+  }
+}

@@ -1,0 +1,314 @@
+/**
+ * Step: tells what an upstream answer is, from its status and first bytes. A result is not read further here: it goes on
+ * as it arrives. Faults, and answers in an unusual form, are read whole within a bound.
+ */
+import type { Outcome } from '@erp-proxy/contract';
+import type { EgressAnswer } from '../../egress/dispatcher.ts';
+import { readDocument } from '../../json/document.ts';
+import { readMembers } from '../../json/members.ts';
+import type { JsonMember } from '../../json/span.ts';
+import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import { classifyFault, type Fault } from '../../odoo/faults.ts';
+import { classifyJson2Answer } from '../../odoo/json2-answer.ts';
+import { unwrapOne } from '../../odoo/json2-result.ts';
+import { matchResultHead } from '../../odoo/jsonrpc.ts';
+import { isLoginCooldown } from '../../odoo/login-cooldown.ts';
+import { parseFault } from '../../odoo/read-fault.ts';
+import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
+import type { Deadline } from '../terms/deadline.ts';
+import { Denial } from '../terms/denial.ts';
+import { PeekedBody } from './peeked-body.ts';
+import type { Contradiction } from './servers.ts';
+import type { UpstreamCall } from './translate.ts';
+import { adviseFate, denyEnded, LoginCooldown, type UpstreamFate } from './upstream-denials.ts';
+import { denyOverloaded, denyStatus, denyTooLarge, isRouteMissing } from './upstream-status.ts';
+
+/** A success. `pieces`, `rest` and `tail` together are the result's value and the envelope's closing brace. */
+export interface ResultReply {
+  kind: 'result';
+  pieces: Uint8Array[];
+  /** What is still to come; null where `pieces` are the whole, which then has been checked. */
+  rest: ByteStream | null;
+  /** Length of the pieces and the rest in bytes, where it is known. */
+  lengthBytes: number | null;
+  /** The byte that pieces and rest must end with; null where any may. */
+  lastByte: number | null;
+  /** What follows the rest. */
+  tail: Uint8Array;
+}
+
+/**
+ * A server that is not what it was taken for: the call may go another way, but for a write where `otherwise` does not say
+ * that nothing was run.
+ */
+export interface ContradictionReply {
+  kind: 'contradiction';
+  /** What was wrong: a route, the signature that the call was mapped by, or that json2 shows the database. */
+  about: Contradiction;
+  /** The reply if there is no other way. */
+  otherwise: FaultReply | Denial;
+}
+
+/** What Odoo said no with. */
+export interface FaultReply {
+  kind: 'fault';
+  fault: Fault;
+}
+
+/** The answer that an earlier attempt at the call was given, as it went out then. */
+export interface KeptReply {
+  kind: 'kept';
+  status: number;
+  body: Uint8Array;
+}
+
+export type Reply = ResultReply | FaultReply | KeptReply | Denial;
+export type ReceivedReply = Reply | ContradictionReply;
+
+export interface ReceiveSettings {
+  /** Largest answer that is read whole, in bytes. */
+  answerBytesMax: number;
+  /** Whether Odoo's tracebacks go to the caller. */
+  isDebug: boolean;
+}
+
+/** An answer that is there whole within this many bytes is parsed before it goes on (docs/execute.md#the-answer). */
+const CHECKED_BYTES_MAX = 16 * 1024;
+/** How long a short answer of unknown length may take in all before what is there goes on unchecked. */
+const SHORT_ANSWER_WAIT_MS = 20;
+
+/** Where it is not known when it began. */
+const COOLDOWN_SECONDS = 60;
+const NULL_RESULT = Buffer.from('null');
+const CLOSING_BRACE = Buffer.from('}');
+const NOTHING = Buffer.alloc(0);
+
+export async function receiveReply(
+  answer: EgressAnswer,
+  call: UpstreamCall,
+  deadline: Deadline,
+  settings: ReceiveSettings,
+): Promise<ReceivedReply> {
+  const peeked = new PeekedBody(answer.body);
+  try {
+    if (call.protocol === 'json2') return await readJson2Reply(peeked, answer, call, settings);
+    if (answer.status === 200) return await readJsonrpcReply(peeked, answer, call, settings);
+    peeked.cancel();
+    const denial = denyStatus(answer, call);
+    return isRouteMissing(answer.status)
+      ? { kind: 'contradiction', about: 'jsonrpc_missing', otherwise: denial }
+      : denial;
+  } catch (error) {
+    answer.body.cancel();
+    if (!(error instanceof ByteStreamError)) throw error;
+    if (deadline.reason !== null)
+      return denyEnded(deadline, { outcome: 'unknown', isReadOnly: call.isReadOnly });
+    const fate = describeFate(call, 'unknown', error.message);
+    return new Denial('upstream_unreachable', `The server broke its answer off. ${adviseFate(fate)}`, fate);
+  }
+}
+
+async function readJsonrpcReply(
+  peeked: PeekedBody,
+  answer: EgressAnswer,
+  call: UpstreamCall,
+  settings: ReceiveSettings,
+): Promise<Reply> {
+  let head = matchResultHead(peeked.bytes);
+  while (head.kind === 'more' && !peeked.isWhole) {
+    await peeked.readMore();
+    head = matchResultHead(peeked.bytes);
+  }
+  if (head.kind === 'result') {
+    const { bodyLength } = answer;
+    await readShort(peeked, bodyLength);
+    if (!peeked.isWhole) {
+      return {
+        kind: 'result',
+        pieces: [peeked.bytes.subarray(head.resultStart)],
+        rest: peeked,
+        lengthBytes: bodyLength === null ? null : bodyLength - head.resultStart,
+        lastByte: CLOSING_BRACE[0]!,
+        tail: NOTHING,
+      };
+    }
+  }
+  if (!(await readWhole(peeked, settings.answerBytesMax))) {
+    peeked.cancel();
+    return denyAnswer(
+      call,
+      'The answer is not in the form that Odoo prints, and too large to be checked.',
+      'too large',
+    );
+  }
+  return parseWhole(peeked.bytes, call, settings);
+}
+
+/** Reads on while the answer may be a short one: those are checked before they go on. */
+async function readShort(peeked: PeekedBody, bodyLength: number | null): Promise<void> {
+  if (bodyLength !== null && bodyLength > CHECKED_BYTES_MAX) return;
+  if (bodyLength !== null) {
+    while (!peeked.isWhole) await peeked.readMore();
+    return;
+  }
+  await peeked.readMoreWithin(SHORT_ANSWER_WAIT_MS, CHECKED_BYTES_MAX);
+}
+
+async function readWhole(peeked: PeekedBody, bytesMax: number): Promise<boolean> {
+  while (!peeked.isWhole) {
+    if (peeked.length > bytesMax) return false;
+    await peeked.readMore();
+  }
+  return peeked.length <= bytesMax;
+}
+
+/** An answer that is there whole, in whatever order and spacing its envelope is. */
+function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSettings): Reply {
+  let members: JsonMember[];
+  try {
+    const { root } = readDocument(bytes);
+    if (root.kind !== 'object')
+      return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'not an object');
+    members = readMembers(bytes, root);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return denyAnswer(call, 'The answer is not JSON.', error.message);
+  }
+  const find = (name: string) => members.findLast((member) => member.name === name)?.value;
+  const error = find('error');
+  const result = find('result');
+  if (error !== undefined && error.kind !== 'null') {
+    const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
+    const fault = parseFault(bytes, error);
+    if (isLoginCooldown(fault))
+      return new LoginCooldown(describeFate(call, 'rolled_back', ''), COOLDOWN_SECONDS);
+    return replyFault(classifyFault(fault, options), call);
+  }
+  if (result === undefined) {
+    // A method that returns None: neither member (docs/odoo-facts.md#none-result).
+    if (find('jsonrpc') === undefined)
+      return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'no envelope');
+    return replyWhole(NULL_RESULT);
+  }
+  return replyWhole(bytes.subarray(result.start, result.end));
+}
+
+/** A value that is there whole and has been checked. */
+function replyWhole(value: Uint8Array): ResultReply {
+  return {
+    kind: 'result',
+    pieces: [value],
+    rest: null,
+    lengthBytes: value.length,
+    lastByte: null,
+    tail: CLOSING_BRACE,
+  };
+}
+
+/** An answer of json2: the value alone, or a fault by its status (docs/odoo-facts.md#errors-of-json2). */
+async function readJson2Reply(
+  peeked: PeekedBody,
+  answer: EgressAnswer,
+  call: UpstreamCall,
+  settings: ReceiveSettings,
+): Promise<ReceivedReply> {
+  const { status, headers, bodyLength } = answer;
+  if (status === 200 && isJson(headers) && call.resultShape === 'same') {
+    await peeked.readMore();
+    await readShort(peeked, bodyLength);
+    const lastByte = ENDINGS.get(peeked.bytes[0] ?? 0);
+    if (!peeked.isWhole && lastByte !== undefined) {
+      return {
+        kind: 'result',
+        pieces: [peeked.bytes],
+        rest: peeked,
+        lengthBytes: bodyLength,
+        lastByte,
+        tail: CLOSING_BRACE,
+      };
+    }
+  }
+  if (!(await readWhole(peeked, settings.answerBytesMax))) {
+    peeked.cancel();
+    return denyAnswer(call, 'The answer is too large to be checked.', 'too large');
+  }
+  const text = (name: string) => String(headers[name] ?? '');
+  const verdict = classifyJson2Answer(
+    { status, contentType: text('content-type'), location: text('location'), body: peeked.bytes },
+    { debug: settings.isDebug, secrets: [call.target.apiKey] },
+  );
+  switch (verdict.kind) {
+    case 'result':
+      return readJson2Value(peeked.bytes, call);
+    case 'fault':
+      return replyFault(verdict.fault, call);
+    case 'signature_differs':
+      return {
+        kind: 'contradiction',
+        about: 'signature',
+        otherwise: (verdict.takesNoIds && call.ifNoIds) || { kind: 'fault', fault: verdict.fault },
+      };
+    case 'database_hidden':
+      return { kind: 'contradiction', about: 'database', otherwise: { kind: 'fault', fault: verdict.fault } };
+    case 'route_missing':
+      return {
+        kind: 'contradiction',
+        about: 'json2_missing',
+        otherwise: denyStatus(answer, call, 'not_sent'),
+      };
+    case 'status':
+      return denyStatus(answer, call);
+    case 'bad':
+      return status === 200
+        ? denyAnswer(call, "The answer is not Odoo's.", verdict.reason)
+        : denyStatus(answer, call);
+  }
+}
+
+function readJson2Value(bytes: Uint8Array, call: UpstreamCall): Reply {
+  if (call.resultShape === 'unwrap_one') {
+    const only = unwrapOne(bytes);
+    return only === null
+      ? denyAnswer(call, 'The answer is not the id of one record.', 'not one id')
+      : replyWhole(only);
+  }
+  try {
+    const { root } = readDocument(bytes);
+    return replyWhole(bytes.subarray(root.start, root.end));
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return denyAnswer(call, 'The answer is not JSON.', error.message);
+  }
+}
+
+/** What a value that can be long begins and ends with. */
+const ENDINGS = new Map([
+  [0x5b, 0x5d],
+  [0x7b, 0x7d],
+  [0x22, 0x22],
+]);
+
+function isJson(headers: EgressAnswer['headers']): boolean {
+  return /^application\/json\s*(;|$)/i.test(String(headers['content-type'] ?? ''));
+}
+
+/** Odoo also says in its envelope what a reverse proxy says by a status (docs/odoo-facts.md#body-limit). */
+function replyFault(fault: Fault, call: UpstreamCall): Reply {
+  if (fault.data.name === 'werkzeug.exceptions.RequestEntityTooLarge') return denyTooLarge(fault.data.name);
+  if (fault.data.name === 'werkzeug.exceptions.TooManyRequests')
+    return denyOverloaded(describeFate(call, 'not_sent', fault.data.name), undefined);
+  return { kind: 'fault', fault };
+}
+
+function denyAnswer(call: UpstreamCall, what: string, detail: string): Denial {
+  const fate = describeFate(call, 'unknown', detail);
+  return new Denial(
+    'upstream_bad_response',
+    `${what} Check that \`erp_instance.url\` is the base address of an Odoo server. ${adviseFate(fate)}`,
+    fate,
+  );
+}
+
+function describeFate(call: UpstreamCall, outcome: Outcome, detail: string): UpstreamFate {
+  return { outcome, isReadOnly: call.isReadOnly, detail };
+}

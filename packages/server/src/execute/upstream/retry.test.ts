@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expectPermit, openLimiters } from '../../limits/database/database-limiters.fixture.ts';
+import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
+import { RetryBudget } from '../../limits/retry-budget.ts';
+import { createDeadline, type Deadline } from '../terms/deadline.ts';
+import { Denial } from '../terms/denial.ts';
+import { type Attempt, chooseDelayMs, sendWithRetries } from './retry.ts';
+
+const LOST: Attempt = {
+  reply: new Denial('upstream_unreachable', 'The server closed the connection without an answer.'),
+  met: { ok: false, reason: 'reset', sent: true, detail: 'ECONNRESET' },
+};
+
+let deadline: Deadline;
+beforeEach(() => {
+  vi.useFakeTimers();
+  deadline = createDeadline();
+});
+afterEach(() => {
+  deadline.clear();
+  vi.useRealTimers();
+});
+
+/** A read that is lost each time, by a clock that the timers move. */
+function start({ max = 2, leftMs = 15_000, usualMs = 0 } = {}) {
+  const { clock, visit, pass } = openLimiters();
+  for (let answer = 0; usualMs > 0 && answer < 20; answer++) pass('answered', usualMs);
+  const sentAt: number[] = [];
+  const startedMs = clock.nowMs;
+  const reply = sendWithRetries(
+    {
+      send: async () => {
+        sentAt.push(vi.getMockedSystemTime()!.valueOf());
+        return LOST;
+      },
+      isReadOnly: true,
+      database: 'a',
+      turn: expectPermit(visit({ deadlineMs: startedMs + leftMs })),
+      deadline,
+      onRetry() {},
+    },
+    { budget: new RetryBudget(() => clock.nowMs), max, random: () => 1 },
+  );
+  return { reply, sentAt };
+}
+
+test('waits twice as long each time, at most two seconds', async () => {
+  const { reply, sentAt } = start({ max: 6 });
+  await vi.runAllTimersAsync();
+  expect(await reply).toBe(LOST.reply);
+  const waits = sentAt.slice(1).map((at, index) => at - sentAt[index]!);
+  expect(waits).toEqual([100, 200, 400, 800, 1600, 2000]);
+});
+
+test('spreads the waits over all of their time', () => {
+  const seed = Date.now();
+  const random = createRandom(seed);
+  const waits = Array.from({ length: 1_000 }, () => chooseDelayMs(1, random));
+  expect(Math.min(...waits), `seed ${seed}`).toBeLessThan(20);
+  expect(Math.max(...waits), `seed ${seed}`).toBeGreaterThan(180);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(200);
+});
+
+test.each([
+  ['the wait is longer than what is left', { leftMs: 100 }],
+  ['what is left after it is less than answers take', { leftMs: 600, usualMs: 1_000 }],
+])('does not wait where %s', async (_why, given) => {
+  const { reply, sentAt } = start(given);
+  expect(await reply).toBe(LOST.reply);
+  expect(sentAt).toHaveLength(1);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('does not send again once the caller has left', async () => {
+  const { reply, sentAt } = start();
+  await vi.advanceTimersByTimeAsync(50);
+  deadline.end('caller_left');
+  expect(await reply).toBe(LOST.reply);
+  expect(sentAt).toHaveLength(1);
+  expect(vi.getTimerCount()).toBe(0);
+});

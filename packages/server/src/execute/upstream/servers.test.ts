@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  EgressAnswer,
+  EgressDispatcher,
+  EgressFailure,
+  EgressRequest,
+} from '../../egress/dispatcher.ts';
+import type { MethodCall } from '../call/limit.ts';
+import type { Target } from '../call/resolve.ts';
+import { Servers } from './servers.ts';
+
+const never = new AbortController().signal;
+const target: Target = {
+  origin: 'https://erp.example.com',
+  pathPrefix: '/odoo',
+  db: 'prod',
+  userId: 2,
+  apiKey: 'k'.repeat(40),
+  trust: null,
+  instance: null,
+  credentialsId: 'one',
+};
+const call = { model: 'res.partner', method: 'fly' } as MethodCall;
+
+type Answer = [status: number, body: string, type?: string];
+const NO_PAGE: Answer = [404, '<html>', 'text/html'];
+const version = (serie: string) =>
+  `{"jsonrpc": "2.0", "id": 1, "result": {"server_version": "x", "server_version_info": [], "server_serie": "${serie}"}}`;
+
+/** A server by its paths; what is not named is a page with 404. */
+function startServers(answers: Record<string, Answer | EgressFailure>, bytesMax = 10_000) {
+  const clock = { nowMs: 1_000 };
+  const asked: EgressRequest[] = [];
+  const egress: EgressDispatcher = {
+    judge: () => null,
+    close: async () => {},
+    async send(request) {
+      asked.push(request);
+      const answer = answers[request.path] ?? NO_PAGE;
+      if (!Array.isArray(answer)) return answer;
+      const [status, body, type = 'application/json'] = answer;
+      const pieces = [Buffer.from(body)];
+      const whole = { ok: true, status, headers: { 'content-type': type }, bodyLength: null } as const;
+      return { ...whole, body: { next: async () => pieces.shift() ?? null, cancel() {} } } as EgressAnswer;
+    },
+  };
+  const options = { egress, nowMs: () => clock.nowMs, timeoutMs: 1_000, bytesMax };
+  return { servers: new Servers(options), asked, clock, answers };
+}
+
+describe('what a server speaks', () => {
+  test.each<[string, Record<string, Answer>, unknown]>([
+    ['an old one', { '/odoo/jsonrpc': [200, version('18.0')] }, { jsonrpc: true, json2: false }],
+    ['one of 19', { '/odoo/jsonrpc': [200, version('19.0')] }, { jsonrpc: true, json2: true }],
+    ['an online one', { '/odoo/jsonrpc': [200, version('saas~19.2')] }, { jsonrpc: true, json2: true }],
+    ['one without a number', { '/odoo/jsonrpc': [200, version('master')] }, { jsonrpc: true, json2: false }],
+    [
+      'one that keeps its version to itself',
+      { '/odoo/jsonrpc': [200, '{"jsonrpc": "2.0", "id": 1, "error": {}}'] },
+      { jsonrpc: true, json2: false },
+    ],
+    [
+      'one of 22',
+      { '/odoo/json/2/res.users/context_get': [200, '{"uid": 2}'] },
+      { jsonrpc: false, json2: true },
+    ],
+    [
+      'one of 22 that refuses the key',
+      {
+        '/odoo/json/2/res.users/context_get': [
+          401,
+          '{"name": "werkzeug.exceptions.Unauthorized", "message": "Invalid apikey", "arguments": []}',
+        ],
+      },
+      { jsonrpc: false, json2: true },
+    ],
+    ['another program', {}, { jsonrpc: false, json2: false }],
+  ])('%s', async (_, answers, protocols) => {
+    const { servers } = startServers(answers);
+    expect(await servers.findProtocols(target, never)).toEqual(protocols);
+  });
+
+  test('is asked again where nobody answered, and soon where no Odoo did', async () => {
+    const failure: EgressFailure = { ok: false, reason: 'refused', sent: false, detail: 'down' };
+    const { servers, answers, clock } = startServers({ '/odoo/jsonrpc': failure });
+    expect(await servers.findProtocols(target, never)).toEqual({ met: failure });
+    answers['/odoo/jsonrpc'] = NO_PAGE;
+    expect(await servers.findProtocols(target, never)).toEqual({ jsonrpc: false, json2: false });
+    answers['/odoo/jsonrpc'] = [200, version('19.0')];
+    expect(await servers.findProtocols(target, never)).toEqual({ jsonrpc: false, json2: false });
+    clock.nowMs += 5_001;
+    expect(await servers.findProtocols(target, never)).toEqual({ jsonrpc: true, json2: true });
+  });
+
+  test('is one thing for each path, whoever asks', async () => {
+    const { servers, asked } = startServers({ '/odoo/jsonrpc': [200, version('19.0')] });
+    await servers.findProtocols(target, never);
+    await servers.findProtocols({ ...target, db: 'other', credentialsId: 'two' }, never);
+    expect(asked).toHaveLength(1);
+    await servers.findProtocols({ ...target, pathPrefix: '/other' }, never);
+    expect(asked.map(({ path }) => path)).toContain('/other/jsonrpc');
+  });
+});
+
+test('distrust is for what went wrong, and for a while', () => {
+  const { servers, clock } = startServers({});
+  const other = { ...target, db: 'other' };
+  const trust = () => [
+    servers.isDistrusted(target, 'res.partner', 'fly'),
+    servers.isDistrusted(target, 'res.partner', 'read'),
+    servers.isDistrusted(other, 'res.partner', 'fly'),
+  ];
+  servers.learn('jsonrpc_missing', target, call);
+  expect(trust()).toEqual([false, false, false]);
+  servers.learn('signature', target, call);
+  expect(trust()).toEqual([true, false, false]);
+  servers.learn('database', target, call);
+  expect(trust()).toEqual([true, true, false]);
+  servers.learn('json2_missing', target, call);
+  expect(trust()).toEqual([true, true, true]);
+  clock.nowMs += 600_001;
+  expect(trust()).toEqual([false, false, false]);
+});
+
+test('a refused key is asked about again, a confirmed one is not', async () => {
+  const path = '/odoo/json/2/res.users/context_get';
+  const { servers, answers, asked } = startServers({ [path]: [200, '{"uid": 3}'] });
+  expect(await servers.confirmUser(target, never)).toMatchObject({ data: { type: 'access_denied' } });
+  answers[path] = [200, '{"uid": 2}'];
+  expect(await servers.confirmUser(target, never)).toBe('confirmed');
+  expect(await servers.confirmUser(target, never)).toBe('confirmed');
+  expect(asked).toHaveLength(2);
+});
+
+test('a refusal of the key does not repeat the key', async () => {
+  const refusal = { name: 'odoo.exceptions.AccessDenied', message: `no ${target.apiKey}`, arguments: [] };
+  const { servers } = startServers({
+    '/odoo/json/2/res.users/context_get': [403, JSON.stringify(refusal)],
+  });
+  const fault = await servers.confirmUser(target, never);
+  expect(fault).toMatchObject({ data: { name: refusal.name } });
+  expect(JSON.stringify(fault)).not.toContain(target.apiKey);
+});
+
+test('of an answer that does not tell whose key it is, the status alone is kept', async () => {
+  const { servers } = startServers({ '/odoo/json/2/res.users/context_get': [200, '{"large": true}'] });
+  expect(await servers.confirmUser(target, never)).toEqual({ unconfirmed: { status: 200, headers: {} } });
+});
+
+test('large doc pages push each other out', async () => {
+  const methods = Object.fromEntries(
+    Array.from({ length: 2_700 }, (_, i) => [
+      `m${i}`,
+      {
+        signature: `(${Array.from({ length: 190 }, (_, j) => `a${j}`).join(', ')})`,
+        parameters: Object.fromEntries(Array.from({ length: 190 }, (_, j) => [`a${j}`, {}])),
+      },
+    ]),
+  );
+  const page = (model: string): Answer => [200, JSON.stringify({ model, methods })];
+  const { servers, asked } = startServers(
+    { '/odoo/doc-bearer/one.json': page('one'), '/odoo/doc-bearer/two.json': page('two') },
+    64 * 1024 * 1024,
+  );
+  for (const model of ['one', 'two', 'two', 'one'])
+    expect(await servers.findSignature(target, model, 'm1', never)).toBeDefined();
+  expect(asked.map(({ path }) => path)).toEqual(
+    ['one', 'two', 'one'].map((model) => `/odoo/doc-bearer/${model}.json`),
+  );
+});

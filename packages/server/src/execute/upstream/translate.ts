@@ -1,0 +1,226 @@
+/**
+ * Step: chooses the protocol that carries a call, and makes the request for it. json2 is used where it is certain that the
+ * outcome is the one that `/jsonrpc` gives; nothing is guessed.
+ */
+import type { EgressRequest } from '../../egress/dispatcher.ts';
+import type { Fault } from '../../odoo/faults.ts';
+import { mapArguments } from '../../odoo/json2-arguments.ts';
+import { readNamedCall } from '../../odoo/json2-named.ts';
+import { buildJson2Request, isApiKeyShaped } from '../../odoo/json2-request.ts';
+import { chooseResultShape, type ResultShape } from '../../odoo/json2-result.ts';
+import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
+import { findModelSignature } from '../../odoo/model-signatures.ts';
+import type { Signature } from '../../odoo/signature.ts';
+import { findSignature } from '../../odoo/signatures.ts';
+import type { MethodCall } from '../call/limit.ts';
+import { denyIds } from '../call/place-ids.ts';
+import type { Target } from '../call/resolve.ts';
+import type { Deadline } from '../terms/deadline.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Protocols, Servers, Unanswered } from './servers.ts';
+import { GAVE_UP } from './single-flight-cache.ts';
+import { denyEnded, denyFailure } from './upstream-denials.ts';
+import { denyStatus } from './upstream-status.ts';
+
+export type Protocol = 'jsonrpc' | 'json2';
+
+/** A request that is ready to be sent. */
+export interface UpstreamCall {
+  request: EgressRequest;
+  protocol: Protocol;
+  /** What the answer's value is to be made into. */
+  resultShape: ResultShape;
+  target: Target;
+  model: string;
+  method: string;
+  isReadOnly: boolean;
+  /** The reply where the server says that the method takes no ids: they were taken for ids on trial. */
+  ifNoIds?: Denial;
+}
+
+export interface TranslateDeps {
+  servers: Servers;
+  /** What the operator chose for this server. */
+  protocolFor: (target: Target) => 'auto' | Protocol;
+}
+
+export async function translateCall(
+  call: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  { servers, protocolFor }: TranslateDeps,
+): Promise<UpstreamCall | { fault: Fault } | Denial> {
+  const chosen = protocolFor(target);
+  if (chosen === 'jsonrpc') return translateToJsonrpc(call, target);
+  const spoken = chosen === 'json2' ? JSON2_ONLY : await servers.findProtocols(target, deadline.signal);
+  if (spoken === GAVE_UP) return denyEnded(deadline, notSent(call));
+  if ('met' in spoken) return denyMet(spoken, call, deadline);
+  if (!spoken.json2) return spoken.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
+  const hasChoice = spoken.jsonrpc;
+  // /jsonrpc takes a user's password in place of the key, json2 does not (docs/odoo-facts.md#password-for-key).
+  if (
+    hasChoice &&
+    (!isApiKeyShaped(target.apiKey) || servers.isDistrusted(target, call.model, call.method))
+  ) {
+    return translateToJsonrpc(call, target);
+  }
+  const translated = await translateToJson2(call, target, deadline, servers, hasChoice);
+  if (translated instanceof Denial || 'request' in translated) return translated;
+  // Where both are there /jsonrpc says itself what is wrong: a mistake that it would look for earlier comes first there.
+  if (hasChoice) return translateToJsonrpc(call, target);
+  return translated.otherwise;
+}
+
+const JSON2_ONLY: Protocols = { jsonrpc: false, json2: true };
+
+function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
+  const { model, method, params, keyword, isReadOnly } = call;
+  return {
+    request: {
+      method: 'POST',
+      origin: target.origin,
+      trust: target.trust,
+      path: `${target.pathPrefix}/jsonrpc`,
+      // Odoo 19 answers two to three times faster with the database's name (docs/odoo-facts.md#database-header); older
+      // ones ignore it.
+      headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
+      body: buildExecuteKw({ ...target, model, method, params, keyword }),
+    },
+    protocol: 'jsonrpc',
+    resultShape: 'same',
+    target,
+    model,
+    method,
+    isReadOnly,
+  };
+}
+
+/** A call that json2 cannot carry with certainty. */
+interface Uncertain {
+  /** What it comes to where there is nothing else. */
+  otherwise: { fault: Fault } | Denial;
+}
+
+async function translateToJson2(
+  call: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  servers: Servers,
+  hasChoice: boolean,
+): Promise<UpstreamCall | Uncertain | Denial> {
+  const { model, method } = call;
+  const signature = await findCallSignature(call, target, deadline, servers);
+  if (signature === GAVE_UP) return denyEnded(deadline, notSent(call));
+  const mapped = mapCall(call, target, signature, hasChoice);
+  // Where both protocols are there /jsonrpc says itself what is wrong.
+  if (hasChoice && 'unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
+
+  const refused = await confirmCredentials(call, target, deadline, servers);
+  if (refused !== null) return refused;
+  if (!('head' in mapped) && !hasChoice) {
+    // Odoo looks for the model before it looks at the method and its arguments (docs/odoo-facts.md#json2-check-order).
+    const missing = await servers.findMissingModel(target, model, deadline.signal);
+    if (missing === GAVE_UP) return denyEnded(deadline, notSent(call));
+    if ('fault' in missing) return { otherwise: missing };
+    if ('met' in missing) return denyMet(missing, call, deadline);
+  }
+  // The ids would become another argument over /jsonrpc too.
+  if ('denied' in mapped) return mapped.denied;
+  if ('unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
+  // Odoo looks at the credentials before it looks at the arguments (docs/odoo-facts.md#jsonrpc-check-order).
+  if ('fault' in mapped) return { otherwise: mapped };
+  const { head, body, isIdsGuess } = mapped;
+  return {
+    request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body },
+    protocol: 'json2',
+    resultShape: chooseResultShape(method, call.params),
+    target,
+    model,
+    method,
+    isReadOnly: call.isReadOnly,
+    ...(isIdsGuess && { ifNoIds: denyUnmappable(call, NO_IDS) }),
+  };
+}
+
+const NO_IDS = 'it takes no records, so that the list in `params` is another argument';
+
+type MappedCall =
+  | { head: { path: string; headers: Record<string, string> }; body: Uint8Array; isIdsGuess: boolean }
+  | { fault: Fault }
+  | { unmappable: string }
+  | { denied: Denial };
+
+function findCallSignature(
+  { model, method }: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  servers: Servers,
+): Signature | undefined | Promise<Signature | undefined | typeof GAVE_UP> {
+  return findSignature(model, method) ?? findOnServer();
+
+  async function findOnServer() {
+    const described = await servers.findSignature(target, model, method, deadline.signal);
+    return described ?? findModelSignature(model, method);
+  }
+}
+
+function mapCall(
+  call: MethodCall,
+  target: Target,
+  signature: Signature | undefined,
+  hasChoice: boolean,
+): MappedCall {
+  const { model, method, params, keyword, records } = call;
+  const head = buildJson2Request({ ...target, model, method });
+  if ('unmappable' in head) return head;
+  if (signature === undefined) {
+    if (hasChoice) return { unmappable: 'nobody knows what it takes' };
+    const named = readNamedCall({ params, keyword, records });
+    return 'unmappable' in named ? named : { head, ...named };
+  }
+  if (records === 'given' && signature.kind === 'model') return { denied: denyIds(model, method) };
+  const mapped = mapArguments({ method, signature, params, keyword, secrets: [target.apiKey] });
+  return 'body' in mapped ? { head, ...mapped, isIdsGuess: false } : mapped;
+}
+
+/** Null where the key is that of the user who is named. */
+async function confirmCredentials(
+  call: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  servers: Servers,
+): Promise<Uncertain | Denial | null> {
+  const confirmation = await servers.confirmUser(target, deadline.signal);
+  if (confirmation === GAVE_UP) return denyEnded(deadline, notSent(call));
+  if (confirmation === 'confirmed') return null;
+  if ('met' in confirmation) return denyMet(confirmation, call, deadline);
+  if ('unconfirmed' in confirmation)
+    return { otherwise: denyStatus(confirmation.unconfirmed, call, 'not_sent') };
+  return { otherwise: { fault: confirmation } };
+}
+
+function denyMet({ met }: Unanswered, call: MethodCall, deadline: Deadline): Denial {
+  // What the question met happened before the call: nothing of it was sent.
+  if ('ok' in met && !met.ok) return denyFailure({ ...met, sent: false }, call, deadline);
+  return denyStatus(met, call, 'not_sent');
+}
+
+function denyNoOdoo(call: MethodCall): Denial {
+  return new Denial(
+    'upstream_bad_response',
+    "The server has neither Odoo's /jsonrpc nor /json/2. Check that `erp_instance.url` is its base address. The call was not run.",
+    notSent(call),
+  );
+}
+
+function denyUnmappable({ model, method }: MethodCall, reason: string): Denial {
+  return new Denial(
+    'invalid_params',
+    `This server takes named arguments only, and those of \`${model}.${method}\` cannot be told: ${reason}. Leave \`params\` empty and give every argument by its name in \`keyword\`, with \`ids\` for the records (null where the method takes none).`,
+    { path: 'params' },
+  );
+}
+
+function notSent({ isReadOnly }: MethodCall) {
+  return { outcome: 'not_sent', isReadOnly } as const;
+}

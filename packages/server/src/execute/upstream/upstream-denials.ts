@@ -1,0 +1,133 @@
+/** Denials that several steps give about the upstream, with the one text for each. */
+import type { Outcome } from '@erp-proxy/contract';
+import type { EgressFailure } from '../../egress/dispatcher.ts';
+import type { Deadline } from '../terms/deadline.ts';
+import { Denial } from '../terms/denial.ts';
+
+/** What every denial about an upstream must say. */
+export interface UpstreamFate {
+  outcome: Outcome;
+  isReadOnly: boolean;
+  /** For the log. */
+  detail?: string;
+}
+
+/** One text for every refused address, so that it tells nothing of what is there. */
+export function denyEgress(detail: string): Denial {
+  return new Denial(
+    'egress_denied',
+    'The operator does not allow this address. Only public addresses over https are allowed, and what the setting egress.allow names.',
+    { path: 'erp_instance.url', detail },
+  );
+}
+
+/** A call that was ended from our side: out of time, or by a shutdown. */
+export function denyEnded(deadline: Deadline, fate: UpstreamFate): Denial {
+  if (deadline.reason === 'shutdown') {
+    return new Denial('overloaded', `The proxy is shutting down. ${adviseFate(fate)}`, {
+      ...fate,
+      retryAfterSeconds: 1,
+    });
+  }
+  return new Denial(
+    'upstream_timeout',
+    `Odoo did not answer in time; ask for less, or allow more with x-request-timeout. ${adviseFate(fate)}`,
+    fate,
+  );
+}
+
+/** The time of a call was over before anything of it was sent. */
+export function denyUnsent({ isReadOnly }: { isReadOnly: boolean }): Denial {
+  return new Denial(
+    'overloaded',
+    'The time of the call ended before it was sent to Odoo. Send it again in 1 s, or allow more with x-request-timeout.',
+    { outcome: 'not_sent', isReadOnly, retryAfterSeconds: 1, detail: 'ended' },
+  );
+}
+
+/** Odoo 14 and 15 refuse all credentials that they have to check, right ones too (odoo/login-cooldown.ts). */
+export class LoginCooldown extends Denial {
+  constructor(fate: UpstreamFate, retryAfterSeconds: number) {
+    super(
+      'overloaded',
+      `Odoo has locked this proxy's address out for a moment, after wrong credentials of any caller. Send the call again in ${retryAfterSeconds} s. ${adviseFate(fate)}`,
+      { ...fate, retryAfterSeconds, detail: 'login cooldown' },
+    );
+  }
+}
+
+/** A caller whose credentials Odoo refused so often that one more could lock the proxy's address out (Odoo 14 and 15). */
+export function denyTrial({ isReadOnly }: { isReadOnly: boolean }, retryAfterSeconds: number): Denial {
+  return new Denial(
+    'overloaded',
+    `Odoo has refused credentials of this client key several times, and would lock out all callers. Check \`user_id\` and \`api_key\`; others than those that worked before are tried again in ${retryAfterSeconds} s. The call was not run.`,
+    { outcome: 'not_sent', isReadOnly, retryAfterSeconds, detail: 'login trials' },
+  );
+}
+
+/** Of a call that was not sent, since its caller has left and other calls of the batch alone go on: nobody reads it. */
+export const CALLER_GONE = new Denial('overloaded', 'The caller has left. The call was not run.', {
+  outcome: 'not_sent',
+});
+
+/** The reply of a call that must start over (execute/run-request.ts). No caller gets it. */
+export const CHANGED = new Denial(
+  'internal',
+  'The key, its policy or the instance of this call has changed.',
+);
+
+/** What a caller must know before sending the call again. */
+export function adviseFate({ outcome, isReadOnly }: UpstreamFate): string {
+  if (outcome === 'not_sent') return 'The call was not run.';
+  if (outcome === 'rolled_back') return 'Odoo rolled the call back.';
+  if (isReadOnly) return 'The call only reads and may be sent again.';
+  return 'Odoo may have run the call: look there before sending it again.';
+}
+
+/** A request that got no answer. */
+export function denyFailure(
+  failure: EgressFailure,
+  { isReadOnly }: { isReadOnly: boolean },
+  deadline: Deadline,
+): Denial {
+  const fate: UpstreamFate = {
+    outcome: failure.sent ? 'unknown' : 'not_sent',
+    isReadOnly,
+    detail: failure.detail,
+  };
+  switch (failure.reason) {
+    case 'denied':
+      return denyEgress(failure.detail);
+    case 'withdrawn':
+      return CHANGED;
+    case 'aborted':
+      return denyEnded(deadline, fate);
+    case 'connect_timeout':
+    case 'first_byte_timeout':
+      return new Denial('upstream_timeout', `${TIMEOUT_TEXTS[failure.reason]} ${adviseFate(fate)}`, fate);
+    case 'bad_response':
+      return new Denial(
+        'upstream_bad_response',
+        `The server's answer is not HTTP that can be read. Check \`erp_instance.url\`. ${adviseFate(fate)}`,
+        fate,
+      );
+    default:
+      return new Denial(
+        'upstream_unreachable',
+        `${UNREACHABLE_TEXTS[failure.reason]} ${adviseFate(fate)}`,
+        fate,
+      );
+  }
+}
+
+const TIMEOUT_TEXTS = {
+  connect_timeout: 'The connection to the server was not made in time.',
+  first_byte_timeout: 'Odoo did not begin to answer in time.',
+} as const;
+
+const UNREACHABLE_TEXTS = {
+  unresolved: 'The host in `erp_instance.url` has no address; check its spelling.',
+  refused: 'The server refuses connections; check host and port in `erp_instance.url`, and that Odoo runs.',
+  tls: "The server's TLS handshake or certificate failed; check the scheme and host in `erp_instance.url`.",
+  reset: 'The server closed the connection without an answer.',
+} as const;

@@ -1,0 +1,152 @@
+/**
+ * Who asks the admin API: whoever has the admin token, or a session that was begun with it. A browser sends the cookie
+ * of a session with any request to us, so that a request that changes something must also come from a page of our own.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { refuse } from '../../admin/admin-error.ts';
+import type { Slowdown } from '../../keys/slowdown.ts';
+import { readRequestId } from '../request-id.ts';
+import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
+
+export interface Identity {
+  actor: 'token' | 'session';
+  /** Null: for as long as the token is the same. */
+  expiresAt: number | null;
+}
+
+/** Refusals are an AdminError. */
+export interface Authenticator {
+  identify(request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
+  /** Begins a session: the answer gets its cookie. */
+  login(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
+  /** Makes the browser forget its session, if it has one. */
+  logout(request: FastifyRequest, reply: FastifyReply): void;
+}
+
+/** What the audit is told. */
+export interface Login {
+  actor: 'token' | 'session' | 'nobody';
+  address: string;
+  requestId: string;
+  action: 'login.token' | 'login.session' | 'logout.session' | 'login.refused';
+  isRefused: boolean;
+}
+
+export interface AuthenticateOptions {
+  token: string;
+  /** Apart from that of client keys: a caller with a bad key must not keep an administrator waiting. */
+  slowdown: Slowdown;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  recordLogin: (login: Login) => void;
+}
+
+/** A program with the token asks again and again: its login is recorded once in this time, for each address. */
+const LOGIN_EVERY_MS = 3_600_000;
+const ADDRESSES_MAX = 1000;
+
+export function createAuthenticator({
+  token,
+  slowdown,
+  clock,
+  recordLogin,
+}: AuthenticateOptions): Authenticator {
+  const recordedAt = new LRUCache<string, number>({ max: ADDRESSES_MAX });
+  const sessions = createSessions({ token, clock });
+  const tokenHash = hash('sha256', token, 'buffer');
+
+  function record(actor: Login['actor'], action: Login['action'], request: FastifyRequest): void {
+    const requestId = readRequestId(request.headers);
+    recordLogin({ actor, action, address: request.ip, requestId, isRefused: action === 'login.refused' });
+  }
+
+  function recordToken(request: FastifyRequest): void {
+    const now = clock();
+    if (Math.abs(now - (recordedAt.get(request.ip) ?? -Infinity)) < LOGIN_EVERY_MS) return;
+    recordedAt.set(request.ip, now);
+    record('token', 'login.token', request);
+  }
+
+  async function checkToken(given: string, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (timingSafeEqual(hash('sha256', given, 'buffer'), tokenHash)) return;
+    record('nobody', 'login.refused', request);
+    const penalty = slowdown.penalize(request.ip);
+    if ('retryAfterSeconds' in penalty) {
+      reply.headers({ 'retry-after': String(penalty.retryAfterSeconds), connection: 'close' });
+      throw refuse(429, 'Too many refused tokens: wait before you try again.');
+    }
+    if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, reply);
+    throw refuse(401, 'This is not the admin token; it is the setting admin.token of the proxy.');
+  }
+
+  return {
+    async identify(request, reply) {
+      const { authorization, cookie } = request.headers;
+      if (authorization !== undefined) {
+        await checkToken(/^bearer +(.*)$/i.exec(authorization)?.[1] ?? '', request, reply);
+        recordToken(request);
+        return { actor: 'token', expiresAt: null };
+      }
+      const value = readSessionCookie(cookie);
+      if (value === undefined) {
+        throw refuse(401, 'Send `authorization: Bearer <admin.token>`, or log in for a session.');
+      }
+      const session = sessions.find(value);
+      if (session === null) {
+        record('nobody', 'login.refused', request);
+        throw refuse(401, 'The session has ended: log in again.');
+      }
+      if (!isSafe(request.method)) requireOwnPage(request);
+      return { actor: 'session', expiresAt: session.expiresAt };
+    },
+
+    async login(given, request, reply) {
+      await checkToken(given, request, reply);
+      record('session', 'login.session', request);
+      const { value, expiresAt } = sessions.open();
+      reply.header('set-cookie', printSessionCookie(value, isSecure(request)));
+      return { actor: 'session', expiresAt };
+    },
+
+    logout(request, reply) {
+      const value = readSessionCookie(request.headers.cookie);
+      if (value !== undefined) {
+        requireOwnPage(request);
+        if (sessions.find(value) !== null) record('session', 'logout.session', request);
+      }
+      reply.header('set-cookie', printEndOfSession(isSecure(request)));
+    },
+  };
+}
+
+function isSafe(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** Browsers that do not tell `sec-fetch-site` send the `origin` of the page with such requests. */
+function requireOwnPage({ headers, host }: FastifyRequest): void {
+  const { origin, 'sec-fetch-site': site } = headers;
+  const isOwn = site === undefined ? URL.parse(origin ?? '')?.host === host : site === 'same-origin';
+  if (!isOwn) {
+    throw refuse(
+      403,
+      'A session changes things from pages of the proxy itself only: elsewhere send the admin token.',
+    );
+  }
+}
+
+/** A browser on this machine may talk to the proxy without TLS; its cookie would not come back if it were secure. */
+function isSecure({ protocol, hostname }: FastifyRequest): boolean {
+  return protocol !== 'http' || !/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+}
+
+async function waitUnlessLeft(delayMs: number, reply: FastifyReply): Promise<void> {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  reply.raw.once('close', leave);
+  await sleep(delayMs, undefined, { signal: left.signal }).catch(() => {});
+  reply.raw.off('close', leave);
+}

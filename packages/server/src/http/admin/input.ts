@@ -1,0 +1,95 @@
+/** Reads what an administrator sent, by its schema. All faults are told at once; values are not repeated in them. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type Fault, refuse, refuseFaults } from '../../admin/admin-error.ts';
+import { findNearestName } from '../../config/nearest.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import { DuplicateMemberError, readValue } from '../../json/read-value.ts';
+import { readBody } from '../body.ts';
+
+/** A policy of a thousand patterns, and certificates, have room in it. */
+const BODY_BYTES_MAX = 256 * 1024;
+
+export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Input {
+  const result = schema.safeParse(given, { error: explainIssue });
+  if (result.success) return result.data;
+  throw refuseFaults(result.error.issues.flatMap((issue) => listFaults(issue, schema)));
+}
+
+/** The body as JSON; undefined where there is none. */
+export async function readJsonBody(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { headers } = request;
+  if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
+    return undefined;
+  const body = await readBody(request.raw, reply.raw, BODY_BYTES_MAX, new AbortController().signal);
+  if (body instanceof Denial) throw refuse(STATUSES[body.type] ?? 400, body.message);
+  try {
+    return readValue(body);
+  } catch (error) {
+    if (!(error instanceof DuplicateMemberError)) throw refuse(400, 'The body is not JSON in UTF-8.');
+    throw refuseFaults([{ path: error.path, message: 'stands there twice: keep one' }]);
+  }
+}
+
+const STATUSES: { [type in Denial['type']]?: 413 | 415 } = {
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+};
+
+/** The version in `if-match`; undefined where any will do. */
+export function readIfMatch(header: string | undefined): number | undefined {
+  if (header === undefined || header === '*') return undefined;
+  const [, version] = /^"([1-9]\d{0,14})"$/.exec(header) ?? [];
+  if (version === undefined)
+    throw refuse(400, '`if-match` takes one `etag` of an answer, as it was there, or `*`.');
+  return Number(version);
+}
+
+/** Whether `if-none-match` has this ETag (RFC 9110 section 13.1.2: weak or not). */
+export function hasTag(header: string | undefined, etag: string): boolean {
+  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(etag) || tags.includes('*');
+}
+
+function listFaults(issue: z.core.$ZodIssue, schema: z.ZodType): Fault[] {
+  const path = issue.path.join('.') || 'body';
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  return issue.keys.map((name) => ({ path: name, message: explainUnknown(name, known) }));
+}
+
+function explainUnknown(name: string, known: readonly string[]): string {
+  return known.length === 0
+    ? 'is not known here'
+    : `is not known; did you mean \`${findNearestName(name, known)}\`?`;
+}
+
+const NAMES: Record<string, string> = {
+  string: 'a text',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+};
+
+/** In our own words where they are clearer than zod's. */
+function explainIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.input === undefined) return 'is missing';
+      return `must be ${NAMES[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    case 'too_small':
+      return `must be ${MEASURES[issue.origin] ?? ''} ${issue.minimum} or more`.replace('  ', ' ');
+    case 'too_big':
+      return `must be ${MEASURES[issue.origin] ?? ''} ${issue.maximum} or less`.replace('  ', ' ');
+    case 'unrecognized_keys':
+      return undefined;
+    default:
+      return 'has not the form that is expected here';
+  }
+}
+
+/** What is counted, where it is not the value itself. */
+const MEASURES: Record<string, string> = { string: 'a text of length', array: 'a list of length' };

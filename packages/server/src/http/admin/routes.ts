@@ -1,0 +1,149 @@
+/**
+ * `/admin/v1`: runs the table of its routes. Every error under the path is a problem, and nothing of it is kept by
+ * caches. Knows the admin service, and nothing of what it does.
+ */
+import type { Problem } from '@erp-proxy/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Actor, Admin } from '../../admin/admin.ts';
+import { AdminError, describeProblem, refuse } from '../../admin/admin-error.ts';
+import type { Slowdown } from '../../keys/slowdown.ts';
+import type { Events } from '../../observe/events.ts';
+import { sendProblem } from '../problem.ts';
+import { readRequestId } from '../request-id.ts';
+import { type Authenticator, createAuthenticator, type Login } from './authenticate.ts';
+import { hasTag, readIfMatch, readInput, readJsonBody } from './input.ts';
+import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from './table.ts';
+
+export interface AdminRoutesDeps {
+  /** The setting `admin.token`; null: there is no admin API. */
+  token: string | null;
+  adminFor: (actor: Actor) => Admin;
+  /** Apart from that of client keys. */
+  slowdown: Slowdown;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  events: Pick<Events, 'faultSeen'>;
+  recordLogin: (login: Login) => void;
+}
+
+export function addAdminRoutes(app: FastifyInstance, deps: AdminRoutesDeps): void {
+  void app.register(async (scope) => addRoutes(scope, deps), { prefix: ADMIN_PATH });
+}
+
+/** Answers a path under ours that Fastify cannot read, and gives to no route: with a broken escape, or too long. */
+export function answerUnreadablePath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('x-request-id', readRequestId(request.headers));
+  return sendProblem(reply, describeProblem(404, NO_ROUTE));
+}
+
+export function isAdminPath(url: string): boolean {
+  return UNDER_ADMIN_PATH.test(url);
+}
+
+const UNDER_ADMIN_PATH = new RegExp(`^${ADMIN_PATH}(?![^/?])`);
+
+const NO_ROUTE = 'There is no such route; see /openapi.json.';
+
+function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
+  const { token, slowdown, clock, recordLogin } = deps;
+  // A body is read once it is known who sends it.
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  scope.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', 'x-request-id': readRequestId(request.headers) });
+  });
+  scope.setErrorHandler((error, _request, reply) => answerError(error, reply, deps));
+  scope.setNotFoundHandler((request, reply) => sendProblem(reply, describeMissing(request, reply, token)));
+  if (token === null) return;
+  const authenticator = createAuthenticator({ token, slowdown, clock, recordLogin });
+  for (const route of ADMIN_ROUTES) {
+    scope.route({
+      method: route.method,
+      url: route.path,
+      handler: (request, reply) => answer(route, request, reply, authenticator, deps),
+    });
+  }
+}
+
+async function answer(
+  route: AdminRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  authenticator: Authenticator,
+  deps: AdminRoutesDeps,
+): Promise<FastifyReply> {
+  const identity = route.isOpen ? null : await authenticator.identify(request, reply);
+  const actor = { name: identity?.actor ?? 'nobody', address: request.ip, requestId: readId(reply) };
+  const shown = await route.handle({
+    admin: deps.adminFor(actor),
+    version: readVersion(route, request),
+    params: route.params && readInput(route.params, request.params),
+    query: readInput(route.query ?? NOTHING, request.query),
+    body: await readBody(route, request, reply),
+    identity,
+    authenticator,
+    request,
+    reply,
+  });
+  reply.code(route.answer.status);
+  if (route.answer.hasEtag) {
+    const etag = `"${VERSIONED.parse(shown).version}"`;
+    reply.header('etag', etag);
+    if (route.method === 'GET' && hasTag(request.headers['if-none-match'], etag))
+      return reply.code(304).send();
+  }
+  return reply.send(shown);
+}
+
+const NOTHING = z.strictObject({});
+const VERSIONED = z.object({ version: z.int() });
+
+function readVersion({ method, takesVersion }: AdminRoute, { headers }: FastifyRequest): number | undefined {
+  const { 'if-match': given } = headers;
+  if (takesVersion) return readIfMatch(given);
+  if (given === undefined || method === 'GET') return undefined;
+  throw refuse(400, 'This route takes no `if-match`: what it does, it does to any version.');
+}
+
+async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const given = await readJsonBody(request, reply);
+  if (route.body) return readInput(route.body, given);
+  if (given === undefined) return undefined;
+  throw refuse(400, 'This route takes no body.');
+}
+
+/** What the path may be asked instead, or that there is none. */
+function describeMissing(request: FastifyRequest, reply: FastifyReply, token: string | null): Problem {
+  if (token === null) return describeProblem(404, 'The admin API is off: the setting admin.token is empty.');
+  const path = request.url.split('?', 1)[0] ?? '';
+  const methods = ADMIN_ROUTES.filter((route) => toPattern(route.path).test(path)).map(
+    ({ method }) => method,
+  );
+  if (methods.length === 0) return describeProblem(404, NO_ROUTE);
+  const allowed = methods.includes('GET')
+    ? ['GET', 'HEAD', ...methods.filter((it) => it !== 'GET')]
+    : methods;
+  reply.header('allow', allowed.join(', '));
+  return describeProblem(405, `This route takes ${allowed.join(' or ')} only.`);
+}
+
+function toPattern(path: string): RegExp {
+  return new RegExp(`^${ADMIN_PATH}${path.replaceAll(/:\w+/g, '[^/]+')}$`);
+}
+
+function answerError(error: unknown, reply: FastifyReply, { events }: AdminRoutesDeps): FastifyReply {
+  if (error instanceof AdminError) {
+    if (error.cause !== undefined) events.faultSeen(readId(reply), error.cause);
+    return sendProblem(reply, error.problem);
+  }
+  events.faultSeen(readId(reply), error);
+  return sendProblem(
+    reply,
+    describeProblem(500, 'The proxy failed; its log has the cause under the x-request-id.'),
+  );
+}
+
+function readId(reply: FastifyReply): string {
+  return String(reply.getHeader('x-request-id'));
+}

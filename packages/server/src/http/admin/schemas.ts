@@ -1,0 +1,452 @@
+/**
+ * The shapes of the admin API, as JSON Schema can say them: what is sent is read by them, and the OpenAPI document
+ * shows them. Rules that need words (a policy, a certificate, a time) are the admin service's.
+ */
+import type {
+  AuditQuery,
+  AuditVerdict,
+  AuditView,
+  Examination,
+  ExplainInput,
+  Explanation,
+  InstanceChanges,
+  InstanceInput,
+  InstanceQuery,
+  InstanceView,
+  KeyChanges,
+  KeyInput,
+  KeyQuery,
+  KeyRotation,
+  KeyView,
+  NewKeyView,
+  Page,
+  Policy,
+  Problem,
+  StatusView,
+  UnreadablePolicy,
+} from '@erp-proxy/contract';
+import { z } from 'zod';
+import { named, showAs } from '../schema-registry.ts';
+
+const time = z.string().meta({ format: 'date-time' });
+const texts = z.array(z.string());
+const version = z.int().min(1).describe('Counts the changes; the ETag.');
+
+const policy = named(
+  'Policy',
+  z
+    .object({
+      instances: texts.describe('Patterns of the names of stored instances.').exactOptional(),
+      origins: texts
+        .describe('Patterns of origins, for calls with credentials of their own.')
+        .exactOptional(),
+      dbs: texts.describe('Patterns of databases, for calls with credentials of their own.').exactOptional(),
+      models: z.record(z.string(), texts).describe('Patterns of models, each with patterns of its methods.'),
+      read_only: z.boolean().exactOptional(),
+      companies: z.array(z.int().min(1)).exactOptional(),
+      limit_max: z.int().min(1).describe('Most records of one read.').exactOptional(),
+      cache: z.boolean().describe('Whether reads may get answers that were kept.').exactOptional(),
+      rate: z
+        .object({
+          requests: z.int().min(1),
+          seconds: z.int().min(1),
+          burst: z.int().min(1).exactOptional(),
+        })
+        .exactOptional(),
+      per_day: z.int().min(1).describe('Calls in one day of UTC.').exactOptional(),
+      concurrency: z.int().min(1).describe('Calls at once.').exactOptional(),
+      cidrs: texts.describe('Addresses and networks that calls may come from.').exactOptional(),
+      cors_origins: texts.describe('Patterns of browser origins that may use the key.').exactOptional(),
+    })
+    .describe(
+      'What a key may do. It allows what it names and nothing else: a server by `instances` or `origins`, a method by `models`; what else is left out restricts nothing, but `cors_origins`, without which no web page may use the key, and `cache`. No web page may use a key without a policy. `*` stands for any text.',
+    ) satisfies z.ZodType<Policy>,
+);
+
+/** Read by the service, which names every fault at once. */
+const givenPolicy = showAs(
+  policy,
+  z.custom<Policy>(() => true),
+);
+
+const unreadablePolicy = named(
+  'UnreadablePolicy',
+  z
+    .object({ unreadable: z.string().describe('Why it cannot be read.') })
+    .describe(
+      'In place of a stored policy that cannot be read. A key with one makes no call: set its policy anew.',
+    ) satisfies z.ZodType<UnreadablePolicy>,
+);
+
+const keyState = z.enum(['active', 'expired', 'revoked']);
+
+const KEY_MEMBERS = {
+  id: z.string(),
+  name: z.string(),
+  state: keyState,
+  policy: z
+    .union([policy, unreadablePolicy])
+    .nullable()
+    .describe('Null: the key may do anything that egress allows.'),
+  created_at: time,
+  expires_at: time.nullable(),
+  last_used_at: time.nullable().describe('Exact to about a minute.'),
+  revoked_at: time.nullable(),
+  replaces: z.string().nullable().describe('Id of the key that this one took over from.'),
+  version,
+};
+
+export const keyView = named('Key', z.object(KEY_MEMBERS) satisfies z.ZodType<KeyView>);
+
+export const newKeyView = named(
+  'NewKey',
+  z.object({
+    ...KEY_MEMBERS,
+    key: z.string().describe('The text to send in `x-proxy-api`. It is shown here and never again.'),
+  }) satisfies z.ZodType<NewKeyView>,
+);
+
+const KEY_INPUT = {
+  name: z.string(),
+  policy: givenPolicy.nullable().exactOptional(),
+  expires_at: time.nullable().exactOptional(),
+};
+
+export const keyInput = named('KeyInput', z.strictObject(KEY_INPUT) satisfies z.ZodType<KeyInput>);
+
+export const keyChanges = named(
+  'KeyChanges',
+  z.strictObject({ ...KEY_INPUT, name: KEY_INPUT.name.exactOptional() }) satisfies z.ZodType<KeyChanges>,
+);
+
+export const keyRotation = named(
+  'KeyRotation',
+  z.strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .describe('How long the old key works on beside the new one: 30 days at most.'),
+  }) satisfies z.ZodType<KeyRotation>,
+);
+
+export const explainInput = named(
+  'ExplainInput',
+  z.strictObject({
+    call: z
+      .unknown()
+      .refine((call) => call !== undefined, 'is missing')
+      .describe('The body of an execute call.'),
+    address: z.string().describe('Where it comes from; left out: not looked at.').exactOptional(),
+    origin: z.string().describe("The browser's `origin` header; left out: not a browser.").exactOptional(),
+  }) satisfies z.ZodType<ExplainInput>,
+);
+
+export const explanation = named(
+  'Explanation',
+  z.object({
+    allowed: z.boolean(),
+    rule: z.string().nullable().describe('The rule that decided; null for a key without a policy.'),
+    message: z.string(),
+    sets: z
+      .object({ limit: z.int().exactOptional(), allowed_company_ids: z.array(z.int()).exactOptional() })
+      .describe('What is changed in the call before it goes on.'),
+  }) satisfies z.ZodType<Explanation>,
+);
+
+const protocol = z.enum(['auto', 'jsonrpc', 'json2']);
+
+export const instanceView = named(
+  'Instance',
+  z.object({
+    name: z.string(),
+    url: z.string(),
+    db: z.string(),
+    user_id: z.int(),
+    protocol,
+    timeout_ms: z.int().nullable(),
+    concurrency: z.int().nullable(),
+    certificates: z.string().nullable(),
+    allow_private: z.boolean(),
+    key: z.object({
+      expires_at: time.nullable(),
+      state: z.enum(['ok', 'expiring', 'expired', 'unknown']),
+      rotate: z.boolean(),
+      failure: z.string().nullable().describe('Why the last rotation failed.'),
+    }),
+    created_at: time,
+    updated_at: time,
+    version,
+  }) satisfies z.ZodType<InstanceView>,
+);
+
+const NEEDS_KEY = 'In a change, a new one needs the `api_key` again.';
+
+const INSTANCE_CHANGES = {
+  url: z.string().describe(NEEDS_KEY).exactOptional(),
+  db: z.string().exactOptional(),
+  user_id: z.int().exactOptional(),
+  api_key: z.string().meta({ writeOnly: true }).describe('No answer ever has it.').exactOptional(),
+  protocol: protocol.exactOptional(),
+  timeout_ms: z.int().nullable().exactOptional(),
+  concurrency: z.int().nullable().exactOptional(),
+  certificates: z
+    .string()
+    .nullable()
+    .describe(`PEM, trusted in place of the public ones. ${NEEDS_KEY}`)
+    .exactOptional(),
+  allow_private: z
+    .boolean()
+    .describe(
+      'Its own address may be private or plain http. To turn it on in a change needs the `api_key` again.',
+    )
+    .exactOptional(),
+  rotate_key: z.boolean().describe('The proxy replaces the key before it expires.').exactOptional(),
+  key_expires_at: time.nullable().describe('Where Odoo does not tell.').exactOptional(),
+};
+
+export const instanceChanges = named(
+  'InstanceChanges',
+  z.strictObject(INSTANCE_CHANGES) satisfies z.ZodType<InstanceChanges>,
+);
+
+export const instanceInput = named(
+  'InstanceInput',
+  z.strictObject({
+    ...INSTANCE_CHANGES,
+    name: z.string(),
+    url: z.string(),
+    db: z.string(),
+    user_id: z.int(),
+    api_key: z.string().meta({ writeOnly: true }).describe('No answer ever has it.'),
+  }) satisfies z.ZodType<InstanceInput>,
+);
+
+const EXAMINATION_CHECKS = [
+  'url',
+  'egress',
+  'dns',
+  'connection',
+  'tls',
+  'odoo',
+  'version',
+  'protocol',
+  'database',
+  'user',
+  'key',
+  'expiry',
+  'time',
+] as const;
+
+export const examination = named(
+  'Examination',
+  z.object({
+    ok: z.boolean().describe('True where no check failed.'),
+    checks: z
+      .array(
+        z.object({
+          name: z.enum(EXAMINATION_CHECKS),
+          state: z.enum(['ok', 'failed', 'skipped']).describe('`skipped`: not looked at, or nobody tells.'),
+          text: z.string().describe('What was found, and what to do.'),
+        }),
+      )
+      .describe('In order; the first that fails ends them.'),
+    version: z.string().nullable().describe('Null where the server does not tell.'),
+    protocol: z
+      .enum(['jsonrpc', 'json2'])
+      .nullable()
+      .describe('The one that carries calls of this instance; null where none was made.'),
+    user: z
+      .object({ id: z.int(), name: z.string(), login: z.string(), company: z.string().nullable() })
+      .nullable(),
+    key: z
+      .object({
+        expires_at: time.nullable().describe('Null: never, or not known.'),
+        is_expiry_known: z.boolean(),
+      })
+      .nullable(),
+    round_trip_ms: z.int().nullable().describe('The quickest of the calls that were made.'),
+  }) satisfies z.ZodType<Examination>,
+);
+
+export const resealed = named('Resealed', z.object({ resealed: z.int().describe('Instances.') }));
+
+const AUDIT_MEMBERS = { seq: z.int(), time, request_id: z.string().nullable() };
+
+const auditView = named(
+  'AuditRecord',
+  z.discriminatedUnion('kind', [
+    z.object({
+      ...AUDIT_MEMBERS,
+      kind: z.literal('call'),
+      key_id: z.string().nullable(),
+      address: z.string().nullable().describe('Where the call came from.'),
+      instance: z.string().nullable(),
+      upstream: z.string().nullable(),
+      db: z.string().nullable(),
+      model: z.string().nullable(),
+      action: z.string().nullable(),
+      outcome: z.string().describe('`ok`, or `data.type` of the error.'),
+      rule: z
+        .string()
+        .nullable()
+        .describe(
+          "The rule of the key's policy that denied it; or `key:unknown`, `key:expired`, `key:revoked`.",
+        ),
+      code: z.int().nullable(),
+      http_status: z.int(),
+      batch_index: z.int().nullable(),
+      total_ms: z.number(),
+      upstream_ms: z.number().nullable(),
+    }),
+    z.object({
+      ...AUDIT_MEMBERS,
+      kind: z.literal('admin'),
+      actor: z.string(),
+      address: z.string().nullable(),
+      action: z.string(),
+      target: z.string(),
+      changes: z.record(z.string(), z.object({ from: z.unknown(), to: z.unknown() })),
+    }),
+    z.object({
+      ...AUDIT_MEMBERS,
+      kind: z.literal('damaged').describe('What stands in the store is no record of the audit.'),
+      problem: z.string(),
+    }),
+  ]) satisfies z.ZodType<AuditView>,
+);
+
+export const auditVerdict = named(
+  'AuditVerdict',
+  z.object({
+    intact: z.boolean(),
+    first_seq: z.int(),
+    last_seq: z.int(),
+    head: z
+      .string()
+      .nullable()
+      .describe(
+        'Kept elsewhere, it later proves that nothing was cut from the end. Null: the store has lost it.',
+      ),
+    fault: z.object({ seq: z.int(), problem: z.string() }).nullable(),
+  }) satisfies z.ZodType<AuditVerdict>,
+);
+
+export const statusView = named(
+  'Status',
+  z.object({
+    version: z.string(),
+    started_at: time,
+    store: z.string(),
+    checks: z.record(
+      z.string(),
+      z.object({ state: z.enum(['ok', 'degraded', 'failed']), detail: z.string().nullable() }),
+    ),
+    audit: z.object({ waiting: z.int(), lost: z.int() }),
+    upstreams: z
+      .array(
+        z.object({
+          database: z.string(),
+          running: z.int(),
+          waiting: z.int(),
+          limit: z.int(),
+          breaker: z.enum(['closed', 'open', 'half_open']),
+          retry_after_seconds: z.int(),
+        }),
+      )
+      .describe('Upstream databases that this process knows.'),
+  }) satisfies z.ZodType<StatusView>,
+);
+
+export const loginInput = named(
+  'Login',
+  z.strictObject({ token: z.string().meta({ writeOnly: true }).describe('The setting `admin.token`.') }),
+);
+
+export const sessionView = named(
+  'Session',
+  z.object({
+    actor: z.enum(['token', 'session']),
+    expires_at: time.nullable().describe('Null for the token itself.'),
+  }),
+);
+
+export const problem = named(
+  'Problem',
+  z.object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().describe('What is wrong and what to do.'),
+    faults: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .describe('For faults of what was sent: each with its place.')
+      .exactOptional(),
+  }) satisfies z.ZodType<Problem>,
+);
+
+export const keyPage = named('KeyPage', pageOf(keyView) satisfies z.ZodType<Page<KeyView>>);
+export const instancePage = named(
+  'InstancePage',
+  pageOf(instanceView) satisfies z.ZodType<Page<InstanceView>>,
+);
+export const auditPage = named('AuditPage', pageOf(auditView) satisfies z.ZodType<Page<AuditView>>);
+
+function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    next: z.string().nullable().describe('The `cursor` of the next page; null on the last.'),
+  });
+}
+
+const PAGE_QUERY = {
+  cursor: z.string().describe('`next` of the page before.').exactOptional(),
+  limit: wholeNumber()
+    .pipe(z.int().min(1).max(500))
+    .describe('Items of a page; 50 where left out.')
+    .exactOptional(),
+};
+
+/** Of a query, where everything is text. */
+function wholeNumber() {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number);
+}
+
+const search = z.string().describe('A part of it, in any case.').exactOptional();
+
+export const keyQuery = z.strictObject({
+  ...PAGE_QUERY,
+  state: keyState.exactOptional(),
+  search,
+  name: z.string().describe('The whole name.').exactOptional(),
+}) satisfies z.ZodType<KeyQuery>;
+
+export const instanceQuery = z.strictObject({ ...PAGE_QUERY, search }) satisfies z.ZodType<InstanceQuery>;
+
+const AUDIT_FILTERS = {
+  kind: z.enum(['call', 'admin']).exactOptional(),
+  since: time.describe('A time or a day.').exactOptional(),
+  until: time.describe('A time or a day.').exactOptional(),
+  key_id: z.string().exactOptional(),
+  instance: z.string().exactOptional(),
+  model: z.string().exactOptional(),
+  action: z.string().exactOptional(),
+  outcome: z.string().exactOptional(),
+  actor: z.string().exactOptional(),
+};
+
+export const auditQuery = z.strictObject({
+  ...PAGE_QUERY,
+  ...AUDIT_FILTERS,
+}) satisfies z.ZodType<AuditQuery>;
+
+export const exportQuery = z.strictObject({
+  ...AUDIT_FILTERS,
+  format: z.enum(['ndjson', 'csv']).describe('`ndjson` where left out.').exactOptional(),
+});
+
+export const verifyQuery = z.strictObject({
+  head: z.string().describe('`head` of an earlier verdict.').exactOptional(),
+});

@@ -1,0 +1,323 @@
+/** The routes of `/admin/v1`, as one table: Fastify's routes and the OpenAPI document are made of it, and so cannot differ. */
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type Admin, formatAudit } from '../../admin/admin.ts';
+import type { Authenticator, Identity } from './authenticate.ts';
+import * as schemas from './schemas.ts';
+
+export const ADMIN_PATH = '/admin/v1';
+
+export interface AdminRoute<Params = unknown, Query = unknown, Body = unknown> {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Below {@link ADMIN_PATH}. */
+  path: string;
+  /** What it does, for the documentation. */
+  summary: string;
+  /** The name of the operation in programs that are made of the document. */
+  id: string;
+  params?: z.ZodType<Params>;
+  query?: z.ZodType<Query>;
+  body?: z.ZodType<Body>;
+  answer: AdminAnswer;
+  /** Statuses of problems that not every route can have. */
+  problems?: readonly (404 | 409 | 412 | 503)[];
+  /** True: changes only the version that `if-match` names, where it does. */
+  takesVersion?: true;
+  /** True: needs neither token nor session. */
+  isOpen?: true;
+  /** Gives the answer's body: a value for JSON, a stream, or nothing. */
+  handle(call: AdminCall<Params, Query, Body>): Promise<unknown>;
+}
+
+interface AdminAnswer {
+  status: 200 | 201 | 204;
+  /** Left out: no body. */
+  schema?: z.ZodType;
+  /** Of a body that is not JSON. */
+  types?: readonly string[];
+  /** True: has the `etag` of what it shows. */
+  hasEtag?: true;
+}
+
+export interface AdminCall<Params, Query, Body> {
+  admin: Admin;
+  params: Params;
+  query: Query;
+  body: Body;
+  version: number | undefined;
+  identity: Identity | null;
+  authenticator: Authenticator;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+const keyParams = z.object({ id: z.string() });
+const instanceParams = z.object({ name: z.string() });
+
+const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
+
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  route({
+    method: 'GET',
+    path: '/keys',
+    id: 'listKeys',
+    summary: 'Client keys, the oldest first.',
+    query: schemas.keyQuery,
+    answer: { status: 200, schema: schemas.keyPage },
+    handle: ({ admin, query }) => admin.listKeys(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/keys',
+    id: 'createKey',
+    summary: 'Makes a key. Its text is in this answer and nowhere else.',
+    body: schemas.keyInput,
+    answer: { status: 201, schema: schemas.newKeyView, hasEtag: true },
+    async handle({ admin, body, reply }) {
+      const key = await admin.createKey(body);
+      reply.header('location', `${ADMIN_PATH}/keys/${key.id}`);
+      return key;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/keys/:id',
+    id: 'getKey',
+    summary: 'One key.',
+    params: keyParams,
+    answer: { status: 200, schema: schemas.keyView, hasEtag: true },
+    problems: [404],
+    handle: ({ admin, params }) => admin.getKey(params.id),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/keys/:id',
+    id: 'updateKey',
+    summary: 'Changes a key; what is left out stays as it is.',
+    params: keyParams,
+    body: schemas.keyChanges,
+    answer: { status: 200, schema: schemas.keyView, hasEtag: true },
+    problems: [404, 409, 412],
+    takesVersion: true,
+    handle: ({ admin, params, body, version }) => admin.updateKey(params.id, body, version),
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/:id/revoke',
+    id: 'revokeKey',
+    summary: 'Ends a key for good, within a second on every replica.',
+    params: keyParams,
+    answer: { status: 200, schema: schemas.keyView, hasEtag: true },
+    problems: [404],
+    handle: ({ admin, params }) => admin.revokeKey(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/:id/rotate',
+    id: 'rotateKey',
+    summary:
+      'Makes a key like this one, which works on for the overlap and then ends. Once while the new key works.',
+    params: keyParams,
+    body: schemas.keyRotation,
+    answer: { status: 201, schema: schemas.newKeyView, hasEtag: true },
+    problems: [404, 409, 412],
+    takesVersion: true,
+    async handle({ admin, params, body, version, reply }) {
+      const key = await admin.rotateKey(params.id, body, version);
+      reply.header('location', `${ADMIN_PATH}/keys/${key.id}`);
+      return key;
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/:id/explain',
+    id: 'explainCall',
+    summary: 'Whether the key may make this call, and by which rule. Sends nothing to Odoo.',
+    params: keyParams,
+    body: schemas.explainInput,
+    answer: { status: 200, schema: schemas.explanation },
+    problems: [404, 409],
+    handle: ({ admin, params, body }) => admin.explain(params.id, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/instances',
+    id: 'listInstances',
+    summary: 'Stored instances, by name.',
+    query: schemas.instanceQuery,
+    answer: { status: 200, schema: schemas.instancePage },
+    handle: ({ admin, query }) => admin.listInstances(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/instances',
+    id: 'createInstance',
+    summary: 'Stores an Odoo server with a user of it.',
+    body: schemas.instanceInput,
+    answer: { status: 201, schema: schemas.instanceView, hasEtag: true },
+    problems: [409, 503],
+    async handle({ admin, body, reply }) {
+      const instance = await admin.createInstance(body);
+      reply.header('location', `${ADMIN_PATH}/instances/${instance.name}`);
+      return instance;
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/instances/:name',
+    id: 'getInstance',
+    summary: 'One instance.',
+    params: instanceParams,
+    answer: { status: 200, schema: schemas.instanceView, hasEtag: true },
+    problems: [404],
+    handle: ({ admin, params }) => admin.getInstance(params.name),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/instances/:name',
+    id: 'updateInstance',
+    summary: 'Changes an instance; what is left out stays as it is.',
+    params: instanceParams,
+    body: schemas.instanceChanges,
+    answer: { status: 200, schema: schemas.instanceView, hasEtag: true },
+    problems: [404, 409, 412, 503],
+    takesVersion: true,
+    handle: ({ admin, params, body, version }) => admin.updateInstance(params.name, body, version),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/instances/:name',
+    id: 'removeInstance',
+    summary: 'Removes an instance; calls on it are refused from then on.',
+    params: instanceParams,
+    answer: { status: 204 },
+    problems: [404, 409, 412],
+    takesVersion: true,
+    handle: ({ admin, params, version }) => admin.removeInstance(params.name, version),
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:name/rotate-key',
+    id: 'rotateInstanceKey',
+    summary: 'Has Odoo make a new key, and puts it in place of the stored one (Odoo 19 and later).',
+    params: instanceParams,
+    answer: { status: 200, schema: schemas.instanceView, hasEtag: true },
+    problems: [404, 409, 503],
+    handle: ({ admin, params }) => admin.rotateInstanceKey(params.name),
+  }),
+  route({
+    method: 'POST',
+    path: '/instances/:name/check',
+    id: 'checkInstance',
+    summary:
+      'Looks whether calls can be made on a stored instance: address, protocol, database, user and key.',
+    params: instanceParams,
+    answer: { status: 200, schema: schemas.examination },
+    problems: [404, 503],
+    handle: ({ admin, params }) => admin.examineInstance(params.name),
+  }),
+  route({
+    method: 'POST',
+    path: '/vault/reseal',
+    id: 'resealVault',
+    summary: 'Seals under the master key what other master keys seal.',
+    answer: { status: 200, schema: schemas.resealed },
+    problems: [503],
+    handle: ({ admin }) => admin.resealVault(),
+  }),
+  route({
+    method: 'GET',
+    path: '/audit',
+    id: 'listAudit',
+    summary: 'The audit, the newest first. A page may be short, or empty, before the end.',
+    query: schemas.auditQuery,
+    answer: { status: 200, schema: schemas.auditPage },
+    handle: ({ admin, query }) => admin.listAudit(query),
+  }),
+  route({
+    method: 'GET',
+    path: '/audit/export',
+    id: 'exportAudit',
+    summary: 'All of the audit that matches, the oldest first.',
+    query: schemas.exportQuery,
+    answer: { status: 200, types: Object.values(EXPORT_TYPES) },
+    async handle({ admin, query: { format = 'ndjson', ...query }, reply }) {
+      // What is refused is refused before the answer begins.
+      const records = await begin(admin.exportAudit(query));
+      reply.headers({
+        'content-type': EXPORT_TYPES[format],
+        'content-disposition': `attachment; filename="audit.${format}"`,
+      });
+      return Readable.from(formatAudit(records, format));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/audit/verify',
+    id: 'verifyAudit',
+    summary: 'Recomputes the chain of the audit, and tells the first place where it does not hold.',
+    query: schemas.verifyQuery,
+    answer: { status: 200, schema: schemas.auditVerdict },
+    handle: ({ admin, query }) => admin.verifyAudit(query.head),
+  }),
+  route({
+    method: 'GET',
+    path: '/status',
+    id: 'getStatus',
+    summary: 'How the proxy is.',
+    answer: { status: 200, schema: schemas.statusView },
+    handle: ({ admin }) => admin.status(),
+  }),
+  route({
+    method: 'POST',
+    path: '/session',
+    id: 'login',
+    summary:
+      'Begins a session of eight hours: its cookie stands in for the token on pages of the proxy itself.',
+    body: schemas.loginInput,
+    answer: { status: 200, schema: schemas.sessionView },
+    isOpen: true,
+    handle: async ({ authenticator, body, request, reply }) =>
+      showSession(await authenticator.login(body.token, request, reply)),
+  }),
+  route({
+    method: 'GET',
+    path: '/session',
+    id: 'getSession',
+    summary: 'Who asks.',
+    answer: { status: 200, schema: schemas.sessionView },
+    handle: async ({ identity }) => identity && showSession(identity),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/session',
+    id: 'logout',
+    summary: 'Takes the cookie of the session back.',
+    answer: { status: 204 },
+    isOpen: true,
+    handle: async ({ authenticator, request, reply }) => authenticator.logout(request, reply),
+  }),
+];
+
+/** Ties what a handler gets to the schemas of its route. */
+function route<Params, Query, Body>(definition: AdminRoute<Params, Query, Body>): AdminRoute {
+  return definition;
+}
+
+function showSession({ actor, expiresAt }: Identity): z.infer<typeof schemas.sessionView> {
+  return { actor, expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString() };
+}
+
+/** The same items, once the first of them is there. */
+async function begin<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
+  const iterator = items[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    try {
+      for (let next = first; next.done !== true; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  })();
+}

@@ -1,0 +1,126 @@
+/** The shapes of the execute call and its answer, for the OpenAPI document only: calls are read by execute/call/parse.ts. */
+import {
+  BATCH_CALLS_MAX,
+  BUSINESS_ERRORS,
+  type ErrorBody,
+  type ExecuteAnswer,
+  type ExecuteCall,
+  ID_LENGTH_MAX,
+  type Json,
+  PROXY_ERRORS,
+} from '@erp-proxy/contract';
+import { z } from 'zod';
+import { named } from '../schema-registry.ts';
+
+const json = z.custom<Json>(() => true);
+
+const context = z
+  .object({
+    allowed_company_ids: z.array(z.int()).exactOptional(),
+    default_company_id: z.int().exactOptional(),
+    tz: z.string().describe('A time zone by its IANA name.').exactOptional(),
+  })
+  .catchall(json)
+  .describe("Odoo's context.");
+
+const ownInstance = z.strictObject({
+  url: z.string().describe('http or https; may carry a path prefix.'),
+  db: z.string(),
+  user_id: z.int(),
+  api_key: z.string().meta({ writeOnly: true }),
+});
+
+export const executeCall = named(
+  'ExecuteCall',
+  z.strictObject({
+    id: z
+      .union([z.string().max(ID_LENGTH_MAX), z.int()])
+      .nullable()
+      .describe('Echoed in the answer.')
+      .exactOptional(),
+    action: z.string().describe('A public method of the model, or `call_method` with `fn_name`.'),
+    model_id: z.string().regex(/^[A-Za-z0-9_.]+$/),
+    fn_name: z.string().nullable().exactOptional(),
+    params: z
+      .array(json)
+      .nullable()
+      .describe('Positional arguments, as `execute_kw` takes them.')
+      .exactOptional(),
+    keyword: z
+      .looseObject({
+        limit: z
+          .union([z.int().min(0), z.literal(false)])
+          .nullable()
+          .describe('Most records of the call.')
+          .exactOptional(),
+        ids: z
+          .union([z.int(), z.array(z.int())])
+          .nullable()
+          .describe('The records, where `params` is empty; null: the method takes none.')
+          .exactOptional(),
+        context: context.exactOptional(),
+      })
+      .nullable()
+      .describe('Named arguments.')
+      .exactOptional(),
+    erp_instance: z
+      .union([ownInstance, z.strictObject({ name: z.string().describe('An instance stored in the proxy.') })])
+      .describe('The Odoo server, database and user that the call runs on.'),
+  }) satisfies z.ZodType<ExecuteCall>,
+);
+
+export const executeBatch = named('ExecuteBatch', z.array(executeCall).min(1).max(BATCH_CALLS_MAX));
+
+const id = z.union([z.string(), z.int()]).nullable();
+
+const errorBody = named(
+  'Error',
+  z.object({
+    code: z.int(),
+    message: z.string().describe('What went wrong and what to do.'),
+    data: z.looseObject({
+      type: z
+        .enum([...Object.keys(PROXY_ERRORS), ...Object.keys(BUSINESS_ERRORS)])
+        .describe('Decide by this one.'),
+      retryable: z.boolean().describe('True only where the same call may be sent again as it is.'),
+      path: z.string().describe('The member at fault.').exactOptional(),
+      rule: z.string().describe('With `policy_denied`: the rule that decided.').exactOptional(),
+      outcome: z
+        .enum(['not_sent', 'rolled_back', 'unknown'])
+        .describe('Where an answer did not come: whether a write may have happened.')
+        .exactOptional(),
+    }),
+  }) satisfies z.ZodType<ErrorBody>,
+);
+
+const envelope = { jsonrpc: z.literal('2.0'), id };
+
+export const failedAnswer = named('FailedAnswer', z.object({ ...envelope, error: errorBody }));
+
+export const executeAnswer = named(
+  'ExecuteAnswer',
+  z.union([
+    z.object({ ...envelope, result: json.describe('As Odoo gave it.') }),
+    failedAnswer,
+  ]) satisfies z.ZodType<ExecuteAnswer>,
+);
+
+export const batchAnswer = named('BatchAnswer', z.array(executeAnswer));
+
+export const versionQuestion = named(
+  'VersionQuestion',
+  z.strictObject({ id: id.exactOptional(), url: z.string() }),
+);
+
+export const versionAnswer = named(
+  'VersionAnswer',
+  z.object({
+    ...envelope,
+    result: z.object({
+      server_version: z.string(),
+      server_version_info: z.array(z.union([z.int(), z.string()])),
+      server_serie: z.string(),
+      protocol_version: z.int(),
+    }),
+  }),
+);

@@ -1,0 +1,53 @@
+/** The answer to a request that the process has no time for: for one route always the same but for its id and its caller's origin. */
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  buildErrorAnswer,
+  describeDenial,
+  listDenialHeaders,
+  NULL_ID,
+} from '../../execute/request/envelope.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import type { Dialect } from '../../execute/terms/dialect.ts';
+import { describeAnswer, HttpAnswerWriter } from '../http-answer-writer.ts';
+import { chooseRequestId, readRequestId } from '../request-id.ts';
+import type { PlainRequest } from './plain-request.ts';
+
+const DENIAL = new Denial(
+  'overloaded',
+  'The proxy has more requests than it can serve. Send the call again in 1 s; nothing of it was sent.',
+  { outcome: 'not_sent', retryAfterSeconds: 1 },
+);
+
+export class Refusal {
+  readonly #status: number;
+  readonly #headers = listDenialHeaders(DENIAL);
+  readonly #body: Buffer;
+
+  constructor(dialect: Dialect) {
+    const { httpStatus, error } = describeDenial(DENIAL, dialect);
+    this.#status = httpStatus;
+    this.#body = buildErrorAnswer(NULL_ID, error);
+  }
+
+  /** To a request that Node has read. */
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    const writer = new HttpAnswerWriter(request, response, readRequestId(request.headers), null);
+    writer.sendWhole(this.#status, this.#headers, this.#body);
+  }
+
+  /** To one that it has not: the bytes of the whole answer, as text in Latin-1. It is kept open for so long after it. */
+  print(request: PlainRequest, keepAliveMs: number): string {
+    const headers: Record<string, string | number> = {
+      ...describeAnswer(request.origin, chooseRequestId(request.requestId)),
+      ...this.#headers,
+      'content-length': this.#body.length,
+      date: new Date().toUTCString(),
+      ...(request.closes
+        ? { connection: 'close' }
+        : { connection: 'keep-alive', 'keep-alive': `timeout=${Math.floor(keepAliveMs / 1000)}` }),
+    };
+    let text = `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status]}\r\n`;
+    for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
+    return `${text}\r\n${this.#body.toString('latin1')}`;
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Asks the Odoo server of an instance one thing, over the protocol that it speaks, and gives the answer as a value. No
+ * answer and no text in it has a credential of the question.
+ */
+import type { BusinessErrorType } from '@erp-proxy/contract';
+import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
+import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
+import { trustOf } from '../instances/trust.ts';
+import type { InstanceRecord } from '../instances/views.ts';
+import { classifyFault, type Fault } from '../odoo/faults.ts';
+import { classifyJson2Answer } from '../odoo/json2-answer.ts';
+import { buildJson2Request } from '../odoo/json2-request.ts';
+import { buildExecuteKw } from '../odoo/jsonrpc.ts';
+
+/** A method of a model that takes no records. */
+export interface Question {
+  model: string;
+  method: string;
+  /** The named arguments; `key` is taken for a secret. */
+  keyword: Record<string, unknown>;
+  /** What else the server may know and no text of it may tell. */
+  secrets?: readonly string[];
+}
+
+export type OdooAnswer =
+  | { kind: 'result'; value: unknown }
+  /** Odoo said no, and nothing has changed there. */
+  | { kind: 'refused'; type: BusinessErrorType; message: string }
+  /** Odoo did not say: it may have done what was asked. */
+  | { kind: 'unanswered'; message: string };
+
+/** Asks as the instance's user, with this key in place of the stored one. */
+export type AskOdoo = (instance: InstanceRecord, apiKey: string, question: Question) => Promise<OdooAnswer>;
+
+export interface AskOdooOptions {
+  egress: EgressDispatcher;
+  /** Time for one question to an instance that has none of its own. */
+  timeoutMs: number;
+}
+
+/** Every answer to a question of ours is far shorter. */
+const ANSWER_BYTES_MAX = 1024 * 1024;
+/** What a server says stands in logs and in the row of the instance. */
+const TEXT_LENGTH_MAX = 300;
+
+export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
+  function post(
+    instance: InstanceRecord,
+    request: { path: string; headers: Record<string, string>; body: Uint8Array },
+  ): Promise<WholeAnswer | EgressFailure> {
+    const { origin } = new URL(instance.url);
+    return fetchWhole(
+      egress,
+      { method: 'POST', origin, ...request, trust: trustOf(instance) },
+      { signal: AbortSignal.timeout(instance.timeoutMs ?? timeoutMs), bytesMax: ANSWER_BYTES_MAX },
+    );
+  }
+
+  const askJsonrpc: Ask = async (instance, apiKey, { keyword, ...method }, secrets) => {
+    const { db, userId } = instance;
+    const [params, named] = [Buffer.from('[]'), Buffer.from(JSON.stringify(keyword))];
+    const answer = await post(instance, {
+      path: `${readPathPrefix(instance)}/jsonrpc`,
+      headers: { 'content-type': 'application/json', 'x-odoo-database': db },
+      body: buildExecuteKw({ db, userId, apiKey, ...method, params, keyword: named }),
+    });
+    return answer.ok ? readJsonrpcAnswer(answer, secrets) : fail(answer.detail);
+  };
+
+  const askJson2: Ask = async (instance, apiKey, { keyword, ...method }, secrets) => {
+    const pathPrefix = readPathPrefix(instance);
+    const request = buildJson2Request({ pathPrefix, db: instance.db, apiKey, ...method });
+    if ('unmappable' in request) return fail(request.unmappable);
+    const answer = await post(instance, { ...request, body: Buffer.from(JSON.stringify(keyword)) });
+    return answer.ok ? readJson2Answer(answer, secrets) : fail(answer.detail);
+  };
+
+  return async (instance, apiKey, { secrets: others = [], ...question }) => {
+    const { key } = question.keyword;
+    const secrets = [apiKey, ...(typeof key === 'string' ? [key] : []), ...others];
+    if (instance.protocol === 'json2') return noRoute(await askJson2(instance, apiKey, question, secrets));
+    // /jsonrpc first: it is in every version but the latest, and 16 spends a second on a path that it lacks
+    // (docs/odoo-facts.md#html-404-cost).
+    const answer = await askJsonrpc(instance, apiKey, question, secrets);
+    if (answer !== ROUTE_MISSING || instance.protocol === 'jsonrpc') return noRoute(answer);
+    return noRoute(await askJson2(instance, apiKey, question, secrets));
+  };
+}
+
+/** The server has no such route for us: nothing was run. */
+const ROUTE_MISSING = Symbol('route missing');
+
+type Ask = (
+  instance: InstanceRecord,
+  apiKey: string,
+  question: Question,
+  secrets: readonly string[],
+) => Promise<OdooAnswer | typeof ROUTE_MISSING>;
+
+function readPathPrefix({ url }: InstanceRecord): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+function readJsonrpcAnswer(
+  { status, body }: WholeAnswer,
+  secrets: readonly string[],
+): OdooAnswer | typeof ROUTE_MISSING {
+  const envelope = status === 200 ? parseJson(body) : undefined;
+  if (typeof envelope === 'object' && envelope !== null && 'jsonrpc' in envelope) {
+    if ('error' in envelope) return refuse(classifyFault(envelope.error, { debug: false, secrets }));
+    return { kind: 'result', value: 'result' in envelope ? envelope.result : null };
+  }
+  const isMissing = [403, 404, 405, 410].includes(status) || (status >= 300 && status < 400);
+  return isMissing ? ROUTE_MISSING : fail(`HTTP ${status} that is no answer of Odoo's`);
+}
+
+function readJson2Answer(
+  { status, headers, body }: WholeAnswer,
+  secrets: readonly string[],
+): OdooAnswer | typeof ROUTE_MISSING {
+  const text = (name: string) => String(headers[name] ?? '');
+  const verdict = classifyJson2Answer(
+    { status, contentType: text('content-type'), location: text('location'), body },
+    { debug: false, secrets },
+  );
+  if (verdict.kind === 'route_missing') return ROUTE_MISSING;
+  if (verdict.kind === 'status') return fail(`HTTP ${status}`);
+  if (verdict.kind === 'bad') return fail(verdict.reason);
+  if (verdict.kind !== 'result') return refuse(verdict.fault);
+  const value = parseJson(body);
+  return value === undefined ? fail('the answer is broken JSON') : { kind: 'result', value };
+}
+
+function noRoute(answer: OdooAnswer | typeof ROUTE_MISSING): OdooAnswer {
+  return answer === ROUTE_MISSING ? fail("the server answers none of Odoo's protocols") : answer;
+}
+
+function refuse({ data: { type, message } }: Fault): OdooAnswer {
+  return { kind: 'refused', type, message: shorten(message) };
+}
+
+function fail(message: string): OdooAnswer {
+  return { kind: 'unanswered', message: shorten(message) };
+}
+
+/** One line, without what a terminal would obey. */
+function shorten(text: string): string {
+  return text
+    .slice(0, TEXT_LENGTH_MAX)
+    .replace(/\p{Cc}+/gu, ' ')
+    .toWellFormed();
+}
+
+/** Undefined where it is not JSON. */
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,122 @@
+/** The gate before a simulated Odoo that is offered more than it can do. */
+import { expect, test } from 'vitest';
+import { openLimiters } from './database-limiters.fixture.ts';
+import type { Permit, Refusal } from './database-limiters.ts';
+import { createRandom } from './seeded-random.fixture.ts';
+
+const WORKERS = 8;
+const SERVICE_MS = 100;
+const BEST_PER_SECOND = (WORKERS * 1000) / SERVICE_MS;
+
+interface Second {
+  answered: number;
+  timedOut: number;
+  refused: number;
+  waiting: number;
+}
+
+interface Load {
+  seed: number;
+  seconds: number;
+  timeoutMs: number;
+  /** Calls that come, as a share of what Odoo can do. */
+  share: (nowMs: number) => number;
+}
+
+/** Calls of five clients come at random. A call that times out keeps its worker busy to the end, as in Odoo. */
+async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Second[]> {
+  const random = createRandom(seed);
+  const takeRandom = (meanMs: number) => -meanMs * Math.log(1 - random());
+  const { gate, clock, visit } = openLimiters({ concurrency: { initial: 4, min: 1, max: 100 }, random });
+  const history: Second[] = Array.from({ length: seconds }, () => ({
+    answered: 0,
+    timedOut: 0,
+    refused: 0,
+    waiting: 0,
+  }));
+  const startMs = clock.nowMs;
+  const count = (what: keyof Second) => {
+    const second = history[Math.floor((clock.nowMs - startMs) / 1000)];
+    if (second !== undefined) second[what]++;
+  };
+
+  const events: { atMs: number; happen: () => void }[] = [];
+  const plan = (inMs: number, happen: () => void) => {
+    const atMs = clock.nowMs + inMs;
+    events.splice(events.findLastIndex((event) => event.atMs <= atMs) + 1, 0, { atMs, happen });
+  };
+
+  const sent: (() => void)[] = [];
+  let working = 0;
+  const work = () => {
+    for (const serve of sent.splice(0, WORKERS - working)) {
+      working++;
+      serve();
+    }
+  };
+  const send = (turn: Permit, deadlineMs: number) => {
+    let isOver = false;
+    const end = (result: 'answered' | 'timed_out') => {
+      if (isOver) return;
+      isOver = true;
+      count(result === 'answered' ? 'answered' : 'timedOut');
+      turn.leave(result);
+    };
+    plan(deadlineMs - clock.nowMs, () => end('timed_out'));
+    sent.push(() =>
+      plan(takeRandom(SERVICE_MS), () => {
+        working--;
+        end('answered');
+        work();
+      }),
+    );
+    work();
+  };
+  const come = () => {
+    plan(takeRandom(1000 / BEST_PER_SECOND / share(clock.nowMs - startMs)), come);
+    const ending = new AbortController();
+    const deadlineMs = clock.nowMs + timeoutMs;
+    const outcome = visit({
+      client: `client ${Math.floor(5 * random())}`,
+      deadlineMs,
+      signal: ending.signal,
+    });
+    const take = (given: Permit | Refusal) => ('leave' in given ? send(given, deadlineMs) : count('refused'));
+    if (!(outcome instanceof Promise)) return take(outcome);
+    plan(timeoutMs, () => ending.abort());
+    outcome.then(take);
+  };
+
+  come();
+  for (
+    let next = events.shift();
+    next !== undefined && next.atMs < startMs + seconds * 1000;
+    next = events.shift()
+  ) {
+    clock.nowMs = next.atMs;
+    next.happen();
+    await Promise.resolve();
+    const second = history[Math.floor((clock.nowMs - startMs) / 1000)];
+    if (second !== undefined) second.waiting = gate.states()[0]?.waiting ?? 0;
+  }
+  return history;
+}
+
+const sum = (history: Second[], what: keyof Second) =>
+  history.reduce((total, second) => total + second[what], 0);
+
+test.each([1, 2, 3])(
+  'at five times what Odoo can do, most of what it can do is done in time; after it all is well within five seconds: seed %i',
+  async (seed) => {
+    const share = (nowMs: number) => (nowMs < 30_000 ? 5 : 0.5);
+    const history = await simulate({ seed, seconds: 45, timeoutMs: 2000, share });
+    const overloaded = history.slice(10, 30);
+    expect(sum(overloaded, 'answered') / overloaded.length).toBeGreaterThan(0.8 * BEST_PER_SECOND);
+    expect(sum(overloaded, 'timedOut')).toBeLessThan(0.2 * sum(overloaded, 'answered'));
+    for (const { waiting } of history) expect(waiting).toBeLessThanOrEqual(1000);
+    const recovered = history.slice(35);
+    const failed = sum(recovered, 'refused') + sum(recovered, 'timedOut');
+    expect(failed).toBeLessThan(0.01 * sum(recovered, 'answered'));
+    expect(sum(recovered, 'answered') / recovered.length).toBeGreaterThan(0.4 * BEST_PER_SECOND);
+  },
+);

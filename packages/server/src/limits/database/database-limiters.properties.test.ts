@@ -1,0 +1,274 @@
+/**
+ * What holds after any history of calls, batches and shared reads, of callers that leave, time-outs, answers and failures.
+ * The signals are those that calls bring: one for all calls of a batch, and one of its own for a shared read, which ends
+ * with the last of its readers.
+ */
+import { getEventListeners } from 'node:events';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Flight } from '../../sharing/flight.ts';
+import type { StreamedResult } from '../../sharing/result.ts';
+import { type LimitersTest, openLimiters } from './database-limiters.fixture.ts';
+import type { Permit, PermitRequest, PermitResult, Refusal } from './database-limiters.ts';
+import type { InstanceBound } from './permit.ts';
+
+const INITIAL = 3;
+const MAX = 6;
+const QUEUE_MAX = 5;
+const DATABASES = ['one', 'two'];
+
+/** Of instances; both databases have those. */
+const BOUNDS: InstanceBound[] = [
+  { instance: 'i', max: 1 },
+  { instance: 'j', max: 2 },
+  { instance: 'k', max: 9 },
+];
+
+const RESULTS: PermitResult[] = [
+  'answered',
+  'timed_out',
+  'unreachable',
+  'overloaded',
+  'caller_left',
+  'abandoned',
+];
+
+const CALL = {
+  client: fc.constantFrom('a', 'b', 'c'),
+  database: fc.constantFrom(...DATABASES),
+  bound: fc.constantFrom(null, ...BOUNDS),
+};
+const PATIENCE_MS = fc.constantFrom(500, 2000, 5000, 60_000);
+
+const STEPS = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        act: fc.constant('batch' as const),
+        ...CALL,
+        patienceMs: PATIENCE_MS,
+        size: fc.integer({ min: 1, max: 4 }),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        act: fc.constant('share' as const),
+        ...CALL,
+        readers: fc.array(PATIENCE_MS, { minLength: 1, maxLength: 3 }),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        act: fc.constant('leave' as const),
+        pick: fc.nat(),
+        result: fc.oneof(fc.constant<PermitResult>('answered'), fc.constantFrom(...RESULTS)),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ act: fc.constant('caller leaves' as const), pick: fc.nat() }) },
+    { weight: 2, arbitrary: fc.record({ act: fc.constant('pass time' as const), ms: fc.nat(3000) }) },
+  ),
+  { maxLength: 200, size: 'max' },
+);
+
+/** A request: what ends its calls. */
+interface Request {
+  ending: AbortController;
+  dueMs: number;
+}
+
+interface Visit extends Pick<PermitRequest, 'client' | 'database' | 'bound' | 'signal'> {
+  outcomes: (Permit | Refusal)[];
+  isOver: boolean;
+  /** Tells the readers of a shared call that it is over. */
+  onOver: () => void;
+}
+
+class History {
+  readonly requests: Request[] = [];
+  readonly visits: Visit[] = [];
+  readonly #test: LimitersTest;
+  /** Readers of shared calls that have not been given a reply yet. */
+  unanswered = 0;
+
+  constructor(test: LimitersTest) {
+    this.#test = test;
+  }
+
+  get running(): Visit[] {
+    return this.visits.filter(({ outcomes: [outcome], isOver }) => !isOver && outcome && 'leave' in outcome);
+  }
+
+  get waiting(): Visit[] {
+    return this.visits.filter(({ outcomes }) => outcomes.length === 0);
+  }
+
+  begin(patienceMs: number): Request {
+    const request = { ending: new AbortController(), dueMs: this.#test.clock.nowMs + patienceMs };
+    this.requests.push(request);
+    return request;
+  }
+
+  visit(call: Omit<PermitRequest, 'client'> & { client: string }, onOver = () => {}): void {
+    const { client, database, bound, signal } = call;
+    const visit: Visit = { client, database, bound, signal, outcomes: [], isOver: false, onOver };
+    const before = this.#test.gate.states().find((state) => state.database === database);
+    const running = this.running.filter((one) => one.database === database);
+    const waiting = this.waiting.filter((one) => one.database === database);
+    this.visits.push(visit);
+    const outcome = this.#test.visit(call);
+    if ('leave' in outcome && before !== undefined) {
+      const clients = new Set([...running, ...waiting].map((one) => one.client)).add(client).size;
+      const held = running.filter((one) => one.client === client).length;
+      expect(held).toBeLessThan(Math.ceil(before.limit / clients));
+    }
+    if (outcome instanceof Promise) void outcome.then((settled) => this.#take(visit, settled));
+    else this.#take(visit, outcome);
+  }
+
+  share(call: Pick<PermitRequest, 'client' | 'database' | 'bound'>, patiences: number[]): void {
+    const ending = new AbortController();
+    const reply = Promise.withResolvers<string>();
+    const readers = patiences.map((patienceMs) => this.begin(patienceMs));
+    const flight = new Flight<StreamedResult, string, { signal: AbortSignal; dueMs: number }>(
+      {
+        reply: reply.promise,
+        takes: () => true,
+        extend: ({ dueMs }) => {
+          dueAtMs = Math.max(dueAtMs, dueMs);
+        },
+        giveUp: () => 'left',
+        end: () => ending.abort(),
+      },
+      {
+        isResult: (one): one is StreamedResult => typeof one !== 'string',
+        limits: {} as never,
+      },
+      () => {},
+    );
+    let dueAtMs = 0;
+    for (const {
+      ending: { signal },
+      dueMs,
+    } of readers) {
+      this.unanswered++;
+      void flight.join({ signal, dueMs }).then(() => this.unanswered--);
+    }
+    const visitor = {
+      ...call,
+      signal: ending.signal,
+      get deadlineMs() {
+        return dueAtMs;
+      },
+    };
+    this.visit(visitor, () => reply.resolve('over'));
+  }
+
+  leave(visit: Visit, result: PermitResult): void {
+    const [turn] = visit.outcomes;
+    if (visit.isOver || turn === undefined || !('leave' in turn)) return;
+    visit.isOver = true;
+    turn.leave(result);
+    visit.onOver();
+  }
+
+  /** Ends the requests whose time is over, and the calls of theirs that run. */
+  end(requests: Request[], result: PermitResult): void {
+    for (const { ending } of requests) ending.abort();
+    for (const visit of this.running) if (visit.signal.aborted) this.leave(visit, result);
+  }
+
+  #take(visit: Visit, outcome: Permit | Refusal): void {
+    visit.outcomes.push(outcome);
+    if (!('leave' in outcome)) visit.onOver();
+    else if (visit.signal.aborted) this.leave(visit, 'abandoned');
+  }
+}
+
+test('every call has one outcome, no more run than may, and nothing stays behind', async () => {
+  await fc.assert(
+    fc.asyncProperty(STEPS, async (steps) => {
+      const gateTest = openLimiters({
+        concurrency: { initial: INITIAL, min: 1, max: MAX },
+        queueMax: QUEUE_MAX,
+        databasesMax: 2,
+      });
+      const { gate, clock } = gateTest;
+      const history = new History(gateTest);
+      /** Lets those know that have been given an outcome, and compares the gate's count with ours. */
+      const check = async () => {
+        await new Promise(setImmediate);
+        for (const database of DATABASES) expectConsistent(database, gateTest, history);
+      };
+      for (const step of steps) {
+        switch (step.act) {
+          case 'batch': {
+            const { ending, dueMs } = history.begin(step.patienceMs);
+            const { client, database, bound } = step;
+            const call = { client, database, bound, signal: ending.signal, deadlineMs: dueMs };
+            for (let index = 0; index < step.size; index++) history.visit(call);
+            break;
+          }
+          case 'share':
+            history.share({ client: step.client, database: step.database, bound: step.bound }, step.readers);
+            break;
+          case 'leave': {
+            const { running } = history;
+            const visit = running[step.pick % running.length];
+            if (visit !== undefined) history.leave(visit, step.result);
+            break;
+          }
+          case 'caller leaves': {
+            const request = history.requests[step.pick % history.requests.length];
+            if (request !== undefined) history.end([request], 'caller_left');
+            break;
+          }
+          case 'pass time':
+            clock.nowMs += step.ms;
+            history.end(
+              history.requests.filter(({ dueMs }) => dueMs <= clock.nowMs),
+              'timed_out',
+            );
+        }
+        await check();
+      }
+      for (let { running } = history; running.length > 0; { running } = history) {
+        for (const visit of running) history.leave(visit, 'answered');
+        await check();
+      }
+      for (const { outcomes } of history.visits) expect(outcomes).toHaveLength(1);
+      for (const state of gate.states()) expect(state).toMatchObject({ running: 0, waiting: 0 });
+      expect(history.unanswered).toBe(0);
+      const signals = [...history.visits, ...history.requests.map(({ ending }) => ending)].map((one) =>
+        'signal' in one ? one.signal : null,
+      );
+      for (const signal of signals) expect(getEventListeners(signal as AbortSignal, 'abort')).toEqual([]);
+    }),
+  );
+}, 120_000);
+
+function expectConsistent(database: string, { gate }: LimitersTest, history: History): void {
+  const state = gate.states().find((one) => one.database === database);
+  const running = history.running.filter((one) => one.database === database);
+  const waiting = history.waiting.filter((one) => one.database === database);
+  const countOf = ({ instance }: InstanceBound) =>
+    running.filter(({ bound }) => bound?.instance === instance).length;
+  expect(state?.running ?? 0).toBe(running.length);
+  expect(state?.waiting ?? 0).toBe(waiting.length);
+  expect(running.length).toBeLessThanOrEqual(MAX);
+  expect(waiting.length).toBeLessThanOrEqual(QUEUE_MAX);
+  for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
+  // A call that waits, waits for others: for a turn at the database, of its client's share, or of its instance.
+  if (state !== undefined && running.length < state.limit)
+    for (const visit of waiting)
+      if (!isAtShare(visit)) expect(visit.bound && countOf(visit.bound)).toBe(visit.bound?.max ?? 'a turn');
+
+  /** Its client holds as many turns as it may, where others have calls or called lately. */
+  function isAtShare({ client }: Visit): boolean {
+    const clients = new Set([...running, ...waiting].map((one) => one.client)).size;
+    const held = running.filter((one) => one.client === client).length;
+    return held >= Math.ceil((state?.limit ?? 0) / Math.max(2, clients));
+  }
+}

@@ -1,0 +1,50 @@
+/** The audit in memory: its rows in order, without those that retention has removed. */
+import { chainRows } from '../audit-chain.ts';
+import { matchesFilters } from '../audit-filters.ts';
+import type { AuditPlace, AuditRow, AuditStore } from '../ports.ts';
+import { RecentBatches } from '../recent-batches.ts';
+
+export function createMemoryAudit(): AuditStore {
+  const rows: AuditRow[] = [];
+  const appended = new RecentBatches();
+  let floor: AuditPlace = { seq: 0, hash: new Uint8Array(32) };
+
+  function readHead(): AuditPlace {
+    const { seq, hash } = rows.at(-1) ?? floor;
+    return { seq, hash };
+  }
+
+  return {
+    append(batch) {
+      appended.appendOnce(batch, () => {
+        rows.push(...chainRows(batch, readHead()));
+      });
+    },
+    readAfter(seq, limit) {
+      const start = Math.max(0, seq - floor.seq);
+      return rows.slice(start, start + limit);
+    },
+    search({ beforeSeq, since = -Infinity, until = Infinity, filters, limit, scanMax }) {
+      const end = Math.min(beforeSeq ?? Infinity, readHead().seq + 1);
+      const start = Math.max(floor.seq + 1, end - scanMax);
+      const found = rows
+        .slice(start - floor.seq - 1, Math.max(0, end - floor.seq - 1))
+        .reverse()
+        .filter((row) => row.at >= since && row.at < until && matchesFilters(row, filters))
+        .slice(0, limit);
+      const next = found.length === limit ? (found.at(-1)?.seq ?? start) : start;
+      return { rows: found, next: next > floor.seq + 1 ? next : null };
+    },
+    readHead,
+    readFloor() {
+      return floor;
+    },
+    prune(before, limit) {
+      const kept = rows.slice(0, limit).findIndex((row) => row.at >= before);
+      const removed = rows.splice(0, kept === -1 ? limit : kept);
+      const last = removed.at(-1);
+      if (last) floor = { seq: last.seq, hash: last.hash };
+      return removed.length;
+    },
+  };
+}

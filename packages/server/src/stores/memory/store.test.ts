@@ -1,0 +1,4 @@
+import { describeStore } from '../../../test/stores/store-suite.ts';
+import { openMemoryStore } from './store.ts';
+
+describeStore('memory', openMemoryStore);

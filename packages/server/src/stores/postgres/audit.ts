@@ -1,0 +1,168 @@
+/** The audit in PostgreSQL: one chain of rows, whichever replica appends. Knows of a record what a search compares. */
+import { LRUCache } from 'lru-cache';
+import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
+import { matchesFilters } from '../audit-filters.ts';
+import type { AuditBatch, AuditPlace, AuditRow, AuditStore } from '../ports.ts';
+import { StoreError } from '../store-error.ts';
+import type { Database, Statements } from './database.ts';
+import { readCode } from './failures.ts';
+import { createParameters } from './sql.ts';
+
+const COLUMNS = 'seq, at, record, hash';
+/** A writer gives the batch that failed again before it gives another. */
+const ATTEMPTS_MAX = 100;
+
+/**
+ * The record as `jsonb`, which refuses escapes of NUL and of halves of surrogate pairs: these are left out. JSON writes
+ * both as escapes only, and a backslash as two.
+ */
+const RECORD = asJsonb('record');
+
+function asJsonb(text: string): string {
+  const withoutRefused = String.raw`regexp_replace(${text}, '(\\\\)|\\u(0000|[dD][89a-fA-F]..)', '\1', 'g')`;
+  return String.raw`(CASE WHEN strpos(${text}, '\u') = 0 THEN ${text} ELSE ${withoutRefused} END)::jsonb`;
+}
+
+export function createPostgresAudit(database: Database): AuditStore {
+  /** Where a batch was put, which may have failed or not. */
+  const attempts = new LRUCache<string, AuditPlace>({ max: ATTEMPTS_MAX });
+
+  /** Of the rows that are there, as far as the ends of the chain, where they are known, take them in. */
+  async function readSpan(): Promise<{ first: number; last: number }> {
+    const [span] = await database.query<{ first: number; last: number }>(
+      `SELECT greatest(rows.first, ends.floor + 1) AS first, least(rows.last, ends.head) AS last
+       FROM (
+         SELECT coalesce(min(seq), 1) AS first, coalesce(max(seq), 0) AS last
+         FROM audit WHERE seq BETWEEN 1 AND ${SEQ_MAX}
+       ) AS rows LEFT JOIN (
+         SELECT ${bound('floor_seq')} AS floor, ${bound('head_seq')} AS head FROM audit_chain
+       ) AS ends ON true`,
+    );
+    return span ?? { first: 1, last: 0 };
+  }
+
+  return {
+    async append(batch) {
+      if (batch.records.length === 0) return;
+      await database.transact(async (statements) => {
+        const attempt = attempts.get(batch.id);
+        if (attempt !== undefined && (await isAppended(statements, attempt))) return;
+        attempts.set(batch.id, await appendBatch(statements, batch));
+      });
+    },
+    async readAfter(seq, limit) {
+      return await database.query<AuditRow>(
+        `SELECT ${COLUMNS} FROM audit WHERE seq > $1 ORDER BY seq LIMIT $2`,
+        [seq, limit],
+      );
+    },
+    async search({ beforeSeq, since, until, filters, limit, scanMax }) {
+      const { first, last } = await readSpan();
+      const end = Math.min(beforeSeq ?? Number.POSITIVE_INFINITY, last + 1);
+      const start = Math.max(end - scanMax, first);
+      const { values, place } = createParameters(start, end);
+      const conditions = ['seq >= $1', 'seq < $2'];
+      if (since !== undefined) conditions.push(`at >= ${place(since)}`);
+      if (until !== undefined) conditions.push(`at < ${place(until)}`);
+      const select = (given: readonly unknown[], more: string) =>
+        database.query<AuditRow>(
+          `SELECT ${COLUMNS} FROM audit WHERE ${conditions.join(' AND ')} ${more}`,
+          given,
+        );
+      const wanted = JSON.stringify(filters);
+      const rows =
+        wanted === '{}'
+          ? await select([...values, limit], `ORDER BY seq DESC LIMIT $${values.length + 1}`)
+          : await select(
+              [...values, wanted, limit],
+              `AND ${RECORD} @> ${asJsonb(`$${values.length + 1}::text`)} ORDER BY seq DESC LIMIT $${values.length + 2}`,
+            ).catch(async (error: unknown) => {
+              if (!isDamaged(error)) throw error;
+              const all = await select(values, 'ORDER BY seq DESC');
+              return all.filter((row) => matchesFilters(row, filters)).slice(0, limit);
+            });
+      const next = rows.length === limit ? (rows.at(-1)?.seq ?? start) : start;
+      return { rows, next: next > first ? next : null };
+    },
+    readHead: () => readPlace(database, 'head'),
+    readFloor: () => readPlace(database, 'floor'),
+    async prune(before, limit) {
+      const [pruned] = await database.query<{ count: number }>(
+        `WITH oldest AS (
+           SELECT seq, at FROM audit
+           WHERE seq > (SELECT floor_seq FROM audit_chain) ORDER BY seq LIMIT $2
+         ), removed AS (
+           DELETE FROM audit WHERE seq IN (
+             SELECT seq FROM oldest
+             WHERE seq < (SELECT coalesce(min(seq), ${Number.MAX_SAFE_INTEGER}) FROM oldest WHERE at >= $1)
+           ) RETURNING seq, hash
+         ), moved AS (
+           UPDATE audit_chain SET floor_seq = last.seq, floor_hash = last.hash
+           FROM (SELECT seq, hash FROM removed ORDER BY seq DESC LIMIT 1) AS last
+         )
+         SELECT count(*) AS count FROM removed`,
+        [before, limit],
+      );
+      return pruned?.count ?? 0;
+    },
+  };
+}
+
+/** Whether the transaction that has put a row there was committed. It has ended when the head can be locked. */
+export async function isAppended(statements: Statements, { seq, hash }: AuditPlace): Promise<boolean> {
+  await lockHead(statements);
+  const rows = await statements.query('SELECT FROM audit WHERE seq = $1 AND hash = $2', [seq, hash]);
+  return rows.length > 0;
+}
+
+/** Appends of other replicas wait until the transaction has ended. */
+async function lockHead(statements: Statements): Promise<AuditPlace> {
+  const head = await readPlace(statements, 'head', 'FOR UPDATE');
+  if (head === null)
+    throw new StoreError(`The audit cannot be written: ${CHAIN_LOST}`, { reason: CHAIN_LOST });
+  return head;
+}
+
+/** Appends a batch in the transaction that has begun. Gives the place of its last row. */
+export async function appendBatch(statements: Statements, batch: AuditBatch): Promise<AuditPlace> {
+  const head = await lockHead(statements);
+  const rows = chainRows(batch, head);
+  const end = rows.at(-1) ?? head;
+  await statements.change(
+    `WITH appended AS (
+       INSERT INTO audit (${COLUMNS})
+       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
+     )
+     UPDATE audit_chain SET head_seq = $5, head_hash = $6`,
+    [
+      rows.map((row) => row.seq),
+      rows.map((row) => row.at),
+      rows.map((row) => row.record),
+      rows.map((row) => row.hash),
+      end.seq,
+      end.hash,
+    ],
+  );
+  return end;
+}
+
+async function readPlace(
+  statements: Statements,
+  end: 'head' | 'floor',
+  lock: 'FOR UPDATE' | '' = '',
+): Promise<AuditPlace | null> {
+  const [place] = await statements.query<AuditPlace>(
+    `SELECT ${bound(`${end}_seq`)} AS seq, ${end}_hash AS hash FROM audit_chain ${lock}`,
+  );
+  return place ?? null;
+}
+
+/** For numbers that somebody wrote there and JavaScript does not have. */
+function bound(column: string): string {
+  return `greatest(least(${column}, ${SEQ_MAX}), ${-SEQ_MAX})`;
+}
+
+/** A record is no JSON that PostgreSQL knows (class 22), or is nested too deeply for it (54): it cannot search there. */
+function isDamaged(error: unknown): boolean {
+  return error instanceof StoreError && /^(22|54)/.test(readCode(error.cause) ?? '');
+}

@@ -1,0 +1,112 @@
+/**
+ * Changes that any replica makes, heard over a connection of its own that listens. A connection can die without a word,
+ * so it is asked something all the time; while there is none, nothing is known to be heard.
+ */
+import pg from 'pg';
+import type { ChangeListener, Store, StoreChange } from '../ports.ts';
+import { endInTime } from './connections.ts';
+
+const HEARTBEAT_MS = 400;
+/** With the time between two heart-beats less than a second: no longer may a revocation go unheard. */
+const HEARTBEAT_TIMEOUT_MS = 500;
+const LISTEN_TIMEOUT_MS = 1000;
+const RETRY_MIN_MS = 100;
+const RETRY_MAX_MS = 1000;
+
+export interface ChangeFeed extends Pick<Store, 'watch' | 'isWatching'> {
+  close(): Promise<void>;
+}
+
+/** Resolves when it listens. `onLost` is told of each connection that died. */
+export async function listenForChanges(config: pg.ClientConfig, onLost: () => void): Promise<ChangeFeed> {
+  const listeners = new Set<ChangeListener>();
+  const tell: ChangeListener = (change) => {
+    for (const listener of listeners) listener(change);
+  };
+  let connection: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isWatching = false;
+  let isClosed = false;
+
+  async function listen(): Promise<void> {
+    const client = new pg.Client(config);
+    connection = client;
+    client.on('error', () => lose(client));
+    client.on('end', () => lose(client));
+    client.on('notification', ({ payload }) => tell(readChange(payload ?? '')));
+    const timeout = setTimeout(() => client.connection.stream.destroy(), LISTEN_TIMEOUT_MS);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ channel: string }>(
+        "SELECT 'erp_proxy_' || oid AS channel FROM pg_namespace WHERE nspname = current_schema()",
+      );
+      await client.query(`LISTEN ${rows[0]?.channel ?? ''}`);
+    } catch (error) {
+      client.connection.stream.destroy();
+      throw error;
+    } finally {
+      clearTimeout(timeout);
+    }
+    if (connection !== client) return;
+    isWatching = true;
+    timer = setTimeout(beat, HEARTBEAT_MS, client);
+    tell(null);
+  }
+
+  async function beat(client: pg.Client): Promise<void> {
+    let isAnswered = false;
+    const judge = () => {
+      if (!isAnswered) lose(client);
+    };
+    // After a pause of this very process the answer may lie in the socket: it is read before the judgement.
+    const timeout = setTimeout(() => setImmediate(judge), HEARTBEAT_TIMEOUT_MS);
+    try {
+      await client.query('SELECT 1');
+    } catch {
+      return lose(client);
+    } finally {
+      isAnswered = true;
+      clearTimeout(timeout);
+    }
+    if (connection === client) timer = setTimeout(beat, HEARTBEAT_MS, client);
+  }
+
+  function lose(client: pg.Client): void {
+    if (connection !== client || !isWatching) return;
+    isWatching = false;
+    clearTimeout(timer);
+    client.connection.stream.destroy();
+    onLost();
+    retry(RETRY_MIN_MS);
+  }
+
+  function retry(delayMs: number): void {
+    connection = undefined;
+    timer = setTimeout(() => {
+      listen().catch(() => {
+        if (!isClosed) retry(Math.min(delayMs * 2, RETRY_MAX_MS));
+      });
+    }, delayMs);
+  }
+
+  await listen();
+  return {
+    watch: (listener) => void listeners.add(listener),
+    get isWatching() {
+      return isWatching;
+    },
+    async close() {
+      isClosed = true;
+      isWatching = false;
+      clearTimeout(timer);
+      const client = connection;
+      connection = undefined;
+      if (client !== undefined) await endInTime(client.end(), [client]);
+    },
+  };
+}
+
+function readChange(payload: string): StoreChange | null {
+  const [, kind, id] = /^(key|instance) (.*)$/s.exec(payload) ?? [];
+  return (kind === 'key' || kind === 'instance') && id !== undefined ? { kind, id } : null;
+}

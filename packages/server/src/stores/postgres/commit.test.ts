@@ -1,0 +1,73 @@
+/** Promises about a connection to PostgreSQL that breaks off in the moment of a commit. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWire, type Wire } from '../../../test/postgres-wire.ts';
+import { buildKey } from '../../../test/stores/store-suite.ts';
+import type { Store } from '../ports.ts';
+import { makeBatch } from '../sqlite/audit-batch.fixture.ts';
+import { StoreError } from '../store-error.ts';
+import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
+import { createTestSchema, type TestSchema } from './database.fixture.ts';
+import { openPostgresStore } from './store.ts';
+
+const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
+  let schema: TestSchema;
+  let wire: Wire;
+  /** Goes over the wire. */
+  let store: Store;
+  /** Goes its own way. */
+  let other: Store;
+
+  beforeEach(async () => {
+    schema = await createTestSchema(SERVER_URL);
+    wire = await createWire(new URL(schema.url));
+    store = await openPostgresStore(wire.url);
+    other = await openPostgresStore(schema.url);
+    await other.keys.insert(buildKey({ id: 'a' }));
+  });
+  afterEach(async () => {
+    await store.close();
+    await other.close();
+    await wire.close();
+    await schema.drop();
+  });
+
+  const rename = async () => store.keys.update('a', 1, { name: 'other' }, makeBatch({ at: 1, record: '{}' }));
+  const readName = async () => (await other.keys.findById('a'))?.name;
+  const countActs = async () => (await other.audit.readAfter(0, 10)).length;
+
+  test('a change is done where only the answer was lost', async () => {
+    wire.atCommit = 'lose the answer';
+    expect(await rename()).toBe('done');
+    expect([await readName(), await countActs()]).toEqual(['other', 1]);
+  });
+
+  test('nothing is changed where the commit did not arrive, and the caller may try again', async () => {
+    wire.atCommit = 'lose the commit';
+    const refused = await rename().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreError);
+    expect(refused).not.toBeInstanceOf(UnknownOutcomeError);
+    expect(refused).toMatchObject({ message: expect.stringContaining('Nothing was changed') });
+    expect([await readName(), await countActs()]).toEqual(['test', 0]);
+    expect(await rename()).toBe('done');
+  });
+
+  test('the outcome is unknown where the server is gone after the commit', async () => {
+    wire.atCommit = 'lose the server';
+    await expect(rename()).rejects.toThrow(UnknownOutcomeError);
+    expect([await readName(), await countActs()]).toEqual(['other', 1]);
+  });
+
+  test('a batch of the audit that is given again after that is there once', async () => {
+    const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 1, record: '{"n":2}' });
+    wire.atCommit = 'lose the server';
+    await expect((async () => store.audit.append(batch))()).rejects.toThrow(UnknownOutcomeError);
+    wire.mend();
+    await other.audit.append(makeBatch({ at: 2, record: '{"n":3}' }));
+    await store.audit.append(batch);
+    await store.audit.append(makeBatch({ at: 3, record: '{"n":4}' }));
+    const rows = await other.audit.readAfter(0, 10);
+    expect(rows.map(({ record }) => JSON.parse(record).n)).toEqual([1, 2, 3, 4]);
+  });
+});

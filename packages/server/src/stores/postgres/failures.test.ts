@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { StoreError } from '../store-error.ts';
+import { fail } from './failures.ts';
+
+// Those that a test can provoke on a real server are in store.test.ts and tls.test.ts.
+test.each([
+  [failure('password authentication failed for user "erp"', '28P01'), /refuses this user from here/],
+  [failure('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), /asks for a password/],
+  [failure('sorry, too many clients already', '53300'), /Raise its max_connections/],
+  [failure('the database system is starting up', '57P03'), /Try again/],
+  [failure('cannot execute LISTEN during recovery', '25006'), /Name the primary in store\.url/],
+  [failure('', 'ECONNREFUSED'), /cannot be reached/],
+  [failure('certificate has expired', 'CERT_HAS_EXPIRED'), /Renew it/],
+  [failure('Query read timeout'), /does not answer in time/],
+  [failure('timeout exceeded when trying to connect'), /does not answer in time/],
+  [failure('Connection terminated unexpectedly'), /broke the connection off/],
+  [failure('value too long', '22001'), /: value too long$/],
+  [new StoreError('it is too new.'), /: it is too new\.$/],
+  ['no error at all', /: no error at all$/],
+])('says what to do about: %s', (error, says) => {
+  const told = () => fail('postgres db/erp', error);
+  expect(told).toThrow(StoreError);
+  expect(told).toThrow(/^The store postgres db\/erp cannot be used: /);
+  expect(told).toThrow(says);
+});
+
+function failure(message: string, code?: string): Error {
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
+}

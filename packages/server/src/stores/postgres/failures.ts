@@ -1,0 +1,100 @@
+/**
+ * What went wrong with a PostgreSQL store, in words for the operator: from the codes of PostgreSQL, of the network and
+ * of TLS. Does no I/O.
+ */
+import { StoreError } from '../store-error.ts';
+import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
+
+/** The driver has no code for this. */
+const TLS_MISSING = 'The server does not support SSL connections';
+
+/** Names host and database, not the address, which may hold a password. */
+export function fail(label: string, error: unknown): never {
+  const reason = explainFailure(error);
+  const message = `The store ${label} cannot be used: ${reason ?? readMessage(error)}`;
+  throw new StoreError(message, { cause: error, ...(reason === undefined ? {} : { reason }) });
+}
+
+/** For a commit whose answer did not arrive. */
+export function failUnknown(label: string, error: unknown): never {
+  const message = `The store ${label} did not say whether it made a change: ${explainFailure(error) ?? readMessage(error)}`;
+  throw new UnknownOutcomeError(message, { cause: error });
+}
+
+/** Undefined where there are no words for it. */
+export function explainFailure(error: unknown): string | undefined {
+  if (error instanceof StoreError) return error.message;
+  const known = FAILURES[readCode(error) ?? ''];
+  return known ?? DRIVER_FAILURES.find(([pattern]) => pattern.test(readMessage(error)))?.[1];
+}
+
+function readMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function isTlsMissing(error: unknown): boolean {
+  return error instanceof Error && error.message === TLS_MISSING;
+}
+
+/** The SQLSTATE of PostgreSQL, or the code of Node. */
+export function readCode(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error)) return undefined;
+  return String(error.code);
+}
+
+const REFUSED_ROLE =
+  'it refuses this user from here, or its password. Check both in store.url, and pg_hba.conf of the server.';
+const UNREACHED = 'it cannot be reached. Check host and port of store.url, and whether the server runs.';
+const UNKNOWN_HOST = 'its host has no address. Check the host of store.url.';
+const BROKEN_OFF = 'it broke the connection off. See the log of the server.';
+const NOT_NOW = 'it is starting up or shutting down. Try again.';
+const UNTRUSTED =
+  'its certificate is signed by nobody trusted here. Name the file of its authority with sslrootcert in store.url.';
+
+const FAILURES: Record<string, string> = {
+  '28000': REFUSED_ROLE,
+  '28P01': REFUSED_ROLE,
+  '23505': 'it has a row of that id or name already.',
+  '3D000': 'there is no such database. Create it, or correct store.url.',
+  '3F000': 'there is no schema to make tables in. Create the one that search_path names.',
+  '25006': 'it is a standby, which can only be read. Name the primary in store.url.',
+  '42501':
+    'the user may not make or use the tables. Make it the owner of the database, or of a schema in it.',
+  '42P07': 'the schema has tables of another program. Give the proxy a database or a schema of its own.',
+  '53100': "the server's disk is full. Free some space there.",
+  '53300': 'the server has no connection left. Raise its max_connections, or run fewer replicas.',
+  '57014': 'a statement took too long. See the load of the server.',
+  '57P01': NOT_NOW,
+  '57P02': NOT_NOW,
+  '57P03': NOT_NOW,
+  ECONNREFUSED: UNREACHED,
+  EHOSTUNREACH: UNREACHED,
+  ENETUNREACH: UNREACHED,
+  ENOENT: UNREACHED,
+  ETIMEDOUT: UNREACHED,
+  ENOTFOUND: UNKNOWN_HOST,
+  EAI_AGAIN: UNKNOWN_HOST,
+  ECONNRESET: BROKEN_OFF,
+  EPIPE: BROKEN_OFF,
+  CERT_HAS_EXPIRED: 'its certificate has expired. Renew it on the server.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'its certificate is for another name. Take the name that it is for as the host of store.url, or sslmode=verify-ca.',
+};
+
+/** Failures that the driver tells by their text only. */
+const DRIVER_FAILURES: readonly [RegExp, string][] = [
+  [
+    new RegExp(TLS_MISSING),
+    'it speaks no TLS. Turn ssl on there, or set sslmode=disable in store.url where nobody can listen in between.',
+  ],
+  [
+    /password must be a (non-empty )?string/,
+    'it asks for a password. Put it into store.url: postgres://<user>:<password>@<host>/<database>.',
+  ],
+  [/timeout/i, 'it does not answer in time.'],
+  [/^Connection terminated/, BROKEN_OFF],
+];

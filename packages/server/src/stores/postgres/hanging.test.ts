@@ -1,0 +1,147 @@
+/** Promises about statements that hang in a PostgreSQL server: how many backends they may hold, and what callers hear. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Cluster, clusterMissing, startCluster } from '../../../test/postgres-cluster.ts';
+import { buildKey } from '../../../test/stores/store-suite.ts';
+import type { Store } from '../ports.ts';
+import { makeBatch } from '../sqlite/audit-batch.fixture.ts';
+import { openPostgresStore } from './store.ts';
+
+/** As docs/postgresql.md promises. */
+const BACKENDS_MAX = 12;
+/** One for each caller: whoever changes the same row waits for the row, and not for the commit. */
+const IDS = Array.from({ length: 15 }, (_, index) => `k${index}`);
+
+describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing ?? 'found'})`, () => {
+  let cluster: Cluster;
+  let admin: pg.Client;
+  let store: Store;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    admin = new pg.Client(cluster.url);
+    await admin.connect();
+  }, 60_000);
+  afterAll(async () => {
+    await admin.end();
+    await cluster.stop();
+  }, 60_000);
+
+  beforeEach(async () => {
+    store = await openPostgresStore(cluster.url);
+    for (const id of IDS) await store.keys.insert(buildKey({ id }));
+  });
+  afterEach(async () => {
+    await setStandby('');
+    await store.close();
+    await admin.query('TRUNCATE client_keys, audit; UPDATE audit_chain SET head_seq = 0, floor_seq = 0');
+  }, 60_000);
+
+  /** With the name of a standby that is away, every commit hangs. */
+  async function setStandby(name: string): Promise<void> {
+    await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+    await admin.query('SELECT pg_reload_conf()');
+    await expect
+      .poll(async () => (await admin.query('SHOW synchronous_standby_names')).rows)
+      .toEqual([{ synchronous_standby_names: name }]);
+  }
+
+  async function countBackends(): Promise<number> {
+    const { rows } = await admin.query("SELECT FROM pg_stat_activity WHERE application_name = 'erp-proxy'");
+    return rows.length;
+  }
+
+  async function touch({ keys }: Store, id: string, time: number): Promise<void> {
+    await keys.touch(new Map([[id, time]]));
+  }
+
+  test('commits that hang hold no more backends than the pool has', { timeout: 120_000 }, async () => {
+    await setStandby('away');
+    let isOver = false;
+    const callers = IDS.map(async (id) => {
+      for (let time = 1; !isOver; time++) {
+        await touch(store, id, time).catch(() => {});
+        await sleep(50);
+      }
+    });
+    let most = 0;
+    for (const start = performance.now(); performance.now() - start < 14_000; await sleep(200)) {
+      most = Math.max(most, await countBackends());
+    }
+    await setStandby('');
+    isOver = true;
+    await Promise.all(callers);
+    expect(most).toBeLessThanOrEqual(BACKENDS_MAX);
+    expect(store.statementsGivenUp).toBeGreaterThan(0);
+    await touch(store, 'k0', 1e9);
+    expect((await store.keys.findById('k0'))?.lastUsedAt).toBe(1e9);
+    await expect.poll(countBackends, { timeout: 20_000 }).toBeLessThanOrEqual(BACKENDS_MAX - 1);
+  });
+
+  test('a commit that hangs is ended, and the audit has its records once', { timeout: 60_000 }, async () => {
+    await setStandby('away');
+    const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 1, record: '{"n":2}' });
+    await store.audit.append(batch);
+    await setStandby('');
+    await store.audit.append(batch);
+    await store.audit.append(makeBatch({ at: 2, record: '{}' }));
+    const rows = await store.audit.readAfter(0, 10);
+    expect(rows.map(({ record }) => record)).toEqual(['{"n":1}', '{"n":2}', '{}']);
+  });
+
+  test('backends that do not even end when they are told to are not added to', {
+    timeout: 120_000,
+  }, async () => {
+    // They wait for a lock first, and are then stopped, so that no time limit of theirs runs.
+    const locker = new pg.Client(cluster.url);
+    await locker.connect();
+    await locker.query('BEGIN; LOCK TABLE client_keys');
+    const first = IDS.slice(0, 10).map((id) => touch(store, id, 7).catch((error: Error) => error.message));
+    const listWaiting = async () =>
+      (
+        await admin.query(
+          "SELECT pid FROM pg_stat_activity WHERE application_name = 'erp-proxy' AND wait_event_type = 'Lock'",
+        )
+      ).rows;
+    await expect.poll(listWaiting, { timeout: 4000 }).toHaveLength(10);
+    const pids = (await listWaiting()).map(({ pid }) => Number(pid));
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    try {
+      for (const message of await Promise.all(first)) expect(message).toContain('does not answer in time');
+      const before = performance.now();
+      await expect(touch(store, 'k0', 8)).rejects.toThrow('does not answer');
+      await expect((async () => store.probe())()).rejects.toThrow('does not answer');
+      expect(performance.now() - before).toBeLessThan(1500);
+      expect(await countBackends()).toBeLessThanOrEqual(BACKENDS_MAX);
+      expect(store.statementsGivenUp).toBe(10);
+    } finally {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+      await locker.end();
+    }
+    await expect
+      .poll(
+        () =>
+          touch(store, 'k0', 9).then(
+            () => 'well',
+            () => 'ill',
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe('well');
+    await expect.poll(countBackends, { timeout: 20_000 }).toBeLessThanOrEqual(BACKENDS_MAX - 1);
+  });
+
+  test('a store that is closed leaves no commit behind that hangs', { timeout: 60_000 }, async () => {
+    const other = await openPostgresStore(cluster.url);
+    await setStandby('away');
+    const hanging = IDS.slice(0, 5).map((id) => touch(other, id, 5).catch(() => {}));
+    await expect.poll(countBackends).toBeGreaterThan(5);
+    await sleep(200);
+    await other.close();
+    await Promise.all(hanging);
+    await expect
+      .poll(async () => (await admin.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).rows)
+      .toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+/** Idempotency keys in PostgreSQL. Its clock counts, so that replicas whose clocks differ agree. */
+import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from '../ports.ts';
+import type { Database } from './database.ts';
+
+const NOW = 'clock_timestamp()';
+const IS_RUNNING = 'id = $1 AND attempt = $2 AND NOT is_done';
+
+/** The time in so many milliseconds. */
+function nowPlus(parameter: string): string {
+  return `${NOW} + make_interval(secs => ${parameter}::double precision / 1000)`;
+}
+
+export function createPostgresIdempotency(database: Database): IdempotencyStore {
+  async function find(id: string): Promise<IdempotencyRow | null> {
+    const [row] = await database.query<IdempotencyRow>(
+      `SELECT fingerprint, answer,
+              CASE WHEN is_done THEN 'done' WHEN runs_until > ${NOW} THEN 'running' ELSE 'outcome_unknown' END AS state
+       FROM idempotency_keys WHERE id = $1 AND expires_at > ${NOW}`,
+      [id],
+      'find-idempotency-key',
+    );
+    return row ?? null;
+  }
+
+  return {
+    find,
+    async claim({ id, client, fingerprint, attempt, runsForMs, expiresInMs }) {
+      for (;;) {
+        const claimed = await database.query(
+          `INSERT INTO idempotency_keys AS kept (id, client, fingerprint, attempt, runs_until, expires_at)
+           VALUES ($1, $2, $3, $4, ${nowPlus('$5')}, ${nowPlus('$6')})
+           ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
+             runs_until = excluded.runs_until, expires_at = excluded.expires_at, is_done = false, answer = NULL,
+             answer_bytes = 0
+           WHERE kept.expires_at <= ${NOW} RETURNING id`,
+          [id, client, fingerprint, attempt, runsForMs, expiresInMs],
+          'claim-idempotency-key',
+        );
+        if (claimed.length > 0) return null;
+        const row = await find(id);
+        // None: it was taken back in between, and is free.
+        if (row !== null) return row;
+      }
+    },
+    async extend(id, attempt, runsForMs) {
+      await database.change(`UPDATE idempotency_keys SET runs_until = ${nowPlus('$3')} WHERE ${IS_RUNNING}`, [
+        id,
+        attempt,
+        runsForMs,
+      ]);
+    },
+    async keep(id, attempt, answer, expiresInMs) {
+      await database.change(
+        `UPDATE idempotency_keys
+         SET is_done = true, answer = $3, answer_bytes = $4, expires_at = ${nowPlus('$5')} WHERE ${IS_RUNNING}`,
+        [id, attempt, answer, answer?.length ?? 0, expiresInMs],
+      );
+    },
+    async giveUp(id, attempt) {
+      await database.change(`UPDATE idempotency_keys SET runs_until = '-infinity' WHERE ${IS_RUNNING}`, [
+        id,
+        attempt,
+      ]);
+    },
+    async release(id, attempt) {
+      await database.change(`DELETE FROM idempotency_keys WHERE ${IS_RUNNING}`, [id, attempt]);
+    },
+    async measure(client) {
+      const [use] = await database.query<IdempotencyUse>(
+        `SELECT count(*) AS keys, coalesce(sum(answer_bytes), 0) AS "answerBytes"
+         FROM idempotency_keys WHERE client = $1`,
+        [client],
+        'measure-idempotency-keys',
+      );
+      return use ?? { keys: 0, answerBytes: 0 };
+    },
+    async prune(limit) {
+      // Locked as they are found: what is claimed anew in between must stay, and replicas do not wait for each other.
+      return await database.change(
+        `DELETE FROM idempotency_keys WHERE id IN (
+           SELECT id FROM idempotency_keys WHERE expires_at <= ${NOW} LIMIT $1 FOR UPDATE SKIP LOCKED
+         )`,
+        [limit],
+      );
+    },
+  };
+}

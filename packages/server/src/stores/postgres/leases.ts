@@ -1,0 +1,21 @@
+/** Leases in PostgreSQL. Its clock counts, so that replicas whose clocks differ agree. */
+import type { LeaseStore } from '../ports.ts';
+import type { Database } from './database.ts';
+
+export function createPostgresLeases(database: Database): LeaseStore {
+  return {
+    async acquire(name, owner, ttlMs) {
+      const taken = await database.change(
+        `INSERT INTO leases (name, owner, ends_at)
+         VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3::double precision / 1000))
+         ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, ends_at = excluded.ends_at
+         WHERE leases.owner = excluded.owner OR leases.ends_at <= clock_timestamp()`,
+        [name, owner, ttlMs],
+      );
+      return taken === 1;
+    },
+    async release(name, owner) {
+      await database.change('DELETE FROM leases WHERE name = $1 AND owner = $2', [name, owner]);
+    },
+  };
+}

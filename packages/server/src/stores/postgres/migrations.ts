@@ -1,0 +1,171 @@
+/**
+ * The schema of the PostgreSQL store as steps that only go forward: a step that has shipped is never edited, a change is
+ * a new step at the end. Knows tables, not what is done with them.
+ */
+import pg from 'pg';
+import { StoreError } from '../store-error.ts';
+
+/**
+ * Version n is the first n of these. Texts sort by code point. A trigger tells listeners what changed, so that a change
+ * by hand is told too; the channel carries the schema's number, since channels belong to the whole database.
+ */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE secrets (
+     name text PRIMARY KEY,
+     value bytea NOT NULL
+   );
+   CREATE TABLE client_keys (
+     id text COLLATE "C" PRIMARY KEY,
+     name text NOT NULL,
+     secret_hash bytea NOT NULL CHECK (length(secret_hash) = 32),
+     policy text,
+     created_at bigint NOT NULL,
+     expires_at bigint,
+     revoked_at bigint,
+     last_used_at bigint,
+     replaces text,
+     version integer NOT NULL
+   );
+   CREATE INDEX client_keys_by_age ON client_keys (created_at, id);
+   CREATE INDEX client_keys_by_name ON client_keys (name);
+   CREATE TABLE instances (
+     id text PRIMARY KEY,
+     name text COLLATE "C" NOT NULL UNIQUE,
+     master_key_id text NOT NULL,
+     body text NOT NULL,
+     version integer NOT NULL
+   );
+   CREATE TABLE audit (
+     seq bigint PRIMARY KEY,
+     at bigint NOT NULL,
+     record text NOT NULL,
+     hash bytea NOT NULL
+   );
+   CREATE TABLE audit_chain (
+     id boolean PRIMARY KEY CHECK (id),
+     head_seq bigint NOT NULL,
+     head_hash bytea NOT NULL,
+     floor_seq bigint NOT NULL,
+     floor_hash bytea NOT NULL
+   );
+   INSERT INTO audit_chain
+     SELECT true, 0, zero, 0, zero FROM decode(repeat('00', 32), 'hex') AS zero;
+   CREATE TABLE leases (
+     name text PRIMARY KEY,
+     owner text NOT NULL,
+     ends_at timestamptz NOT NULL
+   );
+   CREATE FUNCTION tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     PERFORM pg_notify(
+       'erp_proxy_' || (SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = TG_RELID),
+       TG_ARGV[0] || ' ' || (CASE TG_OP WHEN 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END ->> TG_ARGV[1])
+     );
+     RETURN NULL;
+   END $$;
+   CREATE TRIGGER tell_change
+     AFTER INSERT OR DELETE OR UPDATE OF name, secret_hash, policy, expires_at, revoked_at, version ON client_keys
+     FOR EACH ROW EXECUTE FUNCTION tell_change('key', 'id');
+   CREATE TRIGGER tell_change AFTER INSERT OR DELETE OR UPDATE ON instances
+     FOR EACH ROW EXECUTE FUNCTION tell_change('instance', 'name');`,
+  `CREATE TABLE idempotency_keys (
+     id text PRIMARY KEY,
+     fingerprint text NOT NULL,
+     attempt text NOT NULL,
+     runs_until timestamptz NOT NULL,
+     expires_at timestamptz NOT NULL,
+     is_done boolean NOT NULL DEFAULT false,
+     answer bytea
+   );
+   CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);`,
+  // Rows of before count for nobody, and are gone in a day.
+  `ALTER TABLE idempotency_keys
+     ADD COLUMN client text NOT NULL DEFAULT '',
+     ADD COLUMN answer_bytes integer NOT NULL DEFAULT 0;
+   CREATE INDEX idempotency_keys_by_client ON idempotency_keys (client) INCLUDE (answer_bytes);`,
+  'CREATE INDEX client_keys_by_predecessor ON client_keys (replaces) WHERE replaces IS NOT NULL;',
+];
+
+/** Any number that no other program on the database is likely to lock. */
+const LOCK = 3_772_610_884_951;
+/** A step may rewrite a large table, and other replicas wait for it. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Brings the schema up to date in one transaction. The version is read again under the lock: of several replicas that
+ * start at once, one migrates and the others find it done. A schema that is up to date is not locked at all.
+ */
+export function migrate(config: pg.ClientConfig): Promise<{ from: number; to: number }> {
+  return useClient(config, async (client) => {
+    const to = MIGRATIONS.length;
+    if ((await readVersion(client)) === to) return { from: to, to };
+    await client.query('BEGIN');
+    await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    const from = await readVersion(client);
+    await client.query('CREATE TABLE IF NOT EXISTS erp_proxy_migrations (version integer PRIMARY KEY)');
+    for (const [index, step] of MIGRATIONS.entries()) {
+      if (index < from) continue;
+      await client.query(step);
+      await client.query('INSERT INTO erp_proxy_migrations (version) VALUES ($1)', [index + 1]);
+    }
+    await client.query('COMMIT');
+    return { from, to };
+  });
+}
+
+/** Whether there is a schema of ours, of whatever version. */
+export function isMigrated(config: pg.ClientConfig): Promise<boolean> {
+  return useClient(config, async (client) => (await readVersion(client)) > 0);
+}
+
+async function useClient<Result>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({
+    ...config,
+    statement_timeout: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS + 1000,
+  });
+  // A connection that breaks fails the statement too; without a listener it would end the process.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Looks into the schema where tables would be made, and into no other on the search path. It reads the catalog as a
+ * table: `to_regclass` would remember what was not there before the lock.
+ */
+async function readVersion(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ encoding: string; schema: string | null; isMigrated: boolean }>(
+    `SELECT current_setting('server_encoding') AS encoding, current_schema() AS schema, EXISTS (
+       SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'erp_proxy_migrations'
+     ) AS "isMigrated"`,
+  );
+  const [place] = rows;
+  if (place?.encoding !== 'UTF8') {
+    throw new StoreError(
+      `the database has the encoding ${place?.encoding}. Create one with ENCODING 'UTF8'.`,
+    );
+  }
+  if (place.schema === null) {
+    throw new StoreError('there is no schema to make tables in. Create the one that search_path names.');
+  }
+  if (!place.isMigrated) return 0;
+  const versions = await client.query<{ version: number }>(
+    'SELECT coalesce(max(version), 0) AS version FROM erp_proxy_migrations',
+  );
+  const version = versions.rows[0]?.version ?? 0;
+  if (version > MIGRATIONS.length) {
+    throw new StoreError(
+      `it was written by a newer erp-proxy (store version ${version}, this one knows ${MIGRATIONS.length}). ` +
+        'Run that version, or restore the backup made before the upgrade.',
+    );
+  }
+  return version;
+}

@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  buildKey,
+  describeRefusedActs,
+  describeSharedStore,
+  describeStore,
+} from '../../../test/stores/store-suite.ts';
+import type { Store } from '../ports.ts';
+import { makeBatch } from '../sqlite/audit-batch.fixture.ts';
+import { StoreError } from '../store-error.ts';
+import { createTestSchema, type TestSchema } from './database.fixture.ts';
+import { openPostgresStore } from './store.ts';
+
+const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
+
+describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
+  let schema: TestSchema;
+  let opened: Store[];
+
+  beforeEach(async () => {
+    schema = await createTestSchema(SERVER_URL);
+    opened = [];
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map((store) => store.close()));
+    await schema.drop();
+  });
+
+  describeStore('PostgreSQL', () => openPostgresStore(schema.url));
+  describeSharedStore('PostgreSQL', () => openPostgresStore(schema.url));
+  describeRefusedActs('PostgreSQL', async () => ({
+    store: await open(),
+    refuseAudit: () =>
+      schema.query(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no audit today'; END $$;
+        CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`),
+  }));
+
+  test('is migrated once when ten replicas open an empty schema at the same moment', async () => {
+    const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
+    expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(4)]);
+    expect(await schema.query('SELECT version FROM erp_proxy_migrations')).toEqual([
+      { version: 1 },
+      { version: 2 },
+      { version: 3 },
+      { version: 4 },
+    ]);
+    const secrets = await Promise.all(
+      stores.map(({ keys }, index) => keys.getOrCreateHashSecret(new Uint8Array(32).fill(index))),
+    );
+    expect(new Set(secrets.map((secret) => Buffer.from(secret).toString('hex'))).size).toBe(1);
+  });
+
+  test('gives a schema in the same database changes of its own only', async () => {
+    const other = await createTestSchema(SERVER_URL);
+    const store = await open();
+    const neighbour = await openPostgresStore(other.url);
+    try {
+      const told: unknown[] = [];
+      store.watch((change) => told.push(change));
+      await neighbour.keys.insert(buildKey({ id: 'theirs' }));
+      await store.keys.insert(buildKey({ id: 'ours' }));
+      await expect.poll(() => told).toEqual([{ kind: 'key', id: 'ours' }]);
+    } finally {
+      await neighbour.close();
+      await other.drop();
+    }
+  });
+
+  test('tells of a change that an operator makes by hand', async () => {
+    const store = await open();
+    await store.keys.insert(buildKey({ id: 'a' }));
+    const told: unknown[] = [];
+    store.watch((change) => told.push(change));
+    await schema.query('UPDATE client_keys SET revoked_at = 5');
+    await expect.poll(() => told).toContainEqual({ kind: 'key', id: 'a' });
+  });
+
+  test('finds nothing under a text that the database cannot hold', async () => {
+    const { keys, instances } = await open();
+    expect(await keys.findById('a\0')).toBeNull();
+    expect(await keys.list({ after: null, limit: 1, name: 'a\0' })).toEqual([]);
+    expect(await keys.list({ after: null, limit: 1, search: 'a\0' })).toEqual([]);
+    expect(await instances.findByName('a\0')).toBeNull();
+    expect(await instances.list({ after: 'a\0', limit: 1 })).toEqual([]);
+  });
+
+  test('searches an audit in which a caller has put what no jsonb can hold', async () => {
+    const { audit } = await open();
+    const dbs = ['\0', '\ud800', '\\u0000', '\\\0', '\\\\ud800', '🛒'];
+    await audit.append(
+      makeBatch(
+        ...dbs.map((db) => ({ at: 1, record: JSON.stringify({ db, model: `model ${db}`, kind: 'call' }) })),
+      ),
+    );
+    const query = { beforeSeq: null, limit: 10, scanMax: 10 };
+    expect((await audit.search({ ...query, filters: { kind: 'call' } })).rows).toHaveLength(dbs.length);
+    for (const [index, db] of dbs.entries()) {
+      const { rows } = await audit.search({ ...query, filters: { model: `model ${db}` } });
+      expect(rows.map((row) => row.seq)).toContain(index + 1);
+    }
+  });
+
+  test('searches an audit whose row of the ends is lost, and appends nothing', async () => {
+    const { audit } = await open();
+    await audit.append(makeBatch({ at: 1, record: '{"kind":"call"}' }, { at: 1, record: '{}' }));
+    await schema.query('DELETE FROM audit_chain');
+    expect([await audit.readHead(), await audit.readFloor()]).toEqual([null, null]);
+    const query = { beforeSeq: null, limit: 10, scanMax: 10, filters: {} };
+    expect((await audit.search(query)).rows.map(({ seq }) => seq)).toEqual([2, 1]);
+    expect((await audit.search({ ...query, filters: { kind: 'call' } })).rows).toHaveLength(1);
+    expect(await audit.prune(9, 9)).toBe(0);
+    await expect((async () => audit.append(makeBatch({ at: 2, record: '{}' })))()).rejects.toThrow(
+      'audit_chain has lost its row',
+    );
+  });
+
+  test('reads a key, a page of keys and those of a name without reading the others', async () => {
+    const store = await open();
+    await schema.query(
+      `ALTER TABLE client_keys DISABLE TRIGGER USER;
+       INSERT INTO client_keys (id, name, secret_hash, created_at, version)
+         SELECT 'k' || n, 'name ' || n, decode(repeat('00', 32), 'hex'), n, 1 FROM generate_series(1, 100000) AS n;
+       ANALYZE client_keys;`,
+    );
+    const before = await readCounts();
+    expect(await store.keys.isEmpty()).toBe(false);
+    expect((await store.keys.findById('k77777'))?.createdAt).toBe(77_777);
+    expect((await store.keys.list({ after: null, limit: 2 })).map((key) => key.id)).toEqual(['k1', 'k2']);
+    const after = { createdAt: 50_000, id: 'k50000' };
+    expect((await store.keys.list({ after, limit: 1 })).map((key) => key.id)).toEqual(['k50001']);
+    expect(await store.keys.list({ after: null, limit: 1, name: 'name 5' })).toHaveLength(1);
+    // Sessions hand in their counts at their end.
+    await store.close();
+    await expect.poll(readScans, { timeout: 5000 }).toBeGreaterThanOrEqual(before.scans + 4);
+    const counts = await readCounts();
+    expect(counts.rows - before.rows).toBeLessThan(100);
+
+    async function readCounts(): Promise<{ scans: number; rows: number }> {
+      const [counted] = await schema.query(
+        `SELECT idx_scan AS scans, seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_user_tables
+         WHERE relname = 'client_keys' AND schemaname = current_schema()`,
+      );
+      return { scans: Number(counted?.['scans']), rows: Number(counted?.['rows']) };
+    }
+    async function readScans(): Promise<number> {
+      return (await readCounts()).scans;
+    }
+  });
+
+  describe('refuses with a clear error', () => {
+    test('a schema that a newer version wrote, and leaves it as it is', async () => {
+      await (await open()).close();
+      await schema.query('INSERT INTO erp_proxy_migrations VALUES (999)');
+      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 4\)/);
+      await expect(open()).rejects.toThrow(StoreError);
+      expect(await schema.query('SELECT max(version) FROM erp_proxy_migrations')).toEqual([{ max: 999 }]);
+    });
+
+    test('a schema with tables of another program, and adds nothing to it', async () => {
+      await schema.query('CREATE TABLE leases (tenant text)');
+      await expect(open()).rejects.toThrow(/tables of another program/);
+      expect(
+        await schema.query('SELECT tablename FROM pg_tables WHERE schemaname = current_schema()'),
+      ).toEqual([{ tablename: 'leases' }]);
+    });
+
+    test.each([
+      ['a schema that is not there', { search: '?options=-c+search_path%3Dnowhere' }, /Create the one that/],
+      ['a database that is not there', { pathname: '/nowhere' }, /there is no such database/],
+      ['a role that is not there', { username: 'nobody_here' }, /refuses this user/],
+      ['a server that is not there', { port: '1' }, /cannot be reached. Check host and port/],
+      ['a host that is not there', { hostname: 'nowhere.invalid' }, /host has no address/],
+    ])('%s, without the password', async (_, parts, says) => {
+      const url = Object.assign(new URL(schema.url), { password: 'hunter2' }, parts);
+      url.searchParams.set('sslmode', 'disable');
+      const error = await openPostgresStore(url.href).catch((failure: unknown) => failure);
+      expect(error).toBeInstanceOf(StoreError);
+      expect(String(error)).toMatch(says);
+      expect(String(error)).toContain(`The store postgres ${url.hostname}${url.pathname} cannot be used: `);
+      expect(String(error)).not.toContain('hunter2');
+    });
+  });
+
+  async function open() {
+    const store = await openPostgresStore(schema.url);
+    opened.push(store);
+    return store;
+  }
+});

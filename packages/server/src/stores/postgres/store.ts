@@ -1,0 +1,77 @@
+/**
+ * The store in a PostgreSQL database, shared by replicas on several machines. Puts its parts together; must not know
+ * what a key means or when it is valid.
+ */
+import type { FoundStore } from '../look-for-store.ts';
+import type { OpenedStore } from '../open.ts';
+import { type PostgresAddress, readPostgresAddress } from './address.ts';
+import { createPostgresAudit } from './audit.ts';
+import { listenForChanges } from './changes.ts';
+import { createConfig, createDatabase } from './database.ts';
+import { fail, isTlsMissing } from './failures.ts';
+import { createPostgresIdempotency } from './idempotency.ts';
+import { createPostgresInstances } from './instances.ts';
+import { createPostgresKeys } from './keys.ts';
+import { createPostgresLeases } from './leases.ts';
+import { isMigrated, migrate } from './migrations.ts';
+
+/** Connects, and brings the schema up to date; rejects with a {@link StoreError}. */
+export async function openPostgresStore(url: string): Promise<OpenedStore> {
+  return connect(readPostgresAddress(url), open);
+}
+
+/** Connects, and looks whether the tables are there; rejects with a {@link StoreError}. */
+export function lookForPostgresStore(url: string): Promise<FoundStore> {
+  return connect(readPostgresAddress(url), async (address) => ({
+    label: address.label,
+    exists: await isMigrated(createConfig(address)),
+  }));
+}
+
+/** With TLS, or without it where the server has none and the address leaves that open. */
+async function connect<Result>(
+  address: PostgresAddress,
+  work: (address: PostgresAddress) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(address).catch((error: unknown) => {
+      if (address.isTlsOptional && isTlsMissing(error)) return work({ ...address, ssl: false });
+      throw error;
+    });
+  } catch (error) {
+    return fail(address.label, error);
+  }
+}
+
+async function open(address: PostgresAddress) {
+  const config = createConfig(address);
+  const migration = await migrate(config);
+  const database = createDatabase(config, address.label);
+  // Where the listening connection died, those of the pool may lead nowhere as well.
+  const changes = await listenForChanges(config, () => database.renew());
+  return {
+    label: address.label,
+    migration,
+    keys: createPostgresKeys(database),
+    instances: createPostgresInstances(database),
+    audit: createPostgresAudit(database),
+    idempotency: createPostgresIdempotency(database),
+    leases: createPostgresLeases(database),
+    watch: changes.watch,
+    get isWatching() {
+      return changes.isWatching;
+    },
+    get trouble() {
+      return database.trouble;
+    },
+    get statementsGivenUp() {
+      return database.givenUp;
+    },
+    async probe() {
+      await database.query('SELECT 1');
+    },
+    async close() {
+      await Promise.all([changes.close(), database.close()]);
+    },
+  };
+}

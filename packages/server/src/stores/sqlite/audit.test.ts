@@ -1,0 +1,94 @@
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { AuditSearch, AuditStore } from '../ports.ts';
+import { createSqliteAudit } from './audit.ts';
+import { makeBatch } from './audit-batch.fixture.ts';
+import { migrate } from './migrations.ts';
+
+const HOUR_MS = 3_600_000;
+
+let database: DatabaseSync;
+let audit: AuditStore;
+
+beforeEach(async () => {
+  database = new DatabaseSync(':memory:');
+  migrate(database);
+  audit = createSqliteAudit(database);
+  const times = Array.from({ length: 1000 }, (_, index) => Math.floor(index / 10) * HOUR_MS + index);
+  await audit.append(makeBatch(...times.map((at) => ({ at, record: '{"model":"res.partner"}' }))));
+});
+afterEach(() => database.close());
+
+test('looks only at the hours that a search is about, however many there are before and behind', async () => {
+  expect(await search({ since: 50 * HOUR_MS, until: 51 * HOUR_MS, scanMax: 20 })).toEqual({
+    seqs: [510, 509, 508, 507, 506, 505, 504, 503, 502, 501],
+    next: null,
+  });
+  expect(await search({ since: 1000 * HOUR_MS, scanMax: 20 })).toEqual({ seqs: [], next: null });
+});
+
+test('forgets the hours that retention has removed', async () => {
+  expect(await audit.prune(50 * HOUR_MS, 1000)).toBe(500);
+  expect(database.prepare('SELECT min(hour) AS first, count(*) AS count FROM audit_hours').get()).toEqual({
+    first: 50,
+    count: 50,
+  });
+  expect(await search({ until: 50 * HOUR_MS, scanMax: 20 })).toEqual({ seqs: [], next: null });
+});
+
+test.each([
+  ['all hours', 'DELETE FROM audit_hours'],
+  ['the newest hour', 'DELETE FROM audit_hours WHERE hour = 99'],
+  ['the oldest hour', 'DELETE FROM audit_hours WHERE hour = 0'],
+])('a search without times finds every row where somebody removed %s', async (_what, sql) => {
+  database.exec(sql);
+  const { seqs } = await search({ limit: 2000 });
+  expect([seqs.length, seqs[0], seqs.at(-1)]).toEqual([1000, 1000, 1]);
+});
+
+test('a search without times begins at the newest row, wherever the chain is said to end', async () => {
+  database.exec('UPDATE audit_chain SET head_seq = 9000000000000000');
+  expect((await search({ limit: 1 })).seqs).toEqual([1000]);
+});
+
+test.each(['9223372036854775807', '-5'])('nothing is appended behind an end at %s', async (seq) => {
+  database.exec(`UPDATE audit_chain SET head_seq = ${seq}`);
+  await expect((async () => audit.append(makeBatch({ at: 1, record: '{}' })))()).rejects.toMatchObject({
+    name: 'StoreError',
+    reason: /audit_chain/,
+  });
+});
+
+test.each([
+  ['finds what retention may remove', () => audit.prune(-1, 10)],
+  ['searches the newest rows', () => search({ limit: 10, scanMax: 10 })],
+])('%s without looking at all rows, however many there are', async (_what, run) => {
+  const measure = () => {
+    const startedMs = performance.now();
+    void run();
+    return performance.now() - startedMs;
+  };
+  const best = () => Math.min(...Array.from({ length: 20 }, measure));
+  const fewMs = best();
+  database.exec(
+    `WITH RECURSIVE row (n) AS (SELECT 1001 UNION ALL SELECT n + 1 FROM row WHERE n < 200000)
+       INSERT INTO audit SELECT n, ${200 * HOUR_MS}, '{}', zeroblob(32) FROM row`,
+  );
+  expect(best()).toBeLessThan(20 * fewMs + 1);
+});
+
+test('does not append what a thread before it has appended without an answer', async () => {
+  const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 2, record: '{"n":2}' });
+  await audit.append(batch);
+  await audit.append(makeBatch({ at: 3, record: '{"n":3}' }));
+  const again = createSqliteAudit(database, { isSuccessor: true });
+  await again.append(batch);
+  await again.append(makeBatch({ at: 4, record: '{"n":4}' }));
+  const records = (await again.readAfter(1000, 9)).map(({ record }) => record);
+  expect(records).toEqual(['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}']);
+});
+
+async function search(query: Partial<AuditSearch>) {
+  const found = await audit.search({ beforeSeq: null, filters: {}, limit: 100, scanMax: 1000, ...query });
+  return { seqs: found.rows.map((row) => row.seq), next: found.next };
+}

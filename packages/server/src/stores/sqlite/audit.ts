@@ -1,0 +1,142 @@
+/** The audit in SQLite: one chain of rows, whichever process appends. Knows of a record what a search compares. */
+import type { DatabaseSync } from 'node:sqlite';
+import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
+import type { AuditBatch, AuditPlace, AuditRow, AuditStore } from '../ports.ts';
+import { RecentBatches } from '../recent-batches.ts';
+import { StoreError } from '../store-error.ts';
+import { transact } from './transaction.ts';
+
+const HOUR_MS = 3_600_000;
+const COLUMNS = 'seq, at, record, hash';
+/** As they are, but for numbers that somebody wrote there and JavaScript does not have. */
+const READ_COLUMNS = `seq, ${bound('at')} AS at, record, hash`;
+
+/** Rows that other processes can append until a batch is given again. */
+const TAIL_ROWS = 5000;
+
+/** `isSuccessor`: a thread before this one may have ended between a commit and its answer. */
+export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false } = {}): AuditStore {
+  const append = prepareAppend(database);
+  const findInTail = database.prepare(
+    `SELECT 1 FROM audit WHERE seq > (SELECT head_seq FROM audit_chain) - ${TAIL_ROWS} AND record = ? LIMIT 1`,
+  );
+  // Each record has the id of its request, and its time.
+  const hasTail = ({ records }: AuditBatch) =>
+    records.every(({ record }) => findInTail.get(record) !== undefined);
+  const appendBatch = (batch: AuditBatch) => {
+    if (!isSuccessor || !hasTail(batch)) append(batch);
+  };
+  const appended = new RecentBatches();
+  const readAfter = database.prepare(
+    `SELECT ${READ_COLUMNS} FROM audit WHERE seq > ? AND seq <= ${Number.MAX_SAFE_INTEGER} ORDER BY seq LIMIT ?`,
+  );
+  const readOldest = database.prepare(
+    `SELECT ${bound('seq')} AS seq, ${bound('at')} AS at, hash FROM audit ORDER BY audit.seq LIMIT ?`,
+  );
+  const remove = database.prepare('DELETE FROM audit WHERE seq <= ?');
+  const removeHours = database.prepare('DELETE FROM audit_hours WHERE last_seq <= ?');
+  const head = prepareEnd(database, 'head');
+  const floor = prepareEnd(database, 'floor');
+  // Where to search for a span of time. It is exact where clocks went back: an hour's rows may lie anywhere in between.
+  const readSpan = database.prepare(
+    `SELECT (SELECT min(first_seq) FROM audit_hours WHERE hour >= ?) AS first,
+            (SELECT max(last_seq) FROM audit_hours WHERE hour <= ?) AS last`,
+  );
+  // Apart: SQLite finds one end by its index, and both at once by looking at all rows.
+  const inRange = `FROM audit WHERE seq BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}`;
+  const readRows = database.prepare(
+    `SELECT (SELECT min(seq) ${inRange}) AS first, (SELECT max(seq) ${inRange}) AS last`,
+  );
+
+  /** The rows that can be of this time. Without times, all: somebody may have removed hours. */
+  function findSpan(since: number | undefined, until: number | undefined): { first: number; last: number } {
+    const hour = (time: number) => Math.floor(time / HOUR_MS);
+    const hours = readSpan.get(hour(since ?? 0), hour(until ?? Number.MAX_SAFE_INTEGER));
+    const rows = readRows.get();
+    const last = Number(hours?.['last'] ?? 0);
+    const lastRow = Math.min(head.read()?.seq ?? Infinity, Number(rows?.['last'] ?? 0));
+    return {
+      first: Number((since === undefined ? rows : hours)?.['first'] ?? Infinity),
+      last: until === undefined ? Math.max(last, lastRow) : last,
+    };
+  }
+
+  return {
+    append(batch) {
+      appended.appendOnce(batch, () => transact(database, () => appendBatch(batch)));
+    },
+    readAfter(seq, limit) {
+      return readAfter.all(seq, limit) as unknown as AuditRow[];
+    },
+    search({ beforeSeq, since, until, filters, limit, scanMax }) {
+      const span = findSpan(since, until);
+      const first = Math.max(span.first, (floor.read()?.seq ?? 0) + 1);
+      const end = Math.min(beforeSeq ?? Infinity, span.last + 1);
+      const start = Math.max(first, end - scanMax);
+      if (start >= end) return { rows: [], next: null };
+
+      const compared = Object.entries(filters).flatMap(([member, value]) =>
+        value === undefined ? [] : [`$.${member}`, value],
+      );
+      const rows = database
+        .prepare(
+          `SELECT ${READ_COLUMNS} FROM audit WHERE seq >= ? AND seq < ? AND ${bound('at')} >= ? AND ${bound('at')} < ?
+           ${' AND CASE WHEN json_valid(record) THEN record ->> ? END = ?'.repeat(compared.length / 2)} ORDER BY seq DESC LIMIT ?`,
+        )
+        .all(
+          start,
+          end,
+          since ?? 0,
+          until ?? Number.MAX_SAFE_INTEGER,
+          ...compared,
+          limit,
+        ) as unknown as AuditRow[];
+      const next = rows.length === limit ? (rows.at(-1)?.seq ?? start) : start;
+      return { rows, next: next > first ? next : null };
+    },
+    readHead: head.read,
+    readFloor: floor.read,
+    prune(before, limit) {
+      return transact(database, () => {
+        if (floor.read() === null) return 0;
+        let last: AuditPlace | undefined;
+        for (const row of readOldest.all(limit) as unknown as AuditRow[]) {
+          if (row.at >= before) break;
+          last = row;
+        }
+        if (last === undefined) return 0;
+        floor.move(last);
+        removeHours.run(last.seq);
+        return Number(remove.run(last.seq).changes);
+      });
+    },
+  };
+}
+
+/** Appends a batch in the transaction that has begun. */
+export function prepareAppend(database: DatabaseSync): (batch: AuditBatch) => void {
+  const insert = database.prepare(`INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?)`);
+  const head = prepareEnd(database, 'head');
+  return (batch) => {
+    const place = head.read();
+    if (place === null)
+      throw new StoreError(`The audit cannot be written: ${CHAIN_LOST}`, { reason: CHAIN_LOST });
+    const rows = chainRows(batch, place);
+    for (const { seq, at, record, hash } of rows) insert.run(seq, at, record, hash);
+    const last = rows.at(-1);
+    if (last !== undefined) head.move(last);
+  };
+}
+
+function prepareEnd(database: DatabaseSync, end: 'head' | 'floor') {
+  const read = database.prepare(`SELECT ${bound(`${end}_seq`)} AS seq, ${end}_hash AS hash FROM audit_chain`);
+  const move = database.prepare(`UPDATE audit_chain SET ${end}_seq = ?, ${end}_hash = ?`);
+  return {
+    read: () => (read.get() ?? null) as AuditPlace | null,
+    move: ({ seq, hash }: AuditPlace) => move.run(seq, hash),
+  };
+}
+
+function bound(column: string): string {
+  return `max(min(${column}, ${SEQ_MAX}), ${Number.MIN_SAFE_INTEGER})`;
+}

@@ -1,0 +1,66 @@
+/**
+ * Changes that any process makes to a SQLite file. Triggers write them down; who watches looks there often, and at once
+ * after a change of its own. Uses of keys, leases and the audit are not among them, so a busy proxy wakes nobody.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { ChangeListener, Store, StoreChange } from '../ports.ts';
+
+const LOOK_MS = 250;
+
+export interface ChangeFeed extends Pick<Store, 'watch' | 'isWatching'> {
+  /** Tells what was not told yet. */
+  look(): void;
+  close(): void;
+}
+
+export function followChanges(database: DatabaseSync): ChangeFeed {
+  const readLast = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM changes');
+  const readAfter = database.prepare('SELECT seq, kind, id FROM changes WHERE seq > ? ORDER BY seq');
+  const listeners: ChangeListener[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let seen = 0;
+  let isWatching = true;
+
+  function tell(change: StoreChange | null): void {
+    for (const listener of listeners) listener(change);
+  }
+
+  function look(): void {
+    if (timer === undefined) return;
+    const before = { seen, isWatching };
+    let changes: (StoreChange & { seq: number })[];
+    try {
+      changes = readAfter.all(seen) as unknown as typeof changes;
+      isWatching = true;
+    } catch {
+      isWatching = false;
+      return;
+    }
+    seen = changes.at(-1)?.seq ?? seen;
+    const isComplete = changes.length === seen - before.seen;
+    if (!isComplete || !before.isWatching) tell(null);
+    else for (const { kind, id } of changes) tell({ kind, id });
+  }
+
+  return {
+    watch(listener) {
+      listeners.push(listener);
+      if (timer !== undefined) return;
+      try {
+        seen = Number(readLast.get()?.['seq']);
+      } catch {
+        isWatching = false;
+      }
+      timer = setInterval(look, LOOK_MS).unref();
+    },
+    get isWatching() {
+      return isWatching;
+    },
+    look,
+    close() {
+      clearInterval(timer);
+      timer = undefined;
+      isWatching = false;
+    },
+  };
+}

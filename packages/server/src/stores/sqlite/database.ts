@@ -1,0 +1,62 @@
+/** Opens the connections to the SQLite file, and brings its schema up to date. Blocks its thread. */
+import { DatabaseSync } from 'node:sqlite';
+import { readSqliteCode, SQLITE_BUSY } from './failures.ts';
+import { prepareFile } from './file.ts';
+import { type Migration, migrate } from './migrations.ts';
+
+export interface SqliteDatabase {
+  /** What this connection commits outlives a power cut. */
+  readonly durable: DatabaseSync;
+  /** What this one commits outlives the process, but a power cut may take the last seconds. */
+  readonly quick: DatabaseSync;
+  readonly migration: Migration;
+  close(): void;
+}
+
+/** How long the opening waits for other processes that open the file. */
+const OPEN_WAIT_MS = 5000;
+const WAL_RETRY_MS = 20;
+
+/** Makes the file where it is missing. A connection never waits for a lock: who uses it tries again. */
+export function openDatabase(file: string): SqliteDatabase {
+  const connections: DatabaseSync[] = [];
+  const close = () => {
+    for (const connection of connections) if (connection.isOpen) connection.close();
+  };
+  try {
+    prepareFile(file);
+    // A revocation must outlive a power cut; NORMAL may lose the last commits (sqlite.org/pragma.html#pragma_synchronous).
+    const durable = connect(file, 'FULL', connections);
+    const migration = migrate(durable);
+    const quick = connect(file, 'NORMAL', connections);
+    for (const connection of connections) connection.exec('PRAGMA busy_timeout = 0');
+    return { durable, quick, migration, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function connect(file: string, synchronous: 'FULL' | 'NORMAL', connections: DatabaseSync[]): DatabaseSync {
+  const database = new DatabaseSync(file);
+  connections.push(database);
+  switchToWal(database);
+  database.exec(`PRAGMA busy_timeout = ${OPEN_WAIT_MS}; PRAGMA synchronous = ${synchronous}`);
+  return database;
+}
+
+/**
+ * While another process writes its first tables, SQLite answers "busy" to this switch at once, whatever its timeout is:
+ * so it is tried again here. A file that was switched before only says so.
+ */
+function switchToWal(database: DatabaseSync): void {
+  for (let waitedMs = 0; ; waitedMs += WAL_RETRY_MS) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (waitedMs >= OPEN_WAIT_MS || readSqliteCode(error) !== SQLITE_BUSY) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { describeFailure } from './failures.ts';
+import { prepareFile } from './file.ts';
+
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'erp-proxy-file-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+test('refuses a directory that may not be written', () => {
+  chmodSync(directory, 0o555);
+  expect(asUserWithoutRights(() => refusal(join(directory, 'store.db')))).toMatch(
+    /may not write the file or its directory/,
+  );
+});
+
+test('refuses a directory that cannot be made, in place of trying without an end', () => {
+  expect(refusal('/proc/erp-proxy-test/deeper/store.db')).toMatch(/its directory cannot be made there/);
+});
+
+test.each([
+  ['a device', '/dev/null', /is no file of its own/],
+  ['a path that is too long', `/tmp/${'a'.repeat(300)}/store.db`, /path is too long/],
+])('refuses %s', (_, path, message) => {
+  expect(refusal(path)).toMatch(message);
+});
+
+test('refuses a named pipe, in place of waiting for who writes to it', () => {
+  const pipe = join(directory, 'pipe');
+  execFileSync('/bin/sh', ['-c', 'mkfifo "$1"', 'sh', pipe]);
+  expect(refusal(pipe)).toMatch(/is no file of its own/);
+});
+
+test('refuses a path of symbolic links that lead to themselves', () => {
+  symlinkSync('loop', join(directory, 'loop'));
+  expect(refusal(join(directory, 'loop', 'store.db'))).toMatch(/symbolic links/);
+});
+
+test('leaves a file that is there as it is', () => {
+  const file = join(directory, 'one', 'store.db');
+  mkdirSync(join(directory, 'one'), { mode: 0o755 });
+  prepareFile(file);
+  const { ino, mode } = statSync(file);
+  expect((mode & 0o777).toString(8)).toBe('600');
+  chmodSync(file, 0o640);
+  prepareFile(file);
+  expect(statSync(file)).toMatchObject({ ino, size: 0 });
+  expect((statSync(file).mode & 0o777).toString(8)).toBe('640');
+});
+
+function refusal(file: string): string | null {
+  try {
+    prepareFile(file);
+    return null;
+  } catch (error) {
+    return describeFailure(error);
+  }
+}
+
+/** Root may write everywhere, so root becomes nobody for a moment. */
+function asUserWithoutRights<Result>(run: () => Result): Result {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    return run();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}

@@ -1,0 +1,71 @@
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { IdempotencyStore } from '../ports.ts';
+import { createSqliteIdempotency } from './idempotency.ts';
+import { migrate } from './migrations.ts';
+
+const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 1000, expiresInMs: 2000 };
+
+let now: number;
+let database: DatabaseSync;
+let store: IdempotencyStore;
+
+beforeEach(() => {
+  now = 1_000_000;
+  database = new DatabaseSync(':memory:');
+  migrate(database);
+  store = createSqliteIdempotency({ durable: database, quick: database }, () => now);
+});
+afterEach(() => database.close());
+
+/** As a disk that has so many bytes left. */
+function leaveBytes(bytes: number): void {
+  const [pages, size] = ['page_count', 'page_size'].map((name) =>
+    Number(database.prepare(`PRAGMA ${name}`).get()?.[name]),
+  );
+  database.exec(`PRAGMA max_page_count = ${(pages ?? 0) + Math.ceil(bytes / (size ?? 1))}`);
+}
+
+test('takes no key on a full disk, and takes keys again when there is room', async () => {
+  leaveBytes(0);
+  let claimed = 0;
+  const fill = async () => {
+    for (; claimed < 1000; claimed++) await store.claim({ ...CLAIM, id: `${claimed}` });
+  };
+  await expect(fill()).rejects.toThrow(/full/);
+  expect(await store.find(`${claimed}`)).toBeNull();
+  expect(await store.find(`${claimed - 1}`)).toMatchObject({ state: 'running' });
+  leaveBytes(1_000_000);
+  await fill();
+  expect(await store.find('999')).toMatchObject({ state: 'running' });
+});
+
+test('leaves a key taken whose answer does not fit on the disk', async () => {
+  await store.claim({ ...CLAIM, id: 'a' });
+  leaveBytes(10_000);
+  await expect((async () => store.keep('a', 'one', new Uint8Array(100_000), 2000))()).rejects.toThrow(/full/);
+  expect(await store.find('a')).toEqual({ fingerprint: 'f', state: 'running', answer: null });
+  now += 1000;
+  expect(await store.find('a')).toMatchObject({ state: 'outcome_unknown' });
+});
+
+test('judges time by its clock, to the millisecond', async () => {
+  await store.claim({ ...CLAIM, id: 'a' });
+  const states: (string | undefined)[] = [];
+  for (const at of [999, 1000, 1999, 2000]) {
+    now = 1_000_000 + at;
+    states.push((await store.find('a'))?.state);
+    expect(await store.prune(1)).toBe(at === 2000 ? 1 : 0);
+  }
+  expect(states).toEqual(['running', 'outcome_unknown', 'outcome_unknown', undefined]);
+});
+
+test('finds what has expired, and what a client has, without reading the rest', () => {
+  const plans = [
+    'SELECT id FROM idempotency_keys WHERE expires_at <= 5 LIMIT 1',
+    "SELECT id FROM idempotency_keys WHERE id = 'a'",
+    "SELECT count(*), total(answer_bytes) FROM idempotency_keys WHERE client = 'c'",
+  ].map((query) => String(database.prepare(`EXPLAIN QUERY PLAN ${query}`).get()?.['detail']));
+  for (const plan of plans) expect(plan).toMatch(/^SEARCH /);
+  expect(plans[2]).toContain('USING COVERING INDEX');
+});

@@ -1,0 +1,75 @@
+/** Idempotency keys in SQLite, by the clock that is handed in: that of the machine that all its processes share. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from '../ports.ts';
+
+export interface IdempotencyConnections {
+  /** What this one commits outlives a power cut. */
+  durable: DatabaseSync;
+  /** What this one commits may be lost in a power cut, in order. */
+  quick: DatabaseSync;
+}
+
+/** A claim must last, or a call could be sent twice. Of an end that is lost, the claim is left, which says less. */
+export function createSqliteIdempotency(
+  { durable, quick }: IdempotencyConnections,
+  clock: () => number,
+): IdempotencyStore {
+  const read = quick.prepare(
+    `SELECT fingerprint, answer,
+            CASE WHEN is_done THEN 'done' WHEN runs_until > :now THEN 'running' ELSE 'outcome_unknown' END AS state
+     FROM idempotency_keys WHERE id = :id AND expires_at > :now`,
+  );
+  const insert = durable.prepare(
+    `INSERT INTO idempotency_keys (id, client, fingerprint, attempt, runs_until, expires_at)
+     VALUES (:id, :client, :fingerprint, :attempt, :now + :runsForMs, :now + :expiresInMs)
+     ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
+       runs_until = excluded.runs_until, expires_at = excluded.expires_at, is_done = 0, answer = NULL, answer_bytes = 0
+     WHERE expires_at <= :now`,
+  );
+  const isRunning = 'id = :id AND attempt = :attempt AND NOT is_done';
+  const extend = quick.prepare(`UPDATE idempotency_keys SET runs_until = :runsUntil WHERE ${isRunning}`);
+  const keep = quick.prepare(
+    `UPDATE idempotency_keys
+     SET is_done = 1, answer = :answer, answer_bytes = coalesce(length(:answer), 0), expires_at = :expiresAt
+     WHERE ${isRunning}`,
+  );
+  const giveUp = quick.prepare(`UPDATE idempotency_keys SET runs_until = 0 WHERE ${isRunning}`);
+  const release = quick.prepare(`DELETE FROM idempotency_keys WHERE ${isRunning}`);
+  const measure = quick.prepare(
+    'SELECT count(*) AS keys, total(answer_bytes) AS answerBytes FROM idempotency_keys WHERE client = ?',
+  );
+  const prune = quick.prepare(
+    'DELETE FROM idempotency_keys WHERE id IN (SELECT id FROM idempotency_keys WHERE expires_at <= ? LIMIT ?)',
+  );
+  const find = (id: string) => (read.get({ id, now: clock() }) ?? null) as IdempotencyRow | null;
+
+  return {
+    find,
+    claim(claim) {
+      for (;;) {
+        if (insert.run({ ...claim, now: clock() }).changes > 0) return null;
+        const row = find(claim.id);
+        // None: it was taken back in between, and is free.
+        if (row !== null) return row;
+      }
+    },
+    extend(id, attempt, runsForMs) {
+      extend.run({ id, attempt, runsUntil: clock() + runsForMs });
+    },
+    keep(id, attempt, answer, expiresInMs) {
+      keep.run({ id, attempt, answer, expiresAt: clock() + expiresInMs });
+    },
+    giveUp(id, attempt) {
+      giveUp.run({ id, attempt });
+    },
+    release(id, attempt) {
+      release.run({ id, attempt });
+    },
+    measure(client) {
+      return { ...measure.get(client) } as unknown as IdempotencyUse;
+    },
+    prune(limit) {
+      return Number(prune.run(clock(), limit).changes);
+    },
+  };
+}

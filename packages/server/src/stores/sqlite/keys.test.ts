@@ -1,0 +1,83 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { createSqliteKeys } from './keys.ts';
+import { migrate } from './migrations.ts';
+
+/** Keeps the text of each statement, so that SQLite can be asked how it runs them. */
+class RecordingDatabase extends DatabaseSync {
+  readonly statements: string[] = [];
+
+  override prepare(text: string): StatementSync {
+    this.statements.push(text);
+    return super.prepare(text);
+  }
+}
+
+test('finds, lists and changes keys by an index: none of its statements goes through all keys or sorts them', async () => {
+  const database = new RecordingDatabase(':memory:');
+  migrate(database);
+  database.exec(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
+     INSERT INTO client_keys (id, name, secret_hash, created_at)
+       SELECT 'key ' || n, 'name ' || (n / 2), zeroblob(32), n FROM numbers;
+     ANALYZE;`,
+  );
+  database.statements.length = 0;
+  const keys = createSqliteKeys(database, () => {});
+  const plans = database.statements.map((statement) =>
+    database
+      .prepare(`EXPLAIN QUERY PLAN ${statement}`)
+      .all()
+      .map((row) => String(row['detail']))
+      .join('; '),
+  );
+  const used = plans.filter((plan) => plan.includes('client_keys'));
+  expect(used.filter((plan) => !/^SEARCH client_keys USING/.test(plan))).toEqual([
+    // Whether there is any key: stops at the first.
+    'SCAN client_keys USING COVERING INDEX client_keys_by_name',
+  ]);
+  expect(used.filter((plan) => plan.includes('TEMP B-TREE'))).toEqual([]);
+  expect(used).toHaveLength(11);
+  // A search compares what the index has.
+  expect(used.filter((plan) => plan.includes('COVERING INDEX client_keys_to_search'))).toHaveLength(2);
+
+  const middle = await keys.list({ after: { createdAt: 50_000, id: 'key 50000' }, limit: 2 });
+  expect(middle.map((key) => key.id)).toEqual(['key 50001', 'key 50002']);
+  const named = await keys.list({ after: null, limit: 10, name: 'name 40000' });
+  expect(named.map((key) => key.id)).toEqual(['key 80000', 'key 80001']);
+  database.close();
+});
+
+test('searches through more keys than one turn looks at, each key once and in order', async () => {
+  const database = new DatabaseSync(':memory:');
+  migrate(database);
+  database.exec(
+    `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 30000)
+     INSERT INTO client_keys (id, name, secret_hash, created_at, revoked_at)
+       SELECT 'key ' || n, iif(n % 7000 = 0, 'rare', 'common'), zeroblob(32), n / 3, iif(n % 7000 = 0, 5, NULL)
+       FROM numbers;`,
+  );
+  const keys = createSqliteKeys(database, () => {});
+  const rare = ['key 7000', 'key 14000', 'key 21000', 'key 28000'];
+  for (const filter of [
+    { search: 'RARE' },
+    { state: { is: 'revoked', now: 9 } as const },
+    { name: 'rare', search: 'a' },
+  ]) {
+    const found = await keys.list({ after: null, limit: 10, ...filter });
+    expect(found.map((key) => key.id)).toEqual(rare);
+    const first = await keys.list({ after: null, limit: 3, ...filter });
+    const last = await keys.list({ after: first.at(-1) ?? null, limit: 3, ...filter });
+    expect([...first, ...last].map((key) => key.id)).toEqual(rare);
+  }
+  const all: string[] = [];
+  let after: { createdAt: number; id: string } | null = null;
+  for (let page = await keys.list({ after, limit: 900, search: 'key' }); page.length > 0; ) {
+    all.push(...page.map((key) => key.id));
+    after = page.at(-1) ?? null;
+    page = await keys.list({ after, limit: 900, search: 'key' });
+  }
+  expect(all).toHaveLength(30_000);
+  expect(new Set(all).size).toBe(30_000);
+  database.close();
+});

@@ -1,0 +1,20 @@
+/** Leases in SQLite, by the clock of the machine that all its processes share. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { LeaseStore } from '../ports.ts';
+
+export function createSqliteLeases(database: DatabaseSync): LeaseStore {
+  const acquire = database.prepare(
+    `INSERT INTO leases (name, owner, ends_at) VALUES (:name, :owner, :now + :ttlMs)
+     ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, ends_at = excluded.ends_at
+     WHERE owner = excluded.owner OR ends_at <= :now`,
+  );
+  const release = database.prepare('DELETE FROM leases WHERE name = ? AND owner = ?');
+  return {
+    acquire(name, owner, ttlMs) {
+      return acquire.run({ name, owner, now: Date.now(), ttlMs }).changes > 0;
+    },
+    release(name, owner) {
+      release.run(name, owner);
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * The schema of the SQLite store as steps that only go forward: a step that has shipped is never edited, a change is a
+ * new step at the end. Knows tables, not what is done with them.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { StoreError } from '../store-error.ts';
+import { transact } from './transaction.ts';
+
+/** Which version the schema had, and which it has now. */
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Version n is the first n of these. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE client_keys (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL,
+     secret_hash BLOB NOT NULL CHECK (length(secret_hash) = 32),
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER,
+     revoked_at INTEGER,
+     last_used_at INTEGER
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE secrets (
+     name TEXT PRIMARY KEY,
+     value BLOB NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
+  // Triggers tell what changed, so that a change by hand is told too. Who looks less often than every thousand changes
+  // sees a gap in the numbers.
+  `ALTER TABLE client_keys ADD COLUMN policy TEXT;
+   ALTER TABLE client_keys ADD COLUMN replaces TEXT;
+   ALTER TABLE client_keys ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+   CREATE INDEX client_keys_by_age ON client_keys (created_at, id);
+   CREATE INDEX client_keys_by_name ON client_keys (name, created_at, id);
+   CREATE TABLE instances (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL UNIQUE,
+     master_key_id TEXT NOT NULL,
+     body TEXT NOT NULL,
+     version INTEGER NOT NULL DEFAULT 1
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE leases (
+     name TEXT PRIMARY KEY,
+     owner TEXT NOT NULL,
+     ends_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+
+   CREATE TABLE audit (
+     seq INTEGER PRIMARY KEY,
+     at INTEGER NOT NULL,
+     record TEXT NOT NULL,
+     hash BLOB NOT NULL CHECK (length(hash) = 32)
+   ) STRICT;
+   CREATE TABLE audit_chain (
+     id INTEGER PRIMARY KEY CHECK (id = 1),
+     head_seq INTEGER NOT NULL,
+     head_hash BLOB NOT NULL,
+     floor_seq INTEGER NOT NULL,
+     floor_hash BLOB NOT NULL
+   ) STRICT;
+   INSERT INTO audit_chain VALUES (1, 0, zeroblob(32), 0, zeroblob(32));
+   CREATE TABLE audit_hours (
+     hour INTEGER PRIMARY KEY,
+     first_seq INTEGER NOT NULL,
+     last_seq INTEGER NOT NULL
+   ) STRICT;
+   CREATE TRIGGER audit_row_inserted AFTER INSERT ON audit BEGIN
+     INSERT INTO audit_hours VALUES (new.at / 3600000, new.seq, new.seq)
+       ON CONFLICT (hour) DO UPDATE SET last_seq = excluded.last_seq;
+   END;
+
+   CREATE TABLE changes (
+     seq INTEGER PRIMARY KEY,
+     kind TEXT NOT NULL,
+     id TEXT NOT NULL
+   ) STRICT;
+   CREATE TRIGGER old_changes AFTER INSERT ON changes BEGIN
+     DELETE FROM changes WHERE seq <= new.seq - 1000;
+   END;
+   CREATE TRIGGER key_inserted AFTER INSERT ON client_keys BEGIN
+     INSERT INTO changes (kind, id) VALUES ('key', new.id);
+   END;
+   CREATE TRIGGER key_updated
+     AFTER UPDATE OF name, secret_hash, policy, expires_at, revoked_at, version ON client_keys BEGIN
+     INSERT INTO changes (kind, id) VALUES ('key', new.id);
+   END;
+   CREATE TRIGGER key_deleted AFTER DELETE ON client_keys BEGIN
+     INSERT INTO changes (kind, id) VALUES ('key', old.id);
+   END;
+   CREATE TRIGGER instance_inserted AFTER INSERT ON instances BEGIN
+     INSERT INTO changes (kind, id) VALUES ('instance', new.name);
+   END;
+   CREATE TRIGGER instance_updated AFTER UPDATE ON instances BEGIN
+     INSERT INTO changes (kind, id) VALUES ('instance', new.name);
+   END;
+   CREATE TRIGGER instance_deleted AFTER DELETE ON instances BEGIN
+     INSERT INTO changes (kind, id) VALUES ('instance', old.name);
+   END;`,
+  `CREATE TABLE idempotency_keys (
+     id TEXT PRIMARY KEY,
+     fingerprint TEXT NOT NULL,
+     attempt TEXT NOT NULL,
+     runs_until INTEGER NOT NULL,
+     expires_at INTEGER NOT NULL,
+     is_done INTEGER NOT NULL DEFAULT 0,
+     answer BLOB
+   ) STRICT;
+   CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);`,
+  // Rows of before count for nobody, and are gone in a day.
+  `ALTER TABLE idempotency_keys ADD COLUMN client TEXT NOT NULL DEFAULT '';
+   ALTER TABLE idempotency_keys ADD COLUMN answer_bytes INTEGER NOT NULL DEFAULT 0;
+   CREATE INDEX idempotency_keys_by_client ON idempotency_keys (client, answer_bytes);`,
+  'CREATE INDEX client_keys_by_predecessor ON client_keys (replaces) WHERE replaces IS NOT NULL;',
+  // A search or a state among many keys reads the index alone.
+  `CREATE INDEX client_keys_to_search ON client_keys (created_at, id, name, revoked_at, expires_at);
+   DROP INDEX client_keys_by_age;`,
+];
+
+/**
+ * Brings the file up to date. The version is read again under the write lock: of several processes that start at once,
+ * one migrates and the others find it done. A file that is up to date is not locked at all.
+ */
+export function migrate(database: DatabaseSync): Migration {
+  const to = MIGRATIONS.length;
+  if (readVersion(database) === to) return { from: to, to };
+  return transact(database, () => {
+    const from = readVersion(database);
+    database.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY) STRICT');
+    const record = database.prepare('INSERT INTO migrations (version) VALUES (?)');
+    for (const [index, step] of MIGRATIONS.entries()) {
+      if (index < from) continue;
+      database.exec(step);
+      record.run(index + 1);
+    }
+    return { from, to };
+  });
+}
+
+function readVersion(database: DatabaseSync): number {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  if (tables.length === 0) return 0;
+  if (!tables.some((table) => table['name'] === 'migrations')) {
+    throw new StoreError('it is the database of another program. Set store.url to a file of its own.');
+  }
+  const version = Number(
+    database.prepare('SELECT coalesce(max(version), 0) AS version FROM migrations').get()?.['version'],
+  );
+  if (version > MIGRATIONS.length) {
+    throw new StoreError(
+      `it was written by a newer erp-proxy (store version ${version}, this one knows ${MIGRATIONS.length}). ` +
+        'Run that version, or restore the backup made before the upgrade.',
+    );
+  }
+  return version;
+}

@@ -1,0 +1,127 @@
+/**
+ * Runs the operations of the SQLite thread: reads at once, writes one after the other. An operation that finds the file
+ * locked by another process is tried again until its time is over, and the others go on meanwhile. Knows no SQL.
+ */
+
+import { StoreError } from '../store-error.ts';
+import { readSqliteCode, SQLITE_BUSY } from './failures.ts';
+import { readMonotonicMs } from './operations.ts';
+
+export interface Task {
+  readonly isWrite: boolean;
+  /** When it is refused, unless it has begun. */
+  readonly dueMs: number;
+  /** A write gives no promise. Whatever it throws, it has changed nothing. */
+  readonly run: () => unknown;
+  /** Called once. */
+  readonly onDone: (value: unknown) => void;
+  /** Called once, in place of `onDone`. */
+  readonly onFailed: (error: unknown) => void;
+}
+
+/** As SQLite's own busy handler waits, up to the last one. */
+const PAUSES_MS = [1, 2, 5, 10, 15, 20, 25];
+/** Writes that wait for each other leave room for reads after this time. */
+const TURN_MS = 5;
+const WRITES_MAX = 10_000;
+
+export class Scheduler {
+  readonly #writes: Task[] = [];
+  /** Reads that have found the file locked. */
+  readonly #lockedReads: Task[] = [];
+  #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
+  /** Attempts in a row that have found the file locked. */
+  #lockedTimes = 0;
+  #onIdle: (() => void) | null = null;
+
+  add(task: Task): void {
+    const { isWrite, dueMs } = task;
+    const isFull = isWrite && this.#writes.length >= WRITES_MAX;
+    if (isFull || readMonotonicMs() >= dueMs) task.onFailed(this.#refusal());
+    // Writes keep their order.
+    else if (isWrite && this.#writes.length > 0) this.#writes.push(task);
+    else if (!this.#attempt(task)) this.#wait(isWrite ? this.#writes : this.#lockedReads, task);
+  }
+
+  /** Resolves when nothing waits any more. */
+  async drain(): Promise<void> {
+    while (this.#timer !== null) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+  }
+
+  #wait(queue: Task[], task: Task): void {
+    queue.push(task);
+    this.#timer ??= setTimeout(this.#work, this.#pauseMs());
+  }
+
+  readonly #work = (): void => {
+    this.#timer = null;
+    const untilMs = readMonotonicMs() + TURN_MS;
+    for (const queue of [this.#lockedReads, this.#writes]) {
+      this.#refuseLate(queue);
+      while (queue[0] !== undefined && readMonotonicMs() < untilMs) {
+        if (!this.#attempt(queue[0])) break;
+        queue.shift();
+      }
+    }
+    if (this.#writes.length === 0 && this.#lockedReads.length === 0) this.#onIdle?.();
+    else if (this.#lockedTimes > 0) this.#timer = setTimeout(this.#work, this.#pauseMs());
+    else this.#timer = setImmediate(this.#work);
+  };
+
+  #refuseLate(queue: Task[]): void {
+    const nowMs = readMonotonicMs();
+    if (!queue.some(({ dueMs }) => dueMs <= nowMs)) return;
+    for (const task of queue.splice(0)) {
+      if (task.dueMs > nowMs) queue.push(task);
+      else task.onFailed(this.#refusal());
+    }
+  }
+
+  #refusal(): StoreError {
+    return this.#lockedTimes > 0 ? locked() : tooSlow();
+  }
+
+  /** False where the file is locked. */
+  #attempt(task: Task): boolean {
+    let value: unknown;
+    try {
+      value = task.run();
+    } catch (error) {
+      if (isBusy(error)) {
+        this.#lockedTimes++;
+        return false;
+      }
+      task.onFailed(error);
+      return true;
+    }
+    // A read says nothing of the lock that writes wait for.
+    if (task.isWrite) this.#lockedTimes = 0;
+    if (value instanceof Promise) {
+      value.then(task.onDone, (error: unknown) => {
+        if (isBusy(error)) this.#wait(this.#lockedReads, task);
+        else task.onFailed(error);
+      });
+    } else task.onDone(value);
+    return true;
+  }
+
+  #pauseMs(): number {
+    return PAUSES_MS[Math.min(this.#lockedTimes, PAUSES_MS.length) - 1] ?? 0;
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return readSqliteCode(error) === SQLITE_BUSY;
+}
+
+function locked(): StoreError {
+  return new StoreError('another process keeps it locked. Try again when that process has ended.');
+}
+
+function tooSlow(): StoreError {
+  return new StoreError('it does not answer in time. See the load of its disk.');
+}

@@ -1,0 +1,295 @@
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { DatabaseSync } from 'node:sqlite';
+import type { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { buildKey } from '../../../test/stores/store-suite.ts';
+import type { OpenedStore } from '../open.ts';
+import type { StoreChange } from '../ports.ts';
+import { StoreError } from '../store-error.ts';
+import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
+import { makeBatch } from './audit-batch.fixture.ts';
+import { openSqliteStore } from './store.ts';
+
+const POLL = { timeout: 15_000, interval: 20 };
+/** A store that blocked the event loop would do so for a second at least. */
+const BLOCKED_MS_MAX = 500;
+
+let directory: string;
+let file: string;
+let store: OpenedStore;
+let threads: Worker[];
+const onWorker = (worker: Worker) => threads.push(worker);
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'erp-proxy-thread-'));
+  file = join(directory, 'data', 'store.db');
+  threads = [];
+  process.on('worker', onWorker);
+  store = await openSqliteStore(file);
+});
+afterEach(async () => {
+  process.off('worker', onWorker);
+  await store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe('while another process holds the write lock', () => {
+  let lock: DatabaseSync;
+
+  beforeEach(async () => {
+    await store.keys.insert(buildKey({ id: 'a' }));
+    lock = new DatabaseSync(file);
+    lock.exec('BEGIN IMMEDIATE');
+  });
+  afterEach(() => lock.close());
+
+  test('reads are answered, writes are refused in their time, and the event loop is not blocked', async () => {
+    const delay = monitorEventLoopDelay({ resolution: 10 });
+    delay.enable();
+    const writes = [
+      store.keys.insert(buildKey({ id: 'b' })),
+      store.idempotency.claim({ ...CLAIM, id: 'i' }),
+      store.audit.append(makeBatch({ at: 1, record: '{}' })),
+      store.leases.acquire('job', 'one', 1000),
+    ].map(async (write) => write);
+    let isOver = false;
+    const refusals = Promise.allSettled(writes).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      expect(await store.keys.findById('a')).toMatchObject({ name: 'test' });
+      expect(await store.idempotency.find('i')).toBeNull();
+      expect(await store.keys.list({ after: null, limit: 9, search: 'x' })).toEqual([]);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    delay.disable();
+    expect(delay.max / 1e6).toBeLessThan(BLOCKED_MS_MAX);
+    for (const refusal of await refusals) {
+      expect(refusal).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) });
+      expect(refusal).toMatchObject({ reason: { reason: expect.stringMatching(/keeps it locked/) } });
+    }
+    expect(store.trouble).toMatch(/keeps it locked/);
+
+    lock.exec('COMMIT');
+    await expect.poll(() => store.trouble, POLL).toBeNull();
+    expect(await store.keys.findById('b')).toBeNull();
+    expect(await store.idempotency.find('i')).toBeNull();
+    expect(await store.audit.readAfter(0, 9)).toEqual([]);
+  });
+
+  test('writes wait in their order, and are done when it is given back', async () => {
+    const names: string[] = [];
+    const writes = ['one', 'two', 'three'].map(async (name, index) => {
+      expect(await store.keys.update('a', index + 1, { name })).toBe('done');
+      names.push(name);
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(names).toEqual([]);
+    lock.exec('COMMIT');
+    await Promise.all(writes);
+    expect(names).toEqual(['one', 'two', 'three']);
+    expect(await store.keys.findById('a')).toMatchObject({ name: 'three', version: 4 });
+  });
+});
+
+test('tells of a change that is made while its thread is too busy to begin the watch', async () => {
+  await store.keys.insert(buildKey({ id: 'a' }));
+  const asked = Array.from({ length: 2_000 }, async () => store.keys.findById('a'));
+  const told: (StoreChange | null)[] = [];
+  store.watch((change) => told.push(change));
+  const other = new DatabaseSync(file);
+  other.exec("INSERT INTO changes (kind, id) VALUES ('key', 'a')");
+  other.close();
+  await Promise.all(asked);
+  await expect.poll(() => told.length, POLL).toBeGreaterThan(0);
+});
+
+test('carries out at the end what was asked before', async () => {
+  const writes = Array.from({ length: 50 }, (_, index) => store.keys.insert(buildKey({ id: `${index}` })));
+  await store.close();
+  await Promise.all(writes);
+  store = await openSqliteStore(file);
+  expect(await store.keys.list({ after: null, limit: 100 })).toHaveLength(50);
+});
+
+test('refuses what it is asked once it is closed', async () => {
+  await store.close();
+  await expect((async () => store.keys.isEmpty())()).rejects.toThrow('it is closed');
+  expect(store.isWatching).toBe(false);
+});
+
+test('refuses a write that it is asked while it is closed', async () => {
+  const lock = new DatabaseSync(file);
+  lock.exec('BEGIN IMMEDIATE');
+  const before = (async () => store.leases.acquire('job', 'one', 1000))();
+  const refused = expect(before).rejects.toThrow(/keeps it locked/);
+  const closed = store.close();
+  await expect((async () => store.keys.insert(buildKey({ id: 'late' })))()).rejects.toThrow('it is closed');
+  await Promise.all([refused, closed]);
+  lock.close();
+});
+
+test('stays closed where it is closed while its thread is started again', async () => {
+  await store.keys.insert(buildKey({ id: 'a' }));
+  const again = new Promise<void>((resolve) => process.once('worker', () => resolve()));
+  await threads[0]?.terminate();
+  await again;
+  await store.close();
+  await expect((async () => store.keys.findById('a'))()).rejects.toThrow('it is closed');
+  expect(store.trouble).toMatch(/it is closed/);
+  await expect.poll(() => threads[1]?.threadId, POLL).toBe(-1);
+});
+
+test('answers reads while so many writes wait that further ones are refused', async () => {
+  await store.keys.insert(buildKey({ id: 'a' }));
+  const lock = new DatabaseSync(file);
+  lock.exec('BEGIN IMMEDIATE');
+  const writes = Array.from({ length: 10_500 }, async (_, index) =>
+    store.keys.insert(buildKey({ id: `${index}` })),
+  );
+  const settled = Promise.allSettled(writes);
+  try {
+    expect(await store.keys.findById('a')).not.toBeNull();
+  } finally {
+    lock.close();
+    await settled;
+  }
+});
+
+describe('while the file is not at its place', () => {
+  const confirm = async () => store.keys.insert(buildKey({ id: 'lost' }));
+  const moved = () => join(directory, 'moved.db');
+
+  test('refuses changes, says so, and goes on when the file is put back', async () => {
+    await store.keys.insert(buildKey({ id: 'a' }));
+    renameSync(file, moved());
+    await expect(confirm()).rejects.toThrow(/was moved or deleted/);
+    await expect((async () => store.idempotency.claim({ ...CLAIM, id: 'i' }))()).rejects.toThrow(StoreError);
+    await expect.poll(() => store.trouble, POLL).toMatch(/was moved or deleted/);
+    expect(await store.keys.findById('a')).toMatchObject({ name: 'test' });
+    renameSync(moved(), file);
+    await expect.poll(() => store.trouble, POLL).toBeNull();
+    await confirm();
+  });
+
+  test('says so where nothing is written', async () => {
+    renameSync(file, moved());
+    await expect.poll(() => store.trouble, POLL).toMatch(/was moved or deleted/);
+  });
+
+  test('refuses changes where another file has taken its place', async () => {
+    renameSync(file, moved());
+    copyFileSync(moved(), file);
+    await expect(confirm()).rejects.toThrow(/another file has taken its place/);
+    await expect.poll(() => store.trouble, POLL).toMatch(/Restart the proxy/);
+  });
+});
+
+test('says that the file is damaged until it is opened again, also where only a read shows it', async () => {
+  for (let index = 0; index < 300; index++) await store.keys.insert(buildKey({ id: `${index}` }));
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const page = Number(
+    database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'client_keys_by_name'").get()?.[
+      'rootpage'
+    ],
+  );
+  database.close();
+  const bytes = openSync(file, 'r+');
+  writeSync(bytes, Buffer.alloc(4096, 0xff), 0, 4096, (page - 1) * 4096);
+  closeSync(bytes);
+  const read = async () => store.keys.list({ after: null, limit: 9, name: 'test' });
+  await expect(read()).rejects.toThrow(/the file is damaged/);
+  await expect.poll(() => store.trouble, POLL).toMatch(/the file is damaged/);
+  await store.leases.acquire('job', 'one', 1000);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(store.trouble).toMatch(/the file is damaged/);
+});
+
+test('opens the file again when its thread ends, and says that anything may have changed', async () => {
+  const told: (StoreChange | null)[] = [];
+  store.watch((change) => told.push(change));
+  await store.keys.insert(buildKey({ id: 'a' }));
+  const lock = new DatabaseSync(file);
+  lock.exec('BEGIN IMMEDIATE');
+  const asked = (async () => store.keys.insert(buildKey({ id: 'b' })))();
+  const refused = expect(asked).rejects.toThrow(UnknownOutcomeError);
+  await store.probe();
+  told.length = 0;
+  await threads[0]?.terminate();
+  await refused;
+  lock.close();
+  expect(store).toMatchObject({ isWatching: false, trouble: expect.stringMatching(/thread has ended/) });
+  await expect((async () => store.keys.isEmpty())()).rejects.toThrow(StoreError);
+
+  await expect.poll(() => store.isWatching, POLL).toBe(true);
+  expect(told).toEqual([null]);
+  expect(store.trouble).toBeNull();
+  expect(await store.keys.findById('b')).toBeNull();
+  await store.keys.insert(buildKey({ id: 'c' }));
+  await expect.poll(() => told, POLL).toEqual([null, { kind: 'key', id: 'c' }]);
+});
+
+test('tries on while the file cannot be opened again, and says why', async () => {
+  const away = join(directory, 'away');
+  renameSync(join(directory, 'data'), away);
+  writeFileSync(join(directory, 'data'), '');
+  await threads[0]?.terminate();
+  await expect.poll(() => store.trouble, POLL).toMatch(/a part of its path is a file/);
+  rmSync(join(directory, 'data'));
+  renameSync(away, join(directory, 'data'));
+  await expect.poll(() => store.trouble, POLL).toBeNull();
+  expect(await store.keys.isEmpty()).toBe(true);
+});
+
+test('notices a thread that stands still, and does not write twice what it was given again', {
+  timeout: 60_000,
+}, async () => {
+  // As slow as a bad disk: several seconds for each record.
+  const database = new DatabaseSync(file);
+  database.exec(
+    `CREATE TABLE numbers AS WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < 1000)
+       SELECT n FROM row`,
+  );
+  const work = (count: number) =>
+    `SELECT count(*) FROM numbers one, numbers two, numbers three WHERE max(one.n, two.n, three.n) <= ${count}
+       AND one.n <= ${count} AND two.n <= ${count}`;
+  const startedMs = performance.now();
+  database.prepare(work(60)).get();
+  const workMs = performance.now() - startedMs;
+  database.exec(
+    `CREATE TRIGGER slow BEFORE INSERT ON audit BEGIN ${work(Math.round(60 * Math.sqrt(SLOW_MS / workMs)))}; END`,
+  );
+  database.close();
+  const batch = makeBatch({ at: 1, record: '{}' });
+  const appended = (async () => store.audit.append(batch))();
+  const givenUp = expect(appended).rejects.toThrow(UnknownOutcomeError);
+  await expect.poll(() => store.isWatching, POLL).toBe(false);
+  expect(store.trouble).toMatch(/does not answer/);
+  await expect((async () => store.probe())()).rejects.toThrow(/does not answer in time/);
+  const reads = Array.from({ length: 12_000 }, async (_, index) => store.keys.findById(`${index}`));
+  const settled = Promise.allSettled(reads);
+  await expect(reads.at(-1)).rejects.toThrow(/too many operations wait/);
+  await givenUp;
+  await settled;
+  await expect.poll(() => store.isWatching, { timeout: 40_000 }).toBe(true);
+  expect(store.trouble).toBeNull();
+  await store.audit.append(batch);
+  expect(await store.audit.readAfter(0, 9)).toHaveLength(1);
+});
+
+/** Longer than a write has, also when the machine is less busy than a moment ago. */
+const SLOW_MS = 8000;
+const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 60_000 };

@@ -1,0 +1,120 @@
+/** Questions to Odoo: which protocol carries them, and what odd answers come to. */
+import { afterEach, expect, test } from 'vitest';
+import { createEgressDispatcher } from '../../src/egress/dispatcher.ts';
+import { parseEgressPolicy } from '../../src/egress/policy.ts';
+import type { InstanceRecord } from '../../src/instances/views.ts';
+import { createAskOdoo, type OdooAnswer, type Question } from '../../src/key-rotation/ask-odoo.ts';
+import { answerLikeOdoo, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
+import { openStage } from './stage.ts';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const KEY = '5a17b0c5ad0e3333333333333333333333333333';
+const OTHER_KEY = '5a17b0c5ad0e4444444444444444444444444444';
+const REVOKE: Question = { model: 'res.users.apikeys', method: 'revoke', keyword: { key: OTHER_KEY } };
+
+const RECORD: InstanceRecord = {
+  id: 'id',
+  name: 'prod',
+  url: '',
+  db: 'prod',
+  userId: 2,
+  protocol: 'auto',
+  timeoutMs: null,
+  concurrency: null,
+  certificates: null,
+  allowPrivate: true,
+  key: { expiresAt: null, isExpiryKnown: false, rotate: true, failure: null, pendingStep: null },
+  createdAt: 0,
+  updatedAt: 0,
+  version: 1,
+};
+
+async function askUpstream(
+  script: Script,
+  changes: Partial<InstanceRecord> = {},
+): Promise<{ answer: OdooAnswer; paths: string[] }> {
+  const upstream = await startUpstream(script);
+  // What the instance allows is allowed for it alone: the policy itself has nothing.
+  const egress = createEgressDispatcher({
+    allow: parseEgressPolicy([]).policy,
+    connectTimeoutMs: 5000,
+    firstByteTimeoutMs: null,
+  });
+  closing.push(() => egress.close(), upstream.close);
+  const ask = createAskOdoo({ egress, timeoutMs: 10_000 });
+  const answer = await ask({ ...RECORD, url: `${upstream.url}/erp/`, ...changes }, KEY, REVOKE);
+  return { answer, paths: upstream.requests.map(({ head }) => head.split(' ')[1] ?? '') };
+}
+
+test('one that Odoo repeats with the keys in it comes without them', async () => {
+  const text = `${OTHER_KEY} is not ${KEY}`;
+  const data = { name: 'odoo.exceptions.UserError', message: text, arguments: [text], context: {} };
+  const error = { code: 0, message: text, data: { ...data, debug: text } };
+  const { answer } = await askUpstream((socket) =>
+    answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })),
+  );
+  expect(answer).toMatchObject({ kind: 'refused', type: 'user_error' });
+  for (const key of [KEY, OTHER_KEY]) expect(JSON.stringify(answer)).not.toContain(key);
+});
+
+test.each<[string, Script, RegExp]>([
+  ['a page', (socket) => answerLikeOdoo(socket, '<html>'), /HTTP 200 that is no answer/],
+  ['a gateway that fails', (socket) => answerLikeOdoo(socket, '', '502 Bad Gateway'), /HTTP 502/],
+  ['a list', (socket) => answerLikeOdoo(socket, '[]'), /HTTP 200 that is no answer/],
+  ['an endless answer', (socket) => answerLikeOdoo(socket, ' '.repeat(2 ** 21)), /larger than/],
+  ['a cut answer', (socket) => void socket.end('HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n{'), /./],
+])('%s is no answer', async (_, script, message) => {
+  const { answer, paths } = await askUpstream(script);
+  expect(answer).toEqual({ kind: 'unanswered', message: expect.stringMatching(message) });
+  expect(paths).toEqual(['/erp/jsonrpc']);
+});
+
+test('a server that is silent is left after the time of the instance', async () => {
+  const { answer } = await askUpstream(() => {}, { timeoutMs: 1000 });
+  expect(answer.kind).toBe('unanswered');
+});
+
+test('where /jsonrpc is gone, json2 carries it, unless the instance says otherwise', async () => {
+  const script: Script = (socket, { head }) =>
+    head.includes('/jsonrpc')
+      ? answerLikeOdoo(socket, '<html>', '404 Not Found')
+      : answerLikeOdoo(socket, 'true');
+  const json2 = '/erp/json/2/res.users.apikeys/revoke';
+  expect(await askUpstream(script)).toEqual({
+    answer: { kind: 'result', value: true },
+    paths: ['/erp/jsonrpc', json2],
+  });
+  expect(await askUpstream(script, { protocol: 'json2' })).toMatchObject({ paths: [json2] });
+  expect(await askUpstream(script, { protocol: 'jsonrpc' })).toEqual({
+    answer: { kind: 'unanswered', message: expect.stringContaining('protocols') },
+    paths: ['/erp/jsonrpc'],
+  });
+});
+
+test('a method that returns nothing has the value null', async () => {
+  const { answer } = await askUpstream((socket) => answerLikeOdoo(socket, '{"jsonrpc": "2.0", "id": 1}'));
+  expect(answer).toEqual({ kind: 'result', value: null });
+});
+
+test('an address that neither the policy nor the instance allows is not reached', async () => {
+  const { answer, paths } = await askUpstream((socket) => answerLikeOdoo(socket, printResult('true')), {
+    allowPrivate: false,
+  });
+  expect(answer.kind).toBe('unanswered');
+  expect(paths).toEqual([]);
+});
+
+test.each(['jsonrpc', 'json2'] as const)(
+  '%s says the same of a method that is not there',
+  async (protocol) => {
+    const stage = await openStage({ version: 19, protocol });
+    closing.push(() => stage.close());
+    const { record, apiKey } = (await stage.instances.openKey('prod')) ?? expect.fail();
+    const answer = await stage.ask(record, apiKey, { ...REVOKE, method: 'nope' });
+    expect(answer).toMatchObject({ kind: 'refused', type: 'method_not_found' });
+  },
+);

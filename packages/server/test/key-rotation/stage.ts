@@ -1,0 +1,166 @@
+/** A sandbox Odoo over real HTTP, an instance stored for it, and key care of it on a clock that the test sets. */
+
+import { type Sandbox, type SandboxUser, startSandbox, type Version } from '@erp-proxy/sandbox';
+import { createEgressDispatcher } from '../../src/egress/dispatcher.ts';
+import { parseEgressPolicy } from '../../src/egress/policy.ts';
+import { createInstances, type Instances } from '../../src/instances/instances.ts';
+import { createVault } from '../../src/instances/vault.ts';
+import { type AskOdoo, createAskOdoo, type OdooAnswer } from '../../src/key-rotation/ask-odoo.ts';
+import {
+  createKeyRotation,
+  type KeyRotation,
+  type KeyRotationEvent,
+} from '../../src/key-rotation/key-rotation.ts';
+import { openMemoryStore } from '../../src/stores/memory/store.ts';
+import type { LeaseStore } from '../../src/stores/ports.ts';
+import { makeBatch } from '../../src/stores/sqlite/audit-batch.fixture.ts';
+
+/** When the keys of the sandbox were made. */
+export const CREATED_AT = Date.UTC(2026, 10, 21, 1, 30, 31);
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+/** What key care waits before it revokes, and a little more. */
+export const PAUSE_MS = 320_000;
+
+const LABEL = /^erp-proxy prod /;
+
+export interface StageOptions {
+  version?: Version;
+  protocol?: 'auto' | 'jsonrpc' | 'json2';
+  user?: 'admin' | 'demo';
+  /** In place of the user's key. */
+  apiKey?: string;
+  /** Days from {@link CREATED_AT}; null: never. */
+  keyDays?: number | null;
+  /** Days from {@link CREATED_AT} until now. */
+  nowDays?: number;
+  rotate?: boolean;
+  keyExpiresAt?: string;
+  programmaticKeys?: boolean;
+}
+
+export interface CareParts {
+  ask: AskOdoo;
+  instances: Instances;
+  leases: LeaseStore;
+  owner: string;
+  keepsFailures?: boolean;
+}
+
+export interface Stage {
+  sandbox: Sandbox;
+  user: SandboxUser;
+  instances: Instances;
+  ask: AskOdoo;
+  leases: LeaseStore;
+  events: KeyRotationEvent[];
+  errors: unknown[];
+  advance(ms: number): void;
+  now(): number;
+  /** A process with no memory of those before. */
+  openCare(parts?: Partial<CareParts>): KeyRotation;
+  /** What Odoo says to a call with the stored key. */
+  callWithStoredKey(): Promise<OdooAnswer>;
+  callWith(apiKey: string): Promise<OdooAnswer>;
+  storedKey(): Promise<string>;
+  /** Living keys of the user by name; `ours`: those that the proxy made. */
+  listKeys(): Promise<{ all: string[]; ours: string[] }>;
+  close(): Promise<void>;
+}
+
+export async function openStage({
+  version = 19,
+  protocol = 'auto',
+  user: login = 'demo',
+  keyDays = 90,
+  nowDays = 70,
+  rotate = true,
+  programmaticKeys = true,
+  ...options
+}: StageOptions = {}): Promise<Stage> {
+  let now = CREATED_AT + nowDays * DAY_MS;
+  const clock = () => now;
+  const keysExpireAt = keyDays === null ? null : CREATED_AT + keyDays * DAY_MS;
+  const sandbox = await startSandbox({ version, clock, keysExpireAt, programmaticKeys });
+  const user = sandbox.users[login];
+  const egress = createEgressDispatcher({
+    allow: parseEgressPolicy([sandbox.url]).policy,
+    connectTimeoutMs: 5000,
+    firstByteTimeoutMs: null,
+  });
+  const ask = createAskOdoo({ egress, timeoutMs: 10_000 });
+  const store = openMemoryStore();
+  const events: KeyRotationEvent[] = [];
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => errors.push(error);
+  const vault = createVault({ masterKey: Buffer.alloc(32, 7).toString('base64'), otherMasterKeys: [] });
+  const instances = await createInstances({ store, vault, clock, onError });
+  await instances.add({
+    name: 'prod',
+    url: sandbox.url,
+    db: sandbox.db,
+    user_id: user.userId,
+    api_key: options.apiKey ?? user.apiKey,
+    protocol,
+    rotate_key: rotate,
+    allow_private: true,
+    ...(options.keyExpiresAt === undefined ? {} : { key_expires_at: options.keyExpiresAt }),
+  });
+
+  async function open() {
+    const state = await instances.openKey('prod');
+    if (state === null) throw new Error('the instance is gone');
+    return state;
+  }
+  const callWith: Stage['callWith'] = async (apiKey) =>
+    ask((await open()).record, apiKey, { model: 'res.users', method: 'context_get', keyword: {} });
+
+  return {
+    sandbox,
+    user,
+    instances,
+    ask,
+    leases: store.leases,
+    events,
+    errors,
+    advance(ms) {
+      now += ms;
+    },
+    now: clock,
+    openCare: (parts = {}) =>
+      createKeyRotation({
+        instances,
+        ask,
+        leases: store.leases,
+        owner: 'one',
+        clock,
+        describeAct: (act) => makeBatch({ at: now, record: JSON.stringify(act) }),
+        onEvent: (event) => events.push(event),
+        onError,
+        keepsFailures: true,
+        ...parts,
+      }),
+    callWith,
+    callWithStoredKey: async () => callWith((await open()).apiKey),
+    storedKey: async () => (await open()).apiKey,
+    async listKeys() {
+      const { record, apiKey } = await open();
+      const answer = await ask(record, apiKey, {
+        model: 'res.users.apikeys',
+        method: 'search_read',
+        keyword: { domain: [['user_id', '=', user.userId]], fields: ['name'] },
+      });
+      if (answer.kind !== 'result') throw new Error(answer.message);
+      const all = (answer.value as { name: string }[]).map(({ name }) => name);
+      return { all, ours: all.filter((name) => LABEL.test(name)) };
+    },
+    async close() {
+      instances.close();
+      await store.close();
+      await egress.close();
+      await sandbox.close();
+    },
+  };
+}
+
+export const REFUSED = { kind: 'refused', type: 'access_denied', message: 'Access Denied' } as const;

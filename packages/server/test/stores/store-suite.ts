@@ -1,0 +1,913 @@
+/**
+ * What every store promises, as one test suite that each store's test runs, and what those promise besides that several
+ * processes share. Test support: nothing else imports it.
+ */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { hashRow } from '../../src/stores/audit-chain.ts';
+import type {
+  AuditBatch,
+  AuditPlace,
+  AuditRow,
+  AuditSearch,
+  AuditStore,
+  Awaitable,
+  InstanceStore,
+  KeyListQuery,
+  KeyStore,
+  Store,
+  StoreChange,
+  StoredInstance,
+  StoredKey,
+} from '../../src/stores/ports.ts';
+import { CHAIN_KEY, makeBatch } from '../../src/stores/sqlite/audit-batch.fixture.ts';
+import {
+  describeIdempotency,
+  describeIdempotencyPruning,
+  describeSharedIdempotency,
+} from './idempotency-suite.ts';
+
+/** `open` gives a store that is empty at the first call of each test. */
+export function describeStore(name: string, open: () => Awaitable<Store>): void {
+  describe(`${name} store`, () => {
+    let store: Store;
+
+    beforeEach(async () => {
+      store = await open();
+    });
+    afterEach(() => store.close());
+
+    describe('keys', () => describeKeys(() => store.keys));
+    describe('instances', () => describeInstances(() => store.instances));
+    describe('audit', () => describeAudit(() => store.audit));
+    describe('acts', () => describeActs(() => store));
+    describe('rotations of keys', () => describeRotations(() => store));
+    describe('idempotency', () => {
+      describeIdempotency(() => store.idempotency);
+      describeIdempotencyPruning(() => store.idempotency);
+    });
+    describe('leases', () => describeLeases(() => store));
+    describe('changes', () => describeOwnChanges(() => store));
+
+    test('can be probed, and names itself', async () => {
+      await store.probe();
+      expect(store.label).toMatch(/^(memory|sqlite .|postgres .)/);
+    });
+
+    test('can be closed twice', async () => {
+      await store.close();
+      await store.close();
+    });
+  });
+}
+
+/** For stores that several processes have open: each call of `open` in one test gives another door to the same rows. */
+export function describeSharedStore(name: string, open: () => Awaitable<Store>): void {
+  describe(`${name} store, opened twice`, () => {
+    let one: Store;
+    let two: Store;
+
+    beforeEach(async () => {
+      one = await open();
+      two = await open();
+    });
+    afterEach(async () => {
+      await one.close();
+      await two.close();
+    });
+
+    test('shows each what the other wrote', async () => {
+      await one.keys.insert(buildKey({ id: 'a' }));
+      expect((await two.keys.findById('a'))?.revokedAt).toBeNull();
+      await two.keys.revoke('a', 9);
+      expect((await one.keys.findById('a'))?.revokedAt).toBe(9);
+      await one.instances.insert(buildInstance({ name: 'prod' }));
+      expect((await two.instances.findByName('prod'))?.version).toBe(1);
+      expect(await two.instances.insert(buildInstance({ id: 'other', name: 'prod' }))).toBe('conflict');
+    });
+
+    test('keeps everything when it is closed and opened again', async () => {
+      await one.keys.insert(buildKey({ id: 'a', policy: '{"models":{}}' }));
+      await one.keys.getOrCreateHashSecret(new Uint8Array(32).fill(3));
+      await one.instances.insert(buildInstance({ name: 'prod' }));
+      await one.audit.append(makeBatch({ at: 1, record: '{}' }));
+      const head = plain(await one.audit.readHead());
+      await one.close();
+      await two.close();
+      one = await open();
+      expect((await one.keys.findById('a'))?.policy).toBe('{"models":{}}');
+      expect([...(await one.keys.getOrCreateHashSecret(new Uint8Array(32)))]).toEqual(Array(32).fill(3));
+      expect((await one.instances.findByName('prod'))?.name).toBe('prod');
+      expect(plain(await one.audit.readHead())).toEqual(head);
+    });
+
+    test('lets one of two changes of a version win', async () => {
+      await one.keys.insert(buildKey({ id: 'a' }));
+      await one.instances.insert(buildInstance({ id: 'i' }));
+      const keyChanges = await Promise.all(
+        [one, two, one, two].map(async ({ keys }, index) => keys.update('a', 1, { name: `name ${index}` })),
+      );
+      expect(keyChanges.sort()).toEqual(['conflict', 'conflict', 'conflict', 'done']);
+      const next = { masterKeyId: 'm2', body: '{}' };
+      const instanceChanges = await Promise.all(
+        [one, two, one, two].map(async ({ instances }) => instances.replace('i', 1, next)),
+      );
+      expect(instanceChanges.sort()).toEqual(['conflict', 'conflict', 'conflict', 'done']);
+    });
+
+    test('writes one chain of audit rows, whoever appends', async () => {
+      const batches = Array.from({ length: 20 }, (_, batch) => ({
+        audit: batch % 2 === 0 ? one.audit : two.audit,
+        records: Array.from({ length: 5 }, (_, index) => ({
+          at: batch,
+          record: `{"n":${batch * 5 + index}}`,
+        })),
+      }));
+      await Promise.all(batches.map(async ({ audit, records }) => audit.append(makeBatch(...records))));
+      const rows = await two.audit.readAfter(0, 1000);
+      expectChain(rows);
+      // A batch is one transaction: its rows stand together.
+      const numbers = rows.map((row) => Number(JSON.parse(row.record).n));
+      for (let start = 0; start < 100; start += 5) {
+        const first = numbers[start] ?? Number.NaN;
+        expect(numbers.slice(start, start + 5)).toEqual([0, 1, 2, 3, 4].map((index) => first + index));
+      }
+      expect(new Set(numbers).size).toBe(100);
+      expect(plain(await one.audit.readHead())).toEqual(plain(await two.audit.readHead()));
+    });
+
+    describeSharedIdempotency(() => [one.idempotency, two.idempotency]);
+
+    test('gives a lease to one process, until that one lets go', async () => {
+      const taken = await Promise.all(
+        [one, two, one, two].map(async ({ leases }, index) => leases.acquire('job', `o${index}`, 60_000)),
+      );
+      expect(taken.filter(Boolean)).toHaveLength(1);
+      await one.leases.release('job', `o${taken.indexOf(true)}`);
+      expect(await two.leases.acquire('job', 'late', 60_000)).toBe(true);
+    });
+
+    test('tells each of changes that the other makes', async () => {
+      const told: (StoreChange | null)[] = [];
+      await one.keys.insert(buildKey({ id: 'a' }));
+      two.watch((change) => told.push(change));
+      await expect.poll(() => two.isWatching, POLL).toBe(true);
+      await expectTold(told, 'key', 'a', () => one.keys.revoke('a', 5));
+      await expectTold(told, 'key', 'b', () => one.keys.insert(buildKey({ id: 'b' })));
+      await expectTold(told, 'key', 'b', () => one.keys.update('b', 1, { name: 'new' }));
+      await expectTold(told, 'instance', 'prod', () =>
+        one.instances.insert(buildInstance({ id: 'i', name: 'prod' })),
+      );
+      await expectTold(told, 'instance', 'prod', () =>
+        one.instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }),
+      );
+      await expectTold(told, 'instance', 'prod', () => one.instances.remove('i', 2));
+    });
+
+    test('cannot be probed or read once it is closed, while the other can', async () => {
+      await one.close();
+      await expect((async () => one.probe())()).rejects.toThrow();
+      await expect((async () => one.keys.findById('a'))()).rejects.toThrow();
+      await two.probe();
+    });
+  });
+}
+
+/** Told within half a second where nothing is in the way; machines that test are slow. */
+const POLL = { timeout: 5000, interval: 10 };
+
+function describeKeys(use: () => KeyStore): void {
+  let keys: KeyStore;
+
+  beforeEach(() => {
+    keys = use();
+  });
+
+  test('gives back a key as it was put in', async () => {
+    const plain = buildKey({ id: 'plain' });
+    const full = buildKey({
+      id: 'full',
+      createdAt: 2 ** 44,
+      expiresAt: 2 ** 45,
+      revokedAt: 3,
+      lastUsedAt: 4,
+      name: 'Zoë’s shop 🛒',
+      policy: '{"models":{"res.partner":["réad"]}}',
+      replaces: 'plain',
+    });
+    await keys.insert(plain);
+    await keys.insert(full);
+    expect(readable(await keys.findById('plain'))).toEqual(readable(plain));
+    expect(readable(await keys.findById('full'))).toEqual(readable(full));
+  });
+
+  test('finds no key under an unknown id, in another case, or by a pattern', async () => {
+    await keys.insert(buildKey({ id: 'aB' }));
+    for (const id of ['', 'ab', 'AB', 'a%', 'aB ', "' OR 1=1 --"]) {
+      expect(await keys.findById(id)).toBeNull();
+    }
+  });
+
+  test('refuses an id that is taken and keeps the first key', async () => {
+    await keys.insert(buildKey({ id: 'taken', name: 'first' }));
+    await expect((async () => keys.insert(buildKey({ id: 'taken', name: 'second' })))()).rejects.toThrow();
+    expect((await keys.findById('taken'))?.name).toBe('first');
+  });
+
+  test('lists the oldest key first, without its hash', async () => {
+    await keys.insert(buildKey({ id: 'b', createdAt: 20 }));
+    await keys.insert(buildKey({ id: 'B', createdAt: 20 }));
+    await keys.insert(buildKey({ id: 'c', createdAt: 10 }));
+    await keys.insert(buildKey({ id: 'a', createdAt: 20 }));
+    const listed = await keys.list({ after: null, limit: 10 });
+    expect(listed.map((key) => key.id)).toEqual(['c', 'B', 'a', 'b']);
+    const { secretHash: _, ...record } = buildKey({ id: 'c', createdAt: 10 });
+    expect(listed[0]).toEqual(record);
+  });
+
+  test('lists page by page, each key once', async () => {
+    for (let index = 0; index < 7; index++) {
+      await keys.insert(buildKey({ id: `k${index}`, createdAt: index >> 1 }));
+    }
+    const pages: string[][] = [];
+    let after: KeyListQuery['after'] = null;
+    for (;;) {
+      const page = await keys.list({ after, limit: 3 });
+      const last = page.at(-1);
+      if (!last) break;
+      pages.push(page.map((key) => key.id));
+      after = { createdAt: last.createdAt, id: last.id };
+    }
+    expect(pages).toEqual([['k0', 'k1', 'k2'], ['k3', 'k4', 'k5'], ['k6']]);
+  });
+
+  test('goes on behind a key that nobody has', async () => {
+    await keys.insert(buildKey({ id: 'a', createdAt: 1 }));
+    await keys.insert(buildKey({ id: 'c', createdAt: 1 }));
+    expect(await listIds({ after: { createdAt: 1, id: 'b' } })).toEqual(['c']);
+    expect(await listIds({ after: { createdAt: 0, id: 'z' } })).toEqual(['a', 'c']);
+  });
+
+  test('lists by state: a key ends at the very moment that is named, and one that is revoked is nothing else', async () => {
+    await keys.insert(buildKey({ id: 'forever' }));
+    await keys.insert(buildKey({ id: 'later', expiresAt: 101 }));
+    await keys.insert(buildKey({ id: 'now', expiresAt: 100 }));
+    await keys.insert(buildKey({ id: 'revoked', revokedAt: 50 }));
+    await keys.insert(buildKey({ id: 'revokedAndOver', expiresAt: 60, revokedAt: 50 }));
+    expect(await listIds({ state: { is: 'active', now: 100 } })).toEqual(['forever', 'later']);
+    expect(await listIds({ state: { is: 'expired', now: 100 } })).toEqual(['now']);
+    expect(await listIds({ state: { is: 'revoked', now: 100 } })).toEqual(['revoked', 'revokedAndOver']);
+  });
+
+  test('searches by part of the id or the name in any case, and takes no character for a pattern', async () => {
+    await keys.insert(buildKey({ id: 'aB1', name: 'Shop Rome' }));
+    await keys.insert(buildKey({ id: 'cD2', name: '100%_of*the\\Crm' }));
+    expect(await listIds({ search: 'Ab' })).toEqual(['aB1']);
+    expect(await listIds({ search: 'p rO' })).toEqual(['aB1']);
+    for (const search of ['%', '_', '*', '\\', '0%_o', '\\c'])
+      expect(await listIds({ search })).toEqual(['cD2']);
+    for (const search of ['a%1', 'S_op', 'B1S', "' OR 1=1 --"]) expect(await listIds({ search })).toEqual([]);
+    expect(await listIds({ search: '' })).toEqual(['aB1', 'cD2']);
+  });
+
+  test('finds by the whole name, in its case, and with all filters at once', async () => {
+    await keys.insert(buildKey({ id: 'a', name: 'shop' }));
+    await keys.insert(buildKey({ id: 'b', name: 'shop', revokedAt: 3 }));
+    await keys.insert(buildKey({ id: 'c', name: 'Shop' }));
+    await keys.insert(buildKey({ id: 'd', name: 'shop 2' }));
+    await keys.insert(buildKey({ id: 'e', name: 'shop' }));
+    expect(await listIds({ name: 'shop' })).toEqual(['a', 'b', 'e']);
+    expect(
+      await listIds({
+        name: 'shop',
+        search: 'HO',
+        state: { is: 'active', now: 1 },
+        after: { createdAt: 1, id: 'a' },
+      }),
+    ).toEqual(['e']);
+  });
+
+  test('is empty until the first key, and not again when that is revoked', async () => {
+    expect(await keys.isEmpty()).toBe(true);
+    await keys.insert(buildKey({ id: 'first' }));
+    await keys.revoke('first', 5);
+    expect(await keys.isEmpty()).toBe(false);
+  });
+
+  test('changes what is named, leaves the rest, and counts', async () => {
+    await keys.insert(buildKey({ id: 'a', name: 'old', policy: '{}', expiresAt: 9 }));
+    const untouched = buildKey({ id: 'b' });
+    await keys.insert(untouched);
+    expect(await keys.update('a', 1, { name: 'new' })).toBe('done');
+    expect(await keys.findById('a')).toMatchObject({ name: 'new', policy: '{}', expiresAt: 9, version: 2 });
+    expect(await keys.update('a', 2, { policy: null, expiresAt: null })).toBe('done');
+    expect(await keys.findById('a')).toMatchObject({
+      name: 'new',
+      policy: null,
+      expiresAt: null,
+      version: 3,
+      createdAt: 1,
+    });
+    expect(await keys.update('a', 3, { policy: '{"a":1}', expiresAt: 77 })).toBe('done');
+    expect(await keys.findById('a')).toMatchObject({ policy: '{"a":1}', expiresAt: 77, version: 4 });
+    expect(readable(await keys.findById('b'))).toEqual(readable(untouched));
+  });
+
+  test('does not count a change that changes nothing', async () => {
+    await keys.insert(buildKey({ id: 'a', name: 'same', policy: null, expiresAt: 9 }));
+    expect(await keys.update('a', 1, {})).toBe('done');
+    expect(await keys.update('a', 1, { name: 'same', policy: null, expiresAt: 9 })).toBe('done');
+    expect((await keys.findById('a'))?.version).toBe(1);
+  });
+
+  test('changes no other version than the one that is named', async () => {
+    await keys.insert(buildKey({ id: 'a', name: 'old' }));
+    expect(await keys.update('a', 2, { name: 'new' })).toBe('conflict');
+    expect(await keys.update('a', 0, {})).toBe('conflict');
+    expect(await keys.update('gone', 1, { name: 'new' })).toBe('missing');
+    expect(await keys.findById('a')).toMatchObject({ name: 'old', version: 1 });
+  });
+
+  test('revokes one key, and keeps the time of the first revocation', async () => {
+    await keys.insert(buildKey({ id: 'revoked' }));
+    await keys.insert(buildKey({ id: 'other' }));
+    expect(await keys.revoke('revoked', 50)).toBe(true);
+    expect(await keys.revoke('revoked', 60)).toBe(true);
+    expect(await keys.findById('revoked')).toMatchObject({ revokedAt: 50, version: 2 });
+    expect(await keys.findById('other')).toMatchObject({ revokedAt: null, version: 1 });
+  });
+
+  test('says that a key it does not have cannot be revoked', async () => {
+    expect(await keys.revoke('nobody', 50)).toBe(false);
+  });
+
+  test('moves the last use forward, never back, and skips ids that are gone', async () => {
+    await keys.insert(buildKey({ id: 'a' }));
+    await keys.insert(buildKey({ id: 'b', lastUsedAt: 90 }));
+    await keys.touch(
+      new Map([
+        ['a', 80],
+        ['gone', 80],
+        ['b', 80],
+      ]),
+    );
+    expect(await keys.findById('a')).toMatchObject({ lastUsedAt: 80, version: 1 });
+    expect((await keys.findById('b'))?.lastUsedAt).toBe(90);
+    expect(await keys.findById('gone')).toBeNull();
+    await keys.touch(new Map([['b', 100]]));
+    await keys.touch(new Map());
+    expect((await keys.findById('b'))?.lastUsedAt).toBe(100);
+  });
+
+  test('keeps the first hash secret for good', async () => {
+    const first = await keys.getOrCreateHashSecret(new Uint8Array(32).fill(1));
+    const second = await keys.getOrCreateHashSecret(new Uint8Array(32).fill(2));
+    expect([...first]).toEqual(Array(32).fill(1));
+    expect([...second]).toEqual([...first]);
+  });
+
+  test('is not changed through a key that it was given or has given', async () => {
+    const key = buildKey({ id: 'a' });
+    await keys.insert(key);
+    key.secretHash.fill(0);
+    (await keys.findById('a'))?.secretHash.fill(0);
+    expect([...((await keys.findById('a'))?.secretHash ?? [])]).toEqual(Array(32).fill(7));
+  });
+
+  async function listIds(query: Partial<KeyListQuery>): Promise<string[]> {
+    return (await keys.list({ after: null, limit: 100, ...query })).map((key) => key.id);
+  }
+}
+
+function describeInstances(use: () => InstanceStore): void {
+  let instances: InstanceStore;
+
+  beforeEach(() => {
+    instances = use();
+  });
+
+  test('gives back an instance as it was put in, as version 1', async () => {
+    const instance = buildInstance({ id: 'i', name: 'prod', body: '{"url":"https://é.example","n":1}' });
+    expect(await instances.insert(instance)).toBe('done');
+    expect(await instances.findByName('prod')).toEqual({ ...instance, version: 1 });
+    for (const name of ['', 'Prod', 'pro', 'prod ', 'pro%', 'i'])
+      expect(await instances.findByName(name)).toBeNull();
+  });
+
+  test('says that a name is taken, and keeps the first; an id that is taken it refuses', async () => {
+    await instances.insert(buildInstance({ id: 'one', name: 'prod', body: '{"first":true}' }));
+    expect(await instances.insert(buildInstance({ id: 'two', name: 'prod' }))).toBe('conflict');
+    expect(await instances.findByName('prod')).toMatchObject({ id: 'one', body: '{"first":true}' });
+    await expect(
+      (async () => instances.insert(buildInstance({ id: 'one', name: 'test' })))(),
+    ).rejects.toThrow();
+    expect(await instances.findByName('test')).toBeNull();
+  });
+
+  test('lists by name in the order of code points, page by page', async () => {
+    const sorted = ['A', 'B', 'a', 'ab', 'b', 'é', '～', '🛒'];
+    for (const name of [...sorted].reverse()) await instances.insert(buildInstance({ name }));
+    expect(await listNames({})).toEqual(sorted);
+    expect(await listNames({ limit: 3 })).toEqual(['A', 'B', 'a']);
+    expect(await listNames({ after: 'a', limit: 3 })).toEqual(['ab', 'b', 'é']);
+    expect(await listNames({ after: 'aa' })).toEqual(sorted.slice(3));
+    expect(await listNames({ after: '🛒' })).toEqual([]);
+  });
+
+  test('searches by part of the name or the body in any case, and takes no character for a pattern', async () => {
+    await instances.insert(buildInstance({ name: 'prod', body: '{"url":"https://ERP.example.com"}' }));
+    await instances.insert(buildInstance({ name: 'test_1', body: '{"note":"50%*"}' }));
+    expect(await listNames({ search: 'PRO' })).toEqual(['prod']);
+    expect(await listNames({ search: 'erp.EXAMPLE' })).toEqual(['prod']);
+    for (const search of ['%', '_', '*']) expect(await listNames({ search })).toEqual(['test_1']);
+    expect(await listNames({ search: 'pr_d' })).toEqual([]);
+    expect(await listNames({ search: 't', after: 'prod' })).toEqual(['test_1']);
+  });
+
+  test('replaces master key and body of the version that is named, and counts', async () => {
+    await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+    await instances.insert(buildInstance({ id: 'other', name: 'test' }));
+    const next = { masterKeyId: 'm2', body: '{"new":true}' };
+    expect(await instances.replace('i', 1, next)).toBe('done');
+    expect(await instances.findByName('prod')).toEqual({ id: 'i', name: 'prod', ...next, version: 2 });
+    expect(await instances.replace('i', 1, { masterKeyId: 'm3', body: '{}' })).toBe('conflict');
+    expect(await instances.replace('gone', 1, next)).toBe('missing');
+    expect(await instances.findByName('prod')).toMatchObject(next);
+    expect(await instances.findByName('test')).toEqual({
+      ...buildInstance({ id: 'other', name: 'test' }),
+      version: 1,
+    });
+  });
+
+  test('removes the version that is named, and frees its name', async () => {
+    await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+    expect(await instances.remove('i', 2)).toBe('conflict');
+    expect(await instances.remove('gone', 1)).toBe('missing');
+    expect(await instances.findByName('prod')).not.toBeNull();
+    expect(await instances.remove('i', 1)).toBe('done');
+    expect(await instances.findByName('prod')).toBeNull();
+    expect(await instances.remove('i', 1)).toBe('missing');
+    expect(await instances.insert(buildInstance({ id: 'i2', name: 'prod' }))).toBe('done');
+  });
+
+  test('counts the instances of each master key', async () => {
+    expect([...(await instances.countByMasterKey())]).toEqual([]);
+    await instances.insert(buildInstance({ name: 'a', masterKeyId: 'm1' }));
+    await instances.insert(buildInstance({ name: 'b', masterKeyId: 'm2' }));
+    await instances.insert(buildInstance({ name: 'c', masterKeyId: 'm1' }));
+    expect([...(await instances.countByMasterKey())].sort()).toEqual([
+      ['m1', 2],
+      ['m2', 1],
+    ]);
+  });
+
+  async function listNames(query: Partial<Parameters<InstanceStore['list']>[0]>): Promise<string[]> {
+    return (await instances.list({ after: null, limit: 100, ...query })).map((instance) => instance.name);
+  }
+}
+
+function describeAudit(use: () => AuditStore): void {
+  let audit: AuditStore;
+
+  beforeEach(() => {
+    audit = use();
+  });
+
+  test('begins with nothing: number 0 and zero bytes at both ends', async () => {
+    const nothing = { seq: 0, hash: new Uint8Array(32) };
+    expect(plain(await audit.readHead())).toEqual(plain(nothing));
+    expect(plain(await audit.readFloor())).toEqual(plain(nothing));
+    expect(await audit.readAfter(0, 10)).toEqual([]);
+    expect(await search({})).toEqual({ seqs: [], next: null });
+    expect(await audit.prune(Number.MAX_SAFE_INTEGER, 10)).toBe(0);
+  });
+
+  test('numbers and chains what is appended, and keeps each text to the byte', async () => {
+    const texts = ['{"a": 1}', '{"name":"Zoë 🛒"}', '{ }'];
+    await audit.append(makeBatch({ at: 2 ** 44, record: texts[0] ?? '' }));
+    await audit.append(makeBatch());
+    await audit.append(makeBatch(...texts.slice(1).map((record) => ({ at: 5, record }))));
+    const rows = await audit.readAfter(0, 10);
+    expect(rows.map((row) => [row.at, row.record])).toEqual([
+      [2 ** 44, texts[0]],
+      [5, texts[1]],
+      [5, texts[2]],
+    ]);
+    expectChain(rows);
+    const last = rows.at(-1);
+    expect(plain(await audit.readHead())).toEqual({ seq: 3, hash: [...(last?.hash ?? [])] });
+    expect((await audit.readAfter(1, 1)).map((row) => row.seq)).toEqual([2]);
+    expect(await audit.readAfter(3, 10)).toEqual([]);
+  });
+
+  test('appends all records or none', async () => {
+    await appendAt(1, 2);
+    // The third record has no text to hash.
+    const batch = makeBatch(...[1, 2].map((at) => ({ at, record: '{}' })), { at: 3, record: null as never });
+    await expect((async () => audit.append(batch))()).rejects.toThrow(/must be of type string/);
+    expect((await audit.readHead())?.seq).toBe(2);
+    await appendAt(3);
+    expectChain(await audit.readAfter(0, 10));
+  });
+
+  test('appends a batch once, however often it is given', async () => {
+    const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 1, record: '{"n":2}' });
+    await audit.append(batch);
+    await audit.append(batch);
+    await appendAt(2);
+    await audit.append({ ...batch });
+    const rows = await audit.readAfter(0, 10);
+    expect(rows.map((row) => row.at)).toEqual([1, 1, 2]);
+    expectChain(rows);
+  });
+
+  test('keeps one chain where appends are not waited for', async () => {
+    await Promise.all([1, 2, 3, 4, 5].map((at) => appendAt(at, at)));
+    const rows = await audit.readAfter(0, 100);
+    expect(rows).toHaveLength(10);
+    expectChain(rows);
+  });
+
+  test('removes the oldest as far as they are from before the time, so many at once', async () => {
+    await appendAt(10, 11, 12, 30, 13);
+    const rows = await audit.readAfter(0, 10);
+    expect(await audit.prune(10, 10)).toBe(0);
+    expect(await audit.prune(20, 2)).toBe(2);
+    expect(plain(await audit.readFloor())).toEqual({ seq: 2, hash: [...(rows[1]?.hash ?? [])] });
+    // Row 5 is older than the time, but stands behind one that is not.
+    expect(await audit.prune(20, 10)).toBe(1);
+    expect((await audit.readAfter(0, 10)).map((row) => row.seq)).toEqual([4, 5]);
+    expect(await audit.prune(20, 10)).toBe(0);
+  });
+
+  test('remembers both ends when everything is removed, and goes on from there', async () => {
+    await appendAt(1, 2);
+    const head = plain(await audit.readHead());
+    expect(await audit.prune(100, 10)).toBe(2);
+    expect(plain(await audit.readHead())).toEqual(head);
+    expect(plain(await audit.readFloor())).toEqual(head);
+    await appendAt(3);
+    const rows = await audit.readAfter(0, 10);
+    expect(rows.map((row) => row.seq)).toEqual([3]);
+    expectChain(rows, (await audit.readFloor()) ?? undefined);
+    expect(await search({})).toEqual({ seqs: [3], next: null });
+  });
+
+  test('searches newest first, page by page to the end', async () => {
+    await appendAt(1, 2, 3, 4, 5);
+    expect(await search({ limit: 2 })).toEqual({ seqs: [5, 4], next: 4 });
+    expect(await search({ limit: 2, beforeSeq: 4 })).toEqual({ seqs: [3, 2], next: 2 });
+    expect(await search({ limit: 2, beforeSeq: 2 })).toEqual({ seqs: [1], next: null });
+    expect(await search({ limit: 5 })).toEqual({ seqs: [5, 4, 3, 2, 1], next: null });
+    expect(await search({ beforeSeq: 1 })).toEqual({ seqs: [], next: null });
+    expect((await search({ beforeSeq: 1000 })).seqs).toEqual([5, 4, 3, 2, 1]);
+    await audit.prune(4, 10);
+    expect(await search({ limit: 2 })).toEqual({ seqs: [5, 4], next: null });
+    expect(await search({ beforeSeq: 2 })).toEqual({ seqs: [], next: null });
+  });
+
+  test('searches from a time on and up to before one, also where clocks went back', async () => {
+    const hour = 3_600_000;
+    await appendAt(9 * hour, 1 * hour, 7 * hour, 2 * hour, 8 * hour, 2 * hour - 1);
+    expect((await searchAll({ since: 2 * hour })).seqs).toEqual([5, 4, 3, 1]);
+    expect((await searchAll({ until: 2 * hour })).seqs).toEqual([6, 2]);
+    expect((await searchAll({ since: 2 * hour, until: 8 * hour })).seqs).toEqual([4, 3]);
+    expect((await searchAll({ since: 10 * hour })).seqs).toEqual([]);
+    expect((await searchAll({ until: 1 * hour })).seqs).toEqual([]);
+    expect((await searchAll({ since: 3 * hour, until: 6 * hour })).seqs).toEqual([]);
+  });
+
+  test('compares each member that it is given, as a text and whole', async () => {
+    const members = ['kind', 'key_id', 'instance', 'model', 'action', 'outcome', 'actor'] as const;
+    const full = Object.fromEntries(members.map((member) => [member, `${member} é"1`]));
+    const records = [
+      full,
+      ...members.map((member) => ({ ...full, [member]: null })),
+      { deep: full },
+      { kind: 7 },
+    ];
+    await audit.append(makeBatch(...records.map((record) => ({ at: 1, record: JSON.stringify(record) }))));
+    for (const [index, member] of members.entries()) {
+      const seqs = [8, 7, 6, 5, 4, 3, 2, 1].filter((seq) => seq !== index + 2);
+      expect((await search({ filters: { [member]: `${member} é"1` } })).seqs).toEqual(seqs);
+      expect((await search({ filters: { [member]: `${member} é"` } })).seqs).toEqual([]);
+    }
+    expect((await search({ filters: full })).seqs).toEqual([1]);
+    expect((await search({ filters: { kind: '7' } })).seqs).toEqual([]);
+    expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(10);
+  });
+
+  test('searches on past records that are no JSON, which match no filter', async () => {
+    const texts = [
+      '{"model":"a"}',
+      '['.repeat(50_000),
+      'no json',
+      '',
+      '{"model":"a"',
+      '[1]',
+      '"\\ud800"',
+      '{"model":"a"}',
+    ];
+    await audit.append(makeBatch(...texts.map((record) => ({ at: 1, record }))));
+    expect((await search({})).seqs).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+    expect((await search({ filters: { model: 'a' } })).seqs).toEqual([8, 1]);
+    expect(await search({ filters: { model: 'a' }, limit: 1 })).toEqual({ seqs: [8], next: 8 });
+  });
+
+  test('looks at no more rows than it may, and says where to go on', async () => {
+    await audit.append(
+      makeBatch(
+        ...Array.from({ length: 100 }, (_, index) => ({ at: index, record: `{"model":"m${index % 50}"}` })),
+      ),
+    );
+    expect(await search({ filters: { model: 'm0' }, scanMax: 30 })).toEqual({ seqs: [], next: 71 });
+    const whole = await searchAll({ filters: { model: 'm0' }, scanMax: 30 });
+    expect(whole).toEqual({ seqs: [51, 1], searches: 4 });
+    expect((await search({ scanMax: 3 })).seqs).toEqual([100, 99, 98]);
+  });
+
+  async function appendAt(...times: number[]): Promise<void> {
+    await audit.append(makeBatch(...times.map((at) => ({ at, record: `{"at":${at}}` }))));
+  }
+
+  async function search(query: Partial<AuditSearch>): Promise<{ seqs: number[]; next: number | null }> {
+    const found = await audit.search({ beforeSeq: null, filters: {}, limit: 100, scanMax: 1000, ...query });
+    return { seqs: found.rows.map((row) => row.seq), next: found.next };
+  }
+
+  async function searchAll(query: Partial<AuditSearch>): Promise<{ seqs: number[]; searches: number }> {
+    const seqs: number[] = [];
+    let beforeSeq: number | null = null;
+    for (let searches = 1; ; searches++) {
+      const page = await search({ ...query, beforeSeq });
+      seqs.push(...page.seqs);
+      if (page.next === null) return { seqs, searches };
+      expect(page.next).toBeLessThan(beforeSeq ?? Number.POSITIVE_INFINITY);
+      beforeSeq = page.next;
+    }
+  }
+}
+
+/** Each change of a key or an instance, and the act that goes with it. */
+function describeActs(use: () => Store): void {
+  let store: Store;
+
+  beforeEach(async () => {
+    store = use();
+    await store.keys.insert(buildKey({ id: 'a' }));
+    await store.instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+  });
+
+  const successor = buildKey({ id: 'c', replaces: 'a' });
+  const rotation = { now: 5, expiresAt: 9, successor };
+  const next = { masterKeyId: 'm2', body: '{}' };
+  type Run = (store: Store, act: AuditBatch) => Awaitable<unknown>;
+  const done: [string, Run, unknown][] = [
+    ['keys.insert', ({ keys }, act) => keys.insert(buildKey({ id: 'b' }), act), undefined],
+    ['keys.update', ({ keys }, act) => keys.update('a', 1, { name: 'other' }, act), 'done'],
+    ['keys.revoke', ({ keys }, act) => keys.revoke('a', 5, act), true],
+    ['keys.rotate', ({ keys }, act) => keys.rotate('a', 1, rotation, act), 'done'],
+    ['instances.insert', ({ instances }, act) => instances.insert(buildInstance({ name: 'b' }), act), 'done'],
+    ['instances.replace', ({ instances }, act) => instances.replace('i', 1, next, act), 'done'],
+    ['instances.remove', ({ instances }, act) => instances.remove('i', 1, act), 'done'],
+  ];
+  const undone: [string, Run, unknown][] = [
+    ['keys.update', ({ keys }, act) => keys.update('a', 2, { name: 'other' }, act), 'conflict'],
+    ['keys.revoke', ({ keys }, act) => keys.revoke('missing', 5, act), false],
+    ['keys.rotate', ({ keys }, act) => keys.rotate('a', 2, rotation, act), 'conflict'],
+    [
+      'instances.insert',
+      ({ instances }, act) => instances.insert(buildInstance({ id: 'j', name: 'prod' }), act),
+      'conflict',
+    ],
+    ['instances.replace', ({ instances }, act) => instances.replace('i', 2, next, act), 'conflict'],
+    ['instances.remove', ({ instances }, act) => instances.remove('missing', 1, act), 'missing'],
+  ];
+
+  test.each(done)('%s appends its act', async (_, run, outcome) => {
+    expect(await run(store, makeBatch({ at: 1, record: '{"act":1}' }))).toBe(outcome);
+    const rows = await store.audit.readAfter(0, 10);
+    expect(rows.map((row) => row.record)).toEqual(['{"act":1}']);
+    expectChain(rows);
+  });
+
+  test.each(undone)('%s appends no act where it changes nothing', async (_, run, outcome) => {
+    expect(await run(store, makeBatch({ at: 1, record: '{"act":1}' }))).toBe(outcome);
+    expect(await store.audit.readAfter(0, 10)).toEqual([]);
+  });
+
+  test('a key that is revoked already gets no second act', async () => {
+    await store.keys.revoke('a', 5, makeBatch({ at: 1, record: '{"act":1}' }));
+    expect(await store.keys.revoke('a', 6, makeBatch({ at: 1, record: '{"act":2}' }))).toBe(true);
+    expect(await store.audit.readAfter(0, 10)).toHaveLength(1);
+  });
+
+  test('a rotation changes both keys, or neither', async () => {
+    expect(await store.keys.rotate('a', 7, rotation)).toBe('conflict');
+    expect(await store.keys.findById('c')).toBeNull();
+    expect(await store.keys.rotate('missing', 1, rotation)).toBe('missing');
+    expect(await store.keys.rotate('a', 1, rotation)).toBe('done');
+    expect(await store.keys.findById('a')).toMatchObject({ expiresAt: 9, version: 2 });
+    expect(await store.keys.findById('c')).toMatchObject({ replaces: 'a', version: 1 });
+    expect(await store.audit.readAfter(0, 10)).toEqual([]);
+  });
+}
+
+/** A key has one successor at a time. */
+function describeRotations(use: () => Store): void {
+  const build = (id: string, changes: Partial<StoredKey> = {}) => buildKey({ id, replaces: 'a', ...changes });
+
+  beforeEach(async () => {
+    await use().keys.insert(buildKey({ id: 'a', expiresAt: 20 }));
+    await use().keys.insert(buildKey({ id: 'other', replaces: 'b' }));
+  });
+
+  /** The version of the key stays as it is where its time does. */
+  const rotate = (id: string, now = 5, changes: Partial<StoredKey> = {}) =>
+    use().keys.rotate('a', 1, { now, expiresAt: 20, successor: build(id, changes) });
+
+  test('are refused while a successor works, with its id', async () => {
+    expect(await rotate('c', 5, { expiresAt: 10 })).toBe('done');
+    const before = await use().keys.findById('a');
+    expect(await rotate('d', 9)).toEqual({ successorId: 'c' });
+    expect(await use().keys.findById('d')).toBeNull();
+    expect(await use().keys.findById('a')).toEqual(before);
+  });
+
+  test('are taken again when the successor has expired', async () => {
+    expect(await rotate('c', 5, { expiresAt: 10 })).toBe('done');
+    expect(await rotate('d', 10)).toBe('done');
+  });
+
+  test('are taken again when the successor is revoked', async () => {
+    expect(await rotate('c')).toBe('done');
+    await use().keys.revoke('c', 6);
+    expect(await rotate('d', 7)).toBe('done');
+    expect(await rotate('e', 7)).toEqual({ successorId: 'd' });
+  });
+
+  test('of one key at once leave one successor', async () => {
+    const outcomes = await Promise.all(['c', 'd', 'e', 'f'].map(async (id) => rotate(id)));
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => typeof outcome === 'object')).toHaveLength(3);
+  });
+
+  test('append no act where they are refused', async () => {
+    const act = () => makeBatch({ at: 1, record: '{"act":1}' });
+    const successors = [build('c'), build('d')];
+    for (const successor of successors)
+      await use().keys.rotate('a', 1, { now: 5, expiresAt: 20, successor }, act());
+    expect(await use().audit.readAfter(0, 10)).toHaveLength(1);
+  });
+}
+
+/** For stores that last: the changes of which `refuseAudit` makes the audit refuse the act. */
+export function describeRefusedActs(
+  name: string,
+  open: () => Awaitable<{ store: Store; refuseAudit: () => Awaitable<unknown> }>,
+): void {
+  test(`${name}: nothing is changed whose act the audit does not take`, async () => {
+    const { store, refuseAudit } = await open();
+    const { keys, instances } = store;
+    await keys.insert(buildKey({ id: 'a' }));
+    await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+    const before = [await keys.findById('a'), await instances.findByName('prod')];
+    await refuseAudit();
+    const act = () => makeBatch({ at: 1, record: '{}' });
+    const successor = buildKey({ id: 'c', replaces: 'a' });
+    const changes: (() => Awaitable<unknown>)[] = [
+      () => keys.insert(buildKey({ id: 'b' }), act()),
+      () => keys.update('a', 1, { name: 'other' }, act()),
+      () => keys.revoke('a', 5, act()),
+      () => keys.rotate('a', 1, { now: 5, expiresAt: 9, successor }, act()),
+      () => instances.insert(buildInstance({ name: 'b' }), act()),
+      () => instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }, act()),
+      () => instances.remove('i', 1, act()),
+    ];
+    for (const change of changes) await expect((async () => change())()).rejects.toThrow('no audit today');
+    expect([await keys.findById('a'), await instances.findByName('prod')]).toEqual(before);
+    expect(await keys.list({ after: null, limit: 9 })).toHaveLength(1);
+    expect(await instances.list({ after: null, limit: 9 })).toHaveLength(1);
+    await store.close();
+  });
+}
+
+function describeLeases(use: () => Store): void {
+  test('belong to one owner at a time, who may take them again', async () => {
+    const { leases } = use();
+    expect(await leases.acquire('job', 'one', 60_000)).toBe(true);
+    expect(await leases.acquire('job', 'two', 60_000)).toBe(false);
+    expect(await leases.acquire('job', 'one', 60_000)).toBe(true);
+    expect(await leases.acquire('other job', 'two', 60_000)).toBe(true);
+  });
+
+  test('are let go by their owner only', async () => {
+    const { leases } = use();
+    await leases.acquire('job', 'one', 60_000);
+    await leases.release('job', 'two');
+    await leases.release('no job', 'two');
+    expect(await leases.acquire('job', 'two', 60_000)).toBe(false);
+    await leases.release('job', 'one');
+    expect(await leases.acquire('job', 'two', 60_000)).toBe(true);
+  });
+
+  test('run out, but not while they are renewed', async () => {
+    const { leases } = use();
+    await leases.acquire('short', 'one', 50);
+    await leases.acquire('renewed', 'one', 50);
+    await leases.acquire('renewed', 'one', 60_000);
+    await expect.poll(() => leases.acquire('short', 'two', 60_000), POLL).toBe(true);
+    expect(await leases.acquire('renewed', 'two', 60_000)).toBe(false);
+  });
+}
+
+function describeOwnChanges(use: () => Store): void {
+  test('are told to every watcher, with the id of the key or the name of the instance', async () => {
+    const store = use();
+    const told: (StoreChange | null)[] = [];
+    const toldToo: (StoreChange | null)[] = [];
+    store.watch((change) => told.push(change));
+    store.watch((change) => toldToo.push(change));
+    await expect.poll(() => store.isWatching, POLL).toBe(true);
+    await expectTold(told, 'key', 'a', () => store.keys.insert(buildKey({ id: 'a' })));
+    await expectTold(told, 'key', 'a', () => store.keys.update('a', 1, { name: 'new' }));
+    await expectTold(told, 'key', 'a', () => store.keys.revoke('a', 5));
+    await expectTold(told, 'instance', 'prod', () =>
+      store.instances.insert(buildInstance({ id: 'i', name: 'prod' })),
+    );
+    await expectTold(told, 'instance', 'prod', () =>
+      store.instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }),
+    );
+    await expectTold(toldToo, 'instance', 'prod', () => store.instances.remove('i', 2));
+  });
+
+  test('are not told of a use, of the audit, or of a lease', async () => {
+    const store = use();
+    await store.keys.insert(buildKey({ id: 'used' }));
+    await store.keys.insert(buildKey({ id: 'changed' }));
+    const told = vi.fn<(change: StoreChange | null) => void>();
+    store.watch(told);
+    await expect.poll(() => store.isWatching, POLL).toBe(true);
+    told.mockClear();
+    await store.keys.touch(new Map([['used', 99]]));
+    await store.audit.append(makeBatch({ at: 1, record: '{}' }));
+    await store.leases.acquire('job', 'one', 1000);
+    await store.keys.revoke('changed', 5);
+    await expect.poll(() => told.mock.calls.length, POLL).toBeGreaterThan(0);
+    expect(new Set(told.mock.calls.map(([change]) => change?.id))).toEqual(new Set(['changed']));
+  });
+}
+
+async function expectTold(
+  told: (StoreChange | null)[],
+  kind: StoreChange['kind'],
+  id: string,
+  act: () => Awaitable<unknown>,
+): Promise<void> {
+  told.length = 0;
+  await act();
+  await expect
+    .poll(() => told.some((change) => change === null || (change.kind === kind && change.id === id)), POLL)
+    .toBe(true);
+}
+
+/** That each row follows the one before it, by number and by hash. */
+export function expectChain(
+  rows: readonly AuditRow[],
+  floor: AuditPlace = { seq: 0, hash: new Uint8Array(32) },
+): void {
+  let before: AuditPlace = floor;
+  for (const row of rows) {
+    expect(row.seq).toBe(before.seq + 1);
+    expect([...row.hash]).toEqual([...hashRow(CHAIN_KEY, before.hash, row.seq, row.record)]);
+    before = row;
+  }
+}
+
+export function buildKey(overrides: Partial<StoredKey> & { id: string }): StoredKey {
+  return {
+    name: 'test',
+    policy: null,
+    secretHash: new Uint8Array(32).fill(7),
+    createdAt: 1,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    replaces: null,
+    version: 1,
+    ...overrides,
+  };
+}
+
+/** Its id is made of its name where none is given. */
+function buildInstance(overrides: Partial<Omit<StoredInstance, 'version'>>): Omit<StoredInstance, 'version'> {
+  const name = overrides.name ?? 'prod';
+  return { id: `id of ${name}`, name, masterKeyId: 'm1', body: '{}', ...overrides };
+}
+
+function readable(key: StoredKey | null) {
+  return key && { ...key, secretHash: [...key.secretHash] };
+}
+
+function plain(place: AuditPlace | null) {
+  return place && { seq: place.seq, hash: [...place.hash] };
+}
