@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, startProxy } from './harness.ts';
 import {
   answerLikeOdoo,
@@ -19,7 +19,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-it('runs read and keeps the bytes of the result', async () => {
+test('runs read and keeps the bytes of the result', async () => {
   const answer = await proxy.post(makeCall(upstream.url));
   expect(answer.body.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":[{"id": 1, "x": 1.0}]}');
   expect(answer.status).toBe(200);

@@ -1,6 +1,6 @@
 /** `POST /api/erp/version`: one shape for every generation, and the rules of the execute call. */
 import { startSandbox } from '@erp-proxy/sandbox';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { expectError, waitFor } from './execute/expectations.ts';
 import { type HttpAnswer, send, startProxy } from './harness.ts';
 import { type Pair, startPair } from './pair.ts';
@@ -29,7 +29,7 @@ async function start(script?: Script, settings: Record<string, string> = {}): Pr
 }
 
 describe.each([14, 15, 16, 17, 18, 19, 22] as const)('of Odoo %i', (version) => {
-  it('is told, in Odoo’s own members, by its public pages alone', async () => {
+  test('is told, in Odoo’s own members, by its public pages alone', async () => {
     const sandbox = await startSandbox({ version });
     open.push(sandbox);
     const proxy = await startProxy({ allow: [sandbox.url] });
@@ -54,7 +54,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('of Odoo %i', (version) => 
   });
 });
 
-it('sends neither a key nor a database anywhere, and keeps the path prefix', async () => {
+test('sends neither a key nor a database anywhere, and keeps the path prefix', async () => {
   const { proxy, upstream } = await start((socket) => answerLikeOdoo(socket, '', '404 Not Found'));
   await ask(proxy, { url: `${upstream.url}/erp/` });
   expect(upstream.requests.map(({ head }) => head.split(' HTTP')[0])).toEqual([
@@ -67,14 +67,14 @@ it('sends neither a key nor a database anywhere, and keeps the path prefix', asy
   }
 });
 
-it('is judged by the key first', async () => {
+test('is judged by the key first', async () => {
   const { proxy, upstream } = await start();
   const answer = await ask(proxy, { id: 1, url: upstream.url }, { 'x-proxy-api': 'bad' });
   expectError(answer, { status: 401, code: -32000, type: 'unauthorized', says: /x-proxy-api/ });
   expect(upstream.connections()).toBe(0);
 });
 
-it('reaches no address that the operator does not allow', async () => {
+test('reaches no address that the operator does not allow', async () => {
   const { proxy } = await start();
   for (const url of ['http://127.0.0.1:9', 'https://169.254.169.254', 'http://[::ffff:127.0.0.1]:9']) {
     expectError(await ask(proxy, { id: 1, url }), {
@@ -88,7 +88,7 @@ it('reaches no address that the operator does not allow', async () => {
   }
 });
 
-it.each([
+test.each([
   ['[]', null, undefined, /empty/],
   ['[{"url":"https://x.example"}]', null, undefined, /one object/],
   ['7', null, undefined, /object/],
@@ -106,14 +106,14 @@ it.each([
   expectError(await ask(proxy, body), path === undefined ? expected : { ...expected, path });
 });
 
-it('tolerates `jsonrpc`, as the execute call does', async () => {
+test('tolerates `jsonrpc`, as the execute call does', async () => {
   const { proxy, upstream } = await start();
   const { status } = await ask(proxy, { jsonrpc: '2.0', id: 1, url: upstream.url });
   expect(status).toBe(502);
 });
 
 const VERSION = '"server_version":"19.0","server_serie":"19.0","protocol_version":1';
-it.each([
+test.each([
   ['a page', '<html>'],
   ['another result', printResult('true')],
   ['an error', '{"jsonrpc": "2.0", "id": 1, "error": {"code": 200, "message": "no", "data": {}}}'],
@@ -136,14 +136,14 @@ it.each([
   });
 });
 
-it('is refused where neither page is there, without a word about erp_instance', async () => {
+test('is refused where neither page is there, without a word about erp_instance', async () => {
   const { proxy, upstream } = await start((socket) => answerLikeOdoo(socket, '<html>', '404 Not Found'));
   const answer = await ask(proxy, { id: 1, url: upstream.url });
   expect(answer.status).toBe(502);
   expect(answer.body.toString()).not.toContain('erp_instance');
 });
 
-it('ends in time', async () => {
+test('ends in time', async () => {
   const { proxy, upstream } = await start(() => {});
   const answer = await ask(proxy, { id: 1, url: upstream.url }, { 'x-request-timeout': '1' });
   expectError(answer, {
@@ -157,7 +157,7 @@ it('ends in time', async () => {
   });
 });
 
-it('may be asked again where there was no answer', async () => {
+test('may be asked again where there was no answer', async () => {
   const { proxy, upstream } = await start((socket) => {
     socket.resetAndDestroy();
   });
@@ -172,7 +172,7 @@ it('may be asked again where there was no answer', async () => {
   });
 });
 
-it('is one line of the log, with the server and no method', async () => {
+test('is one line of the log, with the server and no method', async () => {
   const { proxy, upstream } = await start();
   await ask(proxy, { id: 'q', url: upstream.url });
   const line = await waitFor(() => proxy.log.find(({ msg }) => msg === 'call'));

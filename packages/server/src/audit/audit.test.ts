@@ -1,5 +1,5 @@
 import type { AuditView } from '@erp-proxy/contract';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
 import { CHAIN_KEY, makeBatch } from '../stores/sqlite/audit-batch.fixture.ts';
@@ -45,7 +45,7 @@ async function recordModels(...models: string[]): Promise<void> {
 
 const listModels = (views: AuditView[]) => views.map((view) => ('model' in view ? view.model : null));
 
-it('records of a call who called what, where, how it ended and how long it took; nothing else', async () => {
+test('records of a call who called what, where, how it ended and how long it took; nothing else', async () => {
   audit.recordCall(makeCall());
   audit.recordCall(makeCall({ batchIndex: 3, upstreamMs: null, outcome: 'policy_denied', code: -32010 }));
   await audit.flush();
@@ -77,7 +77,7 @@ it('records of a call who called what, where, how it ended and how long it took;
   expect(row?.record).not.toMatch(/own id|a cause/);
 });
 
-it('records a refused request where its key is known, and no other', async () => {
+test('records a refused request where its key is known, and no other', async () => {
   const refusal = {
     requestId: 'r',
     address: '192.0.2.7',
@@ -101,7 +101,7 @@ it('records a refused request where its key is known, and no other', async () =>
   expect(JSON.stringify(items)).not.toContain('secret cause');
 });
 
-it('records who did what to the proxy, from where and what changed, before it says so', async () => {
+test('records who did what to the proxy, from where and what changed, before it says so', async () => {
   await audit.recordAct(makeAct());
   const [row] = await store.audit.readAfter(0, 1);
   expect(JSON.parse(row?.record ?? '')).toEqual({
@@ -116,7 +116,7 @@ it('records who did what to the proxy, from where and what changed, before it sa
   });
 });
 
-it('lists newest first, page by page, with one cursor from page to page', async () => {
+test('lists newest first, page by page, with one cursor from page to page', async () => {
   await recordModels('a', 'b', 'c', 'd', 'e');
   const first = await audit.search({ limit: 2 });
   expect(listModels(first.items)).toEqual(['e', 'd']);
@@ -128,7 +128,7 @@ it('lists newest first, page by page, with one cursor from page to page', async 
   expect(third.next).toBeNull();
 });
 
-it('filters by each member, and by time from `since` on and before `until`', async () => {
+test('filters by each member, and by time from `since` on and before `until`', async () => {
   await recordModels('a', 'b', 'c');
   await audit.recordAct(makeAct());
   audit.recordCall(makeCall({ keyId: 'key2', instance: null, method: 'write', outcome: 'user_error' }));
@@ -156,7 +156,7 @@ it('filters by each member, and by time from `since` on and before `until`', asy
   expect(await find({ since: '2026-04-01' })).toEqual([]);
 });
 
-it('looks for something rare in bounded steps, and says where to go on', { timeout: 60_000 }, async () => {
+test('looks for something rare in bounded steps, and says where to go on', { timeout: 60_000 }, async () => {
   const old = Array.from({ length: 120_000 }, () => ({ at: now, record: '{"model":"common"}' }));
   await store.audit.append(
     makeBatch({ at: now, record: printCall(makeCall({ model: 'rare' }), now) }, ...old),
@@ -168,7 +168,7 @@ it('looks for something rare in bounded steps, and says where to go on', { timeo
   expect(second.next).toBeNull();
 });
 
-it.each([
+test.each([
   [{ cursor: 'x' }, /cursor/],
   [{ cursor: Buffer.from('audit 0').toString('base64url') }, /cursor/],
   [{ limit: 0 }, /limit/],
@@ -189,7 +189,7 @@ it.each([
   expect(() => audit.export(query)).toThrow(words);
 });
 
-it('exports all pages, oldest first, up to the record that was the newest at the start', async () => {
+test('exports all pages, oldest first, up to the record that was the newest at the start', async () => {
   const models = Array.from({ length: 450 }, (_, index) => `m${index}`);
   await recordModels(...models);
   const exported: AuditView[] = [];
@@ -201,7 +201,7 @@ it('exports all pages, oldest first, up to the record that was the newest at the
   expect(exported.map(({ seq }) => seq)).toEqual(models.map((_, index) => index + 1));
 });
 
-it.each(['not json', '7', 'null', '{}', '{"kind":"call"}', '{"kind":"admin","time":"x"}', '\u0000'])(
+test.each(['not json', '7', 'null', '{}', '{"kind":"call"}', '{"kind":"admin","time":"x"}', '\u0000'])(
   'shows what is no record as damaged, and the others beside it: %j',
   async (record) => {
     await recordModels('a');
@@ -217,13 +217,13 @@ it.each(['not json', '7', 'null', '{}', '{"kind":"call"}', '{"kind":"admin","tim
   },
 );
 
-it('shows the number of the row, also where the record claims another', async () => {
+test('shows the number of the row, also where the record claims another', async () => {
   const claims = JSON.stringify({ seq: 999, ...JSON.parse(printCall(makeCall(), NOW)) });
   await store.audit.append(makeBatch({ at: NOW, record: claims }));
   expect((await audit.search({})).items).toMatchObject([{ kind: 'call', seq: 1 }]);
 });
 
-it('records keys that are not accepted: ten a minute of one that there was, sixty of all that may be made up', async () => {
+test('records keys that are not accepted: ten a minute of one that there was, sixty of all that may be made up', async () => {
   const refuse = (id: string, why: 'unknown' | 'revoked') =>
     audit.recordRefusal({
       requestId: 'r',

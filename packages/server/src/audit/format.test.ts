@@ -1,5 +1,5 @@
 import type { AuditActView, AuditView } from '@erp-proxy/contract';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { formatAudit } from './format.ts';
 import { printAct, printCall, readView } from './record.ts';
@@ -20,7 +20,7 @@ async function format(views: AuditView[], as: 'ndjson' | 'csv'): Promise<string>
   return text;
 }
 
-it('writes one line of JSON a record', async () => {
+test('writes one line of JSON a record', async () => {
   const views = [CALL, makeActView({})];
   const lines = (await format(views, 'ndjson')).split('\n');
   expect(lines.pop()).toBe('');
@@ -31,7 +31,7 @@ it('writes one line of JSON a record', async () => {
 /** As records of before can have it. */
 const withTarget = (target: string): AuditView => ({ ...(makeActView({}) as AuditActView), target });
 
-it('writes a table with the same columns for calls and acts', async () => {
+test('writes a table with the same columns for calls and acts', async () => {
   expect(await format([CALL, makeActView({})], 'csv')).toBe(
     [
       'seq,time,kind,request_id,key_id,instance,upstream,db,model,action,outcome,code,http_status,batch_index,total_ms,upstream_ms,actor,address,target,changes,rule,problem',
@@ -42,19 +42,19 @@ it('writes a table with the same columns for calls and acts', async () => {
   );
 });
 
-it('quotes what would break a row, as RFC 4180 says', async () => {
+test('quotes what would break a row, as RFC 4180 says', async () => {
   const [, row] = (await format([withTarget('key "a", b\r\nc')], 'csv')).split(/\r\n(?=\d)/);
   expect(row).toContain(',"key ""a"", b\r\nc",');
 });
 
-it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])(
+test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])(
   'keeps a spreadsheet from running %j',
   async (target) => {
     expect(await format([withTarget(target)], 'csv')).toMatch(`'${target}`);
   },
 );
 
-it('has a row for what is no record', async () => {
+test('has a row for what is no record', async () => {
   const damaged = readView({ seq: 3, at: AT, hash: NO_HASH, record: 'no json' });
   const [, row] = (await format([damaged], 'csv')).split('\r\n');
   expect(row).toMatch(/^3,2026-03-31T08:00:00.000Z,damaged,,+This is no record of the audit/);

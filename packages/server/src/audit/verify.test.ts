@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { AuditStore, Store } from '../stores/ports.ts';
 import { CHAIN_KEY, makeBatch } from '../stores/sqlite/audit-batch.fixture.ts';
@@ -49,14 +49,14 @@ function tamper(sql: string): void {
 
 const verify = (head?: string) => verifyChain(store.audit, CHAIN_KEY, head);
 
-it('finds nothing wrong with an audit that nobody touched', async () => {
+test('finds nothing wrong with an audit that nobody touched', async () => {
   const verdict = await verify();
   expect(verdict).toEqual({ intact: true, first_seq: 1, last_seq: ROWS, head: verdict.head, fault: null });
   expect(verdict.head).toMatch(/^10:[0-9a-f]{64}$/);
   expect(await verify(verdict.head ?? '')).toEqual(verdict);
 });
 
-it('finds nothing wrong with an empty audit, whose head is one for later', async () => {
+test('finds nothing wrong with an empty audit, whose head is one for later', async () => {
   const { audit } = openMemoryStore();
   const empty = await verifyChain(audit, CHAIN_KEY);
   expect(empty).toMatchObject({ intact: true, first_seq: 1, last_seq: 0, fault: null });
@@ -67,7 +67,7 @@ it('finds nothing wrong with an empty audit, whose head is one for later', async
 const EDIT = 'UPDATE audit SET record = replace(record, \'"ok"\', \'"access_error"\')';
 const CUT = 'DELETE FROM audit WHERE seq > 8';
 
-it.each([
+test.each([
   ['an edited record', `${EDIT} WHERE seq = 5`, 5, /record was changed/],
   ['an edited first record', `${EDIT} WHERE seq = 1`, 1, /first record was changed/],
   ['a record edited with its hash', `${EDIT}, hash = randomblob(32) WHERE seq = 5`, 5, /was changed/],
@@ -144,7 +144,7 @@ it.each([
   expect(verdict.fault?.problem).toMatch(problem);
 });
 
-it('finds each of the changes where retention has removed records, too', async () => {
+test('finds each of the changes where retention has removed records, too', async () => {
   await store.audit.prune(4, 100);
   expect(await verify()).toMatchObject({ intact: true, first_seq: 4, last_seq: ROWS });
   tamper(`${EDIT} WHERE seq = 5`);
@@ -153,12 +153,12 @@ it('finds each of the changes where retention has removed records, too', async (
   expect(await verify()).toMatchObject({ intact: false, fault: { seq: 4 } });
 });
 
-it('names the first place where several are changed', async () => {
+test('names the first place where several are changed', async () => {
   tamper(`${EDIT} WHERE seq IN (7, 8); DELETE FROM audit WHERE seq = 9`);
   expect(await verify()).toMatchObject({ intact: false, fault: { seq: 7 } });
 });
 
-it('finds with a head that was kept that the end was cut off without a trace', async () => {
+test('finds with a head that was kept that the end was cut off without a trace', async () => {
   const { head } = await verify();
   tamper(
     `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
@@ -169,7 +169,7 @@ it('finds with a head that was kept that the end was cut off without a trace', a
   expect(verdict.fault?.problem).toContain('ends at 8');
 });
 
-it('finds with a head that was kept that the end was written anew, even with the key', async () => {
+test('finds with a head that was kept that the end was written anew, even with the key', async () => {
   const { head } = await verify();
   tamper(
     `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
@@ -180,7 +180,7 @@ it('finds with a head that was kept that the end was written anew, even with the
   expect(await verify(head ?? undefined)).toMatchObject({ intact: false, fault: { seq: 10 } });
 });
 
-it('takes an older head that was kept, up to the last record that retention removed', async () => {
+test('takes an older head that was kept, up to the last record that retention removed', async () => {
   const heads: string[] = [];
   for (let count = 0; count < 3; count++) {
     heads.push((await verify()).head ?? '');
@@ -197,7 +197,7 @@ it('takes an older head that was kept, up to the last record that retention remo
   expect(await verify(third)).toMatchObject({ intact: true });
 });
 
-it('says that it may be the key where nothing verifies', async () => {
+test('says that it may be the key where nothing verifies', async () => {
   const otherKey = createSecretKey(Buffer.alloc(32, 2));
   const { intact, fault } = await verifyChain(store.audit, otherKey);
   expect(intact).toBe(false);
@@ -205,7 +205,7 @@ it('says that it may be the key where nothing verifies', async () => {
   expect(fault?.problem).toContain('keys.hashSecret');
 });
 
-it.each([
+test.each([
   '',
   '10',
   `10:${'a'.repeat(63)}`,
@@ -217,7 +217,7 @@ it.each([
   await expect(verify(head ?? undefined)).rejects.toThrow('<number>:<64 hex digits>');
 });
 
-it('reads page by page, and lets others run between', async () => {
+test('reads page by page, and lets others run between', async () => {
   const { audit } = openMemoryStore();
   await append(audit, 5000);
   let turns = 0;
@@ -242,7 +242,7 @@ it('reads page by page, and lets others run between', async () => {
   expect(turns).toBeGreaterThanOrEqual(10);
 });
 
-it.each([
+test.each([
   ['appended', (audit: AuditStore) => append(audit, 100), { first_seq: 1 }],
   ['removed behind it', async (audit: AuditStore) => void (await audit.prune(50, 1000)), { first_seq: 1 }],
   ['removed before it', async (audit: AuditStore) => void (await audit.prune(701, 1000)), { first_seq: 701 }],
@@ -270,7 +270,7 @@ it.each([
   expect(await verifyChain(busy, CHAIN_KEY)).toMatchObject({ intact: true, last_seq: 1000, ...found });
 });
 
-it.each([
+test.each([
   ['a record that is not JSON', "UPDATE audit SET record = 'not json' WHERE seq = 4", 4],
   ['an empty record', "UPDATE audit SET record = '' WHERE seq = 4", 4],
   ['a time that is none', 'UPDATE audit SET at = 9e18 WHERE seq = 4', 4],
@@ -303,7 +303,7 @@ it.each([
   await audit.close();
 });
 
-it('appends nothing and removes nothing where the row of the ends is lost, and says why', async () => {
+test('appends nothing and removes nothing where the row of the ends is lost, and says why', async () => {
   tamper('DELETE FROM audit_chain');
   await expect((async () => append(store.audit, 1))()).rejects.toThrow();
   await expect((async () => store.audit.append(makeBatch({ at: 1, record: '{}' })))()).rejects.toThrow(

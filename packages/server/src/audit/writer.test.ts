@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { AuditRow, AuditStore } from '../stores/ports.ts';
 import { CHAIN_KEY, makeBatch } from '../stores/sqlite/audit-batch.fixture.ts';
@@ -45,7 +45,7 @@ const fail = () => {
 
 const readRows = async (): Promise<AuditRow[]> => store.readAfter(0, 100_000);
 
-it('has a record in the store within half a second, without being asked', async () => {
+test('has a record in the store within half a second, without being asked', async () => {
   push(1);
   expect(writer.waiting).toBe(1);
   await vi.advanceTimersByTimeAsync(500);
@@ -53,14 +53,14 @@ it('has a record in the store within half a second, without being asked', async 
   expect(writer.waiting).toBe(0);
 });
 
-it('writes in batches of at most 200, in the order of the calls', async () => {
+test('writes in batches of at most 200, in the order of the calls', async () => {
   push(1001);
   await writer.flush();
   expect(Math.max(...batches)).toBeLessThanOrEqual(200);
   expect((await readRows()).map(({ at }) => at)).toEqual(Array.from({ length: 1001 }, (_, index) => index));
 });
 
-it('lets other work run between two batches', async () => {
+test('lets other work run between two batches', async () => {
   vi.useRealTimers();
   push(1000);
   const meanwhile = new Promise<number>((resolve) => setImmediate(() => resolve(writer.waiting)));
@@ -70,7 +70,7 @@ it('lets other work run between two batches', async () => {
   expect(writer.waiting).toBe(0);
 });
 
-it('chains each row by HMAC-SHA256 of the hash before, its number and its text', async () => {
+test('chains each row by HMAC-SHA256 of the hash before, its number and its text', async () => {
   push(2);
   await writer.flush();
   const [first, second] = await readRows();
@@ -83,7 +83,7 @@ it('chains each row by HMAC-SHA256 of the hash before, its number and its text',
   expect(Buffer.from(second?.hash ?? [])).toEqual(expected);
 });
 
-it('has one write in the store at a time, also of acts', async () => {
+test('has one write in the store at a time, also of acts', async () => {
   let writing = 0;
   let most = 0;
   interfere = async () => {
@@ -98,7 +98,7 @@ it('has one write in the store at a time, also of acts', async () => {
   expect(await readRows()).toHaveLength(502);
 });
 
-it('keeps what a store that is away does not take, asks it less and less often, and loses nothing', async () => {
+test('keeps what a store that is away does not take, asks it less and less often, and loses nothing', async () => {
   interfere = fail;
   push(300);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -117,7 +117,7 @@ it('keeps what a store that is away does not take, asks it less and less often, 
   expect(writer.waiting, 'as fast as before').toBe(0);
 });
 
-it('rejects an act that the store does not take, and does not write it later', async () => {
+test('rejects an act that the store does not take, and does not write it later', async () => {
   interfere = fail;
   await expect(writer.append(makeBatch({ at: 1, record: '{"kind":"admin"}' }))).rejects.toThrow(
     'the store is away',
@@ -128,14 +128,14 @@ it('rejects an act that the store does not take, and does not write it later', a
   expect((await readRows()).map(({ record }) => JSON.parse(record).kind)).toEqual(['call']);
 });
 
-it('rejects a flush that the store does not take, and keeps the records', async () => {
+test('rejects a flush that the store does not take, and keeps the records', async () => {
   interfere = fail;
   push(1);
   await expect(writer.flush()).rejects.toThrow('the store is away');
   expect(writer.waiting).toBe(1);
 });
 
-it('holds 50,000 records at most, drops the newest and tells how many once a second', async () => {
+test('holds 50,000 records at most, drops the newest and tells how many once a second', async () => {
   interfere = fail;
   push(50_000);
   expect(writer.lost).toBe(0);
@@ -155,7 +155,7 @@ it('holds 50,000 records at most, drops the newest and tells how many once a sec
   expect((await readRows()).map(({ at }) => at)).toEqual(Array.from({ length: 50_000 }, (_, index) => index));
 });
 
-it('holds 32 MiB at most, and takes records again when some are written', async () => {
+test('holds 32 MiB at most, and takes records again when some are written', async () => {
   const upstream = `https://erp.example.com/${'x'.repeat(10_000)}`;
   push(5000, { upstream });
   const held = writer.waiting;
@@ -167,7 +167,7 @@ it('holds 32 MiB at most, and takes records again when some are written', async 
   expect(writer.waiting).toBe(10);
 });
 
-it('writes all that waits when it is closed, and then takes no more', async () => {
+test('writes all that waits when it is closed, and then takes no more', async () => {
   push(500);
   await writer.close();
   expect(await readRows()).toHaveLength(500);
@@ -177,7 +177,7 @@ it('writes all that waits when it is closed, and then takes no more', async () =
   expect(await readRows()).toHaveLength(500);
 });
 
-it('tries again while it closes, where the store comes back', async () => {
+test('tries again while it closes, where the store comes back', async () => {
   interfere = fail;
   push(5);
   const closed = writer.close();
@@ -189,7 +189,7 @@ it('tries again while it closes, where the store comes back', async () => {
   expect(told).toEqual([]);
 });
 
-it.each([
+test.each([
   ['fails', fail],
   ['does not answer', () => new Promise<void>(() => {})],
 ])('closes after some seconds where the store %s, and tells what is lost', async (_how, act) => {

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SETTING_NAMES } from '../config/names.ts';
 import { COMMANDS } from './commands.ts';
 import { runCommandLine } from './run.ts';
@@ -25,20 +25,20 @@ async function render(
   return Object.assign(surroundings, { status });
 }
 
-it.each(SHELLS)('%s: the script has every command, option and setting', async (shell) => {
+test.each(SHELLS)('%s: the script has every command, option and setting', async (shell) => {
   const { status, stdout } = await render(shell);
   expect(status).toBe(0);
   const names = COMMANDS.flatMap(({ name, options }) => [...name.split(' '), ...Object.keys(options)]);
   for (const name of [...names, ...SETTING_NAMES]) expect(stdout, name).toContain(name);
 });
 
-it('says which shells there are', async () => {
+test('says which shells there are', async () => {
   expect(await render('tcsh')).toMatchObject({ status: 2, stderr: 'The shell is one of bash, zsh, fish.\n' });
   expect(await render()).toMatchObject({ status: 2, stderr: expect.stringContaining('<bash|zsh|fish>') });
 });
 
 describe.each(SHELLS)('%s', (shell) => {
-  it.skipIf(!isInstalled(shell))('takes the script', async () => {
+  test.skipIf(!isInstalled(shell))('takes the script', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-completion-'));
     const file = join(folder, `script.${shell}`);
     writeFileSync(file, (await render(shell)).stdout);
@@ -74,7 +74,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
     return printed.split('\n').filter((line) => line !== '');
   };
 
-  it.each<[string[], string[]]>([
+  test.each<[string[], string[]]>([
     [['s'], ['serve', 'sandbox']],
     [['ke'], ['keys']],
     [
@@ -125,7 +125,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
     expect(complete(...words).sort()).toEqual(offered.toSorted());
   });
 
-  it('offers every first word of a command', () => {
+  test('offers every first word of a command', () => {
     const firsts = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
     expect(complete('').sort()).toEqual([...firsts, '--help', '--version'].sort());
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Column, printList } from './print-list.ts';
 import { recordSurroundings } from './surroundings.fixture.ts';
 
@@ -27,30 +27,30 @@ async function print(items: Item[], { isTerminal = false, isJson = false } = {})
 }
 
 describe('a list', () => {
-  it('is a table with headings on a terminal', async () => {
+  test('is a table with headings on a terminal', async () => {
     const { stdout } = await print(ITEMS, { isTerminal: true });
     expect(stdout).toBe('NAME           USED\na              -\na longer name  12\n');
   });
 
-  it('is lines of tab-separated values elsewhere, without headings', async () => {
+  test('is lines of tab-separated values elsewhere, without headings', async () => {
     expect((await print(ITEMS)).stdout).toBe('a\t-\na longer name\t12\n');
     expect((await print([{ name: 'a\tb\nc', used: 0 }])).stdout).toBe('a b c\t0\n');
   });
 
-  it('is JSON where that is asked for, on a terminal too', async () => {
+  test('is JSON where that is asked for, on a terminal too', async () => {
     for (const isTerminal of [true, false]) {
       expect(JSON.parse((await print(ITEMS, { isTerminal, isJson: true })).stdout)).toEqual(ITEMS);
       expect((await print([], { isTerminal, isJson: true })).stdout).toBe('[]\n');
     }
   });
 
-  it('that is empty says so on standard error, and prints nothing', async () => {
+  test('that is empty says so on standard error, and prints nothing', async () => {
     for (const isTerminal of [true, false]) {
       expect(await print([], { isTerminal })).toMatchObject({ stdout: '', stderr: 'There is nothing.\n' });
     }
   });
 
-  it('of many items is a table of equal columns, but for wider items far below', async () => {
+  test('of many items is a table of equal columns, but for wider items far below', async () => {
     const items = Array.from({ length: 700 }, (_, used) => ({
       name: used < 600 ? 'x' : 'wider than that',
       used,
@@ -61,7 +61,7 @@ describe('a list', () => {
     expect(lines[700]).toBe('wider than that  699');
   });
 
-  it.each([{ isTerminal: false }, { isTerminal: true }, { isJson: true }])(
+  test.each([{ isTerminal: false }, { isTerminal: true }, { isJson: true }])(
     'waits for its reader: %j',
     async ({ isTerminal = false, isJson = false }) => {
       let asked = 0;

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { COMMANDS } from './commands.ts';
 import { runCommandLine } from './run.ts';
 import { recordSurroundings } from './surroundings.fixture.ts';
@@ -30,7 +30,7 @@ async function run(...argv: string[]): Promise<number> {
 }
 
 describe('help', () => {
-  it.each([[['--help']], [['-h']], [['help']], [[]]])('%j lists every command', async (argv) => {
+  test.each([[['--help']], [['-h']], [['help']], [[]]])('%j lists every command', async (argv) => {
     expect(await run(...argv)).toBe(0);
     for (const { name, summary } of COMMANDS) {
       expect(printed).toContain(name);
@@ -38,7 +38,7 @@ describe('help', () => {
     }
   });
 
-  it.each(COMMANDS.map(({ name }) => name))(
+  test.each(COMMANDS.map(({ name }) => name))(
     '%s --help lists its options and starts nothing',
     async (name) => {
       expect(await run(...name.split(' '), '--help')).toBe(0);
@@ -49,12 +49,12 @@ describe('help', () => {
     },
   );
 
-  it.each(['--version', '-v'])('%s prints the version alone', async (option) => {
+  test.each(['--version', '-v'])('%s prints the version alone', async (option) => {
     expect(await run(option)).toBe(0);
     expect(printed).toBe('1.2.3\n');
   });
 
-  it.each([
+  test.each([
     [['keys']],
     [['keys', '--help']],
     [['keys', '-h']],
@@ -71,7 +71,7 @@ describe('help', () => {
     expect(complained).toBe('');
   });
 
-  it.each([[['keys', 'create', '-h']], [['help', 'keys', 'create']], [['-h', 'keys', 'create']]])(
+  test.each([[['keys', 'create', '-h']], [['help', 'keys', 'create']], [['-h', 'keys', 'create']]])(
     '%j shows how the command is called',
     async (argv) => {
       expect(await run(...argv)).toBe(0);
@@ -82,7 +82,7 @@ describe('help', () => {
 });
 
 describe('what is called wrongly ends with 2 and says how to call it', () => {
-  it.each([
+  test.each([
     [['serv'], /no command "serv".*Did you mean "serve"/],
     [['keys', 'lst'], /"keys" goes with one of: keys create, keys list, keys show, keys update, keys revoke/],
     [['keys', '-v'], /^"keys" is no command by itself\. "keys" goes with one of: keys create/],
@@ -111,7 +111,7 @@ describe('what is called wrongly ends with 2 and says how to call it', () => {
   });
 });
 
-it('a setting may stand before or after the command, as one word or two', async () => {
+test('a setting may stand before or after the command, as one word or two', async () => {
   for (const argv of [
     ['--log.level=warn', 'config', 'print', '--json'],
     ['config', 'print', '--log.level', 'warn', '--json'],
@@ -122,7 +122,7 @@ it('a setting may stand before or after the command, as one word or two', async 
   }
 });
 
-it('config check --json prints JSON whatever is wrong', async () => {
+test('config check --json prints JSON whatever is wrong', async () => {
   expect(await run('config', 'check', '--json', '--http.port=x', '--log.level=x')).toBe(2);
   expect(JSON.parse(printed)).toEqual({
     ok: false,
@@ -137,7 +137,7 @@ it('config check --json prints JSON whatever is wrong', async () => {
   expect(complained).toBe('');
 });
 
-it('ends with 1 where the settings are right and the surroundings are not', async () => {
+test('ends with 1 where the settings are right and the surroundings are not', async () => {
   expect(await run('keys', 'list', '--store.url=sqlite:/dev/null/keys.db')).toBe(1);
   expect(complained.trim().split('\n')).toHaveLength(1);
 });

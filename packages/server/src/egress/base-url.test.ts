@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseBaseUrl } from './base-url.ts';
 
-it.each([
+test.each([
   ['https://erp.example.com', 'https://erp.example.com', ''],
   ['https://erp.example.com/', 'https://erp.example.com', ''],
   ['https://erp.example.com//', 'https://erp.example.com', ''],
@@ -14,7 +14,7 @@ it.each([
   expect(parseBaseUrl(text)).toEqual({ origin, pathPrefix });
 });
 
-it.each([
+test.each([
   'erp.example.com',
   'ftp://erp.example.com',
   'file:///etc/passwd',

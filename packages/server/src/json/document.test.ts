@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readDocument } from './document.ts';
 import { readElements } from './elements.ts';
 import { readMembers } from './members.ts';
@@ -9,7 +9,7 @@ import type { JsonSpan } from './span.ts';
 import { JsonSyntaxError } from './syntax-error.ts';
 
 describe('a document', () => {
-  it('gives back every part as the very bytes that were written', () => {
+  test('gives back every part as the very bytes that were written', () => {
     fc.assert(
       fc.property(printedDocument, ({ root, text }) => {
         const bytes = Buffer.from(text);
@@ -19,7 +19,7 @@ describe('a document', () => {
     );
   });
 
-  it('has the members that a second pass finds, with the names that JSON.parse reads', () => {
+  test('has the members that a second pass finds, with the names that JSON.parse reads', () => {
     fc.assert(
       fc.property(printedObject, (object) => {
         const bytes = Buffer.from(object.text);
@@ -33,7 +33,7 @@ describe('a document', () => {
     );
   });
 
-  it('is as deep as its deepest value', () => {
+  test('is as deep as its deepest value', () => {
     fc.assert(
       fc.property(printedDocument, ({ root, text }) => {
         expect(readDocument(Buffer.from(text)).depth).toBe(measureDepth(root));
@@ -42,7 +42,7 @@ describe('a document', () => {
     );
   });
 
-  it('is accepted after a mutation exactly when JSON.parse accepts it', () => {
+  test('is accepted after a mutation exactly when JSON.parse accepts it', () => {
     let accepted = 0;
     let refused = 0;
     fc.assert(
@@ -60,7 +60,7 @@ describe('a document', () => {
     expect(Math.min(accepted, refused)).toBeGreaterThan(500);
   });
 
-  it('is accepted as a heap of tokens exactly when JSON.parse accepts it', () => {
+  test('is accepted as a heap of tokens exactly when JSON.parse accepts it', () => {
     fc.assert(
       fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
         expectSameVerdict(Buffer.concat(tokens.map((part) => Buffer.from(part, 'latin1'))));
@@ -69,7 +69,7 @@ describe('a document', () => {
     );
   });
 
-  it('is judged alike wherever it lies in a larger buffer', () => {
+  test('is judged alike wherever it lies in a larger buffer', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 600 }),
@@ -87,7 +87,7 @@ describe('a document', () => {
     );
   });
 
-  it('may be a million levels deep', () => {
+  test('may be a million levels deep', () => {
     const levels = 1_000_000;
     const arrays = Buffer.from('['.repeat(levels) + ']'.repeat(levels));
     expect(readDocument(arrays)).toEqual({
@@ -105,7 +105,7 @@ describe('a document', () => {
     );
   });
 
-  it('lists up to 64 members of its root, and none rather than some of them', () => {
+  test('lists up to 64 members of its root, and none rather than some of them', () => {
     const print = (count: number) =>
       Buffer.from(`{${Array.from({ length: count }, (_, index) => `"m${index}":{"n":${index}}`)}}`);
     expect(readDocument(print(64)).members).toHaveLength(64);
@@ -117,7 +117,7 @@ describe('a document', () => {
 });
 
 describe('JSON as RFC 8259 has it', () => {
-  it.each([
+  test.each([
     '-0',
     '0',
     '-0.0',
@@ -147,7 +147,7 @@ describe('JSON as RFC 8259 has it', () => {
     expect(expectSameVerdict(Buffer.from(text))).toBe(true);
   });
 
-  it.each([
+  test.each([
     ['', 0],
     [' ', 1],
     ['01', 1],
@@ -210,7 +210,7 @@ describe('JSON as RFC 8259 has it', () => {
     expectRefusalAt(Buffer.from(text), offset);
   });
 
-  it.each([
+  test.each([
     ['an overlong slash', '"\xc0\xaf"', 1],
     ['an overlong NUL of three bytes', '"a\xe0\x80\x80"', 2],
     ['a surrogate in UTF-8', '"\xed\xa0\x80"', 1],
@@ -227,11 +227,11 @@ describe('JSON as RFC 8259 has it', () => {
     expect(() => readDocument(bytes)).toThrow(/not UTF-8/);
   });
 
-  it('names a byte order mark in the refusal', () => {
+  test('names a byte order mark in the refusal', () => {
     expect(() => readDocument(Buffer.from('\ufeff{}'))).toThrow(/byte 0: a byte order mark/);
   });
 
-  it('never shows what the document holds in a refusal', () => {
+  test('never shows what the document holds in a refusal', () => {
     for (const text of ['{"api_key":"s3cret" x', '{"api_key":"s3cret\n"}', '[s3cret]', '"s3cret']) {
       const error = catchRefusal(Buffer.from(text));
       expect(`${error.message} ${JSON.stringify(error)}`).not.toMatch(/s3c|api/);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readDocument } from './document.ts';
 import { joinParts, removeMembers } from './edit.ts';
 import { readMembers } from './members.ts';
 import { printedObject } from './printed-json.fixture.ts';
 
 describe('an object without some members', () => {
-  it.each([
+  test.each([
     ['{"limit":1,"a":1.0}', '{"a":1.0}'],
     ['{"a":1.0,"limit":1}', '{"a":1.0}'],
     ['{"a":1.0,"limit":1,"b":2.50}', '{"a":1.0,"b":2.50}'],
@@ -21,7 +21,7 @@ describe('an object without some members', () => {
     expect(remove(text, new Set(['limit']))).toBe(expected);
   });
 
-  it('keeps every byte of the members that stay, and is JSON', () => {
+  test('keeps every byte of the members that stay, and is JSON', () => {
     fc.assert(
       fc.property(printedObject, fc.array(fc.nat(7), { maxLength: 4 }), (object, picked) => {
         const names = object.members.map(({ nameText }): string => JSON.parse(nameText));
@@ -41,7 +41,7 @@ describe('an object without some members', () => {
     );
   });
 
-  it('is one range where nothing was removed', () => {
+  test('is one range where nothing was removed', () => {
     const bytes = Buffer.from(' {"a":1, "b":2} ');
     const { root } = readDocument(bytes);
     expect(removeMembers(root, readMembers(bytes, root), new Set())).toEqual([{ start: 1, end: 15 }]);
@@ -49,7 +49,7 @@ describe('an object without some members', () => {
 });
 
 describe('joined parts', () => {
-  it('stand one behind the other, texts as UTF-8', () => {
+  test('stand one behind the other, texts as UTF-8', () => {
     const bytes = new Uint8Array(Buffer.from('[1.0,"ä"]'));
     const joined = joinParts(bytes, ['{"é":', { start: 1, end: 4 }, ',"b":', { start: 5, end: 9 }, '}']);
     expect(joined.toString()).toBe('{"é":1.0,"b":"ä"}');

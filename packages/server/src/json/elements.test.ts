@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readDocument } from './document.ts';
 import { readElements } from './elements.ts';
 
 describe('the elements of an array', () => {
-  it('are visited in their order', () => {
+  test('are visited in their order', () => {
     expect(listElements(' [ 1.0 , "],[" ,[2,[3]],{"a":[4]},\ttrue,null ] ')).toEqual([
       '1.0',
       '"],["',
@@ -15,11 +15,11 @@ describe('the elements of an array', () => {
     expect(listElements('[ ]')).toEqual([]);
   });
 
-  it('are visited until the visitor has enough', () => {
+  test('are visited until the visitor has enough', () => {
     expect(listElements('[1,2,3,4]', 2)).toEqual(['1', '2']);
   });
 
-  it('may be a million', () => {
+  test('may be a million', () => {
     const bytes = Buffer.from(`[${Array.from({ length: 1_000_000 }, (_, index) => index).join(',')}]`);
     let count = 0;
     readElements(bytes, readDocument(bytes).root, () => {
@@ -29,7 +29,7 @@ describe('the elements of an array', () => {
     expect(count).toBe(1_000_000);
   });
 
-  it('end on bytes that nobody checked, too', () => {
+  test('end on bytes that nobody checked, too', () => {
     for (const text of ['[', '[1', '[1,', '["a', '[[', '[]]', '[,,', '[:']) {
       const bytes = Buffer.from(text);
       readElements(bytes, { kind: 'array', start: 0, end: bytes.length }, () => true);

@@ -1,13 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readDocument } from './document.ts';
 import { findDuplicate, readMembers } from './members.ts';
 
 describe('the members of an object', () => {
-  it('keep their order and their duplicates', () => {
+  test('keep their order and their duplicates', () => {
     expect(readNames('{"b":1,"a":2,"b":3}')).toEqual(['b', 'a', 'b']);
   });
 
-  it('are found behind white space, escapes and long strings', () => {
+  test('are found behind white space, escapes and long strings', () => {
     const long = 'x'.repeat(700);
     const text = `{ "a" : "${long}\\\\\\"${long}\\\\" ,\n"\\u0062":[{"no":"}"}] , "${long}\\"":-1.5e3 }`;
     const bytes = Buffer.from(text);
@@ -20,19 +20,19 @@ describe('the members of an object', () => {
     ]);
   });
 
-  it('are read up to the count that the caller accepts', () => {
+  test('are read up to the count that the caller accepts', () => {
     const bytes = Buffer.from('{"a":1,"b":2,"c":3}');
     const { root } = readDocument(bytes);
     expect(readMembers(bytes, root, 2).map(({ name }) => name)).toEqual(['a', 'b']);
     expect(readMembers(bytes, root, 4)).toHaveLength(3);
   });
 
-  it('have the names that stand there, whatever names were read before', () => {
+  test('have the names that stand there, whatever names were read before', () => {
     const names = Array.from({ length: 5000 }, (_, index) => `m${index * 7919}`);
     for (const name of names) expect(readNames(JSON.stringify({ [name]: 1 }))).toEqual([name]);
   });
 
-  it('end on bytes that nobody checked, too', () => {
+  test('end on bytes that nobody checked, too', () => {
     for (const text of [
       '{"a',
       '{"a"',
@@ -49,18 +49,18 @@ describe('the members of an object', () => {
 });
 
 describe('a duplicate', () => {
-  it('is told by its decoded name', () => {
+  test('is told by its decoded name', () => {
     expect(findDuplicateIn('{"limit":1,"a":2,"l\\u0069mit":3}')).toMatchObject({
       name: 'limit',
       nameStart: 17,
     });
   });
 
-  it('is not seen where names differ only in their normal form, their case or a lone surrogate', () => {
+  test('is not seen where names differ only in their normal form, their case or a lone surrogate', () => {
     expect(findDuplicateIn('{"é":1,"e\u0301":2,"A":3,"a":4,"\\ud800":5,"\\ud801":6,"\ufffd":7}')).toBeNull();
   });
 
-  it('may be named like a member of Object.prototype', () => {
+  test('may be named like a member of Object.prototype', () => {
     expect(findDuplicateIn('{"__proto__":1,"constructor":2}')).toBeNull();
     expect(findDuplicateIn('{"__proto__":1,"__proto__":2}')).toMatchObject({ name: '__proto__' });
   });

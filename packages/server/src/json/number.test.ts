@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readDocument } from './document.ts';
 import { readInteger } from './number.ts';
 
 describe('an integer', () => {
-  it.each<[string, number | bigint | null]>([
+  test.each<[string, number | bigint | null]>([
     ['0', 0],
     ['-0', 0],
     ['-0.0e5', 0],
@@ -48,11 +48,11 @@ describe('an integer', () => {
     expect(readText(text)).toBe(value);
   });
 
-  it('is never made of a value that is no number', () => {
+  test('is never made of a value that is no number', () => {
     for (const text of ['"2"', 'true', 'null', '[2]', '{}']) expect(readText(text)).toBeNull();
   });
 
-  it('has the value that exact arithmetic gives for any spelling', () => {
+  test('has the value that exact arithmetic gives for any spelling', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^-?(0|[1-9][0-9]{0,25})$/),

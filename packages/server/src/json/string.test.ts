@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readDocument } from './document.ts';
 import { printedJson } from './printed-json.fixture.ts';
 import { decodeString } from './string.ts';
 
 describe('a decoded string', () => {
-  it('is what JSON.parse reads', () => {
+  test('is what JSON.parse reads', () => {
     const strings = printedJson.filter(({ kind }) => kind === 'string');
     fc.assert(
       fc.property(strings, fc.boolean(), ({ text }, isBuffer) => {
@@ -17,7 +17,7 @@ describe('a decoded string', () => {
     );
   });
 
-  it('keeps lone surrogates that were escaped', () => {
+  test('keeps lone surrogates that were escaped', () => {
     const bytes = Buffer.from('"\\ud800x"');
     expect(decodeString(bytes, { start: 0, end: bytes.length })).toBe('\ud800x');
   });

@@ -1,9 +1,9 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { someMember, someName, someString } from './strings.ts';
 
 const span = (text: string) => ({ start: 0, end: Buffer.byteLength(text) });
 
-it('visits every string once, names among them, and no byte of another', () => {
+test('visits every string once, names among them, and no byte of another', () => {
   const text = '[ "a" , {"b\\"":["c",{"":"\\\\"}]},1.5,"é" ]';
   const seen: string[] = [];
   const bytes = Buffer.from(text);
@@ -15,13 +15,13 @@ it('visits every string once, names among them, and no byte of another', () => {
   expect(seen).toEqual(['"a"', '"b\\""', '"c"', '""', '"\\\\"', '"é"']);
 });
 
-it('stops at the first string that passes', () => {
+test('stops at the first string that passes', () => {
   let count = 0;
   expect(someString(Buffer.from('["a","b","c"]'), span('["a","b","c"]'), () => ++count === 2)).toBe(true);
   expect(count).toBe(2);
 });
 
-it('visits names only, each with the place of its value', () => {
+test('visits names only, each with the place of its value', () => {
   const text = '{"a" : ["b", {"c":"d"}], "e": 1}';
   const bytes = Buffer.from(text);
   const seen: string[] = [];

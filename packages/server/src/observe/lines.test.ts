@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { collectLines } from './lines.ts';
 
-it('writes the lines of a moment at once, in their order', async () => {
+test('writes the lines of a moment at once, in their order', async () => {
   const writes: string[] = [];
   const lines = collectLines({ write: (text) => writes.push(text) });
   lines.write('a\n');
@@ -17,7 +17,7 @@ it('writes the lines of a moment at once, in their order', async () => {
   expect(writes.at(-1)).toBe(`${long}\n`);
 });
 
-it('keeps a bounded part of what nobody takes, and goes on once it is taken', async () => {
+test('keeps a bounded part of what nobody takes, and goes on once it is taken', async () => {
   const stalled = new PassThrough();
   const lines = collectLines(stalled);
   for (let count = 0; count < 40; count++) {

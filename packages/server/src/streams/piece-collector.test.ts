@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { PieceCollector } from './piece-collector.ts';
 
-it('gives the bytes of all pieces in their order, before and after more were added', () => {
+test('gives the bytes of all pieces in their order, before and after more were added', () => {
   const collector = new PieceCollector();
   expect(collector.join()).toHaveLength(0);
   const whole = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
@@ -13,7 +13,7 @@ it('gives the bytes of all pieces in their order, before and after more were add
   expect(collector.join()).toEqual(whole);
 });
 
-it('does not copy a single piece', () => {
+test('does not copy a single piece', () => {
   const collector = new PieceCollector();
   const piece = Buffer.from('whole');
   collector.add(piece);

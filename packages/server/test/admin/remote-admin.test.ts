@@ -1,5 +1,5 @@
 /** What a command with --url says where its answer is lost: a change may have been made, and is not to be made twice. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { openRemoteAdmin } from '../../src/cli/remote-admin.ts';
 import { makeSettings } from '../harness.ts';
 import { answerLikeOdoo, type Script, startUpstream } from '../scripted-upstream.ts';
@@ -32,21 +32,21 @@ const LOST: [string, Script][] = [
   ],
 ];
 
-it.each(LOST)('a change whose answer %s may have been made', async (_what, script) => {
+test.each(LOST)('a change whose answer %s may have been made', async (_what, script) => {
   const { admin } = await connect(script);
   await expect(admin.createKey({ name: 'x' })).rejects.toThrow(MAY_BE_MADE);
   await expect(admin.rotateKey('a', { overlap_seconds: 0 })).rejects.toThrow(MAY_BE_MADE);
   await expect(admin.removeInstance('prod')).rejects.toThrow(MAY_BE_MADE);
 });
 
-it.each(LOST)('a question whose answer %s has changed nothing', async (_what, script) => {
+test.each(LOST)('a question whose answer %s has changed nothing', async (_what, script) => {
   const { admin } = await connect(script);
   for (const ask of [admin.getKey('a'), admin.explain('a', { call: {} }), admin.examineInstance('prod')]) {
     await expect(ask).rejects.not.toThrow(MAY_BE_MADE);
   }
 });
 
-it('a change that was not sent was not made', async () => {
+test('a change that was not sent was not made', async () => {
   const { admin, server } = await connect(() => {});
   await server.close();
   open.splice(0, 1);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { makeFolder, runProgram, startProgram } from '../process/program.ts';
 
 const KEYS = 150_000;
@@ -29,7 +29,7 @@ beforeEach(async () => {
   database.close();
 });
 
-it.each([[[]], [['--json']]])('keys list %j waits for whoever reads its pipe', async (more) => {
+test.each([[[]], [['--json']]])('keys list %j waits for whoever reads its pipe', async (more) => {
   const program = startProgram(['keys', 'list', ...more], { folder, isUnread: true });
   let peakMib = 0;
   for (let rest = 40; rest > 0; rest--) {

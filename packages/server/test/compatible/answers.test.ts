@@ -1,6 +1,6 @@
 /** What the clients need in the answer, one test a line of the list. */
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startGateway, startOdoo, startScripted } from './gateway.ts';
@@ -21,7 +21,7 @@ function expectEnvelope(json: Record<string, unknown>): void {
 }
 
 describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (version) => {
-  it('jsonrpc, id and one of result and error; a code of 32 bits, never 0; data an object', async () => {
+  test('jsonrpc, id and one of result and error; a code of 32 bits, never 0; data an object', async () => {
     const { post, makeCall, instance } = await startOdoo(version);
     const calls = [
       makeCall(),
@@ -40,7 +40,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     for (const call of calls) expectEnvelope((await post(EXECUTE, call)).json);
   });
 
-  it('create of one dict gives a number, of a list a list', async () => {
+  test('create of one dict gives a number, of a list a list', async () => {
     const { post, makeCall } = await startOdoo(version);
     const create = async (values: unknown) =>
       (await post(EXECUTE, makeCall({ action: 'create', params: [values] }))).json.result;
@@ -49,7 +49,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     expect(await create([{ name: 'Three' }, { name: 'Four' }])).toHaveLength(2);
   });
 
-  it('None is "result": null', async () => {
+  test('None is "result": null', async () => {
     const { post, makeCall } = await startOdoo(version);
     const created = await post(EXECUTE, makeCall({ action: 'create', params: [{ name: 'Old' }] }));
     const { json } = await post(
@@ -63,7 +63,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
 });
 
 describe('codes', () => {
-  it.each([
+  test.each([
     ['400/-32001 action that is not callable', { action: '_write' }, 400, -32001, 'action_invalid'],
     ['400/-32002 fn_name missing', { action: 'call_method' }, 400, -32002, 'fn_name_missing'],
     ['400/-32602 a value of ours', { keyword: { limit: -1 } }, 400, -32602, 'invalid_params'],
@@ -77,13 +77,13 @@ describe('codes', () => {
     ]);
   });
 
-  it('504/-32003 no answer in time', async () => {
+  test('504/-32003 no answer in time', async () => {
     const { post, call } = await startScripted(() => {});
     const { status, json } = await post(EXECUTE, call, { 'x-request-timeout': '1' });
     expect([status, json.error.code, json.error.data.type]).toEqual([504, -32003, 'upstream_timeout']);
   });
 
-  it('502/-32004 no server', async () => {
+  test('502/-32004 no server', async () => {
     const { post, call } = await startScripted((socket) => {
       socket.resetAndDestroy();
     });
@@ -91,7 +91,7 @@ describe('codes', () => {
     expect([status, json.error.code, json.error.data.type]).toEqual([502, -32004, 'upstream_unreachable']);
   });
 
-  it('500/-32005 not an answer of Odoo; 502 on our own route', async () => {
+  test('500/-32005 not an answer of Odoo; 502 on our own route', async () => {
     const { post, proxy, call } = await startScripted((socket) => answerLikeOdoo(socket, '<html>'));
     const { status, json } = await post(EXECUTE, call);
     expect([status, json.error.code, json.error.data.type]).toEqual([500, -32005, 'upstream_bad_response']);
@@ -100,7 +100,7 @@ describe('codes', () => {
     expect((await proxy.call({ ...rest, erp_instance: odoo_instance })).status).toBe(502);
   });
 
-  it('502/-32004 a refused address, with its own type; also of a closed port that may not be reached', async () => {
+  test('502/-32004 a refused address, with its own type; also of a closed port that may not be reached', async () => {
     const { post, proxy } = await startGateway([]);
     for (const url of ['http://127.0.0.1:1', 'https://10.0.0.1', 'http://[::1]:8069']) {
       const odoo_instance = { url, db: 'prod', user_id: 2, api_key: 'x' };
@@ -124,7 +124,7 @@ describe('codes', () => {
     expect(own.status).toBe(403);
   });
 
-  it.each([
+  test.each([
     ['429', 503],
     ['503', 503],
   ])('an upstream that says %s is 503 with its retry-after', async (said, status) => {
@@ -136,7 +136,7 @@ describe('codes', () => {
     expect(answer.headers['retry-after']).toBe('7');
   });
 
-  it('a code 0 of Odoo 19 goes out as another', async () => {
+  test('a code 0 of Odoo 19 goes out as another', async () => {
     const fault = {
       code: 0,
       message: 'Odoo Server Error',
@@ -150,7 +150,7 @@ describe('codes', () => {
   });
 });
 
-it.each([
+test.each([
   ['gzip', gunzipSync],
   ['br', brotliDecompressSync],
   ['deflate', inflateSync],

@@ -1,5 +1,5 @@
 /** `/v2/odoo/…`: json2 as it is. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, type Script } from '../scripted-upstream.ts';
 import { startOdoo, startScripted } from './gateway.ts';
 
@@ -13,7 +13,7 @@ const answerWith =
     );
   };
 
-it('kwargs go to Odoo as the bytes they are, with the key and the database in headers', async () => {
+test('kwargs go to Odoo as the bytes they are, with the key and the database in headers', async () => {
   const { post, upstream, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, '[1.0]'));
   const kwargs = '{ "ids" :[1.0, 12345678901234567890], "b":{"\\u00e9": 1e400,"a":[ ]}}';
   const { odoo_instance, ...rest } = json2Call;
@@ -33,7 +33,7 @@ it('kwargs go to Odoo as the bytes they are, with the key and the database in he
   expect(upstream.requests).toHaveLength(1);
 });
 
-it('kwargs: absent, null, {} and [] are no arguments; anything else is refused', async () => {
+test('kwargs: absent, null, {} and [] are no arguments; anything else is refused', async () => {
   const { post, upstream, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
   for (const kwargs of [undefined, null, {}, []]) {
     expect((await post(EXECUTE, { ...json2Call, kwargs })).json.result).toBe(true);
@@ -46,7 +46,7 @@ it('kwargs: absent, null, {} and [] are no arguments; anything else is refused',
 });
 
 describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
-  it('create gives a list, of one dict too', async () => {
+  test('create gives a list, of one dict too', async () => {
     const { post, makeJson2Call } = await startOdoo(version);
     const { json } = await post(
       EXECUTE,
@@ -55,7 +55,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
     expect(json.result).toEqual([expect.any(Number)]);
   });
 
-  it('None is "result": null, and limit is the method’s own', async () => {
+  test('None is "result": null, and limit is the method’s own', async () => {
     const { post, makeJson2Call } = await startOdoo(version);
     const archived = await post(EXECUTE, makeJson2Call({ method: 'action_archive', kwargs: { ids: [9] } }));
     expect(archived.body.toString()).toBe('{"jsonrpc":"2.0","id":"01JD8PXM3R","result":null}');
@@ -63,7 +63,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
     expect([read.status, read.json.error.code]).toEqual([200, 422]);
   });
 
-  it.each([
+  test.each([
     [
       'a wrong key',
       { api_key: 'f'.repeat(40) },
@@ -118,7 +118,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
     },
   );
 
-  it('a key that Odoo has refused reads alike the second time, and is not asked again', async () => {
+  test('a key that Odoo has refused reads alike the second time, and is not asked again', async () => {
     const { post, makeJson2Call, sandbox } = await startOdoo(version);
     const call = makeJson2Call();
     const wrong = { ...call, odoo_instance: { ...call.odoo_instance, api_key: 'f'.repeat(40) } };
@@ -127,14 +127,14 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
     expect(sandbox.requests.routes['/json/2']).toBe(1);
   });
 
-  it('a database that is not there, or hidden, is 200 / -32006', async () => {
+  test('a database that is not there, or hidden, is 200 / -32006', async () => {
     const { post, makeJson2Call } = await startOdoo(version);
     const call = makeJson2Call();
     const answer = await post(EXECUTE, { ...call, odoo_instance: { ...call.odoo_instance, db: 'missing' } });
     expect([answer.status, answer.json.error.code]).toEqual([200, -32006]);
   });
 
-  it('/v2/odoo/version is /json/version', async () => {
+  test('/v2/odoo/version is /json/version', async () => {
     const { post, sandbox } = await startOdoo(version);
     const { status, json } = await post('/v2/odoo/version', { id: '1', url: sandbox.url });
     expect(status).toBe(200);
@@ -146,7 +146,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
   });
 });
 
-it.each([14, 15, 16, 17, 18] as const)(
+test.each([14, 15, 16, 17, 18] as const)(
   'no json2: Odoo %i is 200 / -32006 on both routes',
   async (version) => {
     const { post, makeJson2Call, sandbox } = await startOdoo(version);
@@ -163,7 +163,7 @@ it.each([14, 15, 16, 17, 18] as const)(
   },
 );
 
-it.each([
+test.each([
   ['400 Bad Request', 400],
   ['403 Forbidden', 403],
   ['405 Not Allowed', 405],
@@ -184,7 +184,7 @@ it.each([
   expect(headers['retry-after']).toBe(code === 429 || code === 503 ? '7' : undefined);
 });
 
-it.each([
+test.each([
   ['200 OK', '<html>', 'Content-Type: text/html'],
   ['200 OK', '[1', 'Content-Type: application/json'],
   ['302 Found', '', 'Location: https://sso.example/login'],
@@ -195,7 +195,7 @@ it.each([
   expect([status, json.error.code]).toEqual([500, -32005]);
 });
 
-it.each<[path: string, changes: object, wrong?: object]>([
+test.each<[path: string, changes: object, wrong?: object]>([
   ['model_id', { model_id: '../x' }],
   ['model_id', { model_id: '..' }],
   ['model_id', { model_id: 'a/b' }],
@@ -222,7 +222,7 @@ it.each<[path: string, changes: object, wrong?: object]>([
   expect(upstream.connections()).toBe(0);
 });
 
-it('members of another route are refused, but for the user_id of an instance kept for both', async () => {
+test('members of another route are refused, but for the user_id of an instance kept for both', async () => {
   const { post, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
   for (const more of [{ params: [] }, { keyword: {} }, { action: 'read' }, { kwarg: {} }]) {
     const { status, json } = await post(EXECUTE, { ...json2Call, ...more });
@@ -232,13 +232,13 @@ it('members of another route are refused, but for the user_id of an instance kep
   expect((await post(EXECUTE, { ...json2Call, odoo_instance: instance })).json.result).toBe(true);
 });
 
-it('takes one call, not an array', async () => {
+test('takes one call, not an array', async () => {
   const { post, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
   const { status, json } = await post(EXECUTE, [json2Call]);
   expect([status, json.error.code]).toEqual([400, -32600]);
 });
 
-it('a result is passed on as it comes, and one that is cut off breaks the connection', async () => {
+test('a result is passed on as it comes, and one that is cut off breaks the connection', async () => {
   const half = `["${'x'.repeat(100_000)}"`;
   const { post, json2Call } = await startScripted((socket) => {
     socket.write(
@@ -262,7 +262,7 @@ describe('is sent again', () => {
   );
   const gateway = answerWith('504 Gateway Time-out', '<h1>', 'Content-Type: text/html');
 
-  it.each<[string, string, Script, number]>([
+  test.each<[string, string, Script, number]>([
     ['a read that a reverse proxy could not pass on', 'read', gateway, 2],
     ['a write that Odoo rolled back', 'write', conflict, 2],
     ['but no write that a reverse proxy gave up on', 'write', gateway, 1],
@@ -279,7 +279,7 @@ describe('is sent again', () => {
 describe('a status of what stands in front of Odoo says of a call what it says on the own route', () => {
   const end = (line: string) => answerWith(line, '<h1>', 'Content-Type: text/html');
 
-  it.each([
+  test.each([
     ['502 Bad Gateway', 'unknown', false],
     ['504 Gateway Time-out', 'unknown', false],
     ['500 Oops', 'unknown', false],
@@ -298,7 +298,7 @@ describe('a status of what stands in front of Odoo says of a call what it says o
     expect(upstream.requests).toHaveLength(outcome === 'unknown' ? 1 : 2);
   });
 
-  it.each([
+  test.each([
     ['502 Bad Gateway', 'upstream_unreachable'],
     ['504 Gateway Time-out', 'upstream_timeout'],
   ])('%s opens the breaker', async (line, type) => {
@@ -309,7 +309,7 @@ describe('a status of what stands in front of Odoo says of a call what it says o
     expect(await write()).toMatchObject({ type: 'overloaded', outcome: 'not_sent' });
   });
 
-  it('503 halves the calls at once', async () => {
+  test('503 halves the calls at once', async () => {
     const { post, proxy, json2Call } = await startScripted(end('503 Unavailable'));
     await post(EXECUTE, { ...json2Call, method: 'write' });
     expect(proxy.app.gate.states()).toMatchObject([{ limit: 4 }]);

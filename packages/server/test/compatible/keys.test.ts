@@ -1,5 +1,5 @@
 /** Where the client key may stand. */
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { startOdoo } from './gateway.ts';
 
 const ROUTES = ['/api/odoo/execute', '/api/odoo/version', '/v2/odoo/execute', '/v2/odoo/version'];
@@ -18,7 +18,7 @@ async function start() {
   };
 }
 
-it.each(ROUTES)('each of the four headers is taken: %s', async (path) => {
+test.each(ROUTES)('each of the four headers is taken: %s', async (path) => {
   const { ask, proxy } = await start();
   for (const headers of [
     { 'x-api-key': proxy.key },
@@ -32,14 +32,14 @@ it.each(ROUTES)('each of the four headers is taken: %s', async (path) => {
   }
 });
 
-it('the same key twice is one key; an empty header and another scheme are none', async () => {
+test('the same key twice is one key; an empty header and another scheme are none', async () => {
   const { ask, proxy } = await start();
   for (const more of [{ apikey: proxy.key }, { apikey: '' }, { authorization: 'Basic dTpw' }]) {
     expect((await ask('/api/odoo/execute', { 'x-api-key': proxy.key, ...more })).status).toBe(200);
   }
 });
 
-it.each(ROUTES)('two keys that differ are refused, even if one is valid: %s', async (path) => {
+test.each(ROUTES)('two keys that differ are refused, even if one is valid: %s', async (path) => {
   const { ask, proxy, sandbox } = await start();
   for (const headers of [
     { 'x-api-key': proxy.key, apikey: 'other' },
@@ -54,7 +54,7 @@ it.each(ROUTES)('two keys that differ are refused, even if one is valid: %s', as
   expect(sandbox.requests.total).toBe(0);
 });
 
-it.each(ROUTES)('no key, and a wrong one, are 401 with -32000 and id null: %s', async (path) => {
+test.each(ROUTES)('no key, and a wrong one, are 401 with -32000 and id null: %s', async (path) => {
   const { ask } = await start();
   for (const headers of [{}, { 'x-api-key': 'wrong' }] as Record<string, string>[]) {
     const { status, json } = await ask(path, headers);
@@ -64,7 +64,7 @@ it.each(ROUTES)('no key, and a wrong one, are 401 with -32000 and id null: %s', 
   }
 });
 
-it('our own route takes x-proxy-api only', async () => {
+test('our own route takes x-proxy-api only', async () => {
   const { proxy } = await start();
   const { status } = await proxy.post('{}', { 'x-proxy-api': '', 'x-api-key': proxy.key });
   expect(status).toBe(401);

@@ -1,7 +1,7 @@
 /** What the clients send, one test a line of the list. */
 import { Agent, request } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeSettings } from '../harness.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { startOdoo, startScripted } from './gateway.ts';
@@ -9,7 +9,7 @@ import { startOdoo, startScripted } from './gateway.ts';
 const EXECUTE = '/api/odoo/execute';
 
 describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
-  it('keyword: absent, null, {}, [], or with only a context, which can be []', async () => {
+  test('keyword: absent, null, {}, [], or with only a context, which can be []', async () => {
     const { post, makeCall } = await startOdoo(version);
     for (const keyword of [
       undefined,
@@ -30,7 +30,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     }
   });
 
-  it('params: absent or null', async () => {
+  test('params: absent or null', async () => {
     const { post, makeCall } = await startOdoo(version);
     for (const params of [undefined, null]) {
       const call = makeCall({ action: 'fields_get', params, keyword: { attributes: ['type'] } });
@@ -38,14 +38,14 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     }
   });
 
-  it('fn_name: null, and a name with call_method', async () => {
+  test('fn_name: null, and a name with call_method', async () => {
     const { post, makeCall } = await startOdoo(version);
     expect((await post(EXECUTE, makeCall({ fn_name: null }))).json.error).toBeUndefined();
     const { json } = await post(EXECUTE, makeCall({ action: 'call_method', fn_name: 'search_count' }));
     expect(json.result).toEqual(expect.any(Number));
   });
 
-  it('id: UUID, ULID, hex, or "1", "2"; each comes back', async () => {
+  test('id: UUID, ULID, hex, or "1", "2"; each comes back', async () => {
     const { post, makeCall } = await startOdoo(version);
     for (const id of [
       'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
@@ -58,7 +58,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     }
   });
 
-  it('search_count with fields, order and offset: they are dropped, in call_method too', async () => {
+  test('search_count with fields, order and offset: they are dropped, in call_method too', async () => {
     const { post, makeCall } = await startOdoo(version);
     const plain = await post(EXECUTE, makeCall());
     const keyword = { fields: ['name'], order: 'id', offset: 0, context: { lang: 'en_US' } };
@@ -67,7 +67,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     }
   });
 
-  it('read with its fields as second positional argument, or in keyword', async () => {
+  test('read with its fields as second positional argument, or in keyword', async () => {
     const { post, makeCall } = await startOdoo(version);
     const positional = await post(EXECUTE, makeCall({ action: 'read', params: [[1], ['name']] }));
     const named = await post(
@@ -79,7 +79,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
   });
 });
 
-it.each(['[]', 'null', 'false'])(
+test.each(['[]', 'null', 'false'])(
   'a context of %s is none where Odoo 22 gets the arguments by name, too',
   async (context) => {
     const { post, upstream, call } = await startScripted(
@@ -96,7 +96,7 @@ it.each(['[]', 'null', 'false'])(
   },
 );
 
-it('only search_count loses arguments, and on our own route none does', async () => {
+test('only search_count loses arguments, and on our own route none does', async () => {
   const { post, proxy, upstream, call } = await startScripted((socket) =>
     answerLikeOdoo(socket, printResult('1')),
   );
@@ -111,7 +111,7 @@ it('only search_count loses arguments, and on our own route none does', async ()
   expect(sent()).toEqual(keyword);
 });
 
-it.each([
+test.each([
   ['1', 1_000],
   ['0', 2_000],
   ['soon', 2_000],
@@ -126,11 +126,11 @@ it.each([
   expect(tookMs).toBeLessThan(expectedMs + 4_000);
 });
 
-it('without a number the time is 15 seconds, unless the operator says otherwise', () => {
+test('without a number the time is 15 seconds, unless the operator says otherwise', () => {
   expect(makeSettings().upstream.timeoutMs).toBe(15_000);
 });
 
-it('more than 25 calls in parallel over one pool', async () => {
+test('more than 25 calls in parallel over one pool', async () => {
   const { proxy, makeCall } = await startOdoo(19);
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
   const results = await Promise.all(
@@ -141,7 +141,7 @@ it('more than 25 calls in parallel over one pool', async () => {
   expect(results.every(({ result }) => typeof result === 'number')).toBe(true);
 });
 
-it('three calls, one connection', async () => {
+test('three calls, one connection', async () => {
   const { proxy, makeCall } = await startOdoo(18);
   let connections = 0;
   proxy.app.server.server.on('connection', () => connections++);
@@ -151,7 +151,7 @@ it('three calls, one connection', async () => {
   expect(connections).toBe(1);
 });
 
-it('no cap on rows unless the caller sets one', async () => {
+test('no cap on rows unless the caller sets one', async () => {
   const rows = JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id })));
   const { post, upstream, call } = await startScripted((socket) => answerLikeOdoo(socket, printResult(rows)));
   const { json } = await post(EXECUTE, { ...call, action: 'search_read', params: [[]] });

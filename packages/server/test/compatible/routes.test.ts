@@ -1,10 +1,10 @@
 /** The table of routes: each is there, and is what it is said to be. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PROGRAM_VERSION, send } from '../harness.ts';
 import { startOdoo } from './gateway.ts';
 
 describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
-  it.each(['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'])(
+  test.each(['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'])(
     '%s is the execute call, with odoo_instance',
     async (path) => {
       const { post, makeCall } = await startOdoo(version);
@@ -14,7 +14,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     },
   );
 
-  it.each(['/api/odoo/version', '/v1/odoo/version'])('%s is the version object of Odoo', async (path) => {
+  test.each(['/api/odoo/version', '/v1/odoo/version'])('%s is the version object of Odoo', async (path) => {
     const { post, sandbox } = await startOdoo(version);
     const answer = await post(path, { id: '1', url: sandbox.url });
     const shown = await send(`${sandbox.url}/web/webclient/version_info`, {
@@ -33,7 +33,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
   });
 });
 
-it('an instance under our own name is refused, and says how it is called here', async () => {
+test('an instance under our own name is refused, and says how it is called here', async () => {
   const { post, makeCall, instance } = await startOdoo(18);
   const { odoo_instance: _, ...rest } = makeCall();
   const answer = await post('/api/odoo/execute', { ...rest, erp_instance: instance });
@@ -45,7 +45,7 @@ it('an instance under our own name is refused, and says how it is called here', 
   });
 });
 
-it.each([
+test.each([
   [{ url: undefined }, 'odoo_instance.url'],
   [{ url: 'ftp://x.example' }, 'odoo_instance.url'],
   [{ url: 'https://[' }, 'odoo_instance.url'],
@@ -61,13 +61,13 @@ it.each([
   expect(JSON.stringify(json)).not.toContain('erp_instance');
 });
 
-it('our own route goes on to take erp_instance only', async () => {
+test('our own route goes on to take erp_instance only', async () => {
   const { proxy, makeCall } = await startOdoo(18);
   const { json } = await proxy.call(makeCall());
   expect(json.error.data.path).toBe('odoo_instance');
 });
 
-it('/_/about can be read flat and as an answer, without a key', async () => {
+test('/_/about can be read flat and as an answer, without a key', async () => {
   const { proxy } = await startOdoo(18);
   const { status, body } = await send(`${proxy.url}/_/about`);
   const about = JSON.parse(body.toString());
@@ -80,7 +80,7 @@ it('/_/about can be read flat and as an answer, without a key', async () => {
   expect(major * 1000 + minor).toBeGreaterThanOrEqual(9);
 });
 
-it('/_/license is valid and has texts, without a key', async () => {
+test('/_/license is valid and has texts, without a key', async () => {
   const { proxy } = await startOdoo(18);
   const { status, body } = await send(`${proxy.url}/_/license`);
   expect(status).toBe(200);
@@ -91,7 +91,7 @@ it('/_/license is valid and has texts, without a key', async () => {
   });
 });
 
-it('/_/metrics is as /metrics, without a key', async () => {
+test('/_/metrics is as /metrics, without a key', async () => {
   const { proxy } = await startOdoo(18);
   const [theirs, ours] = await Promise.all(['/_/metrics', '/metrics'].map((path) => send(proxy.url + path)));
   const names = (text: string) => text.match(/^# HELP .*$/gm);
@@ -100,7 +100,7 @@ it('/_/metrics is as /metrics, without a key', async () => {
   expect(theirs?.body.toString()).toContain('erp_proxy_calls_total');
 });
 
-it.each(['/api/odoo/execute', '/api/odoo', '/api/odoo/version', '/v2/odoo/execute', '/v2/odoo/version'])(
+test.each(['/api/odoo/execute', '/api/odoo', '/api/odoo/version', '/v2/odoo/execute', '/v2/odoo/version'])(
   'GET %s says that it takes POST',
   async (path) => {
     const { proxy } = await startOdoo(18);

@@ -7,7 +7,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { join, resolve } from 'node:path';
 import type { Examination } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
@@ -80,7 +80,7 @@ const lastOf = ({ checks }: Examination) => checks.at(-1);
 describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (version) => {
   const protocol = version >= 19 ? 'json2' : 'jsonrpc';
 
-  it('finds nothing wrong, and says who the user is, the protocol and the time of a call', async () => {
+  test('finds nothing wrong, and says who the user is, the protocol and the time of a call', async () => {
     const found = await examine(await start(version));
     expect(found).toMatchObject({
       ok: true,
@@ -106,7 +106,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     ]);
   });
 
-  it('without credentials says that the server is well', async () => {
+  test('without credentials says that the server is well', async () => {
     const { url } = await start(version);
     const { status, stdout } = await run(['doctor', url, `--egress.allow=${url}`]);
     expect(status).toBe(0);
@@ -115,7 +115,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     expect(stdout).toMatch(/^- {7}user +give database, user and key/m);
   });
 
-  it('tells a wrong database from a wrong user and a wrong key, where Odoo does', async () => {
+  test('tells a wrong database from a wrong user and a wrong key, where Odoo does', async () => {
     const sandbox = await start(version);
     const noDatabase = await examine(sandbox, { db: 'nowhere' });
     expect(lastOf(noDatabase)).toMatchObject({ name: 'database', state: 'failed' });
@@ -142,7 +142,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
   });
 });
 
-it.each([18, 19, 22] as const)('says when the key ends, on %i', async (version) => {
+test.each([18, 19, 22] as const)('says when the key ends, on %i', async (version) => {
   const keysExpireAt = Date.parse('2031-05-06T07:08:09Z');
   const found = await examine(await start(version, { keysExpireAt }));
   expect(found.key).toEqual({ expires_at: '2031-05-06T07:08:09.000Z', is_expiry_known: true });
@@ -153,7 +153,7 @@ it.each([18, 19, 22] as const)('says when the key ends, on %i', async (version) 
   });
 });
 
-it('of 16, whose keys do not end, and of a password says so', async () => {
+test('of 16, whose keys do not end, and of a password says so', async () => {
   const sandbox = await start(16);
   expect((await examine(sandbox)).key).toEqual({ expires_at: null, is_expiry_known: true });
   const password = await examine(sandbox, { apiKey: 'admin' });
@@ -161,14 +161,14 @@ it('of 16, whose keys do not end, and of a password says so', async () => {
   expect(password.checks).toContainEqual(expect.objectContaining({ name: 'expiry', state: 'skipped' }));
 });
 
-it('uses the protocol that the settings name, as calls do', async () => {
+test('uses the protocol that the settings name, as calls do', async () => {
   const sandbox = await start(19);
   expect((await examine(sandbox, { more: ['--upstream.protocol=jsonrpc'] })).protocol).toBe('jsonrpc');
   const only = [`--upstream.protocolFor=${sandbox.url}=json2`, '--upstream.protocol=jsonrpc'];
   expect((await examine(sandbox, { more: only })).protocol).toBe('json2');
 });
 
-it('says what is wrong with a server that is no Odoo, or does not answer', async () => {
+test('says what is wrong with a server that is no Odoo, or does not answer', async () => {
   const other = await startUpstream((socket) => {
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello');
   });
@@ -195,7 +195,7 @@ it('says what is wrong with a server that is no Odoo, or does not answer', async
   );
 });
 
-it.each([
+test.each([
   ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
   ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)],
 ])('says that a server is no Odoo that sends %s', async (_what, text) => {
@@ -206,7 +206,7 @@ it.each([
   expect(found.stdout).toMatch(/^FAILED {2}odoo .*not as Odoo does/m);
 });
 
-it('explains a failed TLS handshake in one line, without names of sources or flags', async () => {
+test('explains a failed TLS handshake in one line, without names of sources or flags', async () => {
   const plain = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(plain, 'listening');
   closing.push(() => new Promise((resolve) => plain.close(resolve)));
@@ -224,7 +224,7 @@ it('explains a failed TLS handshake in one line, without names of sources or fla
   }
 });
 
-it('sends no empty key', async () => {
+test('sends no empty key', async () => {
   const sandbox = await start(18);
   writeFileSync(join(folder, 'key'), '\n');
   const args = ['--db=sandbox', '--user-id=2', '--api-key-file=key', `--egress.allow=${sandbox.url}`];
@@ -243,7 +243,7 @@ describe('a stored instance', () => {
     return run([...args, '--api-key-file=key', '--allow-private'], env);
   };
 
-  it('is checked on the store of the settings, by its own members', async () => {
+  test('is checked on the store of the settings, by its own members', async () => {
     const sandbox = await start(22);
     expect((await add(sandbox.url, sandbox.users.admin.apiKey)).status).toBe(0);
     const ran = await run(['doctor', '--instance=prod', '--json'], env);
@@ -256,7 +256,7 @@ describe('a stored instance', () => {
     });
   });
 
-  it('is checked by a running proxy, which knows its key', async () => {
+  test('is checked by a running proxy, which knows its key', async () => {
     const sandbox = await start(19);
     const proxy = await startProxy({
       settings: { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY, 'upstream.protocol': 'auto' },
@@ -277,7 +277,7 @@ describe('a stored instance', () => {
     expect(wrong.stdout + well.stdout).not.toContain(sandbox.users.admin.apiKey);
   });
 
-  it('is named in place of an address, and needs no credentials', async () => {
+  test('is named in place of an address, and needs no credentials', async () => {
     for (const [args, says] of [
       [['doctor'], /address of an Odoo server, or a stored instance/],
       [

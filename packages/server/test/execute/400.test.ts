@@ -1,5 +1,5 @@
 /** HTTP 400: the body is not JSON, not a call, or breaks a rule of the proxy's own. Nothing reaches Odoo. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, type ExpectedError, expectError, printCall } from './expectations.ts';
 
@@ -16,7 +16,7 @@ const expectRefused = async (body: string | Uint8Array, expected: Omit<ExpectedE
   expect(sent).toEqual([]);
 };
 
-it.each([
+test.each([
   ['nothing', ''],
   ['blanks', ' \n'],
   ['a cut object', '{"id":1'],
@@ -41,19 +41,19 @@ it.each([
   }),
 );
 
-it('parse_error says that the text is cut off', async () => {
+test('parse_error says that the text is cut off', async () => {
   const { body } = await pair.proxy.post('{"id":1,');
   expect(JSON.parse(body.toString()).error.message).toBe(
     "The body is not valid JSON at byte 8: the text ends where a member's name in double quotes is expected.",
   );
 });
 
-it('parse_error shows nothing of the body', async () => {
+test('parse_error shows nothing of the body', async () => {
   const { body } = await pair.proxy.post('{"api_key":"do-not-show"!');
   expect(body.toString()).not.toContain('do-not-show');
 });
 
-it('invalid_request: a member of another type', () =>
+test('invalid_request: a member of another type', () =>
   expectRefused(printCall(pair.upstream.url, { model_id: '7' }), {
     code: -32600,
     type: 'invalid_request',
@@ -62,7 +62,7 @@ it('invalid_request: a member of another type', () =>
     says: /must be a string, not a number/,
   }));
 
-it('invalid_request: deeper than Odoo can read', async () => {
+test('invalid_request: deeper than Odoo can read', async () => {
   const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   await expectRefused(printCall(pair.upstream.url, { params: deep(512) }), {
     code: -32600,
@@ -72,7 +72,7 @@ it('invalid_request: deeper than Odoo can read', async () => {
   expect((await pair.proxy.post(printCall(pair.upstream.url, { params: deep(511) }))).status).toBe(200);
 });
 
-it('invalid_params: a limit, a company or a time zone', async () => {
+test('invalid_params: a limit, a company or a time zone', async () => {
   for (const [keyword, path] of [
     ['{"limit":"3"}', 'keyword.limit'],
     ['{"context":{"allowed_company_ids":[null]}}', 'keyword.context.allowed_company_ids'],
@@ -88,7 +88,7 @@ it('invalid_params: a limit, a company or a time zone', async () => {
   }
 });
 
-it('action_invalid: a private name', () =>
+test('action_invalid: a private name', () =>
   expectRefused(printCall(pair.upstream.url, { action: '"_write"' }), {
     code: -32001,
     type: 'action_invalid',
@@ -97,7 +97,7 @@ it('action_invalid: a private name', () =>
     says: /public method/,
   }));
 
-it('fn_name_missing: call_method without a name', () =>
+test('fn_name_missing: call_method without a name', () =>
   expectRefused(printCall(pair.upstream.url, { action: '"call_method"' }), {
     code: -32002,
     type: 'fn_name_missing',

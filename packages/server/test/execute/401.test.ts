@@ -1,5 +1,5 @@
 /** HTTP 401: the client key is missing, unknown, expired or revoked. A caller cannot tell which. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type HttpAnswer, send, startProxy } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, makeClock, printCall } from './expectations.ts';
@@ -15,7 +15,7 @@ const expectUnauthorized = (answer: HttpAnswer) =>
     says: /key in the header x-proxy-api/,
   });
 
-it('unauthorized: no key, an empty one, and texts that are none', async () => {
+test('unauthorized: no key, an empty one, and texts that are none', async () => {
   const clock = makeClock();
   pair = await startPair(undefined, { nowMs: clock.now });
   const { proxy, upstream } = pair;
@@ -37,14 +37,14 @@ it('unauthorized: no key, an empty one, and texts that are none', async () => {
   expect(upstream.connections()).toBe(0);
 });
 
-it('unauthorized: a key of another proxy', async () => {
+test('unauthorized: a key of another proxy', async () => {
   pair = await startPair();
   const stranger = await startProxy();
   await stranger.close();
   expectUnauthorized(await pair.proxy.post(printCall(pair.upstream.url), { 'x-proxy-api': stranger.key }));
 });
 
-it('unauthorized: an expired key, from the very millisecond', async () => {
+test('unauthorized: an expired key, from the very millisecond', async () => {
   const clock = makeClock();
   pair = await startPair(undefined, { clock: clock.now });
   const { proxy, upstream } = pair;
@@ -56,7 +56,7 @@ it('unauthorized: an expired key, from the very millisecond', async () => {
   expectUnauthorized(await call());
 });
 
-it('unauthorized: a revoked key, at once', async () => {
+test('unauthorized: a revoked key, at once', async () => {
   pair = await startPair();
   const { proxy, upstream } = pair;
   const {
@@ -69,7 +69,7 @@ it('unauthorized: a revoked key, at once', async () => {
   expectUnauthorized(await call());
 });
 
-it('the key may come as a bearer token', async () => {
+test('the key may come as a bearer token', async () => {
   pair = await startPair();
   const { proxy, upstream } = pair;
   const call = (headers: Record<string, string>) => proxy.post(printCall(upstream.url), headers);
@@ -79,7 +79,7 @@ it('the key may come as a bearer token', async () => {
   expectUnauthorized(await call({ 'x-proxy-api': '', authorization: `Basic ${proxy.key}` }));
 });
 
-it('a bearer token for somebody in front of the proxy is no second key; another client key is', async () => {
+test('a bearer token for somebody in front of the proxy is no second key; another client key is', async () => {
   pair = await startPair();
   const { proxy, upstream } = pair;
   const call = (token: string) => proxy.post(printCall(upstream.url), { authorization: `Bearer ${token}` });
@@ -93,7 +93,7 @@ it('a bearer token for somebody in front of the proxy is no second key; another 
   });
 });
 
-it('reads alike for every reason', async () => {
+test('reads alike for every reason', async () => {
   const clock = makeClock();
   pair = await startPair(undefined, { clock: clock.now });
   const { proxy } = pair;
@@ -114,7 +114,7 @@ it('reads alike for every reason', async () => {
   expect(seen[2]).toEqual(seen[0]);
 });
 
-it('comes before every fault of the body, with id null', async () => {
+test('comes before every fault of the body, with id null', async () => {
   pair = await startPair();
   for (const body of ['not JSON', printCall(pair.upstream.url, { id: '"mine"' }), '[]']) {
     expectUnauthorized(await pair.proxy.post(body, { 'x-proxy-api': 'bad' }));

@@ -1,5 +1,5 @@
 /** HTTP 403: the address is not one that the operator allows, or the key may not. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const postTo = (url: string) => pair.proxy.post(printCall('', { erp_instance: printInstance(url) }));
 
-it.each([
+test.each([
   'https://127.0.0.1',
   'http://erp.example.com',
   'https://[::1]',
@@ -35,13 +35,13 @@ it.each([
   });
 });
 
-it('egress_denied reads the same whether something listens there or not', async () => {
+test('egress_denied reads the same whether something listens there or not', async () => {
   const [open, closed] = await Promise.all([postTo(unlisted.url), postTo('http://127.0.0.1:1')]);
   expect(open.body.toString()).toBe(closed.body.toString());
   expect(unlisted.connections()).toBe(0);
 });
 
-it('policy_denied: the policy of the key does not allow the call', async () => {
+test('policy_denied: the policy of the key does not allow the call', async () => {
   const policy = { origins: [pair.upstream.url], models: { 'res.partner': ['search*'] } };
   const { key } = await pair.proxy.app.keys.create({ name: 'searcher', policy });
   const before = pair.upstream.connections();

@@ -1,5 +1,5 @@
 /** HTTP 404: no route has this path. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, printCall } from './expectations.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.close());
 
-it.each([
+test.each([
   ['GET', '/'],
   ['GET', '/api'],
   ['POST', '/api/erp/execute/'],
@@ -40,7 +40,7 @@ it.each([
   expect(pair.upstream.connections()).toBe(0);
 });
 
-it.each(['GET', 'POST'])('route_not_found: %s of a path that cannot be decoded', async (method) => {
+test.each(['GET', 'POST'])('route_not_found: %s of a path that cannot be decoded', async (method) => {
   const answer = await send(`${pair.proxy.url}/%zz`, { method, headers: { 'x-request-id': 'mine' } });
   expectError(answer, { status: 404, code: -32601, type: 'route_not_found', says: /no such route/ });
   expect(answer.headers['x-request-id']).toBe('mine');

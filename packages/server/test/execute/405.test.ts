@@ -1,5 +1,5 @@
 /** HTTP 405: the route exists, but not with this method; `allow` names those it has. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
 import { expectError } from './expectations.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => proxy.close());
 
-it.each([
+test.each([
   ['GET', '/api/erp/execute', 'POST'],
   ['GET', '/api/erp/execute?id=1', 'POST'],
   ['PUT', '/api/erp/execute', 'POST'],
@@ -25,7 +25,7 @@ it.each([
   expect(answer.headers.allow).toBe(allow);
 });
 
-it('method_not_allowed: HEAD, without a body', async () => {
+test('method_not_allowed: HEAD, without a body', async () => {
   const answer = await send(`${proxy.url}/api/erp/execute`, { method: 'HEAD' });
   expect(answer.status).toBe(405);
   expect(answer.headers.allow).toBe('POST');

@@ -1,5 +1,5 @@
 /** HTTP 409: what is known of an earlier attempt with the same idempotency key. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -28,7 +28,7 @@ const send = (changes: Record<string, string> = {}, headers: Record<string, stri
     ...headers,
   });
 
-it('idempotency_conflict: another body under the same key', async () => {
+test('idempotency_conflict: another body under the same key', async () => {
   await start((socket) => answerLikeOdoo(socket, printResult('1')));
   expect((await send()).status).toBe(200);
   const answer = await send({ params: '[{"name":"b"}]' });
@@ -44,7 +44,7 @@ it('idempotency_conflict: another body under the same key', async () => {
   expect(upstream.requests).toHaveLength(1);
 });
 
-it('idempotency_conflict: the first call is still running', async () => {
+test('idempotency_conflict: the first call is still running', async () => {
   const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>();
   await start(async (socket) => {
@@ -71,7 +71,7 @@ it('idempotency_conflict: the first call is still running', async () => {
   expect(upstream.requests).toHaveLength(1);
 });
 
-it('outcome_unknown: the first attempt was sent and got no answer', async () => {
+test('outcome_unknown: the first attempt was sent and got no answer', async () => {
   await start((socket) => void socket.destroy());
   expect((await send()).status).toBe(502);
   expectError(await send(), {

@@ -1,5 +1,5 @@
 /** HTTP 413: a body larger than the proxy takes, or than the server behind it. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo } from '../scripted-upstream.ts';
 import { expectError, printCall } from './expectations.ts';
@@ -7,7 +7,7 @@ import { expectError, printCall } from './expectations.ts';
 let pair: Pair;
 afterEach(() => pair.close());
 
-it('payload_too_large: more than http.bodyBytesMax, and one byte less passes', async () => {
+test('payload_too_large: more than http.bodyBytesMax, and one byte less passes', async () => {
   pair = await startPair(undefined, { settings: { 'http.bodyBytesMax': '2000' } });
   const { proxy, upstream } = pair;
   const call = printCall(upstream.url);
@@ -23,7 +23,7 @@ it('payload_too_large: more than http.bodyBytesMax, and one byte less passes', a
   expect(upstream.requests).toHaveLength(1);
 });
 
-it('payload_too_large: a chunked body that grows beyond it', async () => {
+test('payload_too_large: a chunked body that grows beyond it', async () => {
   pair = await startPair(undefined, { settings: { 'http.bodyBytesMax': '2000' } });
   const answer = await pair.proxy.post(printCall(pair.upstream.url) + ' '.repeat(3000), {
     'transfer-encoding': 'chunked',
@@ -37,7 +37,7 @@ it('payload_too_large: a chunked body that grows beyond it', async () => {
   expect(pair.upstream.connections()).toBe(0);
 });
 
-it('payload_too_large: 413 of the server', async () => {
+test('payload_too_large: 413 of the server', async () => {
   pair = await startPair((socket) => answerLikeOdoo(socket, '<h1>413</h1>', '413 Request Entity Too Large'));
   const answer = await pair.proxy.post(printCall(pair.upstream.url, { id: '"big"' }));
   expectError(answer, {
@@ -49,7 +49,7 @@ it('payload_too_large: 413 of the server', async () => {
   });
 });
 
-it('payload_too_large: as Odoo says it in its envelope', async () => {
+test('payload_too_large: as Odoo says it in its envelope', async () => {
   const error = {
     code: 200,
     message: 'x',

@@ -1,6 +1,6 @@
 /** HTTP 415: only `application/json` in UTF-8, without a content encoding, is read. */
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, printCall } from './expectations.ts';
@@ -13,7 +13,7 @@ afterAll(() => pair.close());
 
 const unsupported = { status: 415, code: -32017, type: 'unsupported_media_type' } as const;
 
-it.each([
+test.each([
   '',
   'text/plain',
   'text/json',
@@ -33,7 +33,7 @@ it.each([
   expect(pair.upstream.connections()).toBe(0);
 });
 
-it('unsupported_media_type: none at all', async () => {
+test('unsupported_media_type: none at all', async () => {
   const answer = await send(`${pair.proxy.url}/api/erp/execute`, {
     method: 'POST',
     headers: { 'x-proxy-api': pair.proxy.key },
@@ -42,7 +42,7 @@ it('unsupported_media_type: none at all', async () => {
   expectError(answer, { ...unsupported, says: /content-type: application\/json/ });
 });
 
-it.each(['gzip', 'br', 'deflate', 'zstd', 'x', 'identity, gzip'])(
+test.each(['gzip', 'br', 'deflate', 'zstd', 'x', 'identity, gzip'])(
   'unsupported_media_type: content-encoding %s',
   async (encoding) => {
     const answer = await pair.proxy.post(gzipSync(printCall(pair.upstream.url)), {

@@ -1,13 +1,13 @@
 /** HTTP 429: too many refused keys wait for their answer already. */
 import { request } from 'node:http';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { startProxy } from '../harness.ts';
 import { expectError, waitFor } from './expectations.ts';
 
 let close = async () => {};
 afterEach(() => close());
 
-it('rate_limited: a flood of bad keys from one address, which delays no good key', async () => {
+test('rate_limited: a flood of bad keys from one address, which delays no good key', async () => {
   const proxy = await startProxy();
   const requests = Array.from({ length: 300 }, () =>
     request(`${proxy.url}/api/erp/execute`, {

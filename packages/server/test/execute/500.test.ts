@@ -1,12 +1,12 @@
 /** HTTP 500: a fault of the proxy's own shows nothing of its cause to the caller, and all of it to the operator. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { startProxy } from '../harness.ts';
 import { expectError } from './expectations.ts';
 
 let close = async () => {};
 afterEach(() => close());
 
-it('internal: the policy of the key cannot be read', async () => {
+test('internal: the policy of the key cannot be read', async () => {
   const proxy = await startProxy();
   close = () => proxy.close();
   const id = proxy.key.split('_')[1] as string;

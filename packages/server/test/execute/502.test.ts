@@ -1,7 +1,7 @@
 /** HTTP 502: no answer from the server, or one that is not Odoo's. `outcome` says what a writer must know. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
 import { type ExpectedError, expectError, printCall, printInstance, waitFor } from './expectations.ts';
@@ -49,7 +49,7 @@ async function startServer(scheme: string, answer: (port: number) => void): Prom
 }
 
 describe('upstream_unreachable', () => {
-  it('where the connection is refused: nothing was sent', async () => {
+  test('where the connection is refused: nothing was sent', async () => {
     const url = await startServer('http', () => server?.close());
     pair = await startPair(undefined, { allow: [url] });
     const expected = unreachable({
@@ -61,7 +61,7 @@ describe('upstream_unreachable', () => {
     expectError(await write(url), expected);
   });
 
-  it('where the host does not exist: nothing was sent', async () => {
+  test('where the host does not exist: nothing was sent', async () => {
     pair = await startPair();
     const expected = unreachable({
       retryable: true,
@@ -71,7 +71,7 @@ describe('upstream_unreachable', () => {
     expectError(await write('https://erp.invalid'), expected);
   });
 
-  it('where TLS fails: nothing was sent', async () => {
+  test('where TLS fails: nothing was sent', async () => {
     const url = await startServer('https', () => {});
     pair = await startPair(undefined, { allow: [url] });
     expectError(
@@ -80,7 +80,7 @@ describe('upstream_unreachable', () => {
     );
   });
 
-  it.each<[string, Script]>([
+  test.each<[string, Script]>([
     ['is closed', (socket) => socket.end()],
     ['is reset', (socket) => socket.resetAndDestroy()],
     [
@@ -95,7 +95,7 @@ describe('upstream_unreachable', () => {
     expectError(await write(), unreachable({ outcome: 'unknown', says: /may have run the call/ }));
   });
 
-  it('where a short answer breaks off', async () => {
+  test('where a short answer breaks off', async () => {
     pair = await startPair((socket) => {
       socket.end(`HTTP/1.0 200 OK\r\nContent-Length: 100\r\n\r\n${printResult('[1]')}`);
     });
@@ -106,7 +106,7 @@ describe('upstream_unreachable', () => {
     expectError(await write(), unreachable({ outcome: 'unknown', says: /broke its answer off/ }));
   });
 
-  it('by a 502 of a reverse proxy', async () => {
+  test('by a 502 of a reverse proxy', async () => {
     pair = await startPair((socket) => answerLikeOdoo(socket, '<h1>502</h1>', '502 Bad Gateway'));
     expectError(await read(), unreachable({ retryable: true, outcome: 'unknown', says: /reverse proxy/ }));
     expectError(await write(), unreachable({ outcome: 'unknown', says: /reverse proxy/ }));
@@ -114,7 +114,7 @@ describe('upstream_unreachable', () => {
 });
 
 describe('upstream_bad_response', () => {
-  it('by interim answers without end, and the connection is closed', async () => {
+  test('by interim answers without end, and the connection is closed', async () => {
     let isClosed = false;
     pair = await startPair((socket) => {
       socket.on('close', () => {
@@ -130,7 +130,7 @@ describe('upstream_bad_response', () => {
     await waitFor(() => isClosed);
   });
 
-  it.each([
+  test.each([
     ['301 Moved Permanently', 'not_sent'],
     ['302 Found', 'unknown'],
     ['303 See Other', 'unknown'],
@@ -156,7 +156,7 @@ describe('upstream_bad_response', () => {
     expectError(await write(), badResponse({ outcome, says }));
   });
 
-  it('follows no redirect', async () => {
+  test('follows no redirect', async () => {
     pair = await startPair((socket, { head }) => {
       if (head.startsWith('POST /jsonrpc')) {
         socket.end(`HTTP/1.0 302 Found\r\nLocation: ${pair.upstream.url}/other\r\nContent-Length: 0\r\n\r\n`);
@@ -166,7 +166,7 @@ describe('upstream_bad_response', () => {
     expect(pair.upstream.requests).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['HTML', '<!DOCTYPE html><html><body>Welcome</body></html>'],
     ['nothing', ''],
     ['a cut result', '{"jsonrpc": "2.0", "id": 1, "result": [1'],
@@ -185,14 +185,14 @@ describe('upstream_bad_response', () => {
     expectError(await write(), badResponse({ outcome: 'unknown', says: /base address|not JSON/ }));
   });
 
-  it('by an odd answer too large to be looked at', async () => {
+  test('by an odd answer too large to be looked at', async () => {
     pair = await startPair((socket) => answerLikeOdoo(socket, `{"id":1,"result":"${'x'.repeat(3000)}"}`), {
       settings: { 'upstream.answerBytesMax': '2000' },
     });
     expectError(await read(), badResponse({ outcome: 'unknown', says: /too large to be checked/ }));
   });
 
-  it.each(['SSH-2.0-OpenSSH_9\r\n', 'HTTP/1.1 abc\r\n\r\n', '\x16\x03\x01', '220 mail ready\r\n'])(
+  test.each(['SSH-2.0-OpenSSH_9\r\n', 'HTTP/1.1 abc\r\n\r\n', '\x16\x03\x01', '220 mail ready\r\n'])(
     'by what is not HTTP: %j',
     async (bytes) => {
       pair = await startPair((socket) => {
@@ -202,7 +202,7 @@ describe('upstream_bad_response', () => {
     },
   );
 
-  it('shows nothing of the page that answered', async () => {
+  test('shows nothing of the page that answered', async () => {
     pair = await startPair((socket) => answerLikeOdoo(socket, 'do-not-show', '500 do-not-show'));
     const answer = await read();
     expect(answer.body.toString() + JSON.stringify(answer.headers)).not.toContain('do-not-show');

@@ -1,5 +1,5 @@
 /** HTTP 503: the proxy is shutting down, or the server is overloaded. `retry-after` says when to try again. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, makeCall } from '../scripted-upstream.ts';
 import { expectError, printCall, waitFor } from './expectations.ts';
@@ -7,7 +7,7 @@ import { expectError, printCall, waitFor } from './expectations.ts';
 let pair: Pair;
 afterEach(() => pair.close());
 
-it('overloaded: the store does not answer, and the key is not known yet', async () => {
+test('overloaded: the store does not answer, and the key is not known yet', async () => {
   pair = await startPair();
   const { proxy } = pair;
   const known = await proxy.app.keys.create({ name: 'known' });
@@ -59,7 +59,7 @@ describe.each([
       { settings: { 'upstream.retries': '0' } },
     );
 
-  it.each([
+  test.each([
     ['Retry-After: 7\r\n', '7'],
     ['Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n', 'Sun, 06 Nov 2033 08:49:37 GMT'],
     ['Retry-After: whenever\r\n', '1'],
@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-it('overloaded: as Odoo says it in its envelope', async () => {
+test('overloaded: as Odoo says it in its envelope', async () => {
   const data = {
     name: 'werkzeug.exceptions.TooManyRequests',
     message: '429',
@@ -96,7 +96,7 @@ it('overloaded: as Odoo says it in its envelope', async () => {
   expect(answer.headers['retry-after']).toBe('1');
 });
 
-it('overloaded: the proxy is shutting down', async () => {
+test('overloaded: the proxy is shutting down', async () => {
   pair = await startPair(() => {}, { settings: { 'http.shutdownGraceMs': '800' } });
   const { proxy, upstream } = pair;
   const running = proxy.post(printCall(upstream.url, { action: '"write"' }));

@@ -1,5 +1,5 @@
 /** HTTP 504: Odoo did not answer in time. `outcome` says what a writer must know. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo } from '../scripted-upstream.ts';
 import { type ExpectedError, expectError, printCall, waitFor } from './expectations.ts';
@@ -21,7 +21,7 @@ const write = (headers?: Record<string, string>) =>
 
 const FAST = { 'upstream.timeoutMs': '500', 'upstream.refusedCredentialsTtlMs': '0' };
 
-it('upstream_timeout: the time of the call is over', async () => {
+test('upstream_timeout: the time of the call is over', async () => {
   pair = await startPair(() => {}, { settings: FAST });
   expectError(
     await read(),
@@ -31,7 +31,7 @@ it('upstream_timeout: the time of the call is over', async () => {
   await waitFor(() => pair.upstream.sockets.size === 0);
 });
 
-it('upstream_timeout: the time that the caller asked for is over, to the last byte', async () => {
+test('upstream_timeout: the time that the caller asked for is over, to the last byte', async () => {
   pair = await startPair((socket) => {
     // The head and a byte now and then keep no call alive.
     socket.write('HTTP/1.0 200 OK\r\nContent-Length: 10000\r\n\r\n{"jsonrpc": "2.0", "id": 1, "result": "');
@@ -46,7 +46,7 @@ it('upstream_timeout: the time that the caller asked for is over, to the last by
   await waitFor(() => pair.upstream.sockets.size === 0);
 });
 
-it('upstream_timeout: no first byte within upstream.firstByteTimeoutMs', async () => {
+test('upstream_timeout: no first byte within upstream.firstByteTimeoutMs', async () => {
   pair = await startPair(() => {}, { settings: { 'upstream.firstByteTimeoutMs': '50' } });
   expectError(
     await read(),
@@ -55,7 +55,7 @@ it('upstream_timeout: no first byte within upstream.firstByteTimeoutMs', async (
   expectError(await write(), timeout({ outcome: 'unknown', says: /did not begin to answer/ }));
 });
 
-it('upstream_timeout: 504 of a reverse proxy', async () => {
+test('upstream_timeout: 504 of a reverse proxy', async () => {
   pair = await startPair((socket) => answerLikeOdoo(socket, '<h1>504</h1>', '504 Gateway Time-out'));
   expectError(
     await read(),

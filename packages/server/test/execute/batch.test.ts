@@ -3,7 +3,7 @@
  * error.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
@@ -29,7 +29,7 @@ const answerBackwards: Script = async (socket, { body }) => {
   answerLikeOdoo(socket, printResult(`${id}.0`));
 };
 
-it('answers in the order of the calls, whatever the order of the results', async () => {
+test('answers in the order of the calls, whatever the order of the results', async () => {
   pair = await startPair(answerBackwards);
   const answer = await pair.proxy.post(printBatch(40));
   expect(answer.status).toBe(200);
@@ -39,7 +39,7 @@ it('answers in the order of the calls, whatever the order of the results', async
   );
 });
 
-it('runs some calls at once, and never more than batch.concurrency', async () => {
+test('runs some calls at once, and never more than batch.concurrency', async () => {
   let open = 0;
   let most = 0;
   pair = await startPair(
@@ -58,7 +58,7 @@ it('runs some calls at once, and never more than batch.concurrency', async () =>
 });
 
 describe('size', () => {
-  it('may be 1 and 100', async () => {
+  test('may be 1 and 100', async () => {
     pair = await startPair();
     expect((await pair.proxy.call(printBatch(1))).json).toEqual([{ jsonrpc: '2.0', id: 0, result: true }]);
     const { json } = await pair.proxy.call(printBatch(100));
@@ -66,14 +66,14 @@ describe('size', () => {
     expect(pair.upstream.requests).toHaveLength(101);
   });
 
-  it('must not be 101, and nothing of it is sent', async () => {
+  test('must not be 101, and nothing of it is sent', async () => {
     pair = await startPair();
     const answer = await pair.proxy.post(printBatch(101));
     expectError(answer, { status: 400, code: -32600, type: 'invalid_request', says: /at most 100 calls/ });
     expect(pair.upstream.connections()).toBe(0);
   });
 
-  it.each(['[]', ' [ \n] '])('must not be 0: %j', async (body) => {
+  test.each(['[]', ' [ \n] '])('must not be 0: %j', async (body) => {
     pair = await startPair();
     expectError(await pair.proxy.post(body), {
       status: 400,
@@ -84,7 +84,7 @@ describe('size', () => {
   });
 });
 
-it('lets each bad call fail alone', async () => {
+test('lets each bad call fail alone', async () => {
   pair = await startPair(answerTrue);
   const bad: (string | Record<string, string | null>)[] = [
     '1',
@@ -124,14 +124,14 @@ it('lets each bad call fail alone', async () => {
   expect(pair.upstream.requests).toHaveLength(bad.length);
 });
 
-it('refuses the whole body where it is not JSON, and sends nothing of it', async () => {
+test('refuses the whole body where it is not JSON, and sends nothing of it', async () => {
   pair = await startPair();
   const answer = await pair.proxy.post(`[${printCall(pair.upstream.url)},{]`);
   expectError(answer, { status: 400, code: -32700, type: 'parse_error', says: /not valid JSON/ });
   expect(pair.upstream.connections()).toBe(0);
 });
 
-it('answers each call that ran out of time, and those that never ran', async () => {
+test('answers each call that ran out of time, and those that never ran', async () => {
   pair = await startPair(() => {}, { settings: TWO_AT_ONCE });
   const answer = await pair.proxy.call(
     printBatch(4, (index) => (index === 1 ? { action: '"write"' } : {})),
@@ -164,7 +164,7 @@ const breakOff: Script = (socket) => {
 };
 
 describe('a result that breaks off in its middle', () => {
-  it('becomes an error of its own before its turn', async () => {
+  test('becomes an error of its own before its turn', async () => {
     let isCut = false;
     pair = await startPair(
       async (socket, request, index) => {
@@ -196,7 +196,7 @@ describe('a result that breaks off in its middle', () => {
     ]);
   });
 
-  it('breaks the connection off during its turn', async () => {
+  test('breaks the connection off during its turn', async () => {
     pair = await startPair((socket, request, index) => {
       const id = readFirstId(request.body);
       if (id === 1) return breakOff(socket, request, index);
@@ -212,7 +212,7 @@ describe('a result that breaks off in its middle', () => {
   });
 });
 
-it('ends, and leaves nothing running, where large answers wait behind one that breaks off', async () => {
+test('ends, and leaves nothing running, where large answers wait behind one that breaks off', async () => {
   pair = await startPair(async (socket, request, index) => {
     if (readFirstId(request.body) === 0) {
       await sleep(100);
@@ -229,7 +229,7 @@ it('ends, and leaves nothing running, where large answers wait behind one that b
 /** In an order that is read whole, so that all of it is there before its turn. */
 const printReadWhole = (result: string) => `{"result": ${result}, "jsonrpc": "2.0", "id": 1}`;
 
-it('ends, and can be stopped, where large answers that are read whole wait for a turn that never comes', async () => {
+test('ends, and can be stopped, where large answers that are read whole wait for a turn that never comes', async () => {
   pair = await startPair(
     async (socket, request, index) => {
       if (readFirstId(request.body) === 0) {
@@ -244,7 +244,7 @@ it('ends, and can be stopped, where large answers that are read whole wait for a
   await waitFor(async () => (await readInFlight(pair.proxy.url)) === 0);
 });
 
-it('passes large results on in their order, through the bound on what is held back', async () => {
+test('passes large results on in their order, through the bound on what is held back', async () => {
   const large = `"${'y'.repeat(1_000_000)}"`;
   pair = await startPair(async (socket, { body }) => {
     if (readFirstId(body) === 0) await sleep(100);
@@ -256,7 +256,7 @@ it('passes large results on in their order, through the bound on what is held ba
   );
 });
 
-it('is cancelled where its caller leaves: what runs is cut, what waits is not sent', async () => {
+test('is cancelled where its caller leaves: what runs is cut, what waits is not sent', async () => {
   pair = await startPair(() => {}, { settings: TWO_AT_ONCE });
   const controller = new AbortController();
   const request = fetch(`${pair.proxy.url}/api/erp/execute`, {

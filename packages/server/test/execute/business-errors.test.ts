@@ -3,7 +3,7 @@
  * nothing inside.
  */
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, startUpstream } from '../scripted-upstream.ts';
 import { waitFor } from './expectations.ts';
@@ -122,7 +122,7 @@ function makeBody(version: Version, { call, user, instance }: (typeof MISTAKES)[
 }
 
 describe.each(Object.entries(MISTAKES))('%s', (_name, mistake) => {
-  it.each(VERSIONS)('is the same in Odoo %i', async (version) => {
+  test.each(VERSIONS)('is the same in Odoo %i', async (version) => {
     const { status, headers, body, json } = await proxy.call(makeBody(version, mistake));
     expect(json.error?.data?.type, body.toString()).toBe(mistake.type);
     expect({ status, id: json.id, code: json.error.code }).toEqual({
@@ -149,7 +149,7 @@ describe.each(Object.entries(MISTAKES))('%s', (_name, mistake) => {
   });
 });
 
-it('may be sent again where another transaction was in the way, a write too', async () => {
+test('may be sent again where another transaction was in the way, a write too', async () => {
   const data = {
     name: 'psycopg2.errors.SerializationFailure',
     debug: 'Traceback (most recent call last): do-not-show',
@@ -176,7 +176,7 @@ it('may be sent again where another transaction was in the way, a write too', as
   expect(upstream.requests).toHaveLength(1);
 });
 
-it('cuts the credentials of the call out of whatever Odoo says', async () => {
+test('cuts the credentials of the call out of whatever Odoo says', async () => {
   const { url, db, users } = sandboxes.get(18)!;
   const { json, body } = await proxy.call({
     action: 'search',
@@ -189,7 +189,7 @@ it('cuts the credentials of the call out of whatever Odoo says', async () => {
   expect(body.toString()).not.toContain(users.admin.apiKey);
 });
 
-it("passes Odoo's traceback on only where the operator wants it", async () => {
+test("passes Odoo's traceback on only where the operator wants it", async () => {
   const sandbox = sandboxes.get(18)!;
   const open = await startProxy({ allow: [sandbox.url], settings: { 'errors.debug': 'true' } });
   const { json } = await open.call(makeBody(18, MISTAKES['a rule of the model']!));
@@ -197,7 +197,7 @@ it("passes Odoo's traceback on only where the operator wants it", async () => {
   expect(json.error.data.debug).toContain('Traceback');
 });
 
-it('leaves nothing of it in the log', async () => {
+test('leaves nothing of it in the log', async () => {
   await waitFor(() => proxy.log.length >= Object.keys(MISTAKES).length * VERSIONS.length);
   // What is random could read like a port.
   const random = { upstream: null, requestId: null, keyId: null, time: null, address: null };

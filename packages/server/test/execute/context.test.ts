@@ -1,5 +1,5 @@
 /** docs/execute.md#context: what is checked of `keyword.context`; the bytes go on as they came. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
 
@@ -11,7 +11,7 @@ afterAll(() => pair.close());
 
 const print = (context: string) => printCall(pair.upstream.url, { keyword: `{"context":${context}}` });
 
-it.each([
+test.each([
   'null',
   'false',
   '{}',
@@ -38,7 +38,7 @@ it.each([
   expect(sent).toEqual([printExecuteKw({ keyword: `{"context":${context}}` })]);
 });
 
-it.each([
+test.each([
   ['"x"', ''],
   ['1', ''],
   ['0', ''],
@@ -81,7 +81,7 @@ it.each([
   expect(pair.upstream.connections()).toBe(before);
 });
 
-it('is checked for every method, by call_method too', async () => {
+test('is checked for every method, by call_method too', async () => {
   for (const call of [{ action: '"unlink"' }, { action: '"call_method"', fn_name: '"my_method"' }]) {
     const answer = await pair.proxy.post(
       printCall(pair.upstream.url, { ...call, keyword: '{"context":{"tz":"Nowhere"}}' }),

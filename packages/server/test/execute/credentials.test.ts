@@ -1,6 +1,6 @@
 /** Issue promise: a storm of wrong credentials does not reach Odoo, and disturbs nobody else. */
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { waitFor } from './expectations.ts';
 
@@ -63,20 +63,20 @@ const expectRefused = ({ status, json }: Awaited<ReturnType<typeof call>>) => {
 };
 
 describe('50 calls with a wrong key reach Odoo once', () => {
-  it('one after the other', async () => {
+  test('one after the other', async () => {
     const before = sandbox.requests.wrongKeys;
     for (let i = 0; i < 50; i++) expectRefused(await call('wrong-1'));
     expect(sandbox.requests.wrongKeys - before).toBe(1);
   });
 
-  it('at once', async () => {
+  test('at once', async () => {
     const before = sandbox.requests.total;
     const answers = await Promise.all(Array.from({ length: 50 }, () => call('wrong-2')));
     for (const answer of answers) expectRefused(answer);
     expect(sandbox.requests.total - before).toBe(1);
   });
 
-  it('in a batch', async () => {
+  test('in a batch', async () => {
     const before = sandbox.requests.total;
     const erp_instance = { url: sandbox.url, db: sandbox.db, user_id: 2, api_key: 'wrong-3' };
     const one = { action: 'search_count', model_id: 'res.partner', params: [[]], erp_instance };
@@ -87,7 +87,7 @@ describe('50 calls with a wrong key reach Odoo once', () => {
     expect(sandbox.requests.total - before).toBe(1);
   });
 
-  it('for a write as for a read, whatever the model', async () => {
+  test('for a write as for a read, whatever the model', async () => {
     const before = sandbox.requests.total;
     expectRefused(await call('wrong-4'));
     const other = await proxy.call({
@@ -101,7 +101,7 @@ describe('50 calls with a wrong key reach Odoo once', () => {
     expect(sandbox.requests.total - before).toBe(1);
   });
 
-  it('for a user that does not exist', async () => {
+  test('for a user that does not exist', async () => {
     const before = sandbox.requests.total;
     for (let i = 0; i < 5; i++) {
       const { json } = await call('any', { user_id: 4711 });
@@ -112,7 +112,7 @@ describe('50 calls with a wrong key reach Odoo once', () => {
   });
 });
 
-it('asks Odoo again once the time is over', async () => {
+test('asks Odoo again once the time is over', async () => {
   const before = sandbox.requests.wrongKeys;
   await call('wrong-5');
   await call('wrong-5');
@@ -123,7 +123,7 @@ it('asks Odoo again once the time is over', async () => {
 });
 
 describe('is not disturbed by it:', () => {
-  it('the good key of the same user', async () => {
+  test('the good key of the same user', async () => {
     const { apiKey } = sandbox.users.admin;
     const storm = Promise.all(Array.from({ length: 20 }, () => call('wrong-6')));
     const good = await Promise.all(Array.from({ length: 5 }, () => call(apiKey)));
@@ -132,7 +132,7 @@ describe('is not disturbed by it:', () => {
     expect((await call(apiKey)).json.result).toBeGreaterThan(0);
   });
 
-  it('the same wrong key for another user, database or address', async () => {
+  test('the same wrong key for another user, database or address', async () => {
     const before = sandbox.requests.total;
     await call('wrong-7');
     await call('wrong-7', { user_id: 8 });
@@ -141,7 +141,7 @@ describe('is not disturbed by it:', () => {
     expect(sandbox.requests.total - before).toBe(3);
   });
 
-  it('a call that Odoo refuses for another reason than its credentials', async () => {
+  test('a call that Odoo refuses for another reason than its credentials', async () => {
     const { userId, apiKey } = sandbox.users.demo;
     const before = sandbox.requests.total;
     for (let i = 0; i < 3; i++) {
@@ -157,7 +157,7 @@ describe('is not disturbed by it:', () => {
   });
 });
 
-it('can be turned off', async () => {
+test('can be turned off', async () => {
   const open = await startProxy({
     allow: [sandbox.url],
     settings: { 'upstream.refusedCredentialsTtlMs': '0' },
@@ -175,7 +175,7 @@ it('can be turned off', async () => {
   expect(sandbox.requests.wrongKeys - before).toBe(2);
 });
 
-it('is told in the log as a call that was not sent', async () => {
+test('is told in the log as a call that was not sent', async () => {
   await call('wrong-9');
   await call('wrong-9');
   const lines = await waitFor(() => {

@@ -1,14 +1,14 @@
 /** Every row of the error table is provoked by the test file named after its status, or says why it cannot be yet. */
 import { readFile } from 'node:fs/promises';
 import { type ErrorRow, PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const entries = Object.entries(PROXY_ERRORS) as [ProxyErrorType, ErrorRow][];
 const readTests = (status: number) =>
   readFile(new URL(`./${status}.test.ts`, import.meta.url), 'utf8').catch(() => '');
 
 describe.each(entries.filter(([, row]) => row.notYet === undefined))('%s', (type, { httpStatus, code }) => {
-  it(`is provoked in ${httpStatus}.test.ts, with its code`, async () => {
+  test(`is provoked in ${httpStatus}.test.ts, with its code`, async () => {
     const text = await readTests(httpStatus);
     const near = new RegExp(`code: ${code},[^}]{0,80}type: '${type}'`);
     expect(text).toMatch(near);
@@ -16,7 +16,7 @@ describe.each(entries.filter(([, row]) => row.notYet === undefined))('%s', (type
 });
 
 describe.each(entries.filter(([, row]) => row.notYet !== undefined))('%s', (type, { httpStatus, notYet }) => {
-  it(`cannot occur: ${notYet}`, async () => {
+  test(`cannot occur: ${notYet}`, async () => {
     expect(await readTests(httpStatus)).not.toContain(`'${type}'`);
   });
 });

@@ -1,7 +1,7 @@
 /** Issue promise: at a stop new calls get 503, running ones finish within the grace time, and the rest is ended and told so. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { expectWithin } from '../expect-within.ts';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
@@ -30,7 +30,7 @@ const answerLate: Script = async (socket) => {
   answerLikeOdoo(socket, printResult('"late"'));
 };
 
-it('finishes what runs, refuses what comes, and says so at /readyz', async () => {
+test('finishes what runs, refuses what comes, and says so at /readyz', async () => {
   pair = await start(answerLate, 5000);
   const { proxy, upstream } = pair;
   expect((await send(`${proxy.url}/readyz`)).status).toBe(200);
@@ -56,7 +56,7 @@ it('finishes what runs, refuses what comes, and says so at /readyz', async () =>
   expect(upstream.requests).toHaveLength(1);
 });
 
-it('finishes a batch that runs, with the calls that had not begun', async () => {
+test('finishes a batch that runs, with the calls that had not begun', async () => {
   pair = await startPair(answerLate, {
     settings: { 'http.shutdownGraceMs': '5000', 'batch.concurrency': '2' },
   });
@@ -69,7 +69,7 @@ it('finishes a batch that runs, with the calls that had not begun', async () => 
   );
 });
 
-it('stops at once where nothing runs', async () => {
+test('stops at once where nothing runs', async () => {
   await expectWithin(500, stop, async () => {
     if (isStopped) await pair.upstream.close();
     pair = await start(answerLate, 60_000);
@@ -77,7 +77,7 @@ it('stops at once where nothing runs', async () => {
   });
 });
 
-it('breaks off, after the grace time, an answer that is on its way', async () => {
+test('breaks off, after the grace time, an answer that is on its way', async () => {
   pair = await start((socket) => {
     socket.write('HTTP/1.0 200 OK\r\n\r\n');
     socket.write(printResult(`"${'x'.repeat(50_000)}`));
@@ -107,7 +107,7 @@ function sendHalf(): { socket: Socket; read: () => string } {
   return { socket, read: () => text };
 }
 
-it('does not wait, after the grace time, for a client that is still sending', async () => {
+test('does not wait, after the grace time, for a client that is still sending', async () => {
   pair = await start(answerLate, 100);
   const client = sendHalf();
   await waitFor(async () => (await readInFlight(pair.proxy.url)) === 1);
@@ -124,7 +124,7 @@ it('does not wait, after the grace time, for a client that is still sending', as
   client.socket.destroy();
 });
 
-it('does not wait for connections that are kept open without a call', async () => {
+test('does not wait for connections that are kept open without a call', async () => {
   pair = await start(answerLate, 60_000);
   const socket = connect(Number(new URL(pair.proxy.url).port), '127.0.0.1');
   let text = '';

@@ -1,6 +1,6 @@
 /** docs/execute.md#headers: the headers that a call reads and those that its answer carries. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
@@ -19,11 +19,11 @@ const post = (headers: Record<string, string> = {}, changes: Record<string, stri
   pair.proxy.post(printCall(pair.upstream.url, changes), headers);
 
 describe('x-request-id', () => {
-  it.each(['a', 'order-17_b.C', 'x'.repeat(128)])('%s is kept', async (id) => {
+  test.each(['a', 'order-17_b.C', 'x'.repeat(128)])('%s is kept', async (id) => {
     expect((await post({ 'x-request-id': id })).headers['x-request-id']).toBe(id);
   });
 
-  it.each(['', 'a b', 'x'.repeat(129), 'a"b', 'é', 'a,b', '{}'])(
+  test.each(['', 'a b', 'x'.repeat(129), 'a"b', 'é', 'a,b', '{}'])(
     '%j is replaced by a new one',
     async (id) => {
       const first = await post({ 'x-request-id': Buffer.from(id).toString('latin1') });
@@ -33,7 +33,7 @@ describe('x-request-id', () => {
     },
   );
 
-  it('stands on every answer of every route, errors too', async () => {
+  test('stands on every answer of every route, errors too', async () => {
     const headers = { 'x-request-id': 'mine' };
     const answers = [
       await post(headers),
@@ -46,14 +46,14 @@ describe('x-request-id', () => {
     expect(answers.map((answer) => answer.headers['x-request-id'])).toEqual(answers.map(() => 'mine'));
   });
 
-  it('stands in the log line of the call', async () => {
+  test('stands in the log line of the call', async () => {
     await post({ 'x-request-id': 'find-me' });
     await expect.poll(() => pair.proxy.log.some((line) => line['requestId'] === 'find-me')).toBe(true);
   });
 });
 
 describe('server-timing', () => {
-  it("tells Odoo's time and the proxy's apart", async () => {
+  test("tells Odoo's time and the proxy's apart", async () => {
     const timing = (await post()).headers['server-timing'] as string;
     const [, upstreamMs, proxyMs] = /^upstream;dur=(\d+\.\d);desc="jsonrpc", proxy;dur=(\d+\.\d)$/.exec(
       timing,
@@ -62,13 +62,13 @@ describe('server-timing', () => {
     expect(Number(proxyMs)).toBeLessThan(1000);
   });
 
-  it('has no upstream where nothing was sent', async () => {
+  test('has no upstream where nothing was sent', async () => {
     expect((await post({}, { action: '1' })).headers['server-timing']).toMatch(/^proxy;dur=\d+\.\d$/);
   });
 });
 
 describe('the answer', () => {
-  it('is exactly application/json, not to be stored or guessed at', async () => {
+  test('is exactly application/json, not to be stored or guessed at', async () => {
     for (const changes of [{}, { action: '1' }]) {
       const { headers, body } = await post({}, changes);
       expect(headers).toMatchObject({
@@ -80,7 +80,7 @@ describe('the answer', () => {
     }
   });
 
-  it.each([
+  test.each([
     'application/json',
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
@@ -92,11 +92,11 @@ describe('the answer', () => {
     expect((await post({ 'content-type': contentType })).status).toBe(200);
   });
 
-  it('is given to a body with the encoding identity', async () => {
+  test('is given to a body with the encoding identity', async () => {
     expect((await post({ 'content-encoding': 'identity' })).status).toBe(200);
   });
 
-  it('is given at the path with a query', async () => {
+  test('is given at the path with a query', async () => {
     const answer = await send(`${pair.proxy.url}/api/erp/execute?x=1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-proxy-api': pair.proxy.key },

@@ -2,7 +2,7 @@
  * docs/execute.md#members: `id` is a text of at most 256 characters or an integer, and comes back as the bytes it was
  * sent in.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';
 
@@ -35,17 +35,17 @@ const good = [
 ];
 
 describe('comes back byte for byte', () => {
-  it.each(good)('in a result: %s', async (id) => {
+  test.each(good)('in a result: %s', async (id) => {
     const answer = await pair.proxy.post(printCall(pair.upstream.url, { id }));
     expect(answer.body.toString()).toBe(`{"jsonrpc":"2.0","id":${id},"result":true}`);
   });
 
-  it.each(good)('in an error: %s', async (id) => {
+  test.each(good)('in an error: %s', async (id) => {
     const answer = await pair.proxy.post(printCall(pair.upstream.url, { id, model_id: null }));
     expect(answer.body.toString().startsWith(`{"jsonrpc":"2.0","id":${id},"error":{`)).toBe(true);
   });
 
-  it('in an error that is found after the shape was read', async () => {
+  test('in an error that is found after the shape was read', async () => {
     const instance = printInstance('https://10.0.0.1');
     const answer = await pair.proxy.post(
       printCall(pair.upstream.url, { id: '"\\u0061"', erp_instance: instance }),
@@ -54,12 +54,12 @@ describe('comes back byte for byte', () => {
   });
 });
 
-it.each([null, 'null'])('is null where it is left out or null: %s', async (id) => {
+test.each([null, 'null'])('is null where it is left out or null: %s', async (id) => {
   const answer = await pair.proxy.post(printCall(pair.upstream.url, { id }));
   expect(answer.body.toString()).toBe('{"jsonrpc":"2.0","id":null,"result":true}');
 });
 
-it.each([
+test.each([
   '1.5',
   '1e-1',
   '-0.5',
@@ -88,7 +88,7 @@ it.each([
   expect(pair.upstream.connections()).toBe(before);
 });
 
-it('is named in the log as it was sent', async () => {
+test('is named in the log as it was sent', async () => {
   await pair.proxy.post(printCall(pair.upstream.url, { id: '"order-17"' }));
   await expect.poll(() => pair.proxy.log.at(-1)).toMatchObject({ msg: 'call', id: '"order-17"' });
 });

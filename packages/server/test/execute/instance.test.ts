@@ -1,5 +1,5 @@
 /** docs/execute.md#the-odoo-server: the forms of `erp_instance.url`, and what reaches Odoo of an instance. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';
 
@@ -12,7 +12,7 @@ afterAll(() => pair.close());
 const postTo = (url: string) => pair.proxy.post(printCall('', { erp_instance: printInstance(url) }));
 
 describe('url', () => {
-  it.each([
+  test.each([
     ['', '/jsonrpc'],
     ['/', '/jsonrpc'],
     ['///', '/jsonrpc'],
@@ -27,11 +27,11 @@ describe('url', () => {
     expect(pair.upstream.requests.at(-1)?.head.split('\r\n')[0]).toBe(`POST ${target} HTTP/1.1`);
   });
 
-  it('may be written in capitals', async () => {
+  test('may be written in capitals', async () => {
     expect((await postTo(pair.upstream.url.replace('http', 'HTTP'))).status).toBe(200);
   });
 
-  it.each([
+  test.each([
     'erp.example.com',
     'erp.example.com:8069',
     '//erp.example.com',
@@ -75,14 +75,14 @@ describe('url', () => {
     expect(answer.body.toString()).not.toContain('secret');
   });
 
-  it('may be anything inside an allowed origin, and nothing outside of it', async () => {
+  test('may be anything inside an allowed origin, and nothing outside of it', async () => {
     const { port } = new URL(pair.upstream.url);
     const answer = await postTo(`http://127.0.0.2:${port}`);
     expect(answer.status).toBe(403);
   });
 });
 
-it.each(['prod', 'a', '1', '_x', 'my-db.v2_1', 'd'.repeat(63)])(
+test.each(['prod', 'a', '1', '_x', 'my-db.v2_1', 'd'.repeat(63)])(
   'sends the database %s in body and header',
   async (db) => {
     await pair.proxy.post(
@@ -94,7 +94,7 @@ it.each(['prod', 'a', '1', '_x', 'my-db.v2_1', 'd'.repeat(63)])(
   },
 );
 
-it.each(['a', '"quoted" \\ back', 'é 😀', '\u0000\n', 'k'.repeat(1024)])(
+test.each(['a', '"quoted" \\ back', 'é 😀', '\u0000\n', 'k'.repeat(1024)])(
   'sends the key %j as it is',
   async (key) => {
     await pair.proxy.post(

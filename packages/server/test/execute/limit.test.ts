@@ -1,5 +1,5 @@
 /** docs/execute.md#limit: `keyword.limit` caps the records of a call, by the rule of each method. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
 
@@ -34,7 +34,7 @@ async function expectRefused(given: [string, string | null, string], path: strin
 }
 
 describe('read', () => {
-  it.each([
+  test.each([
     ['[[1,2,3]]', 2, '[[1,2]]'],
     ['[[1,2,3]]', 1, '[[1]]'],
     ['[[1,2,3]]', 3, '[[1,2,3]]'],
@@ -49,7 +49,7 @@ describe('read', () => {
     expectSent(['read', params, `{"limit":${limit}}`], sent, '{}'),
   );
 
-  it.each(['0', 'null', 'false', '0.0', '-0', '0e5'])('is not cut by limit %s, which is dropped', (limit) =>
+  test.each(['0', 'null', 'false', '0.0', '-0', '0e5'])('is not cut by limit %s, which is dropped', (limit) =>
     expectSent(
       ['read', '[[1,2,3]]', `{"fields":["name"],"limit":${limit}}`],
       '[[1,2,3]]',
@@ -57,7 +57,7 @@ describe('read', () => {
     ),
   );
 
-  it.each([
+  test.each([
     ['{"limit":1}', '{}'],
     ['{ "limit" : 1 }', '{ }'],
     ['{"limit":1,"a":1.0}', '{"a":1.0}'],
@@ -75,42 +75,42 @@ describe('read', () => {
     expect(written.replace(/^\{ *\}$/, '{}')).toBe(kept.replace(/^\{ *\}$/, '{}'));
   });
 
-  it.each(['"1,2"', '{"a":1}', 'true', 'null'])('refuses a limit for ids in the form %s', (ids) =>
+  test.each(['"1,2"', '{"a":1}', 'true', 'null'])('refuses a limit for ids in the form %s', (ids) =>
     expectRefused(['read', `[${ids}]`, '{"limit":1}'], 'params[0]', /id or a list of ids/),
   );
 });
 
 describe.each(['write', 'unlink', 'copy'])('%s', (method) => {
-  it('is refused above the limit, before anything is sent', async () => {
+  test('is refused above the limit, before anything is sent', async () => {
     await expectRefused([method, '[[1,2,3],{}]', '{"limit":2}'], 'keyword.limit', /more ids than .*\(2\)/);
     await expectRefused([method, '[[1,2]]', '{"limit":1.0}'], 'keyword.limit', /more ids than .*\(1\)/);
   });
 
-  it('passes up to the limit, without the member', async () => {
+  test('passes up to the limit, without the member', async () => {
     await expectSent([method, '[[1,2],{}]', '{"limit":2,"a":1}'], '[[1,2],{}]', '{"a":1}');
     await expectSent([method, '[7,{}]', '{"limit":1}'], '[7,{}]', '{}');
   });
 
-  it.each(['0', 'null', 'false'])('is not capped by limit %s, which is dropped', (limit) =>
+  test.each(['0', 'null', 'false'])('is not capped by limit %s, which is dropped', (limit) =>
     expectSent([method, '[[1,2,3],{}]', `{"limit":${limit}}`], '[[1,2,3],{}]', '{}'),
   );
 
-  it.each(['"12"', '{"1":1,"2":2}', 'true'])('refuses a limit for ids in the form %s', (ids) =>
+  test.each(['"12"', '{"1":1,"2":2}', 'true'])('refuses a limit for ids in the form %s', (ids) =>
     expectRefused([method, `[${ids}]`, '{"limit":5}'], 'params[0]', /id or a list of ids/),
   );
 });
 
 describe('create', () => {
-  it('of more rows than the limit is refused, before anything is sent', () =>
+  test('of more rows than the limit is refused, before anything is sent', () =>
     expectRefused(['create', '[[{},{}]]', '{"limit":1}'], 'keyword.limit', /more rows than .*\(1\)/));
 
-  it('passes up to the limit, without the member', () =>
+  test('passes up to the limit, without the member', () =>
     expectSent(['create', '[[{"a":1.0},{}]]', '{"limit":2}'], '[[{"a":1.0},{}]]', '{}'));
 
-  it('of one row in an object counts as one', () =>
+  test('of one row in an object counts as one', () =>
     expectSent(['create', '[{"a":1,"b":2,"c":3}]', '{"limit":1}'], '[{"a":1,"b":2,"c":3}]', '{}'));
 
-  it.each(['"text"', 'true', 'null'])('refuses a limit for values in the form %s', (values) =>
+  test.each(['"text"', 'true', 'null'])('refuses a limit for values in the form %s', (values) =>
     expectRefused(['create', `[${values}]`, '{"limit":5}'], 'params[0]', /values of a record/),
   );
 });
@@ -118,21 +118,22 @@ describe('create', () => {
 describe.each(['search_read', 'search', 'name_search', 'web_search_read', 'action_confirm', 'my_method'])(
   '%s',
   (method) => {
-    it.each(['2', '2.0', '0', 'null', 'false', '1e1'])('gets limit %s as it was sent', (limit) =>
+    test.each(['2', '2.0', '0', 'null', 'false', '1e1'])('gets limit %s as it was sent', (limit) =>
       expectSent([method, '[[]]', `{"limit": ${limit} }`], '[[]]', `{"limit": ${limit} }`),
     );
   },
 );
 
 describe.each(['read', 'write', 'create', 'search_read', 'any_method'])('%s refuses', (method) => {
-  it.each(['-1', '1.5', '"2"', '""', 'true', '[]', '{}', '[2]', '-0.5', '1e-1', '1e400'])(
+  test.each(['-1', '1.5', '"2"', '""', 'true', '[]', '{}', '[2]', '-0.5', '1e-1', '1e400'])(
     'limit %s',
     (limit) =>
       expectRefused([method, '[[1]]', `{"limit":${limit}}`], 'keyword.limit', /non-negative integer/),
   );
 });
 
-it('takes 2.0 for the integer 2', () => expectSent(['read', '[[1,2,3]]', '{"limit":2.0}'], '[[1,2]]', '{}'));
+test('takes 2.0 for the integer 2', () =>
+  expectSent(['read', '[[1,2,3]]', '{"limit":2.0}'], '[[1,2]]', '{}'));
 
-it('takes a limit beyond 2^53 for no reason to cut', () =>
+test('takes a limit beyond 2^53 for no reason to cut', () =>
   expectSent(['read', '[[1,2,3]]', '{"limit":18446744073709551616}'], '[[1,2,3]]', '{}'));

@@ -1,5 +1,5 @@
 /** Issue promise: one log line a call, never a value, a key or a traceback. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { printCall, printInstance, UPSTREAM_KEY, waitFor } from './expectations.ts';
@@ -18,7 +18,7 @@ const secretCall = (changes: Record<string, string | null> = {}) =>
 
 const waitForLines = (count: number) => waitFor(() => pair.proxy.log.length >= count && pair.proxy.log);
 
-it('is one line a call, with what an operator asks for', async () => {
+test('is one line a call, with what an operator asks for', async () => {
   pair = await startPair((socket) => answerLikeOdoo(socket, printResult('"do-not-log-result"')));
   const { proxy, upstream } = pair;
   await proxy.post(secretCall({ id: '"order-7"' }), { 'x-request-id': 'req-1' });
@@ -52,7 +52,7 @@ it('is one line a call, with what an operator asks for', async () => {
   ]);
 });
 
-it('is one line for each call of a batch', async () => {
+test('is one line for each call of a batch', async () => {
   pair = await startPair();
   await pair.proxy.post(`[${[0, 1, 2].map((id) => secretCall({ id: String(id) })).join(',')},7]`);
   const lines = await waitForLines(4);
@@ -61,7 +61,7 @@ it('is one line for each call of a batch', async () => {
 });
 
 describe('has no secret and no value', () => {
-  it.each<[string, Record<string, string | null> | string]>([
+  test.each<[string, Record<string, string | null> | string]>([
     ['a good call', {}],
     ['broken JSON', '{"params":"do-not-log",}'],
     ['a wrong type', { params: '"do-not-log"' }],
@@ -78,7 +78,7 @@ describe('has no secret and no value', () => {
     expect(pair.proxy.log).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['a page', '<h1>do-not-log</h1>'],
     ['broken JSON', '{"jsonrpc": "2.0", "id": 1, "result": "do-not-log'],
     [
@@ -106,7 +106,7 @@ describe('has no secret and no value', () => {
     expect(pair.proxy.log).toHaveLength(1);
   });
 
-  it('for a refused key, of which only the id is told', async () => {
+  test('for a refused key, of which only the id is told', async () => {
     pair = await startPair();
     const {
       key,
@@ -125,7 +125,7 @@ describe('has no secret and no value', () => {
   });
 });
 
-it('warns of what an operator can mend, and of nothing else', async () => {
+test('warns of what an operator can mend, and of nothing else', async () => {
   pair = await startPair((socket, _request, index) => {
     if (index === 0) socket.resetAndDestroy();
     else answerLikeOdoo(socket, printResult('true'));
@@ -142,7 +142,7 @@ it('warns of what an operator can mend, and of nothing else', async () => {
   expect(lines[0]?.['detail']).toEqual(expect.any(String));
 });
 
-it('says that the caller left, and does not blame Odoo', async () => {
+test('says that the caller left, and does not blame Odoo', async () => {
   pair = await startPair(() => {});
   const controller = new AbortController();
   const request = fetch(`${pair.proxy.url}/api/erp/execute`, {

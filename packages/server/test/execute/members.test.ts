@@ -1,5 +1,5 @@
 /** docs/execute.md#members: the members of the body, their types and names. Nothing that is refused reaches Odoo. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw, printInstance } from './expectations.ts';
 
@@ -27,7 +27,7 @@ async function expectRefused(body: string, path: string | undefined, says: RegEx
 }
 
 describe('what is needed', () => {
-  it.each([
+  test.each([
     ['action', 'action'],
     ['model_id', 'model_id'],
     ['erp_instance', 'erp_instance'],
@@ -35,13 +35,13 @@ describe('what is needed', () => {
     expectRefused(printCall(pair.upstream.url, { [name]: null }), path, /is missing/),
   );
 
-  it.each(['url', 'db', 'user_id', 'api_key'])('says that erp_instance.%s is missing', (name) => {
+  test.each(['url', 'db', 'user_id', 'api_key'])('says that erp_instance.%s is missing', (name) => {
     const path = `erp_instance.${name}`;
     const instance = printInstance(pair.upstream.url, { [name]: null });
     return expectRefused(printCall(pair.upstream.url, { erp_instance: instance }), path, /is missing/);
   });
 
-  it('says what a call is where the body is none', async () => {
+  test('says what a call is where the body is none', async () => {
     for (const body of ['1', '"text"', 'null', 'true', '1.5']) {
       await expectRefused(body, undefined, /must be an object \(one call\) or an array/, null);
     }
@@ -69,7 +69,7 @@ describe('types', () => {
     erp_instance: ['1', '"x"', '[]', 'true', 'false', 'null'],
     fn_name: ['1', 'true', 'false', '{}', '[]'],
   };
-  it.each(Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
+  test.each(Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
     'refuses %s: %s',
     (name, value) => expectRefused(printCall(pair.upstream.url, { [name]: value }), name, /`/),
   );
@@ -92,7 +92,7 @@ describe('types', () => {
     api_key: ['1', 'null', '""', 'false', '["k"]'],
     name: ['1', 'null', '""'],
   };
-  it.each(
+  test.each(
     Object.entries(wrongInstance).flatMap(([name, values]) => values.map((value) => [name, value] as const)),
   )('refuses erp_instance.%s: %s', (name, value) =>
     expectRefused(
@@ -102,21 +102,21 @@ describe('types', () => {
     ),
   );
 
-  it('knows no stored instances yet, and says what to send', () =>
+  test('knows no stored instances yet, and says what to send', () =>
     expectRefused(
       printCall(pair.upstream.url, { erp_instance: '{"name":"main"}' }),
       'erp_instance.name',
       /"url", "db"/,
     ));
 
-  it('refuses a name beside an address', () =>
+  test('refuses a name beside an address', () =>
     expectRefused(
       printCall(pair.upstream.url, { erp_instance: printInstance(pair.upstream.url, { name: '"main"' }) }),
       'erp_instance',
       /not both/,
     ));
 
-  it.each(['2.0', '2e0', '20e-1'])('takes user_id %s for 2', async (spelling) => {
+  test.each(['2.0', '2e0', '20e-1'])('takes user_id %s for 2', async (spelling) => {
     const instance = printInstance(pair.upstream.url, { user_id: spelling });
     const sent = await collectSent(pair.upstream, () => post({ erp_instance: instance }));
     expect(sent).toEqual([printExecuteKw({})]);
@@ -124,7 +124,7 @@ describe('types', () => {
 });
 
 describe('what may be left out', () => {
-  it.each([
+  test.each([
     [{ params: null }, '[]', '{}'],
     [{ params: 'null' }, '[]', '{}'],
     [{ params: '[]' }, '[]', '{}'],
@@ -140,7 +140,7 @@ describe('what may be left out', () => {
     expect(sent).toEqual([printExecuteKw({ params, keyword })]);
   });
 
-  it('tolerates jsonrpc, whatever it holds, and sends none of it', async () => {
+  test('tolerates jsonrpc, whatever it holds, and sends none of it', async () => {
     for (const jsonrpc of ['"2.0"', '2', 'null', '{"a":[1]}']) {
       const sent = await collectSent(pair.upstream, () => post({ jsonrpc }));
       expect(sent).toEqual([printExecuteKw({})]);
@@ -149,7 +149,7 @@ describe('what may be left out', () => {
 });
 
 describe('names', () => {
-  it.each(['kwargs', 'Keyword', 'method', 'ID', 'jsonrcp', 'user', '__proto__', 'constructor', 'toString'])(
+  test.each(['kwargs', 'Keyword', 'method', 'ID', 'jsonrcp', 'user', '__proto__', 'constructor', 'toString'])(
     'refuses the unknown member %s and names a known one',
     (name) => {
       const known = 'id|action|model_id|fn_name|params|keyword|erp_instance';
@@ -158,7 +158,7 @@ describe('names', () => {
     },
   );
 
-  it.each([
+  test.each([
     ['keywords', 'keyword'],
     ['param', 'params'],
     ['model', 'model_id'],
@@ -170,7 +170,7 @@ describe('names', () => {
     expect(answer.json.error.message).toContain(`Did you mean \`${nearest}\``);
   });
 
-  it.each([
+  test.each([
     ['ulr', 'url'],
     ['dbs', 'db'],
     ['apikey', 'api_key'],
@@ -186,7 +186,7 @@ describe('names', () => {
     );
   });
 
-  it('cuts a very long name in its answer', async () => {
+  test('cuts a very long name in its answer', async () => {
     const answer = await pair.proxy.call(printCall(pair.upstream.url, { ['n'.repeat(100_000)]: '1' }));
     expect(answer.json.error.data.path).toBe(`${'n'.repeat(64)}…`);
     expect(answer.body.length).toBeLessThan(1000);
@@ -206,19 +206,19 @@ describe('a member named twice', () => {
     fn_name: 'null',
     jsonrpc: '"2.0"',
   };
-  it.each(Object.keys(top))('is refused at the top: %s', async (name) => {
+  test.each(Object.keys(top))('is refused at the top: %s', async (name) => {
     const body = printCall(pair.upstream.url, { keyword: '{}', fn_name: 'null', jsonrpc: '"2.0"' });
     await expectRefused(insert(body, `"${name}":${top[name]}`), name, /twice/);
     await expectRefused(insert(body, `"${escapeFirst(name)}":${top[name]}`), name, /twice/);
   });
 
-  it('is refused for id, which then is null', async () => {
+  test('is refused for id, which then is null', async () => {
     const body = printCall(pair.upstream.url);
     await expectRefused(insert(body, '"id":2'), 'id', /twice/, null);
     await expectRefused(insert(body, '"\\u0069d":1'), 'id', /twice/, null);
   });
 
-  it.each(['url', 'db', 'user_id', 'api_key'])('is refused in erp_instance: %s', async (name) => {
+  test.each(['url', 'db', 'user_id', 'api_key'])('is refused in erp_instance: %s', async (name) => {
     const instance = printInstance(pair.upstream.url);
     for (const written of [name, escapeFirst(name)]) {
       const twice = insert(instance, `"${written}":"x"`);
@@ -230,21 +230,21 @@ describe('a member named twice', () => {
     }
   });
 
-  it.each(['fields', 'limit', 'context', 'any'])('is refused in keyword: %s', async (name) => {
+  test.each(['fields', 'limit', 'context', 'any'])('is refused in keyword: %s', async (name) => {
     for (const written of [name, escapeFirst(name)]) {
       const keyword = `{"${name}":null,"${written}":null}`;
       await expectRefused(printCall(pair.upstream.url, { keyword }), `keyword.${name}`, /twice/);
     }
   });
 
-  it.each(['tz', 'lang', 'allowed_company_ids'])('is refused in context: %s', async (name) => {
+  test.each(['tz', 'lang', 'allowed_company_ids'])('is refused in context: %s', async (name) => {
     for (const written of [name, escapeFirst(name)]) {
       const keyword = `{"context":{"${name}":null,"${written}":null}}`;
       await expectRefused(printCall(pair.upstream.url, { keyword }), `keyword.context.${name}`, /twice/);
     }
   });
 
-  it('is not looked for within values, which pass as they are', async () => {
+  test('is not looked for within values, which pass as they are', async () => {
     const params = '[[1],{"a":1,"a":2}]';
     const keyword = '{"x":{"a":1,"a":2},"context":{"y":{"b":1,"b":1}}}';
     const sent = await collectSent(pair.upstream, () => post({ action: '"write"', params, keyword }));

@@ -1,7 +1,7 @@
 /**
  * docs/execute.md#members: `action`, `fn_name` and `model_id` say what runs; a private or odd name never reaches Odoo.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
 
@@ -15,7 +15,7 @@ const post = (changes: Record<string, string | null>) =>
   pair.proxy.post(printCall(pair.upstream.url, changes));
 
 describe('action', () => {
-  it.each(['read', 'search_read', 'create', 'action_confirm', 'x_studio_do', 'A1', 'r\\u0065ad'])(
+  test.each(['read', 'search_read', 'create', 'action_confirm', 'x_studio_do', 'A1', 'r\\u0065ad'])(
     'runs %s',
     async (action) => {
       const sent = await collectSent(pair.upstream, () => post({ action: `"${action}"` }));
@@ -23,7 +23,7 @@ describe('action', () => {
     },
   );
 
-  it.each([
+  test.each([
     '_read',
     '__init__',
     '',
@@ -51,7 +51,7 @@ describe('action', () => {
     expect(pair.upstream.connections()).toBe(before);
   });
 
-  it('refuses a name without end', async () => {
+  test('refuses a name without end', async () => {
     const answer = await post({ action: `"${'a'.repeat(257)}"` });
     expectError(answer, {
       status: 400,
@@ -65,14 +65,14 @@ describe('action', () => {
 });
 
 describe('call_method', () => {
-  it('runs fn_name', async () => {
+  test('runs fn_name', async () => {
     const sent = await collectSent(pair.upstream, () =>
       post({ action: '"call_method"', fn_name: '"action_\\u0063onfirm"' }),
     );
     expect(sent).toEqual([printExecuteKw({ method: 'action_confirm' })]);
   });
 
-  it.each([null, 'null', '""'])('asks for fn_name where it is %s', async (fnName) => {
+  test.each([null, 'null', '""'])('asks for fn_name where it is %s', async (fnName) => {
     const answer = await post({ action: '"call_method"', fn_name: fnName });
     expectError(answer, {
       status: 400,
@@ -84,7 +84,7 @@ describe('call_method', () => {
     });
   });
 
-  it.each(['_write', '\\u005fwrite', 'a b', '1a', 'a.b', ' '])('refuses fn_name %j', async (name) => {
+  test.each(['_write', '\\u005fwrite', 'a b', '1a', 'a.b', ' '])('refuses fn_name %j', async (name) => {
     const answer = await post({ action: '"call_method"', fn_name: `"${name}"` });
     expectError(answer, {
       status: 400,
@@ -96,7 +96,7 @@ describe('call_method', () => {
     });
   });
 
-  it.each(['1', 'true', '["write"]'])('refuses fn_name %s, which is no text', async (fnName) => {
+  test.each(['1', 'true', '["write"]'])('refuses fn_name %s, which is no text', async (fnName) => {
     const answer = await post({ action: '"call_method"', fn_name: fnName });
     expectError(answer, {
       status: 400,
@@ -110,12 +110,12 @@ describe('call_method', () => {
 });
 
 describe('fn_name with another action', () => {
-  it.each(['null', '""'])('is fine where it is %s', async (fnName) => {
+  test.each(['null', '""'])('is fine where it is %s', async (fnName) => {
     const sent = await collectSent(pair.upstream, () => post({ fn_name: fnName }));
     expect(sent).toEqual([printExecuteKw({})]);
   });
 
-  it('is refused otherwise', async () => {
+  test('is refused otherwise', async () => {
     const answer = await post({ fn_name: '"write"' });
     expectError(answer, {
       status: 400,
@@ -128,7 +128,7 @@ describe('fn_name with another action', () => {
   });
 });
 
-it.each(['res.partner', 'x_model', 'a', 'sale.order.line', '_unknown', 'A.b_1', 'r\\u0065s.partner'])(
+test.each(['res.partner', 'x_model', 'a', 'sale.order.line', '_unknown', 'A.b_1', 'r\\u0065s.partner'])(
   'takes the model %s',
   async (model) => {
     const sent = await collectSent(pair.upstream, () => post({ model_id: `"${model}"` }));

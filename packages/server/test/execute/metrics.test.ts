@@ -1,6 +1,6 @@
 /** What `GET /metrics` tells, and that no caller can make it grow or leak. */
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -56,7 +56,7 @@ const sandboxCall = (changes: Record<string, unknown>) => ({
   ...changes,
 });
 
-it('counts calls by class, outcome and upstream, and refused requests', async () => {
+test('counts calls by class, outcome and upstream, and refused requests', async () => {
   await start(() => {});
   await proxy.post(sandboxCall({}));
   await proxy.post(sandboxCall({ action: 'write', params: [[1], { no_such: 1 }] }));
@@ -83,7 +83,7 @@ it('counts calls by class, outcome and upstream, and refused requests', async ()
   expect(await readSeries('erp_proxy_proxy_duration_seconds_count', { class: 'read' })).toBe(3);
 });
 
-it('tells the time of Odoo and of the proxy apart', async () => {
+test('tells the time of Odoo and of the proxy apart', async () => {
   await start((socket) => void setTimeout(() => answerLikeOdoo(socket, printResult('true')), 900));
   await proxy.post(makeCall(upstream.url));
   await waitFor(async () => (await readSeries('erp_proxy_upstream_duration_seconds_count')) === 1);
@@ -93,7 +93,7 @@ it('tells the time of Odoo and of the proxy apart', async () => {
   expect(proxySeconds).toBeLessThan(0.75);
 });
 
-it('counts what is in flight, and comes back to none', async () => {
+test('counts what is in flight, and comes back to none', async () => {
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
@@ -118,7 +118,7 @@ it('counts what is in flight, and comes back to none', async () => {
   await waitFor(async () => (await readSeries('erp_proxy_requests_in_flight')) === 0);
 });
 
-it('names an upstream that has answered before when it stops to answer', async () => {
+test('names an upstream that has answered before when it stops to answer', async () => {
   let isDown = false;
   await start((socket) => {
     if (isDown) socket.resetAndDestroy();
@@ -131,7 +131,7 @@ it('names an upstream that has answered before when it stops to answer', async (
   await waitFor(async () => (await readSeries('erp_proxy_calls_total', labels)) === 1);
 });
 
-it('shows the calls that run at a database before it has ever answered well, and those that wait', async () => {
+test('shows the calls that run at a database before it has ever answered well, and those that wait', async () => {
   await start(() => {});
   const labels = { upstream: upstream.url, db: 'prod' };
   const calls = Array.from({ length: 9 }, (_, index) =>
@@ -147,7 +147,7 @@ it('shows the calls that run at a database before it has ever answered well, and
   await Promise.allSettled(calls);
 });
 
-it('shows a database that has refused every connection since the start as left alone', async () => {
+test('shows a database that has refused every connection since the start as left alone', async () => {
   const gone = await startUpstream(() => {});
   await gone.close();
   await start(() => {});
@@ -164,7 +164,7 @@ it('shows a database that has refused every connection since the start as left a
     .toBe(1);
 });
 
-it('counts calls that name one server in two ways as calls to one database', async () => {
+test('counts calls that name one server in two ways as calls to one database', async () => {
   await start((socket) => answerLikeOdoo(socket, printResult('true')));
   const named = upstream.url.replace('127.0.0.1', 'localhost');
   await proxy.close();
@@ -179,7 +179,7 @@ it('counts calls that name one server in two ways as calls to one database', asy
   expect(lines).toEqual([`erp_proxy_upstream_limit{upstream="${upstream.url}",db="prod"} 8`]);
 });
 
-it('does not grow with addresses, methods, models or databases that callers make up', async () => {
+test('does not grow with addresses, methods, models or databases that callers make up', async () => {
   await start((socket) => answerLikeOdoo(socket, '<h1>404</h1>', '404 Not Found'));
   await proxy.post(sandboxCall({}));
   const countLines = async () =>
@@ -199,7 +199,7 @@ it('does not grow with addresses, methods, models or databases that callers make
   expect((await readMetrics()).includes('made_up')).toBe(false);
 });
 
-it('shows no secret', async () => {
+test('shows no secret', async () => {
   await start((socket) => answerLikeOdoo(socket, printResult('true')));
   await proxy.post(makeCall(upstream.url));
   const metrics = await waitFor(async () => {

@@ -5,7 +5,7 @@
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 
 const VERSIONS: readonly Version[] = [14, 15, 16, 17, 18, 19];
@@ -44,7 +44,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     return json.result;
   };
 
-  it('creates, writes, reads and unlinks', async () => {
+  test('creates, writes, reads and unlinks', async () => {
     const id = await run('create', [{ name: 'Zoë', email: 'zoe@example.com' }]);
     expect(id).toEqual(expect.any(Number));
     const ids = await run('create', [[{ name: 'a' }, { name: 'b' }]]);
@@ -57,7 +57,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(await run('search_count', [[['id', 'in', [id, ...ids]]]])).toBe(0);
   });
 
-  it('caps read, search and search_read', async () => {
+  test('caps read, search and search_read', async () => {
     const fields = ['name'];
     const all = await run('search', [[]], { keyword: { order: 'id' } });
     expect(await run('search', [[]], { keyword: { order: 'id', limit: 2 } })).toEqual(all.slice(0, 2));
@@ -67,7 +67,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(await run('read', [all.slice(0, 5)], { keyword: { fields, limit: 0 } })).toHaveLength(5);
   });
 
-  it('changes nothing where the limit refuses the call', async () => {
+  test('changes nothing where the limit refuses the call', async () => {
     const { status } = await proxy.call(
       makeBody('write', [[9, 10], { name: 'lost' }], { keyword: { limit: 1 } }),
     );
@@ -75,14 +75,14 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(await run('search_count', [[['name', '=', 'lost']]])).toBe(0);
   });
 
-  it('gives null for a method that returns None', async () => {
+  test('gives null for a method that returns None', async () => {
     const body = makeBody('action_archive', [[9]]);
     const { body: bytes } = await proxy.post(body);
     expect(bytes.toString()).toBe('{"jsonrpc":"2.0","id":7,"result":null}');
     expect(await run('read', [[9], ['active']])).toEqual([{ id: 9, active: false }]);
   });
 
-  it('runs a business method by its name or by call_method', async () => {
+  test('runs a business method by its name or by call_method', async () => {
     const sale = { model_id: 'sale.order' };
     const [first, second] = await run('search', [[['state', '=', 'draft']]], sale);
     expect(await run('action_confirm', [[first]], sale)).toBe(true);
@@ -91,7 +91,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(states.map((row: { state: string }) => row.state)).toEqual(['sale', 'sale']);
   });
 
-  it('runs the good calls of a batch beside the bad ones', async () => {
+  test('runs the good calls of a batch beside the bad ones', async () => {
     const { json } = await proxy.call([
       makeBody('create', [{ name: 'kept' }]),
       makeBody('write', [[999_999], { name: 'x' }]),
@@ -105,7 +105,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(await run('search_count', [[['name', '=', 'kept']]])).toBe(1);
   });
 
-  it('serves one connection call after call, through every kind of answer', async () => {
+  test('serves one connection call after call, through every kind of answer', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<unknown>();
     const post = (body: string, key = proxy.key) =>

@@ -2,7 +2,7 @@
  * Issue promise: reads are sent again on connection loss and 502, 503 and 504 of a reverse proxy, any call on a rolled-back
  * serialization failure, and never a write whose outcome is unknown; within the call's time and a budget.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { RETRIES_FLOOR } from '../../src/limits/retry-budget.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
@@ -56,7 +56,7 @@ describe.each([
   [{ action: '"fields_get"', params: '[]' }],
   [{ action: '"call_method"', fn_name: '"search_count"', params: '[[]]' }],
 ])('a read: %j', (changes) => {
-  it('is sent a second time, as it was', async () => {
+  test('is sent a second time, as it was', async () => {
     pair = await startPair(resetFirst(1));
     expect((await call(changes)).json.result).toBe(true);
     expect(pair.upstream.connections()).toBe(2);
@@ -66,7 +66,7 @@ describe.each([
   });
 });
 
-it('gives up after the third try, and says so in log and metrics', async () => {
+test('gives up after the third try, and says so in log and metrics', async () => {
   pair = await startPair(resetFirst(9));
   expect((await call({})).status).toBe(502);
   expect(pair.upstream.connections()).toBe(3);
@@ -85,7 +85,7 @@ describe.each([
   'my_read',
   'export_data',
 ])('%s', (action) => {
-  it('is never sent twice', async () => {
+  test('is never sent twice', async () => {
     pair = await startPair(resetFirst(1));
     const { json } = await call({ action: `"${action}"` });
     expect(json.error.data).toEqual({ type: 'upstream_unreachable', retryable: false, outcome: 'unknown' });
@@ -94,7 +94,7 @@ describe.each([
   });
 });
 
-it.each<[string, Script]>([
+test.each<[string, Script]>([
   [
     'a head was there',
     (socket) => {
@@ -116,13 +116,13 @@ it.each<[string, Script]>([
   expect(pair.upstream.connections()).toBe(1);
 });
 
-it('does not send a read again once its time is over', async () => {
+test('does not send a read again once its time is over', async () => {
   pair = await startPair(() => {}, { settings: { 'upstream.timeoutMs': '500' } });
   expect((await call({})).status).toBe(504);
   expect(pair.upstream.connections()).toBe(1);
 });
 
-it('retries on a connection that the server had kept open, and dropped meanwhile', async () => {
+test('retries on a connection that the server had kept open, and dropped meanwhile', async () => {
   pair = await startPair((socket, _request, index) => {
     const body = printResult('true');
     if (index === 1) socket.resetAndDestroy();
@@ -133,7 +133,7 @@ it('retries on a connection that the server had kept open, and dropped meanwhile
   expect(pair.upstream.requests).toHaveLength(3);
 });
 
-it.each(['502 Bad Gateway', '503 Service Unavailable', '504 Gateway Time-out'])(
+test.each(['502 Bad Gateway', '503 Service Unavailable', '504 Gateway Time-out'])(
   'sends a read again where a reverse proxy says %s, and no write',
   async (status) => {
     pair = await startPair(answerAfter(2, answerStatus(status)));
@@ -148,7 +148,7 @@ it.each(['502 Bad Gateway', '503 Service Unavailable', '504 Gateway Time-out'])(
 );
 
 describe('what Odoo rolled back for another transaction', () => {
-  it.each(['write', 'create', 'action_confirm', 'read'])('is sent again: %s', async (action) => {
+  test.each(['write', 'create', 'action_confirm', 'read'])('is sent again: %s', async (action) => {
     pair = await startPair(answerAfter(1, answerConflict));
     expect((await call({ action: `"${action}"`, params: '[[1]]' })).json.result).toBe(true);
     const [first, second] = pair.upstream.requests;
@@ -157,7 +157,7 @@ describe('what Odoo rolled back for another transaction', () => {
     expect(await readMetrics()).toMatch(/^erp_proxy_retries_total\{reason="conflict"\} 1$/m);
   });
 
-  it('ends where the next attempt may have happened', async () => {
+  test('ends where the next attempt may have happened', async () => {
     pair = await startPair((socket, request, index) =>
       index === 0 ? answerConflict(socket, request, index) : void socket.resetAndDestroy(),
     );
@@ -165,7 +165,7 @@ describe('what Odoo rolled back for another transaction', () => {
     expect(pair.upstream.requests).toHaveLength(2);
   });
 
-  it('is one call to its idempotency key', async () => {
+  test('is one call to its idempotency key', async () => {
     pair = await startPair(answerAfter(1, answerConflict));
     const key = { 'idempotency-key': 'order 17' };
     expect((await call(WRITE, key)).json.result).toBe(true);
@@ -176,7 +176,7 @@ describe('what Odoo rolled back for another transaction', () => {
   });
 });
 
-it.each([
+test.each([
   'odoo.exceptions.UserError',
   'odoo.exceptions.ValidationError',
   'odoo.exceptions.LockError',
@@ -189,13 +189,13 @@ it.each([
 });
 
 describe('the time of the call', () => {
-  it('is not spent on a wait that leaves none', async () => {
+  test('is not spent on a wait that leaves none', async () => {
     pair = await startPair(answerStatus('503 Service Unavailable', 'Retry-After: 1\r\n'));
     expect((await call({}, { 'x-request-timeout': '1' })).status).toBe(503);
     expect(pair.upstream.requests).toHaveLength(1);
   });
 
-  it('is spent on what the server asks to wait, where there is enough', async () => {
+  test('is spent on what the server asks to wait, where there is enough', async () => {
     const cameAt: number[] = [];
     const refuse = answerStatus('503 Service Unavailable', 'Retry-After: 1\r\n');
     pair = await startPair((socket, request, index) => {
@@ -210,7 +210,7 @@ describe('the time of the call', () => {
 describe('the budget', () => {
   const STANDING = { nowMs: () => 1_000_000 };
 
-  it.each(['502 Bad Gateway', '503 Service Unavailable'])(
+  test.each(['502 Bad Gateway', '503 Service Unavailable'])(
     'does not let an outage be multiplied: 100 calls to a server that says %s',
     async (status) => {
       pair = await startPair(answerStatus(status), STANDING);
@@ -222,7 +222,7 @@ describe('the budget', () => {
     },
   );
 
-  it('is each database’s own; once it is used up the first error is the answer', async () => {
+  test('is each database’s own; once it is used up the first error is the answer', async () => {
     pair = await startPair(
       (socket, request, index) =>
         request.body.includes('"write"')
@@ -238,7 +238,7 @@ describe('the budget', () => {
     expect(pair.upstream.requests).toHaveLength(before + 4);
   });
 
-  it('is none where upstream.retries is 0', async () => {
+  test('is none where upstream.retries is 0', async () => {
     pair = await startPair(resetFirst(1), { settings: { 'upstream.retries': '0' } });
     expect((await call({})).status).toBe(502);
     expect(pair.upstream.connections()).toBe(1);

@@ -1,7 +1,7 @@
 /** docs/execute.md#the-request-to-odoo: how the request reaches Odoo, and when. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { printCall, printExecuteKw, waitFor } from './expectations.ts';
 
@@ -20,7 +20,7 @@ const readHead = (head: string) => {
   return { line, headers };
 };
 
-it('carries the headers that Odoo needs and nothing of the caller', async () => {
+test('carries the headers that Odoo needs and nothing of the caller', async () => {
   await pair.proxy.post(printCall(pair.upstream.url), {
     cookie: 'session_id=abc',
     authorization: 'Bearer caller',
@@ -50,13 +50,13 @@ it('carries the headers that Odoo needs and nothing of the caller', async () => 
   expect(body.toString()).toBe(printExecuteKw({}));
 });
 
-it('never carries the client key', async () => {
+test('never carries the client key', async () => {
   await pair.proxy.post(printCall(pair.upstream.url));
   const { head, body } = pair.upstream.requests.at(-1)!;
   expect(head + body).not.toContain(pair.proxy.key);
 });
 
-it.each(['content-length', 'chunked'])(
+test.each(['content-length', 'chunked'])(
   'is not begun before the caller has sent its last byte (%s)',
   async (framing) => {
     const before = pair.upstream.connections();
@@ -85,7 +85,7 @@ it.each(['content-length', 'chunked'])(
   },
 );
 
-it('closes the connection once the last byte is in', async () => {
+test('closes the connection once the last byte is in', async () => {
   await pair.proxy.post(printCall(pair.upstream.url));
   await waitFor(() => pair.upstream.sockets.size === 0);
 });

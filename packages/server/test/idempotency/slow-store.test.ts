@@ -1,5 +1,5 @@
 /** What a call under a key is answered while PostgreSQL does not answer in time. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { answerTrue, makeCall, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
@@ -29,7 +29,7 @@ describe.skipIf(POSTGRES_URL === '')('while PostgreSQL does not answer', () => {
   const create = (key: string) =>
     proxy.call(makeCall(upstream.url, { action: 'create', params: [{}] }), { 'idempotency-key': key });
 
-  it.each([
+  test.each([
     ['the look-up before the claim', 'ACCESS EXCLUSIVE'],
     ['the claim', 'SHARE'],
   ])('%s has a second, and the call is not sent', async (_, mode) => {

@@ -1,7 +1,7 @@
 /** Calls to a stored instance by its name: the secret stays here, and what the instance carries holds for its calls. */
 import { randomBytes } from 'node:crypto';
 import type { InstanceInput } from '@erp-proxy/contract';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { expectError, printCall, printExecuteKw, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
@@ -32,7 +32,7 @@ async function start(script = answerTrue, members: Partial<InstanceInput> = {}):
 const NAMED = printCall('', { erp_instance: '{"name":"prod"}' });
 const UNSHARED = { 'cache-control': 'no-cache' };
 
-it('sends the stored database, user and key, and says which instance it was', async () => {
+test('sends the stored database, user and key, and says which instance it was', async () => {
   await start();
   const { status, json } = await proxy.call(NAMED);
   expect({ status, json }).toEqual({ status: 200, json: { jsonrpc: '2.0', id: 1, result: true } });
@@ -45,7 +45,7 @@ it('sends the stored database, user and key, and says which instance it was', as
   expect(items).toMatchObject([{ kind: 'call', instance: 'prod', action: 'read', outcome: 'ok' }]);
 });
 
-it('refuses a name that is not there', async () => {
+test('refuses a name that is not there', async () => {
   await start();
   expectError(await proxy.post(printCall('', { erp_instance: '{"name":"test"}' })), {
     status: 400,
@@ -57,7 +57,7 @@ it('refuses a name that is not there', async () => {
   });
 });
 
-it('opens the address for the instance, and not for calls that name it themselves', async () => {
+test('opens the address for the instance, and not for calls that name it themselves', async () => {
   await start();
   expect((await proxy.call(NAMED)).status).toBe(200);
   const instance = JSON.stringify({ url: upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY });
@@ -66,12 +66,12 @@ it('opens the address for the instance, and not for calls that name it themselve
   expect(json.error.data.type).toBe('egress_denied');
 });
 
-it('is refused without an allowance of its own', async () => {
+test('is refused without an allowance of its own', async () => {
   await start(answerTrue, { allow_private: false });
   expect((await proxy.call(NAMED)).json.error.data.type).toBe('egress_denied');
 });
 
-it('has its own time, where the caller asks for none', async () => {
+test('has its own time, where the caller asks for none', async () => {
   await start(() => {}, { timeout_ms: 100 });
   const { status, json } = await proxy.call(NAMED);
   expect(status).toBe(504);
@@ -82,7 +82,7 @@ it('has its own time, where the caller asks for none', async () => {
   expect((await asked).status).toBe(504);
 });
 
-it('runs so many of its calls at once, and lets the others wait', async () => {
+test('runs so many of its calls at once, and lets the others wait', async () => {
   let [running, most] = [0, 0];
   await start(
     async (...exchange) => {
@@ -98,7 +98,7 @@ it('runs so many of its calls at once, and lets the others wait', async () => {
   expect(most).toBe(2);
 });
 
-it('holds up nobody else at its database with calls that wait for their own turn', async () => {
+test('holds up nobody else at its database with calls that wait for their own turn', async () => {
   const held: (() => void)[] = [];
   const members = { concurrency: 1, key_expires_at: '2099-01-01T00:00:00Z' };
   await start((...exchange) => {
@@ -125,7 +125,7 @@ it('holds up nobody else at its database with calls that wait for their own turn
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
-it('counts a call until its answer has left', async () => {
+test('counts a call until its answer has left', async () => {
   const part = JSON.stringify('x'.repeat(100_000)).slice(0, -1);
   let [running, most] = [0, 0];
   await start(
@@ -146,7 +146,7 @@ it('counts a call until its answer has left', async () => {
   expect(most).toBe(1);
 });
 
-it('is not shut to others by a method that refuses a password itself', async () => {
+test('is not shut to others by a method that refuses a password itself', async () => {
   const refusal = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
@@ -172,7 +172,7 @@ it('is not shut to others by a method that refuses a password itself', async () 
   }
 });
 
-it('learns nothing from what calls by url meet at the same address', async () => {
+test('learns nothing from what calls by url meet at the same address', async () => {
   const fixture = await startUpstream(answerTrue);
   upstream = fixture;
   proxy = await startProxy({ allow: [fixture.url], settings: { ...VAULT, 'upstream.protocol': 'auto' } });
@@ -185,13 +185,13 @@ it('learns nothing from what calls by url meet at the same address', async () =>
   expect(questions).toHaveLength(2);
 });
 
-it('is spoken to as it says', async () => {
+test('is spoken to as it says', async () => {
   await start(answerTrue, { protocol: 'json2', api_key: 'a'.repeat(40) });
   await proxy.call(NAMED);
   expect(upstream.requests[0]?.head).toMatch(/^POST \/json\/2\//);
 });
 
-it('is changed for the next call', async () => {
+test('is changed for the next call', async () => {
   await start();
   await proxy.call(NAMED);
   expect(await proxy.app.instances.update('prod', 1, { db: 'other', api_key: 'another-key' })).toBe('done');
@@ -201,7 +201,7 @@ it('is changed for the next call', async () => {
   expect((await proxy.call(NAMED)).status).toBe(400);
 });
 
-it('never shows its key', async () => {
+test('never shows its key', async () => {
   const secret = 'do-not-show-this-key-0123456789';
   await start(
     (socket, request) => {

@@ -1,5 +1,5 @@
 /** Web pages: preflights pass, answers can be read, and the policy says whose pages may use a key. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
@@ -16,7 +16,7 @@ afterAll(() => pair.close());
 const call = (headers: Record<string, string>) =>
   pair.proxy.call(printCall('', { erp_instance: printInstance(pair.upstream.url) }), headers);
 
-it.each(['/api/erp/execute', '/api/erp/version', '/v2/odoo/execute'])(
+test.each(['/api/erp/execute', '/api/erp/version', '/v2/odoo/execute'])(
   'answers a preflight to %s',
   async (path) => {
     const answer = await send(pair.proxy.url + path, {
@@ -34,7 +34,7 @@ it.each(['/api/erp/execute', '/api/erp/version', '/v2/odoo/execute'])(
   },
 );
 
-it.each([
+test.each([
   [[SHOP], SHOP, 200],
   [['https://*.example.com'], SHOP, 200],
   [[SHOP], 'https://evil.example.net', 403],
@@ -57,7 +57,7 @@ it.each([
   expect(answer.headers['access-control-allow-origin']).toBe(origin);
 });
 
-it('a page can read that its key is wrong', async () => {
+test('a page can read that its key is wrong', async () => {
   const answer = await call({ 'x-proxy-api': 'nonsense', origin: SHOP });
   expect(answer.status).toBe(401);
   expect(answer.headers['access-control-allow-origin']).toBe(SHOP);
@@ -95,7 +95,7 @@ describe('a key without a policy', () => {
     ['/v2/odoo/version', question],
   ];
 
-  it.each(ROUTES)('is of no use to a web page: %s', async (path, print) => {
+  test.each(ROUTES)('is of no use to a web page: %s', async (path, print) => {
     const { proxy, upstream } = pair;
     const before = upstream.requests.length;
     for (const origin of [SHOP, 'null', proxy.url, '']) {
@@ -113,12 +113,12 @@ describe('a key without a policy', () => {
     expect(upstream.requests).toHaveLength(before);
   });
 
-  it('works for a program, which sends no origin', async () => {
+  test('works for a program, which sends no origin', async () => {
     expect((await call({})).status).toBe(200);
   });
 });
 
-it('a web page of another origin may not send the admin token', async () => {
+test('a web page of another origin may not send the admin token', async () => {
   const answer = await send(`${pair.proxy.url}/admin/v1/keys`, {
     method: 'OPTIONS',
     headers: {

@@ -1,7 +1,7 @@
 /** A policy and an instance that change all the time hold no call up beyond its time, and leave nothing behind. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '@erp-proxy/contract';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { startProxy } from '../harness.ts';
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-it('all gauges are 0 after calls whose policy and instance changed without end', async () => {
+test('all gauges are 0 after calls whose policy and instance changed without end', async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   process.stdout.write(`seed ${seed}\n`);
   const random = createRandom(seed);

@@ -1,5 +1,5 @@
 /** `erp-proxy-limit` on an answer: the policy's `limit_max` took the place of the caller's limit, and may have cut the result. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
@@ -37,7 +37,7 @@ const readLimit = async (body: string, headers = limited) => {
   return answer.headers['erp-proxy-limit'];
 };
 
-it.each<[string, string, string, string, string | undefined]>([
+test.each<[string, string, string, string, string | undefined]>([
   ['a search without a limit', 'search', '[[]]', '{}', '10'],
   ['a search that asks for all', 'search_read', '[[]]', '{"limit":0}', '10'],
   ['a search for more', 'search_read', '[[]]', '{"limit":11}', '10'],
@@ -54,13 +54,13 @@ it.each<[string, string, string, string, string | undefined]>([
   expect(await readLimit(print(action, params, keyword), { 'x-proxy-api': pair.proxy.key })).toBeUndefined();
 });
 
-it('stands on a batch where it is so for any of its calls', async () => {
+test('stands on a batch where it is so for any of its calls', async () => {
   const within = print('search', '[[]]', '{"limit":3}');
   expect(await readLimit(`[${within},${within}]`)).toBeUndefined();
   expect(await readLimit(`[${within},{},${print('search', '[[]]')}]`)).toBe('10');
 });
 
-it('stands on an answer that is given again under an idempotency key', async () => {
+test('stands on an answer that is given again under an idempotency key', async () => {
   const headers = { ...limited, 'idempotency-key': 'one' };
   for (const replayed of [undefined, 'true']) {
     const answer = await pair.proxy.post(print('search', '[[]]'), headers);
@@ -69,12 +69,12 @@ it('stands on an answer that is given again under an idempotency key', async () 
   }
 });
 
-it('is not on a call that was denied', async () => {
+test('is not on a call that was denied', async () => {
   const answer = await pair.proxy.post(print('authenticate', '[]'), limited);
   expect(answer.headers['erp-proxy-limit']).toBeUndefined();
 });
 
-it('stands on the routes of ODXProxy too', async () => {
+test('stands on the routes of ODXProxy too', async () => {
   const instance = { url: pair.upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
   const { user_id: _, ...json2Instance } = instance;
   const call = { id: '1', model_id: 'res.partner' };
@@ -101,7 +101,7 @@ it('stands on the routes of ODXProxy too', async () => {
   }
 });
 
-it('can be read by a web page', async () => {
+test('can be read by a web page', async () => {
   const answer = await pair.proxy.post(print('search', '[[]]'), {
     ...limited,
     origin: 'https://shop.example.com',

@@ -1,6 +1,6 @@
 /** Calls in a time and at once, as a key's policy sets them. */
 import type { Policy } from '@erp-proxy/contract';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue } from '../scripted-upstream.ts';
@@ -19,7 +19,7 @@ async function makeKey(limits: Partial<Policy>): Promise<Record<string, string>>
 const printOne = (params = '[[1]]') =>
   printCall('', { params, erp_instance: printInstance(pair.upstream.url) });
 
-it('lets the burst of a rate through and says what is left, then 429 with the time to wait', async () => {
+test('lets the burst of a rate through and says what is left, then 429 with the time to wait', async () => {
   let nowMs = 1_000_000;
   pair = await startPair(answerTrue, { nowMs: () => nowMs });
   const headers = await makeKey({ rate: { requests: 2, seconds: 60 } });
@@ -45,7 +45,7 @@ it('lets the burst of a rate through and says what is left, then 429 with the ti
   expect((await pair.proxy.call(printOne(), headers)).status).toBe(200);
 });
 
-it('counts each call of a batch, and takes all of them or none', async () => {
+test('counts each call of a batch, and takes all of them or none', async () => {
   pair = await startPair(answerTrue, { nowMs: () => 0 });
   const headers = await makeKey({ rate: { requests: 3, seconds: 60 } });
   const batch = (calls: number) => `[${Array.from({ length: calls }, printOne).join(',')}]`;
@@ -62,7 +62,7 @@ it('counts each call of a batch, and takes all of them or none', async () => {
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(429);
 });
 
-it('runs so many calls of a key at once, and refuses the next', async () => {
+test('runs so many calls of a key at once, and refuses the next', async () => {
   const held = Promise.withResolvers<void>();
   let seen = 0;
   pair = await startPair(async (...exchange) => {
@@ -91,7 +91,7 @@ it('runs so many calls of a key at once, and refuses the next', async () => {
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(200);
 });
 
-it('runs a batch with no more calls at once than its key may', async () => {
+test('runs a batch with no more calls at once than its key may', async () => {
   let [running, most] = [0, 0];
   pair = await startPair(async (...exchange) => {
     most = Math.max(most, ++running);
@@ -107,14 +107,14 @@ it('runs a batch with no more calls at once than its key may', async () => {
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(200);
 });
 
-it('a key without limits says nothing of them', async () => {
+test('a key without limits says nothing of them', async () => {
   pair = await startPair();
   const answer = await pair.proxy.post(printOne());
   expect(answer.headers).not.toHaveProperty('ratelimit');
   expect(answer.headers).not.toHaveProperty('ratelimit-policy');
 });
 
-it('counts nothing for callers who may not use the key from where they are', async () => {
+test('counts nothing for callers who may not use the key from where they are', async () => {
   pair = await startPair(answerTrue, { nowMs: () => 0, settings: { 'http.trustProxy': '127.0.0.1' } });
   const headers = await makeKey({ rate: { requests: 2, seconds: 3600 }, cidrs: ['203.0.113.0/24'] });
   const from = (address: string, more: Record<string, string> = {}) =>

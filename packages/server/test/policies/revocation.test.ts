@@ -1,6 +1,6 @@
 /** A key that is revoked, or whose policy changes, while a request of its runs: the next call of it is judged anew. */
 import { connect } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue } from '../scripted-upstream.ts';
@@ -19,7 +19,7 @@ afterEach(() => pair.close());
 const print = (id: number) =>
   printCall('', { id: String(id), action: '"unlink"', erp_instance: printInstance(pair.upstream.url) });
 
-it('a body that takes its time is of no use to a key that was revoked meanwhile', async () => {
+test('a body that takes its time is of no use to a key that was revoked meanwhile', async () => {
   const { key, record } = await pair.proxy.app.keys.create({ name: 'slow' });
   const body = print(1);
   const { hostname, port } = new URL(pair.proxy.url);
@@ -41,7 +41,7 @@ it('a body that takes its time is of no use to a key that was revoked meanwhile'
   expect(pair.upstream.requests).toHaveLength(0);
 });
 
-it('a batch ends for a key that is revoked during it', async () => {
+test('a batch ends for a key that is revoked during it', async () => {
   const { key, record } = await pair.proxy.app.keys.create({
     name: 'batch',
     policy: { origins: [pair.upstream.url], models: { 'res.partner': ['unlink'] }, concurrency: 1 },
@@ -56,7 +56,7 @@ it('a batch ends for a key that is revoked during it', async () => {
   expect(pair.upstream.requests).toHaveLength(1);
 });
 
-it('a policy that is tightened holds for the rest of a batch', async () => {
+test('a policy that is tightened holds for the rest of a batch', async () => {
   const policy = { origins: [pair.upstream.url], models: { 'res.partner': ['*'] }, concurrency: 1 };
   const { key, record } = await pair.proxy.app.keys.create({ name: 'batch', policy });
   onCall = () =>

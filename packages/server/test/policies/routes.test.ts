@@ -1,7 +1,7 @@
 /** A policy holds on every route and for every element of a batch; what it sets is what reaches Odoo. */
 import { randomBytes } from 'node:crypto';
 import type { Policy } from '@erp-proxy/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { printCall, printExecuteKw, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
@@ -30,7 +30,7 @@ async function collect(run: () => Promise<unknown>): Promise<string[]> {
   return pair.upstream.requests.slice(before).map(({ body }) => body.toString());
 }
 
-it('judges each call of a batch by itself', async () => {
+test('judges each call of a batch by itself', async () => {
   const headers = { 'x-proxy-api': await makeKey() };
   const unlink = printOne({ action: '"unlink"', id: '2' });
   const sent = await collect(async () => {
@@ -48,7 +48,7 @@ it('judges each call of a batch by itself', async () => {
   expect(sent).toHaveLength(2);
 });
 
-it('looks through call_method', async () => {
+test('looks through call_method', async () => {
   const headers = { 'x-proxy-api': await makeKey() };
   const allowed = await pair.proxy.call(printOne({ action: '"call_method"', fn_name: '"read"' }), headers);
   expect(allowed.status).toBe(200);
@@ -56,7 +56,7 @@ it('looks through call_method', async () => {
   expect(denied.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'models["res.partner"]' });
 });
 
-it('sends what it sets, and the rest byte for byte', async () => {
+test('sends what it sets, and the rest byte for byte', async () => {
   const headers = { 'x-proxy-api': await makeKey({ limit_max: 50, companies: [3, 1] }) };
   const call = printOne({
     action: '"search_read"',
@@ -84,7 +84,7 @@ describe('the routes of another gateway', () => {
       body: JSON.stringify(body),
     });
 
-  it.each(['x-api-key', 'apikey', 'authorization'])('with the key in %s', async (name) => {
+  test.each(['x-api-key', 'apikey', 'authorization'])('with the key in %s', async (name) => {
     const key = await makeKey();
     const body = {
       id: 'a',
@@ -100,7 +100,7 @@ describe('the routes of another gateway', () => {
     expect(JSON.parse(answer.body.toString()).error.data.rule).toBe('models["res.partner"]');
   });
 
-  it('/v2, whose arguments are named', async () => {
+  test('/v2, whose arguments are named', async () => {
     const headers = { 'x-api-key': await makeKey({ limit_max: 7 }) };
     const body = (method: string) => ({
       id: 'a',
@@ -117,7 +117,7 @@ describe('the routes of another gateway', () => {
     expect(sent).toEqual(['{"domain":[],"limit":7}']);
   });
 
-  it.each([
+  test.each([
     ['/api/erp/version', 403],
     ['/api/odoo/version', REFUSED],
     ['/v2/odoo/version', REFUSED],
@@ -149,7 +149,7 @@ describe('what a call does besides is judged on every route', () => {
     ],
   ];
 
-  it.each(calls)('%s: %s', async (method, rule, kwargs, params) => {
+  test.each(calls)('%s: %s', async (method, rule, kwargs, params) => {
     const key = await makeKey({ models: { 'res.partner': ['*'] } });
     const sent = await collect(async () => {
       const own = await pair.proxy.call(printOne({ action: `"${method}"`, params }), { 'x-proxy-api': key });
@@ -175,7 +175,7 @@ describe('what a call does besides is judged on every route', () => {
     expect(sent).toEqual([]);
   });
 
-  it('lines of an order reach Odoo byte for byte', async () => {
+  test('lines of an order reach Odoo byte for byte', async () => {
     const headers = { 'x-proxy-api': await makeKey({ models: { 'sale.order': ['write'] } }) };
     const params = '[[1], {"order_line": [[0, 0, {"price_unit": 1.0, "tax_id": [[6, 0, [1]]]}]]}]';
     const call = printOne({ action: '"write"', model_id: '"sale.order"', params });
@@ -185,7 +185,7 @@ describe('what a call does besides is judged on every route', () => {
   });
 });
 
-it('is told about a server that it may not call what the policy says of it, and not what egress does', async () => {
+test('is told about a server that it may not call what the policy says of it, and not what egress does', async () => {
   const headers = { 'x-proxy-api': await makeKey({ origins: ['https://erp.example.com'] }) };
   const ask = (url: string) =>
     send(`${pair.proxy.url}/api/erp/version`, {
@@ -206,7 +206,7 @@ it('is told about a server that it may not call what the policy says of it, and 
   });
 });
 
-it('knows an instance that may not be called no better than one that is not there', async () => {
+test('knows an instance that may not be called no better than one that is not there', async () => {
   const vault = await startPair(undefined, {
     settings: { 'vault.masterKey': randomBytes(32).toString('base64') },
   });
@@ -235,7 +235,7 @@ it('knows an instance that may not be called no better than one that is not ther
   }
 });
 
-it('takes a caller by the address that a trusted proxy names', async () => {
+test('takes a caller by the address that a trusted proxy names', async () => {
   const behind = await startPair(undefined, { settings: { 'http.trustProxy': '127.0.0.1' } });
   try {
     const policy = { origins: [behind.upstream.url], models: { '*': ['*'] }, cidrs: ['203.0.113.0/24'] };

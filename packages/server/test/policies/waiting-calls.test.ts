@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { makeClock, printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import {
@@ -101,7 +101,7 @@ const printSearch = (url: string) =>
   printCall(url, { action: '"search"', params: '[[]]', keyword: '{"limit":150}' });
 
 describe('a call that waits for its turn', () => {
-  it('is not sent for a key that was revoked meanwhile', async () => {
+  test('is not sent for a key that was revoked meanwhile', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage);
     await stage.holdPermit();
@@ -116,7 +116,7 @@ describe('a call that waits for its turn', () => {
     expect((await stage.proxy.call(printUnlink(stage.upstream.url))).status).toBe(200);
   });
 
-  it('is not sent for a key that expired meanwhile', async () => {
+  test('is not sent for a key that expired meanwhile', async () => {
     const clock = makeClock();
     const stage = await start({ clock: clock.now });
     const { headers } = await makeKey(stage, null, clock.now() + 60_000);
@@ -129,7 +129,7 @@ describe('a call that waits for its turn', () => {
     expect(stage.sent()).toEqual([]);
   });
 
-  it.each<[string, (policy: Policy) => Policy, string]>([
+  test.each<[string, (policy: Policy) => Policy, string]>([
     ['model', (policy) => ({ ...policy, models: { 'sale.order': ['*'] } }), 'models'],
     ['method', (policy) => ({ ...policy, models: { 'res.partner': ['read'] } }), 'models["res.partner"]'],
     ['server', (policy) => ({ ...policy, origins: ['https://other.example.com'] }), 'origins'],
@@ -148,7 +148,7 @@ describe('a call that waits for its turn', () => {
     expect(stage.sent()).toEqual([]);
   });
 
-  it('is sent with what the policy sets now', async () => {
+  test('is sent with what the policy sets now', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, { ...allowAll(stage), limit_max: 100 });
     await stage.holdPermit();
@@ -162,7 +162,7 @@ describe('a call that waits for its turn', () => {
     expect(stage.sent()[0]).toContain('"limit":20,"context":{"allowed_company_ids":[3]}');
   });
 
-  it('keeps its place where the change does not touch it', async () => {
+  test('keeps its place where the change does not touch it', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, allowAll(stage));
     const other = await makeKey(stage);
@@ -177,7 +177,7 @@ describe('a call that waits for its turn', () => {
     expect(stage.sent().map((body) => /unlink|copy/.exec(body)?.[0])).toEqual(['unlink', 'copy']);
   });
 
-  it('is refused where its instance was removed', async () => {
+  test('is refused where its instance was removed', async () => {
     const stage = await start();
     await stage.proxy.app.instances.add(makeInstance(stage));
     await stage.holdPermit();
@@ -190,7 +190,7 @@ describe('a call that waits for its turn', () => {
     expect(stage.sent()).toEqual([]);
   });
 
-  it('goes where its instance leads now, with the key that it has now', async () => {
+  test('goes where its instance leads now, with the key that it has now', async () => {
     const stage = await start();
     const elsewhere = await start();
     const target = await start({ allow: [stage.upstream.url, elsewhere.upstream.url] });
@@ -210,7 +210,7 @@ describe('a call that waits for its turn', () => {
     expect(elsewhere.sent()[0]).toContain('"another-upstream-key-0123456789"');
   });
 
-  it('leaves its idempotency key free when it is refused', async () => {
+  test('leaves its idempotency key free when it is refused', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, allowAll(stage));
     const protectedBy = { ...headers, 'idempotency-key': 'one' };
@@ -226,7 +226,7 @@ describe('a call that waits for its turn', () => {
     expect(stage.sent()).toHaveLength(1);
   });
 
-  it('is judged again on the routes of ODXProxy too', async () => {
+  test('is judged again on the routes of ODXProxy too', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage);
     const instance = { url: stage.upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
@@ -256,7 +256,7 @@ describe('a call that waits for its turn', () => {
   });
 });
 
-it('each call of a batch that waits is judged again', async () => {
+test('each call of a batch that waits is judged again', async () => {
   const stage = await start();
   const { id, headers } = await makeKey(stage);
   await stage.holdPermit();
@@ -271,7 +271,7 @@ it('each call of a batch that waits is judged again', async () => {
 });
 
 describe('a retry', () => {
-  it('is not sent for a key that was revoked meanwhile', async () => {
+  test('is not sent for a key that was revoked meanwhile', async () => {
     let revoke = async () => {};
     const stage = await start({ settings: { 'upstream.retries': '2' } }, async (socket) => {
       await revoke();
@@ -284,7 +284,7 @@ describe('a retry', () => {
     expect(stage.sent()).toHaveLength(1);
   });
 
-  it('of a write that Odoo has rolled back is not sent under a narrower policy, and frees its idempotency key', async () => {
+  test('of a write that Odoo has rolled back is not sent under a narrower policy, and frees its idempotency key', async () => {
     let narrow: (() => Promise<unknown>) | null = null;
     const conflict = JSON.stringify({
       jsonrpc: '2.0',
@@ -313,7 +313,7 @@ describe('a retry', () => {
 });
 
 describe('a read that several share', () => {
-  it('goes on for the others where the key that began it is revoked in line', async () => {
+  test('goes on for the others where the key that began it is revoked in line', async () => {
     const stage = await start();
     const [leader, other] = [await makeKey(stage), await makeKey(stage)];
     await stage.holdPermit();
@@ -327,7 +327,7 @@ describe('a read that several share', () => {
     expect(stage.sent()).toHaveLength(1);
   });
 
-  it('goes on for the others where the key that began it is revoked before a retry', async () => {
+  test('goes on for the others where the key that began it is revoked before a retry', async () => {
     let answer = () => {};
     const stage = await start({ settings: { 'upstream.retries': '1' } }, (socket, _request, index) => {
       answer = () => (index === 0 ? void socket.destroy() : answerLikeOdoo(socket, printResult('true')));
@@ -344,7 +344,7 @@ describe('a read that several share', () => {
     expect(stage.sent()).toHaveLength(2);
   });
 
-  it('gives its answer to no key that was revoked while it waited for it', async () => {
+  test('gives its answer to no key that was revoked while it waited for it', async () => {
     let answer = () => {};
     const stage = await start({}, (socket) => {
       answer = () => answerLikeOdoo(socket, printResult(`"${'x'.repeat(100_000)}"`));
@@ -360,7 +360,7 @@ describe('a read that several share', () => {
     expect(stage.sent()).toHaveLength(1);
   });
 
-  it('is given to nobody under another policy than it was asked under', async () => {
+  test('is given to nobody under another policy than it was asked under', async () => {
     const stage = await start();
     const { id, headers } = await makeKey(stage, { ...allowAll(stage), limit_max: 100 });
     await stage.holdPermit();
@@ -373,7 +373,7 @@ describe('a read that several share', () => {
   });
 });
 
-it('a call that waited for the verdict on its credentials is not sent for a revoked key', async () => {
+test('a call that waited for the verdict on its credentials is not sent for a revoked key', async () => {
   const stage = await start({
     settings: { 'upstream.concurrency': '10', 'upstream.refusedCredentialsTtlMs': '60000' },
   });
@@ -387,7 +387,7 @@ it('a call that waited for the verdict on its credentials is not sent for a revo
   expect(stage.sent()).toEqual([]);
 });
 
-it('a call that waited for what its server speaks is not sent for a revoked key', async () => {
+test('a call that waited for what its server speaks is not sent for a revoked key', async () => {
   let answer = () => {};
   const stage = await start({ settings: { 'upstream.protocol': 'auto' } }, (socket, { body }) => {
     answer = () =>
@@ -408,7 +408,7 @@ it('a call that waited for what its server speaks is not sent for a revoked key'
   expect(stage.sent()).toHaveLength(1);
 });
 
-it('a question for the version asks no second page for a key that was revoked meanwhile', async () => {
+test('a question for the version asks no second page for a key that was revoked meanwhile', async () => {
   let revoke = async () => {};
   const stage = await start({}, async (socket) => {
     await revoke();

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
@@ -92,7 +92,7 @@ async function prepare() {
 
 const ON_PROD = { erp_instance: '{"name":"prod"}' };
 
-it.each([
+test.each([
   ['execute', '/api/erp/execute', printCall('', { ...ON_PROD, action: '"unlink"' })],
   ['a shared read', '/api/erp/execute', printCall('', ON_PROD)],
   ['a batch', '/api/erp/execute', `[${printCall('', { ...ON_PROD, action: '"unlink"' })}]`],
@@ -115,7 +115,7 @@ it.each([
   },
 );
 
-it('a call that waits for its connection is sent where nothing has changed', async () => {
+test('a call that waits for its connection is sent where nothing has changed', async () => {
   const { door, proxy, headers } = await prepare();
   const waiting = proxy.call(printCall('', { ...ON_PROD, action: '"unlink"' }), headers);
   await expect.poll(() => door.waiting(), PATIENT).toBe(2);
@@ -133,7 +133,7 @@ const CONFLICT = JSON.stringify({
   },
 });
 
-it('a write that waits for a retry is told that its instance became unreadable, and its idempotency key is free', async () => {
+test('a write that waits for a retry is told that its instance became unreadable, and its idempotency key is free', async () => {
   let onFirst: (() => Promise<void>) | null = null;
   const sent: string[] = [];
   const upstream = await startUpstream(async (socket, { body }) => {

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
@@ -116,7 +116,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   }
 
-  it('a key is made with a policy, shown, changed, rotated and revoked', async () => {
+  test('a key is made with a policy, shown, changed, rotated and revoked', async () => {
     put('policy.yaml', POLICY);
     const made = await runJson(
       'keys',
@@ -163,7 +163,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     });
   });
 
-  it('keys explain says which rule decides and what is set, and ends with 0 or 1', async () => {
+  test('keys explain says which rule decides and what is set, and ends with 0 or 1', async () => {
     put('policy.yaml', POLICY);
     put('allowed.json', call());
     put('denied.json', call({ action: 'write' }));
@@ -181,7 +181,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(fromPage.stdout).toMatch(/^denied by cors_origins: /);
   });
 
-  it('an instance is added, shown, changed and removed, and its key never shown', async () => {
+  test('an instance is added, shown, changed and removed, and its key never shown', async () => {
     await addInstance();
     const again = await run(
       'instances',
@@ -228,7 +228,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     });
   });
 
-  it('the key of an instance is replaced at Odoo', async () => {
+  test('the key of an instance is replaced at Odoo', async () => {
     const odoo = await startSandbox({ version: 19 });
     try {
       const { userId, apiKey } = odoo.users.admin;
@@ -251,7 +251,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     }
   });
 
-  it('every act is in the audit, which can be listed, exported and verified', async () => {
+  test('every act is in the audit, which can be listed, exported and verified', async () => {
     await addInstance();
     const { id } = await runJson('keys', 'create', '--name', '=shop');
     const [act] = await runJson(
@@ -288,7 +288,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(broken.stdout).toMatch(/^Not intact, at record \d+: /);
   });
 
-  it('apply does what the file says, once; export gives it back', async () => {
+  test('apply does what the file says, once; export gives it back', async () => {
     await runJson('keys', 'create', '--name', 'shop');
     put(
       'proxy.yaml',
@@ -337,7 +337,7 @@ instances:
     expect(third.stdout).toMatch(/^(= .*\n)+\nNothing to change\.\n$/);
   });
 
-  it('apply writes keys of instances again only where it is told to, and reads them before it changes anything', async () => {
+  test('apply writes keys of instances again only where it is told to, and reads them before it changes anything', async () => {
     await addInstance();
     put('proxy.yaml', 'instances:\n  - { name: prod, concurrency: 4, api_key: { file: ./gone } }\n');
     const refused = await run('apply', '-f', 'proxy.yaml', '--update-secrets');
@@ -353,7 +353,7 @@ instances:
     ]);
   });
 
-  it('what is wrong is said in words, and changes nothing', async () => {
+  test('what is wrong is said in words, and changes nothing', async () => {
     put('policy.yaml', 'instances: [prod]\nmodels:\n  res.partner: ["re?d"]\nlimit_mx: 4\n');
     const policy = await run('keys', 'create', '--policy', 'policy.yaml');
     expect(policy).toMatchObject({ status: 2, stdout: '' });
@@ -380,7 +380,7 @@ instances:
   });
 });
 
-it('keys list and apply see all keys, however many pages they fill', async () => {
+test('keys list and apply see all keys, however many pages they fill', async () => {
   const proxy = await startProxy({ settings: { 'admin.token': TOKEN } });
   try {
     for (let count = 0; count < 520; count++) await proxy.app.keys.create({ name: 'many' });
@@ -394,7 +394,7 @@ it('keys list and apply see all keys, however many pages they fill', async () =>
   }
 });
 
-it('apply refuses a file that was cut off, from standard input too, and changes nothing', async () => {
+test('apply refuses a file that was cut off, from standard input too, and changes nothing', async () => {
   put('policy.yaml', POLICY);
   await runHere(['keys', 'create', '--name=shop', '--policy=policy.yaml']);
   const whole = `keys:\n  - name: shop\n    policy:\n${POLICY.replace(/^/gm, '      ').trimEnd()}00\n`;
@@ -419,7 +419,7 @@ it('apply refuses a file that was cut off, from standard input too, and changes 
   expect((await runHere(['apply', '-f', '-', '--require-end'], {}, `${whole}...\n`)).status).toBe(0);
 });
 
-it('a policy file that was cut off is refused; one in braces is whole without a line break', async () => {
+test('a policy file that was cut off is refused; one in braces is whole without a line break', async () => {
   put('cut.yaml', POLICY.trimEnd());
   const cut = await runHere(['keys', 'create', '--policy=cut.yaml']);
   expect(cut).toMatchObject({
@@ -430,7 +430,7 @@ it('a policy file that was cut off is refused; one in braces is whole without a 
   expect((await runHere(['keys', 'create', '--policy=policy.json'])).status).toBe(0);
 });
 
-it('a file that names a member twice is refused by every command that reads one', async () => {
+test('a file that names a member twice is refused by every command that reads one', async () => {
   const policy = '{"instances": ["prod"], "models": {"res.partner": ["read"],\n"res.partner": ["*"]}}\n';
   put('policy.json', policy);
   const created = await runHere(['keys', 'create', '--policy=policy.json']);
@@ -448,7 +448,7 @@ it('a file that names a member twice is refused by every command that reads one'
   expect(explained.stderr).toBe('call.json: The member action stands there twice: keep one.\n');
 });
 
-it('a stored policy that cannot be read is shown as unreadable, left out of an export, and replaced by apply aloud', async () => {
+test('a stored policy that cannot be read is shown as unreadable, left out of an export, and replaced by apply aloud', async () => {
   put('policy.yaml', POLICY);
   const { id } = JSON.parse(
     (await runHere(['keys', 'create', '--name=shop', '--policy=policy.yaml', '--json'])).stdout,
@@ -482,7 +482,7 @@ it('a stored policy that cannot be read is shown as unreadable, left out of an e
   expect(again.stdout).toContain('Nothing to change.');
 });
 
-it('apply that fails on its way says how far it came, and can be run again', async () => {
+test('apply that fails on its way says how far it came, and can be run again', async () => {
   put(
     'proxy.yaml',
     `keys: [{ name: shop, policy: null }]
@@ -518,7 +518,7 @@ instances:
 });
 
 describe('a remote command', () => {
-  it.each([
+  test.each([
     ['http://proxy.example', TOKEN, /unencrypted; use https/, 2],
     ['ftp://proxy.example', TOKEN, /not the address of a proxy/, 2],
     ['https://user:hidden@proxy.example', TOKEN, /user name or password/, 2],
@@ -532,7 +532,7 @@ describe('a remote command', () => {
     expect(ran.stderr).not.toMatch(new RegExp(`${TOKEN}|hidden`));
   });
 
-  it('says that the token is wrong, that the admin API is off, and that it is no proxy', async () => {
+  test('says that the token is wrong, that the admin API is off, and that it is no proxy', async () => {
     const proxy = await startProxy({ settings: { 'admin.token': TOKEN } });
     const without = await startProxy();
     const sandbox = await startSandbox({ version: 18 });
@@ -559,7 +559,7 @@ describe('a remote command', () => {
 
 describe('a remote that is no proxy of ours, or lies', () => {
   const JSON_TYPE = 'application/json';
-  it.each([
+  test.each([
     ['keys list', 200, JSON_TYPE, '{not json'],
     ['keys list', 200, JSON_TYPE, '{"items":null,"next":null}'],
     ['keys list', 200, JSON_TYPE, '{"items":[{"id":"a"}],"next":null}'],
@@ -583,7 +583,7 @@ describe('a remote that is no proxy of ours, or lies', () => {
     });
   });
 
-  it.each([200, 404])('commands the terminal: it is not obeyed (HTTP %i)', async (status) => {
+  test.each([200, 404])('commands the terminal: it is not obeyed (HTTP %i)', async (status) => {
     const text = '\u001b]0;owned\u0007\u009b31m\u007f a\rb';
     const body =
       status === 200
@@ -607,7 +607,7 @@ describe('a remote that is no proxy of ours, or lies', () => {
 
 describe('what is wrong is said by the names that commands have:', () => {
   const env = { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY };
-  it.each<[words: string, says: RegExp]>([
+  test.each<[words: string, says: RegExp]>([
     ['keys create --expires-in 0m', /^The time at which the key expires is not in the future: /],
     ['keys rotate ID --overlap 60d', /^The old key can go on working for 30 days at most\./],
     ['audit list --since 2026-02-30', /^since is a day or a time /],
@@ -636,7 +636,7 @@ describe('a command on the store', () => {
   const storeFile = () => join(folder, 'proxy.db');
   const MISSING = /^There is no store sqlite \S+proxy\.db yet\. .*store\.url.*\n$/;
 
-  it.each([
+  test.each([
     'keys list',
     'keys show a',
     'keys update a --name=b',
@@ -661,7 +661,7 @@ describe('a command on the store', () => {
     expect(statSync(storeFile()).size).toBe(0);
   });
 
-  it('apply --dry-run makes no store either, and plans as for an empty one', async () => {
+  test('apply --dry-run makes no store either, and plans as for an empty one', async () => {
     put('proxy.yaml', 'keys: [{ name: shop, policy: null }]\n');
     const dry = await runHere(['apply', '-f', 'proxy.yaml', '--create-keys', '--dry-run']);
     expect(dry).toMatchObject({ status: 0, stdout: expect.stringContaining('1 to add') });
@@ -669,7 +669,7 @@ describe('a command on the store', () => {
     expect(existsSync(storeFile())).toBe(false);
   });
 
-  it('says on standard error which store it works on, and only there', async () => {
+  test('says on standard error which store it works on, and only there', async () => {
     const line = new RegExp(`^Store: sqlite ${storeFile()}\n`);
     put('key', SECRET);
     put('proxy.yaml', 'keys: [{ name: shop, policy: null }]\n');
@@ -706,7 +706,7 @@ describe('a command on the store', () => {
       env,
     );
 
-  it('warns of an instance that the settings here close, and stores it', async () => {
+  test('warns of an instance that the settings here close, and stores it', async () => {
     put('key', SECRET);
     expect(await add('http://127.0.0.1:1')).toMatchObject({
       status: 0,
@@ -716,7 +716,7 @@ describe('a command on the store', () => {
     expect(await add('http://127.0.0.1:1', '--allow-private')).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('that could not have a key replaced says whose settings it used, and keeps that to itself', async () => {
+  test('that could not have a key replaced says whose settings it used, and keeps that to itself', async () => {
     put('key', SECRET);
     await add('http://127.0.0.1:1');
     const { status, stderr } = await runHere(['instances', 'rotate-key', 'demo'], env);
@@ -736,7 +736,7 @@ describe('the real program', () => {
   });
   afterAll(() => sandbox.close());
 
-  it('applies a file to a running proxy, whose key then calls the instance by name and can do nothing else', async () => {
+  test('applies a file to a running proxy, whose key then calls the instance by name and can do nothing else', async () => {
     const { apiKey } = sandbox.users.admin;
     const masterKey = await runProgram(['vault', 'key'], { folder });
     expect(masterKey.stdout).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../src/stores/open.ts';
 import { send } from '../harness.ts';
 import { makeFolder, makeKey, runProgram, type Server, startServer } from './program.ts';
@@ -77,7 +77,7 @@ async function verify() {
   return JSON.parse(stdout);
 }
 
-it('has every call that was answered a second before kill -9, and its chain goes on', {
+test('has every call that was answered a second before kill -9, and its chain goes on', {
   timeout: 30_000,
 }, async () => {
   const first = await start();
@@ -106,7 +106,7 @@ it('has every call that was answered a second before kill -9, and its chain goes
   expect(JSON.parse(kept.stdout).last_seq).toBeGreaterThan(last_seq);
 });
 
-it('loses nothing at a graceful stop', { timeout: 30_000 }, async () => {
+test('loses nothing at a graceful stop', { timeout: 30_000 }, async () => {
   const server = await start();
   const key = await makeKey(server);
   const load = callOnAndOn(server, key, 'only');
@@ -119,7 +119,7 @@ it('loses nothing at a graceful stop', { timeout: 30_000 }, async () => {
   expect(await verify()).toMatchObject({ intact: true });
 });
 
-it.each([1, 2])(
+test.each([1, 2])(
   'ends with 1 and says so where records are lost at a stop, with %d workers',
   { timeout: 60_000 },
   async (workers) => {

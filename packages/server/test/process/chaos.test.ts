@@ -1,6 +1,6 @@
 /** The proof of idempotency keys that `npm run chaos` runs at length, in short: a proxy that is killed, an Odoo that breaks. */
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { proveIdempotency } from '../../../../chaos/idempotency.ts';
 import { startTestServer } from '../../src/redis/redis.fixture.ts';
 import { makeFolder } from './program.ts';
@@ -32,10 +32,10 @@ async function prove(redisUrl?: string): Promise<void> {
 describe('makes no create twice, loses none that was confirmed, and says which are uncertain, killed four times', {
   timeout: 60_000,
 }, () => {
-  it('with its keys in SQLite', () => prove());
+  test('with its keys in SQLite', () => prove());
 
   // Skipped where there is no redis-server to start.
-  it.skipIf(!HAS_REDIS)('with its keys in Redis', async () => {
+  test.skipIf(!HAS_REDIS)('with its keys in Redis', async () => {
     const redis = await startTestServer();
     try {
       await prove(redis.url);

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
 import { makeFolder, printLine, runProgram, startProgram, startServer, startShell } from './program.ts';
@@ -21,7 +21,7 @@ beforeEach(() => {
 const run = (args: string[], input = '') => runProgram(args, { folder, input });
 
 describe('demo', () => {
-  it('--once shows one real call and its answer, and ends with 0', async () => {
+  test('--once shows one real call and its answer, and ends with 0', async () => {
     const { status, stdout, stderr } = await run(['demo', '--once']);
     expect(stderr).toBe('');
     expect(status).toBe(0);
@@ -30,7 +30,7 @@ describe('demo', () => {
     expect(JSON.parse(answer as string).result).toHaveLength(3);
   });
 
-  it('keeps running until it is told to stop, and the call that it shows works', async () => {
+  test('keeps running until it is told to stop, and the call that it shows works', async () => {
     const demo = startProgram(['demo', '--http.port=0'], { folder });
     await demo.waitFor(/Ctrl-C ends them/);
     const [, url] = /curl -s (\S+)/.exec(demo.stdout) ?? [];
@@ -44,7 +44,7 @@ describe('demo', () => {
   });
 });
 
-it('says in one line that its output cannot be written, and ends with 1', async () => {
+test('says in one line that its output cannot be written, and ends with 1', async () => {
   await run(['keys', 'create', '--name=shop']);
   const command = `${printLine(['keys', 'list'])} > /dev/full`;
   const { status, stderr } = await startShell(command, { folder }).ended;
@@ -52,7 +52,7 @@ it('says in one line that its output cannot be written, and ends with 1', async 
   expect(status).toBe(1);
 });
 
-it('sandbox --json says where it is and who may log in, as the version that was asked for', async () => {
+test('sandbox --json says where it is and who may log in, as the version that was asked for', async () => {
   const program = startProgram(['sandbox', '--version=16', '--port=0', '--json'], { folder });
   const [line] = await program.waitFor(/.*\n/);
   const { url, db, users } = JSON.parse(line);
@@ -81,7 +81,7 @@ describe('doctor', () => {
     '--api-key-file=-',
   ];
 
-  it('finds nothing wrong with a server that works', async () => {
+  test('finds nothing wrong with a server that works', async () => {
     const { status, ok, checks } = await examine(
       sandbox.url,
       [allow(), ...credentials()],
@@ -102,7 +102,7 @@ describe('doctor', () => {
     expect(checks.at(-1)).toEqual({ name, state: 'failed', text: expect.stringMatching(says) });
   };
 
-  it('names a wrong path, a refused port, an address that is not allowed, credentials that are not accepted', async () => {
+  test('names a wrong path, a refused port, an address that is not allowed, credentials that are not accepted', async () => {
     await expectFailed('odoo', /path prefix/, `${sandbox.url}/nowhere`, [allow()]);
     const gone = await startUpstream((socket) => answerLikeOdoo(socket, ''));
     await gone.close();
@@ -112,7 +112,7 @@ describe('doctor', () => {
     await expectFailed('url', /https:/, 'ftp://odoo.example');
   });
 
-  it('names the entry that helps, and says where an entry is wrong', async () => {
+  test('names the entry that helps, and says where an entry is wrong', async () => {
     const { checks } = await examine('http://169.254.169.254');
     expect(checks.at(-1)).toEqual({
       name: 'egress',
@@ -126,7 +126,7 @@ describe('doctor', () => {
     );
   });
 
-  it('wants all or none of the credentials', async () => {
+  test('wants all or none of the credentials', async () => {
     const { status, stderr } = await run(['doctor', sandbox.url, '--db=x']);
     expect(status).toBe(2);
     expect(stderr).toContain('--api-key-file together');
@@ -150,7 +150,7 @@ describe('call', () => {
       ...changes,
     });
 
-  it('sends a file or standard input, and prints the answer', async () => {
+  test('sends a file or standard input, and prints the answer', async () => {
     writeFileSync(join(folder, 'call.json'), print());
     writeFileSync(join(folder, 'key'), `${proxy.key}\n`);
     const fromFile = await run(['call', 'call.json', '--url', proxy.url, '--key-file', 'key']);
@@ -161,7 +161,7 @@ describe('call', () => {
     expect(fromInput).toEqual(fromFile);
   });
 
-  it('takes the key and the address from the environment, where no option gives them', async () => {
+  test('takes the key and the address from the environment, where no option gives them', async () => {
     const env = { ERP_PROXY_URL: proxy.url, ERP_PROXY_KEY: proxy.key };
     const called = await runProgram(['call'], { folder, env, input: print() });
     expect(called).toMatchObject({ status: 0, stderr: '' });
@@ -179,7 +179,7 @@ describe('call', () => {
     });
   });
 
-  it('of the variables of call nothing else takes notice', async () => {
+  test('of the variables of call nothing else takes notice', async () => {
     const env = { ERP_PROXY_URL: 'http://127.0.0.1:1', ERP_PROXY_KEY: 'ep_x_y' };
     expect((await runProgram(['config', 'check'], { folder, env })).status).toBe(0);
     expect((await runProgram(['keys', 'create'], { folder, env })).status).toBe(0);
@@ -189,7 +189,7 @@ describe('call', () => {
     expect((await server.ended).status).toBe(0);
   });
 
-  it('ends with 1 where the answer is an error, and prints it', async () => {
+  test('ends with 1 where the answer is an error, and prints it', async () => {
     const refused = await run(['call', '--url', proxy.url, '--key', 'ep_bad'], print());
     expect(refused.status).toBe(1);
     expect(JSON.parse(refused.stdout).error.code).toBe(-32000);
@@ -201,7 +201,7 @@ describe('call', () => {
     expect(JSON.parse(failed.stdout).error.data.type).toBe('model_not_found');
   });
 
-  it('says in one line what is wrong with how it was called', async () => {
+  test('says in one line what is wrong with how it was called', async () => {
     const cases: [string[], RegExp, number][] = [
       [['call', 'missing.json', '--key', 'x'], /^missing\.json: there is no such file\n$/, 2],
       [['call', '--key-file', 'missing'], /^missing: there is no such file\n$/, 2],
@@ -220,7 +220,7 @@ describe('call', () => {
   });
 });
 
-it('config check ends with 0 or says every fault; config print masks what is secret', async () => {
+test('config check ends with 0 or says every fault; config print masks what is secret', async () => {
   const secret = 'a-hash-secret-of-thirty-two-characters';
   const good = await runProgram(['config', 'check'], { folder, env: { ERP_PROXY_KEYS_HASH_SECRET: secret } });
   expect(good).toEqual({ status: 0, stdout: 'The settings are right.\n', stderr: '' });
@@ -237,7 +237,7 @@ it('config check ends with 0 or says every fault; config print masks what is sec
   expect(printed.stdout).not.toContain(secret);
 });
 
-it('ends quietly where nobody reads its output', async () => {
+test('ends quietly where nobody reads its output', async () => {
   const program = startProgram(['--help'], { folder });
   program.stopReading();
   const { stderr } = await program.ended;

@@ -1,5 +1,5 @@
 /** How long a retry is told that the first attempt still runs, when the process that ran it was killed. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -68,7 +68,7 @@ async function measureRunning(body: unknown, requests: number): Promise<number> 
   return performance.now() - startedMs;
 }
 
-it('is the time of the call, also where it waited for its turn before it was sent', {
+test('is the time of the call, also where it waited for its turn before it was sent', {
   timeout: 60_000,
 }, async () => {
   const first = call('first', makeCreate('first')).catch(() => {});
@@ -77,6 +77,6 @@ it('is the time of the call, also where it waited for its turn before it was sen
   await first;
 });
 
-it('is the time of the batch for a call in a batch', { timeout: 60_000 }, async () => {
+test('is the time of the batch for a call in a batch', { timeout: 60_000 }, async () => {
   expect(await measureRunning([makeCreate('first')], 1)).toBeLessThan(RUNS_MS_MAX + SLACK_MS);
 });

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeFolder, startShell } from './program.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -16,7 +16,7 @@ const COMMANDS: [command: string, port: RegExp][] = [
 ];
 
 describe.each(['SIGTERM', 'SIGKILL'] as const)('%s to', (signal) => {
-  it.each(COMMANDS)('"%s" ends all that it has started, and its port is free', async (command, pattern) => {
+  test.each(COMMANDS)('"%s" ends all that it has started, and its port is free', async (command, pattern) => {
     const env = { ERP_PROXY_STORE_URL: `sqlite:${join(makeFolder(), 'keys.db')}`, ERP_PROXY_HTTP_PORT: '0' };
     // Without the shell between, so that the signal goes to npm or npx alone.
     const program = startShell(`exec ${command}`, { folder: root, env });
@@ -29,7 +29,7 @@ describe.each(['SIGTERM', 'SIGKILL'] as const)('%s to', (signal) => {
   });
 });
 
-it('a program that a shell has started outlives it', async () => {
+test('a program that a shell has started outlives it', async () => {
   const command = `${process.execPath} packages/server/bin/erp-proxy.mjs sandbox --port 0`;
   const program = startShell(`${command} & wait`, { folder: root });
   const [, port] = await program.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);

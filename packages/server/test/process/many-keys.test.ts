@@ -1,7 +1,7 @@
 /** Searches among very many keys do not hold up what else the program does. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { makeFolder, startServer } from './program.ts';
 import { watchHealth } from './watch-health.ts';
@@ -9,7 +9,7 @@ import { watchHealth } from './watch-health.ts';
 const KEYS = Number(process.env['TEST_MANY_KEYS'] ?? 200_000);
 const TOKEN = 'a token for the tests of many keys, long enough';
 
-it.each([
+test.each([
   ['a search that finds nothing', '?search=nobody-has-this', 0],
   ['a search for the last one', `?search=name%20${KEYS}-`, 1],
   ['a state that one has', '?state=revoked', 1],

@@ -1,6 +1,6 @@
 /** Promises of the running program about its memory: what a caller or an upstream sends does not fill it. */
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -30,7 +30,7 @@ const HEADERS = { 'content-type': 'application/json' };
 
 const call = () => callServer(server, key, makeCall(upstream.url));
 
-it('refuses a body of 33 MiB without taking memory for it', async () => {
+test('refuses a body of 33 MiB without taking memory for it', async () => {
   const before = readPeakMib();
   const body = Buffer.alloc(33 * 1024 ** 2, ' ');
   for (const name of ['ep_bad', key]) {
@@ -49,7 +49,7 @@ function printTinyChunks(text: string): string {
   return `${text.replace(/./gs, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;
 }
 
-it('takes a body in chunks of one byte for little more memory than its bytes', {
+test('takes a body in chunks of one byte for little more memory than its bytes', {
   timeout: 30_000,
 }, async () => {
   const before = readPeakMib();
@@ -62,7 +62,7 @@ it('takes a body in chunks of one byte for little more memory than its bytes', {
   expect(readPeakMib() - before).toBeLessThan(100);
 });
 
-it('is neither filled nor held up by an answer in chunks of one byte', {
+test('is neither filled nor held up by an answer in chunks of one byte', {
   timeout: 30_000,
 }, async () => {
   const before = readPeakMib();

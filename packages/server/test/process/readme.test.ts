@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { HAS_TERMINAL, makeFolder, type Program, startOnTerminal, startShell } from './program.ts';
 
@@ -36,7 +36,7 @@ function type(line: string, startLine = startShell): Program {
   return startLine(line, { folder: root, env });
 }
 
-it('has no command that is not run here', () => {
+test('has no command that is not run here', () => {
   const blocks = listBlocks('sh').flatMap((block) => block.trim().split('\n'));
   const spans = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span as string);
   const commands = [...blocks, ...spans]
@@ -61,14 +61,14 @@ it('has no command that is not run here', () => {
 });
 
 describe('the first call', () => {
-  it('is shown, and the demo runs until it is told to stop', async () => {
+  test('is shown, and the demo runs until it is told to stop', async () => {
     const demo = type(`exec ${DEMO}`);
     await demo.waitFor(/"result":\[\{[\s\S]*Ctrl-C ends them/);
     demo.kill('SIGTERM');
     expect((await demo.ended).stdout).toContain('curl -s http://127.0.0.1:');
   });
 
-  it('is shown, and --once ends with 0', async () => {
+  test('is shown, and --once ends with 0', async () => {
     const { status, stdout } = await type(DEMO_ONCE).ended;
     expect(stdout).toContain('"result":[{');
     expect(status).toBe(0);
@@ -76,7 +76,7 @@ describe('the first call', () => {
 });
 
 // The reader has a terminal, on which the first key is printed.
-it.runIf(HAS_TERMINAL)(
+test.runIf(HAS_TERMINAL)(
   'leads to a call on one’s own Odoo, whose answer is the one that is shown',
   async () => {
     const sandbox = type(`${SANDBOX} --port 0`);
@@ -105,7 +105,7 @@ it.runIf(HAS_TERMINAL)(
   },
 );
 
-it('gives the same answer from an 18 and a 19, with one changed URL', async () => {
+test('gives the same answer from an 18 and a 19, with one changed URL', async () => {
   const sandboxes = [type(SANDBOX_18.replace('8018', '0')), type(SANDBOX_19.replace('8019', '0'))];
   const ports = await Promise.all(
     sandboxes.map(async (sandbox) => (await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/))[1]),

@@ -1,6 +1,6 @@
 /** Idempotency keys of several processes that have them in one Redis. */
 import { spawnSync } from 'node:child_process';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { send } from '../harness.ts';
@@ -75,7 +75,7 @@ describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempote
 
   const callAll = () => Promise.all(replicas.map((replica) => create(replica)));
 
-  it('run a call once that comes to all of them at once with one key, and all give its answer again', async () => {
+  test('run a call once that comes to all of them at once with one key, and all give its answer again', async () => {
     for (const { result, code } of await callAll()) expect(result === 1 || code === -32014).toBe(true);
     const again = await callAll();
     expect(again).toEqual(Array(COUNT).fill({ result: 1, code: undefined, replayed: 'true' }));
@@ -83,7 +83,7 @@ describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempote
     expect(await schema.query('SELECT id FROM idempotency_keys')).toEqual([]);
   });
 
-  it('say that the outcome is unknown of a call whose process was killed, and do not run it', {
+  test('say that the outcome is unknown of a call whose process was killed, and do not run it', {
     timeout: 60_000,
   }, async () => {
     mayAnswer = new Promise(() => {});

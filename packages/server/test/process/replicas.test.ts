@@ -1,7 +1,7 @@
 /** Promises of several processes that share nothing but PostgreSQL and Redis: what one of them does, all of them know. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { send } from '../harness.ts';
 import {
@@ -89,13 +89,13 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     return JSON.parse(answer.body.toString());
   }
 
-  it('start at the same moment on an empty database: one makes the tables', async () => {
+  test('start at the same moment on an empty database: one makes the tables', async () => {
     expect(await callEverywhere(key)).toEqual(Array(COUNT).fill(200));
     const versions = await schema.query('SELECT version FROM erp_proxy_migrations ORDER BY version');
     expect(versions.map(({ version }) => version)).toEqual(versions.map((_, index) => index + 1));
   });
 
-  it('refuse a key within a second after one of them has revoked it', async () => {
+  test('refuse a key within a second after one of them has revoked it', async () => {
     const [first, second] = replicas as [Server, Server];
     const made = await administer(first, 'POST', 'keys', { name: 'shop' });
     expect(await callEverywhere(made.key)).toEqual(Array(COUNT).fill(200));
@@ -104,7 +104,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     expect(await callEverywhere(made.key)).toEqual(Array(COUNT).fill(401));
   });
 
-  it('write one audit, whose chain is whole after each of them had calls at once', async () => {
+  test('write one audit, whose chain is whole after each of them had calls at once', async () => {
     for (let round = 0; round < 5; round++) await callEverywhere(key);
     for (const replica of replicas) replica.kill('SIGTERM');
     for (const { ended } of replicas) expect((await ended).status).toBe(0);
@@ -115,7 +115,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     expect(await administer(replica, 'GET', 'audit/verify')).toMatchObject({ intact: true, fault: null });
   });
 
-  it('run a call once that comes to all of them at once with one idempotency key', async () => {
+  test('run a call once that comes to all of them at once with one idempotency key', async () => {
     const create = { action: 'create', params: [{ name: 'Once' }] };
     const headers = { 'idempotency-key': 'order-1' };
     const callAll = () => Promise.all(replicas.map((replica) => call(replica, key, create, headers)));
@@ -132,7 +132,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     expect(JSON.parse(count.body.toString()).result).toBe(1);
   });
 
-  it.skipIf(REDIS_URL === '')('let a key have its rate once, not each of them', async () => {
+  test.skipIf(REDIS_URL === '')('let a key have its rate once, not each of them', async () => {
     const policy = { origins: ['*'], models: { '*': ['*'] }, rate: { requests: 10, seconds: 60 } };
     const limited = await administer(replicas[0] as Server, 'POST', 'keys', { name: 'limited', policy });
     const statuses = [];
@@ -156,7 +156,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
       return error?.data.type ?? 'answered';
     }
 
-    it.each<[string, Script]>([
+    test.each<[string, Script]>([
       ['breaks connections', (socket) => void socket.destroy()],
       ['hangs', () => {}],
     ])(
@@ -202,30 +202,34 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     );
   });
 
-  it.skipIf(REDIS_URL === '')('have no more calls at one database at once than one of them may', async () => {
-    const held: (() => void)[] = [];
-    script = (...request) => void held.push(() => void answerTrue(...request));
-    const readUpstream = async (replica: Server) => (await administer(replica, 'GET', 'status')).upstreams[0];
-    const expectEach = (state: object) =>
-      expect
-        .poll(() => Promise.all(replicas.map(readUpstream)), PATIENT)
-        .toEqual(Array(COUNT).fill(expect.objectContaining(state)));
-    let id = 0;
-    // Reads that are the same would be one call.
-    const callEach = () =>
-      replicas.map((replica) => call(replica, key, makeCall(upstream.url, { params: [[++id]] })));
-    const calls = callEach();
-    // Each counts the others with its next beat.
-    await expectEach({ running: 1, limit: 10 });
-    for (let round = 0; round < 14; round++) calls.push(...callEach());
-    await expectEach({ running: 10, waiting: 5 });
-    expect(upstream.sockets.size).toBe(40);
-    script = answerTrue;
-    for (const letGo of held) letGo();
-    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
-  });
+  test.skipIf(REDIS_URL === '')(
+    'have no more calls at one database at once than one of them may',
+    async () => {
+      const held: (() => void)[] = [];
+      script = (...request) => void held.push(() => void answerTrue(...request));
+      const readUpstream = async (replica: Server) =>
+        (await administer(replica, 'GET', 'status')).upstreams[0];
+      const expectEach = (state: object) =>
+        expect
+          .poll(() => Promise.all(replicas.map(readUpstream)), PATIENT)
+          .toEqual(Array(COUNT).fill(expect.objectContaining(state)));
+      let id = 0;
+      // Reads that are the same would be one call.
+      const callEach = () =>
+        replicas.map((replica) => call(replica, key, makeCall(upstream.url, { params: [[++id]] })));
+      const calls = callEach();
+      // Each counts the others with its next beat.
+      await expectEach({ running: 1, limit: 10 });
+      for (let round = 0; round < 14; round++) calls.push(...callEach());
+      await expectEach({ running: 10, waiting: 5 });
+      expect(upstream.sockets.size).toBe(40);
+      script = answerTrue;
+      for (const letGo of held) letGo();
+      for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+    },
+  );
 
-  it('say that a port is taken, and end, though connections to the store are open', async () => {
+  test('say that a port is taken, and end, though connections to the store are open', async () => {
     const { port } = new URL((replicas[0] as Server).url);
     const { status, stderr } = await runProgram(['serve', `--http.port=${port}`, ...args], {
       folder: makeFolder(),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -47,28 +47,33 @@ async function stop(program: Program): Promise<void> {
   expect((await program.ended).status).toBe(0);
 }
 
-it.runIf(HAS_TERMINAL)('prints the first key on a terminal at the first start, and never again', async () => {
-  const serve = () =>
-    startOnTerminal(printLine(['serve', '--http.port=0', `--egress.allow=${upstream.url}`]), { folder });
-  const listen = async (program: Program) => {
-    const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
-    return { ...program, url } as Server;
-  };
-  const first = serve();
-  const [key] = await first.waitFor(KEY);
-  expect((await call(await listen(first), key)).status).toBe(200);
-  await stop(first);
-  expect(first.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
-  const second = serve();
-  expect((await call(await listen(second), key)).body.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":7}');
-  await stop(second);
-  expect(second.stdout).not.toMatch(KEY);
-  expect(second.stdout).not.toContain('no client key');
-  expect(readFileSync(join(folder, 'data/erp-proxy.db')).includes(key.slice(16, 40))).toBe(false);
-  expect(statSync(join(folder, 'data/erp-proxy.db')).mode & 0o077).toBe(0);
-});
+test.runIf(HAS_TERMINAL)(
+  'prints the first key on a terminal at the first start, and never again',
+  async () => {
+    const serve = () =>
+      startOnTerminal(printLine(['serve', '--http.port=0', `--egress.allow=${upstream.url}`]), { folder });
+    const listen = async (program: Program) => {
+      const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
+      return { ...program, url } as Server;
+    };
+    const first = serve();
+    const [key] = await first.waitFor(KEY);
+    expect((await call(await listen(first), key)).status).toBe(200);
+    await stop(first);
+    expect(first.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
+    const second = serve();
+    expect((await call(await listen(second), key)).body.toString()).toBe(
+      '{"jsonrpc":"2.0","id":1,"result":7}',
+    );
+    await stop(second);
+    expect(second.stdout).not.toMatch(KEY);
+    expect(second.stdout).not.toContain('no client key');
+    expect(readFileSync(join(folder, 'data/erp-proxy.db')).includes(key.slice(16, 40))).toBe(false);
+    expect(statSync(join(folder, 'data/erp-proxy.db')).mode & 0o077).toBe(0);
+  },
+);
 
-it.runIf(HAS_TERMINAL)(
+test.runIf(HAS_TERMINAL)(
   'of several that start on terminals at the same moment one prints the first key',
   async () => {
     const programs = [1, 2, 3].map(() => startOnTerminal(printLine(['serve', '--http.port=0']), { folder }));
@@ -79,7 +84,7 @@ it.runIf(HAS_TERMINAL)(
   },
 );
 
-it('writes no key into a log, makes none there, and says how to make one', async () => {
+test('writes no key into a log, makes none there, and says how to make one', async () => {
   const server = await start();
   const { level, msg, advice } = JSON.parse((await server.waitFor(/.*no client key.*/))[0]);
   expect([level, msg]).toEqual(['warn', 'no client key']);
@@ -95,14 +100,14 @@ it('writes no key into a log, makes none there, and says how to make one', async
   expect(server.stdout + server.stderr + again.stdout + again.stderr).not.toMatch(KEY);
 });
 
-it('says how to make a key where the keys are in memory', async () => {
+test('says how to make a key where the keys are in memory', async () => {
   const server = await start('--store.url=memory:');
   const [line] = await server.waitFor(/.*no client key.*/);
   expect(JSON.parse(line).advice).toContain('POST /admin/v1/keys');
   await stop(server);
 });
 
-it('keeps its keys through kill -9', async () => {
+test('keeps its keys through kill -9', async () => {
   const first = await start();
   const key = await makeKey(first);
   await call(first, key);
@@ -113,7 +118,7 @@ it('keeps its keys through kill -9', async () => {
   expect(second.stdout).not.toMatch(KEY);
 });
 
-it.each(['SIGTERM', 'SIGINT'] as const)(
+test.each(['SIGTERM', 'SIGINT'] as const)(
   'at %s the running call ends well, a new one is refused, and the exit status is 0',
   async (signal) => {
     script = async (socket) => {
@@ -135,7 +140,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-it('ends at once at a second signal, but not at the echo of the first', async () => {
+test('ends at once at a second signal, but not at the echo of the first', async () => {
   script = () => {};
   const server = await start();
   const running = call(server, await makeKey(server)).catch(() => 'broken off');
@@ -150,7 +155,7 @@ it('ends at once at a second signal, but not at the echo of the first', async ()
   expect(await running).toBe('broken off');
 });
 
-it('says that its port is taken, and ends with status 1', async () => {
+test('says that its port is taken, and ends with status 1', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
@@ -163,7 +168,7 @@ it('says that its port is taken, and ends with status 1', async () => {
   expect(stdout, 'a key that nobody can use').toBe('');
 });
 
-it('reports all bad settings at once with status 2, and starts nothing', async () => {
+test('reports all bad settings at once with status 2, and starts nothing', async () => {
   const { status, stdout, stderr } = await runProgram(['serve', '--http.port=abc', '--htp.host=x'], {
     folder,
     env: { ERP_PROXY_LOG_LEVEL: 'loud', ERP_PROXY_KEYS_HASH_SECRET: 'short-and-secret' },
@@ -177,7 +182,7 @@ it('reports all bad settings at once with status 2, and starts nothing', async (
   expect(existsSync(join(folder, 'data'))).toBe(false);
 });
 
-it('says what is wrong with its store, and ends with status 1', async () => {
+test('says what is wrong with its store, and ends with status 1', async () => {
   const { status, stderr } = await runProgram(
     ['serve', '--http.port=0', '--store.url=sqlite:/dev/null/x.db'],
     { folder },
@@ -187,7 +192,7 @@ it('says what is wrong with its store, and ends with status 1', async () => {
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 
-it('sees keys that the command line makes and revokes beside it, within a second', async () => {
+test('sees keys that the command line makes and revokes beside it, within a second', async () => {
   const server = await start();
   const first = await makeKey(server);
   const made = await runProgram(['keys', 'create', '--name=shop', '--json'], { folder });
@@ -212,7 +217,7 @@ it('sees keys that the command line makes and revokes beside it, within a second
   expect(unknown.stderr).toContain('There is no key "nobody"');
 });
 
-it('goes on serving where nobody takes its log any more', async () => {
+test('goes on serving where nobody takes its log any more', async () => {
   const server = await start();
   const key = await makeKey(server);
   server.stopReading();
@@ -220,7 +225,7 @@ it('goes on serving where nobody takes its log any more', async () => {
   await stop(server);
 });
 
-it('ends well where it is stopped the moment it listens, or before', async () => {
+test('ends well where it is stopped the moment it listens, or before', async () => {
   const options = { folder };
   const [soon, sooner] = [0, 1].map((index) =>
     startProgram(['serve', '--http.port=0', `--store.url=sqlite:${index}.db`], options),
@@ -232,7 +237,7 @@ it('ends well where it is stopped the moment it listens, or before', async () =>
   expect([(await soon.ended).status, (await sooner.ended).status]).toEqual([0, 0]);
 });
 
-it('ends at once after "stopped" where Redis is away', async () => {
+test('ends at once after "stopped" where Redis is away', async () => {
   const free = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => free.once('listening', resolve));
   const { port } = free.address() as { port: number };

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { makeFolder, makeKey, type Server, startServer } from './program.ts';
 import { watchHealth } from './watch-health.ts';
@@ -58,7 +58,7 @@ const ask = (path: string, method = 'GET', body?: object) =>
     ...(body && { body: JSON.stringify(body) }),
   });
 
-it('answers health checks and calls without a key for retries all the time, and refuses in time what must be written', {
+test('answers health checks and calls without a key for retries all the time, and refuses in time what must be written', {
   timeout: 60_000,
 }, async () => {
   const cached = await makeKey(server);
@@ -106,7 +106,7 @@ it('answers health checks and calls without a key for retries all the time, and 
   expect(Number(records?.['count'])).toBe(1 + answers.length + refused.length + 1);
 });
 
-it('writes what comes while a short lock is held, when it is over', async () => {
+test('writes what comes while a short lock is held, when it is over', async () => {
   const key = await makeKey(server);
   lock.exec('BEGIN IMMEDIATE');
   setTimeout(() => lock.exec('COMMIT'), 500);

@@ -1,6 +1,6 @@
 /** Changes that another process makes to a SQLite store reach calls that wait, within a second. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { HttpAnswer } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -71,14 +71,14 @@ async function callDuring(
   return waiting;
 }
 
-it('a key that is revoked', async () => {
+test('a key that is revoked', async () => {
   const { id, key } = await command(['keys', 'create', '--name=app']);
   const { status } = await callDuring(key, {}, () => command(['keys', 'revoke', id]));
   expect(status).toBe(401);
   expect(sent()).toEqual([]);
 });
 
-it('a policy that is narrowed', async () => {
+test('a policy that is narrowed', async () => {
   const { id, key } = await command(['keys', 'create', '--name=app']);
   const policy = JSON.stringify({ origins: ['*'], models: { 'res.partner': ['read'] } });
   const { status } = await callDuring(key, {}, () => command(['keys', 'update', id, '--policy=-'], policy));
@@ -86,7 +86,7 @@ it('a policy that is narrowed', async () => {
   expect(sent()).toEqual([]);
 });
 
-it('an instance that is removed', async () => {
+test('an instance that is removed', async () => {
   const { key } = await command(['keys', 'create', '--name=app']);
   await command(
     [

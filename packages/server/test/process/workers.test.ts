@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -70,7 +70,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-it('shares a free port between the workers', async () => {
+test('shares a free port between the workers', async () => {
   const server = await start();
   const key = await makeKey(server);
   for (let count = 0; count < 2 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
@@ -81,7 +81,7 @@ it('shares a free port between the workers', async () => {
   expect(readLog(server, 'no client key')).toHaveLength(1);
 });
 
-it.runIf(HAS_TERMINAL)('prints the first key once where they have a terminal', async () => {
+test.runIf(HAS_TERMINAL)('prints the first key once where they have a terminal', async () => {
   const args = ['serve', '--http.port=0', `--workers=${COUNT}`];
   const program = startOnTerminal(printLine(args), { folder });
   await expect
@@ -92,7 +92,7 @@ it.runIf(HAS_TERMINAL)('prints the first key once where they have a terminal', a
   expect((await program.ended).status).toBe(0);
 });
 
-it('answers a scrape with the numbers of all workers, whichever it falls to', async () => {
+test('answers a scrape with the numbers of all workers, whichever it falls to', async () => {
   const server = await start();
   const key = await makeKey(server);
   for (let count = 0; count < 10; count++) await call(server, key);
@@ -104,7 +104,7 @@ it('answers a scrape with the numbers of all workers, whichever it falls to', as
   }
 });
 
-it('starts another worker where one dies, after a pause that doubles, and goes on taking calls', async () => {
+test('starts another worker where one dies, after a pause that doubles, and goes on taking calls', async () => {
   const server = await start();
   const key = await makeKey(server);
   const primary = new Set(listWorkers(server));
@@ -125,7 +125,7 @@ it('starts another worker where one dies, after a pause that doubles, and goes o
   expect((await server.ended).status).toBe(0);
 });
 
-it('goes on where a worker is killed while the primary has no time to notice', async () => {
+test('goes on where a worker is killed while the primary has no time to notice', async () => {
   const server = await start();
   const key = await makeKey(server);
   process.kill(server.pid, 'SIGSTOP');
@@ -142,7 +142,7 @@ it('goes on where a worker is killed while the primary has no time to notice', a
   expect((await server.ended).status).toBe(0);
 });
 
-it('hands no connection on that a worker served before it died', async () => {
+test('hands no connection on that a worker served before it died', async () => {
   script = () => {};
   const server = await start();
   const key = await makeKey(server);
@@ -189,7 +189,7 @@ function readLink(path: string): string {
   }
 }
 
-it('replaces a worker that hangs before it listens', async () => {
+test('replaces a worker that hangs before it listens', async () => {
   const server = await startServer([`--workers=2`], { folder });
   await expect.poll(() => listWorkers(server)).toHaveLength(2);
   const hung = listWorkers(server)[1] as number;
@@ -222,7 +222,7 @@ describe('a worker that hangs', () => {
     if (isRunning(hung)) process.kill(hung, 'SIGKILL');
   });
 
-  it('is left out of a scrape, then replaced; others take its calls, also the one it was handed', async () => {
+  test('is left out of a scrape, then replaced; others take its calls, also the one it was handed', async () => {
     await expectScrapeWithoutIt();
     const calls = Array.from({ length: 2 * COUNT }, (_, id) => call(server, key, { params: [[id]] }));
     await expect
@@ -255,7 +255,7 @@ describe('a worker that hangs', () => {
     expect(text).toMatch(/^erp_proxy_build_info\{.*\} 1$/m);
   }
 
-  it('does not keep the program from ending', async () => {
+  test('does not keep the program from ending', async () => {
     server.kill('SIGTERM');
     // It ends by the signal that the primary sent it: not an orderly end.
     expect((await server.ended).status).toBe(1);
@@ -263,7 +263,7 @@ describe('a worker that hangs', () => {
   }, 60_000);
 });
 
-it.each([
+test.each([
   ['SIGTERM to the program', ({ pid }: Server) => process.kill(pid, 'SIGTERM')],
   [
     'Ctrl-C, which the terminal sends to every process',
@@ -296,7 +296,7 @@ it.each([
   expect(new Set(readLog(server, 'call').map(({ worker }) => worker)).size).toBe(COUNT);
 });
 
-it('ends at once at a second signal, and no worker stays', async () => {
+test('ends at once at a second signal, and no worker stays', async () => {
   script = () => {};
   const server = await start();
   const workers = listWorkers(server);
@@ -312,7 +312,7 @@ it('ends at once at a second signal, and no worker stays', async () => {
   await expect.poll(() => workers.filter(isRunning)).toEqual([]);
 });
 
-it('has no more calls at a database at once than one process may, all workers together', async () => {
+test('has no more calls at a database at once than one process may, all workers together', async () => {
   const server = await start(
     '--upstream.concurrency=6',
     '--upstream.concurrencyMin=6',
@@ -336,14 +336,14 @@ it('has no more calls at a database at once than one process may, all workers to
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
-it('leaves no worker behind where the primary is killed', async () => {
+test('leaves no worker behind where the primary is killed', async () => {
   const server = await start();
   const workers = listWorkers(server);
   server.kill('SIGKILL');
   await expect.poll(() => workers.filter(isRunning)).toEqual([]);
 });
 
-it('goes on serving where nobody takes its log any more', async () => {
+test('goes on serving where nobody takes its log any more', async () => {
   const server = await start();
   const key = await makeKey(server);
   server.stopReading();
@@ -352,7 +352,7 @@ it('goes on serving where nobody takes its log any more', async () => {
   expect((await server.ended).status).toBe(0);
 });
 
-it('says once that the port is taken, and ends with status 1', async () => {
+test('says once that the port is taken, and ends with status 1', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
@@ -368,7 +368,7 @@ it('says once that the port is taken, and ends with status 1', async () => {
   expect(stdout).toBe('');
 });
 
-it('refuses a store in memory, of which each worker would have one of its own', async () => {
+test('refuses a store in memory, of which each worker would have one of its own', async () => {
   const { status, stdout, stderr } = await runProgram(['serve', '--store.url=memory:', '--workers=2'], {
     folder,
   });
@@ -377,7 +377,7 @@ it('refuses a store in memory, of which each worker would have one of its own', 
   expect(stdout).toBe('');
 });
 
-it('refuses a revoked key in every worker within a second', async () => {
+test('refuses a revoked key in every worker within a second', async () => {
   const server = await start();
   const key = await makeKey(server);
   const made = await runProgram(['keys', 'create', '--name=shop', '--json'], { folder });
@@ -389,7 +389,7 @@ it('refuses a revoked key in every worker within a second', async () => {
   expect((await call(server, key)).status).toBe(200);
 });
 
-it('ends well where it is stopped before its workers listen', async () => {
+test('ends well where it is stopped before its workers listen', async () => {
   const server = await startServer([`--workers=${COUNT}`], { folder });
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);

@@ -1,5 +1,5 @@
 /** What stands before each Odoo database: turns by key, a bounded queue, and a breaker. The rules have their own tests. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, type HttpAnswer, startProxy } from '../harness.ts';
 import { answerTrue, type Script, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
@@ -53,7 +53,7 @@ const NOT_SENT = {
 } as const;
 
 describe('turns', () => {
-  it('are taken by key: who has one call is not behind all calls of another', async () => {
+  test('are taken by key: who has one call is not behind all calls of another', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
     const [greedy, modest] = [await makeKey(proxy), await makeKey(proxy)];
@@ -75,7 +75,7 @@ describe('turns', () => {
     expect(place).toBeLessThanOrEqual(2);
   });
 
-  it('are refused beyond the queue, with when to come again', async () => {
+  test('are refused beyond the queue, with when to come again', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, { ...FIXED_AT_ONE, 'upstream.queue': '1' });
     const headers = await makeKey(proxy);
@@ -96,7 +96,7 @@ describe('turns', () => {
     }
   });
 
-  it('of one database are nothing to another', async () => {
+  test('of one database are nothing to another', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(
       (socket, request, index) =>
@@ -118,7 +118,7 @@ describe('turns', () => {
     await Promise.all(hung);
   });
 
-  it('are given back by calls that leave while they wait', async () => {
+  test('are given back by calls that leave while they wait', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
     const headers = await makeKey(proxy);
@@ -145,7 +145,7 @@ describe('a call whose time ends while it waits', () => {
   /** The gate and the call have a timer each; either may be first. */
   const SAYS = /^The time of the call ended before|would not be done in its time/;
 
-  it('is refused as one that was not sent, with when to come again', async () => {
+  test('is refused as one that was not sent, with when to come again', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
     const headers = await makeKey(proxy);
@@ -160,7 +160,7 @@ describe('a call whose time ends while it waits', () => {
     expect(worker.seen).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['beside one that waits longer', ['1', '9']],
     ['as the last of those that share it', ['1', '2']],
   ])('is so where it shares a read, %s', async (_name, timeouts) => {
@@ -182,7 +182,7 @@ describe('a call whose time ends while it waits', () => {
     expect((await reads[1])?.status).toBe(200);
   });
 
-  it('is so for the calls of a batch that had not begun, with an idempotency key too', async () => {
+  test('is so for the calls of a batch that had not begun, with an idempotency key too', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, { ...FIXED_AT_ONE, 'batch.concurrency': '1' });
     const calls = [1, 2, 3].map((id) =>
@@ -206,7 +206,7 @@ describe('a call whose time ends while it waits', () => {
 describe('the breaker', () => {
   const DOWN = 'http://127.0.0.1:1';
 
-  it('opens after failures, refuses at once, tries again by one call and closes when that is answered', async () => {
+  test('opens after failures, refuses at once, tries again by one call and closes when that is answered', async () => {
     let nowMs = 1_000_000;
     const { proxy } = await startDown(() => nowMs);
     const [one, other] = [await makeKey(proxy), await makeKey(proxy)];
@@ -229,7 +229,7 @@ describe('the breaker', () => {
     expect(proxy.app.gate.states()).toMatchObject([{ breaker: 'closed' }]);
   });
 
-  it('does not open by what Odoo itself says', async () => {
+  test('does not open by what Odoo itself says', async () => {
     const { upstream, proxy } = await start((socket) => {
       const body =
         '{"jsonrpc":"2.0","id":1,"error":{"code":200,"message":"Odoo Server Error","data":{"name":"odoo.exceptions.UserError","message":"no","arguments":["no"]}}}';
@@ -258,7 +258,7 @@ describe('the breaker', () => {
   }
 });
 
-it('shows the state of each database to administrators and in the metrics', async () => {
+test('shows the state of each database to administrators and in the metrics', async () => {
   const token = 'a-token-of-an-administrator-0123456789';
   const { upstream, proxy } = await start(answerTrue, { 'admin.token': token });
   await proxy.call(printOne(upstream));

@@ -4,7 +4,7 @@
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
@@ -24,7 +24,7 @@ const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 /** Their connections are held for so long at most. */
 const UNREAD_MS_MAX = 3000;
 
-it('all gauges are back at 0 after batches, time-outs, callers that leave, and servers that hang and fail', async () => {
+test('all gauges are back at 0 after batches, time-outs, callers that leave, and servers that hang and fail', async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   process.stdout.write(`seed ${seed}\n`);
   const random = createRandom(seed);

@@ -1,6 +1,6 @@
 /** An Odoo that takes connections and never answers: how soon callers hear of it, whatever time they give their calls. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { answerTrue, startUpstream } from '../scripted-upstream.ts';
@@ -40,7 +40,7 @@ async function makeKey({ app }: ErpProxy): Promise<Record<string, string>> {
 }
 
 describe('is left alone', () => {
-  it.each([
+  test.each([
     { name: 'callers allow a second', settings: {}, headers: { 'x-request-timeout': '1' } },
     { name: 'the operator allows 400 ms', settings: { 'upstream.timeoutMs': '400' }, headers: {} },
   ])(
@@ -76,7 +76,7 @@ describe('is left alone', () => {
     60_000,
   );
 
-  it('where callers leave first', async () => {
+  test('where callers leave first', async () => {
     const { proxy, print } = await start();
     const keys = [await makeKey(proxy), await makeKey(proxy)];
     const leave = async (headers: Record<string, string> | undefined) => {
@@ -96,7 +96,7 @@ describe('is left alone', () => {
   }, 60_000);
 });
 
-it('one that answers others is not left alone for reports that are given a second', async () => {
+test('one that answers others is not left alone for reports that are given a second', async () => {
   const { proxy, print } = await start();
   const [reports, other] = [await makeKey(proxy), await makeKey(proxy)];
   let isOver = false;

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Proxy as ErpProxy, type ProxyOptions, send, startProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, printResult, startUpstream } from '../scripted-upstream.ts';
 
@@ -66,7 +66,7 @@ describe.each([
   [15, 'auto'],
   [15, 'jsonrpc'],
 ] as const)('Odoo %i over %s', (version, protocol) => {
-  it('one caller with many wrong keys locks nobody out', async () => {
+  test('one caller with many wrong keys locks nobody out', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const other = await makeOther(proxy);
     const types = new Set<string>();
@@ -80,7 +80,7 @@ describe.each([
     expect(json.result).toEqual([{ id: 1 }]);
   });
 
-  it('one caller with many wrong keys at once locks nobody out', async () => {
+  test('one caller with many wrong keys at once locks nobody out', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const other = await makeOther(proxy);
     await Promise.all(Array.from({ length: 30 }, (_, index) => call(proxy, sandbox, wrongKey(index))));
@@ -89,7 +89,7 @@ describe.each([
     expect(json.result).toEqual([{ id: 1 }]);
   });
 
-  it('one wrong key that is sent again and again locks nobody out, and is answered as such', async () => {
+  test('one wrong key that is sent again and again locks nobody out, and is answered as such', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const types = new Set<string>();
     for (let time = 0; time < 30; time++) {
@@ -100,7 +100,7 @@ describe.each([
     expect(sandbox.requests.wrongKeys).toBeLessThan(5);
   });
 
-  it('a stored instance with a wrong key that is only written to locks nobody out', async () => {
+  test('a stored instance with a wrong key that is only written to locks nobody out', async () => {
     const { sandbox, proxy } = await start(version, protocol, VAULT);
     const { url, db } = sandbox;
     const instance = { name: 'prod', url, db, user_id: 2, api_key: wrongKey(1), allow_private: true };
@@ -119,7 +119,7 @@ describe.each([
     expect(json.result).toEqual([{ id: 1 }]);
   });
 
-  it('a right key that meets the lockout is refused for now, and works when it is over', async () => {
+  test('a right key that meets the lockout is refused for now, and works when it is over', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const { apiKey } = sandbox.users.admin;
     await failElsewhere(sandbox);
@@ -144,7 +144,7 @@ describe.each([
     expect((await call(proxy, sandbox, apiKey, found)).json.result).toBe(0);
   });
 
-  it('credentials that worked pass in the lockout, and are not forgotten where Odoo has forgotten them', async () => {
+  test('credentials that worked pass in the lockout, and are not forgotten where Odoo has forgotten them', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const { apiKey } = sandbox.users.admin;
     expect((await call(proxy, sandbox, apiKey)).json.result).toEqual([{ id: 1 }]);
@@ -163,7 +163,7 @@ describe.each([
   });
 });
 
-it.each([16, 17, 18, 19] as const)('on Odoo %i no trial is bounded', async (version) => {
+test.each([16, 17, 18, 19] as const)('on Odoo %i no trial is bounded', async (version) => {
   const { sandbox, proxy } = await start(version);
   await call(proxy, sandbox, sandbox.users.admin.apiKey);
   for (let index = 0; index < 12; index++) {
@@ -173,7 +173,7 @@ it.each([16, 17, 18, 19] as const)('on Odoo %i no trial is bounded', async (vers
   if (version < 19) expect(sandbox.requests.wrongKeys).toBe(12);
 });
 
-it('tells the lockout in any language, and its answers do not lower how many calls run at once', async () => {
+test('tells the lockout in any language, and its answers do not lower how many calls run at once', async () => {
   const file = new URL('../../../sandbox/recordings/errors-15.0.json', import.meta.url);
   const lockout = JSON.parse(readFileSync(file, 'utf8')).lockout;
   const text = lockout.error.data.message;

@@ -1,6 +1,6 @@
 /** More requests than the processor bears: the real program under a short flood. What is refused when has its own test, in simulated time. */
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
 import { makeFolder, runProgram, startServer } from '../process/program.ts';
@@ -59,7 +59,7 @@ class Caller {
   }
 }
 
-it('refuses what is too much, shows operators in, and serves all again afterwards', {
+test('refuses what is too much, shows operators in, and serves all again afterwards', {
   timeout: 120_000,
 }, async () => {
   const folder = makeFolder();

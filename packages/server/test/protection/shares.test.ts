@@ -1,7 +1,7 @@
 /** What one client key can do to the others at a database: by long calls, and by answers that it does not read. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { answerLikeOdoo, answerTrue, printResult, startUpstream } from '../scripted-upstream.ts';
@@ -62,7 +62,7 @@ function callUnread({ url }: ErpProxy, headers: Record<string, string>, body: st
 }
 
 describe('a key with more long calls than there are turns', () => {
-  it('does not keep a key waiting that comes later', async () => {
+  test('does not keep a key waiting that comes later', async () => {
     const { proxy, print } = await start();
     const [greedy, modest] = [await makeKey(proxy), await makeKey(proxy)];
     expect((await proxy.call(print('quick'), greedy)).json.result).toBe(true);
@@ -72,7 +72,7 @@ describe('a key with more long calls than there are turns', () => {
     expect(answer.json.result).toBe(true);
   });
 
-  it('holds its share of them while another key calls', async () => {
+  test('holds its share of them while another key calls', async () => {
     const { proxy, print } = await start({ 'upstream.concurrency': '8' });
     const [greedy, modest] = [await makeKey(proxy), await makeKey(proxy)];
     expect((await proxy.call(print('quick'), modest)).json.result).toBe(true);
@@ -87,7 +87,7 @@ describe('a key with more long calls than there are turns', () => {
 });
 
 describe('answers that nobody reads', () => {
-  it('hold their turns no longer than the least rate allows, and keep no other key waiting', async () => {
+  test('hold their turns no longer than the least rate allows, and keep no other key waiting', async () => {
     const { proxy, print, upstream } = await start();
     const [greedy, modest] = [await makeKey(proxy), await makeKey(proxy)];
     expect((await proxy.call(print('quick'), greedy)).json.result).toBe(true);
@@ -103,7 +103,7 @@ describe('answers that nobody reads', () => {
       expect(String(line['detail'])).toMatch(/the caller took less than 131072 bytes a second/);
   }, 60_000);
 
-  it('of reads that are shared hold the one turn no longer either', async () => {
+  test('of reads that are shared hold the one turn no longer either', async () => {
     const { proxy, print } = await start();
     const { 'cache-control': _, ...headers } = await makeKey(proxy);
     for (let call = 0; call < 3; call++) callUnread(proxy, headers, print('large'));
@@ -113,7 +113,7 @@ describe('answers that nobody reads', () => {
 });
 
 describe('a batch whose caller takes nothing', () => {
-  it('gives back the turns of answers that wait for those before them', async () => {
+  test('gives back the turns of answers that wait for those before them', async () => {
     const { proxy, print } = await start();
     const headers = await makeKey(proxy);
     expect((await proxy.call(print('quick'), headers)).json.result).toBe(true);
@@ -129,7 +129,7 @@ describe('a batch whose caller takes nothing', () => {
   }, 60_000);
 });
 
-it('a turn is given back once all of the answer has come, though the store has still to keep it', async () => {
+test('a turn is given back once all of the answer has come, though the store has still to keep it', async () => {
   const { proxy, print } = await start();
   const store = proxy.app.store.idempotency;
   const held = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 /** Batches whose time ends while they wait behind calls that hang: the queue of their database must come out of it whole. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
 import { startProxy } from '../harness.ts';
 import { answerTrue, type Script, startUpstream } from '../scripted-upstream.ts';
@@ -26,7 +26,7 @@ function holdSome(): { script: Script; letGo(): void } {
   };
 }
 
-it.each([
+test.each([
   { hanging: 8, settings: {} },
   { hanging: 4, settings: { 'upstream.concurrency': '4' } },
 ])(

@@ -1,11 +1,11 @@
 /** A server whose answer to the question for its version is odd is still called, and a read still has its second try. */
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { startPair } from '../pair.ts';
 import { answerLikeOdoo, makeCall, printResult } from '../scripted-upstream.ts';
 
 const AUTO = { settings: { 'upstream.protocol': 'auto' } };
 
-it('calls a server over /jsonrpc whose answer for the version is too large to be one', async () => {
+test('calls a server over /jsonrpc whose answer for the version is too large to be one', async () => {
   const large = printResult(`"${'x'.repeat(2 * 1024 * 1024)}"`);
   const { proxy, upstream, close } = await startPair((socket) => answerLikeOdoo(socket, large), AUTO);
   const answer = await proxy.post(makeCall(upstream.url));
@@ -14,7 +14,7 @@ it('calls a server over /jsonrpc whose answer for the version is too large to be
   await close();
 });
 
-it('asks once more where the first connection died before any answer', async () => {
+test('asks once more where the first connection died before any answer', async () => {
   const { proxy, upstream, close } = await startPair((socket, _request, index) => {
     if (index === 0) socket.resetAndDestroy();
     else answerLikeOdoo(socket, printResult('[1]'));

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { type HttpAnswer, send } from '../harness.ts';
 import { makeFolder, runProgram, startServer } from '../process/program.ts';
 import { makeCall, startUpstream, type UpstreamRequest } from '../scripted-upstream.ts';
@@ -98,7 +98,7 @@ function answerEcho({ head, body }: UpstreamRequest): string {
   return `HTTP/1.0 ${answer.status}\r\nContent-Type: ${answer.type}\r\nContent-Length: ${length}\r\n\r\n${answer.body}`;
 }
 
-it('shows nothing of a body that the server repeats', { timeout: 60_000 }, async () => {
+test('shows nothing of a body that the server repeats', { timeout: 60_000 }, async () => {
   const upstream = await startUpstream((socket, request) => void socket.end(answerEcho(request)));
   const folder = makeFolder();
   const options = [`--egress.allow=${upstream.url}`, '--errors.debug=true', '--log.level=trace'];

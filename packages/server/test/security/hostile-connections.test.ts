@@ -1,6 +1,6 @@
 /** Issue promise: a body that is too large, slow clients, pipelined and half requests, and idle connections are survived. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import {
@@ -87,7 +87,7 @@ const chunk = (piece: Buffer) => [
   Buffer.from('\r\n'),
 ];
 
-it('refuses a body of 33 MiB by its announced length, and the answer reaches a client that sends it all first', async () => {
+test('refuses a body of 33 MiB by its announced length, and the answer reaches a client that sends it all first', async () => {
   await start();
   const connection = open(printPost([keyLine(), JSON_TYPE, `content-length: ${33 * MIB}`]));
   await pour(connection, 33 * MIB);
@@ -102,7 +102,7 @@ it('refuses a body of 33 MiB by its announced length, and the answer reaches a c
   await expectStillServing();
 });
 
-it('refuses a body without announced length once it is too large, and frees what it held', async () => {
+test('refuses a body without announced length once it is too large, and frees what it held', async () => {
   await start({ settings: { 'http.bodyBytesMax': String(4 * MIB) } });
   const connection = open(printPost([keyLine(), JSON_TYPE, 'transfer-encoding: chunked']));
   const pouring = pour(connection, Number.POSITIVE_INFINITY, chunk);
@@ -114,7 +114,7 @@ it('refuses a body without announced length once it is too large, and frees what
   await expectStillServing();
 });
 
-it('takes a body of exactly the largest size, whatever its framing', async () => {
+test('takes a body of exactly the largest size, whatever its framing', async () => {
   await start({ settings: { 'http.bodyBytesMax': '2000' } });
   const call = JSON.stringify(makeCall(upstream.url)).padEnd(2000);
   expect((await proxy.post(call)).status).toBe(200);
@@ -127,7 +127,7 @@ it('takes a body of exactly the largest size, whatever its framing', async () =>
   expect(await ask(`${call} `)).toBe(413);
 });
 
-it.each([
+test.each([
   ['announced', [`content-length: ${33 * MIB}`]],
   ['chunked', ['transfer-encoding: chunked']],
   ['announced and not yet sent', [`content-length: ${33 * MIB}`, 'expect: 100-continue']],
@@ -141,7 +141,7 @@ it.each([
   await connection.closed;
 });
 
-it('keeps the connection where only a small body was refused unread', async () => {
+test('keeps the connection where only a small body was refused unread', async () => {
   await start();
   const bad = printPost(['x-proxy-api: ep_bad', JSON_TYPE, 'content-length: 4'], 'null');
   const connection = open(Buffer.concat([bad, printCall([1])]));
@@ -149,7 +149,7 @@ it('keeps the connection where only a small body was refused unread', async () =
   expect((await connection.next())?.status).toBe(200);
 });
 
-it('asks for the body only of a client whose key and content type are right', async () => {
+test('asks for the body only of a client whose key and content type are right', async () => {
   await start();
   const body = JSON.stringify(makeCall(upstream.url));
   const headers = [`content-length: ${body.length}`, 'expect: 100-continue'];
@@ -163,7 +163,7 @@ it('asks for the body only of a client whose key and content type are right', as
   await refused.closed;
 });
 
-it('passes over an expectation that it does not know', async () => {
+test('passes over an expectation that it does not know', async () => {
   await start();
   const body = JSON.stringify(makeCall(upstream.url));
   const connection = open(
@@ -172,7 +172,7 @@ it('passes over an expectation that it does not know', async () => {
   expect((await connection.next())?.status).toBe(200);
 });
 
-it('cuts clients that send one byte now and then, in head or body, and serves others meanwhile', async () => {
+test('cuts clients that send one byte now and then, in head or body, and serves others meanwhile', async () => {
   await start({ settings: { 'http.requestTimeoutMs': '600' } });
   const whole = printCall([1]);
   const headEnd = whole.indexOf('\r\n\r\n') + 4;
@@ -209,7 +209,7 @@ async function expectStillServingWhile(promise: Promise<unknown>): Promise<void>
   }
 }
 
-it('answers pipelined calls in their order, though they end in another', async () => {
+test('answers pipelined calls in their order, though they end in another', async () => {
   await start();
   const order = [300, 10, 200, 1, 100, 1];
   const connection = open(Buffer.concat(order.map((ms, id) => printCall([ms], { id }))));
@@ -219,7 +219,7 @@ it('answers pipelined calls in their order, though they end in another', async (
   }
 });
 
-it('lets the answer of a good call go out before it refuses the garbage that follows', async () => {
+test('lets the answer of a good call go out before it refuses the garbage that follows', async () => {
   await start();
   const connection = open(Buffer.concat([printCall([200]), Buffer.from('\x00garbage\r\n\r\n')]));
   setTimeout(() => connection.socket.write('more garbage\r\n\r\n'), 20);
@@ -231,7 +231,7 @@ it('lets the answer of a good call go out before it refuses the garbage that fol
   expect(connection.rest.length).toBe(0);
 });
 
-it('ends pipelined calls whose turn has not come when their client leaves', async () => {
+test('ends pipelined calls whose turn has not come when their client leaves', async () => {
   const long = printResult(`"${'x'.repeat(MIB)}"`);
   await start({}, (socket, _request, index) => {
     if (index === 1) socket.write(`HTTP/1.0 200 OK\r\n\r\n${long.slice(0, MIB / 2)}`);
@@ -246,7 +246,7 @@ it('ends pipelined calls whose turn has not come when their client leaves', asyn
   await expect.poll(() => upstream.sockets.size).toBe(0);
 });
 
-it('survives 500 half requests whose clients leave', async () => {
+test('survives 500 half requests whose clients leave', async () => {
   await start();
   const whole = printCall([1]);
   const all = Array.from({ length: 500 }, (_, index) =>
@@ -261,7 +261,7 @@ it('survives 500 half requests whose clients leave', async () => {
   expect(upstream.requests).toHaveLength(1);
 });
 
-it('serves calls beside 1,000 idle connections', async () => {
+test('serves calls beside 1,000 idle connections', async () => {
   await start();
   for (let index = 0; index < 1000; index++)
     open(index % 2 === 0 ? '' : 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n');
@@ -269,7 +269,7 @@ it('serves calls beside 1,000 idle connections', async () => {
   await expectStillServing();
 });
 
-it('runs 2,000 calls at once and loses none', async () => {
+test('runs 2,000 calls at once and loses none', async () => {
   await start({ settings: { 'upstream.timeoutMs': '60000' } });
   const all = Array.from({ length: 2000 }, (_, id) => open(printCall([1], { id })));
   const answers = await Promise.all(all.map((connection) => connection.next(15_000)));
@@ -278,7 +278,7 @@ it('runs 2,000 calls at once and loses none', async () => {
 });
 
 const SMUGGLED = 'GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n';
-it.each([
+test.each([
   ['length and chunked', ['content-length: 4', 'transfer-encoding: chunked']],
   ['two lengths', ['content-length: 0', `content-length: ${SMUGGLED.length}`]],
   ['two equal lengths', ['content-length: 0', 'content-length: 0']],
@@ -302,7 +302,7 @@ it.each([
   expect(connection.rest.toString()).toBe('');
 });
 
-it.each([
+test.each([
   ['a head that is too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`],
   ['no host', 'POST /api/erp/execute HTTP/1.1\r\n\r\n'],
   ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
@@ -318,7 +318,7 @@ it.each([
   expect(connection.rest.length).toBe(0);
 });
 
-it('takes an upgrade for a plain request, and an address in absolute form for its path', async () => {
+test('takes an upgrade for a plain request, and an address in absolute form for its path', async () => {
   await start();
   const upgrade = open(
     'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
@@ -328,14 +328,14 @@ it('takes an upgrade for a plain request, and an address in absolute form for it
   expect((await absolute.next())?.status).toBe(200);
 });
 
-it('is no forward proxy: CONNECT opens nothing', async () => {
+test('is no forward proxy: CONNECT opens nothing', async () => {
   await start();
   const connection = open(`CONNECT ${new URL(upstream.url).host} HTTP/1.1\r\nhost: a\r\n\r\n`);
   expect(await connection.next()).toBeNull();
   expect(upstream.connections()).toBe(0);
 });
 
-it.each([
+test.each([
   ['half a head', () => 'POST /api/erp/exec'],
   ['half a body', () => printPost([keyLine(), JSON_TYPE, 'content-length: 100'], '{')],
 ])('stops within the grace time though a client has sent %s and no more', async (_name, print) => {
@@ -349,7 +349,7 @@ it.each([
   await connection.closed;
 });
 
-it('stops though a client does not take its answer', async () => {
+test('stops though a client does not take its answer', async () => {
   await start({ settings: { 'http.shutdownGraceMs': '200' } }, (socket) =>
     answerLikeOdoo(socket, printResult(`"${'x'.repeat(16 * MIB)}"`)),
   );
@@ -363,7 +363,7 @@ it('stops though a client does not take its answer', async () => {
   expect(performance.now() - before).toBeLessThan(3000);
 });
 
-it('tells a client whose body was not whole at the end of the grace time that nothing was sent', async () => {
+test('tells a client whose body was not whole at the end of the grace time that nothing was sent', async () => {
   await start({ settings: { 'http.shutdownGraceMs': '200' } });
   const connection = open(printPost([keyLine(), JSON_TYPE, 'content-length: 100'], '{'));
   await expect.poll(() => readInFlight(proxy.url)).toBe(1);

@@ -1,5 +1,5 @@
 /** Issue promise: 100,000 generated requests give no crash, no internal error and no hang, and only answers of the table. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-it(`survives ${REQUESTS} hostile requests (ERP_PROXY_TEST_SEED=${seed})`, { timeout: 90_000 }, async () => {
+test(`survives ${REQUESTS} hostile requests (ERP_PROXY_TEST_SEED=${seed})`, { timeout: 90_000 }, async () => {
   const generator = createGenerator(seed, { upstreamUrl: upstream.url, key: proxy.key });
   const tally = new Map<number, number>();
   let left = REQUESTS;

@@ -1,5 +1,5 @@
 /** Issue promise: refused keys cost next to nothing, tell nothing, and are slowed where they come again and again. */
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { generateKey } from '../../src/keys/format.ts';
 import { expectWithin } from '../expect-within.ts';
 import { type HttpAnswer, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
@@ -26,7 +26,7 @@ const ask = (key: string | null, address = '192.0.2.1') =>
     },
   });
 
-it('never asks the store for what is no key', async () => {
+test('never asks the store for what is no key', async () => {
   await start();
   const lookups = vi.spyOn(proxy.app.store.keys, 'findById');
   const { key } = proxy;
@@ -48,7 +48,7 @@ it('never asks the store for what is no key', async () => {
   expect(lookups).toHaveBeenCalledTimes(1);
 });
 
-it('answers missing, malformed, unknown, expired and revoked keys with the same bytes', async () => {
+test('answers missing, malformed, unknown, expired and revoked keys with the same bytes', async () => {
   const clock = { now: Date.parse('2026-01-01') };
   proxy = await startProxy({ settings: { 'http.trustProxy': '127.0.0.1' }, clock: () => clock.now });
   const expiring = await proxy.app.keys.create({ name: 'expiring', expiresAt: clock.now + 1000 });
@@ -76,7 +76,7 @@ it('answers missing, malformed, unknown, expired and revoked keys with the same 
   expect(reasons).toEqual(Object.keys(kinds));
 });
 
-it('slows the sixth bad key of one address, and neither a good key nor another address', async () => {
+test('slows the sixth bad key of one address, and neither a good key nor another address', async () => {
   await start();
   for (let times = 0; times < 5; times++) expect((await ask('bad')).status).toBe(401);
   const before = performance.now();
@@ -94,7 +94,7 @@ it('slows the sixth bad key of one address, and neither a good key nor another a
   expect((await slow).map(({ status }) => status)).toEqual([401, 401, 401]);
 });
 
-it('forgives with time', async () => {
+test('forgives with time', async () => {
   await start();
   for (let times = 0; times < 6; times++) await ask('bad');
   await expectWithin(240, () => {
@@ -103,7 +103,7 @@ it('forgives with time', async () => {
   });
 });
 
-it('does not hold on to a caller that left while it was made to wait', async () => {
+test('does not hold on to a caller that left while it was made to wait', async () => {
   await start();
   const line = ['x-proxy-api: bad', 'x-forwarded-for: 192.0.2.1', 'content-length: 0'];
   const waiting = Array.from({ length: 40 }, () => openConnection(proxy.url, printPost(line)));
@@ -112,7 +112,7 @@ it('does not hold on to a caller that left while it was made to wait', async () 
   await expect.poll(() => readInFlight(proxy.url)).toBe(0);
 });
 
-it('calls that are refused count in the metrics', async () => {
+test('calls that are refused count in the metrics', async () => {
   await start();
   await ask('bad');
   expect((await send(`${proxy.url}/metrics`)).body.toString()).toContain(

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '@erp-proxy/sandbox';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { type HttpAnswer, send } from '../harness.ts';
 import { makeFolder, makeKey, runProgram, startServer } from '../process/program.ts';
 import { makeCall } from '../scripted-upstream.ts';
@@ -12,7 +12,7 @@ const API_KEY = 'MARKER-upstream-api-key';
 const PASSWORD = 'MARKER-password';
 const VALUE = 'MARKER-value';
 
-it('shows none of them anywhere, whatever is called', { timeout: 40_000 }, async () => {
+test('shows none of them anywhere, whatever is called', { timeout: 40_000 }, async () => {
   const folder = makeFolder();
   const env = { ERP_PROXY_KEYS_HASH_SECRET: HASH_SECRET };
   const sandbox = await startSandbox();

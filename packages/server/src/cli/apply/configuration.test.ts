@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Configuration, readConfiguration } from './configuration.ts';
 
 function read(text: string): Configuration {
@@ -17,7 +17,7 @@ function listFaults(text: string, options?: { requiresEnd: boolean }): string[] 
 }
 
 describe('policies', () => {
-  it('are resolved: the later one wins member by member, and models are merged by pattern', () => {
+  test('are resolved: the later one wins member by member, and models are merged by pattern', () => {
     const { keys } = read(`
 policies:
   base: { instances: [prod], limit_max: 100, models: { "res.partner": [read], "sale.*": ["*"] } }
@@ -40,7 +40,7 @@ keys:
     ]);
   });
 
-  it('that others extend need not be whole, and that nobody uses are judged all the same', () => {
+  test('that others extend need not be whole, and that nobody uses are judged all the same', () => {
     expect(
       findFaults(
         'policies:\n  part: { limit_max: 5 }\n  whole: { extends: part, instances: [a], models: { a: [read] } }',
@@ -51,7 +51,7 @@ keys:
     ]);
   });
 
-  it('that extend each other in a circle are refused, each circle once, with its way', () => {
+  test('that extend each other in a circle are refused, each circle once, with its way', () => {
     const text = `policies:
   a: { extends: b }
   b: { extends: [c] }
@@ -64,7 +64,7 @@ keys: [{ name: k, policy: a }]`;
     ]);
   });
 
-  it.each([
+  test.each([
     ['the first first', (policies: string[]) => policies],
     ['the last first', (policies: string[]) => policies.toReversed()],
   ])('extend each other 32 times in a row and no more, %s', (_, order) => {
@@ -78,7 +78,7 @@ keys: [{ name: k, policy: a }]`;
     expect(findFaults(chain(1000))).toContainEqual(expect.stringMatching(/^\d+: more than 32 policies/));
   });
 
-  it('that are not there are named, with the nearest that is', () => {
+  test('that are not there are named, with the nearest that is', () => {
     const text = `policies:
   shop: { extends: bse, instances: [a], models: { a: [read] } }
   base: { instances: [a], models: { a: [read] } }
@@ -90,7 +90,7 @@ keys:
     ]);
   });
 
-  it('show a fault once, on the line of the member it is about, however many extend it', () => {
+  test('show a fault once, on the line of the member it is about, however many extend it', () => {
     const text = `policies:
   base:
     instances: [prod]
@@ -110,7 +110,7 @@ keys:
 });
 
 describe('instances', () => {
-  it('have the members that are given, and where their key lies', () => {
+  test('have the members that are given, and where their key lies', () => {
     const { instances } = read(`
 instances:
   - { name: prod, url: "https://a.example", db: prod, user_id: 2, api_key: { env: KEY } }
@@ -134,7 +134,7 @@ instances:
     ]);
   });
 
-  it.each(['hunter2', '{ env: hunter2, file: hunter2 }', '{ value: hunter2 }', '[hunter2]'])(
+  test.each(['hunter2', '{ env: hunter2, file: hunter2 }', '{ value: hunter2 }', '[hunter2]'])(
     'with a key in clear (%s) are refused, and it is not shown',
     (key) => {
       const [fault, ...more] = findFaults(`instances:\n  - name: prod\n    api_key: ${key}`);
@@ -145,7 +145,7 @@ instances:
   );
 });
 
-it.each(['ERP_PROXY_ADMIN_TOKEN', 'erp_proxy_vault_master_key'])(
+test.each(['ERP_PROXY_ADMIN_TOKEN', 'erp_proxy_vault_master_key'])(
   'sends no setting of the proxy to a server as its key: %s',
   (variable) => {
     const text = `instances:\n  - name: prod\n    api_key: { env: ${variable} }`;
@@ -155,7 +155,7 @@ it.each(['ERP_PROXY_ADMIN_TOKEN', 'erp_proxy_vault_master_key'])(
   },
 );
 
-it('reports every fault at once, each with its line', () => {
+test('reports every fault at once, each with its line', () => {
   const text = `keys:
   - { name: k, policy: { instances: [a], models: { a: [] } } }
   - { name: k, policy: null }
@@ -184,7 +184,7 @@ polices: {}`;
   expect(faults).toHaveLength(10);
 });
 
-it.each(['"sh\u200bop"', '"shop\u2028"', 'x'.repeat(201)])(
+test.each(['"sh\u200bop"', '"shop\u2028"', 'x'.repeat(201)])(
   'refuses a name that no key can have: %s',
   (name) => {
     expect(findFaults(`keys: [{ name: ${name}, policy: null }]`)).toEqual([
@@ -194,7 +194,7 @@ it.each(['"sh\u200bop"', '"shop\u2028"', 'x'.repeat(201)])(
 );
 
 describe('a file that is not what it seems is refused:', () => {
-  it.each([
+  test.each([
     ['empty', ''],
     ['comments alone', '# nothing\n'],
     ['a name twice', 'keys:\n  - { name: a, policy: null, name: b }'],
@@ -209,7 +209,7 @@ describe('a file that is not what it seems is refused:', () => {
     expect(findFaults(text)).not.toEqual([]);
   });
 
-  it('one that was cut off in the middle of a line', () => {
+  test('one that was cut off in the middle of a line', () => {
     const whole =
       'keys:\n  - name: shop\n    policy: { instances: [prod], models: { res.partner: [read] } }\n';
     for (const ending of ['', '...\n', '... # end\n\n', '\r\n']) {
@@ -224,7 +224,7 @@ describe('a file that is not what it seems is refused:', () => {
     ]);
   });
 
-  it('one that was cut off anywhere, where the end mark is required', () => {
+  test('one that was cut off anywhere, where the end mark is required', () => {
     const whole =
       'keys:\n  - name: shop\n    policy:\n      instances: [prod]\n      models: { "a.*": ["*"] }\n      cidrs: [10.0.0.0/16]\n...\n';
     expect(listFaults(whole, { requiresEnd: true })).toEqual([]);

@@ -1,5 +1,5 @@
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readConfiguration } from './configuration.ts';
 import { makePlan, type PlanOptions, type Present } from './plan.ts';
 
@@ -59,7 +59,7 @@ function planFaults(...given: Parameters<typeof plan>) {
 }
 
 describe('keys', () => {
-  it('are changed where their policy differs, every active one of the name, and at the version that was seen', () => {
+  test('are changed where their policy differs, every active one of the name, and at the version that was seen', () => {
     const text =
       'keys: [{ name: shop, policy: { instances: [prod], models: { res.partner: [read], "sale.*": ["*"] } } }]';
     const [first, second] = planSteps(text, { keys: [KEY, { ...KEY, id: 'k2', version: 9 }] });
@@ -72,20 +72,20 @@ describe('keys', () => {
     expect(second?.action).toMatchObject({ do: 'update key', id: 'k2', version: 9 });
   });
 
-  it('stay as they are where their policy is the same, in whatever order its members stand', () => {
+  test('stay as they are where their policy is the same, in whatever order its members stand', () => {
     const text = 'keys: [{ name: shop, policy: { models: { res.partner: [read] }, instances: [prod] } }]';
     expect(planSteps(text)).toEqual([
       { kind: 'keep', target: 'key shop (k1)', changes: {}, action: { do: 'nothing' } },
     ]);
   });
 
-  it('lose or get a policy as a whole', () => {
+  test('lose or get a policy as a whole', () => {
     expect(planSteps('keys: [{ name: shop, policy: null }]')[0]?.changes).toEqual({
       policy: { from: POLICY, to: null },
     });
   });
 
-  it('that are not there are a fault, or made where that is asked for', () => {
+  test('that are not there are a fault, or made where that is asked for', () => {
     const text = 'keys:\n  - { name: app, policy: null }';
     expect(planFaults(text)).toEqual([
       expect.stringMatching(/^2: there is no active key "app".*--create-keys/),
@@ -102,7 +102,7 @@ describe('keys', () => {
 });
 
 describe('instances', () => {
-  it('that are not there are added, with the secret shown as such', () => {
+  test('that are not there are added, with the secret shown as such', () => {
     const text = `instances: [{ name: new, url: "https://n.example", db: n, user_id: 3, ${SOURCE} }]`;
     expect(planSteps(text)).toEqual([
       {
@@ -124,7 +124,7 @@ describe('instances', () => {
     ]);
   });
 
-  it('that are not there need all that an instance cannot be without, and a name that is one', () => {
+  test('that are not there need all that an instance cannot be without, and a name that is one', () => {
     const faults = planFaults('instances:\n  - { name: new one, db: n }');
     for (const part of ['`name`', '`url`', '`user_id`', '`api_key` is needed']) {
       expect(faults).toContainEqual(expect.stringContaining(part));
@@ -133,7 +133,7 @@ describe('instances', () => {
     expect(faults.every((fault) => fault.startsWith('2: instance "new one": '))).toBe(true);
   });
 
-  it('keep what the file leaves out, and their key', () => {
+  test('keep what the file leaves out, and their key', () => {
     const [step] = planSteps(`instances: [{ name: prod, db: other, protocol: json2, ${SOURCE} }]`);
     expect(step).toEqual({
       kind: 'change',
@@ -144,7 +144,7 @@ describe('instances', () => {
     expect(planSteps(`instances: [{ name: prod, user_id: 2, ${SOURCE} }]`)[0]?.kind).toBe('keep');
   });
 
-  it('get their key again where that is asked for, and with it when it expires', () => {
+  test('get their key again where that is asked for, and with it when it expires', () => {
     const text = `instances: [{ name: prod, key_expires_at: "2027-01-01T00:00:00Z", ${SOURCE} }]`;
     expect(planSteps(text)[0]?.kind).toBe('keep');
     expect(planSteps(text, {}, { updatesSecrets: true })[0]).toMatchObject({
@@ -154,7 +154,7 @@ describe('instances', () => {
     });
   });
 
-  it.each(['url: "https://b.example"', 'certificates: null', 'allow_private: true'])(
+  test.each(['url: "https://b.example"', 'certificates: null', 'allow_private: true'])(
     'whose stored key another server could get by %s need their key with it',
     (member) => {
       const instances = [{ ...INSTANCE, certificates: 'PEM' }];
@@ -168,7 +168,7 @@ describe('instances', () => {
     },
   );
 
-  it('whose address is only written in another way need no key', () => {
+  test('whose address is only written in another way need no key', () => {
     const [step] = planSteps(
       `instances: [{ name: prod, url: "https://ERP.example:443/", allow_private: false }]`,
     );
@@ -176,11 +176,11 @@ describe('instances', () => {
   });
 });
 
-it('plans nothing for what the file does not name', () => {
+test('plans nothing for what the file does not name', () => {
   expect(planSteps('keys: []')).toEqual([]);
 });
 
-it('names the faults of all things at once', () => {
+test('names the faults of all things at once', () => {
   const text =
     'keys:\n  - { name: a, policy: null }\n  - { name: b, policy: null }\ninstances:\n  - { name: c }';
   const lines = planFaults(text).map((fault) => fault.split(':')[0]);

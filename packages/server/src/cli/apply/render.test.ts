@@ -1,6 +1,6 @@
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { isKeyName } from '../../keys/key-name.ts';
 import { parsePolicy } from '../../policy/parse.ts';
 import { readConfiguration } from './configuration.ts';
@@ -80,7 +80,7 @@ const instance: fc.Arbitrary<InstanceView> = fc.record({
   version: fc.integer({ min: 1, max: 9 }),
 });
 
-it('what is there, written and applied again, changes nothing', () => {
+test('what is there, written and applied again, changes nothing', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(key, { selector: (view) => view.name, maxLength: 5 }),
@@ -104,7 +104,7 @@ it('what is there, written and applied again, changes nothing', () => {
   );
 });
 
-it('keys of one name with one policy are one entry; with different ones they are left out, and told', () => {
+test('keys of one name with one policy are one entry; with different ones they are left out, and told', () => {
   const [one] = fc.sample(key, 1);
   if (one === undefined) throw new Error('no sample');
   const shop = { ...one, name: 'shop', policy: null };

@@ -1,15 +1,15 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { Denial } from '../terms/denial.ts';
 import { readBaseUrl } from './base-url.ts';
 
-it('reads the parts of an address', () => {
+test('reads the parts of an address', () => {
   expect(readBaseUrl('https://erp.example.com/odoo/')).toEqual({
     origin: 'https://erp.example.com',
     pathPrefix: '/odoo',
   });
 });
 
-it('refuses what is no base address, and names the member', () => {
+test('refuses what is no base address, and names the member', () => {
   const denial = readBaseUrl('https://user:secret@erp.example.com');
   expect(denial).toBeInstanceOf(Denial);
   expect(denial).toMatchObject({ type: 'invalid_request', more: { path: 'erp_instance.url' } });

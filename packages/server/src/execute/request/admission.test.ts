@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDeadline } from '../terms/deadline.ts';
 import { Admission } from './admission.ts';
 
-it('refuses new requests once it stops, and says that nothing was sent', async () => {
+test('refuses new requests once it stops, and says that nothing was sent', async () => {
   const admission = new Admission();
   await admission.stop(0);
   const denial = admission.enter(createDeadline());
@@ -11,7 +11,7 @@ it('refuses new requests once it stops, and says that nothing was sent', async (
   expect(denial?.retryable).toBe(true);
 });
 
-it('waits for those that run, and no longer', async () => {
+test('waits for those that run, and no longer', async () => {
   const admission = new Admission();
   const deadline = createDeadline();
   admission.enter(deadline);
@@ -26,7 +26,7 @@ it('waits for those that run, and no longer', async () => {
   expect(deadline.reason).toBeNull();
 });
 
-it('ends those that still run after the grace time', async () => {
+test('ends those that still run after the grace time', async () => {
   const admission = new Admission();
   const deadline = createDeadline();
   admission.enter(deadline);

@@ -1,5 +1,5 @@
 import { ALL_ERRORS, COMPATIBLE_CHANGES, COMPATIBLE_ERRORS, PROXY_ERRORS } from '@erp-proxy/contract';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Denial } from '../terms/denial.ts';
 import { type Dialect, OWN_DIALECT } from '../terms/dialect.ts';
 import { describeDenial } from './envelope.ts';
@@ -8,13 +8,13 @@ const COMPATIBLE: Dialect = { ...OWN_DIALECT, instanceAt: 'odoo_instance', error
 const types = Object.keys(ALL_ERRORS) as (keyof typeof ALL_ERRORS)[];
 
 describe('a denial', () => {
-  it.each(types)('has the code and the status of its row on our own routes: %s', (type) => {
+  test.each(types)('has the code and the status of its row on our own routes: %s', (type) => {
     const { httpStatus, error } = describeDenial(new Denial(type, 'Say so.'), OWN_DIALECT);
     const row = ALL_ERRORS[type];
     expect([error.code, httpStatus, error.data.type]).toEqual([row.code, row.httpStatus, type]);
   });
 
-  it.each([
+  test.each([
     ['policy_denied', -32001, 400],
     ['egress_denied', -32004, 502],
     ['upstream_bad_response', -32005, 500],
@@ -27,13 +27,13 @@ describe('a denial', () => {
     expect(described).toMatchObject({ httpStatus, error: { code, data: { type } } });
   });
 
-  it.each(types)('is never 403 there, nor code 0: %s', (type) => {
+  test.each(types)('is never 403 there, nor code 0: %s', (type) => {
     const { httpStatus, error } = describeDenial(new Denial(type, 'Say so.'), COMPATIBLE);
     expect(httpStatus).not.toBe(403);
     expect(error.code).toBeLessThan(0);
   });
 
-  it('names the members of the server as its caller wrote them', () => {
+  test('names the members of the server as its caller wrote them', () => {
     const denial = new Denial('egress_denied', 'Check `erp_instance.url`.', { path: 'erp_instance.url' });
     const describeIn = (instanceAt: Dialect['instanceAt']) => {
       const { message, data } = describeDenial(denial, { ...OWN_DIALECT, instanceAt }).error;
@@ -45,7 +45,7 @@ describe('a denial', () => {
   });
 });
 
-it('the two tables share no type and no code', () => {
+test('the two tables share no type and no code', () => {
   const codes = new Set(Object.values(PROXY_ERRORS).map(({ code }) => code as number));
   for (const [type, { code }] of Object.entries(COMPATIBLE_ERRORS)) {
     expect(type in PROXY_ERRORS).toBe(false);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { BEHIND_BYTES_MAX, ReadingPace } from './reading-pace.ts';
 
 beforeEach(() => {
@@ -27,7 +27,7 @@ async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE)
   return count;
 }
 
-it('gives up a caller that takes nothing, after ten seconds at the default rate', async () => {
+test('gives up a caller that takes nothing, after ten seconds at the default rate', async () => {
   const outcome = vi.fn();
   void new ReadingPace(RATE).take(1, never, always).then(outcome);
   await vi.advanceTimersByTimeAsync(UNREAD_MS_MAX - 1);
@@ -38,18 +38,18 @@ it('gives up a caller that takes nothing, after ten seconds at the default rate'
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it.each([RATE, RATE / 8])(
+test.each([RATE, RATE / 8])(
   'keeps a caller that is as fast as it must be, for ever: %i bytes a second',
   async (rate) => {
     expect(await takeMegabytes(rate, 100, rate)).toBe(100);
   },
 );
 
-it.each([RATE, RATE / 8])('gives up one that is half as fast: %i bytes a second', async (rate) => {
+test.each([RATE, RATE / 8])('gives up one that is half as fast: %i bytes a second', async (rate) => {
   expect(await takeMegabytes(rate / 2, 100, rate)).toBeLessThan(5);
 });
 
-it('allows no long rest for what was taken fast before', async () => {
+test('allows no long rest for what was taken fast before', async () => {
   const pace = new ReadingPace(RATE);
   for (let piece = 0; piece < 100; piece++) expect(await pace.take(MEGABYTE, undefined, always)).toBe(true);
   const outcome = vi.fn();
@@ -58,24 +58,24 @@ it('allows no long rest for what was taken fast before', async () => {
   expect(outcome).toHaveBeenCalledWith(false);
 });
 
-it('does not count waits that are not for the caller', async () => {
+test('does not count waits that are not for the caller', async () => {
   const room = new Promise<void>((resolve) => setTimeout(resolve, 10 * UNREAD_MS_MAX));
   const took = new ReadingPace(RATE).take(1, room, () => false);
   await vi.advanceTimersByTimeAsync(10 * UNREAD_MS_MAX);
   expect(await took).toBe(true);
 });
 
-it('counts nothing where the least rate is 0', async () => {
+test('counts nothing where the least rate is 0', async () => {
   expect(await takeMegabytes(1000, 3, 0)).toBe(3);
 });
 
-it('leaves no timer behind where the wait fails', async () => {
+test('leaves no timer behind where the wait fails', async () => {
   const room = Promise.reject(new Error('broken off'));
   await expect(new ReadingPace(RATE).take(1, room, always)).rejects.toThrow('broken off');
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('needs no timer where any pace will do', () => {
+test('needs no timer where any pace will do', () => {
   void new ReadingPace(0).take(1, never, always);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createDeadline, readTimeoutMs } from './deadline.ts';
 
 beforeEach(() => {
@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it.each([
+test.each([
   [undefined, null],
   ['', null],
   ['0', null],
@@ -30,7 +30,7 @@ it.each([
   expect(readTimeoutMs(header)).toBe(expected);
 });
 
-it('ends by time only once its clock runs', () => {
+test('ends by time only once its clock runs', () => {
   const deadline = createDeadline();
   vi.advanceTimersByTime(60_000);
   expect(deadline.reason).toBeNull();
@@ -42,7 +42,7 @@ it('ends by time only once its clock runs', () => {
   expect(deadline.reason).toBe('timeout');
 });
 
-it('starts its clock anew, and not after the end', () => {
+test('starts its clock anew, and not after the end', () => {
   const deadline = createDeadline();
   deadline.startClock(1000);
   vi.advanceTimersByTime(900);
@@ -56,7 +56,7 @@ it('starts its clock anew, and not after the end', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('keeps the first reason', () => {
+test('keeps the first reason', () => {
   const deadline = createDeadline();
   deadline.startClock(1000);
   deadline.end('caller_left');
@@ -65,7 +65,7 @@ it('keeps the first reason', () => {
   expect(deadline.reason).toBe('caller_left');
 });
 
-it('cuts an answer off that has not left some time after the end', () => {
+test('cuts an answer off that has not left some time after the end', () => {
   const cutOff = vi.fn();
   const deadline = createDeadline(cutOff);
   deadline.startClock(1000);
@@ -75,7 +75,7 @@ it('cuts an answer off that has not left some time after the end', () => {
   expect(cutOff).toHaveBeenCalledOnce();
 });
 
-it('cuts nothing off that has left by then', () => {
+test('cuts nothing off that has left by then', () => {
   const cutOff = vi.fn();
   const deadline = createDeadline(cutOff);
   deadline.end('shutdown');
@@ -84,14 +84,14 @@ it('cuts nothing off that has left by then', () => {
   expect(cutOff).not.toHaveBeenCalled();
 });
 
-it('leaves no timer behind', () => {
+test('leaves no timer behind', () => {
   const deadline = createDeadline();
   deadline.startClock(1000);
   deadline.clear();
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('does not call a listener that another listener has removed', () => {
+test('does not call a listener that another listener has removed', () => {
   const { signal, end } = createDeadline();
   const called: string[] = [];
   const second = () => called.push('second');
@@ -104,7 +104,7 @@ it('does not call a listener that another listener has removed', () => {
   expect(called).toEqual(['first']);
 });
 
-it('calls a listener once that was added twice, and not for a second end', () => {
+test('calls a listener once that was added twice, and not for a second end', () => {
   const { signal, end } = createDeadline();
   const listener = vi.fn();
   signal.addEventListener('abort', listener);
@@ -115,6 +115,6 @@ it('calls a listener once that was added twice, and not for a second end', () =>
   expect(signal.reason).toBe('timeout');
 });
 
-it('has the signal of the platform, which fetch and timers take too', () => {
+test('has the signal of the platform, which fetch and timers take too', () => {
   expect(createDeadline().signal).toBeInstanceOf(AbortSignal);
 });

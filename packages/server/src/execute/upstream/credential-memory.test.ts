@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Credentials, createCredentialNames } from '../call/credentials-id.ts';
 import { type Checked, createCredentialMemory, type Ticket } from './credential-memory.ts';
 import { LoginTrials } from './login-trials.ts';
@@ -48,7 +48,7 @@ function pass(outcome: Checked | Promise<Checked>): Ticket {
   return outcome;
 }
 
-it('refuses what Odoo refused, until the time is over', async () => {
+test('refuses what Odoo refused, until the time is over', async () => {
   const { check, advance } = setUp();
   pass(check(GOOD)).settle('refused');
   expect(check(GOOD)).toBe('refused');
@@ -58,7 +58,7 @@ it('refuses what Odoo refused, until the time is over', async () => {
   pass(check(GOOD));
 });
 
-it.each([
+test.each([
   ['server', { origin: 'https://b.example' }],
   ['path prefix', { pathPrefix: '/odoo' }],
   ['database', { db: 'test' }],
@@ -70,7 +70,7 @@ it.each([
   pass(check({ ...GOOD, ...change }));
 });
 
-it('lets one call try new credentials and refuses the others once Odoo has refused them', async () => {
+test('lets one call try new credentials and refuses the others once Odoo has refused them', async () => {
   const { check } = setUp();
   const first = pass(check(GOOD));
   const others = [check(GOOD), check(GOOD)];
@@ -79,7 +79,7 @@ it('lets one call try new credentials and refuses the others once Odoo has refus
   expect(await Promise.all(others)).toEqual(['refused', 'refused']);
 });
 
-it('lets all go once the first was let in, and later ones at once', async () => {
+test('lets all go once the first was let in, and later ones at once', async () => {
   const { check } = setUp();
   const first = pass(check(GOOD));
   const other = check(GOOD);
@@ -88,7 +88,7 @@ it('lets all go once the first was let in, and later ones at once', async () => 
   pass(check(GOOD));
 });
 
-it('lets the others go where the first learnt nothing', async () => {
+test('lets the others go where the first learnt nothing', async () => {
   const { check } = setUp();
   const first = pass(check(GOOD));
   const other = check(GOOD);
@@ -96,13 +96,13 @@ it('lets the others go where the first learnt nothing', async () => {
   expect(await other).not.toBe('refused');
 });
 
-it('does not wait for ever for a first call that hangs', async () => {
+test('does not wait for ever for a first call that hangs', async () => {
   const { check } = setUp();
   pass(check(GOOD));
   expect(await check(GOOD)).not.toBe('refused');
 });
 
-it('ends the wait with the call', async () => {
+test('ends the wait with the call', async () => {
   const { check, endCalls } = setUp();
   pass(check(GOOD));
   const other = check(GOOD);
@@ -110,7 +110,7 @@ it('ends the wait with the call', async () => {
   expect(await other).not.toBe('refused');
 });
 
-it('puts credentials that Odoo had accepted on trial again after a refusal, which can be a method of its own', async () => {
+test('puts credentials that Odoo had accepted on trial again after a refusal, which can be a method of its own', async () => {
   const { check } = setUp();
   pass(check(GOOD)).settle('accepted');
   pass(check(GOOD)).settle('refused');
@@ -121,7 +121,7 @@ it('puts credentials that Odoo had accepted on trial again after a refusal, whic
   expect(check(GOOD)).toBe('refused');
 });
 
-it('believes a refusal more than an older success that comes in later', () => {
+test('believes a refusal more than an older success that comes in later', () => {
   const { check } = setUp();
   pass(check(GOOD)).settle('accepted');
   const slow = pass(check(GOOD));
@@ -131,13 +131,13 @@ it('believes a refusal more than an older success that comes in later', () => {
   expect(check(GOOD)).toBe('refused');
 });
 
-it('remembers nothing when turned off', () => {
+test('remembers nothing when turned off', () => {
   const { check } = setUp(0);
   pass(check(GOOD)).settle('refused');
   pass(check(GOOD));
 });
 
-it('does not wait for a call whose time is over', async () => {
+test('does not wait for a call whose time is over', async () => {
   const { check, endCalls } = setUp();
   pass(check(GOOD));
   endCalls();

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type TakenAnswer, takeAnswer } from '../../../test/take-answer.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
@@ -97,7 +97,7 @@ const print = (body: string, headers: string[] = [], path = CALL) =>
 /** Time for the server to have taken what was sent. */
 const settle = () => sleep(100);
 
-it('who waits is let in, or refused; the connection stays open, and is served as ever afterwards', async () => {
+test('who waits is let in, or refused; the connection stays open, and is served as ever afterwards', async () => {
   const { hand, dial } = await start();
   hand.close();
   const client = dial().send(print('one'));
@@ -116,7 +116,7 @@ it('who waits is let in, or refused; the connection stays open, and is served as
   expect(await client.read(3)).toEqual(['overloaded', 'two', 'overloaded']);
 });
 
-it('asks for calls only', async () => {
+test('asks for calls only', async () => {
   const { hand, dial } = await start();
   hand.close();
   const client = dial().send(print('', [], '/healthz'));
@@ -127,7 +127,7 @@ it('asks for calls only', async () => {
   expect(await client.read(2)).toEqual(['/healthz', 'overloaded']);
 });
 
-it('takes the rest of a body for what it is, whether its request waits, is let in or is refused', async () => {
+test('takes the rest of a body for what it is, whether its request waits, is let in or is refused', async () => {
   const { hand, dial } = await start();
   const body = print('looks like a request', [], '/healthz');
   const whole = print(body);
@@ -157,7 +157,7 @@ it('takes the rest of a body for what it is, whether its request waits, is let i
   expect(await refused?.read(3)).toEqual([body, 'overloaded', 'next']);
 });
 
-it('requests sent without waiting are each answered, in their order', async () => {
+test('requests sent without waiting are each answered, in their order', async () => {
   const { hand, dial } = await start();
   hand.close();
   const together = dial().send(print('1').repeat(3));
@@ -170,7 +170,7 @@ it('requests sent without waiting are each answered, in their order', async () =
   expect(await later.read(3)).toEqual(['1', '2', '3']);
 });
 
-it('refuses nothing before the answer to the request before it', async () => {
+test('refuses nothing before the answer to the request before it', async () => {
   const { hand, dial } = await start();
   const first = print('first', ['x-delay: 600']);
   const client = dial().send(first.slice(0, -1));
@@ -185,7 +185,7 @@ it('refuses nothing before the answer to the request before it', async () => {
   expect(await client.read(2)).toEqual(['first', 'overloaded']);
 });
 
-it('what is not plain waits as well, as a request that HTTP has read', async () => {
+test('what is not plain waits as well, as a request that HTTP has read', async () => {
   const { hand, dial } = await start();
   hand.close();
   const chunked = dial().send(
@@ -210,7 +210,7 @@ it('what is not plain waits as well, as a request that HTTP has read', async () 
   expect(await inPieces.read(2)).toEqual(['slow', 'overloaded']);
 });
 
-it('closes where the client wants that, after its answer', async () => {
+test('closes where the client wants that, after its answer', async () => {
   const { hand, dial } = await start();
   hand.close();
   const client = dial().send(print('one', ['connection: close']));
@@ -221,7 +221,7 @@ it('closes where the client wants that, after its answer', async () => {
   await expect.poll(() => client.isEnded).toBe(true);
 });
 
-it('forgets who leaves', async () => {
+test('forgets who leaves', async () => {
   const { hand, server, dial } = await start();
   hand.close();
   let served = 0;
@@ -237,7 +237,7 @@ it('forgets who leaves', async () => {
   expect([ended?.answers, reset?.answers, served]).toEqual([[], [], 1]);
 });
 
-it('says the same whether HTTP has read the request or not', async () => {
+test('says the same whether HTTP has read the request or not', async () => {
   const { hand, dial } = await start();
   hand.close();
   const headers = ['x-request-id: mine', 'origin: https://app.example'];
@@ -268,7 +268,7 @@ it('says the same whether HTTP has read the request or not', async () => {
   expect(said).toEqual(saidByHttp);
 });
 
-it('gives an id of its own to a request without one, and to one whose id is not safe to log', async () => {
+test('gives an id of its own to a request without one, and to one whose id is not safe to log', async () => {
   const { hand, dial } = await start();
   hand.close();
   const clients = [dial().send(print('one')), dial().send(print('one', ['x-request-id: <script>']))];
@@ -280,7 +280,7 @@ it('gives an id of its own to a request without one, and to one whose id is not 
   }
 });
 
-it('at the end lets in whoever waits, and closes connections that have sent nothing or were refused', async () => {
+test('at the end lets in whoever waits, and closes connections that have sent nothing or were refused', async () => {
   const { hand, server, doorway, dial } = await start();
   hand.close();
   const [silent, refused] = [dial(), dial().send(print('one'))];
@@ -301,13 +301,13 @@ it('at the end lets in whoever waits, and closes connections that have sent noth
   await closed;
 });
 
-it('closes a connection that stays silent', async () => {
+test('closes a connection that stays silent', async () => {
   const { dial } = await start({ silentMs: 100 });
   const client = dial();
   await expect.poll(() => client.isEnded, { timeout: 2000 }).toBe(true);
 });
 
-it('closes a connection whose refused request never ends', async () => {
+test('closes a connection whose refused request never ends', async () => {
   const { hand, dial } = await start({ requestTimeoutMs: 200 });
   hand.close();
   const [open, ending] = [print('one'), print('one', ['connection: close'])].map((text) =>
@@ -321,7 +321,7 @@ it('closes a connection whose refused request never ends', async () => {
   }
 });
 
-it.each([
+test.each([
   ['plain', [], 1],
   ['not plain', ['connection: te', 'te: trailers'], 60],
 ])('of requests sent without waiting few are at the door at once: %s', async (_name, headers, most) => {
@@ -337,7 +337,7 @@ it.each([
   await client.read(2000);
 });
 
-it('refuses no more while its refusals are not taken', async () => {
+test('refuses no more while its refusals are not taken', async () => {
   const { hand, server, dial } = await start();
   const sockets: Socket[] = [];
   server.prependListener('connection', (socket: Socket) => sockets.push(socket));
@@ -358,7 +358,7 @@ it('refuses no more while its refusals are not taken', async () => {
   await client.read(1500);
 });
 
-it('gives HTTP nothing while that has paused the connection, and all of it in the end', async () => {
+test('gives HTTP nothing while that has paused the connection, and all of it in the end', async () => {
   const taken: Buffer[] = [];
   let isPaused = false;
   let faults = 0;
@@ -407,7 +407,7 @@ it('gives HTTP nothing while that has paused the connection, and all of it in th
   expect(faults).toBe(0);
 });
 
-it('ends every request of a connection that is gone, also those with a CONNECT behind them', async () => {
+test('ends every request of a connection that is gone, also those with a CONNECT behind them', async () => {
   const { hand, server, dial } = await start();
   let begun = 0;
   let ended = 0;

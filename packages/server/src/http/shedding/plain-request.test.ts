@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, it, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { readPlainRequest } from './plain-request.ts';
 
@@ -12,7 +12,7 @@ const HOST = 'host: proxy.example';
 const print = (lines: string[], body = '', line = 'POST /api/erp/execute HTTP/1.1') =>
   Buffer.from([line, ...lines, '', body].join('\r\n'), 'latin1');
 
-it('tells where a request ends, whether its body is here or not', () => {
+test('tells where a request ends, whether its body is here or not', () => {
   const head = print([HOST, 'content-length: 5']);
   for (const bytes of [
     head,
@@ -32,7 +32,7 @@ it('tells where a request ends, whether its body is here or not', () => {
   });
 });
 
-it('reads what the answer depends on', () => {
+test('reads what the answer depends on', () => {
   const plain = readPlainRequest(
     print(['Host: x', 'X-Request-Id:\t mine \t', 'ORIGIN: https://app.example', 'Connection: Close']),
   );
@@ -111,7 +111,7 @@ interface Read {
   body: string;
 }
 
-it("agrees with Node's parser about each plain request", { timeout: 60_000 }, async () => {
+test("agrees with Node's parser about each plain request", { timeout: 60_000 }, async () => {
   const seed = Date.now() % 1_000_000;
   process.stdout.write(`plain requests: seed ${seed}\n`);
   const random = createRandom(seed);
