@@ -23,10 +23,12 @@ const GUARDED_MODULES = '{child_process,cluster,dgram,dns,http,http2,https,net,p
 const SERVER = 'packages/server/src';
 const CONTRACT = '@erp-proxy/contract';
 const EXECUTE = [
+  '../../odoo/{faults,json2,related,sensitive,signatures}/*',
   '../../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing,streams}/*',
   '../../limits/database/*',
   '../../stores/ports.ts',
   '../../config/nearest.ts',
+  '../odoo/{faults,json2,related,sensitive,signatures}/*',
   '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing,streams}/*',
   '../limits/database/*',
   '../stores/ports.ts',
@@ -127,6 +129,27 @@ const BOUNDARIES: Boundary[] = [
   },
   { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'node:*'], takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },
+  {
+    files: `${SERVER}/odoo/faults/**`,
+    allow: ['../*.ts', '../signatures/*', '../../json/*', CONTRACT, 'node:buffer'],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/odoo/json2/**`,
+    allow: ['../*.ts', '../{faults,signatures}/*', '../../json/*', 'node:buffer'],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/odoo/related/**`,
+    allow: ['../*.ts', '../{sensitive,signatures}/*', '../../json/*', 'node:buffer'],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/odoo/sensitive/**`,
+    allow: ['../*.ts', '../../json/*', 'node:buffer'],
+    takesClock: true,
+  },
+  { files: `${SERVER}/odoo/signatures/**`, allow: ['../../json/*', 'node:buffer'], takesClock: true },
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {
     files: `${SERVER}/egress/**`,
@@ -151,7 +174,8 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../config/nearest.ts',
       '../egress/address.ts',
-      '../odoo/{methods,record-count,related-writes}.ts',
+      '../odoo/{methods,record-count}.ts',
+      '../odoo/related/related-writes.ts',
       CONTRACT,
     ],
     takesClock: true,
@@ -163,7 +187,15 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/key-rotation/**`,
-    allow: ['../{egress,instances,odoo}/*', '../stores/ports.ts', CONTRACT, 'lru-cache', 'zod', 'node:*'],
+    allow: [
+      '../{egress,instances,odoo}/*',
+      '../odoo/{faults,json2}/*',
+      '../stores/ports.ts',
+      CONTRACT,
+      'lru-cache',
+      'zod',
+      'node:*',
+    ],
     takesClock: true,
   },
   {

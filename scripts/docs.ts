@@ -9,7 +9,7 @@ import { renderCliMarkdown } from '../packages/server/src/cli/help.ts';
 import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/src/config/describe.ts';
 import { renderOpenapi } from '../packages/server/src/http/openapi/openapi.ts';
 import { renderMetricsMarkdown } from '../packages/server/src/observe/describe-metrics.ts';
-import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive-page.ts';
+import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive/sensitive-page.ts';
 import { renderBoundaries } from './boundaries.ts';
 import { renderErrors } from './errors.ts';
 

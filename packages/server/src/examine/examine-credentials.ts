@@ -15,8 +15,8 @@ import {
   type OwnKey,
   readOwnKeys,
 } from '../key-rotation/own-keys.ts';
-import { classifyJson2Answer } from '../odoo/json2-answer.ts';
-import { buildJson2Request, isApiKeyShaped } from '../odoo/json2-request.ts';
+import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
+import { buildJson2Request, isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import type { ExamineDeps } from './examine.ts';
 import { explainAnswer } from './explain-answer.ts';

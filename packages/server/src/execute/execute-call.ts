@@ -4,7 +4,7 @@
  */
 
 import type { Client } from '../keys/keys.ts';
-import { classifyFault } from '../odoo/faults.ts';
+import { classifyFault } from '../odoo/faults/faults.ts';
 import { authorizeCall } from './call/authorize.ts';
 import { limitCall } from './call/limit.ts';
 import { type Call, parseCall } from './call/parse.ts';

@@ -3,7 +3,7 @@
  * who choose the protocol; the execute call (execute-call.ts) chooses it for them.
  */
 import type { Client } from '../keys/keys.ts';
-import { buildJson2Request } from '../odoo/json2-request.ts';
+import { buildJson2Request } from '../odoo/json2/json2-request.ts';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { authorizeJson2Call } from './call/authorize.ts';
 import { type Json2Call, parseJson2Call } from './call/parse-json2.ts';

@@ -7,9 +7,9 @@ import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { trustOf } from '../instances/trust.ts';
 import type { InstanceRecord } from '../instances/views.ts';
-import { classifyFault, type Fault } from '../odoo/faults.ts';
-import { classifyJson2Answer } from '../odoo/json2-answer.ts';
-import { buildJson2Request } from '../odoo/json2-request.ts';
+import { classifyFault, type Fault } from '../odoo/faults/faults.ts';
+import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
+import { buildJson2Request } from '../odoo/json2/json2-request.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
 
 /** A method of a model that takes no records. */

@@ -1,7 +1,7 @@
 /** The API keys of an instance's user, as Odoo lists them: name and dates, never the key. */
 
 import type { InstanceRecord, KeyState } from '../instances/views.ts';
-import { isApiKeyShaped } from '../odoo/json2-request.ts';
+import { isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import type { AskOdoo, OdooAnswer } from './ask-odoo.ts';
 
 export const KEYS_MODEL = 'res.users.apikeys';

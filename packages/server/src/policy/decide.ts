@@ -3,7 +3,7 @@
  * to do, and nothing of what else the policy holds.
  */
 import type { RecordCount } from '../odoo/record-count.ts';
-import type { RelatedWrite, WriteMethod } from '../odoo/related-writes.ts';
+import type { RelatedWrite, WriteMethod } from '../odoo/related/related-writes.ts';
 import type { CompiledPolicy, ModelRule } from './compile.ts';
 
 /** Where a call comes from. */

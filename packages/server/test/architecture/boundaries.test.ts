@@ -55,9 +55,12 @@ const FORBIDDEN: [file: string, code: string, rule: string][] = [
   ...refuseImports(`${SERVER}/odoo/probe.ts`, [
     '../execute/call.ts',
     '../egress/policy.ts',
+    './faults/faults.ts',
     'node:fs',
     'zod',
   ]),
+  ...refuseImports(`${SERVER}/odoo/faults/probe.ts`, ['../json2/json2-answer.ts', '../../egress/policy.ts']),
+  ...refuseImports(`${SERVER}/odoo/signatures/probe.ts`, ['../methods.ts', '../faults/faults.ts']),
   ...refuseImports(`${SERVER}/json/probe.ts`, ['../odoo/faults.ts', './../odoo/faults.ts', 'node:fs', 'zod']),
   ...refuseImports(`${SERVER}/egress/probe.ts`, [
     '../config/load.ts',
@@ -112,7 +115,8 @@ const ALLOWED: [file: string, code: string][] = [
   ...allowImports(`${SERVER}/http/probe.ts`, ['../execute/pipeline.ts', 'fastify', '@fastify/cors', 'zod']),
   ...allowImports(`${SERVER}/execute/probe.ts`, [
     '../config/nearest.ts',
-    '../odoo/faults.ts',
+    '../odoo/methods.ts',
+    '../odoo/faults/faults.ts',
     '../json/document.ts',
     '../egress/dispatcher.ts',
     '../stores/ports.ts',
@@ -123,6 +127,7 @@ const ALLOWED: [file: string, code: string][] = [
   [`${SERVER}/execute/parse.ts`, "import type { Target } from './resolve.ts';"],
   [`${SERVER}/execute/pipeline.ts`, "import { resolveTarget } from './resolve.ts';"],
   ...allowImports(`${SERVER}/odoo/probe.ts`, ['../json/document.ts', '@erp-proxy/contract']),
+  ...allowImports(`${SERVER}/odoo/faults/probe.ts`, ['../arguments.ts', '../signatures/signatures.ts']),
   ...allowImports(`${SERVER}/json/probe.ts`, ['./scan.ts', 'node:buffer']),
   ...allowImports(`${SERVER}/egress/probe.ts`, ['node:dns', 'ipaddr.js']),
   ...allowImports(`${SERVER}/config/probe.ts`, ['zod', 'yaml', 'node:net']),

@@ -6,7 +6,7 @@ import { joinParts, removeMembers } from '../../json/edit.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
 import { readMembers } from '../../json/members.ts';
 import type { ByteRange, JsonSpan } from '../../json/span.ts';
-import { findSignature } from '../../odoo/signatures.ts';
+import { findSignature } from '../../odoo/signatures/signatures.ts';
 import { Denial } from '../terms/denial.ts';
 import { describe, type KeywordSpan } from './read-members.ts';
 

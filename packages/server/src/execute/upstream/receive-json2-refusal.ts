@@ -3,8 +3,8 @@
  * the error, whoever on the way gave it.
  */
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
-import { classifyJson2Answer } from '../../odoo/json2-answer.ts';
-import { classifyOwnJson2Fault } from '../../odoo/json2-own-fault.ts';
+import { classifyOwnJson2Fault } from '../../odoo/faults/json2-own-fault.ts';
+import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';

@@ -1,6 +1,6 @@
 /** Runs a method at its server once, over the protocol that the server speaks; another one where it contradicts what was known of it. */
 import type { EgressDispatcher } from '../../egress/dispatcher.ts';
-import { refineFault } from '../../odoo/refine-fault.ts';
+import { refineFault } from '../../odoo/faults/refine-fault.ts';
 import type { MethodCall } from '../call/limit.ts';
 import type { Target } from '../call/resolve.ts';
 import type { CallScope } from '../run-request.ts';

@@ -6,12 +6,12 @@
 import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher, EgressFailure, EgressRequest } from '../../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../../egress/fetch-whole.ts';
-import { type DocPage, readDocPage } from '../../odoo/doc-page.ts';
-import { classifyFault, type Fault } from '../../odoo/faults.ts';
-import { classifyJson2Answer } from '../../odoo/json2-answer.ts';
-import { buildDocPageRequest, buildJson2Request } from '../../odoo/json2-request.ts';
+import { classifyFault, type Fault } from '../../odoo/faults/faults.ts';
+import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
+import { buildDocPageRequest, buildJson2Request } from '../../odoo/json2/json2-request.ts';
 import { matchResultHead } from '../../odoo/jsonrpc.ts';
-import type { Signature } from '../../odoo/signature.ts';
+import { type DocPage, readDocPage } from '../../odoo/signatures/doc-page.ts';
+import type { Signature } from '../../odoo/signatures/signature.ts';
 import {
   JSON2_SINCE,
   LOCKS_NOBODY_OUT_SINCE,

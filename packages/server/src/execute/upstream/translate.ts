@@ -3,15 +3,15 @@
  * outcome is the one that `/jsonrpc` gives; nothing is guessed.
  */
 import type { EgressRequest } from '../../egress/dispatcher.ts';
-import type { Fault } from '../../odoo/faults.ts';
-import { mapArguments } from '../../odoo/json2-arguments.ts';
-import { readNamedCall } from '../../odoo/json2-named.ts';
-import { buildJson2Request, isApiKeyShaped } from '../../odoo/json2-request.ts';
-import { chooseResultShape, type ResultShape } from '../../odoo/json2-result.ts';
+import type { Fault } from '../../odoo/faults/faults.ts';
+import { mapArguments } from '../../odoo/json2/json2-arguments.ts';
+import { readNamedCall } from '../../odoo/json2/json2-named.ts';
+import { buildJson2Request, isApiKeyShaped } from '../../odoo/json2/json2-request.ts';
+import { chooseResultShape, type ResultShape } from '../../odoo/json2/json2-result.ts';
 import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
-import { findModelSignature } from '../../odoo/model-signatures.ts';
-import type { Signature } from '../../odoo/signature.ts';
-import { findSignature } from '../../odoo/signatures.ts';
+import { findModelSignature } from '../../odoo/signatures/model-signatures.ts';
+import type { Signature } from '../../odoo/signatures/signature.ts';
+import { findSignature } from '../../odoo/signatures/signatures.ts';
 import type { MethodCall } from '../call/limit.ts';
 import { denyIds } from '../call/place-ids.ts';
 import type { Target } from '../call/resolve.ts';

@@ -45,7 +45,7 @@ export function denyUnsent({ isReadOnly }: { isReadOnly: boolean }): Denial {
   );
 }
 
-/** Odoo 14 and 15 refuse all credentials that they have to check, right ones too (odoo/login-cooldown.ts). */
+/** Odoo 14 and 15 refuse all credentials that they have to check, right ones too (odoo/faults/login-cooldown.ts). */
 export class LoginCooldown extends Denial {
   constructor(fate: UpstreamFate, retryAfterSeconds: number) {
     super(

@@ -1,0 +1,193 @@
+/**
+ * Finds mistakes in the arguments of a call that no version of Odoo takes: each version stumbles over them at another place,
+ * with another exception. It is asked once Odoo has refused the call, so that rights and credentials come first.
+ */
+import type { BusinessErrorType } from '@erp-proxy/contract';
+import { readElements } from '../../json/elements.ts';
+import { isEmptyArray } from '../../json/empty-array.ts';
+import { readMembers } from '../../json/members.ts';
+import type { JsonSpan } from '../../json/span.ts';
+import { decodeString } from '../../json/string.ts';
+import { type Arguments, findArgument } from '../arguments.ts';
+import { findSignature } from '../signatures/signatures.ts';
+
+export interface CallMistake {
+  type: BusinessErrorType;
+  /** What to do about it. */
+  text: string;
+  /** False where it is one only if a field is of a certain type. */
+  isCertain: boolean;
+}
+
+/** `unknownKey` is the field that Odoo did not find. */
+export function findCallMistake(
+  model: string,
+  method: string,
+  call: Arguments,
+  unknownKey: string | null,
+): CallMistake | null {
+  const { bytes } = call;
+  const domain = findDomain(method, call);
+  const wrongDomain = domain === null ? null : judgeDomain(bytes, domain, TOLERANT.has(method));
+  if (wrongDomain !== null) return { type: 'query_invalid', text: wrongDomain, isCertain: true };
+  if (findSignature(model, method)?.kind === 'ids') {
+    const ids = call.positional[0];
+    if (ids !== undefined && !mayBeIds(bytes, ids))
+      return { type: 'arguments_invalid', text: IDS_ADVICE, isCertain: true };
+  }
+  return judgeValues(method, call, unknownKey);
+}
+
+/** Where the domain of a method stands, in every version from 14. */
+const DOMAIN_POSITIONS: ReadonlyMap<string, number> = new Map([
+  ['search', 0],
+  ['search_count', 0],
+  ['search_read', 0],
+  ['search_fetch', 0],
+  ['web_search_read', 0],
+  ['read_group', 0],
+  ['web_read_group', 0],
+  ['formatted_read_group', 0],
+  ['formatted_read_grouping_sets', 0],
+  ['read_progress_bar', 0],
+  ['name_search', 1],
+  ['web_name_search', 2],
+]);
+/** These take what is false in Python for no domain. */
+const TOLERANT: ReadonlySet<string> = new Set(['search_read', 'name_search', 'web_name_search']);
+
+/** Whether the method searches by a domain of the caller's. */
+export function takesDomain(method: string): boolean {
+  return DOMAIN_POSITIONS.has(method);
+}
+
+function findDomain(method: string, call: Arguments): JsonSpan | null {
+  const position = DOMAIN_POSITIONS.get(method);
+  if (position === undefined) return null;
+  // `args` is its name in older versions (docs/odoo-facts.md#domain-by-name).
+  const [domain] = [...findArgument(call, position, 'domain'), ...findArgument(call, null, 'args')];
+  return domain ?? null;
+}
+
+const SHAPE = 'a domain is a list of conditions, each a list of a field, an operator and a value';
+const DOMAIN_ADVICE = `The domain does not fit: ${SHAPE}, e.g. \`[["email", "=", "x"]]\`.`;
+const UNWRAPPED_ADVICE = `The domain does not fit: ${SHAPE}. A single condition needs one bracket more: in \`params\` \`[[["email", "=", "x"]]]\`.`;
+const NESTED_ADVICE = `The domain does not fit: ${SHAPE}. A condition stands in one bracket too many.`;
+const IDS_ADVICE = 'The ids do not fit: `params[0]` must be an id or a list of ids, e.g. `[[1, 2]]`.';
+const CREATE_ADVICE =
+  'The values do not fit: `create` takes an object of field values, or a list of them, e.g. `[{"name": "x"}]`.';
+const WRITE_ADVICE =
+  'The values do not fit: `write` takes the ids and an object of field values, e.g. `[[1], {"name": "x"}]`.';
+
+/** Far more conditions than anybody writes; a body can hold millions. */
+const CONDITIONS_MAX = 1_000;
+
+/** What is wrong with a domain; null where a version may take it. */
+function judgeDomain(bytes: Uint8Array, domain: JsonSpan, isTolerant: boolean): string | null {
+  if (domain.kind !== 'array') {
+    const isTaken = isTolerant && isFalse(bytes, domain);
+    return isTaken || domain.kind === 'true' || domain.kind === 'false' ? null : DOMAIN_ADVICE;
+  }
+  let fault: string | null = null;
+  let count = 0;
+  readElements(bytes, domain, (item) => {
+    fault = judgeItem(bytes, item);
+    return fault === null && ++count < CONDITIONS_MAX;
+  });
+  return fault;
+}
+
+function judgeItem(bytes: Uint8Array, item: JsonSpan): string | null {
+  if (item.kind === 'string') return isDomainOperator(bytes, item) ? null : UNWRAPPED_ADVICE;
+  if (item.kind !== 'array') return DOMAIN_ADVICE;
+  const parts: JsonSpan[] = [];
+  readElements(bytes, item, (part) => {
+    parts.push(part);
+    return parts.length < 4;
+  });
+  const [field, operator] = parts;
+  if (field?.kind === 'array') return NESTED_ADVICE;
+  const isCondition = parts.length === 3 && NAMING.has(field!.kind) && operator!.kind === 'string';
+  return isCondition ? null : DOMAIN_ADVICE;
+}
+
+/** `[1, "=", 1]` is a condition too. */
+const NAMING: ReadonlySet<string> = new Set(['string', 'number']);
+const DOMAIN_OPERATORS: ReadonlySet<string> = new Set(['&', '|', '!']);
+/** Any of them with its quotes, escaped. */
+const OPERATOR_BYTES_MAX = 8;
+
+function isDomainOperator(bytes: Uint8Array, item: JsonSpan): boolean {
+  return item.end - item.start <= OPERATOR_BYTES_MAX && DOMAIN_OPERATORS.has(decodeString(bytes, item));
+}
+
+/** As Python sees it. */
+function isFalse(bytes: Uint8Array, { kind, start, end }: JsonSpan): boolean {
+  if (kind === 'null' || kind === 'false') return true;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+  return end - start < 100 && /^(\{\s*\}|""|-?0+(\.0*)?)$/.test(text.toString('latin1'));
+}
+
+/** Texts and null are for the versions to judge: some find no such record. */
+function mayBeIds(bytes: Uint8Array, ids: JsonSpan): boolean {
+  if (ids.kind === 'object') return false;
+  if (ids.kind !== 'array') return true;
+  let mayBe = true;
+  readElements(bytes, ids, ({ kind }) => {
+    mayBe = kind !== 'array' && kind !== 'object';
+    return mayBe;
+  });
+  return mayBe;
+}
+
+function judgeValues(method: string, call: Arguments, unknownKey: string | null): CallMistake | null {
+  if (method !== 'create' && method !== 'write') return null;
+  const [given] = method === 'create' ? findArgument(call, 0, 'vals_list') : findArgument(call, 1, 'vals');
+  if (given === undefined) return null;
+  const text = method === 'create' ? CREATE_ADVICE : WRITE_ADVICE;
+  const rows = method === 'create' && given.kind === 'array' ? readRows(call.bytes, given) : [given];
+  if (rows.some(({ kind }) => kind !== 'object')) return { type: 'arguments_invalid', text, isCertain: true };
+  return rows.map((row) => judgeRow(call.bytes, row, unknownKey)).find((mistake) => mistake !== null) ?? null;
+}
+
+/** Enough to find a mistake that all rows have. */
+const ROWS_MAX = 100;
+const MEMBERS_MAX = 1_000;
+
+function readRows(bytes: Uint8Array, list: JsonSpan): JsonSpan[] {
+  const rows: JsonSpan[] = [];
+  readElements(bytes, list, (row) => {
+    rows.push(row);
+    return rows.length < ROWS_MAX;
+  });
+  return rows;
+}
+
+function judgeRow(bytes: Uint8Array, row: JsonSpan, unknownKey: string | null): CallMistake | null {
+  const members = readMembers(bytes, row, MEMBERS_MAX);
+  const unknown = members.find(({ name }) => name === unknownKey);
+  if (unknown !== undefined)
+    return { type: 'query_invalid', text: `Invalid field '${cut(unknown.name)}'.`, isCertain: true };
+  const objects = members.find(({ value }) => isObjects(bytes, value));
+  if (objects === undefined) return null;
+  return {
+    type: 'arguments_invalid',
+    isCertain: false,
+    text: `A value does not fit: if \`${cut(objects.name)}\` is a field to several records, it takes a list of commands, e.g. \`[[6, 0, [1, 2]]]\` or \`[[0, 0, {"name": "x"}]]\`.`,
+  };
+}
+
+function isObjects(bytes: Uint8Array, value: JsonSpan): boolean {
+  if (value.kind === 'object') return true;
+  if (value.kind !== 'array' || isEmptyArray(bytes, value)) return false;
+  let first: JsonSpan['kind'] | undefined;
+  readElements(bytes, value, ({ kind }) => {
+    first = kind;
+    return false;
+  });
+  return first === 'object';
+}
+
+function cut(name: string): string {
+  return name.length > 64 ? `${name.slice(0, 64)}…` : name;
+}

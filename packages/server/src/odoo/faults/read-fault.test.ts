@@ -1,0 +1,83 @@
+import { performance } from 'node:perf_hooks';
+import { describe, expect, test } from 'vitest';
+import { readDocument } from '../../json/document.ts';
+import { classifyFault } from './faults.ts';
+import { parseFault } from './read-fault.ts';
+
+const RAISED =
+  'Traceback (most recent call last):\n  File "/o/odoo/service/model.py", line 1, in execute_cr\n    y\nodoo.exceptions.UserError: ';
+
+function build(changes: object = {}) {
+  const data = {
+    name: 'odoo.exceptions.UserError',
+    message: 'No',
+    arguments: ['No'],
+    context: {},
+    debug: RAISED,
+  };
+  return { code: 200, message: 'Odoo Server Error', data: { ...data, ...changes } };
+}
+
+function parse(fault: unknown) {
+  const bytes = Buffer.from(JSON.stringify(fault));
+  return parseFault(bytes, readDocument(bytes).root);
+}
+
+test.each([build(), build({ context: { a: [1.5, null, 'é'] } }), null, [], 7, 'x', { name: 'x' }])(
+  'a short value is parsed as it is: %j',
+  (value) => {
+    expect(parse(value)).toEqual(value);
+  },
+);
+
+describe('of a long fault', () => {
+  test.each(['x', 'é', '\\', '"', '\u0001', '😀', '\ud83d'])(
+    'of %j the start of the message and the end of the traceback stay',
+    (unit) => {
+      for (let shift = 0; shift < 7; shift++) {
+        const text = 'a'.repeat(shift) + unit.repeat(1_100_000 / unit.length);
+        const fault = parse(
+          build({ message: `Start ${text}`, arguments: [text], debug: text + RAISED }),
+        ) as ReturnType<typeof build>;
+        expect(fault.code).toBe(200);
+        expect(fault.data.name).toBe('odoo.exceptions.UserError');
+        expect(fault.data.message.startsWith(`Start ${text.slice(0, 10_000)}`)).toBe(true);
+        expect(fault.data.message.length).toBeLessThanOrEqual(1_048_576);
+        expect(fault.data.arguments).toBeNull();
+        expect(fault.data.debug.endsWith(text.slice(-10_000) + RAISED)).toBe(true);
+        expect(classifyFault(fault, { debug: false, secrets: [] }).data.type).toBe('model_not_found');
+      }
+    },
+  );
+
+  test.each(['', '\u0001'.repeat(5)])('no half of a secret is left: %j', (between) => {
+    const secret = 'c0ffee'.repeat(7);
+    for (let shift = 0; shift < 45; shift += 4) {
+      const text = 'x'.repeat(shift) + `${secret} ${between}`.repeat(30_000);
+      const fault = parse(build({ message: text, debug: text }));
+      const error = classifyFault(fault, { debug: true, secrets: [secret] });
+      expect(JSON.stringify(error)).not.toMatch(/c0|ff/);
+    }
+  });
+
+  test.each([
+    ['arguments', Array.from({ length: 500_000 }, (_, index) => `${index}`)],
+    ['context', Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [`key ${index}`, index]))],
+    ['name', 'x'.repeat(4_000_000)],
+  ])('many values cost no more than to pass over them: %s', (member, value) => {
+    const bytes = Buffer.from(JSON.stringify(build({ [member]: value })));
+    const measure = (run: () => void) => {
+      const started = performance.now();
+      run();
+      return performance.now() - started;
+    };
+    const { root } = readDocument(bytes);
+    const scanMs = Math.min(...Array.from({ length: 3 }, () => measure(() => readDocument(bytes))));
+    const ms = Math.min(
+      ...Array.from({ length: 3 }, () =>
+        measure(() => classifyFault(parseFault(bytes, root), { debug: false, secrets: ['some-secret'] })),
+      ),
+    );
+    expect(ms).toBeLessThan(scanMs * 4 + 20);
+  });
+});

@@ -1,0 +1,58 @@
+/**
+ * Parses a fault of Odoo's, `{code, message, data}` or the body of a `/json/2` error. What a fault needs is a few kilobytes; of
+ * a long one, such as a value that Odoo repeats, only that is parsed, since all of it would hold other calls up.
+ */
+import { readMembers } from '../../json/members.ts';
+import type { JsonSpan } from '../../json/span.ts';
+
+/** A fault up to this length is parsed as it is, and so is a member of a longer one. */
+const BYTES_MAX = 131_072;
+/** Of a text. Even where each character is six bytes this is more than is passed on, so that no half of a secret is. */
+const TEXT_BYTES_MAX = 1_048_576;
+const MEMBERS_MAX = 64;
+/** Longer than a character of UTF-8 or an escape that a cut can leave in half. */
+const CUT_BYTES = 8;
+
+/** `span` is that of valid JSON. */
+export function parseFault(bytes: Uint8Array, span: JsonSpan): unknown {
+  if (span.end - span.start <= BYTES_MAX) return JSON.parse(decode(bytes, span.start, span.end));
+  if (span.kind !== 'object') return null;
+  const members = readMembers(bytes, span, MEMBERS_MAX);
+  return Object.fromEntries(members.map(({ name, value }) => [name, parseMember(bytes, name, value)]));
+}
+
+function parseMember(bytes: Uint8Array, name: string, value: JsonSpan): unknown {
+  if (name === 'data' || value.end - value.start <= BYTES_MAX) return parseFault(bytes, value);
+  if (value.kind !== 'string') return null;
+  if (value.end - value.start <= TEXT_BYTES_MAX) return JSON.parse(decode(bytes, value.start, value.end));
+  // A traceback says at its end what was raised where, and begins with a line that is no frame.
+  return name === 'debug' ? parseEnd(bytes, value) : parseStart(bytes, value);
+}
+
+function parseStart(bytes: Uint8Array, { start }: JsonSpan): string {
+  for (let cut = 0; cut < CUT_BYTES; cut++) {
+    const text = tryParse(`${decode(bytes, start, start + TEXT_BYTES_MAX - cut)}"`);
+    if (text !== null) return text;
+  }
+  return '';
+}
+
+function parseEnd(bytes: Uint8Array, { end }: JsonSpan): string {
+  for (let cut = 0; cut < CUT_BYTES; cut++) {
+    const text = tryParse(`"${decode(bytes, end - TEXT_BYTES_MAX + cut, end)}`);
+    if (text !== null) return text;
+  }
+  return '';
+}
+
+function tryParse(json: string): string | null {
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return null;
+  }
+}
+
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
+}

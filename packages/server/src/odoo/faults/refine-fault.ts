@@ -1,0 +1,64 @@
+/**
+ * Gives a fault the type of the mistake that the call has, where Odoo's exception does not tell it: what Python raises over
+ * a malformed argument depends on the version and on the model. Never turns what Odoo says in its own words.
+ */
+import { BUSINESS_ERRORS } from '@erp-proxy/contract';
+import { readElements } from '../../json/elements.ts';
+import { readMembers } from '../../json/members.ts';
+import type { JsonSpan } from '../../json/span.ts';
+import { type Arguments, POSITIONAL_MAX } from '../arguments.ts';
+import { type CallMistake, findCallMistake, takesDomain } from './call-mistakes.ts';
+import type { Fault } from './faults.ts';
+
+export interface RefinedCall {
+  model: string;
+  method: string;
+  /** A JSON array: the positional arguments. */
+  params: Uint8Array;
+  /** A JSON object: the named arguments. */
+  keyword: Uint8Array;
+}
+
+export function refineFault(fault: Fault, call: RefinedCall): Fault {
+  if (!isOfPython(fault) || call.params.length + call.keyword.length > ARGUMENT_BYTES_MAX) return fault;
+  const { name, type, message } = fault.data;
+  if (DATE_OUT_OF_RANGE.test(name) && takesDomain(call.method))
+    return changeFault(fault, { type: 'query_invalid', text: DATE_ADVICE });
+  const isUnknownField = name === 'builtins.KeyError' && type === 'query_invalid';
+  const unknownKey = isUnknownField ? message.replace(/^'(.*)'$/s, '$1') : null;
+  const mistake = findCallMistake(call.model, call.method, readArguments(call), unknownKey);
+  // A query that does not fit is a mistake of its own, and what a module raises inside is none of the caller's.
+  if (mistake === null || (!mistake.isCertain && type !== 'arguments_invalid')) return fault;
+  return changeFault(fault, mistake);
+}
+
+/** What is longer keeps the type that the exception gives: looking through it would hold other calls up. */
+const ARGUMENT_BYTES_MAX = 1024 * 1024;
+
+function changeFault(fault: Fault, { type, text }: Pick<CallMistake, 'type' | 'text'>): Fault {
+  const { status, retry } = BUSINESS_ERRORS[type];
+  return { ...fault, message: text, data: { ...fault.data, type, retryable: retry === 'always', status } };
+}
+
+/** Written values too can be out of range. */
+const DATE_OUT_OF_RANGE = /^psycopg\d?\..*\bDatetimeFieldOverflow$/;
+const DATE_ADVICE = 'The domain compares a date with a day of no calendar, or a time that there is not.';
+const PYTHON = /^builtins\.(Assertion|Attribute|Index|Key|Type|Value)Error$/;
+const POSTGRESQL = /^psycopg\d?\./;
+
+/** An exception that Odoo did not raise on purpose, or PostgreSQL about a value. */
+function isOfPython({ data: { name, type } }: Fault): boolean {
+  if (PYTHON.test(name)) return ['upstream_error', 'arguments_invalid', 'query_invalid'].includes(type);
+  return POSTGRESQL.test(name) && (type === 'arguments_invalid' || type === 'query_invalid');
+}
+
+function readArguments({ params, keyword }: RefinedCall): Arguments {
+  const bytes = Buffer.concat([params, keyword]);
+  const positional: JsonSpan[] = [];
+  readElements(bytes, { kind: 'array', start: 0, end: params.length }, (element) => {
+    positional.push(element);
+    return positional.length < POSITIONAL_MAX;
+  });
+  const object: JsonSpan = { kind: 'object', start: params.length, end: bytes.length };
+  return { bytes, positional, named: readMembers(bytes, object) };
+}

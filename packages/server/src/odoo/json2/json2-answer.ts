@@ -1,0 +1,140 @@
+/**
+ * Tells what an answer of `/json/2` is, from its status, its head and (except for a result) its body. Knows what Odoo and
+ * the proxies in front of it answer, and nothing of what the caller of ours gets for it.
+ */
+import { readDocument } from '../../json/document.ts';
+import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import { type ClassifyOptions, classifyFault, type Fault } from '../faults/faults.ts';
+import { parseFault } from '../faults/read-fault.ts';
+import { isLoginRedirect } from '../login-redirect.ts';
+
+export interface Json2Answer {
+  status: number;
+  /** The header as it came; empty where there was none. */
+  contentType: string;
+  location: string;
+  /** Of a fault, whole; of a result it is not looked at. */
+  body: Uint8Array;
+}
+
+export type Json2Verdict =
+  /** The body is the value, and nothing else. */
+  | { kind: 'result' }
+  /** What Odoo said no with, as `/jsonrpc` would have said it. */
+  | { kind: 'fault'; fault: Fault }
+  /**
+   * The server binds arguments otherwise than the signature that we mapped by. Nothing was run: forget the signature, and
+   * send the call another way if there is one; else it is the caller's fault. `takesNoIds`: it got ids, and takes none.
+   */
+  | { kind: 'signature_differs'; fault: Fault; takesNoIds: boolean }
+  /**
+   * The server shows no such database. `/jsonrpc` may still open it: `dbfilter` does not hold there
+   * (docs/odoo-facts.md#database-not-restricted).
+   */
+  | { kind: 'database_hidden'; fault: Fault }
+  /** The server has no `/json/2` for us: it is older than 19, not the Odoo that it was, or what is in front blocks it. */
+  | { kind: 'route_missing' }
+  /** 413, 429, 502, 503 and 504 mean the same whatever was asked for. */
+  | { kind: 'status' }
+  /** Not an answer of Odoo's to this request; the reason is for the log. */
+  | { kind: 'bad'; reason: string };
+
+const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 405, 410]);
+const SPEAKING_STATUSES: ReadonlySet<number> = new Set([413, 429, 502, 503, 504]);
+
+export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOptions): Json2Verdict {
+  const { status, contentType, location, body } = answer;
+  const isJson = /^application\/json\s*(;|$)/i.test(contentType);
+  if (status === 200) return isJson ? { kind: 'result' } : bad('200 that is not JSON');
+  if (SPEAKING_STATUSES.has(status)) return { kind: 'status' };
+  if (isLoginRedirect(status, location)) return { kind: 'route_missing' };
+  if (status < 400) return bad(`HTTP ${status}`);
+  if (isJson) return classifyBody(status, body, options);
+  // No page of Odoo's: what stands in front of it keeps the route from us.
+  if (BLOCKING_STATUSES.has(status)) return { kind: 'route_missing' };
+  if (status !== 404) return bad(`HTTP ${status} that is not JSON`);
+  // One text in every language: no database, no translations (docs/odoo-facts.md#json2-pages).
+  const isHidden = decodeStart(body).includes('No database is selected');
+  return isHidden ? { kind: 'database_hidden', fault: denyDatabase(options) } : { kind: 'route_missing' };
+}
+
+/** Exceptions that say that the request did not arrive as it was sent: something on the way has changed it. */
+const CHANGED_ON_THE_WAY: readonly { name: string; message: RegExp; reason: string }[] = [
+  {
+    name: 'werkzeug.exceptions.Unauthorized',
+    message: /^User not authenticated/,
+    reason: 'the authorization header did not arrive',
+  },
+  {
+    name: 'werkzeug.exceptions.BadRequest',
+    message: /^could not parse the body as json/,
+    reason: 'the body did not arrive as it was sent',
+  },
+  {
+    name: 'werkzeug.exceptions.NotFound',
+    message: /^Did you mean POST /,
+    reason: 'the path or the method did not arrive as it was sent',
+  },
+];
+
+function classifyBody(status: number, body: Uint8Array, options: ClassifyOptions): Json2Verdict {
+  const value = parseJson(body);
+  if (status === 404 && isOldNotFound(value)) return { kind: 'route_missing' };
+  const raw = readFault(value);
+  if (raw === null) return bad(`HTTP ${status} whose JSON is no fault of Odoo's`);
+  const changed = CHANGED_ON_THE_WAY.find(
+    ({ name, message }) => raw.name === name && message.test(raw.message),
+  );
+  if (changed) return bad(changed.reason);
+  const fault = classifyFault(raw, options);
+  // The route says so before it calls the method; one that raises this class itself has another text.
+  const isMisbound = raw.name.endsWith('.UnprocessableEntity') && fault.data.name === 'builtins.TypeError';
+  if (!isMisbound) return { kind: 'fault', fault };
+  return { kind: 'signature_differs', fault, takesNoIds: /^cannot call \S+ with ids$/.test(raw.message) };
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return parseFault(body, readDocument(body).root);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return null;
+  }
+}
+
+/**
+ * 14 and 15 answer a call to a path that they do not know with an error of JSON-RPC
+ * (docs/odoo-facts.md#early-errors-14).
+ */
+function isOldNotFound(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || !('error' in value))
+    return false;
+  const { error } = value;
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 404;
+}
+
+function readFault(value: unknown): { name: string; message: string } | null {
+  if (typeof value !== 'object' || value === null || 'data' in value) return null;
+  const { name, message } = value as Record<string, unknown>;
+  // A class has its module in front; other programs have a `message` too.
+  if (typeof name !== 'string' || !/^\w+(\.\w+)+$/.test(name) || typeof message !== 'string') return null;
+  return { ...value, name, message };
+}
+
+/** As `/jsonrpc` says it: PostgreSQL finds no such database (docs/odoo-facts.md#database-not-restricted). */
+function denyDatabase(options: ClassifyOptions): Fault {
+  const message = 'FATAL:  database "" does not exist';
+  return classifyFault(
+    { name: 'psycopg2.OperationalError', message, arguments: [message], context: {} },
+    options,
+  );
+}
+
+function bad(reason: string): Json2Verdict {
+  return { kind: 'bad', reason };
+}
+
+/** Enough of a page to know it by. */
+function decodeStart(body: Uint8Array): string {
+  return new TextDecoder().decode(body.subarray(0, 4_096));
+}

@@ -1,0 +1,47 @@
+/**
+ * The one difference between the results of `/json/2` and `/jsonrpc` (docs/odoo-facts.md#json2-null,
+ * docs/odoo-facts.md#create-result): `create` of one record's values gives a list where `/jsonrpc` gives a number.
+ * Every other result has the same bytes; None is `null` here.
+ */
+import { readDocument } from '../../json/document.ts';
+import { readElements } from '../../json/elements.ts';
+import type { JsonSpan } from '../../json/span.ts';
+import { JsonSyntaxError } from '../../json/syntax-error.ts';
+
+/** `same` can go on as it arrives; `unwrap_one` is a few bytes, to be read whole and given to {@link unwrapOne}. */
+export type ResultShape = 'same' | 'unwrap_one';
+
+/** `params` is a JSON array, nothing around it: the positional arguments. */
+export function chooseResultShape(method: string, params: Uint8Array): ResultShape {
+  if (method !== 'create') return 'same';
+  let shape: ResultShape = 'same';
+  readElements(params, { kind: 'array', start: 0, end: params.length }, ({ kind }) => {
+    if (kind === 'object') shape = 'unwrap_one';
+    return false;
+  });
+  return shape;
+}
+
+const FALSE = Buffer.from('false');
+
+/**
+ * The number in `[82]`, as its bytes; `false` for `[]`, which is what the `id` of no record is. Null for anything else:
+ * then the record may exist, and nobody knows its id.
+ */
+export function unwrapOne(bytes: Uint8Array): Uint8Array | null {
+  const elements: JsonSpan[] = [];
+  try {
+    const { root } = readDocument(bytes);
+    if (root.kind !== 'array') return null;
+    readElements(bytes, root, (element) => {
+      elements.push(element);
+      return elements.length < 2;
+    });
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return null;
+    throw error;
+  }
+  const [only, second] = elements;
+  if (only === undefined) return FALSE;
+  return only.kind === 'number' && second === undefined ? bytes.subarray(only.start, only.end) : null;
+}

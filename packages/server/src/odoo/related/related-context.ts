@@ -1,0 +1,27 @@
+/** Finds the members of a context by which a call changes records of sensitive models. Knows no policy. */
+import { readMembers } from '../../json/members.ts';
+import { readKind, skipValue } from '../../json/skip.ts';
+import type { JsonKind, JsonSpan } from '../../json/span.ts';
+import { someMember } from '../../json/strings.ts';
+import { SENSITIVE_CONTEXT, type SensitiveContextMember } from '../sensitive/sensitive-members.ts';
+
+/** In the order of the table. */
+export function listContextWrites(bytes: Uint8Array, context: JsonSpan): SensitiveContextMember[] {
+  return SENSITIVE_CONTEXT.filter(({ name }) => someMember(bytes, context, [name], (at) => isSet(bytes, at)));
+}
+
+/** Far more fields than an import names. */
+const FIELDS_MAX = 1000;
+
+/** Null, false, and an object of nothing else count as left out. */
+function isSet(bytes: Uint8Array, start: number): boolean {
+  const kind = readKind(bytes, start);
+  if (kind !== 'object') return !isFalse(kind);
+  const object: JsonSpan = { kind, start, end: skipValue(bytes, start) };
+  const fields = readMembers(bytes, object, FIELDS_MAX);
+  return fields.length === FIELDS_MAX || fields.some(({ value }) => !isFalse(value.kind));
+}
+
+function isFalse(kind: JsonKind): boolean {
+  return kind === 'null' || kind === 'false';
+}

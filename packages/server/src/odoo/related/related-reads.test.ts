@@ -1,0 +1,163 @@
+/** Calls that read fields of other models by way of their own. */
+import { expect, test } from 'vitest';
+import { countReads } from '../../json/counted-bytes.fixture.ts';
+import { readArguments } from '../arguments.fixture.ts';
+import { bringsContext, readsRelated } from './related-reads.ts';
+
+function find(method: string, params: string, keyword?: string, model = 'sale.order') {
+  const call = readArguments(params, keyword);
+  return { readsRelated: readsRelated(model, method, call), bringsContext: bringsContext(method, call) };
+}
+
+const deep = (levels: number) => `${'{"id": {"fields": '.repeat(levels)}{}${'}}'.repeat(levels)}`;
+
+test.each([
+  ['web_read', '[[1], {"name": {}, "user_ids": {"fields": {"login": {}}}}]', '{}'],
+  ['web_read', '[[1]]', '{"specification": {"user_ids": {"fields": {"login": {}}}}}'],
+  ['web_read', '[[1]]', '{"specification": {"user_ids": {"f\\u0069elds": {"login": {}}}}}'],
+  ['web_read', '[[1]]', '{"specification": {"user_ids": {"fields": {}, "fields": {"login": {}}}}}'],
+  ['web_read', '[[1]]', `{"specification": {"a": {"fields": {"id": {"fields": {"b": {}}}}}}}`],
+  ['web_read', '[[1]]', `{"specification": ${deep(400)}}`],
+  // Odoo makes an object of a list of pairs.
+  [
+    'web_read',
+    '[[1], {"user_id": {"fields": [["login", {}], ["company_id", {"fields": [["vat", {}]]}]]}}]',
+    '{}',
+  ],
+  ['web_read', '[[1], {"user_id": {"fields": "id"}}]', '{}'],
+  ['web_read', '[[1], {"user_id": {"fields": ["login"]}}]', '{}'],
+  ['web_read', '[[1], {"user_id": {"fields": {"id": {}, "login": {}}}}]', '{}'],
+  ['web_read', '[[1], {"user_id": {"fields": {"id": {}, "display_name": {}, "id": {}}}}]', '{}'],
+  ['web_search_read', '[[], {"user_ids": {"fields": {"login": {}}}}]', '{}'],
+  ['web_name_search', '["a", {"user_ids": {"fields": {"login": {}}}}]', '{}'],
+  ['web_save', '[[1], {}, {"user_ids": {"fields": {"login": {}}}}]', '{}'],
+  ['onchange', '[[1], {}, [], {"user_ids": {"fields": {"login": {}}}}]', '{}'],
+  ['onchange', '[[1], {}, []]', '{"fields_spec": {"user_ids": {"fields": {"login": {}}}}}'],
+  // Odoo 14 to 16: a map of paths, or a list of them.
+  ['onchange', '[[1], {}, "a", {"partner_id.user_ids.login": "1"}]', '{}'],
+  ['onchange', '[[1], {}, "a", {"name": "", "user_ids.login": ""}]', '{}'],
+  ['onchange', '[[1], {}, "a", ["user_ids", "user_ids.login"]]', '{}'],
+  ['onchange', '[[1], {}, "a", {"user_ids\\u002elogin": ""}]', '{}'],
+  ['onchange', '[[1], {}, "a"]', '{"field_onchange": {"user_ids.login": "1"}}'],
+  ['onchange', '[]', '{"values": {}, "field_name": [], "field_onchange": ["user_ids.login"]}'],
+  ['get_property_definition', '["properties.abc"]', '{}'],
+  ['get_property_definition', '[]', '{"full_name": "properties.abc"}'],
+  // A context by which display names hold fields of a partner.
+  ['read', '[[1], ["partner_id"]]', '{"context": {"show_email": true}}'],
+  ['search_read', '[[], ["partner_id"]]', '{"context": {"lang": "fr_FR", "show_\\u0061ddress": 1}}'],
+  ['name_search', '["a"]', '{"context": {"show_vat": true}}'],
+  // Python makes an object of a list of pairs.
+  ['name_search', '["a"]', '{"context": [["show_vat", true]]}'],
+  ['web_read', '[[1], {"partner_id": {"fields": {"display_name": {}}, "context": {"show_email": 1}}}]', '{}'],
+  ['web_read_group', '[[], ["user_id"], []]', '{"groupby_read_specification": {"user_id": {"login": {}}}}'],
+  ['web_read_group', '[[], ["user_id"], []]', '{"groupby_read_specification": [1]}'],
+  ['hierarchy_read', '[[], {"user_id": {"fields": {"login": {}}}}, "parent_id"]', '{}'],
+  ['hierarchy_read', '[[]]', '{"specification": {"user_id": {"fields": {"login": {}}}}}'],
+  ['get_gantt_data', '[[], ["user_id"], {"user_id": {"fields": {"login": {}}}}]', '{}'],
+  ['get_gantt_data', '[[], ["user_id"]]', '{"read_specification": {"user_id": {"fields": {"login": {}}}}}'],
+  ['get_gantt_data', '[[], ["user_id.login"], {}]', '{}'],
+  ['search_panel_select_multi_range', '["user_id"]', '{"group_by": "login"}'],
+  ['search_panel_select_range', '["user_id"]', '{"comodel_domain": [["id", ">", 0]]}'],
+  ['search_panel_select_range', '["user_id"]', '{"expand": true}'],
+  // Of methods that nobody knows here, any argument can be a specification.
+  ['a_read_that_is_new', '[[1], [{"user_id": {"fields": {"login": {}}}}]]', '{}'],
+  ['a_read_that_is_new', '[]', '{"anything": {"user_id": {"fields": ["login"]}}}'],
+  ['a_read_that_is_new', `[${'0,'.repeat(16)}{"user_id": {"fields": {"login": {}}}}]`, '{}'],
+  ['read_group', `[[], [${'"a", '.repeat(1000)}"a"], []]`, '{}'],
+  ['read_group', '[[], [], ["user_id.login"]]', '{}'],
+  ['read_group', '[[]]', '{"fields": [], "groupby": "user_id\\u002elogin"}'],
+  ['read_group', '[[], [], {"user_id.login": 1}]', '{}'],
+  ['formatted_read_group', '[[], ["user_id"], ["user_id.login:array_agg"]]', '{}'],
+  ['formatted_read_grouping_sets', '[[], [["user_id.login"]]]', '{}'],
+])('finds fields of related records: %s %s %s', (method, params, keyword) => {
+  expect(find(method, params, keyword).readsRelated).toBe(true);
+});
+
+test.each([
+  ['web_read', '[[1], {"name": {}, "user_id": {"fields": {"display_name": {}, "id": {}}}}]', '{}'],
+  ['web_read', '[[1], {"name": {}, "user_id": {}}]', '{}'],
+  ['web_search_read', '[[], ["name"]]', '{}'],
+  ['onchange', '[[1], {"name": "a.b"}, "a", {"name": "1", "line_ids": ""}]', '{}'],
+  ['onchange', '[[1], {}, [], {"name": {}, "user_id": {"fields": {"display_name": {}}}}]', '{}'],
+  ['read_group', '[[["user_id.login", "=", "a"]], ["amount:sum"], ["user_id", "date:month"], 1.5]', '{}'],
+  [
+    'read_group',
+    '[]',
+    '{"domain": [["user_id.login", "=", "a"]], "groupby": ["user_id"], "context": {"a.b": 1}}',
+  ],
+  ['web_read', '[[1], {"user_id": {"fields": {"id": null}}, "a": {"fields": false}, "fields": {}}]', '{}'],
+  // As PHP prints an empty object.
+  ['web_read', '[[1], {"user_id": {"fields": [ ], "context": [ ]}, "name": []}]', '{}'],
+  [
+    'search_panel_select_range',
+    '["user_id"]',
+    '{"comodel_domain": [], "expand": false, "search_domain": [["a.b", "=", 1]]}',
+  ],
+  ['a_read_that_is_new', '[[1], {"user_id": {}}, "fields"]', '{"fields": ["a"], "context": {"context": 1}}'],
+  // Values of fields that a model can have.
+  ['write', '[[1], {"context": "{}", "fields": "a"}]', '{}'],
+  ['create', '[[{"context": {"a": 1}, "fields": {"a": 1}}]]', '{}'],
+  ['web_save', '[[1], {"context": "{}", "fields": "a"}, {"context": {}, "fields": {}}]', '{}'],
+  ['read', '[[1], ["user_id.login"]]', '{}'],
+  ['search', '[[["user_id.login", "=", "a"]]]', '{}'],
+])('takes what names related records for a read of its own model: %s %s %s', (method, params, keyword) => {
+  expect(find(method, params, keyword)).toEqual({ readsRelated: false, bringsContext: false });
+});
+
+test.each([
+  ['read', '[[1], ["parent_id"]]', '{"context": {"show_email": true}}'],
+  ['web_read', '[[1], {"parent_id": {"fields": {"display_name": {}}, "context": {"show_email": 1}}}]', '{}'],
+])(
+  'takes names with fields of a partner for a read of its own model where that is res.partner: %s %s',
+  (...call) => {
+    expect(find(...call, 'res.partner').readsRelated).toBe(false);
+  },
+);
+
+test.each(['{"show_email": false}', '{"show_email": null, "lang": "show_vat"}', 'null', '[]'])(
+  'reads nothing more with the context %s',
+  (context) => {
+    expect(find('read', '[[1], ["partner_id"]]', `{"context": ${context}}`).readsRelated).toBe(false);
+  },
+);
+
+test.each(['create', 'write', 'search'])('%s gives no names, whatever the context', (method) => {
+  expect(find(method, '[[]]', '{"context": {"show_email": true}}').readsRelated).toBe(false);
+});
+
+test('finds a context among the fields', () => {
+  const inner = '{"fields": {"display_name": {}}, "context": {"allowed_company_ids": [2]}}';
+  expect(find('web_read', `[[1], {"user_id": ${inner}}]`)).toEqual({
+    readsRelated: false,
+    bringsContext: true,
+  });
+  expect(find('web_read', `[[1], {"a": {"fields": {"b": ${inner}}}}]`).bringsContext).toBe(true);
+  expect(
+    find('web_read', '[[1], {"a": {"fields": [["b", {"context": {"allowed_company_ids": [9]}}]]}}]')
+      .bringsContext,
+  ).toBe(true);
+  expect(find('hierarchy_read', `[[], {"user_id": ${inner}}, "parent_id"]`).bringsContext).toBe(true);
+  expect(find('a_read_that_is_new', '[]', '{"a": [{"context": {"b": 1}}]}').bringsContext).toBe(true);
+  expect(
+    find('web_read_group', '[[]]', '{"groupby_read_specification": {"a": {"b": {"context": {"c": 1}}}}}')
+      .bringsContext,
+  ).toBe(true);
+});
+
+test.each<[string, string]>([
+  ['web_read', `[[1], ${deep(3000)}]`],
+  ['web_read', `[[1], {${'"a": {"fields": {"id": {}}}, '.repeat(3000)}"b": {}}]`],
+  ['web_read', `[[1], {${'"f\\u0069eld": {"fieldsx": {"context": null}}, '.repeat(3000)}"b": {}}]`],
+  ['web_read', `[[1], ${'{"a": '.repeat(3000)}{}${'}'.repeat(3000)}]`],
+  ['read_group', `[[], [${'"abc", '.repeat(900)}"d"], []]`],
+  ['read_group', `[[], ${'["a", '.repeat(3000)}[]${']'.repeat(3000)}, []]`],
+  ['a_read_that_is_new', `[${'{"a": [{"fields": {"id": {}}}, "b"]}, '.repeat(14)}${deep(3000)}]`],
+])('%s looks at no byte more than a few times, whatever they are', (method, params) => {
+  const { positional, named } = readArguments(params);
+  const { bytes, reads } = countReads(`${params}{}`);
+  readsRelated('sale.order', method, { bytes, positional, named });
+  bringsContext(method, { bytes, positional, named });
+  expect(reads()).toBeGreaterThan(0);
+  // Two looks, each of which reads past a list of names before it reads them.
+  expect(reads()).toBeLessThan(2 * 3 * params.length);
+});

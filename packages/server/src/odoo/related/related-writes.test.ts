@@ -1,0 +1,383 @@
+/** Calls that change users, groups, rights, code and the like by way of another record. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countReads } from '../../json/counted-bytes.fixture.ts';
+import { readArguments } from '../arguments.fixture.ts';
+import { SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from '../sensitive/sensitive-members.ts';
+import { findSensitivity } from '../sensitive/sensitive-methods.ts';
+import { findRelatedWrite, UNTOLD, type WriteMethod } from './related-writes.ts';
+
+/** The methods that a policy has to name until nothing is denied, in order: `res.users/create`. */
+function list(name: string, params: string, keyword = '{}'): string[] {
+  const [model = '', method = ''] = name.split('/');
+  const call = readArguments(params, keyword);
+  const allowed: string[] = [];
+  for (;;) {
+    const found = findRelatedWrite(model, method, call, (...pair) => allowed.includes(pair.join('/')));
+    if (found === null) return allowed;
+    if (found === UNTOLD) return [...allowed, UNTOLD];
+    const pair = `${found.model}/${found.method}`;
+    expect(allowed).not.toContain(pair);
+    allowed.push(pair);
+  }
+}
+
+function find(name: string, params: string, keyword = '{}') {
+  const [model = '', method = ''] = name.split('/');
+  return findRelatedWrite(model, method, readArguments(params, keyword), () => false);
+}
+
+describe('each command counts as the method that it stands for', () => {
+  test.each([
+    ['[0, 0, {"login": "x"}]', ['create']],
+    ['[0, "virtual_1", {"login": "x"}]', ['create']],
+    ['[1, 5, {"password": "x"}]', ['write']],
+    ['[2, 5]', ['unlink']],
+    ['[2, 5, 0]', ['unlink']],
+    ['[3, 5]', ['write']],
+    ['[4, 5, 0]', ['write']],
+    ['[5]', ['write']],
+    ['[5, 0, 0]', ['write']],
+    ['[6, 0, [5, 6]]', ['write']],
+    ['[1.0, 5, {}]', ['write']],
+    // Python takes these for 0 and 1; and nobody knows what comes after 6.
+    ['[false, 0, {}]', ['create', 'write', 'unlink']],
+    ['[true, 5, {}]', ['create', 'write', 'unlink']],
+    ['[7]', ['create', 'write', 'unlink']],
+    ['[]', ['create', 'write', 'unlink']],
+    // A list of ids instead of commands.
+    ['5', ['write']],
+    ['{"login": "x"}', ['create', 'write', 'unlink']],
+  ])('%s', (command, methods) => {
+    const expected = methods.map((method) => `res.users/${method}`);
+    expect(list('res.partner/write', `[[1], {"user_ids": [${command}]}]`)).toEqual(expected);
+    expect(list('res.partner/create', `[{"name": "a", "user_ids": [[4, 1], ${command}]}]`)).toEqual(
+      expect.arrayContaining(expected),
+    );
+  });
+
+  test.each([
+    ['[3, 5]', ['write', 'unlink']],
+    ['[4, 5]', ['write']],
+    ['[5]', ['write', 'unlink']],
+    ['[6, 0, []]', ['write', 'unlink']],
+  ])('%s of a one2many field, whose records Odoo deletes with their link', (command, methods) => {
+    expect(list('x.model/write', `[[1], {"api_key_ids": [${command}]}]`)).toEqual(
+      methods.map((method) => `res.users.apikeys/${method}`),
+    );
+  });
+
+  test.each(['false', 'null'])('%s clears the field', (value) => {
+    expect(list('res.partner/write', `[[1], {"user_ids": ${value}}]`)).toEqual(['res.users/write']);
+  });
+
+  test.each(['[]', '5', '"a"', 'true', '[ ]'])('%s changes nothing', (value) => {
+    expect(list('res.partner/write', `[[1], {"user_ids": ${value}}]`)).toEqual([]);
+  });
+});
+
+describe('finds commands', () => {
+  const user = '[[0, 0, {"login": "x"}]]';
+
+  test.each<[string, string, string?]>([
+    ['res.partner/create', `[{"user_ids": ${user}}]`],
+    ['res.partner/create', `[[{"name": "a"}, {"user_ids": ${user}}]]`],
+    ['res.partner/create', '[]', `{"vals_list": [{"user_ids": ${user}}]}`],
+    ['res.partner/create', '[]', `{"vals": {"user_ids": ${user}}}`],
+    ['res.partner/write', '[[1]]', `{"vals": {"user_ids": ${user}}}`],
+    ['res.partner/write', '[[1]]', `{"values": {"user_ids": ${user}}}`],
+    ['res.partner/update', `[[1], {"user_ids": ${user}}]`],
+    ['res.partner/web_save', `[[1], {"user_ids": ${user}}, {}]`],
+    ['res.partner/web_save_multi', `[[1], [{"user_ids": ${user}}], {}]`],
+    ['res.partner/copy', `[[1], {"user_ids": ${user}}]`],
+    ['res.partner/copy', '[[1]]', `{"default": {"user_ids": ${user}}}`],
+    ['res.partner/onchange', `[[], {"user_ids": ${user}}, ["user_ids"], {}]`],
+    ['res.partner/onchange', '[[]]', `{"values": {"user_ids": ${user}}, "fields_spec": {}}`],
+    ['res.partner/name_create', '["a"]', `{"context": {"default_user_ids": ${user}}}`],
+    ['res.partner/default_get', '[["user_ids"]]', `{"context": {"default_user_ids": ${user}}}`],
+    ['sale.order/action_confirm', '[[1]]', `{"context": {"default_user_ids": ${user}}}`],
+    // A default is no assignment: it holds for whatever the method makes.
+    ['project.task/create', '[{"name": "a"}]', '{"context": {"default_user_ids": [[4, 5]]}}'],
+    // Python makes an object of a list of pairs: `dict(default or [])` in copy, `update(values)` in create.
+    ['crm.team/copy', `[[1], [["name", "a"], ["user_ids", ${user}]]]`],
+    ['digest.digest/create', `[[[["name", "a"], ["user_ids", ${user}]]]]`],
+    ['crm.lead/create', `[{"tag_ids": [[0, 0, [["user_ids", ${user}]]]]}]`],
+    ['crm.lead/message_new', `[{"subject": "a"}, {"user_ids": ${user}}]`],
+    ['crm.lead/action_set_lost', '[[1]]', `{"user_ids": ${user}}`],
+    ['x.model/a_method_that_is_new', `[[1], "a", [{"b": {"user_ids": ${user}}}]]`],
+    ['x.model/a_method_that_is_new', '[]', `{"anything": [{"user_ids": ${user}}]}`],
+    // Values within values.
+    ['res.partner/write', `[[1], {"child_ids": [[0, 0, {"user_ids": ${user}}]]}]`],
+    ['sale.order/write', `[[1], {"message_partner_ids": [[1, 7, {"user_ids": ${user}}]]}]`],
+    ['sale.order/write', `[[1], {"a": [[1, 2, {"b": [[1, 3, {"user_ids": ${user}}]]}]]}]`],
+    ['x.model/create', '[{"task_ids": [[0, 0, {"user_ids": [[4, 5]]}]]}]'],
+    ['project.task/write', '[[1], {"message_partner_ids": [[1, 7, {"user_ids": [[4, 5]]}]]}]'],
+    // However the name is written.
+    ['res.partner/create', `[{"\u0075ser_ids": ${user}}]`],
+    ['res.partner/create', `[{"\\u0075ser\\u005fids": ${user}}]`],
+    ['res.partner/create', `[{"user_id\\u0073": ${user}}]`],
+    ['res.partner/create', `[{"user_ids": [], "user_ids": ${user}}]`],
+    // Assignments make no users.
+    ['project.task/create', `[{"user_ids": ${user}}]`],
+    ['crm.team/write', `[[1], {"member_ids": ${user}}]`],
+    ['hr.job/write', `[[1], {"favorite_user_ids": ${user}, "interviewer_ids": []}]`],
+    ['x.model/write', `[[1], {"x_studio_user_ids": ${user}}]`],
+  ])('%s %s %s', (name, params, keyword) => {
+    expect(find(name, params, keyword)).toMatchObject({ model: 'res.users' });
+  });
+
+  test.each([
+    ['res.users/write', '{"groups_id": [[4, 3]]}', 'res.groups/write'],
+    ['res.users/write', '{"group_ids": [[6, 0, [3]]]}', 'res.groups/write'],
+    ['res.groups/write', '{"implied_ids": [[4, 3]]}', 'res.groups/write'],
+    ['res.groups/write', '{"users": [[4, 3]]}', 'res.users/write'],
+    ['res.groups/write', '{"model_access": [[0, 0, {}]]}', 'ir.model.access/create'],
+    ['res.groups/write', '{"rule_groups": [[0, 0, {}]]}', 'ir.rule/create'],
+    ['ir.model/write', '{"rule_ids": [[0, 0, {}]]}', 'ir.rule/create'],
+    ['ir.model/write', '{"access_ids": [[0, 0, {}]]}', 'ir.model.access/create'],
+    ['res.users/write', '{"api_key_ids": [[0, 0, {}]]}', 'res.users.apikeys/create'],
+    ['res.company/write', '{"user_ids": [[4, 3]]}', 'res.users/write'],
+    ['res.company/write', '{"ldaps": [[0, 0, {}]]}', 'res.company.ldap/create'],
+    ['base.automation/write', '{"action_server_ids": [[0, 0, {}]]}', 'ir.actions.server/create'],
+    ['x.model/write', '{"cron_ids": [[0, 0, {}]]}', 'ir.cron/create'],
+    ['x.model/write', '{"mail_server_ids": [[1, 2, {}]]}', 'ir.mail_server/write'],
+    ['project.project/write', '{"collaborator_ids": [[0, 0, {}]]}', 'project.collaborator/create'],
+    ['res.partner/write', '{"payment_token_ids": [[0, 0, {}]]}', 'payment.token/create'],
+    ['pos.config/write', '{"payment_method_ids": [[0, 0, {}]]}', 'pos.payment.method/create'],
+    ['account.journal/write', '{"pos_payment_method_ids": [[1, 2, {}]]}', 'pos.payment.method/write'],
+    [
+      'loyalty.program/write',
+      '{"pos_config_ids": [[1, 2, {"payment_method_ids": [[1, 3, {}]]}]]}',
+      'pos.payment.method/write',
+    ],
+    ['res.partner/write', '{"auth_partner_ids": [[0, 0, {}]]}', 'auth.partner/create'],
+    ['documents.folder/write', '{"read_group_ids": [[4, 3]]}', 'res.groups/write'],
+    ['project.project/write', '{"task_ids": [[0, 0, {"user_ids": [[0, 0, {}]]}]]}', 'res.users/create'],
+    [
+      'project.task/write',
+      '{"child_ids": [[0, 0, {"partner_id": {"user_ids": [[4, 2]]}}]]}',
+      'res.users/write',
+    ],
+    ['project.task/write', '{"child_ids": [{"user_ids": [[4, 2]]}]}', 'res.users/write'],
+    ['project.task/write', '{"child_ids": [{"a": {"user_ids": [[4, 2]]}}]}', 'res.users/write'],
+    [
+      'hr.payroll.structure.type/write',
+      '{"struct_ids": [[1, 2, {"rule_ids": [[1, 3, {}]]}]]}',
+      'hr.salary.rule/write',
+    ],
+    ['sale.order/write', '{"order_line": [[0, 0, {"tax_id": [[0, 0, {}]]}]]}', 'account.tax/create'],
+    ['account.move/write', '{"invoice_line_ids": [[1, 2, {"tax_ids": [[1, 3, {}]]}]]}', 'account.tax/write'],
+    ['res.partner/write', '{"signup_type": "reset", "signup_token": "known"}', 'res.users/write'],
+    ['crm.team/write', '{"alias_defaults": "{}"}', 'mail.alias/write'],
+    ['project.project/write', '{"alias_name": "a"}', 'mail.alias/write'],
+  ])('%s %s', (name, values, expected) => {
+    expect(list(name, `[[1], ${values}]`)[0]).toBe(expected);
+  });
+});
+
+describe('finds columns of an import', () => {
+  test.each([
+    ['["name", "user_ids/login"]', ['res.users/create', 'res.users/write']],
+    ['["child_ids/user_ids/login"]', ['res.users/create', 'res.users/write']],
+    ['["user_ids.login"]', ['res.users/create', 'res.users/write']],
+    ['["user_ids/id"]', ['res.users/write']],
+    ['["user_ids/.id"]', ['res.users/write']],
+    ['["user_ids:id"]', ['res.users/write']],
+    ['["user_ids"]', ['res.users/write']],
+    ['["user\\u005fids"]', ['res.users/write']],
+    ['["name", "child_ids/name", "category_id", "taxes_id/id", "taxes_id"]', []],
+  ])('%s', (columns, expected) => {
+    expect(list('res.partner/load', `[${columns}, [["a"]]]`)).toEqual(expected);
+    expect(list('res.partner/load', '[]', `{"fields": ${columns}, "data": []}`)).toEqual(expected);
+  });
+
+  test('wherever they stand', () => {
+    const columns = readArguments('[["user_ids/login"], []]', '{"fields": ["name"]}');
+    expect(findRelatedWrite('res.partner', 'load', columns, () => false)).toMatchObject({
+      model: 'res.users',
+    });
+  });
+
+  test('assignments are free', () => {
+    expect(list('project.task/load', '[["name", "user_ids"], []]')).toEqual([]);
+    expect(
+      list('project.project/load', '[["name", "task_ids/user_ids", "task_ids/child_ids/name"], []]'),
+    ).toEqual([]);
+    expect(list('x.model/load', '[["name", "task_ids/user_ids"], []]')).toEqual(['res.users/write']);
+  });
+});
+
+describe('finds members of the context', () => {
+  test.each([
+    // A column that names no record makes one by its name. A user made so is invited.
+    ['res.partner/load', '{"name_create_enabled_fields": {"user_id": true}}', 'res.users/create'],
+    [
+      'project.project/load',
+      '{"name_create_enabled_fields": {"task_ids/user_ids": true}}',
+      'res.users/create',
+    ],
+    // The value of `id` becomes an external id, also one that another record has.
+    ['res.partner/create', '{"_import_current_module": "x"}', 'ir.model.data/write'],
+    ['res.partner/web_save', '{"lang": "de_DE", "_import_current_\\u006dodule": "x"}', 'ir.model.data/write'],
+  ])('%s %s', (name, context, expected) => {
+    expect(list(name, '[["name"], [["a"]]]', `{"context": ${context}}`)).toEqual([expected]);
+  });
+
+  test.each([
+    ['res.partner/load', '{"name_create_enabled_fields": {}}'],
+    ['res.partner/load', '{"name_create_enabled_fields": {"user_id": false}, "import_file": true}'],
+    ['res.partner/load', '{"name_create_enabled_fields": null}'],
+    ['res.partner/create', '{"_import_current_module": null, "import_file": true}'],
+  ])('leaves alone: %s %s', (name, context) => {
+    expect(list(name, '[["name"], [["a"]]]', `{"context": ${context}}`)).toEqual([]);
+  });
+});
+
+describe('leaves alone', () => {
+  test.each<[string, string, string?]>([
+    [
+      'sale.order/create',
+      '[{"partner_id": 1, "order_line": [[0, 0, {"product_id": 2, "tax_id": [[6, 0, [1]]]}]]}]',
+    ],
+    ['sale.order/write', '[[1], {"order_line": [[1, 5, {"product_uom_qty": 2.0}], [2, 6], [4, 7], [5]]}]'],
+    ['sale.order/write', '[[1], {"user_id": 2, "team_id": 1, "tag_ids": [[6, 0, [1]]]}]'],
+    ['account.move/create', '[{"invoice_line_ids": [[0, 0, {"tax_ids": [1, 2], "quantity": 1}]]}]'],
+    ['product.template/write', '[[1], {"taxes_id": [[5]], "supplier_taxes_id": [[3, 1]]}]'],
+    ['res.partner/create', '[{"name": "a", "child_ids": [[0, 0, {"name": "b"}]], "category_id": [[4, 1]]}]'],
+    ['res.partner/write', '[[1], {"bank_ids": [[0, 0, {"acc_number": "1"}]], "user_id": 2}]'],
+    ['project.task/create', '[{"name": "a", "user_ids": [[6, 0, [2]]]}]'],
+    ['project.task/create', '[{"name": "a", "user_ids": [[4, 2]]}]'],
+    ['project.task/create', '[{"name": "a", "user_ids": [2]}]'],
+    ['project.task/create', '[{"name": "a", "user_ids": false}]'],
+    [
+      'project.task/write',
+      '[[1], {"child_ids": [[0, 0, {"name": "a", "user_ids": [[6, 0, [2]]]}], [4, 3], 5]}]',
+    ],
+    ['project.task/create', '[{"child_ids": [[0, 0, {"child_ids": [[0, 0, {"user_ids": [2]}]]}]]}]'],
+    ['project.project/create', '[{"name": "a", "task_ids": [[0, 0, {"user_ids": [[4, 2]]}]]}]'],
+    ['project.task/new_method', '[[1]]', '{"child_ids": [[0, 0, {"user_ids": [[4, 2]]}]]}'],
+    ['payment.method/write', '[[1], {"brand_ids": [[0, 0, {}]], "payment_method_ids": [[6, 0, [1]]]}]'],
+    ['hr.employee/write', '[[1], {"certificate_ids": [[0, 0, {"name": "a"}]]}]'],
+    ['crm.team/write', '[[1], {"member_ids": [[4, 2]]}]'],
+    ['hr.department/write', '[[1], {"member_ids": [[0, 0, {"name": "a"}]]}]'],
+    ['stock.route/write', '[[1], {"rule_ids": [[0, 0, {"name": "a"}]]}]'],
+    ['loyalty.program/create', '[{"rule_ids": [[0, 0, {}]], "reward_ids": [[0, 0, {}]]}]'],
+    ['product.category/write', '[[1], {"child_id": [[0, 0, {}]]}]'],
+    ['pos.config/write', '[[1], {"payment_method_ids": [[6, 0, [1]]]}]'],
+    ['base.automation/write', '[[1], {"trigger_field_ids": [[6, 0, [1]]]}]'],
+    ['crm.lead/convert_opportunity', '[[1], 2]', '{"user_ids": [2, 3], "team_id": false}'],
+    ['sale.order/message_post', '[[1]]', '{"body": "user_ids", "partner_ids": [1]}'],
+    ['mail.alias/create', '[{"alias_name": "a", "alias_model_id": 3}]'],
+    // These name fields.
+    ['res.partner/onchange', '[[], {"name": "a"}, ["name"], {"user_ids": {"fields": {"display_name": {}}}}]'],
+    ['res.partner/onchange', '[[], {"name": "a"}, "name", {"user_ids": "1", "alias_name": ""}]'],
+    ['crm.team/web_save', '[[1], {"name": "a"}, {"alias_name": {}, "member_ids": {}}]'],
+    ['crm.team/web_save', '[[1]]', '{"vals": {"name": "a"}, "specification": {"alias_name": {}}}'],
+    ['x.model/a_method_that_is_new', '["user_ids", {"name": "groups_id"}, ["users"]]'],
+  ])('%s %s %s', (name, params, keyword) => {
+    expect(list(name, params, keyword)).toEqual([]);
+  });
+});
+
+test('goes on where a write is allowed, and names the first that is not', () => {
+  const call = readArguments(
+    '[{"child_ids": [[0, 0, {"user_ids": [[0, 0, {"login": "a", "group_ids": [[4, 3]]}]]}]]}]',
+  );
+  const allowing = (...allowed: string[]) =>
+    findRelatedWrite('res.partner', 'create', call, (model, method) =>
+      allowed.includes(`${model}/${method}`),
+    );
+  expect(allowing()).toEqual({ member: 'user_ids', model: 'res.users', method: 'create' });
+  expect(allowing('res.users/create')).toEqual({ member: 'group_ids', model: 'res.groups', method: 'write' });
+  expect(allowing('res.users/create', 'res.groups/write')).toBeNull();
+});
+
+test('takes commands within commands each for itself, however deep', () => {
+  const nested = `${'{"tax_ids": [[6, 0, [1]], [1, 2, {"a": [{"b": "c"}], "user_ids": [[4, 1]]}], [2, '.repeat(60)}{}${']]}'.repeat(60)}`;
+  expect(list('res.partner/create', `[${nested}]`)).toEqual([
+    'account.tax/write',
+    'res.users/write',
+    'account.tax/unlink',
+  ]);
+  const closed =
+    '{"api_key_ids": [], "a": [[0, 0, {}], 5, "x", true], "user_ids": [[4, 1]], "b": {"c": [[2, 1]]}}';
+  expect(find('res.partner/write', `[[1], ${closed}]`)).toEqual({
+    member: 'user_ids',
+    model: 'res.users',
+    method: 'write',
+  });
+});
+
+test('a context of pairs cannot be told', () => {
+  expect(find('crm.lead/create', '[{}]', '{"context": [["_import_current_module", "x"]]}')).toBe(UNTOLD);
+  expect(find('crm.lead/create', '[{}]', '{"context": [ ]}')).toBeNull();
+});
+
+test('gives up where there is too much to look at', () => {
+  expect(find('res.partner/write', `[${'0,'.repeat(20)}{"user_ids": [[5]]}]`)).toBe(UNTOLD);
+  const names = Array.from({ length: 1001 }, (_, index) => `"\\u0061${index}": 1`);
+  expect(find('res.partner/write', `[[1], {${names}}]`)).toBe(UNTOLD);
+  expect(find('res.partner/write', `[[1], {${names.slice(0, 1000)}}]`)).toBeNull();
+  const listed = Array.from({ length: 1001 }, (_, index) => `"x${index}_user_ids": []`);
+  expect(find('res.partner/write', `[[1], {${listed}}]`)).toBe(UNTOLD);
+  expect(find('res.partner/write', `[[1], {${listed.slice(0, 1000)}}]`)).toBeNull();
+  expect(find('res.partner/load', `[["${'a/'.repeat(1000)}"], []]`)).toBe(UNTOLD);
+});
+
+test('a policy must name what every member leads to', () => {
+  for (const { members, model, form } of SENSITIVE_MEMBERS) {
+    if (form === 'free') continue;
+    for (const method of ['create', 'write', 'unlink'] satisfies WriteMethod[])
+      expect([members, model, findSensitivity(model, method) !== null]).toEqual([members, model, true]);
+  }
+});
+
+test('a policy must name what every member of the context changes', () => {
+  for (const { name, model, method } of SENSITIVE_CONTEXT)
+    expect([name, findSensitivity(model, method) !== null]).toEqual([name, true]);
+});
+
+test('every member of the table is found, by itself and as a default', () => {
+  for (const { members, model, of, form } of SENSITIVE_MEMBERS) {
+    if (form === 'free') continue;
+    const values = form === 'values' ? '"a"' : '[[0, 0, {}], [1, 1, {}], [2, 1]]';
+    for (const member of members) {
+      const name = member.replace('*', member === '*taxes_id' ? 'supplier_' : 'x_');
+      expect(find(`${of?.[0] ?? 'x.model'}/write`, `[[1], {"${name}": ${values}}]`)).toMatchObject({ model });
+      if (of !== undefined) continue;
+      const context = `{"context": {"default_${name}": ${values}}}`;
+      expect(find('x.model/write', '[[1], {}]', context)).toMatchObject({ model });
+    }
+  }
+});
+
+test('no name that is not listed is taken for one that is', () => {
+  const listed =
+    /^(default_)?(.*(user_ids|api_?key_ids|certificate_ids|server_ids|action_ids|cron_ids|tax_ids|taxes_id|carrier_ids))$/;
+  const letters = fc.stringMatching(/^(default_)?[a-z_]{1,12}(_ids|_id|s)?$/);
+  const names = new Set(SENSITIVE_MEMBERS.flatMap(({ members }) => members));
+  fc.assert(
+    fc.property(letters, (name) => {
+      fc.pre(!listed.test(name) && !names.has(name) && !names.has(name.replace('default_', '')));
+      expect(find('x.model/write', `[[1], {"${name}": [[0, 0, {}]]}]`)).toBeNull();
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test.each([
+  ['many names', `[[1], {${'"tag_ids": [[6, 0, [1, 2]]], "name": "abc", '.repeat(3000)}"b": 1}]`],
+  ['values within values', `[[1], ${'{"order_line": [[0, 0, '.repeat(100)}{}${']]}'.repeat(100)}]`],
+  ['free links', `[[1], {${'"tax_ids": [[6, 0, [1, 2]], [4, 5]], '.repeat(3000)}"b": 1}]`],
+  [
+    'free links within free links',
+    `[[1], ${'{"tax_ids": [[6, 0, ['.repeat(500)}${'1, '.repeat(3000)}1${']]]}'.repeat(500)}]`,
+  ],
+  ['ids', `[[${'1234, '.repeat(9000)}1], {"name": "a"}]`],
+])('looks at no byte more than a few times: %s', (_, params) => {
+  const { positional, named } = readArguments(params);
+  const { bytes, reads } = countReads(`${params}{}`);
+  expect(findRelatedWrite('sale.order', 'write', { bytes, positional, named }, () => false)).toBeNull();
+  expect(reads()).toBeGreaterThan(0);
+  expect(reads()).toBeLessThan(6 * params.length);
+});

@@ -1,0 +1,227 @@
+/**
+ * Changes of records of sensitive models that a call asks for by the values of another record: x2many commands under a member
+ * that leads there, paths of `load`, fields that are kept there, and members of the context. What cannot be told counts as found. Knows no policy.
+ */
+import { isEmptyArray } from '../../json/empty-array.ts';
+import { decodeName } from '../../json/name.ts';
+import type { ByteRange, JsonSpan } from '../../json/span.ts';
+import { decodeString } from '../../json/string.ts';
+import { someString } from '../../json/strings.ts';
+import { type Arguments, findArgument, POSITIONAL_MAX } from '../arguments.ts';
+import { couldBeMember, findMember } from '../sensitive/member-names.ts';
+import type { SensitiveMember } from '../sensitive/sensitive-members.ts';
+import { listFieldArguments } from './related-arguments.ts';
+import { listContextWrites } from './related-context.ts';
+import { type CommandVisitor, someCommand, someValueCommand } from './x2many-commands.ts';
+
+export interface RelatedWrite {
+  member: string;
+  model: string;
+  /** The method that a direct call would take. */
+  method: WriteMethod;
+}
+
+export type WriteMethod = 'create' | 'write' | 'unlink';
+
+/** Where there is too much to look at. */
+export const UNTOLD = 'untold';
+
+type Allows = (model: string, method: WriteMethod) => boolean;
+type Found = RelatedWrite | typeof UNTOLD | null;
+
+/** The first that is not allowed; null where there is none. For a call of a method that may write. */
+export function findRelatedWrite(model: string, method: string, call: Arguments, allows: Allows): Found {
+  if (call.positional.length === POSITIONAL_MAX) return UNTOLD;
+  const search = new Search(call.bytes, model, allows);
+  const skipped = listSkipped(method, call);
+  for (const value of call.positional) {
+    if (!skipped.includes(value) && search.findIn(value, model)) return search.found;
+  }
+  for (const { name, value } of call.named) {
+    if (skipped.includes(value)) continue;
+    const isContext = name === 'context';
+    // Python takes pairs for an object.
+    if (isContext && value.kind === 'array' && !isEmptyArray(call.bytes, value)) return UNTOLD;
+    if (isContext ? search.findInContext(value) : search.findInNamed(name, value)) return search.found;
+    // A context holds for whatever the method makes.
+    if (search.findIn(value, isContext ? null : model)) return search.found;
+  }
+  return method === 'load' ? findInColumns(call, model, allows) : null;
+}
+
+/** These name fields and bring no values. */
+function listSkipped(method: string, call: Arguments): JsonSpan[] {
+  return listFieldArguments(method)
+    .filter(({ form }) => form !== 'whole')
+    .flatMap(({ name, position }) => findArgument(call, position, name));
+}
+
+const BACKSLASH = 0x5c;
+
+/** Names with escapes have to be decoded; names of fields have none. */
+const ESCAPED_NAMES_MAX = 1000;
+
+/** Different names that are of the table or look like it; a call has few. */
+const MEMBERS_MAX = 1000;
+
+/** A member that was found in a call, under one of its names. */
+interface FoundMember {
+  member: SensitiveMember;
+  name: string;
+  /** Bits of METHODS. */
+  denied: number;
+}
+
+class Search implements CommandVisitor<FoundMember> {
+  found: Found = null;
+  readonly #bytes: Uint8Array;
+  readonly #model: string;
+  readonly #allows: Allows;
+  /** The model of the values at the first level; null: not known. */
+  #valuesModel: string | null = null;
+  #escapedNames = 0;
+  /** As the names were looked for last. */
+  readonly #members = new Map<string, { model: string | null; field: FoundMember | null }>();
+  readonly #denied = new Map<string, number>();
+
+  constructor(bytes: Uint8Array, model: string, allows: Allows) {
+    this.#bytes = bytes;
+    this.#model = model;
+    this.#allows = allows;
+  }
+
+  findIn(value: JsonSpan, model: string | null): boolean {
+    this.#valuesModel = model;
+    return someCommand(this.#bytes, value, this) || this.found !== null;
+  }
+
+  /** An argument that can be a value itself, as those of `action_set_lost(**values)`: a link may be something else there. */
+  findInNamed(name: string, value: JsonSpan): boolean {
+    const member = findMember(name, this.#model);
+    if (member === null || member.form === 'values') return false;
+    this.#valuesModel = null;
+    const form = member.form === 'free' ? 'free' : 'reference';
+    const field = this.#describe({ ...member, form }, name);
+    return someValueCommand(this.#bytes, value, field, this) || this.found !== null;
+  }
+
+  findInContext(context: JsonSpan): boolean {
+    const row = listContextWrites(this.#bytes, context).find(
+      ({ model, method }) => !this.#allows(model, method),
+    );
+    if (row !== undefined) this.found = { member: row.name, model: row.model, method: row.method };
+    return row !== undefined;
+  }
+
+  findField(name: ByteRange, depth: number, within: FoundMember | null): FoundMember | null {
+    if (this.found !== null) return null;
+    const text = this.#readName(name);
+    if (text === null) return null;
+    const model = within?.member.model ?? (depth === 1 ? this.#valuesModel : null);
+    const field = this.#findMember(text, model);
+    if (field?.member.form !== 'values') return field;
+    // Among the values of its own model it leads nowhere.
+    if (field.member.model !== model) this.#judge(field, WRITE);
+    return null;
+  }
+
+  visit(field: FoundMember, command: number | null): boolean {
+    if (field.member.form === 'free') return this.found !== null;
+    return this.#judge(field, command === null ? ALL : METHODS_OF_COMMANDS[field.member.form][command]!);
+  }
+
+  /** Null where it cannot be one of the table. */
+  #readName(name: ByteRange): string | null {
+    if (!hasEscape(this.#bytes, name)) {
+      return couldBeMember(this.#bytes, name) ? decodeName(this.#bytes, name) : null;
+    }
+    if (++this.#escapedNames > ESCAPED_NAMES_MAX) this.found = UNTOLD;
+    return decodeString(this.#bytes, name);
+  }
+
+  #findMember(name: string, model: string | null): FoundMember | null {
+    const known = this.#members.get(name);
+    if (known !== undefined && known.model === model) return known.field;
+    const member = findMember(name, model);
+    const field = member && this.#describe(member, name);
+    if (this.#members.size === MEMBERS_MAX) this.found = UNTOLD;
+    else this.#members.set(name, { model, field });
+    return field;
+  }
+
+  #describe(member: SensitiveMember, name: string): FoundMember {
+    const denied = this.#denied.get(member.model) ?? this.#findDenied(member.model);
+    return { member, name, denied };
+  }
+
+  #findDenied(model: string): number {
+    const denied = METHODS.reduce(
+      (bits, method, index) => (this.#allows(model, method) ? bits : bits | (1 << index)),
+      0,
+    );
+    this.#denied.set(model, denied);
+    return denied;
+  }
+
+  #judge({ member, name, denied }: FoundMember, methods: number): boolean {
+    const method = METHODS.find((_, index) => (methods & denied & (1 << index)) !== 0);
+    if (method === undefined) return this.found !== null;
+    this.found = { member: name, model: member.model, method };
+    return true;
+  }
+}
+
+function hasEscape(bytes: Uint8Array, { start, end }: ByteRange): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
+}
+
+const METHODS: readonly WriteMethod[] = ['create', 'write', 'unlink'];
+const CREATE = 1;
+const WRITE = 2;
+const UNLINK = 4;
+const ALL = CREATE | WRITE | UNLINK;
+
+/** In the order of COMMANDS; what is taken out of a list of lines can be deleted. */
+const METHODS_OF_COMMANDS: Record<SensitiveMember['form'], readonly number[]> = {
+  lines: [CREATE, WRITE, UNLINK, WRITE | UNLINK, WRITE, WRITE | UNLINK, WRITE | UNLINK],
+  relation: [CREATE, WRITE, UNLINK, WRITE, WRITE, WRITE, WRITE],
+  reference: [CREATE, WRITE, UNLINK, 0, 0, 0, 0],
+  values: [],
+  free: [],
+};
+
+/** Far more than any import has. */
+const COLUMNS_MAX = 10_000;
+const COLUMN_LENGTH_MAX = 1000;
+
+/** `user_ids/login` makes and changes users, `user_ids/id` and `user_ids` link them. */
+function findInColumns(call: Arguments, model: string, allows: Allows): Found {
+  let found: Found = null;
+  let count = 0;
+  findArgument(call, 0, 'fields').some((columns) =>
+    someString(call.bytes, columns, (start, end) => {
+      const isTold = ++count <= COLUMNS_MAX && end - start <= COLUMN_LENGTH_MAX;
+      found = isTold ? findInPath(decodeString(call.bytes, { start, end }), model, allows) : UNTOLD;
+      return found !== null;
+    }),
+  );
+  return found;
+}
+
+function findInPath(path: string, model: string, allows: Allows): RelatedWrite | null {
+  const fields = path.split(/[/.:]/).filter((field) => field !== '');
+  let owner: string | null = model;
+  for (const [index, member] of fields.entries()) {
+    const row = findMember(member, owner);
+    owner = row?.model ?? null;
+    if (row === null || row.form === 'free') continue;
+    const below = fields[index + 1];
+    const isLink = below === undefined || below === 'id';
+    if (isLink && row.form === 'reference') continue;
+    const methods: readonly WriteMethod[] = isLink ? ['write'] : ['create', 'write'];
+    const method = methods.find((each) => !allows(row.model, each));
+    if (method !== undefined) return { member, model: row.model, method };
+  }
+  return null;
+}

@@ -1,0 +1,169 @@
+/**
+ * Looks at x2many commands in the values of a call, in one pass over bytes that readDocument has already checked: commands that
+ * stand within others cost no further pass. Knows no names of fields.
+ */
+import { readInteger } from '../../json/number.ts';
+import { skipWhiteSpace } from '../../json/scan.ts';
+import { readKind, skipString, skipValue } from '../../json/skip.ts';
+import type { ByteRange, JsonKind, JsonSpan } from '../../json/span.ts';
+
+/** The names in Odoo's `Command`, by number. */
+export const COMMANDS = ['create', 'update', 'delete', 'unlink', 'link', 'clear', 'set'] as const;
+const CLEAR = COMMANDS.indexOf('clear');
+const SET = COMMANDS.indexOf('set');
+
+export interface CommandVisitor<Field> {
+  /**
+   * The field, where the commands under this name are of interest. `depth` is the number of objects around the name: 1 for a
+   * member of the value itself, or of an element of an array. `within` is the list of commands of which one has the name
+   * among its values; null: none that is of interest.
+   */
+  findField(name: ByteRange, depth: number, within: Field | null): Field | null;
+  /** An index of {@link COMMANDS}; null: none that Odoo has. True ends the search. */
+  visit(field: Field, command: number | null): boolean;
+}
+
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+
+const OTHER = 0;
+const SCALAR = 1;
+const NESTING = 2;
+/** The token that a byte outside a string can begin. */
+const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
+  if ('[]{}"'.includes(character)) return NESTING;
+  return /[-0-9tfn]/.test(character) ? SCALAR : OTHER;
+});
+
+/** A list of commands that is open. */
+interface OpenList<Field> {
+  field: Field;
+  /** Arrays and objects around its elements. */
+  level: number;
+  /** Whether the element that was opened last is a command: an array. */
+  isInCommand: boolean;
+}
+
+const NONE = -10;
+/** The command, and the object of its values. */
+const VALUES_LEVELS = 2;
+
+/** Whether any command within a value ends the search. */
+export function someCommand<Field>(
+  bytes: Uint8Array,
+  range: ByteRange,
+  visitor: CommandVisitor<Field>,
+): boolean {
+  return search(bytes, range, visitor, []);
+}
+
+/** The same where the value itself is that of a field. */
+export function someValueCommand<Field>(
+  bytes: Uint8Array,
+  value: JsonSpan,
+  field: Field,
+  visitor: CommandVisitor<Field>,
+): boolean {
+  if (value.kind !== 'array') return visitOther(visitor, field, value.kind);
+  return search(bytes, value, visitor, [{ field, level: 1, isInCommand: false }]);
+}
+
+function search<Field>(
+  bytes: Uint8Array,
+  range: ByteRange,
+  visitor: CommandVisitor<Field>,
+  lists: OpenList<Field>[],
+): boolean {
+  const { end } = range;
+  let list = lists.at(-1);
+  let listLevel = list?.level ?? NONE;
+  let level = 0;
+  let objects = 0;
+  /** Where the array that was opened last has its first element. */
+  let pairStart = NONE;
+  let at = range.start;
+  while (at < end) {
+    const byte = bytes[at]!;
+    const kind = KINDS[byte];
+    if (kind !== NESTING) {
+      if (kind === OTHER || level !== listLevel) {
+        at++;
+        continue;
+      }
+      // An element of a list of commands: an id, or nothing that Odoo takes.
+      const isNumber = readKind(bytes, at) === 'number';
+      if (visitor.visit(list!.field, isNumber ? SET : null)) return true;
+      at = skipValue(bytes, at);
+    } else if (byte === QUOTE) {
+      const nameEnd = skipString(bytes, at);
+      const next = skipWhiteSpace(bytes, nameEnd, end);
+      const valueStart = skipWhiteSpace(bytes, next + 1, end);
+      const isInPair = at === pairStart && level !== listLevel && bytes[next] === COMMA;
+      if (bytes[next] !== COLON && !(isInPair && isPairValue(bytes, valueStart, end))) {
+        if (level === listLevel && visitor.visit(list!.field, null)) return true;
+        at = nameEnd;
+        continue;
+      }
+      const within = level === listLevel + VALUES_LEVELS && list?.isInCommand ? list.field : null;
+      const field = visitor.findField({ start: at, end: nameEnd }, objects, within);
+      at = valueStart;
+      if (field === null) continue;
+      if (bytes[at] === OPEN_ARRAY) {
+        list = { field, level: level + 1, isInCommand: false };
+        lists.push(list);
+        listLevel = list.level;
+      } else if (visitOther(visitor, field, readKind(bytes, at))) return true;
+    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      if (level === listLevel) {
+        const command = byte === OPEN_ARRAY ? readCommand(bytes, at) : null;
+        if (visitor.visit(list!.field, command)) return true;
+        list!.isInCommand = byte === OPEN_ARRAY;
+      }
+      level++;
+      if (byte === OPEN_OBJECT) objects++;
+      at = skipWhiteSpace(bytes, at + 1, end);
+      if (byte === OPEN_ARRAY) pairStart = at;
+    } else {
+      if (byte === CLOSE_ARRAY && level === listLevel) {
+        lists.pop();
+        list = lists.at(-1);
+        listLevel = list?.level ?? NONE;
+      }
+      level--;
+      if (byte === CLOSE_OBJECT) objects--;
+      at++;
+    }
+  }
+  return false;
+}
+
+/**
+ * Python makes an object of `[["user_ids", [[5]]]]` too. A text or a number behind a name is rather a condition or another name,
+ * and makes no command.
+ */
+function isPairValue(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start >= end) return false;
+  const kind = readKind(bytes, start);
+  return kind === 'array' || kind === 'object' || kind === 'null' || kind === 'false';
+}
+
+/** A value that is no list: nothing clears the field, an object is none of Odoo's, and Odoo refuses any other. */
+function visitOther<Field>(visitor: CommandVisitor<Field>, field: Field, kind: JsonKind): boolean {
+  if (kind === 'null' || kind === 'false') return visitor.visit(field, CLEAR);
+  return kind === 'object' && visitor.visit(field, null);
+}
+
+/** Python takes `true` for 1: what is no number counts as none that Odoo has. */
+function readCommand(bytes: Uint8Array, array: number): number | null {
+  const start = skipWhiteSpace(bytes, array + 1, bytes.length);
+  const kind = readKind(bytes, start);
+  if (kind !== 'number' || bytes[start] === CLOSE_ARRAY) return null;
+  const code = readInteger(bytes, { kind, start, end: skipValue(bytes, start) });
+  return typeof code === 'number' && COMMANDS[code] !== undefined ? code : null;
+}
