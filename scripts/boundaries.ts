@@ -10,6 +10,8 @@ interface Boundary {
   allow: string[];
   /** What stays refused although a glob of `allow` matches. */
   deny?: string[];
+  /** True if files of the folder may take only types from a {@link STEPS step}. */
+  keepsStepsApart?: true;
   /** True where the clock is handed in: scripts/clock.grit refuses Date.now() and its kin. */
   takesClock?: true;
 }
@@ -19,6 +21,24 @@ interface Boundary {
  * egress/. node:process is here because noProcessEnv does not see `import { env } from 'node:process'`.
  */
 const GUARDED_MODULES = '{child_process,cluster,dgram,dns,http,http2,https,net,process,sqlite,tls}';
+
+/** The steps of the pipelines: the files of execute/ whose opening comment begins with "Step:". */
+const STEPS = [
+  'admission',
+  'answer',
+  'authenticate',
+  'authorize',
+  'limit',
+  'parse',
+  'parse-json2',
+  'receive',
+  'receive-json2-refusal',
+  'record',
+  'resolve',
+  'send-once',
+  'throttle',
+  'translate',
+];
 
 const SERVER = 'packages/server/src';
 const CONTRACT = '@erp-proxy/contract';
@@ -121,7 +141,13 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/http/shedding/**`,
     allow: ['../*.ts', '../../execute/{request,terms}/*', CONTRACT, 'node:*', 'node:{http,net}'],
   },
-  { files: `${SERVER}/execute/**`, allow: EXECUTE, takesClock: true },
+  { files: `${SERVER}/execute/**`, allow: EXECUTE, keepsStepsApart: true, takesClock: true },
+  // These files run steps.
+  {
+    files: `${SERVER}/execute/{*,call/explain,upstream/judge-again,upstream/send-method}.ts`,
+    allow: EXECUTE,
+    takesClock: true,
+  },
   {
     files: `${SERVER}/examine/**`,
     allow: [...EXECUTE, '../execute/{call,terms,upstream}/*', '../key-rotation/own-keys.ts'],
@@ -278,6 +304,15 @@ function listPatterns(boundary: Boundary): object[] {
   const group = ['**', '!./*', ...allow.flatMap(expandAllowed), ...deny];
   const message = `${files} may import only: its own folder${['', ...allow].join(', ')}${deny.length ? `; not ${deny.join(', ')}` : ''}. The table is scripts/boundaries.ts.`;
   const patterns: object[] = [{ group, message }];
+  if (boundary.keepsStepsApart) {
+    const steps = `{${STEPS.join(',')}}.ts`;
+    patterns.push({
+      group: [`./${steps}`, `../{request,call,upstream}/${steps}`],
+      // Types are the names that begin with a capital; the rule cannot see `import type`.
+      importNamePattern: '[^A-Z].*',
+      message: 'A step takes only types from another step. Code that two steps share is a file of its own.',
+    });
+  }
   return patterns;
 }
 

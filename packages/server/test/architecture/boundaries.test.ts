@@ -3,13 +3,12 @@
  * file for each edge. It names the edges itself and does not read the table that the rules come from.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findFiles, readText, root } from './repository-files.ts';
 
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const SERVER = 'packages/server/src';
 
 /** The rules that hold the architecture; what else the linter says of a probe does not matter here. */
@@ -17,7 +16,7 @@ const RULES = new Set(['noRestrictedImports', 'noRestrictedGlobals', 'noProcessE
 
 /** File, what it says, and the lint rule that must refuse it. */
 const FORBIDDEN: [file: string, code: string, rule: string][] = [
-  ...refuseImports('packages/contract/src/probe.ts', ['node:buffer', 'zod', '../../server/src/app.ts']),
+  ...refuseImports('packages/contract/src/probe.ts', ['node:buffer', 'zod', '../../server/src/app/app.ts']),
   ...refuseImports('packages/sandbox/src/http/probe.ts', [
     '@erp-proxy/contract',
     'erp-proxy',
@@ -25,26 +24,36 @@ const FORBIDDEN: [file: string, code: string, rule: string][] = [
     '../../../contract/src/index.ts',
     '../../../server/src/json/document.ts',
   ]),
-  ...refuseImports(`${SERVER}/main.ts`, ['./app.ts', './execute/pipeline.ts', 'fastify']),
-  ...refuseImports(`${SERVER}/app.ts`, ['./main.ts', './cli/serve.ts', 'fastify', 'undici', 'node:sqlite']),
-  ...refuseImports(`${SERVER}/cli/probe.ts`, ['../main.ts', '../execute/pipeline.ts', '../http/server.ts']),
+  ...refuseImports(`${SERVER}/main.ts`, ['./app/app.ts', './execute/run-request.ts', 'fastify']),
+  ...refuseImports(`${SERVER}/app/app.ts`, [
+    '../main.ts',
+    '../cli/serve.ts',
+    'fastify',
+    'undici',
+    'node:sqlite',
+  ]),
+  ...refuseImports(`${SERVER}/cli/probe.ts`, [
+    '../main.ts',
+    '../execute/run-request.ts',
+    '../http/server.ts',
+  ]),
   ...refuseImports(`${SERVER}/http/probe.ts`, [
-    '../app.ts',
+    '../app/app.ts',
     '../egress/dispatcher.ts',
     '../json/document.ts',
     '../odoo/faults.ts',
-    '../stores/sqlite.ts',
+    '../stores/sqlite/store.ts',
     'undici',
     'node:https',
     'node:process',
   ]),
   ...refuseImports(`${SERVER}/execute/probe.ts`, [
-    '../app.ts',
+    '../app/app.ts',
     '../cli/serve.ts',
     '../config/load.ts',
     '../http/server.ts',
-    '../stores/memory.ts',
-    '../stores/sqlite.ts',
+    '../stores/memory/store.ts',
+    '../stores/sqlite/store.ts',
     'fastify',
     'undici',
     'node:dns/promises',
@@ -53,7 +62,7 @@ const FORBIDDEN: [file: string, code: string, rule: string][] = [
     'node:sqlite',
   ]),
   ...refuseImports(`${SERVER}/odoo/probe.ts`, [
-    '../execute/call.ts',
+    '../execute/execute-call.ts',
     '../egress/policy.ts',
     './faults/faults.ts',
     'node:fs',
@@ -64,40 +73,40 @@ const FORBIDDEN: [file: string, code: string, rule: string][] = [
   ...refuseImports(`${SERVER}/json/probe.ts`, ['../odoo/faults.ts', './../odoo/faults.ts', 'node:fs', 'zod']),
   ...refuseImports(`${SERVER}/egress/probe.ts`, [
     '../config/load.ts',
-    '../execute/call.ts',
+    '../execute/execute-call.ts',
     '@erp-proxy/contract',
     'fastify',
   ]),
   ...refuseImports(`${SERVER}/config/probe.ts`, [
-    '../app.ts',
+    '../app/app.ts',
     '../keys/keys.ts',
     '../stores/open.ts',
     'undici',
   ]),
   ...refuseImports(`${SERVER}/keys/probe.ts`, [
-    '../execute/call.ts',
-    '../stores/memory.ts',
-    '../stores/sqlite.ts',
+    '../execute/execute-call.ts',
+    '../stores/memory/store.ts',
+    '../stores/sqlite/store.ts',
     'node:sqlite',
   ]),
   ...refuseImports(`${SERVER}/stores/probe.ts`, ['../keys/keys.ts', 'node:sqlite']),
-  ...refuseImports(`${SERVER}/stores/sqlite.ts`, ['../keys/keys.ts', 'node:http']),
-  ...refuseImports(`${SERVER}/observe/probe.ts`, ['../execute/pipeline.ts', 'fastify', 'node:http']),
-  ...refuseImports(`${SERVER}/newcomer/probe.ts`, ['../app.ts', '@erp-proxy/contract', 'node:fs']),
+  ...refuseImports(`${SERVER}/stores/sqlite/store.ts`, ['../../keys/keys.ts', 'node:http']),
+  ...refuseImports(`${SERVER}/observe/probe.ts`, ['../execute/run-request.ts', 'fastify', 'node:http']),
+  ...refuseImports(`${SERVER}/newcomer/probe.ts`, ['../app/app.ts', '@erp-proxy/contract', 'node:fs']),
   // Every way to write an import is seen.
   [`${SERVER}/json/probe.ts`, "import type { X } from '../odoo/x.ts';", 'noRestrictedImports'],
   [`${SERVER}/json/probe.ts`, "export * from '../odoo/x.ts';", 'noRestrictedImports'],
   [`${SERVER}/json/probe.ts`, "await import('../odoo/x.ts');", 'noRestrictedImports'],
   [`${SERVER}/json/probe.ts`, "require('../odoo/x.ts');", 'noCommonJs'],
   // Steps.
-  [`${SERVER}/execute/parse.ts`, "import { runStep } from './resolve.ts';", 'noRestrictedImports'],
-  [`${SERVER}/execute/parse.ts`, "import * as resolve from './resolve.ts';", 'noRestrictedImports'],
-  [`${SERVER}/execute/probe.ts`, "export { runStep } from './answer.ts';", 'noRestrictedImports'],
+  [`${SERVER}/execute/call/parse.ts`, "import { runStep } from './resolve.ts';", 'noRestrictedImports'],
+  [`${SERVER}/execute/call/parse.ts`, "import * as resolve from './resolve.ts';", 'noRestrictedImports'],
+  [`${SERVER}/execute/request/probe.ts`, "export { runStep } from './answer.ts';", 'noRestrictedImports'],
   ...refuseStepsOfToday(),
   // The network, the environment and the clock.
   [`${SERVER}/execute/probe.ts`, "await fetch('https://example.com');", 'noRestrictedGlobals'],
   [`${SERVER}/http/probe.ts`, "new WebSocket('wss://example.com');", 'noRestrictedGlobals'],
-  [`${SERVER}/app.ts`, 'process.env.HOME;', 'noProcessEnv'],
+  [`${SERVER}/app/app.ts`, 'process.env.HOME;', 'noProcessEnv'],
   [`${SERVER}/execute/probe.ts`, "process.env['HOME'];", 'noProcessEnv'],
   ['packages/sandbox/src/probe.ts', 'process.env.HOME;', 'noProcessEnv'],
   [`${SERVER}/execute/probe.ts`, 'Date.now();', 'plugin'],
@@ -110,9 +119,18 @@ const ALLOWED: [file: string, code: string][] = [
   ...allowImports('packages/contract/src/probe.ts', ['./errors.ts']),
   ...allowImports('packages/sandbox/src/http/probe.ts', ['../orm/read.ts', './serve.ts', 'node:net']),
   ...allowImports(`${SERVER}/main.ts`, ['./cli/run.ts', 'node:fs']),
-  ...allowImports(`${SERVER}/app.ts`, ['./http/server.ts', './execute/pipeline.ts', './stores/open.ts']),
-  ...allowImports(`${SERVER}/cli/probe.ts`, ['../app.ts', '../config/load.ts', '@erp-proxy/sandbox']),
-  ...allowImports(`${SERVER}/http/probe.ts`, ['../execute/pipeline.ts', 'fastify', '@fastify/cors', 'zod']),
+  ...allowImports(`${SERVER}/app/app.ts`, [
+    '../http/server.ts',
+    '../execute/run-request.ts',
+    '../stores/open.ts',
+  ]),
+  ...allowImports(`${SERVER}/cli/probe.ts`, ['../app/app.ts', '../config/load.ts', '@erp-proxy/sandbox']),
+  ...allowImports(`${SERVER}/http/probe.ts`, [
+    '../execute/run-request.ts',
+    'fastify',
+    '@fastify/cors',
+    'zod',
+  ]),
   ...allowImports(`${SERVER}/execute/probe.ts`, [
     '../config/nearest.ts',
     '../odoo/methods.ts',
@@ -120,25 +138,26 @@ const ALLOWED: [file: string, code: string][] = [
     '../json/document.ts',
     '../egress/dispatcher.ts',
     '../stores/ports.ts',
-    './denial.ts',
+    './terms/denial.ts',
     '@erp-proxy/contract',
     'node:timers/promises',
   ]),
-  [`${SERVER}/execute/parse.ts`, "import type { Target } from './resolve.ts';"],
-  [`${SERVER}/execute/pipeline.ts`, "import { resolveTarget } from './resolve.ts';"],
+  [`${SERVER}/execute/call/parse.ts`, "import type { Target } from './resolve.ts';"],
+  [`${SERVER}/execute/execute-call.ts`, "import { resolveTarget } from './call/resolve.ts';"],
+  [`${SERVER}/execute/upstream/send-method.ts`, "import { callUpstream } from './send-once.ts';"],
   ...allowImports(`${SERVER}/odoo/probe.ts`, ['../json/document.ts', '@erp-proxy/contract']),
   ...allowImports(`${SERVER}/odoo/faults/probe.ts`, ['../arguments.ts', '../signatures/signatures.ts']),
   ...allowImports(`${SERVER}/json/probe.ts`, ['./scan.ts', 'node:buffer']),
   ...allowImports(`${SERVER}/egress/probe.ts`, ['node:dns', 'ipaddr.js']),
   ...allowImports(`${SERVER}/config/probe.ts`, ['zod', 'yaml', 'node:net']),
   ...allowImports(`${SERVER}/keys/probe.ts`, ['../stores/ports.ts', 'node:crypto']),
-  ...allowImports(`${SERVER}/stores/sqlite.ts`, ['node:sqlite', './ports.ts']),
+  ...allowImports(`${SERVER}/stores/sqlite/store.ts`, ['node:sqlite', '../ports.ts']),
   ...allowImports(`${SERVER}/observe/probe.ts`, ['prom-client']),
-  ...allowImports(`${SERVER}/json/probe.test.ts`, ['vitest', '../stores/memory.ts']),
+  ...allowImports(`${SERVER}/json/probe.test.ts`, ['vitest', '../stores/memory/store.ts']),
   [`${SERVER}/config/probe.ts`, 'process.env.HOME;'],
   [`${SERVER}/main.ts`, 'process.env.HOME;'],
   [`${SERVER}/execute/probe.ts`, 'new Date(0);'],
-  [`${SERVER}/app.ts`, 'Date.now();'],
+  [`${SERVER}/app/app.ts`, 'Date.now();'],
 ];
 
 describe('import boundaries', () => {
@@ -176,15 +195,18 @@ function allowImports(file: string, specifiers: string[]): [string, string][] {
 
 /** A file that calls itself a step must be one for the rule as well. */
 function refuseStepsOfToday(): [string, string, string][] {
-  const folder = join(root, SERVER, 'execute');
-  const steps = readdirSync(folder).filter((file) =>
-    /^\/\*\*\s+(\* )?Step:/.test(readText(join(folder, file))),
+  const steps = findFiles(`${SERVER}/execute/**/*.ts`).filter((file) =>
+    /^\/\*\*\s+(\* )?Step:/.test(readText(file)),
   );
-  return steps.map((step) => [
-    `${SERVER}/execute/probe.ts`,
-    `import { runStep } from './${step}';`,
-    'noRestrictedImports',
-  ]);
+  expect(steps.length).toBeGreaterThan(10);
+  return steps.flatMap((step) => {
+    const fromBeside = `import { runStep } from './${basename(step)}';`;
+    const fromAnother = `import { runStep } from '../${basename(dirname(step))}/${basename(step)}';`;
+    return [
+      [`${dirname(step)}/probe.ts`, fromBeside, 'noRestrictedImports'],
+      [`${SERVER}/execute/terms/probe.ts`, fromAnother, 'noRestrictedImports'],
+    ] satisfies [string, string, string][];
+  });
 }
 
 /** Writes each probe as one line of its file, lints all at once, and tells the rules that each line broke. */
@@ -217,8 +239,4 @@ function runLinter(folder: string): Diagnostic[] {
   const { stdout, stderr } = spawnSync(biome, args, { cwd: folder, encoding: 'utf8', timeout: 15_000 });
   if (!stdout.startsWith('{')) throw new Error(`The linter did not run: ${stderr}`);
   return JSON.parse(stdout).diagnostics;
-}
-
-function readText(path: string): string {
-  return readFileSync(path, 'utf8');
 }
