@@ -85,7 +85,7 @@ export async function createApp({
   const gate = openLimiters(settings, nowMs, {
     // At the start, and while Redis is away, it may not know of all workers.
     processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
-    ownDelayMs: () => door.delayMs,
+    ownDelayMs: () => loadShedder.delayMs,
     ...(replicas && { peers: replicas.breakers }),
   });
   const metrics = createMetrics(
@@ -125,7 +125,7 @@ export async function createApp({
     ...(replicas && { redis: replicas.check() }),
   });
   const events = combineEvents([logEvents(log), metrics, auditEvents(audit)]);
-  const door = new LoadShedder({
+  const loadShedder = new LoadShedder({
     nowMs,
     atEndOfTurn: setImmediate,
     onRefused: (count) => events.requestsShed(count),
@@ -135,7 +135,7 @@ export async function createApp({
     http: settings.http,
     keys,
     slowdown: createSlowdown({ clock: nowMs }),
-    door,
+    loadShedder,
     admission,
     egress,
     instances,

@@ -1,11 +1,11 @@
-/** Reads a request body whole, within its bound. Judges the content type; knows nothing of what is in the body. */
+/** Reads a request body into memory, up to a maximum size. Checks the content type. Does not interpret the body. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Denial } from '../execute/terms/denial.ts';
 import { PieceCollector } from '../streams/piece-collector.ts';
 
 /**
- * The whole body, or why it is not taken. A client that leaves mid-way gives a denial that nobody will read, and so does
- * the end of the signal. The client is told to go on (`expect: 100-continue`) only where its body is wanted.
+ * Returns the whole body, or the reason why it is refused. If the client leaves or the signal aborts, the result is a denial
+ * that no client will read. A client that sent `expect: 100-continue` gets `100 Continue` only if its body is wanted.
  */
 export function readBody(
   request: IncomingMessage,
@@ -22,33 +22,33 @@ export function readBody(
     return unsupported('The body has a content-encoding; send it as it is.');
   }
   if (Number(headers['content-length'] ?? 0) > bytesMax) return tooLarge(bytesMax);
-  if (signal.aborted) return CUT_OFF;
+  if (signal.aborted) return INCOMPLETE;
   if (headers.expect?.toLowerCase() === '100-continue' && request.httpVersion !== '1.0')
     response.writeContinue();
   return new Promise((resolve, reject) => {
     const body = new PieceCollector();
     const finish = (outcome: Uint8Array | Denial) => {
       request.off('data', take);
-      signal.removeEventListener('abort', cutOff);
+      signal.removeEventListener('abort', finishIncomplete);
       resolve(outcome);
     };
     const take = (piece: Buffer) => {
       body.add(piece);
       if (body.length > bytesMax) finish(tooLarge(bytesMax));
     };
-    const cutOff = () => finish(CUT_OFF);
+    const finishIncomplete = () => finish(INCOMPLETE);
     request.on('data', take);
     request.on('end', () => finish(body.join()));
-    request.on('close', cutOff);
+    request.on('close', finishIncomplete);
     request.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNRESET' || request.destroyed) cutOff();
+      if (error.code === 'ECONNRESET' || request.destroyed) finishIncomplete();
       else reject(error);
     });
-    signal.addEventListener('abort', cutOff);
+    signal.addEventListener('abort', finishIncomplete);
   });
 }
 
-const CUT_OFF = new Denial('invalid_request', 'The request ended before its body was whole.');
+const INCOMPLETE = new Denial('invalid_request', 'The request ended before its body was whole.');
 
 function tooLarge(bytesMax: number): Denial {
   return new Denial('payload_too_large', `The body is larger than ${bytesMax} bytes; send less in one call.`);
@@ -58,7 +58,7 @@ function unsupported(message: string): Denial {
   return new Denial('unsupported_media_type', message);
 }
 
-/** `application/json`, with no parameter or with a charset that is UTF-8 (RFC 9110 section 8.3). */
+/** `application/json` without parameters, or with a charset of UTF-8 (RFC 9110 section 8.3). */
 function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined) return false;
   const [type, ...parameters] = contentType.split(';');

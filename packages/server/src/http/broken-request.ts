@@ -1,6 +1,6 @@
 /**
- * Requests that never become one: not HTTP, too long in their head, or too slow. They get one answer in our form, and the
- * connection is closed.
+ * Answers what Node cannot parse as a request: bytes that are not HTTP, a head that is too long, or a request that is too
+ * slow. Such a client gets one error in our format, then the connection is closed.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,24 +8,23 @@ import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/request/en
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 
-/** Node names the response that has its turn on a connection; its own handler of broken requests goes by it too. */
+/** `_httpMessage` is the response that Node currently sends on a connection. Node's own `clientError` handler uses it too. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
-/** Node tells again of each further piece that a broken client sends. */
+/** Node emits `clientError` again for each further piece that such a client sends. */
 const brokenSockets = new WeakSet<Socket>();
 
-/** Node's `clientError`: answers it once. */
+/** Listener for Node's `clientError`; answers each connection once. */
 export function handleBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (brokenSockets.has(socket)) return;
   brokenSockets.add(socket);
   answerBrokenRequest(error, socket);
 }
 
-/** Answers what is not HTTP, too long in its head, or too slow, and closes the connection. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   const pending = socket._httpMessage;
   if (error.code !== 'ECONNRESET' && pending?.req.complete) {
-    // The answer of an earlier request comes first: ours would be taken for it.
+    // The answer to an earlier request must be sent first: the client would take ours for it.
     pending.once('finish', () => answerBrokenRequest(error, socket));
     return;
   }

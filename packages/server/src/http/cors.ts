@@ -1,19 +1,19 @@
 /**
- * CORS (the Fetch standard): a web page may read every answer of the calls' routes. The browser does not enforce who may
- * use a key: the key's policy does (`cors_origins`), and a key without a policy may be used by no page. A preflight carries
- * no key, so that it always passes.
+ * CORS (the Fetch standard). Any web page may read the answers of the routes of calls. Which pages may use a key is enforced
+ * by the policy of the key (`cors_origins`), not by the browser; no page may use a key without a policy. A preflight
+ * carries no key, so it always succeeds.
  */
 import type { FastifyInstance } from 'fastify';
 
-/** Request headers that the routes read and a page may not send unasked. */
+/** Request headers that the routes read, and that a page may send only after a preflight. */
 const ALLOWED_HEADERS =
   'authorization, cache-control, content-type, idempotency-key, traceparent, x-api-key, x-proxy-api, x-request-id, x-request-timeout';
 const EXPOSED_HEADERS =
   'age, erp-proxy-limit, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing, x-request-id';
-/** Longer than what browsers keep at most. */
+/** Longer than the maximum of all browsers. */
 const MAX_AGE_SECONDS = '86400';
 
-/** Headers of an answer to a page of this origin; none where the caller is no browser. */
+/** CORS headers of an answer to a page of this origin; none if the caller is not a browser. */
 export function describeCors(origin: string | undefined): Record<string, string> {
   if (origin === undefined) return {};
   return {
@@ -23,7 +23,7 @@ export function describeCors(origin: string | undefined): Record<string, string>
   };
 }
 
-/** `OPTIONS` that is no preflight is a method that the route does not take. */
+/** Answers preflights. An `OPTIONS` request that is not a preflight gets 405, as any method that the route does not take. */
 export function addPreflight(app: FastifyInstance, path: string): void {
   app.options(path, (request, reply) => {
     const { origin, 'access-control-request-method': method } = request.headers;

@@ -1,20 +1,20 @@
-/** Compression of our answers: which one a client accepts (RFC 9110 section 12.5.3), and the streams that make it. */
+/** Compression of answers: negotiates the encoding (RFC 9110 section 12.5.3) and compresses. */
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
 export type Encoding = 'zstd' | 'br' | 'gzip' | 'deflate';
 
-/** Smaller answers cost more to compress than to send. */
+/** Compressing a smaller answer costs more than sending it uncompressed. */
 export const ENCODED_BYTES_MIN = 1024;
 
-/** Best first, where a client likes several as much. */
+/** Order of preference among encodings to which a client gives equal weight. */
 const PREFERENCE: readonly Encoding[] = ['zstd', 'br', 'gzip', 'deflate'];
 
-/** Clients send few different texts, so that the choice for each is kept. */
+/** Clients send few different headers, so the choice for each is cached. */
 const choices = new Map<string, Encoding | null>();
 const CHOICES_MAX = 500;
 
-/** The encoding for an `accept-encoding` header; null = as it is. */
+/** The encoding for an `accept-encoding` header; null: uncompressed. */
 export function chooseEncoding(header: string | undefined): Encoding | null {
   if (header === undefined || header === '') return null;
   let choice = choices.get(header);
@@ -40,7 +40,7 @@ function negotiate(header: string): Encoding | null {
 }
 
 const { constants } = zlib;
-/** Fast rather than small: the proxy stands next to its callers and must not become the slow part. */
+/** Prefers speed to size: the proxy is near its callers and must not become the bottleneck. */
 const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 4 };
 
 const compressors = {
@@ -50,16 +50,16 @@ const compressors = {
       params: BROTLI_PARAMS,
     }),
   zstd: promisify<zlib.InputType, Buffer>(zlib.zstdCompress),
-  // With the zlib format around it, as RFC 9110 section 8.4.1.2 has it.
+  // In the zlib format (RFC 9110 section 8.4.1.2).
   deflate: promisify<zlib.InputType, Buffer>(zlib.deflate),
 };
 
-/** The whole of a body, compressed; off the main thread. */
+/** Compresses a whole body, off the main thread. */
 export function encodeWhole(encoding: Encoding, bytes: Uint8Array): Promise<Buffer> {
   return compressors[encoding](bytes);
 }
 
-/** A stream that compresses; what was written leaves at once, so that a slow answer is not held back. */
+/** A compressing stream that flushes after each write, so that a slow answer is not held back. */
 export function createEncoder(
   encoding: Encoding,
 ): zlib.Gzip | zlib.BrotliCompress | zlib.ZstdCompress | zlib.Deflate {

@@ -1,4 +1,4 @@
-/** `GET /healthz`: the process is alive. `GET /readyz`: it may take traffic. */
+/** `GET /healthz`: the process is alive. `GET /readyz`: the process can take traffic. */
 import type { CheckState } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
 

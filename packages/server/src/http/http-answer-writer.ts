@@ -1,4 +1,4 @@
-/** Writes an answer to a response. Compresses it where the client asks for that and it is worth it; knows nothing of calls. */
+/** Writes an answer to a response, compressed if the client accepts that and the answer is large enough. Knows nothing of calls. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { describeCors } from './cors.ts';
@@ -34,7 +34,7 @@ export class HttpAnswerWriter implements AnswerWriter {
         endInStages(this.#request, this.#response, body);
       } else {
         this.#writeHead(status, headers, { 'content-length': body.length });
-        // At the end of the turn: answers that leave together wake whoever takes them only once.
+        // At the end of the event loop's turn, so that answers sent together wake their receiver only once.
         setImmediate(() => this.#response.end(body));
       }
       return;
@@ -86,7 +86,7 @@ export class HttpAnswerWriter implements AnswerWriter {
   breakOff(): void {
     this.#encoder?.destroy();
     const { socket } = this.#response;
-    // A reset, since an HTTP/1.0 client takes a plain end of the connection for the end of the answer.
+    // A reset, because an HTTP/1.0 client takes a normal end of the connection for the end of the answer.
     if (socket && 'resetAndDestroy' in socket) socket.resetAndDestroy();
     this.#response.destroy();
   }
@@ -100,7 +100,7 @@ export class HttpAnswerWriter implements AnswerWriter {
   }
 }
 
-/** Headers of every answer to a call; `origin` is that of the page that sent it. */
+/** Headers of every answer to a call. `origin` is the origin of the page that sent the call. */
 export function describeAnswer(origin: string | undefined, requestId: string): Record<string, string> {
   return {
     'content-type': 'application/json',

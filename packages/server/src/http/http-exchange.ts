@@ -1,4 +1,4 @@
-/** The pipeline's port on a real request: reads headers and body from Node's request; its answers have a writer of their own. */
+/** Adapts a request of Node's HTTP server to the pipeline: address, headers, body, and the writer of the answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';

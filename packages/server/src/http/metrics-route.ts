@@ -1,4 +1,4 @@
-/** The metrics in Prometheus' text format. */
+/** The metrics in the text format of Prometheus. */
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../observe/metrics.ts';
 

@@ -1,4 +1,4 @@
-/** Answers with a problem (RFC 9457): the errors of the admin API. */
+/** Sends errors of the admin API as problem details (RFC 9457). */
 import type { Problem } from '@erp-proxy/contract';
 import type { FastifyReply } from 'fastify';
 

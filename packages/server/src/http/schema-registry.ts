@@ -1,24 +1,24 @@
-/** The schemas that have a name in the OpenAPI document, and how schemas are shown there. Knows none of them. */
+/** The schemas that have a name in the OpenAPI document, and how schemas are rendered there. Knows no particular schema. */
 import { z } from 'zod';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 const SCHEMAS = z.registry<{ id: string }>();
-const STAND_INS = new Map<z.core.$ZodType, z.ZodType>();
+const SHOWN_AS = new Map<z.core.$ZodType, z.ZodType>();
 
-/** To be shown once, under this name. */
+/** Gives a schema a name in the document, where it is rendered once. */
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   SCHEMAS.add(schema, { id });
   return schema;
 }
 
-/** To be shown as another one, which has a name: for what is not read by a schema. */
+/** Renders a schema as another, named one: for input that is not parsed by its schema. */
 export function showAs<Schema extends z.ZodType>(shown: z.ZodType, schema: Schema): Schema {
-  STAND_INS.set(schema, shown);
+  SHOWN_AS.set(schema, shown);
   return schema;
 }
 
-/** Where a named schema stands in the document. */
+/** A reference to a named schema. */
 export function refer(schema: z.core.$ZodType): { $ref: string } {
   const name = SCHEMAS.get(schema)?.id;
   if (name === undefined) throw new Error('A schema of the OpenAPI document has no name.');
@@ -32,7 +32,7 @@ export function renderNamedSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** The members of an object of path or query, as parameters. */
+/** The members of an object schema of the path or the query, as parameters. */
 export function renderParameters(place: 'path' | 'query', schema: z.ZodType | undefined): object[] {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'output', override });
@@ -53,9 +53,9 @@ function locate(name: string): string {
 }
 
 function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
-  const shown = STAND_INS.get(zodSchema);
+  const shown = SHOWN_AS.get(zodSchema);
   if (shown !== undefined) Object.assign(jsonSchema, refer(shown));
-  // What JavaScript can count to is no rule of ours.
+  // zod adds the range of safe integers, which is not a rule of the API.
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 }

@@ -1,6 +1,6 @@
 /**
- * The HTTP server: Fastify with our routes, limits against slow and broken clients, and JSON-RPC errors for requests
- * that no route takes. Knows no step of a call.
+ * The HTTP server: Fastify with our routes, time limits for slow clients, and JSON-RPC errors for requests that match no
+ * route. Knows no step of a call.
  */
 import fastify, { type FastifyInstance } from 'fastify';
 import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/request/envelope.ts';
@@ -8,36 +8,38 @@ import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
-import { addCompatibleRoutes } from './compatible-routes.ts';
-import { addExecuteRoute, type ExecuteRouteDeps } from './execute-route.ts';
+import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
+import { addCompatiblePages } from './compatible-pages.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
 import { readRequestId } from './request-id.ts';
 import { ConnectionListener } from './shedding/connection-listener.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
-import { addVersionRoute } from './version-route.ts';
 
-export interface ServerDeps extends Omit<ExecuteRouteDeps, 'doorway'>, HealthRouteDeps, MetricsRouteDeps {
-  door: LoadShedder;
+export interface ServerDeps
+  extends Omit<CallRoutesDeps, 'connectionListener'>,
+    HealthRouteDeps,
+    MetricsRouteDeps {
+  loadShedder: LoadShedder;
   http: {
     bodyBytesMax: number;
     /** Time for a client to send its whole request. */
     requestTimeoutMs: number;
-    /** Addresses or CIDRs whose `x-forwarded-for` is believed. */
+    /** Addresses or CIDRs whose `x-forwarded-for` is trusted. */
     trustProxy: readonly string[];
   };
   admin: AdminRoutesDeps;
-  /** Of this program. */
+  /** Version of this program. */
   version: string;
 }
 
-/** How often Node looks for requests that take too long; its own default of 30 s would make the limits coarse. */
+/** Interval at which Node looks for requests that take too long. Its default of 30 s would make the limits coarse. */
 const CONNECTIONS_CHECK_MS = 1000;
-/** Longer than the idle time of common load balancers (60 s), so that it is not us who closes under a request. */
+/** Longer than the idle time of common load balancers (60 s): if we closed first, a request could meet a closed connection. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
-/** Builds the server; it listens when the caller says so. */
+/** Builds the server, which does not listen yet. */
 export function createServer(deps: ServerDeps): FastifyInstance {
   const { http } = deps;
   const app = fastify({
@@ -48,20 +50,20 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     http: {
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
       headersTimeout: Math.min(http.requestTimeoutMs, 60_000),
-      // Node's own answer to it has no body.
+      // Node's own error has no body; a hook below sends ours.
       requireHostHeader: false,
     },
-    // Calls that come while the server is closing get our own answer.
+    // Calls that arrive while the server closes get our own answer.
     return503OnClosing: false,
     clientErrorHandler: handleBrokenRequest,
-    // A path that cannot be decoded; Fastify would answer in its own form.
+    // For a path that cannot be decoded, Fastify would send an error in its own format.
     frameworkErrors: (_error, request, reply) =>
       isAdminPath(request.url)
         ? answerUnreadablePath(request, reply)
         : sendDenial(NO_ROUTE, readRequestId(request.headers), reply as Reply),
     exposeHeadRoutes: true,
   });
-  // The pipeline reads the body itself, after it has judged the key.
+  // The pipeline reads the body itself, after it has checked the key.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
@@ -70,26 +72,23 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     if (headers.host !== undefined || httpVersion === '1.0') done();
     else sendDenial(NO_HOST, readRequestId(headers), reply);
   });
-  // The routes say themselves whether they want the body that is announced; other expectations may be passed over
-  // (RFC 9110 section 10.1.1).
+  // Each route decides whether it wants the announced body. Other expectations may be ignored (RFC 9110 section 10.1.1).
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }
 
-  // Only calls are refused at it: operators must see in, however little time the process has.
-  const doorway = new ConnectionListener(app.server, {
-    door: deps.door,
-    silentMs: KEEP_ALIVE_TIMEOUT_MS,
+  // Only calls are shed: operators need the other routes also while the process is overloaded.
+  const connectionListener = new ConnectionListener(app.server, {
+    loadShedder: deps.loadShedder,
+    idleTimeoutMs: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeoutMs: http.requestTimeoutMs,
   });
   app.addHook('preClose', (done) => {
-    doorway.stop();
+    connectionListener.stop();
     done();
   });
-  const callDeps = { ...deps, doorway };
-  addExecuteRoute(app, callDeps);
-  addVersionRoute(app, callDeps);
-  addCompatibleRoutes(app, callDeps);
+  addCallRoutes(app, { ...deps, connectionListener });
+  addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
   addAdminRoutes(app, deps.admin);
@@ -97,7 +96,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
 
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string;
-    // What a route's own path is written with is no path: the router would throw.
+    // The router would throw for a path with characters of its pattern syntax.
     const allowed = /[*:()]/.test(path)
       ? []
       : METHODS.filter((method) => app.hasRoute({ method, url: path }));

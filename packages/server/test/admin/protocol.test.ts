@@ -70,7 +70,7 @@ test.each<[string, string, string]>([
   const { post } = await startAdmin();
   const answer = await post(path, body);
   expect(answer.status).toBe(400);
-  expect(answer.json.faults).toEqual([{ path: at, message: 'stands there twice: keep one' }]);
+  expect(answer.json.faults).toEqual([{ path: at, message: 'occurs twice: keep one' }]);
 });
 
 test('refuses changes that name a member twice, and changes nothing', async () => {

@@ -1,6 +1,7 @@
 /**
- * Who asks the admin API: whoever has the admin token, or a session that was begun with it. A browser sends the cookie
- * of a session with any request to us, so that a request that changes something must also come from a page of our own.
+ * Authenticates requests to the admin API: by the admin token, or by a session that was started with it. A browser sends
+ * the session's cookie with any request to the proxy. So a request that makes a change must also come from the proxy's own
+ * pages.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,20 +14,20 @@ import { createSessions, printEndOfSession, printSessionCookie, readSessionCooki
 
 export interface Identity {
   actor: 'token' | 'session';
-  /** Null: for as long as the token is the same. */
+  /** Milliseconds since 1970; null: until the token changes. */
   expiresAt: number | null;
 }
 
-/** Refusals are an AdminError. */
+/** Throws an AdminError to refuse a request. */
 export interface Authenticator {
   identify(request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
-  /** Begins a session: the answer gets its cookie. */
+  /** Starts a session and sets its cookie on the answer. */
   login(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Identity>;
-  /** Makes the browser forget its session, if it has one. */
+  /** Clears the cookie of the session, if there is one. */
   logout(request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** What the audit is told. */
+/** A login for the audit. */
 export interface Login {
   actor: 'token' | 'session' | 'nobody';
   address: string;
@@ -37,15 +38,15 @@ export interface Login {
 
 export interface AuthenticateOptions {
   token: string;
-  /** Apart from that of client keys: a caller with a bad key must not keep an administrator waiting. */
+  /** Not that of client keys: a caller with a bad key must not slow an administrator down. */
   slowdown: Slowdown;
   /** Milliseconds since 1970. */
   clock: () => number;
   recordLogin: (login: Login) => void;
 }
 
-/** A program with the token asks again and again: its login is recorded once in this time, for each address. */
-const LOGIN_EVERY_MS = 3_600_000;
+/** A program sends the token with each request. Its login is recorded once per address in this time. */
+const LOGIN_RECORD_INTERVAL_MS = 3_600_000;
 const ADDRESSES_MAX = 1000;
 
 export function createAuthenticator({
@@ -65,7 +66,7 @@ export function createAuthenticator({
 
   function recordToken(request: FastifyRequest): void {
     const now = clock();
-    if (Math.abs(now - (recordedAt.get(request.ip) ?? -Infinity)) < LOGIN_EVERY_MS) return;
+    if (Math.abs(now - (recordedAt.get(request.ip) ?? -Infinity)) < LOGIN_RECORD_INTERVAL_MS) return;
     recordedAt.set(request.ip, now);
     record('token', 'login.token', request);
   }
@@ -78,7 +79,7 @@ export function createAuthenticator({
       reply.headers({ 'retry-after': String(penalty.retryAfterSeconds), connection: 'close' });
       throw refuse(429, 'Too many refused tokens: wait before you try again.');
     }
-    if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, reply);
+    if (penalty.delayMs > 0) await waitUnlessClosed(penalty.delayMs, reply);
     throw refuse(401, 'This is not the admin token; it is the setting admin.token of the proxy.');
   }
 
@@ -126,24 +127,24 @@ function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Browsers that do not tell `sec-fetch-site` send the `origin` of the page with such requests. */
+/** Browsers that do not send `sec-fetch-site` send the page's `origin` with requests that make changes. */
 function requireOwnPage({ headers, host }: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = headers;
   const isOwn = site === undefined ? URL.parse(origin ?? '')?.host === host : site === 'same-origin';
   if (!isOwn) {
     throw refuse(
       403,
-      'A session changes things from pages of the proxy itself only: elsewhere send the admin token.',
+      'A session may make changes only from pages of the proxy itself: elsewhere send the admin token.',
     );
   }
 }
 
-/** A browser on this machine may talk to the proxy without TLS; its cookie would not come back if it were secure. */
+/** A browser on this machine may use the proxy without TLS; it would not return a `Secure` cookie then. */
 function isSecure({ protocol, hostname }: FastifyRequest): boolean {
   return protocol !== 'http' || !/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
-async function waitUnlessLeft(delayMs: number, reply: FastifyReply): Promise<void> {
+async function waitUnlessClosed(delayMs: number, reply: FastifyReply): Promise<void> {
   const left = new AbortController();
   const leave = () => left.abort();
   reply.raw.once('close', leave);

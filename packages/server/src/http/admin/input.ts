@@ -1,4 +1,4 @@
-/** Reads what an administrator sent, by its schema. All faults are told at once; values are not repeated in them. */
+/** Validates the input of an administrator against its schema. Reports all faults at once, without repeating values. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Fault, refuse, refuseFaults } from '../../admin/admin-error.ts';
@@ -7,7 +7,7 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { DuplicateMemberError, readValue } from '../../json/read-value.ts';
 import { readBody } from '../body.ts';
 
-/** A policy of a thousand patterns, and certificates, have room in it. */
+/** Enough for a policy of a thousand patterns, or for certificates. */
 const BODY_BYTES_MAX = 256 * 1024;
 
 export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Input {
@@ -16,7 +16,7 @@ export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Inpu
   throw refuseFaults(result.error.issues.flatMap((issue) => listFaults(issue, schema)));
 }
 
-/** The body as JSON; undefined where there is none. */
+/** The body as JSON; undefined if there is none. */
 export async function readJsonBody(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
@@ -27,7 +27,7 @@ export async function readJsonBody(request: FastifyRequest, reply: FastifyReply)
     return readValue(body);
   } catch (error) {
     if (!(error instanceof DuplicateMemberError)) throw refuse(400, 'The body is not JSON in UTF-8.');
-    throw refuseFaults([{ path: error.path, message: 'stands there twice: keep one' }]);
+    throw refuseFaults([{ path: error.path, message: 'occurs twice: keep one' }]);
   }
 }
 
@@ -36,16 +36,15 @@ const STATUSES: { [type in Denial['type']]?: 413 | 415 } = {
   unsupported_media_type: 415,
 };
 
-/** The version in `if-match`; undefined where any will do. */
+/** The version in `if-match`; undefined if any version matches. */
 export function readIfMatch(header: string | undefined): number | undefined {
   if (header === undefined || header === '*') return undefined;
   const [, version] = /^"([1-9]\d{0,14})"$/.exec(header) ?? [];
-  if (version === undefined)
-    throw refuse(400, '`if-match` takes one `etag` of an answer, as it was there, or `*`.');
+  if (version === undefined) throw refuse(400, '`if-match` takes one unchanged `etag` of an answer, or `*`.');
   return Number(version);
 }
 
-/** Whether `if-none-match` has this ETag (RFC 9110 section 13.1.2: weak or not). */
+/** Whether `if-none-match` contains this ETag, weak or strong (RFC 9110 section 13.1.2). */
 export function hasTag(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');
@@ -72,7 +71,7 @@ const NAMES: Record<string, string> = {
   object: 'an object',
 };
 
-/** In our own words where they are clearer than zod's. */
+/** Undefined: zod's own text is used. */
 function explainIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -87,9 +86,9 @@ function explainIssue(issue: z.core.$ZodRawIssue): string | undefined {
     case 'unrecognized_keys':
       return undefined;
     default:
-      return 'has not the form that is expected here';
+      return 'does not have the expected format';
   }
 }
 
-/** What is counted, where it is not the value itself. */
+/** What `minimum` and `maximum` measure, if it is not the value itself. */
 const MEASURES: Record<string, string> = { string: 'a text of length', array: 'a list of length' };

@@ -1,6 +1,6 @@
 /**
- * `/admin/v1`: runs the table of its routes. Every error under the path is a problem, and nothing of it is kept by
- * caches. Knows the admin service, and nothing of what it does.
+ * Serves `/admin/v1` from the table of its routes (table.ts). Every error below the path is a problem (RFC 9457), and no
+ * answer may be cached. Calls the admin service, and knows no operation of it.
  */
 import type { Problem } from '@erp-proxy/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -16,10 +16,10 @@ import { hasTag, readIfMatch, readInput, readJsonBody } from './input.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from './table.ts';
 
 export interface AdminRoutesDeps {
-  /** The setting `admin.token`; null: there is no admin API. */
+  /** The setting `admin.token`; null: the admin API is off. */
   token: string | null;
   adminFor: (actor: Actor) => Admin;
-  /** Apart from that of client keys. */
+  /** Not that of client keys. */
   slowdown: Slowdown;
   /** Milliseconds since 1970. */
   clock: () => number;
@@ -31,7 +31,7 @@ export function addAdminRoutes(app: FastifyInstance, deps: AdminRoutesDeps): voi
   void app.register(async (scope) => addRoutes(scope, deps), { prefix: ADMIN_PATH });
 }
 
-/** Answers a path under ours that Fastify cannot read, and gives to no route: with a broken escape, or too long. */
+/** Answers a path below ours that Fastify cannot decode: it has an invalid escape or is too long. */
 export function answerUnreadablePath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.header('x-request-id', readRequestId(request.headers));
   return sendProblem(reply, describeProblem(404, NO_ROUTE));
@@ -47,7 +47,7 @@ const NO_ROUTE = 'There is no such route; see /openapi.json.';
 
 function addRoutes(scope: FastifyInstance, deps: AdminRoutesDeps): void {
   const { token, slowdown, clock, recordLogin } = deps;
-  // A body is read once it is known who sends it.
+  // A body is read after its sender was authenticated.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
   scope.addHook('onRequest', async (request, reply) => {
@@ -103,7 +103,7 @@ function readVersion({ method, takesVersion }: AdminRoute, { headers }: FastifyR
   const { 'if-match': given } = headers;
   if (takesVersion) return readIfMatch(given);
   if (given === undefined || method === 'GET') return undefined;
-  throw refuse(400, 'This route takes no `if-match`: what it does, it does to any version.');
+  throw refuse(400, 'This route takes no `if-match`: it applies to any version.');
 }
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -113,7 +113,7 @@ async function readBody(route: AdminRoute, request: FastifyRequest, reply: Fasti
   throw refuse(400, 'This route takes no body.');
 }
 
-/** What the path may be asked instead, or that there is none. */
+/** 405 with the methods of the path, or 404. */
 function describeMissing(request: FastifyRequest, reply: FastifyReply, token: string | null): Problem {
   if (token === null) return describeProblem(404, 'The admin API is off: the setting admin.token is empty.');
   const path = request.url.split('?', 1)[0] ?? '';

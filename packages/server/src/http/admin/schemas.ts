@@ -1,6 +1,6 @@
 /**
- * The shapes of the admin API, as JSON Schema can say them: what is sent is read by them, and the OpenAPI document
- * shows them. Rules that need words (a policy, a certificate, a time) are the admin service's.
+ * The shapes of the admin API, as far as JSON Schema can express them. They validate input and are rendered in the OpenAPI
+ * document. The admin service checks the other rules: those of a policy, a certificate or a time.
  */
 import type {
   AuditQuery,
@@ -30,7 +30,7 @@ import { named, showAs } from '../schema-registry.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const texts = z.array(z.string());
-const version = z.int().min(1).describe('Counts the changes; the ETag.');
+const version = z.int().min(1).describe('Number of changes; also the ETag.');
 
 const policy = named(
   'Policy',
@@ -38,14 +38,16 @@ const policy = named(
     .object({
       instances: texts.describe('Patterns of the names of stored instances.').exactOptional(),
       origins: texts
-        .describe('Patterns of origins, for calls with credentials of their own.')
+        .describe('Patterns of origins, for calls that bring their own credentials.')
         .exactOptional(),
-      dbs: texts.describe('Patterns of databases, for calls with credentials of their own.').exactOptional(),
+      dbs: texts
+        .describe('Patterns of databases, for calls that bring their own credentials.')
+        .exactOptional(),
       models: z.record(z.string(), texts).describe('Patterns of models, each with patterns of its methods.'),
       read_only: z.boolean().exactOptional(),
       companies: z.array(z.int().min(1)).exactOptional(),
-      limit_max: z.int().min(1).describe('Most records of one read.').exactOptional(),
-      cache: z.boolean().describe('Whether reads may get answers that were kept.').exactOptional(),
+      limit_max: z.int().min(1).describe('Maximum number of records of one read.').exactOptional(),
+      cache: z.boolean().describe('Whether reads may be answered with kept answers.').exactOptional(),
       rate: z
         .object({
           requests: z.int().min(1),
@@ -53,17 +55,17 @@ const policy = named(
           burst: z.int().min(1).exactOptional(),
         })
         .exactOptional(),
-      per_day: z.int().min(1).describe('Calls in one day of UTC.').exactOptional(),
-      concurrency: z.int().min(1).describe('Calls at once.').exactOptional(),
-      cidrs: texts.describe('Addresses and networks that calls may come from.').exactOptional(),
+      per_day: z.int().min(1).describe('Maximum number of calls in one UTC day.').exactOptional(),
+      concurrency: z.int().min(1).describe('Maximum number of calls at once.').exactOptional(),
+      cidrs: texts.describe('Addresses and networks from which calls are accepted.').exactOptional(),
       cors_origins: texts.describe('Patterns of browser origins that may use the key.').exactOptional(),
     })
     .describe(
-      'What a key may do. It allows what it names and nothing else: a server by `instances` or `origins`, a method by `models`; what else is left out restricts nothing, but `cors_origins`, without which no web page may use the key, and `cache`. No web page may use a key without a policy. `*` stands for any text.',
+      'What a key may do. Servers must be named by `instances` or `origins`, and methods by `models`; all others are denied. Other members restrict nothing if they are left out, except `cors_origins` (no web page may use the key) and `cache`. No web page may use a key without a policy. `*` matches any text.',
     ) satisfies z.ZodType<Policy>,
 );
 
-/** Read by the service, which names every fault at once. */
+/** The admin service parses it, and reports all faults at once. */
 const givenPolicy = showAs(
   policy,
   z.custom<Policy>(() => true),
@@ -72,9 +74,9 @@ const givenPolicy = showAs(
 const unreadablePolicy = named(
   'UnreadablePolicy',
   z
-    .object({ unreadable: z.string().describe('Why it cannot be read.') })
+    .object({ unreadable: z.string().describe('The reason.') })
     .describe(
-      'In place of a stored policy that cannot be read. A key with one makes no call: set its policy anew.',
+      'Replaces a stored policy that cannot be read. All calls of its key are refused until a new policy is set.',
     ) satisfies z.ZodType<UnreadablePolicy>,
 );
 
@@ -87,12 +89,12 @@ const KEY_MEMBERS = {
   policy: z
     .union([policy, unreadablePolicy])
     .nullable()
-    .describe('Null: the key may do anything that egress allows.'),
+    .describe('Null: the key may do everything that egress allows.'),
   created_at: time,
   expires_at: time.nullable(),
-  last_used_at: time.nullable().describe('Exact to about a minute.'),
+  last_used_at: time.nullable().describe('Accurate to about a minute.'),
   revoked_at: time.nullable(),
-  replaces: z.string().nullable().describe('Id of the key that this one took over from.'),
+  replaces: z.string().nullable().describe('Id of the key that this one replaces.'),
   version,
 };
 
@@ -102,7 +104,7 @@ export const newKeyView = named(
   'NewKey',
   z.object({
     ...KEY_MEMBERS,
-    key: z.string().describe('The text to send in `x-proxy-api`. It is shown here and never again.'),
+    key: z.string().describe('The text to send in `x-proxy-api`. No other answer has it.'),
   }) satisfies z.ZodType<NewKeyView>,
 );
 
@@ -122,10 +124,7 @@ export const keyChanges = named(
 export const keyRotation = named(
   'KeyRotation',
   z.strictObject({
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .describe('How long the old key works on beside the new one: 30 days at most.'),
+    overlap_seconds: z.int().min(0).describe('Seconds for which the old key stays valid; 30 days at most.'),
   }) satisfies z.ZodType<KeyRotation>,
 );
 
@@ -136,8 +135,11 @@ export const explainInput = named(
       .unknown()
       .refine((call) => call !== undefined, 'is missing')
       .describe('The body of an execute call.'),
-    address: z.string().describe('Where it comes from; left out: not looked at.').exactOptional(),
-    origin: z.string().describe("The browser's `origin` header; left out: not a browser.").exactOptional(),
+    address: z.string().describe('Address of the caller; not checked if left out.').exactOptional(),
+    origin: z
+      .string()
+      .describe("The browser's `origin` header. If left out, the caller is not a browser.")
+      .exactOptional(),
   }) satisfies z.ZodType<ExplainInput>,
 );
 
@@ -149,7 +151,7 @@ export const explanation = named(
     message: z.string(),
     sets: z
       .object({ limit: z.int().exactOptional(), allowed_company_ids: z.array(z.int()).exactOptional() })
-      .describe('What is changed in the call before it goes on.'),
+      .describe('The values that the policy sets in the call.'),
   }) satisfies z.ZodType<Explanation>,
 );
 
@@ -179,29 +181,29 @@ export const instanceView = named(
   }) satisfies z.ZodType<InstanceView>,
 );
 
-const NEEDS_KEY = 'In a change, a new one needs the `api_key` again.';
+const NEEDS_KEY = 'To change it, send the `api_key` again.';
 
 const INSTANCE_CHANGES = {
   url: z.string().describe(NEEDS_KEY).exactOptional(),
   db: z.string().exactOptional(),
   user_id: z.int().exactOptional(),
-  api_key: z.string().meta({ writeOnly: true }).describe('No answer ever has it.').exactOptional(),
+  api_key: z.string().meta({ writeOnly: true }).describe('Never returned in an answer.').exactOptional(),
   protocol: protocol.exactOptional(),
   timeout_ms: z.int().nullable().exactOptional(),
   concurrency: z.int().nullable().exactOptional(),
   certificates: z
     .string()
     .nullable()
-    .describe(`PEM, trusted in place of the public ones. ${NEEDS_KEY}`)
+    .describe(`Certificates in PEM format, trusted instead of the public ones. ${NEEDS_KEY}`)
     .exactOptional(),
   allow_private: z
     .boolean()
     .describe(
-      'Its own address may be private or plain http. To turn it on in a change needs the `api_key` again.',
+      'Allows a private address or plain http for this instance. To turn it on in a change, send the `api_key` again.',
     )
     .exactOptional(),
-  rotate_key: z.boolean().describe('The proxy replaces the key before it expires.').exactOptional(),
-  key_expires_at: time.nullable().describe('Where Odoo does not tell.').exactOptional(),
+  rotate_key: z.boolean().describe('Whether the proxy replaces the key before it expires.').exactOptional(),
+  key_expires_at: time.nullable().describe('For servers that do not report the expiry.').exactOptional(),
 };
 
 export const instanceChanges = named(
@@ -217,7 +219,7 @@ export const instanceInput = named(
     url: z.string(),
     db: z.string(),
     user_id: z.int(),
-    api_key: z.string().meta({ writeOnly: true }).describe('No answer ever has it.'),
+    api_key: z.string().meta({ writeOnly: true }).describe('Never returned in an answer.'),
   }) satisfies z.ZodType<InstanceInput>,
 );
 
@@ -240,35 +242,37 @@ const EXAMINATION_CHECKS = [
 export const examination = named(
   'Examination',
   z.object({
-    ok: z.boolean().describe('True where no check failed.'),
+    ok: z.boolean().describe('True if no check failed.'),
     checks: z
       .array(
         z.object({
           name: z.enum(EXAMINATION_CHECKS),
-          state: z.enum(['ok', 'failed', 'skipped']).describe('`skipped`: not looked at, or nobody tells.'),
-          text: z.string().describe('What was found, and what to do.'),
+          state: z
+            .enum(['ok', 'failed', 'skipped'])
+            .describe('`skipped`: not checked, or the server does not report it.'),
+          text: z.string().describe('The finding, and what to do.'),
         }),
       )
-      .describe('In order; the first that fails ends them.'),
-    version: z.string().nullable().describe('Null where the server does not tell.'),
+      .describe('In order; the first failure is the last check.'),
+    version: z.string().nullable().describe('Null if the server does not report it.'),
     protocol: z
       .enum(['jsonrpc', 'json2'])
       .nullable()
-      .describe('The one that carries calls of this instance; null where none was made.'),
+      .describe('The protocol that carries calls of this instance; null if no call was made.'),
     user: z
       .object({ id: z.int(), name: z.string(), login: z.string(), company: z.string().nullable() })
       .nullable(),
     key: z
       .object({
-        expires_at: time.nullable().describe('Null: never, or not known.'),
+        expires_at: time.nullable().describe('Null: the key never expires, or the expiry is not known.'),
         is_expiry_known: z.boolean(),
       })
       .nullable(),
-    round_trip_ms: z.int().nullable().describe('The quickest of the calls that were made.'),
+    round_trip_ms: z.int().nullable().describe('Duration of the fastest call that was made.'),
   }) satisfies z.ZodType<Examination>,
 );
 
-export const resealed = named('Resealed', z.object({ resealed: z.int().describe('Instances.') }));
+export const resealed = named('Resealed', z.object({ resealed: z.int().describe('Number of instances.') }));
 
 const AUDIT_MEMBERS = { seq: z.int(), time, request_id: z.string().nullable() };
 
@@ -279,7 +283,7 @@ const auditView = named(
       ...AUDIT_MEMBERS,
       kind: z.literal('call'),
       key_id: z.string().nullable(),
-      address: z.string().nullable().describe('Where the call came from.'),
+      address: z.string().nullable().describe('Address of the caller.'),
       instance: z.string().nullable(),
       upstream: z.string().nullable(),
       db: z.string().nullable(),
@@ -290,7 +294,7 @@ const auditView = named(
         .string()
         .nullable()
         .describe(
-          "The rule of the key's policy that denied it; or `key:unknown`, `key:expired`, `key:revoked`.",
+          "The rule of the key's policy that denied the call; or `key:unknown`, `key:expired`, `key:revoked`.",
         ),
       code: z.int().nullable(),
       http_status: z.int(),
@@ -309,7 +313,7 @@ const auditView = named(
     }),
     z.object({
       ...AUDIT_MEMBERS,
-      kind: z.literal('damaged').describe('What stands in the store is no record of the audit.'),
+      kind: z.literal('damaged').describe('The stored row is not a valid audit record.'),
       problem: z.string(),
     }),
   ]) satisfies z.ZodType<AuditView>,
@@ -325,7 +329,7 @@ export const auditVerdict = named(
       .string()
       .nullable()
       .describe(
-        'Kept elsewhere, it later proves that nothing was cut from the end. Null: the store has lost it.',
+        'If you keep it elsewhere, it proves later that no records were removed from the end. Null: the store has lost it.',
       ),
     fault: z.object({ seq: z.int(), problem: z.string() }).nullable(),
   }) satisfies z.ZodType<AuditVerdict>,
@@ -353,7 +357,7 @@ export const statusView = named(
           retry_after_seconds: z.int(),
         }),
       )
-      .describe('Upstream databases that this process knows.'),
+      .describe('The upstream databases that this process knows.'),
   }) satisfies z.ZodType<StatusView>,
 );
 
@@ -366,7 +370,7 @@ export const sessionView = named(
   'Session',
   z.object({
     actor: z.enum(['token', 'session']),
-    expires_at: time.nullable().describe('Null for the token itself.'),
+    expires_at: time.nullable().describe('Null for the token.'),
   }),
 );
 
@@ -376,10 +380,10 @@ export const problem = named(
     type: z.string(),
     title: z.string(),
     status: z.int(),
-    detail: z.string().describe('What is wrong and what to do.'),
+    detail: z.string().describe('The cause, and what to do.'),
     faults: z
       .array(z.object({ path: z.string(), message: z.string() }))
-      .describe('For faults of what was sent: each with its place.')
+      .describe('The faults of the input, each with its place.')
       .exactOptional(),
   }) satisfies z.ZodType<Problem>,
 );
@@ -394,19 +398,16 @@ export const auditPage = named('AuditPage', pageOf(auditView) satisfies z.ZodTyp
 function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
-    next: z.string().nullable().describe('The `cursor` of the next page; null on the last.'),
+    next: z.string().nullable().describe('The `cursor` of the next page; null on the last page.'),
   });
 }
 
 const PAGE_QUERY = {
-  cursor: z.string().describe('`next` of the page before.').exactOptional(),
-  limit: wholeNumber()
-    .pipe(z.int().min(1).max(500))
-    .describe('Items of a page; 50 where left out.')
-    .exactOptional(),
+  cursor: z.string().describe('The `next` of the previous page.').exactOptional(),
+  limit: wholeNumber().pipe(z.int().min(1).max(500)).describe('Items per page. Default: 50.').exactOptional(),
 };
 
-/** Of a query, where everything is text. */
+/** For a query, whose values are all text. */
 function wholeNumber() {
   return z
     .string()
@@ -414,7 +415,7 @@ function wholeNumber() {
     .transform(Number);
 }
 
-const search = z.string().describe('A part of it, in any case.').exactOptional();
+const search = z.string().describe('Text that a listed object contains, ignoring case.').exactOptional();
 
 export const keyQuery = z.strictObject({
   ...PAGE_QUERY,
@@ -444,9 +445,9 @@ export const auditQuery = z.strictObject({
 
 export const exportQuery = z.strictObject({
   ...AUDIT_FILTERS,
-  format: z.enum(['ndjson', 'csv']).describe('`ndjson` where left out.').exactOptional(),
+  format: z.enum(['ndjson', 'csv']).describe('Default: `ndjson`.').exactOptional(),
 });
 
 export const verifyQuery = z.strictObject({
-  head: z.string().describe('`head` of an earlier verdict.').exactOptional(),
+  head: z.string().describe('The `head` of an earlier verification.').exactOptional(),
 });

@@ -1,6 +1,6 @@
 /**
- * The console's session: a cookie that says until when it holds, signed under the admin token. Nothing of it is kept,
- * so that every replica knows it; another token ends all of them. Knows neither requests nor who may do what.
+ * Sessions of administrators: a cookie that holds its expiry, signed with a key derived from the admin token. Nothing is
+ * stored, so every replica accepts it, and a new token ends all sessions. Knows neither requests nor permissions.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
@@ -12,7 +12,7 @@ const VALUE = /^(\d{1,15})\.([\w-]{43})$/;
 
 export interface Sessions {
   open(): { value: string; expiresAt: number };
-  /** Until when the session of this value holds; null where there is none, or no longer. */
+  /** The expiry of the session with this cookie value; null if the value is invalid or has expired. */
   find(value: string): { expiresAt: number } | null;
 }
 
@@ -35,7 +35,7 @@ export function createSessions({ token, clock }: { token: string; clock: () => n
   };
 }
 
-/** For `set-cookie`: out of reach of scripts, and sent by pages of our own only. */
+/** A `set-cookie` value. Scripts cannot read the cookie, and browsers send it from our own pages only. */
 export function printSessionCookie(value: string, isSecure: boolean): string {
   return printCookie(value, LIFE_MS / 1000, isSecure);
 }
@@ -49,7 +49,7 @@ function printCookie(value: string, maxAgeSeconds: number, isSecure: boolean): s
   return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** The value in a `cookie` header. */
+/** The session's value in a `cookie` header. */
 export function readSessionCookie(header: string | undefined): string | undefined {
   const pairs = header?.split(';').map((pair) => pair.trim()) ?? [];
   return pairs.find((pair) => pair.startsWith(`${SESSION_COOKIE}=`))?.slice(SESSION_COOKIE.length + 1);

@@ -1,4 +1,7 @@
-/** The routes of `/admin/v1`, as one table: Fastify's routes and the OpenAPI document are made of it, and so cannot differ. */
+/**
+ * The routes of `/admin/v1`, as one table: Fastify's routes and their part of the OpenAPI document are generated from it,
+ * and so cannot differ.
+ */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -10,33 +13,33 @@ export const ADMIN_PATH = '/admin/v1';
 
 export interface AdminRoute<Params = unknown, Query = unknown, Body = unknown> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below {@link ADMIN_PATH}. */
+  /** Relative to {@link ADMIN_PATH}. */
   path: string;
-  /** What it does, for the documentation. */
+  /** For the OpenAPI document. */
   summary: string;
-  /** The name of the operation in programs that are made of the document. */
+  /** Name of the operation in generated clients. */
   id: string;
   params?: z.ZodType<Params>;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
   answer: AdminAnswer;
-  /** Statuses of problems that not every route can have. */
+  /** Statuses of problems beyond those that every route can have. */
   problems?: readonly (404 | 409 | 412 | 503)[];
-  /** True: changes only the version that `if-match` names, where it does. */
+  /** True: takes `if-match`, and then changes only the version that it names. */
   takesVersion?: true;
   /** True: needs neither token nor session. */
   isOpen?: true;
-  /** Gives the answer's body: a value for JSON, a stream, or nothing. */
+  /** Returns the body of the answer: a value for JSON, a stream, or nothing. */
   handle(call: AdminCall<Params, Query, Body>): Promise<unknown>;
 }
 
 interface AdminAnswer {
   status: 200 | 201 | 204;
-  /** Left out: no body. */
+  /** Shape of a JSON body. */
   schema?: z.ZodType;
-  /** Of a body that is not JSON. */
+  /** Media types of a body that is not JSON. */
   types?: readonly string[];
-  /** True: has the `etag` of what it shows. */
+  /** True: has an `etag`. */
   hasEtag?: true;
 }
 
@@ -62,7 +65,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/keys',
     id: 'listKeys',
-    summary: 'Client keys, the oldest first.',
+    summary: 'Lists client keys, oldest first.',
     query: schemas.keyQuery,
     answer: { status: 200, schema: schemas.keyPage },
     handle: ({ admin, query }) => admin.listKeys(query),
@@ -71,7 +74,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/keys',
     id: 'createKey',
-    summary: 'Makes a key. Its text is in this answer and nowhere else.',
+    summary: 'Creates a key. Only this answer has its text.',
     body: schemas.keyInput,
     answer: { status: 201, schema: schemas.newKeyView, hasEtag: true },
     async handle({ admin, body, reply }) {
@@ -84,7 +87,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/keys/:id',
     id: 'getKey',
-    summary: 'One key.',
+    summary: 'Returns one key.',
     params: keyParams,
     answer: { status: 200, schema: schemas.keyView, hasEtag: true },
     problems: [404],
@@ -94,7 +97,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'PATCH',
     path: '/keys/:id',
     id: 'updateKey',
-    summary: 'Changes a key; what is left out stays as it is.',
+    summary: 'Changes a key. Members that are left out keep their values.',
     params: keyParams,
     body: schemas.keyChanges,
     answer: { status: 200, schema: schemas.keyView, hasEtag: true },
@@ -106,7 +109,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/keys/:id/revoke',
     id: 'revokeKey',
-    summary: 'Ends a key for good, within a second on every replica.',
+    summary: 'Revokes a key for ever. Every replica refuses it within a second.',
     params: keyParams,
     answer: { status: 200, schema: schemas.keyView, hasEtag: true },
     problems: [404],
@@ -117,7 +120,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/keys/:id/rotate',
     id: 'rotateKey',
     summary:
-      'Makes a key like this one, which works on for the overlap and then ends. Once while the new key works.',
+      'Creates a key with the same properties. The old key stays valid for the overlap. Refused while the new key of an earlier rotation is valid.',
     params: keyParams,
     body: schemas.keyRotation,
     answer: { status: 201, schema: schemas.newKeyView, hasEtag: true },
@@ -133,7 +136,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/keys/:id/explain',
     id: 'explainCall',
-    summary: 'Whether the key may make this call, and by which rule. Sends nothing to Odoo.',
+    summary:
+      'Tells whether the policy of the key allows a call, and which rule decides. Sends nothing to Odoo.',
     params: keyParams,
     body: schemas.explainInput,
     answer: { status: 200, schema: schemas.explanation },
@@ -144,7 +148,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/instances',
     id: 'listInstances',
-    summary: 'Stored instances, by name.',
+    summary: 'Lists stored instances, by name.',
     query: schemas.instanceQuery,
     answer: { status: 200, schema: schemas.instancePage },
     handle: ({ admin, query }) => admin.listInstances(query),
@@ -153,7 +157,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/instances',
     id: 'createInstance',
-    summary: 'Stores an Odoo server with a user of it.',
+    summary: 'Stores an instance: an Odoo server with a database and a user.',
     body: schemas.instanceInput,
     answer: { status: 201, schema: schemas.instanceView, hasEtag: true },
     problems: [409, 503],
@@ -167,7 +171,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/instances/:name',
     id: 'getInstance',
-    summary: 'One instance.',
+    summary: 'Returns one instance.',
     params: instanceParams,
     answer: { status: 200, schema: schemas.instanceView, hasEtag: true },
     problems: [404],
@@ -177,7 +181,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'PATCH',
     path: '/instances/:name',
     id: 'updateInstance',
-    summary: 'Changes an instance; what is left out stays as it is.',
+    summary: 'Changes an instance. Members that are left out keep their values.',
     params: instanceParams,
     body: schemas.instanceChanges,
     answer: { status: 200, schema: schemas.instanceView, hasEtag: true },
@@ -189,7 +193,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'DELETE',
     path: '/instances/:name',
     id: 'removeInstance',
-    summary: 'Removes an instance; calls on it are refused from then on.',
+    summary: 'Removes an instance. Later calls on it are refused.',
     params: instanceParams,
     answer: { status: 204 },
     problems: [404, 409, 412],
@@ -200,7 +204,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/instances/:name/rotate-key',
     id: 'rotateInstanceKey',
-    summary: 'Has Odoo make a new key, and puts it in place of the stored one (Odoo 19 and later).',
+    summary: 'Makes Odoo create a new key, which replaces the stored one (Odoo 19 and later).',
     params: instanceParams,
     answer: { status: 200, schema: schemas.instanceView, hasEtag: true },
     problems: [404, 409, 503],
@@ -210,8 +214,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/instances/:name/check',
     id: 'checkInstance',
-    summary:
-      'Looks whether calls can be made on a stored instance: address, protocol, database, user and key.',
+    summary: 'Checks whether calls can run on a stored instance: address, protocol, database, user and key.',
     params: instanceParams,
     answer: { status: 200, schema: schemas.examination },
     problems: [404, 503],
@@ -221,7 +224,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/vault/reseal',
     id: 'resealVault',
-    summary: 'Seals under the master key what other master keys seal.',
+    summary: 'Encrypts stored keys again with the present master key, if another one encrypts them.',
     answer: { status: 200, schema: schemas.resealed },
     problems: [503],
     handle: ({ admin }) => admin.resealVault(),
@@ -230,7 +233,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/audit',
     id: 'listAudit',
-    summary: 'The audit, the newest first. A page may be short, or empty, before the end.',
+    summary: 'Lists audit records, newest first. A page may be short or empty although more follow.',
     query: schemas.auditQuery,
     answer: { status: 200, schema: schemas.auditPage },
     handle: ({ admin, query }) => admin.listAudit(query),
@@ -239,12 +242,12 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/audit/export',
     id: 'exportAudit',
-    summary: 'All of the audit that matches, the oldest first.',
+    summary: 'Returns all matching audit records, oldest first.',
     query: schemas.exportQuery,
     answer: { status: 200, types: Object.values(EXPORT_TYPES) },
     async handle({ admin, query: { format = 'ndjson', ...query }, reply }) {
-      // What is refused is refused before the answer begins.
-      const records = await begin(admin.exportAudit(query));
+      // Errors of the query must be thrown before the answer begins.
+      const records = await awaitFirst(admin.exportAudit(query));
       reply.headers({
         'content-type': EXPORT_TYPES[format],
         'content-disposition': `attachment; filename="audit.${format}"`,
@@ -256,7 +259,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/audit/verify',
     id: 'verifyAudit',
-    summary: 'Recomputes the chain of the audit, and tells the first place where it does not hold.',
+    summary: 'Verifies the hash chain of the audit, and returns the first fault.',
     query: schemas.verifyQuery,
     answer: { status: 200, schema: schemas.auditVerdict },
     handle: ({ admin, query }) => admin.verifyAudit(query.head),
@@ -265,7 +268,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/status',
     id: 'getStatus',
-    summary: 'How the proxy is.',
+    summary: 'Returns the state of the proxy: version, checks, audit and upstream databases.',
     answer: { status: 200, schema: schemas.statusView },
     handle: ({ admin }) => admin.status(),
   }),
@@ -273,8 +276,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     path: '/session',
     id: 'login',
-    summary:
-      'Begins a session of eight hours: its cookie stands in for the token on pages of the proxy itself.',
+    summary: 'Starts a session of eight hours. Its cookie replaces the token on pages of the proxy itself.',
     body: schemas.loginInput,
     answer: { status: 200, schema: schemas.sessionView },
     isOpen: true,
@@ -285,7 +287,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     path: '/session',
     id: 'getSession',
-    summary: 'Who asks.',
+    summary: 'Returns how the request was authenticated.',
     answer: { status: 200, schema: schemas.sessionView },
     handle: async ({ identity }) => identity && showSession(identity),
   }),
@@ -293,14 +295,14 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'DELETE',
     path: '/session',
     id: 'logout',
-    summary: 'Takes the cookie of the session back.',
+    summary: 'Clears the cookie of the session.',
     answer: { status: 204 },
     isOpen: true,
     handle: async ({ authenticator, request, reply }) => authenticator.logout(request, reply),
   }),
 ];
 
-/** Ties what a handler gets to the schemas of its route. */
+/** Infers the types of the handler's input from the schemas of the route. */
 function route<Params, Query, Body>(definition: AdminRoute<Params, Query, Body>): AdminRoute {
   return definition;
 }
@@ -309,8 +311,8 @@ function showSession({ actor, expiresAt }: Identity): z.infer<typeof schemas.ses
   return { actor, expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString() };
 }
 
-/** The same items, once the first of them is there. */
-async function begin<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
+/** Resolves to the same items once the first of them was read. Rejects if that fails. */
+async function awaitFirst<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
   const iterator = items[Symbol.asyncIterator]();
   const first = await iterator.next();
   return (async function* () {

@@ -1,5 +1,4 @@
-/** The admin API in the OpenAPI document: its table of routes, in other words. */
-
+/** The admin API in the OpenAPI document, generated from its table of routes. */
 import { problem } from '../admin/schemas.ts';
 import { SESSION_COOKIE } from '../admin/session.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../admin/table.ts';
@@ -13,21 +12,21 @@ export const ADMIN_SECURITY = {
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      'Of `POST /admin/v1/session`. Changes also need `sec-fetch-site: same-origin`, or our own `origin`.',
+      'The cookie that `POST /admin/v1/session` sets. Changes also need `sec-fetch-site: same-origin`, or an `origin` of the proxy itself.',
   },
 };
 
 const PROBLEMS = {
-  400: 'What was sent cannot be taken; `faults` says where.',
-  401: 'Neither the admin token nor a session.',
-  403: 'A session changes things from pages of the proxy itself only.',
-  404: 'There is no such thing; or the admin API is off.',
-  409: 'What is there does not allow it; `detail` says why.',
-  412: 'It is not at the version of `if-match` any more.',
+  400: 'The request is invalid; `faults` lists each fault and its place.',
+  401: 'There is neither the admin token nor a valid session.',
+  403: 'A session may make changes only from pages of the proxy itself.',
+  404: 'The object does not exist, or the admin API is off.',
+  409: 'The change conflicts with the present state; `detail` gives the reason.',
+  412: 'The object does not have the version of `if-match` any more.',
   413: 'The body is too large.',
   415: 'The body is not `application/json` in UTF-8.',
   429: 'Too many refused tokens; see `retry-after`.',
-  500: 'The proxy failed; or, with the type `urn:erp-proxy:problem:outcome-unknown`, the change may have been made.',
+  500: 'The proxy failed. With the type `urn:erp-proxy:problem:outcome-unknown`, the change may have been made.',
   503: 'The store does not answer or takes no changes, or the vault has no master key.',
 } as const;
 
@@ -59,7 +58,7 @@ function describeRoute(route: AdminRoute): object {
     responses: {
       [answer.status]: describeAnswer(answer),
       ...(route.method === 'GET' && answer.hasEtag
-        ? { 304: { description: 'It is at that version still.' } }
+        ? { 304: { description: 'The object still has that version.' } }
         : {}),
       ...Object.fromEntries(listProblems(route).map((status) => [status, describeProblemAnswer(status)])),
     },
@@ -71,7 +70,7 @@ function describeAnswer({ status, schema, types, hasEtag }: AdminRoute['answer']
   const others = types && Object.fromEntries(types.map((type) => [type, {}]));
   const content = json ?? others;
   return {
-    description: status === 204 ? 'Done.' : status === 201 ? 'Made.' : 'What was asked for.',
+    description: status === 204 ? 'Done.' : status === 201 ? 'Created.' : 'The requested data.',
     ...(hasEtag ? { headers: { etag: { schema: { type: 'string' } } } } : {}),
     ...(content ? { content } : {}),
   };
@@ -85,7 +84,7 @@ function listProblems(route: AdminRoute): (keyof typeof PROBLEMS)[] {
     ...(isChange ? ([403] as const) : []),
     ...(route.body ? ([413, 415] as const) : []),
     ...(route.problems ?? []),
-    // Of an admin API that is off.
+    // While the admin API is off.
     404,
     500,
     503,
@@ -100,7 +99,8 @@ const IF_MATCH = {
   name: 'if-match',
   in: 'header',
   required: false,
-  description: 'The `etag` of the version that may be changed. Left out, or `*`: the newest is.',
+  description:
+    'The `etag` of the version to change. If it is left out or `*`, the newest version is changed.',
   schema: { type: 'string' },
 };
 
@@ -108,6 +108,6 @@ const IF_NONE_MATCH = {
   name: 'if-none-match',
   in: 'header',
   required: false,
-  description: 'An `etag`: where nothing has changed since, the answer is 304 and empty.',
+  description: 'An `etag`. If the object still has it, the answer is an empty 304.',
   schema: { type: 'string' },
 };

@@ -1,4 +1,4 @@
-/** The shapes of the execute call and its answer, for the OpenAPI document only: calls are read by execute/call/parse.ts. */
+/** The shapes of calls and their answers, for the OpenAPI document only. execute/call/parse.ts parses calls. */
 import {
   BATCH_CALLS_MAX,
   BUSINESS_ERRORS,
@@ -18,13 +18,13 @@ const context = z
   .object({
     allowed_company_ids: z.array(z.int()).exactOptional(),
     default_company_id: z.int().exactOptional(),
-    tz: z.string().describe('A time zone by its IANA name.').exactOptional(),
+    tz: z.string().describe('The IANA name of a time zone.').exactOptional(),
   })
   .catchall(json)
   .describe("Odoo's context.");
 
 const ownInstance = z.strictObject({
-  url: z.string().describe('http or https; may carry a path prefix.'),
+  url: z.string().describe('An http or https address, which may have a path prefix.'),
   db: z.string(),
   user_id: z.int(),
   api_key: z.string().meta({ writeOnly: true }),
@@ -36,27 +36,23 @@ export const executeCall = named(
     id: z
       .union([z.string().max(ID_LENGTH_MAX), z.int()])
       .nullable()
-      .describe('Echoed in the answer.')
+      .describe('Returned in the answer.')
       .exactOptional(),
     action: z.string().describe('A public method of the model, or `call_method` with `fn_name`.'),
     model_id: z.string().regex(/^[A-Za-z0-9_.]+$/),
     fn_name: z.string().nullable().exactOptional(),
-    params: z
-      .array(json)
-      .nullable()
-      .describe('Positional arguments, as `execute_kw` takes them.')
-      .exactOptional(),
+    params: z.array(json).nullable().describe('Positional arguments of `execute_kw`.').exactOptional(),
     keyword: z
       .looseObject({
         limit: z
           .union([z.int().min(0), z.literal(false)])
           .nullable()
-          .describe('Most records of the call.')
+          .describe('Maximum number of records.')
           .exactOptional(),
         ids: z
           .union([z.int(), z.array(z.int())])
           .nullable()
-          .describe('The records, where `params` is empty; null: the method takes none.')
+          .describe('Ids of the records, if `params` is empty. Null: the method takes none.')
           .exactOptional(),
         context: context.exactOptional(),
       })
@@ -77,17 +73,17 @@ const errorBody = named(
   'Error',
   z.object({
     code: z.int(),
-    message: z.string().describe('What went wrong and what to do.'),
+    message: z.string().describe('The cause, and what to do.'),
     data: z.looseObject({
       type: z
         .enum([...Object.keys(PROXY_ERRORS), ...Object.keys(BUSINESS_ERRORS)])
-        .describe('Decide by this one.'),
-      retryable: z.boolean().describe('True only where the same call may be sent again as it is.'),
-      path: z.string().describe('The member at fault.').exactOptional(),
-      rule: z.string().describe('With `policy_denied`: the rule that decided.').exactOptional(),
+        .describe('The type of the error, which programs should evaluate.'),
+      retryable: z.boolean().describe('True only if the same call may be sent again unchanged.'),
+      path: z.string().describe('The path of the faulty member.').exactOptional(),
+      rule: z.string().describe('With `policy_denied`: the rule that denied the call.').exactOptional(),
       outcome: z
         .enum(['not_sent', 'rolled_back', 'unknown'])
-        .describe('Where an answer did not come: whether a write may have happened.')
+        .describe('If there was no answer: whether a write may have happened.')
         .exactOptional(),
     }),
   }) satisfies z.ZodType<ErrorBody>,
@@ -100,7 +96,7 @@ export const failedAnswer = named('FailedAnswer', z.object({ ...envelope, error:
 export const executeAnswer = named(
   'ExecuteAnswer',
   z.union([
-    z.object({ ...envelope, result: json.describe('As Odoo gave it.') }),
+    z.object({ ...envelope, result: json.describe('The result, unchanged from Odoo.') }),
     failedAnswer,
   ]) satisfies z.ZodType<ExecuteAnswer>,
 );

@@ -1,123 +1,107 @@
-/** The routes of calls and of the process in the OpenAPI document. */
-import {
-  EXECUTE_PATH,
-  KEY_HEADER,
-  LIMIT_HEADER,
-  PROXY_ERRORS,
-  type ProxyErrorType,
-  VERSION_PATH,
-} from '@erp-proxy/contract';
+/** The routes of calls and the pages of the process in the OpenAPI document. */
+import { KEY_HEADER, LIMIT_HEADER, PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
+import type { z } from 'zod';
+import { CALL_ROUTES, type CallRoute } from '../call-routes.ts';
 import { refer } from '../schema-registry.ts';
-import * as schemas from './call-schemas.ts';
+import { failedAnswer } from './call-schemas.ts';
 
-/** Of no request that reaches one of these routes. */
+/** Errors that no request to one of these routes can get. */
 const ROUTING_ERRORS: readonly ProxyErrorType[] = ['route_not_found', 'method_not_allowed'];
 
 const CALL_HEADERS = [
   describeHeader(
     'x-request-timeout',
-    'Whole seconds for the whole call: 15 where left out, 300 at most.',
+    'Time limit of the whole call, in whole seconds. Default: 15; maximum: 300.',
     'integer',
   ),
-  describeHeader('x-request-id', 'Kept, if it is 1 to 128 of `[A-Za-z0-9._-]`.', 'string'),
+  describeHeader(
+    'x-request-id',
+    'Returned in the answer, if it is 1 to 128 characters of `[A-Za-z0-9._-]`.',
+    'string',
+  ),
 ];
 
 const IDEMPOTENCY_HEADER = describeHeader(
   'idempotency-key',
-  'Any text of 1 to 255 characters: a call that comes again under it is not run again, and is given the first answer (docs/idempotency.md).',
+  'Any text of 1 to 255 characters. A call that is sent again with the same key is not run again, and gets the first answer (docs/idempotency.md).',
   'string',
 );
 
 const SHARING_HEADER = describeHeader(
   'cache-control',
-  '`max-age=<seconds>`: a read may have an answer that was kept and is no older, where the policy of the key allows it. `no-cache`: the call must not be shared with others.',
+  '`max-age=<seconds>`: a read may be answered with a kept answer that is not older, if the policy of the key allows it. `no-cache`: the answer of the call must not be shared with other callers.',
   'string',
 );
 
-/** Of the answer to one call. */
+/** Headers of the answer to a call. */
 const ANSWER_HEADERS = {
   [LIMIT_HEADER]: {
     description:
-      "The `limit_max` of the key's policy, where it took the place of the call's own limit, or there was none: the result may have been cut. On a batch: for at least one of its calls.",
+      "The `limit_max` of the key's policy, if it replaced the limit of the call, or the call had none. The result may be incomplete. On a batch: applies to at least one of its calls.",
     schema: { type: 'integer' },
   },
   'idempotency-replayed': {
-    description: '`true` where an earlier attempt under the same `idempotency-key` was given this answer.',
+    description: '`true` if this answer was stored for an earlier attempt with the same `idempotency-key`.',
     schema: { type: 'string' },
   },
   age: {
-    description: 'Seconds since the call to Odoo was made, where the answer was kept.',
+    description: 'Seconds since the call to Odoo, if the answer is a kept one.',
     schema: { type: 'integer' },
   },
 };
 
-export const CALL_PATHS = {
-  [EXECUTE_PATH]: {
-    post: describeCall({
-      id: 'execute',
-      summary: 'Runs a call, or a batch of calls, on an Odoo server.',
-      body: { oneOf: [refer(schemas.executeCall), refer(schemas.executeBatch)] },
-      answer: { oneOf: [refer(schemas.executeAnswer), refer(schemas.batchAnswer)] },
-      parameters: [...CALL_HEADERS, IDEMPOTENCY_HEADER, SHARING_HEADER],
-      headers: ANSWER_HEADERS,
+export function describeCallPaths(): Record<string, object> {
+  return {
+    ...Object.fromEntries(CALL_ROUTES.map((route) => [route.path, { post: describeCall(route) }])),
+    ...describePages({
+      '/healthz': ['isAlive', 'Whether the process is alive.', 'application/json'],
+      '/readyz': [
+        'isReady',
+        'Whether the process can take traffic, by check; 503 if not.',
+        'application/json',
+      ],
+      '/metrics': ['getMetrics', 'Metrics in the text format of Prometheus.', 'text/plain'],
+      '/openapi.json': ['getOpenapi', 'This document.', 'application/json'],
+      '/_/about': [
+        'getAbout',
+        'For clients of ODXProxy: name and version of the gateway.',
+        'application/json',
+      ],
+      '/_/license': [
+        'getLicense',
+        'For clients of ODXProxy: a licence that does not expire.',
+        'application/json',
+      ],
+      '/_/metrics': ['getCompatibleMetrics', 'For clients of ODXProxy: the metrics.', 'text/plain'],
     }),
-  },
-  [VERSION_PATH]: {
-    post: describeCall({
-      id: 'askVersion',
-      summary: 'Asks an Odoo server for its version.',
-      body: refer(schemas.versionQuestion),
-      answer: refer(schemas.versionAnswer),
-    }),
-  },
-  ...describeCompatible(['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'], 'The execute call'),
-  ...describeCompatible(['/v2/odoo/execute'], "A call of Odoo's `/json/2`"),
-  ...describeCompatible(
-    ['/api/odoo/version', '/v1/odoo/version', '/v2/odoo/version'],
-    'The version of a server',
-  ),
-  ...describePages({
-    '/healthz': ['isAlive', 'Whether the process is alive.', 'application/json'],
-    '/readyz': ['isReady', 'Whether it may take traffic (503: not now), by check.', 'application/json'],
-    '/metrics': ['getMetrics', "Metrics in Prometheus' text format.", 'text/plain'],
-    '/openapi.json': ['getOpenapi', 'This document.', 'application/json'],
-    '/_/about': ['getAbout', 'For callers of ODXProxy: what this is.', 'application/json'],
-    '/_/license': ['getLicense', 'For callers of ODXProxy: that nothing runs out.', 'application/json'],
-    '/_/metrics': ['getCompatibleMetrics', 'For callers of ODXProxy: the metrics.', 'text/plain'],
-  }),
-};
+  };
+}
 
-function describeCall({
-  id,
-  summary,
-  body,
-  answer,
-  parameters = CALL_HEADERS,
-  headers,
-}: {
-  id: string;
-  summary: string;
-  body: object;
-  answer: object;
-  parameters?: object[];
-  headers?: object;
-}) {
+function describeCall(route: CallRoute): object {
+  const { path, summary, id = nameCompatible(path), shapes, takesCallOptions } = route;
+  if (shapes === undefined) return describeCompatible(id, summary);
   return {
     operationId: id,
     summary,
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
-    parameters,
-    requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    parameters: takesCallOptions ? [...CALL_HEADERS, IDEMPOTENCY_HEADER, SHARING_HEADER] : CALL_HEADERS,
+    requestBody: { required: true, content: { 'application/json': { schema: referToAny(shapes.body) } } },
     responses: {
       200: {
-        description: 'What Odoo answered: a result, or its own error.',
-        ...(headers && { headers }),
-        content: { 'application/json': { schema: answer } },
+        description: "Odoo's answer: a result, or Odoo's own error.",
+        ...(takesCallOptions && { headers: ANSWER_HEADERS }),
+        content: { 'application/json': { schema: referToAny(shapes.answer) } },
       },
       ...describeErrors(),
     },
   };
+}
+
+function referToAny(schemas: readonly z.ZodType[]): object {
+  const references = schemas.map(refer);
+  const [only] = references;
+  return references.length === 1 && only ? only : { oneOf: references };
 }
 
 /** The errors of the proxy, by their HTTP status. */
@@ -130,32 +114,31 @@ function describeErrors(): Record<string, object> {
       status,
       {
         description: group.map((type) => `\`${type}\`: ${PROXY_ERRORS[type].when}`).join('\n\n'),
-        content: { 'application/json': { schema: refer(schemas.failedAnswer) } },
+        content: { 'application/json': { schema: refer(failedAnswer) } },
       },
     ]),
   );
 }
 
-function describeCompatible(paths: readonly string[], what: string): Record<string, object> {
-  const entries = paths.map((path) => [
-    path,
-    {
-      post: {
-        operationId: `compatible${path.replaceAll(/\/(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-        summary: `${what}, for callers that speak ODXProxy's wire format.`,
-        tags: ['compatible'],
-        security: [{ compatibleKey: [] }, { clientKey: [] }, { clientToken: [] }],
-        requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
-        responses: {
-          default: {
-            description: 'See docs/compatibility.md.',
-            content: { 'application/json': { schema: { type: 'object' } } },
-          },
-        },
+function describeCompatible(operationId: string, summary: string): object {
+  return {
+    operationId,
+    summary,
+    tags: ['compatible'],
+    security: [{ compatibleKey: [] }, { clientKey: [] }, { clientToken: [] }],
+    requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
+    responses: {
+      default: {
+        description: 'See docs/compatibility.md.',
+        content: { 'application/json': { schema: { type: 'object' } } },
       },
     },
-  ]);
-  return Object.fromEntries(entries);
+  };
+}
+
+/** `/v2/odoo/execute` is `compatibleV2OdooExecute`. */
+function nameCompatible(path: string): string {
+  return `compatible${path.replaceAll(/\/(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
 function describePages(
@@ -182,6 +165,6 @@ function describeHeader(name: string, description: string, type: string): object
 
 export const CALL_SECURITY = {
   clientKey: { type: 'apiKey', in: 'header', name: KEY_HEADER, description: 'A client key.' },
-  clientToken: { type: 'http', scheme: 'bearer', description: 'A client key, for clients that send it so.' },
+  clientToken: { type: 'http', scheme: 'bearer', description: 'A client key, as a bearer token.' },
   compatibleKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A client key.' },
 };

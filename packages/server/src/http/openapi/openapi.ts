@@ -1,8 +1,8 @@
-/** The OpenAPI document of every route, made of what the routes themselves are made of. */
+/** The OpenAPI document of all routes, generated from the tables of the routes. */
 import type { FastifyInstance } from 'fastify';
 import { renderNamedSchemas } from '../schema-registry.ts';
 import { ADMIN_SECURITY, describeAdminPaths } from './admin.ts';
-import { CALL_PATHS, CALL_SECURITY } from './calls.ts';
+import { CALL_SECURITY, describeCallPaths } from './calls.ts';
 
 export function addOpenapiRoute(app: FastifyInstance, version: string): void {
   const document = Buffer.from(JSON.stringify(renderOpenapi(version)));
@@ -11,23 +11,23 @@ export function addOpenapiRoute(app: FastifyInstance, version: string): void {
   );
 }
 
-/** `version` is that of the program. */
+/** `version` is the version of this program. */
 export function renderOpenapi(version: string): object {
   return {
     openapi: '3.1.1',
     info: {
       title: 'erp-proxy',
       version,
-      description: 'One HTTP endpoint in front of every Odoo server.',
+      description: 'One HTTP endpoint in front of all Odoo servers.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     tags: [
       { name: 'calls', description: 'Calls on Odoo servers.' },
       { name: 'admin', description: 'Client keys, stored instances and the audit.' },
-      { name: 'process', description: 'The proxy as a process.' },
-      { name: 'compatible', description: "For callers that speak ODXProxy's wire format." },
+      { name: 'process', description: 'Health, metrics and documentation of the proxy.' },
+      { name: 'compatible', description: "For callers that use ODXProxy's wire format." },
     ],
-    paths: { ...CALL_PATHS, ...describeAdminPaths() },
+    paths: { ...describeCallPaths(), ...describeAdminPaths() },
     components: {
       schemas: renderNamedSchemas(),
       securitySchemes: { ...CALL_SECURITY, ...ADMIN_SECURITY },

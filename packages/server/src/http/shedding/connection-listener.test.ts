@@ -1,4 +1,4 @@
-/** Requests before Node's HTTP has them, on real connections: which are answered, in which order, and by whom. */
+/** Requests on real connections, before Node's HTTP parses them: which are answered or refused, and in which order. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { ConnectionListener } from './connection-listener.ts';
 import { ManualLoadShedder } from './manual-load-shedder.fixture.ts';
-import { Refusal } from './refuse.ts';
+import { OverloadAnswer } from './overload-answer.ts';
 
 const open: (() => void)[] = [];
 afterEach(() => {
@@ -20,23 +20,24 @@ afterEach(() => {
 
 const CALL = '/api/erp/execute';
 
-/** A server that answers a call with its body, and other paths with their name, as soon as they are whole. */
-async function start({ silentMs = 60_000, requestTimeoutMs = 60_000 } = {}) {
-  const hand = new ManualLoadShedder();
-  const refusal = new Refusal(OWN_DIALECT);
-  const server = createServer({ keepAliveTimeout: silentMs }, async (request, response) => {
+/** Starts a server that answers a call with its body, and any other path with the path. */
+async function startServer({ idleTimeoutMs = 60_000, requestTimeoutMs = 60_000 } = {}) {
+  const manual = new ManualLoadShedder();
+  const overloadAnswer = new OverloadAnswer(OWN_DIALECT);
+  const server = createServer({ keepAliveTimeout: idleTimeoutMs }, async (request, response) => {
     const serve = () => void answer(request, response);
     if (request.url !== CALL) return serve();
-    doorway.enter(request, {
-      get hasLeft() {
+    listener.submit(request, {
+      get hasCallerLeft() {
         return response.destroyed;
       },
-      letIn: serve,
-      refuse: () => refusal.answer(request, response),
+      admit: serve,
+      refuse: () => overloadAnswer.send(request, response),
     });
   });
-  const doorway = new ConnectionListener(server, { door: hand.door, silentMs, requestTimeoutMs });
-  doorway.guard(CALL, refusal);
+  const { loadShedder } = manual;
+  const listener = new ConnectionListener(server, { loadShedder, idleTimeoutMs, requestTimeoutMs });
+  listener.guard(CALL, overloadAnswer);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push(() => {
@@ -44,7 +45,7 @@ async function start({ silentMs = 60_000, requestTimeoutMs = 60_000 } = {}) {
     server.closeAllConnections();
   });
   const { port } = server.address() as AddressInfo;
-  return { hand, server, doorway, dial: () => new Client(port) };
+  return { manual, server, listener, dial: () => new Client(port) };
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -82,7 +83,7 @@ class Client {
     return this;
   }
 
-  /** Waits for so many answers in all, and gives what they say: the body, or the kind of error. */
+  /** Waits until there are `count` answers in all, and returns for each its body, or the type of its error. */
   async read(count: number): Promise<string[]> {
     await expect.poll(() => this.answers.length, { timeout: 5000 }).toBe(count);
     return this.answers.map(({ status, body }) =>
@@ -94,46 +95,46 @@ class Client {
 const print = (body: string, headers: string[] = [], path = CALL) =>
   [`POST ${path} HTTP/1.1`, 'host: x', ...headers, `content-length: ${body.length}`, '', body].join('\r\n');
 
-/** Time for the server to have taken what was sent. */
+/** Waits until the server has received what was sent. */
 const settle = () => sleep(100);
 
-test('who waits is let in, or refused; the connection stays open, and is served as ever afterwards', async () => {
-  const { hand, dial } = await start();
-  hand.close();
+test('admits or refuses a waiting request, and serves further requests of its connection', async () => {
+  const { manual, dial } = await startServer();
+  manual.hold();
   const client = dial().send(print('one'));
   await settle();
   expect(client.answers).toHaveLength(0);
-  hand.refuse();
+  manual.refuseWaiting();
   expect(await client.read(1)).toEqual(['overloaded']);
   client.send(print('two'));
   await settle();
-  hand.open();
+  manual.release();
   expect(await client.read(2)).toEqual(['overloaded', 'two']);
-  hand.close();
+  manual.hold();
   client.send(print('three'));
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   expect(await client.read(3)).toEqual(['overloaded', 'two', 'overloaded']);
 });
 
-test('asks for calls only', async () => {
-  const { hand, dial } = await start();
-  hand.close();
+test('submits only calls to the load shedder', async () => {
+  const { manual, dial } = await startServer();
+  manual.hold();
   const client = dial().send(print('', [], '/healthz'));
   expect(await client.read(1)).toEqual(['/healthz']);
   client.send(print('one'));
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   expect(await client.read(2)).toEqual(['/healthz', 'overloaded']);
 });
 
-test('takes the rest of a body for what it is, whether its request waits, is let in or is refused', async () => {
-  const { hand, dial } = await start();
+test('never takes the rest of a body for a request, whether its request waits, is admitted or is refused', async () => {
+  const { manual, dial } = await startServer();
   const body = print('looks like a request', [], '/healthz');
   const whole = print(body);
   const cut = whole.length - body.length;
-  hand.close();
-  const [waiting, letIn, refused] = [dial(), dial(), dial()].map((client) =>
+  manual.hold();
+  const [waiting, admitted, refused] = [dial(), dial(), dial()].map((client) =>
     client.send(whole.slice(0, cut)),
   );
   await settle();
@@ -141,53 +142,53 @@ test('takes the rest of a body for what it is, whether its request waits, is let
   await settle();
   waiting?.send(whole.slice(cut + 10));
   await settle();
-  hand.open();
-  letIn?.send(whole.slice(cut));
+  manual.release();
+  admitted?.send(whole.slice(cut));
   refused?.send(whole.slice(cut));
-  for (const client of [waiting, letIn, refused]) expect(await client?.read(1)).toEqual([body]);
-  hand.close();
+  for (const client of [waiting, admitted, refused]) expect(await client?.read(1)).toEqual([body]);
+  manual.hold();
   refused?.send(whole.slice(0, cut + 1));
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   expect(await refused?.read(2)).toEqual([body, 'overloaded']);
-  // The rest of what was refused, and the next one, in one piece.
+  // The rest of the refused request and the next request, in one piece.
   refused?.send(`${whole.slice(cut + 1)}${print('next')}`);
   await settle();
-  hand.open();
+  manual.release();
   expect(await refused?.read(3)).toEqual([body, 'overloaded', 'next']);
 });
 
-test('requests sent without waiting are each answered, in their order', async () => {
-  const { hand, dial } = await start();
-  hand.close();
+test('answers pipelined requests in their order', async () => {
+  const { manual, dial } = await startServer();
+  manual.hold();
   const together = dial().send(print('1').repeat(3));
   const later = dial().send(print('1'));
   await settle();
   later.send(print('2') + print('3'));
   await settle();
-  hand.open();
+  manual.release();
   expect(await together.read(3)).toEqual(['1', '1', '1']);
   expect(await later.read(3)).toEqual(['1', '2', '3']);
 });
 
-test('refuses nothing before the answer to the request before it', async () => {
-  const { hand, dial } = await start();
+test('refuses a request only after the previous one was answered', async () => {
+  const { manual, dial } = await startServer();
   const first = print('first', ['x-delay: 600']);
   const client = dial().send(first.slice(0, -1));
   await settle();
   client.send(first.slice(-1));
   await settle();
-  hand.close();
+  manual.hold();
   client.send(print('second'));
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   expect(client.answers).toEqual([]);
   expect(await client.read(2)).toEqual(['first', 'overloaded']);
 });
 
-test('what is not plain waits as well, as a request that HTTP has read', async () => {
-  const { hand, dial } = await start();
-  hand.close();
+test('a request that is not plain also waits, after HTTP has parsed it', async () => {
+  const { manual, dial } = await startServer();
+  manual.hold();
   const chunked = dial().send(
     `POST ${CALL} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
   );
@@ -199,31 +200,31 @@ test('what is not plain waits as well, as a request that HTTP has read', async (
   const long = dial().send(print('x'.repeat(100_000)));
   await settle();
   expect([chunked, inPieces, long].flatMap(({ answers }) => answers)).toHaveLength(0);
-  hand.open();
+  manual.release();
   expect(await chunked.read(1)).toEqual(['abc']);
   expect(await inPieces.read(1)).toEqual(['slow']);
   expect(await long.read(1)).toEqual(['x'.repeat(100_000)]);
-  hand.close();
+  manual.hold();
   inPieces.send(print('again'));
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   expect(await inPieces.read(2)).toEqual(['slow', 'overloaded']);
 });
 
-test('closes where the client wants that, after its answer', async () => {
-  const { hand, dial } = await start();
-  hand.close();
+test('closes the connection after its answer if the client asks for that', async () => {
+  const { manual, dial } = await startServer();
+  manual.hold();
   const client = dial().send(print('one', ['connection: close']));
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   expect(await client.read(1)).toEqual(['overloaded']);
   expect(client.answers[0]?.headers['connection']).toBe('close');
   await expect.poll(() => client.isEnded).toBe(true);
 });
 
-test('forgets who leaves', async () => {
-  const { hand, server, dial } = await start();
-  hand.close();
+test('does not serve a waiting request whose client has left', async () => {
+  const { manual, server, dial } = await startServer();
+  manual.hold();
   let served = 0;
   server.on('request', () => served++);
   const [ended, reset, other] = [dial(), dial(), dial()].map((client) => client.send(print('one')));
@@ -231,20 +232,20 @@ test('forgets who leaves', async () => {
   ended?.socket.end();
   reset?.socket.resetAndDestroy();
   await settle();
-  hand.open();
+  manual.release();
   expect(await other?.read(1)).toEqual(['one']);
   await settle();
   expect([ended?.answers, reset?.answers, served]).toEqual([[], [], 1]);
 });
 
-test('says the same whether HTTP has read the request or not', async () => {
-  const { hand, dial } = await start();
-  hand.close();
+test('refuses with the same answer whether or not HTTP has parsed the request', async () => {
+  const { manual, dial } = await startServer();
+  manual.hold();
   const headers = ['x-request-id: mine', 'origin: https://app.example'];
   const plain = dial().send(print('one', headers));
   const other = dial().send(print('one', [...headers, 'te: trailers', 'connection: te, keep-alive']));
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   expect([await plain.read(1), await other.read(1)]).toEqual([['overloaded'], ['overloaded']]);
   const [[one], [two]] = [plain.answers, other.answers];
   expect(one?.body).toEqual(two?.body);
@@ -257,40 +258,40 @@ test('says the same whether HTTP has read the request or not', async () => {
       data: { type: 'overloaded', retryable: true, outcome: 'not_sent' },
     },
   });
-  const { date, ...said } = one?.headers ?? {};
+  const { date, ...sent } = one?.headers ?? {};
   expect(Date.parse(date ?? '')).toBeGreaterThan(Date.now() - 10_000);
-  expect(said).toMatchObject({
+  expect(sent).toMatchObject({
     'retry-after': '1',
     'x-request-id': 'mine',
     'access-control-allow-origin': 'https://app.example',
   });
-  const { date: _, ...saidByHttp } = two?.headers ?? {};
-  expect(said).toEqual(saidByHttp);
+  const { date: _, ...sentBehindHttp } = two?.headers ?? {};
+  expect(sent).toEqual(sentBehindHttp);
 });
 
-test('gives an id of its own to a request without one, and to one whose id is not safe to log', async () => {
-  const { hand, dial } = await start();
-  hand.close();
+test('generates a request id if the request has none, or one that is not safe to log', async () => {
+  const { manual, dial } = await startServer();
+  manual.hold();
   const clients = [dial().send(print('one')), dial().send(print('one', ['x-request-id: <script>']))];
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   for (const client of clients) {
     await client.read(1);
     expect(client.answers[0]?.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
   }
 });
 
-test('at the end lets in whoever waits, and closes connections that have sent nothing or were refused', async () => {
-  const { hand, server, doorway, dial } = await start();
-  hand.close();
+test('stop admits waiting requests, and closes connections that have sent nothing or were refused', async () => {
+  const { manual, server, listener, dial } = await startServer();
+  manual.hold();
   const [silent, refused] = [dial(), dial().send(print('one'))];
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   await refused.read(1);
   const waiting = dial().send(print('two'));
   const half = dial().send(print('three').slice(0, -1));
   await settle();
-  doorway.stop();
+  listener.stop();
   const closed = once(server, 'close');
   server.close();
   half.send('e');
@@ -301,20 +302,20 @@ test('at the end lets in whoever waits, and closes connections that have sent no
   await closed;
 });
 
-test('closes a connection that stays silent', async () => {
-  const { dial } = await start({ silentMs: 100 });
+test('closes an idle connection', async () => {
+  const { dial } = await startServer({ idleTimeoutMs: 100 });
   const client = dial();
   await expect.poll(() => client.isEnded, { timeout: 2000 }).toBe(true);
 });
 
 test('closes a connection whose refused request never ends', async () => {
-  const { hand, dial } = await start({ requestTimeoutMs: 200 });
-  hand.close();
+  const { manual, dial } = await startServer({ requestTimeoutMs: 200 });
+  manual.hold();
   const [open, ending] = [print('one'), print('one', ['connection: close'])].map((text) =>
     dial().send(text.slice(0, -1)),
   );
   await settle();
-  hand.refuse();
+  manual.refuseWaiting();
   for (const client of [open, ending]) {
     expect(await client?.read(1)).toEqual(['overloaded']);
     await expect.poll(() => client?.isEnded, { timeout: 3000 }).toBe(true);
@@ -324,53 +325,53 @@ test('closes a connection whose refused request never ends', async () => {
 test.each([
   ['plain', [], 1],
   ['not plain', ['connection: te', 'te: trailers'], 60],
-])('of requests sent without waiting few are at the door at once: %s', async (_name, headers, most) => {
-  const { hand, server, dial } = await start();
+])('bounds how many pipelined requests of a connection wait at once: %s', async (_name, headers, most) => {
+  const { manual, server, dial } = await startServer();
   let read = 0;
   server.on('request', () => read++);
-  hand.close();
+  manual.hold();
   const client = dial().send(print('', headers).repeat(2000));
   await sleep(200);
   expect(read).toBeLessThanOrEqual(most);
-  const driver = setInterval(() => hand.open(), 1);
+  const driver = setInterval(() => manual.release(), 1);
   open.push(() => clearInterval(driver));
   await client.read(2000);
 });
 
-test('refuses no more while its refusals are not taken', async () => {
-  const { hand, server, dial } = await start();
+test('sends no further refusals while the client does not read them', async () => {
+  const { manual, server, dial } = await startServer();
   const sockets: Socket[] = [];
   server.prependListener('connection', (socket: Socket) => sockets.push(socket));
   const client = dial();
   client.socket.pause();
-  // Long answers: they carry the origin.
+  // The origin makes the answers long.
   const request = print('', [`origin: https://${'x'.repeat(7000)}.example`]);
   for (let round = 0; round < 300; round++) {
-    hand.close();
+    manual.hold();
     client.send(request.repeat(5));
     await sleep(1);
-    for (let count = 0; count < 5; count++) hand.refuse();
+    for (let count = 0; count < 5; count++) manual.refuseWaiting();
   }
   expect(sockets[0]?.writableLength).toBeLessThan(200_000);
   client.socket.resume();
-  const driver = setInterval(() => hand.open(), 1);
+  const driver = setInterval(() => manual.release(), 1);
   open.push(() => clearInterval(driver));
   await client.read(1500);
 });
 
-test('gives HTTP nothing while that has paused the connection, and all of it in the end', async () => {
+test('feeds HTTP nothing while HTTP has paused the connection, and everything in the end', async () => {
   const taken: Buffer[] = [];
   let isPaused = false;
   let faults = 0;
   const responses: PassThrough[] = [];
   const server = createServer();
-  // In place of Node's HTTP, which asserts the same: it pauses at each piece.
+  // Stands in for Node's HTTP, which also asserts that a paused connection receives nothing. It pauses at each piece.
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) =>
     socket.on('data', (bytes) => {
       if (isPaused) faults++;
       taken.push(bytes);
-      // A request that is answered later, together with others: with several of them it is given nothing either.
+      // Several unanswered requests also stop the feed.
       const response = new PassThrough();
       server.emit('request', { socket }, response);
       responses.push(response);
@@ -383,20 +384,20 @@ test('gives HTTP nothing while that has paused the connection, and all of it in 
     }),
   );
   new ConnectionListener(server, {
-    door: new ManualLoadShedder().door,
-    silentMs: 60_000,
+    loadShedder: new ManualLoadShedder().loadShedder,
+    idleTimeoutMs: 60_000,
     requestTimeoutMs: 60_000,
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   open.push(() => server.close());
-  const text = 'no plain request, '.repeat(50_000);
+  const text = 'not a plain request, '.repeat(50_000);
   const sockets: Socket[] = [];
   server.on('connection', (socket: Socket) => sockets.push(socket));
   const client = new Client((server.address() as AddressInfo).port);
   client.send(text);
   await sleep(300);
-  // While answers are due, nothing is read ahead, whatever HTTP thinks of it.
+  // While answers are pending, nothing is read ahead, even if HTTP has not paused the connection.
   expect(sockets[0]?.bytesRead).toBeLessThan(300_000);
   const answering = setInterval(() => {
     for (const response of responses.splice(0)) response.destroy();
@@ -407,15 +408,15 @@ test('gives HTTP nothing while that has paused the connection, and all of it in 
   expect(faults).toBe(0);
 });
 
-test('ends every request of a connection that is gone, also those with a CONNECT behind them', async () => {
-  const { hand, server, dial } = await start();
+test('ends every request of a closed connection, even if a CONNECT followed them', async () => {
+  const { manual, server, dial } = await startServer();
   let begun = 0;
   let ended = 0;
   server.on('request', (_request, response: ServerResponse) => {
     begun++;
     response.once('close', () => ended++);
   });
-  hand.close();
+  manual.hold();
   const odd = ['connection: te', 'te: trailers'];
   const client = dial().send(`${print('', odd).repeat(3)}CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n`);
   await expect.poll(() => client.isEnded).toBe(true);
@@ -424,14 +425,14 @@ test('ends every request of a connection that is gone, also those with a CONNECT
 });
 
 test.each(Array.from({ length: 3 }, (_, index) => index))(
-  'each request of any stream has one answer, in its order, however the stream is cut: round %i',
+  'any stream of requests gets one answer each, in order, however it is cut into pieces: round %i',
   { timeout: 60_000 },
   async (round) => {
     const seed = (Date.now() + round) % 1_000_000;
     process.stdout.write(`streams of requests: seed ${seed}\n`);
     const random = createRandom(seed);
     const chance = (share: number) => random() < share;
-    const { hand, dial } = await start();
+    const { manual, dial } = await startServer();
     const clients = Array.from({ length: 30 }, () => {
       // Some clients wait for each answer, others for none.
       const isPatient = chance(0.7);
@@ -458,10 +459,10 @@ test.each(Array.from({ length: 3 }, (_, index) => index))(
       }
     };
     const driver = setInterval(() => {
-      hand.close();
+      manual.hold();
       const part = random();
-      if (part < 0.5) hand.refuse();
-      else if (part < 0.75) hand.open();
+      if (part < 0.5) manual.refuseWaiting();
+      else if (part < 0.75) manual.release();
     }, 3);
     open.push(() => clearInterval(driver));
     await Promise.all(clients.map(run));

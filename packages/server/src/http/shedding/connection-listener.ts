@@ -1,67 +1,67 @@
-/** Puts the {@link LoadShedder} in front of a server: every connection is guarded before Node's HTTP has it. */
+/** Passes every connection of a server through a {@link GuardedConnection} before Node's HTTP receives it. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { GuardedConnection } from './guarded-connection.ts';
-import type { LoadShedder, PermitRequest } from './load-shedder.ts';
-import type { Refusal } from './refuse.ts';
+import type { LoadShedder, SheddableRequest } from './load-shedder.ts';
+import type { OverloadAnswer } from './overload-answer.ts';
 
 export interface ConnectionListenerOptions {
-  door: LoadShedder;
-  /** So long a client may be silent before its first request, and between two that are refused. */
-  silentMs: number;
+  loadShedder: LoadShedder;
+  /** Maximum idle time of a client before its first request, and between two refused requests. */
+  idleTimeoutMs: number;
   /** Time for the rest of a request that was refused. */
   requestTimeoutMs: number;
 }
 
-type Serve = (this: Server, socket: Socket) => void;
+type ConnectionHandler = (this: Server, socket: Socket) => void;
 
 export class ConnectionListener {
-  readonly #door: LoadShedder;
-  readonly #refusals = new Map<string, Refusal>();
+  readonly #loadShedder: LoadShedder;
+  readonly #overloadAnswers = new Map<string, OverloadAnswer>();
   readonly #connections = new WeakMap<Socket, GuardedConnection>();
-  /** Those that HTTP does not know of, and would not close at the end. */
-  readonly #ahead = new Set<GuardedConnection>();
+  /** Connections that Node's HTTP has not received, and would not close when the server closes. */
+  readonly #unserved = new Set<GuardedConnection>();
 
-  constructor(server: Server, { door, silentMs, requestTimeoutMs }: ConnectionListenerOptions) {
-    this.#door = door;
-    // Node documents the event as the way to give its HTTP a connection.
-    const serve = server.listeners('connection') as Serve[];
+  constructor(server: Server, { loadShedder, idleTimeoutMs, requestTimeoutMs }: ConnectionListenerOptions) {
+    this.#loadShedder = loadShedder;
+    // Node documents emitting 'connection' as the way to give its HTTP server a socket.
+    const handlers = server.listeners('connection') as ConnectionHandler[];
     server.removeAllListeners('connection');
-    const means = {
-      door,
-      refusals: this.#refusals,
-      silentMs,
+    const options = {
+      loadShedder,
+      overloadAnswers: this.#overloadAnswers,
+      idleTimeoutMs,
       requestTimeoutMs,
       serve: (socket: Socket) => {
-        for (const listener of serve) listener.call(server, socket);
+        for (const handler of handlers) handler.call(server, socket);
       },
-      onLeft: (connection: GuardedConnection) => void this.#ahead.delete(connection),
+      onServedOrClosed: (connection: GuardedConnection) => void this.#unserved.delete(connection),
     };
     server.on('connection', (socket: Socket) => {
-      door.welcome();
-      const connection = new GuardedConnection(socket, means);
+      loadShedder.noteConnection();
+      const connection = new GuardedConnection(socket, options);
       this.#connections.set(socket, connection);
-      this.#ahead.add(connection);
+      this.#unserved.add(connection);
     });
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#connections.get(socket)?.expectAnswer(response);
     });
   }
 
-  /** `POST` to this path is asked for at the door. */
-  guard(path: string, refusal: Refusal): void {
-    this.#refusals.set(path, refusal);
+  /** Submits `POST` requests to this path to the load shedder. */
+  guard(path: string, overloadAnswer: OverloadAnswer): void {
+    this.#overloadAnswers.set(path, overloadAnswer);
   }
 
-  /** A request to a guarded path that HTTP has read. Most have been at the door by then. */
-  enter({ socket }: IncomingMessage, visitor: PermitRequest): void {
-    if (this.#connections.get(socket)?.isLetIn) visitor.letIn();
-    else this.#door.enter(visitor);
+  /** Submits a request to a guarded path that Node's HTTP has parsed, unless it was admitted before. Most were. */
+  submit({ socket }: IncomingMessage, request: SheddableRequest): void {
+    if (this.#connections.get(socket)?.isAdmitting) request.admit();
+    else this.#loadShedder.submit(request);
   }
 
-  /** Before the server closes: whoever waits is let in, and connections without a request are closed. */
+  /** To be called before the server closes: admits waiting requests, and closes connections without a request. */
   stop(): void {
-    this.#door.letAllIn();
-    for (const connection of this.#ahead) connection.stop();
+    this.#loadShedder.admitAll();
+    for (const connection of this.#unserved) connection.stop();
   }
 }

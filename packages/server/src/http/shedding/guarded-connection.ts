@@ -1,103 +1,103 @@
 /**
- * One connection of a client, whose calls come to the {@link LoadShedder} before Node's HTTP reads them: a call that is refused then
- * costs a fifth of what it would, a connection that is refused from its start has no parser, and what waits is some bytes.
+ * One client connection whose calls are submitted to the {@link LoadShedder} before Node's HTTP parses them. A refusal then
+ * costs a fifth of one behind HTTP, a connection whose requests were all refused has no parser, and a waiting request is
+ * only some bytes.
  *
- * Node's HTTP is given the connection with the first request that is let in, and reads each such request as ever. What comes
- * between is looked at here, by {@link readPlainRequest}: a request that is not plain, or that comes before the answer to
- * the one before, hands the connection over to HTTP for good. So the two never differ on where a request begins.
+ * Node's HTTP receives the connection with the first admitted request, and parses every admitted request. Between those,
+ * {@link readPlainRequest} reads the heads here. A request that is not plain, or that arrives before the previous one was
+ * answered, hands the connection over to HTTP for good. So both always agree on where a request begins.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { LoadShedder, PermitRequest } from './load-shedder.ts';
+import type { LoadShedder, SheddableRequest } from './load-shedder.ts';
+import type { OverloadAnswer } from './overload-answer.ts';
 import { type PlainRequest, readPlainRequest } from './plain-request.ts';
-import type { Refusal } from './refuse.ts';
 
-export interface GuardedConnectionMeans {
-  door: LoadShedder;
-  /** The answers at the door, by the path of the route. */
-  refusals: ReadonlyMap<string, Refusal>;
-  /** So long a client may be silent before its first request, and between two that are refused. */
-  silentMs: number;
+export interface GuardedConnectionOptions {
+  loadShedder: LoadShedder;
+  /** The answers to refused requests, by the path of the route. */
+  overloadAnswers: ReadonlyMap<string, OverloadAnswer>;
+  /** Maximum idle time of a client before its first request, and between two refused requests. */
+  idleTimeoutMs: number;
   /** Time for the rest of a request that was refused. */
   requestTimeoutMs: number;
   /** Gives the connection to Node's HTTP. */
   serve: (socket: Socket) => void;
-  /** The connection is HTTP's now, or gone. */
-  onLeft: (connection: GuardedConnection) => void;
+  /** Called once HTTP has the connection, and when it closes. */
+  onServedOrClosed: (connection: GuardedConnection) => void;
 }
 
-/** A request waits at the door only while it is so short; a longer one waits as Node's own, whose body is not read meanwhile. */
+/** Maximum size of a request that waits here. HTTP parses longer ones first, and does not read their body meanwhile. */
 const WAITING_BYTES_MAX = 16 * 1024;
-/** So many requests may be with HTTP before it is given more of a connection that is its own, */
+/** Unanswered requests of a handed-over connection above which HTTP receives no more bytes of it. */
 const UNANSWERED_MAX = 16;
-/** in pieces of which each holds some dozens at most. */
+/** Such a connection's bytes are fed in pieces of this size, each of which holds some dozens of requests at most. */
 const PIECE_BYTES = 2 * 1024;
-/** RFC 9112 section 9.6: time for the client to take the answer, where it still sends. */
+/** RFC 9112 section 9.6: time for a client that still sends to read the answer. */
 const LINGER_MS = 1000;
 
 /**
- * - `between`: no request is here;
- * - `waiting`: one is at the door;
- * - `serving`: one is HTTP's, until its body has come and its answer has left;
- * - `refused`: the body of one that was refused still comes;
- * - `handed_over`: all is HTTP's;
- * - `ended`: nothing is read any more.
+ * - `idle`: there is no request;
+ * - `waiting`: a request waits for the load shedder;
+ * - `serving`: HTTP has a request, until its body has arrived and its answer was sent;
+ * - `discarding`: the rest of a refused request is still arriving;
+ * - `handed_over`: HTTP receives all bytes;
+ * - `ended`: bytes are dropped.
  */
-type Stage = 'between' | 'waiting' | 'serving' | 'refused' | 'handed_over' | 'ended';
+type Stage = 'idle' | 'waiting' | 'serving' | 'discarding' | 'handed_over' | 'ended';
 
-/** At the door. */
-interface WaitingCall {
+interface WaitingRequest {
   readonly request: PlainRequest;
-  readonly refusal: Refusal;
-  /** What is here of it. */
-  held: Buffer;
+  readonly overloadAnswer: OverloadAnswer;
+  /** The part of the request that has arrived. */
+  received: Buffer;
 }
 
-export class GuardedConnection implements PermitRequest {
+export class GuardedConnection implements SheddableRequest {
   readonly #socket: Socket;
-  readonly #means: GuardedConnectionMeans;
-  #stage: Stage = 'between';
-  /** What Node's HTTP takes bytes by; null until it has the connection. */
+  readonly #options: GuardedConnectionOptions;
+  #stage: Stage = 'idle';
+  /** HTTP's own listener for bytes; null until HTTP has the connection. */
   #feed: ((bytes: Buffer) => void) | null = null;
-  /** Bytes that nobody has taken yet; while there are any, no more are read. */
+  /** Bytes that were not processed yet; while there are any, the socket is paused. */
   #unread: Buffer | null = null;
   #isAdvancing = false;
   #isPaused = false;
   /**
-   * HTTP has paused the socket: for a body that nobody reads, or answers that nobody takes. It asserts that it is given
-   * nothing then. Until it resumes, the socket is left to it.
+   * HTTP has paused the socket, because a body is not read or answers are not taken. HTTP asserts that it receives no bytes
+   * meanwhile. Until it resumes the socket, this class leaves the socket alone.
    */
   #isHttpPaused = false;
-  /** While waiting. */
-  #call: WaitingCall | null = null;
-  /** Of the body of the present request. */
+  /** Null unless the stage is `waiting`. */
+  #waiting: WaitingRequest | null = null;
+  /** Bytes of the current request that have not arrived. */
   #missingBytes = 0;
-  /** What HTTP has read and not answered. */
+  /** Responses to requests that HTTP has parsed and not answered. */
   readonly #unanswered = new Set<ServerResponse>();
-  #isLetIn = false;
+  #isAdmitting = false;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(socket: Socket, means: GuardedConnectionMeans) {
+  constructor(socket: Socket, options: GuardedConnectionOptions) {
     this.#socket = socket;
-    this.#means = means;
-    socket.on('data', this.#take);
+    this.#options = options;
+    socket.on('data', this.#receive);
     socket.on('drain', this.#advance);
     socket.on('close', this.#end);
-    // Without a listener an error would end the process.
-    for (const event of LEAVING) socket.on(event, this.#destroy);
-    socket.setTimeout(means.silentMs);
+    // An error event without a listener would end the process.
+    for (const event of CLOSE_EVENTS) socket.on(event, this.#destroy);
+    socket.setTimeout(options.idleTimeoutMs);
   }
 
-  get hasLeft(): boolean {
+  get hasCallerLeft(): boolean {
     return !this.#socket.writable || this.#stage !== 'waiting';
   }
 
-  /** Whether the request that HTTP has just read has been at the door. */
-  get isLetIn(): boolean {
-    return this.#isLetIn;
+  /** True while HTTP parses a request that the load shedder has admitted. */
+  get isAdmitting(): boolean {
+    return this.#isAdmitting;
   }
 
-  /** HTTP has read a request, and this is to be the answer to it. */
+  /** Records that HTTP has parsed a request, which this response will answer. */
   expectAnswer(response: ServerResponse): void {
     this.#unanswered.add(response);
     response.once('close', () => {
@@ -106,41 +106,41 @@ export class GuardedConnection implements PermitRequest {
     });
   }
 
-  letIn(): void {
-    const { held } = this.#takeCall();
-    this.#isLetIn = true;
-    this.#serve(held);
-    this.#isLetIn = false;
+  admit(): void {
+    const { received } = this.#takeWaiting();
+    this.#isAdmitting = true;
+    this.#serve(received);
+    this.#isAdmitting = false;
     this.#advance();
   }
 
   refuse(): void {
-    const { request, refusal } = this.#takeCall();
-    const text = refusal.print(request, this.#means.silentMs);
+    const { request, overloadAnswer } = this.#takeWaiting();
+    const text = overloadAnswer.print(request, this.#options.idleTimeoutMs);
     if (request.closes) {
       this.#stage = 'ended';
       this.#socket.end(text, 'latin1');
-      if (this.#missingBytes > 0) this.#limit(LINGER_MS);
+      if (this.#missingBytes > 0) this.#setTimer(LINGER_MS);
       else this.#socket.destroySoon();
     } else {
       this.#socket.write(text, 'latin1');
-      this.#stage = this.#missingBytes > 0 ? 'refused' : 'between';
-      if (this.#missingBytes > 0) this.#limit(this.#means.requestTimeoutMs);
+      this.#stage = this.#missingBytes > 0 ? 'discarding' : 'idle';
+      if (this.#missingBytes > 0) this.#setTimer(this.#options.requestTimeoutMs);
     }
     this.#advance();
   }
 
-  /** Closes it where no request of it is HTTP's or waits. */
+  /** Closes the connection if HTTP does not have it and no request waits. */
   stop(): void {
     if (this.#feed === null && this.#stage !== 'waiting') this.#socket.destroy();
   }
 
-  readonly #take = (bytes: Buffer): void => {
+  readonly #receive = (bytes: Buffer): void => {
     this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
     this.#advance();
   };
 
-  /** Goes on with the bytes that are here, as far as they are taken. */
+  /** Processes the received bytes until a stage wants no more. */
   readonly #advance = (): void => {
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
@@ -151,14 +151,14 @@ export class GuardedConnection implements PermitRequest {
       this.#endRequest();
     }
     this.#isAdvancing = false;
-    this.#pace();
+    this.#pauseOrResume();
   };
 
-  /** Whether bytes are wanted at present. */
+  /** Whether the current stage can process bytes. */
   get #isReady(): boolean {
     switch (this.#stage) {
-      case 'between':
-        // Who takes no answers may ask for no more.
+      case 'idle':
+        // A client that does not read its answers gets no further ones.
         return !this.#isHttpPaused && !this.#socket.writableNeedDrain;
       case 'serving':
         return !this.#isHttpPaused;
@@ -173,54 +173,55 @@ export class GuardedConnection implements PermitRequest {
 
   #step(bytes: Buffer): void {
     switch (this.#stage) {
-      case 'between':
-        this.#begin(bytes);
+      case 'idle':
+        this.#beginRequest(bytes);
         return;
       case 'waiting': {
-        const call = this.#call as WaitingCall;
-        call.held = Buffer.concat([call.held, this.#takeBody(bytes)]);
+        const waiting = this.#waiting as WaitingRequest;
+        waiting.received = Buffer.concat([waiting.received, this.#takeRequest(bytes)]);
         return;
       }
       case 'serving':
-        if (this.#missingBytes > 0) this.#give(this.#takeBody(bytes));
+        if (this.#missingBytes > 0) this.#feedHttp(this.#takeRequest(bytes));
         else this.#stage = 'handed_over';
         return;
-      case 'refused':
-        this.#takeBody(bytes);
+      case 'discarding':
+        this.#takeRequest(bytes);
         return;
       case 'handed_over':
-        this.#give(this.#cut(bytes, PIECE_BYTES));
+        this.#feedHttp(this.#cut(bytes, PIECE_BYTES));
         return;
       case 'ended':
         this.#unread = null;
     }
   }
 
-  #begin(bytes: Buffer): void {
+  #beginRequest(bytes: Buffer): void {
     const request = readPlainRequest(bytes);
     if (request === null) {
       this.#stage = 'handed_over';
       return;
     }
     this.#missingBytes = request.bytes;
-    const here = this.#takeBody(bytes);
-    const refusal = request.method === 'POST' ? this.#means.refusals.get(request.path) : undefined;
-    if (refusal === undefined || request.bytes > WAITING_BYTES_MAX) {
-      this.#serve(here);
+    const received = this.#takeRequest(bytes);
+    const overloadAnswer =
+      request.method === 'POST' ? this.#options.overloadAnswers.get(request.path) : undefined;
+    if (overloadAnswer === undefined || request.bytes > WAITING_BYTES_MAX) {
+      this.#serve(received);
       return;
     }
     this.#stage = 'waiting';
-    this.#call = { request, refusal, held: here };
-    this.#means.door.enter(this);
+    this.#waiting = { request, overloadAnswer, received };
+    this.#options.loadShedder.submit(this);
   }
 
   #serve(bytes: Buffer): void {
     this.#stage = 'serving';
-    this.#give(bytes);
+    this.#feedHttp(bytes);
   }
 
-  /** What is here of the present request. */
-  #takeBody(bytes: Buffer): Buffer {
+  /** Takes the bytes that belong to the current request. */
+  #takeRequest(bytes: Buffer): Buffer {
     const part = this.#cut(bytes, this.#missingBytes);
     this.#missingBytes -= part.length;
     return part;
@@ -231,36 +232,36 @@ export class GuardedConnection implements PermitRequest {
     return bytes.subarray(0, length);
   }
 
-  #give(bytes: Buffer): void {
+  #feedHttp(bytes: Buffer): void {
     this.#feed ??= this.#connectHttp();
     this.#resume();
     this.#feed(bytes);
     this.#isHttpPaused = this.#socket.isPaused();
   }
 
-  /** HTTP listens to the socket from now on; but what comes goes on coming here first. */
+  /** Gives HTTP the socket, but keeps its listener for bytes here, so that bytes still arrive in this class first. */
   #connectHttp(): (bytes: Buffer) => void {
     const socket = this.#socket;
     socket.setTimeout(0);
-    for (const event of LEAVING) socket.off(event, this.#destroy);
-    socket.off('data', this.#take);
-    this.#means.serve(socket);
-    this.#means.onLeft(this);
+    for (const event of CLOSE_EVENTS) socket.off(event, this.#destroy);
+    socket.off('data', this.#receive);
+    this.#options.serve(socket);
+    this.#options.onServedOrClosed(this);
     const [feed] = socket.listeners('data');
     socket.removeAllListeners('data');
-    socket.on('data', this.#take);
+    socket.on('data', this.#receive);
     socket.on('resume', this.#advance);
     return feed as (bytes: Buffer) => void;
   }
 
   #endRequest(): void {
     if (this.#missingBytes > 0) return;
-    if (this.#stage === 'refused') this.#limit(null);
+    if (this.#stage === 'discarding') this.#setTimer(null);
     else if (this.#stage !== 'serving' || this.#unanswered.size > 0) return;
-    this.#stage = 'between';
+    this.#stage = 'idle';
   }
 
-  #pace(): void {
+  #pauseOrResume(): void {
     if (this.#isHttpPaused) return;
     if (this.#unread === null) this.#resume();
     else if (!this.#socket.isPaused()) {
@@ -275,15 +276,15 @@ export class GuardedConnection implements PermitRequest {
     this.#socket.resume();
   }
 
-  #limit(ms: number | null): void {
+  #setTimer(ms: number | null): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = ms === null ? null : setTimeout(this.#destroy, ms).unref();
   }
 
-  #takeCall(): WaitingCall {
-    const call = this.#call as WaitingCall;
-    this.#call = null;
-    return call;
+  #takeWaiting(): WaitingRequest {
+    const waiting = this.#waiting as WaitingRequest;
+    this.#waiting = null;
+    return waiting;
   }
 
   readonly #destroy = (): void => {
@@ -293,13 +294,13 @@ export class GuardedConnection implements PermitRequest {
   readonly #end = (): void => {
     this.#stage = 'ended';
     this.#unread = null;
-    this.#call = null;
-    this.#limit(null);
-    // Node forgets them where a CONNECT has come behind them.
+    this.#waiting = null;
+    this.#setTimer(null);
+    // Node does not end them if a CONNECT followed them on the connection.
     for (const response of this.#unanswered) response.destroy();
-    this.#means.onLeft(this);
+    this.#options.onServedOrClosed(this);
   };
 }
 
-/** How a client leaves that has no HTTP yet. */
-const LEAVING = ['end', 'timeout', 'error'] as const;
+/** Events that close a connection which HTTP does not have yet. */
+const CLOSE_EVENTS = ['end', 'timeout', 'error'] as const;

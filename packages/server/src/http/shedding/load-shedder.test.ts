@@ -1,16 +1,16 @@
-/** Who is let in, who waits and who is refused, in simulated time. */
+/** Which requests are admitted, wait or are refused, in simulated time. */
 import { describe, expect, test } from 'vitest';
 import { LoadShedder } from './load-shedder.ts';
-import { CALLS_PER_SECOND_MAX, type Fate, SimulatedProcess } from './simulated-process.fixture.ts';
+import { CALLS_PER_SECOND_MAX, type RequestTimes, SimulatedProcess } from './simulated-process.fixture.ts';
 
-const countSince = (fates: readonly Fate[], sinceMs: number) =>
-  fates.filter(({ endedMs }) => endedMs >= sinceMs).length;
+const countSince = (list: readonly RequestTimes[], sinceMs: number) =>
+  list.filter(({ endedMs }) => endedMs >= sinceMs).length;
 
-const findLongestMs = (fates: readonly Fate[]) =>
-  fates.reduce((longest, { sentMs, endedMs }) => Math.max(longest, endedMs - sentMs), 0);
+const findLongestMs = (list: readonly RequestTimes[]) =>
+  list.reduce((longest, { sentMs, endedMs }) => Math.max(longest, endedMs - sentMs), 0);
 
-describe('nobody is refused', () => {
-  test('by a process that has time, and nobody waits', () => {
+describe('no request is refused', () => {
+  test('while there is processor time, and none waits', () => {
     const process = new SimulatedProcess(100);
     process.offer(0.5 * CALLS_PER_SECOND_MAX, 5);
     expect(process.refused).toHaveLength(0);
@@ -18,7 +18,7 @@ describe('nobody is refused', () => {
     expect(findLongestMs(process.answered)).toBeLessThan(20);
   });
 
-  test('after a stall, whatever has come meanwhile', () => {
+  test('after a stall, however many requests arrived meanwhile', () => {
     const process = new SimulatedProcess(4000);
     process.offer(0.5 * CALLS_PER_SECOND_MAX, 1);
     process.nowMs += 1000;
@@ -35,16 +35,16 @@ describe('nobody is refused', () => {
     expect(process.answered.length).toBeGreaterThan(0.99 * CALLS_PER_SECOND_MAX);
   });
 
-  test('because calls wait for Odoo, however many they are', () => {
+  test('because of calls that wait for Odoo, however many', () => {
     const process = new SimulatedProcess(10_000);
     process.isOdooUp = false;
     process.offer(0.5 * CALLS_PER_SECOND_MAX, 6.5);
-    expect(process.atOdoo).toBeGreaterThan(9000);
+    expect(process.waitingForOdoo).toBeGreaterThan(9000);
     expect(process.refused).toHaveLength(0);
     expect(process.notSent).toBe(0);
   });
 
-  test('of callers that each wait for their answer and are so few that all are served soon', () => {
+  test('if callers wait for their answers, and are few enough that all are served soon', () => {
     const process = new SimulatedProcess(500);
     process.offer(5 * CALLS_PER_SECOND_MAX, 6);
     expect(process.refused).toHaveLength(0);
@@ -52,63 +52,63 @@ describe('nobody is refused', () => {
   });
 });
 
-describe('at five times what can be served', () => {
+describe('at five times the maximum rate', () => {
   const process = new SimulatedProcess(8000);
   process.offer(5 * CALLS_PER_SECOND_MAX, 12);
-  const overMs = process.nowMs;
+  const endedMs = process.nowMs;
 
-  test('four fifths of that are served', () => {
+  test('four fifths of the maximum rate are served', () => {
     expect(countSince(process.answered, 1000) / 11 / CALLS_PER_SECOND_MAX).toBeGreaterThan(0.8);
   });
 
-  test('who sends is served soon or refused soon, after the first seconds', () => {
-    const isLater = ({ sentMs }: Fate) => sentMs > 5000;
+  test('calls are served or refused soon, after the first seconds', () => {
+    const isLater = ({ sentMs }: RequestTimes) => sentMs > 5000;
     expect(findLongestMs(process.answered.filter(isLater))).toBeLessThan(100);
     expect(findLongestMs(process.refused.filter(isLater))).toBeLessThan(20);
     expect(process.running).toBeLessThan(100);
   });
 
-  test('who sends again at once has an answer within three seconds', () => {
+  test('callers that send again at once are answered within three seconds', () => {
     expect(process.refused.length).toBeGreaterThan(10_000);
     expect(findLongestMs([...process.refused, ...process.answered])).toBeLessThan(3000);
   });
 
-  test('says how many were refused', () => {
-    expect(process.told).toBe(process.refused.length);
+  test('reports the number of refusals', () => {
+    expect(process.reportedRefusals).toBe(process.refused.length);
   });
 
-  test('all is served again within five seconds of its end', () => {
+  test('all calls are served again within five seconds after it ends', () => {
     process.offer(0.5 * CALLS_PER_SECOND_MAX, 8);
-    expect(countSince(process.refused, overMs + 5000)).toBe(0);
-    expect(countSince(process.answered, overMs + 5000)).toBeGreaterThan(1.4 * CALLS_PER_SECOND_MAX);
+    expect(countSince(process.refused, endedMs + 5000)).toBe(0);
+    expect(countSince(process.answered, endedMs + 5000)).toBeGreaterThan(1.4 * CALLS_PER_SECOND_MAX);
   });
 });
 
-test('refusals take a part of the time, however slow they are; who is not refused goes on waiting', () => {
+test('refusals take only a share of the time, however slow they are; the other requests keep waiting', () => {
   const process = new SimulatedProcess(8000, { refusalMs: 1 });
   process.offer(5 * CALLS_PER_SECOND_MAX, 12);
   expect(countSince(process.answered, 1000) / 11 / CALLS_PER_SECOND_MAX).toBeGreaterThan(0.7);
   expect(process.refused.length).toBeGreaterThan(1000);
 });
 
-/** A door whose turns end when the test says so, and what it did. */
-function openLoadShedder() {
+/** A load shedder whose turns the test ends, and a record of what it did. */
+function createManualShedder() {
   let nowMs = 0;
   const endOfTurn: (() => void)[] = [];
-  const door = new LoadShedder({
+  const loadShedder = new LoadShedder({
     nowMs: () => nowMs,
     atEndOfTurn: (callback) => endOfTurn.push(callback),
     onRefused: () => {},
   });
-  const seen: string[] = [];
+  const done: string[] = [];
   return {
-    door,
-    seen,
-    visit: (hasLeft = false) =>
-      door.enter({
-        hasLeft,
-        letIn: () => seen.push('in'),
-        refuse: () => seen.push('refused'),
+    loadShedder,
+    done,
+    submit: (hasCallerLeft = false) =>
+      loadShedder.submit({
+        hasCallerLeft,
+        admit: () => done.push('admitted'),
+        refuse: () => done.push('refused'),
       }),
     endTurns(count: number) {
       for (let turn = 0; turn < count; turn++) {
@@ -119,18 +119,18 @@ function openLoadShedder() {
   };
 }
 
-test('who has left while waiting is neither let in nor refused', () => {
-  const { visit, endTurns, seen } = openLoadShedder();
-  // More than are let in in one turn.
-  for (let count = 0; count < 16; count++) visit();
-  for (let count = 0; count < 100; count++) visit(true);
+test('a request whose caller left while it waited is neither admitted nor refused', () => {
+  const { submit, endTurns, done } = createManualShedder();
+  // More requests than one turn admits.
+  for (let count = 0; count < 16; count++) submit();
+  for (let count = 0; count < 100; count++) submit(true);
   endTurns(200);
-  expect(seen).toEqual(Array(16).fill('in'));
+  expect(done).toEqual(Array(16).fill('admitted'));
 });
 
-test('at the end lets in whoever waits, but those who have left', () => {
-  const { door, visit, seen } = openLoadShedder();
-  for (let count = 0; count < 1000; count++) visit(count >= 500);
-  door.letAllIn();
-  expect(seen).toEqual(Array(500).fill('in'));
+test('admitAll admits every waiting request whose caller has not left', () => {
+  const { loadShedder, submit, done } = createManualShedder();
+  for (let count = 0; count < 1000; count++) submit(count >= 500);
+  loadShedder.admitAll();
+  expect(done).toEqual(Array(500).fill('admitted'));
 });

@@ -1,113 +1,118 @@
 /**
- * Lets requests in as this process has processor time for them, whoever sends them and wherever their calls go: a call that
- * waits for Odoo takes none and is not counted. Knows the clock and the event loop by what it is given, and no HTTP.
+ * Admits requests while this process has processor time for them, whatever their caller and target. A call that waits for
+ * Odoo takes no processor time and is not counted. The clock and the event loop are passed in. Knows nothing of HTTP.
  *
- * The measure is the turn of the event loop. A call is served piece by piece over several turns, so that the length of
- * a turn is what each piece waits for. So many requests are let in in one turn that it stays short; the rest waits at the
- * door, where it has cost little yet, and the loop turns without a pause while anyone does. A stall makes requests wait, but
- * none is refused for it. A burst waits too; only where there has been no end of the waiting for a while, the line is kept
- * short (as CoDel keeps a standing queue, RFC 8289), and who is at its head goes, let in or refused.
+ * The measure is the duration of a turn (one iteration) of the event loop. A call is served in pieces over several turns, so
+ * that each piece waits for the length of a turn. The number of requests admitted per turn is adapted to keep turns short.
+ * Other requests wait in a queue, where they have cost little yet. The loop does not pause while a request waits.
  *
- * Refusals would take the whole of the processor from who is let in. So they get a part of the time, of which some is saved
- * up; where that is not enough for all, the line grows again, to as many as there are callers.
+ * A stall or a burst makes requests wait, but none is refused. Once the queue has not emptied for a while, it is kept short,
+ * as CoDel does with a standing queue (RFC 8289): requests at its head are admitted or refused.
+ *
+ * Unlimited refusals would take all processor time from the admitted calls. So refusals get a share of the time, part of
+ * which is saved up. If the share is not enough, the queue grows again, up to the number of callers.
  */
 
-/** A request at the door: it is let in or refused, unless its caller leaves before. */
-export interface PermitRequest {
-  readonly hasLeft: boolean;
-  letIn(): void;
+/** A request that is admitted or refused once, unless its caller leaves before. */
+export interface SheddableRequest {
+  readonly hasCallerLeft: boolean;
+  admit(): void;
   refuse(): void;
 }
 
 export interface LoadShedderOptions {
-  /** A clock that never goes back, in milliseconds. */
+  /** Monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Calls back at the end of the present turn of the event loop, and keeps the loop from pausing (`setImmediate`). */
+  /** Calls back at the end of the current turn of the event loop, and keeps the loop from pausing (`setImmediate`). */
   atEndOfTurn: (callback: () => void) => void;
-  /** Told after refusals, once a turn. */
+  /** Called with the number of refusals of a turn, if there were any. */
   onRefused: (count: number) => void;
 }
 
-/** Long enough that a turn does one thing for several calls, which is cheaper; a call takes some six turns. */
+/** Target duration of a turn. It suffices to do one thing for several calls, which is cheaper; a call takes about six turns. */
 const TURN_MS = 3;
-/** For so long after a connection has come, turns are shorter: Node accepts one in each, and others may wait. */
+/** For this long after a new connection, turns are shorter: Node accepts one per turn, and other connections may wait. */
 const CONNECTING_MS = 20;
 const CONNECTING_TURN_MS = 0.3;
-/** Of these, between the request to Odoo and the head of its answer: to connect, to write, to read. */
+/** Turns between sending the request to Odoo and receiving the head of its answer: to connect, to write, to read. */
 const TURNS_PER_ANSWER = 3;
-/** Requests let in in one turn: at first, and whatever the turns take. */
-const SHARE_AT_FIRST = 16;
-const SHARE_MIN = 0.1;
-const SHARE_MAX = 64;
-/** Steps of finding the share: down faster than up. */
+/** Admissions per turn: the initial number and its bounds. */
+const ADMISSIONS_PER_TURN_INITIAL = 16;
+const ADMISSIONS_PER_TURN_MIN = 0.1;
+const ADMISSIONS_PER_TURN_MAX = 64;
+/** Factors that adapt the admissions per turn: they fall faster than they rise. */
 const SHRINK = 0.9;
 const GROW = 1.05;
-/** The longest time for which there may be always one waiting. */
+/** Longest time for which the queue may stay non-empty before its length is limited. */
 const BURST_MS = 2000;
-/** Once that is over, no more may wait than were let in in so long a time; and while some are refused, a part of these. */
+/** After that, no more requests may wait than were admitted in this time. While requests are refused, a fraction of these. */
 const STANDING_MS = 250;
 const STANDING_FACTOR = 10;
-/** So many may wait whatever was. */
+/** This many requests may always wait. */
 const WAITING_MIN = 32;
-/** Of the time, that refusals may take in the long run; */
+/** Share of the time that refusals may take in the long run. */
 const REFUSING_SHARE = 0.2;
-/** what is saved up of that, so that a long line is made short soon: who is refused soon calls again on a connection that is still at hand; */
+/**
+ * Maximum time saved up for refusals, which makes a long queue short quickly. A caller that is refused early calls again
+ * while its connection is still in the processor's caches.
+ */
 const REFUSING_MS_MAX = 1000;
-/** and of one turn. */
+/** Share of a single turn that refusals may take. */
 const REFUSING_TURN_SHARE = 0.5;
 
 export class LoadShedder {
   readonly #options: LoadShedderOptions;
-  #share = SHARE_AT_FIRST;
-  /** How many may still be let in in this turn. Less than one a turn is one in several turns. */
-  #entries = SHARE_AT_FIRST;
-  #refusingMs = REFUSING_MS_MAX;
-  #refilledMs = 0;
+  #admissionsPerTurn = ADMISSIONS_PER_TURN_INITIAL;
+  /** Admissions left in this turn. A rate below one per turn adds up over several turns. */
+  #admissionsLeft = ADMISSIONS_PER_TURN_INITIAL;
+  #refusingBudgetMs = REFUSING_MS_MAX;
+  #budgetUpdatedMs = 0;
   #isTurnWatched = false;
-  /** Since when the turn runs; null where the loop may have paused in it. */
-  #turnSinceMs: number | null = null;
-  /** The mean of some dozens. */
-  #usualTurnMs = TURN_MS;
-  #connectedMs = Number.NEGATIVE_INFINITY;
-  readonly #line = new Line();
-  /** Since when there was always one waiting. */
+  /** Start of the current turn; null if the loop may have paused in it. */
+  #turnStartedMs: number | null = null;
+  /** Moving average over some dozens of turns. */
+  #averageTurnMs = TURN_MS;
+  #lastConnectionMs = Number.NEGATIVE_INFINITY;
+  readonly #queue = new RequestQueue();
+  /** Since when the queue has not been empty. */
   #waitingSinceMs = 0;
-  /** Let in: since `#countedMs`, and in the {@link STANDING_MS} before. */
-  #entered = 0;
-  #enteredLately = 0;
+  /** Admissions since `#countedMs`, and in the {@link STANDING_MS} before. */
+  #admitted = 0;
+  #admittedLately = 0;
   #countedMs = 0;
-  #refusedMs = Number.NEGATIVE_INFINITY;
+  #lastRefusalMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LoadShedderOptions) {
     this.#options = options;
   }
 
-  /** By how much an answer of Odoo is taken later than it comes, in milliseconds: 0 while there is time for all. */
+  /** Milliseconds by which this process delays the reading of Odoo's answers; 0 while no request waits. */
   get delayMs(): number {
-    return this.#line.isEmpty ? 0 : this.#usualTurnMs * TURNS_PER_ANSWER;
+    return this.#queue.isEmpty ? 0 : this.#averageTurnMs * TURNS_PER_ANSWER;
   }
 
-  /** A client has connected. */
-  welcome(): void {
-    this.#connectedMs = this.#options.nowMs();
+  /** Records that a client has connected. */
+  noteConnection(): void {
+    this.#lastConnectionMs = this.#options.nowMs();
   }
 
-  enter(visitor: PermitRequest): void {
+  /** Admits the request now, or queues it. */
+  submit(request: SheddableRequest): void {
     this.#watchTurn();
-    if (this.#line.isEmpty) {
-      if (this.#entries >= 1) {
-        this.#letIn(visitor);
+    if (this.#queue.isEmpty) {
+      if (this.#admissionsLeft >= 1) {
+        this.#admit(request);
         return;
       }
       this.#waitingSinceMs = this.#options.nowMs();
     }
-    this.#line.add(visitor);
+    this.#queue.add(request);
   }
 
-  /** Whoever waits is let in, whatever that takes. */
-  letAllIn(): void {
-    for (let visitor = this.#line.take(); visitor !== null; visitor = this.#line.take()) {
-      if (!visitor.hasLeft) visitor.letIn();
+  /** Admits all waiting requests, whatever time that takes. */
+  admitAll(): void {
+    for (let request = this.#queue.take(); request !== null; request = this.#queue.take()) {
+      if (!request.hasCallerLeft) request.admit();
     }
   }
 
@@ -119,103 +124,104 @@ export class LoadShedder {
 
   #endTurn(): void {
     this.#isTurnWatched = false;
-    this.#entries = Math.min(this.#entries + this.#share, Math.max(this.#share, 1));
-    if (this.#line.isEmpty) {
-      this.#turnSinceMs = null;
+    const perTurn = this.#admissionsPerTurn;
+    this.#admissionsLeft = Math.min(this.#admissionsLeft + perTurn, Math.max(perTurn, 1));
+    if (this.#queue.isEmpty) {
+      this.#turnStartedMs = null;
       return;
     }
     this.#watchTurn();
     const nowMs = this.#options.nowMs();
-    const turnMs = this.#turnSinceMs === null ? 0 : nowMs - this.#turnSinceMs;
-    this.#turnSinceMs = nowMs;
+    const turnMs = this.#turnStartedMs === null ? 0 : nowMs - this.#turnStartedMs;
+    this.#turnStartedMs = nowMs;
     if (turnMs > 0) this.#adapt(turnMs, nowMs);
-    this.#refuseSurplus(turnMs, nowMs);
-    this.#letInWaiting();
-    this.#count(nowMs);
+    this.#refuseExcess(turnMs, nowMs);
+    this.#admitWaiting();
+    this.#countAdmissions(nowMs);
   }
 
   #adapt(turnMs: number, nowMs: number): void {
-    this.#usualTurnMs += (turnMs - this.#usualTurnMs) / 32;
-    const wantedMs = nowMs - this.#connectedMs < CONNECTING_MS ? CONNECTING_TURN_MS : TURN_MS;
-    const share = this.#share * (turnMs > wantedMs ? SHRINK : GROW);
-    this.#share = Math.min(Math.max(share, SHARE_MIN), SHARE_MAX);
+    this.#averageTurnMs += (turnMs - this.#averageTurnMs) / 32;
+    const targetMs = nowMs - this.#lastConnectionMs < CONNECTING_MS ? CONNECTING_TURN_MS : TURN_MS;
+    const perTurn = this.#admissionsPerTurn * (turnMs > targetMs ? SHRINK : GROW);
+    this.#admissionsPerTurn = Math.min(Math.max(perTurn, ADMISSIONS_PER_TURN_MIN), ADMISSIONS_PER_TURN_MAX);
   }
 
-  #refuseSurplus(turnMs: number, nowMs: number): void {
-    const savedMs = this.#refusingMs + REFUSING_SHARE * (nowMs - this.#refilledMs);
-    this.#refusingMs = Math.min(savedMs, REFUSING_MS_MAX);
-    this.#refilledMs = nowMs;
+  #refuseExcess(turnMs: number, nowMs: number): void {
+    const savedMs = this.#refusingBudgetMs + REFUSING_SHARE * (nowMs - this.#budgetUpdatedMs);
+    this.#refusingBudgetMs = Math.min(savedMs, REFUSING_MS_MAX);
+    this.#budgetUpdatedMs = nowMs;
     const waitingMax = this.#findWaitingMax(nowMs);
-    const allowedMs = Math.min(this.#refusingMs, REFUSING_TURN_SHARE * turnMs);
+    const allowedMs = Math.min(this.#refusingBudgetMs, REFUSING_TURN_SHARE * turnMs);
     let tookMs = 0;
     let count = 0;
-    while (tookMs < allowedMs && this.#line.length > waitingMax) {
-      const visitor = this.#line.take();
-      if (visitor === null || visitor.hasLeft) continue;
-      visitor.refuse();
+    while (tookMs < allowedMs && this.#queue.length > waitingMax) {
+      const request = this.#queue.take();
+      if (request === null || request.hasCallerLeft) continue;
+      request.refuse();
       count++;
       tookMs = this.#options.nowMs() - nowMs;
     }
-    this.#refusingMs -= tookMs;
+    this.#refusingBudgetMs -= tookMs;
     if (count === 0) return;
-    this.#refusedMs = nowMs;
+    this.#lastRefusalMs = nowMs;
     this.#options.onRefused(count);
   }
 
   #findWaitingMax(nowMs: number): number {
-    const isRefusing = nowMs - this.#refusedMs < BURST_MS;
+    const isRefusing = nowMs - this.#lastRefusalMs < BURST_MS;
     if (!isRefusing && nowMs - this.#waitingSinceMs <= BURST_MS) return Number.POSITIVE_INFINITY;
-    return Math.max(isRefusing ? this.#enteredLately / STANDING_FACTOR : this.#enteredLately, WAITING_MIN);
+    return Math.max(isRefusing ? this.#admittedLately / STANDING_FACTOR : this.#admittedLately, WAITING_MIN);
   }
 
-  #letInWaiting(): void {
-    while (this.#entries >= 1) {
-      const visitor = this.#line.take();
-      if (visitor === null) return;
-      if (!visitor.hasLeft) this.#letIn(visitor);
+  #admitWaiting(): void {
+    while (this.#admissionsLeft >= 1) {
+      const request = this.#queue.take();
+      if (request === null) return;
+      if (!request.hasCallerLeft) this.#admit(request);
     }
   }
 
-  #letIn(visitor: PermitRequest): void {
-    this.#entries--;
-    this.#entered++;
-    visitor.letIn();
+  #admit(request: SheddableRequest): void {
+    this.#admissionsLeft--;
+    this.#admitted++;
+    request.admit();
   }
 
-  #count(nowMs: number): void {
+  #countAdmissions(nowMs: number): void {
     if (nowMs - this.#countedMs < STANDING_MS) return;
     this.#countedMs = nowMs;
-    this.#enteredLately = this.#entered;
-    this.#entered = 0;
+    this.#admittedLately = this.#admitted;
+    this.#admitted = 0;
   }
 }
 
-/** Who waits, in the order of coming. An array of thousands is copied at each `shift`. */
-class Line {
-  #visitors: PermitRequest[] = [];
-  /** Those before it have gone. */
+/** First in, first out. An array of thousands would be copied at each `shift`. */
+class RequestQueue {
+  #requests: SheddableRequest[] = [];
+  /** Index of the first request that was not taken yet. */
   #head = 0;
 
   get length(): number {
-    return this.#visitors.length - this.#head;
+    return this.#requests.length - this.#head;
   }
 
   get isEmpty(): boolean {
     return this.length === 0;
   }
 
-  add(visitor: PermitRequest): void {
-    this.#visitors.push(visitor);
+  add(request: SheddableRequest): void {
+    this.#requests.push(request);
   }
 
-  take(): PermitRequest | null {
-    const visitor = this.#visitors[this.#head];
-    if (visitor === undefined) return null;
+  take(): SheddableRequest | null {
+    const request = this.#requests[this.#head];
+    if (request === undefined) return null;
     this.#head++;
-    if (2 * this.#head >= this.#visitors.length) {
-      this.#visitors = this.#visitors.slice(this.#head);
+    if (2 * this.#head >= this.#requests.length) {
+      this.#requests = this.#requests.slice(this.#head);
       this.#head = 0;
     }
-    return visitor;
+    return request;
   }
 }

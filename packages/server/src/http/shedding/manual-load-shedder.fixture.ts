@@ -1,52 +1,52 @@
-/** A {@link LoadShedder} whose clock and turns a test drives by hand. */
+/** A {@link LoadShedder} whose clock and turns of the event loop are controlled by a test. */
 import { LoadShedder } from './load-shedder.ts';
 
 export class ManualLoadShedder {
   #nowMs = 0;
   #endOfTurn: (() => void)[] = [];
-  readonly door = new LoadShedder({
+  readonly loadShedder = new LoadShedder({
     nowMs: () => this.#nowMs,
     atEndOfTurn: (callback) => this.#endOfTurn.push(callback),
     onRefused() {},
   });
 
-  /** Whoever comes from now on waits, behind many that are nobody. */
-  close(): void {
-    while (this.#enter());
-    this.#line();
+  /** Makes all further requests wait, behind many placeholder requests. */
+  hold(): void {
+    while (this.#submitPlaceholder());
+    this.#fillQueue();
     this.#endTurn();
   }
 
-  /** Lets in whoever waits, and comes next. */
-  open(): void {
-    this.door.letAllIn();
-    while (!this.#enter()) {
-      this.door.letAllIn();
+  /** Admits waiting and further requests. */
+  release(): void {
+    this.loadShedder.admitAll();
+    while (!this.#submitPlaceholder()) {
+      this.loadShedder.admitAll();
       this.#endTurn();
     }
   }
 
-  /** After `close`: refuses whoever waits. Who comes next waits again. */
-  refuse(): void {
-    // Some may always wait: they are behind those who are to be refused.
-    this.#line();
+  /** Refuses waiting requests, after `hold`. Further requests wait. */
+  refuseWaiting(): void {
+    // Some requests may always wait: placeholders, which are behind those to be refused.
+    this.#fillQueue();
     this.#nowMs += 3000;
     this.#endTurn();
-    this.#line();
+    this.#fillQueue();
   }
 
-  #line(): void {
-    for (let count = 0; count < 200; count++) this.#enter();
+  #fillQueue(): void {
+    for (let count = 0; count < 200; count++) this.#submitPlaceholder();
   }
 
-  /** One that is nobody. True where it is let in at once. */
-  #enter(): boolean {
-    let isIn = false;
-    const letIn = () => {
-      isIn = true;
+  /** Returns true if the placeholder was admitted at once. */
+  #submitPlaceholder(): boolean {
+    let isAdmitted = false;
+    const admit = () => {
+      isAdmitted = true;
     };
-    this.door.enter({ hasLeft: false, letIn, refuse() {} });
-    return isIn;
+    this.loadShedder.submit({ hasCallerLeft: false, admit, refuse() {} });
+    return isAdmitted;
   }
 
   #endTurn(): void {

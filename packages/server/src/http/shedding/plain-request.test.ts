@@ -1,4 +1,4 @@
-/** What is plain, and that Node's parser reads every plain request the same way. */
+/** Which requests are plain, and that Node's parser reads every plain request the same way. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -12,7 +12,7 @@ const HOST = 'host: proxy.example';
 const print = (lines: string[], body = '', line = 'POST /api/erp/execute HTTP/1.1') =>
   Buffer.from([line, ...lines, '', body].join('\r\n'), 'latin1');
 
-test('tells where a request ends, whether its body is here or not', () => {
+test('finds the end of a request, whether or not its body has arrived', () => {
   const head = print([HOST, 'content-length: 5']);
   for (const bytes of [
     head,
@@ -32,7 +32,7 @@ test('tells where a request ends, whether its body is here or not', () => {
   });
 });
 
-test('reads what the answer depends on', () => {
+test('reads the request id, the origin and whether to close the connection', () => {
   const plain = readPlainRequest(
     print(['Host: x', 'X-Request-Id:\t mine \t', 'ORIGIN: https://app.example', 'Connection: Close']),
   );
@@ -46,16 +46,16 @@ test('reads what the answer depends on', () => {
 });
 
 test.each<[string, Buffer]>([
-  ['a head that is not whole', print([HOST]).subarray(0, -1)],
+  ['an incomplete head', print([HOST]).subarray(0, -1)],
   ['a body in chunks', print([HOST, 'transfer-encoding: chunked'])],
-  ['both framings', print([HOST, 'content-length: 5', 'Transfer-Encoding: chunked'])],
+  ['both framing headers', print([HOST, 'content-length: 5', 'Transfer-Encoding: chunked'])],
   ['two lengths', print([HOST, 'content-length: 5', 'content-length: 5'])],
   ['a list of lengths', print([HOST, 'content-length: 5, 5'])],
   ['a signed length', print([HOST, 'content-length: +5'])],
   ['a length with zeros before it', print([HOST, 'content-length: 05'])],
   ['a length in hexadecimal', print([HOST, 'content-length: 0x5'])],
-  ['no length', print([HOST, 'content-length: '])],
-  ['a length beyond all measure', print([HOST, 'content-length: 1234567890'])],
+  ['an empty length', print([HOST, 'content-length: '])],
+  ['a length of ten digits', print([HOST, 'content-length: 1234567890'])],
   ['a length with a space before its colon', print([HOST, 'content-length : 5'])],
   ['a folded line', print([HOST, 'x-note: a', ' content-length: 5'])],
   ['a bare LF', print([HOST, 'x-note: a\ncontent-length: 5'])],
@@ -71,12 +71,12 @@ test.each<[string, Buffer]>([
   ['a proxy-connection', print([HOST, 'proxy-connection: close'])],
   ['several connection options', print([HOST, 'connection: keep-alive, te'])],
   ['HTTP/1.0', print([HOST], '', 'POST / HTTP/1.0')],
-  ['HTTP/1.1 in small letters', print([HOST], '', 'POST / http/1.1')],
-  ['two spaces', print([HOST], '', 'POST  / HTTP/1.1')],
+  ['HTTP/1.1 in lower case', print([HOST], '', 'POST / http/1.1')],
+  ['two spaces in the request line', print([HOST], '', 'POST  / HTTP/1.1')],
   ['an empty line before it', Buffer.concat([Buffer.from('\r\n'), print([HOST])])],
   ['a head of more than 8 KiB', print([HOST, `x-note: ${'a'.repeat(8200)}`])],
   ['TLS', Buffer.from([22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3, 13, 10, 13, 10])],
-])('says nothing about %s', (_name, bytes) => {
+])('does not read %s', (_name, bytes) => {
   expect(readPlainRequest(bytes)).toBeNull();
 });
 
@@ -126,7 +126,7 @@ test("agrees with Node's parser about each plain request", { timeout: 60_000 }, 
     response.end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  /** What the parser makes of the bytes, when the client has then ended. */
+  /** The requests that Node's parser reads from the bytes of a client that then ends its side. */
   const parse = async (bytes: Buffer) => {
     read = [];
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -182,7 +182,7 @@ test("agrees with Node's parser about each plain request", { timeout: 60_000 }, 
     );
     const plain = readPlainRequest(bytes);
     if (plain === null || plain.bytes > bytes.length) continue;
-    // Node refuses the method itself, or what is no method of it.
+    // Node rejects other methods, or does not know them.
     if (!['POST', 'GET', 'HEAD', 'DELETE'].includes(plain.method)) continue;
     plainCount++;
     const [first, ...others] = await parse(bytes.subarray(0, plain.bytes));

@@ -1,18 +1,21 @@
 /**
- * Reads the head of a plain request from the first bytes that come of it: what most clients send, and what can be understood
- * in one way only. It does not stand in for Node's HTTP parser, which reads every request that is let in, but tells where a
- * request ends that is refused without it: about anything unusual it says nothing.
+ * Reads the head of a plain request: one in the form that most clients send, which can be understood in only one way. It
+ * finds the end of a request that is refused without Node's HTTP parser, and rejects anything unusual. It does not replace
+ * that parser, which parses every admitted request.
  */
 
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** Longer ones are not plain. */
+/** A longer head is not plain. */
 const HEAD_BYTES_MAX = 8 * 1024;
-/** RFC 9112 sections 3 and 5; no line is folded, and none ends otherwise than with CR and LF. */
+/** RFC 9112 sections 3 and 5; no folded lines, and every line ends with CR LF. */
 const HEAD = /^([A-Z]{3,7}) ([!-~]+) HTTP\/1\.1\r\n((?:[!#$%&'*+.^_`|~\w-]+:[\t -~\x80-\xff]*\r\n)+)$/;
-/** What bears on where the request ends, or on what is to follow. Each of these matches in one step: a head is hostile. */
+/**
+ * The headers that decide where the request ends or what follows it. This pattern and those below match without
+ * backtracking, because a head may be hostile.
+ */
 const FRAMING =
   /^(content-length|transfer-encoding|connection|proxy-connection|expect|upgrade|host):([^\r]*)\r$/gim;
-/** In one notation only, and no more than is worth looking at. */
+/** Decimal without leading zeros, up to nine digits. */
 const LENGTH = /^(?:0|[1-9]\d{0,8})$/;
 const ORIGIN = /^origin:([^\r]*)\r$/gim;
 const REQUEST_ID = /^x-request-id:([^\r]*)\r$/gim;
@@ -20,9 +23,9 @@ const REQUEST_ID = /^x-request-id:([^\r]*)\r$/gim;
 export class PlainRequest {
   readonly method: string;
   readonly path: string;
-  /** Of the whole request, with its body. */
+  /** Size of the whole request, with its body. */
   readonly bytes: number;
-  /** The client wants the connection closed after the answer. */
+  /** True if the client wants the connection closed after the answer. */
   readonly closes: boolean;
   readonly #headers: string;
 
@@ -35,18 +38,18 @@ export class PlainRequest {
   }
 
   get origin(): string | undefined {
-    return join(this.#headers, ORIGIN);
+    return joinValues(this.#headers, ORIGIN);
   }
 
   /** `x-request-id`, as the client sent it. */
   get requestId(): string | undefined {
-    return join(this.#headers, REQUEST_ID);
+    return joinValues(this.#headers, REQUEST_ID);
   }
 }
 
-/** What a header says that is there several times, as Node joins it. */
-function join(headers: string, line: RegExp): string | undefined {
-  const values = Array.from(headers.matchAll(line), ([, value = '']) => strip(value));
+/** The values of a header, joined as Node joins a repeated header. */
+function joinValues(headers: string, line: RegExp): string | undefined {
+  const values = Array.from(headers.matchAll(line), ([, value = '']) => trimBlanks(value));
   return values.length === 0 ? undefined : values.join(', ');
 }
 
@@ -55,7 +58,7 @@ interface Framing {
   closes: boolean;
 }
 
-/** Null where the head is not whole, or not plain. */
+/** Returns null if the head is incomplete or not plain. */
 export function readPlainRequest(bytes: Buffer): PlainRequest | null {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd === -1 || headEnd > HEAD_BYTES_MAX) return null;
@@ -71,7 +74,7 @@ function readFraming(headers: string, headBytes: number): Framing | null {
   for (const [, name = '', value = ''] of headers.matchAll(FRAMING)) {
     const key = name.toLowerCase();
     if (found.has(key)) return null;
-    found.set(key, strip(value));
+    found.set(key, trimBlanks(value));
   }
   const { size } = found;
   const length = found.get('content-length');
@@ -84,12 +87,12 @@ function readFraming(headers: string, headBytes: number): Framing | null {
   return isPlain ? { bytes: headBytes + Number(length ?? 0), closes: connection === 'close' } : null;
 }
 
-/** Without the spaces and tabs around it; other white space is part of a value. */
-function strip(value: string): string {
-  const isSpace = (at: number) => value[at] === ' ' || value[at] === '\t';
+/** Removes spaces and tabs at both ends; other white space is part of a value. */
+function trimBlanks(value: string): string {
+  const isBlank = (at: number) => value[at] === ' ' || value[at] === '\t';
   let start = 0;
   let end = value.length;
-  while (isSpace(start)) start++;
-  while (end > start && isSpace(end - 1)) end--;
+  while (isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
   return value.slice(start, end);
 }

@@ -1,12 +1,12 @@
 /**
- * A process of one core behind a {@link LoadShedder}, in simulated time: its event loop turns, and what it does in a turn takes
- * the time that the calls and refusals of a real one take, in proportion.
+ * Simulates a process of one core behind a {@link LoadShedder}. Calls and refusals take simulated time, in the proportions
+ * measured on a real process.
  */
 import { LoadShedder } from './load-shedder.ts';
 
-/** Processor time in milliseconds. */
+/** Processor time in milliseconds: of a call in all, of reading a request, of a refusal, of a turn itself. */
 const CALL_MS = 0.34;
-const PIECES = 6;
+const PIECES_PER_CALL = 6;
 const REQUEST_MS = 0.004;
 const REFUSAL_MS = 0.006;
 const TURN_MS = 0.005;
@@ -18,39 +18,39 @@ interface RunningCall {
   end(): void;
 }
 
-export interface Fate {
+export interface RequestTimes {
   sentMs: number;
   endedMs: number;
 }
 
 export class SimulatedProcess {
   nowMs = 0;
-  readonly answered: Fate[] = [];
-  readonly refused: Fate[] = [];
-  /** Calls that found all connections busy. */
+  readonly answered: RequestTimes[] = [];
+  readonly refused: RequestTimes[] = [];
+  /** Calls that were not sent because all connections were busy. */
   notSent = 0;
-  /** False: it never answers, and calls wait there. */
+  /** If false, Odoo never answers and calls wait there. */
   isOdooUp = true;
-  atOdoo = 0;
-  readonly door = new LoadShedder({
+  waitingForOdoo = 0;
+  readonly loadShedder = new LoadShedder({
     nowMs: () => this.nowMs,
     atEndOfTurn: (callback) => this.#atEndOfTurn.push(callback),
     onRefused: (count) => {
-      this.told += count;
+      this.reportedRefusals += count;
     },
   });
-  told = 0;
+  /** Sum of what `onRefused` was called with. */
+  reportedRefusals = 0;
   #atEndOfTurn: (() => void)[] = [];
   readonly #refusalMs: number;
-  /** Connections. */
-  #free: number;
-  /** When the requests were sent that are to be read. */
+  #freeConnections: number;
+  /** Times at which the requests were sent that the process has not read yet. */
   #unread: number[] = [];
   #running: RunningCall[] = [];
   #dueCalls = 0;
 
   constructor(connections: number, { refusalMs = REFUSAL_MS } = {}) {
-    this.#free = connections;
+    this.#freeConnections = connections;
     this.#refusalMs = refusalMs;
   }
 
@@ -58,7 +58,7 @@ export class SimulatedProcess {
     return this.#running.length;
   }
 
-  /** Callers send so many calls a second, on whichever connections are free. */
+  /** Sends calls at this rate on free connections. */
   offer(perSecond: number, seconds: number): void {
     const endMs = this.nowMs + seconds * 1000;
     let lastMs = this.nowMs;
@@ -73,13 +73,13 @@ export class SimulatedProcess {
     }
   }
 
-  /** One call more, at once. */
+  /** Sends one call at once. */
   send(): void {
-    if (this.#free === 0) {
+    if (this.#freeConnections === 0) {
       this.notSent++;
       return;
     }
-    this.#free--;
+    this.#freeConnections--;
     this.#unread.push(this.nowMs);
   }
 
@@ -88,27 +88,27 @@ export class SimulatedProcess {
     for (const call of this.#running.splice(0)) this.#work(call);
     for (const sentMs of this.#unread.splice(0)) this.#read(sentMs);
     for (const callback of this.#atEndOfTurn.splice(0)) callback();
-    // Where there was nothing to do, the loop pauses.
+    // Without work, the loop pauses.
     this.nowMs += this.nowMs > beganMs ? TURN_MS : 0.2;
   }
 
   #work(call: RunningCall): void {
-    this.nowMs += CALL_MS / PIECES;
+    this.nowMs += CALL_MS / PIECES_PER_CALL;
     if (--call.leftPieces === 0) call.end();
-    else if (call.leftPieces === PIECES / 2 && !this.isOdooUp) this.atOdoo++;
+    else if (call.leftPieces === PIECES_PER_CALL / 2 && !this.isOdooUp) this.waitingForOdoo++;
     else this.#running.push(call);
   }
 
   #read(sentMs: number): void {
     this.nowMs += REQUEST_MS;
-    const end = (fates: Fate[]) => {
-      this.#free++;
-      fates.push({ sentMs, endedMs: this.nowMs });
+    const end = (list: RequestTimes[]) => {
+      this.#freeConnections++;
+      list.push({ sentMs, endedMs: this.nowMs });
     };
-    this.door.enter({
-      hasLeft: false,
-      letIn: () => {
-        this.#running.push({ leftPieces: PIECES, end: () => end(this.answered) });
+    this.loadShedder.submit({
+      hasCallerLeft: false,
+      admit: () => {
+        this.#running.push({ leftPieces: PIECES_PER_CALL, end: () => end(this.answered) });
       },
       refuse: () => {
         this.nowMs += this.#refusalMs;

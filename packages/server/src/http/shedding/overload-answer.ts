@@ -1,4 +1,4 @@
-/** The answer to a request that the process has no time for: for one route always the same but for its id and its caller's origin. */
+/** The answer to a request that the load shedder refuses. For one route it varies only in request id and CORS headers. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import {
   buildErrorAnswer,
@@ -18,7 +18,7 @@ const DENIAL = new Denial(
   { outcome: 'not_sent', retryAfterSeconds: 1 },
 );
 
-export class Refusal {
+export class OverloadAnswer {
   readonly #status: number;
   readonly #headers = listDenialHeaders(DENIAL);
   readonly #body: Buffer;
@@ -29,13 +29,13 @@ export class Refusal {
     this.#body = buildErrorAnswer(NULL_ID, error);
   }
 
-  /** To a request that Node has read. */
-  answer(request: IncomingMessage, response: ServerResponse): void {
+  /** Answers a request that Node's HTTP has parsed. */
+  send(request: IncomingMessage, response: ServerResponse): void {
     const writer = new HttpAnswerWriter(request, response, readRequestId(request.headers), null);
     writer.sendWhole(this.#status, this.#headers, this.#body);
   }
 
-  /** To one that it has not: the bytes of the whole answer, as text in Latin-1. It is kept open for so long after it. */
+  /** The whole HTTP answer to a request that Node's HTTP has not parsed, as Latin-1 text. */
   print(request: PlainRequest, keepAliveMs: number): string {
     const headers: Record<string, string | number> = {
       ...describeAnswer(request.origin, chooseRequestId(request.requestId)),

@@ -1,0 +1,105 @@
+/**
+ * The routes of calls, as one table: Fastify's routes and their part of the OpenAPI document are generated from it, and so
+ * cannot differ.
+ */
+import { EXECUTE_PATH, VERSION_PATH } from '@erp-proxy/contract';
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import { type ExecuteDeps, execute } from '../execute/execute-call.ts';
+import { executeJson2 } from '../execute/json2-call.ts';
+import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
+import type { Exchange } from '../execute/terms/exchange.ts';
+import { askJsonVersion, askVersion } from '../execute/version-call.ts';
+import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
+import { addPreflight } from './cors.ts';
+import { HttpExchange } from './http-exchange.ts';
+import * as schemas from './openapi/call-schemas.ts';
+import type { ConnectionListener } from './shedding/connection-listener.ts';
+import { OverloadAnswer } from './shedding/overload-answer.ts';
+
+/** A `POST` route that a pipeline answers. */
+export interface CallRoute {
+  path: string;
+  /** Sends the whole answer, also after an error. Never rejects. */
+  pipeline(exchange: Exchange, deps: ExecuteDeps, dialect: Dialect): Promise<void>;
+  dialect: Dialect;
+  /** For the OpenAPI document, as all members below. */
+  summary: string;
+  /** Name of the operation in generated clients; derived from the path if left out. */
+  id?: string;
+  /** Alternative shapes of body and answer; any object if left out. */
+  shapes?: { body: readonly z.ZodType[]; answer: readonly z.ZodType[] };
+  /** True if the document shows the headers of idempotency keys and shared reads. */
+  takesCallOptions?: true;
+}
+
+export const CALL_ROUTES: readonly CallRoute[] = [
+  {
+    path: EXECUTE_PATH,
+    pipeline: execute,
+    dialect: OWN_DIALECT,
+    id: 'execute',
+    summary: 'Runs a call, or a batch of calls, on an Odoo server.',
+    shapes: {
+      body: [schemas.executeCall, schemas.executeBatch],
+      answer: [schemas.executeAnswer, schemas.batchAnswer],
+    },
+    takesCallOptions: true,
+  },
+  {
+    path: VERSION_PATH,
+    pipeline: askVersion,
+    dialect: OWN_DIALECT,
+    id: 'askVersion',
+    summary: 'Asks an Odoo server for its version.',
+    shapes: { body: [schemas.versionQuestion], answer: [schemas.versionAnswer] },
+  },
+  ...compatibleRoutes(['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'], execute, 'The execute call'),
+  ...compatibleRoutes(['/v2/odoo/execute'], executeJson2, "A call of Odoo's `/json/2`"),
+  ...compatibleRoutes(['/api/odoo/version', '/v1/odoo/version'], askVersion, 'The version of a server'),
+  ...compatibleRoutes(['/v2/odoo/version'], askJsonVersion, 'The version of a server'),
+];
+
+/** The same pipelines for callers that use ODXProxy's wire format. */
+function compatibleRoutes(
+  paths: readonly string[],
+  pipeline: CallRoute['pipeline'],
+  what: string,
+): readonly CallRoute[] {
+  const summary = `${what}, for callers that use ODXProxy's wire format.`;
+  return paths.map((path) => ({ path, pipeline, dialect: COMPATIBLE_DIALECT, summary }));
+}
+
+export interface CallRoutesDeps extends ExecuteDeps {
+  http: { bodyBytesMax: number };
+  connectionListener: ConnectionListener;
+}
+
+export function addCallRoutes(app: FastifyInstance, deps: CallRoutesDeps): void {
+  for (const route of CALL_ROUTES) addCallRoute(app, route, deps);
+}
+
+function addCallRoute(
+  app: FastifyInstance,
+  { path, pipeline, dialect }: CallRoute,
+  deps: CallRoutesDeps,
+): void {
+  const { connectionListener, http } = deps;
+  const overloadAnswer = new OverloadAnswer(dialect);
+  connectionListener.guard(path, overloadAnswer);
+  addPreflight(app, path);
+  app.post(path, ({ raw: request, ip }, reply) => {
+    reply.hijack();
+    const response = reply.raw;
+    connectionListener.submit(request, {
+      get hasCallerLeft() {
+        return response.destroyed;
+      },
+      admit() {
+        const { bodyBytesMax } = http;
+        void pipeline(new HttpExchange(request, response, { address: ip, bodyBytesMax }), deps, dialect);
+      },
+      refuse: () => overloadAnswer.send(request, response),
+    });
+  });
+}

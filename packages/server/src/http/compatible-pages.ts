@@ -1,0 +1,19 @@
+/** The pages that clients of ODXProxy read. The routes of their calls are in call-routes.ts. */
+import type { FastifyInstance } from 'fastify';
+import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
+
+/** Clients want these texts. Our licence does not expire. */
+const LICENSE = { licensee: 'erp-proxy (MIT License)', valid_until: '2099-12-31', is_valid: true };
+
+export interface CompatiblePagesDeps extends MetricsRouteDeps {
+  /** Version of this program. Clients use `/v2` from 0.9.0 on. */
+  version: string;
+}
+
+export function addCompatiblePages(app: FastifyInstance, deps: CompatiblePagesDeps): void {
+  // Some clients read the members at the top level, others in `result`.
+  const about = { build: 'erp-proxy', version: deps.version };
+  app.get('/_/about', () => ({ jsonrpc: '2.0', id: 'about', ...about, result: about }));
+  app.get('/_/license', () => LICENSE);
+  addMetricsRoute(app, '/_/metrics', deps);
+}
