@@ -43,7 +43,7 @@ export interface AppOptions {
 export interface App
   extends Pick<Services, 'store' | 'keys' | 'instances' | 'audit' | 'egress' | 'keyRotation'> {
   server: ReturnType<typeof createServer>;
-  gate: DatabaseLimiters;
+  databaseLimiters: DatabaseLimiters;
   logger: Logger;
   /** Starts to listen; resolves to the base address. */
   listen(): Promise<string>;
@@ -76,13 +76,13 @@ export async function createApp({
     version,
     clock,
     logger: log,
-    listUpstreams: () => gate.states().slice(0, UPSTREAMS_SHOWN_MAX).map(showUpstream),
+    listUpstreams: () => databaseLimiters.states().slice(0, UPSTREAMS_SHOWN_MAX).map(showUpstream),
     isServing: true,
   });
   const { store, keys, instances, audit, egress, keyRotation } = services;
   const replicas = await openReplicas({ settings, keys, logger: log, clock, nowMs });
   const limits = replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers);
-  const gate = openLimiters(settings, nowMs, {
+  const databaseLimiters = createDatabaseLimiters(settings, nowMs, {
     // At the start, and while Redis is away, it may not know of all workers.
     processes: () => Math.max(settings.workers, replicas?.count() ?? 1),
     ownDelayMs: () => loadShedder.delayMs,
@@ -96,7 +96,7 @@ export async function createApp({
       isStoreUp: () => store.isWatching && store.trouble === null,
       storeStatementsGivenUp: () => store.statementsGivenUp ?? 0,
       isRedisUp: replicas?.isUp ?? null,
-      databases: () => gate.states(),
+      databases: () => databaseLimiters.states(),
       nameDatabase: (upstream, db) => nameDatabaseAcrossTrusts({ origin: upstream, pathPrefix: '', db }),
       now: clock,
       version,
@@ -142,7 +142,7 @@ export async function createApp({
     nameCredentials: createCredentialNames(keys.deriveSecret('names of credentials')),
     limits,
     idempotency,
-    gate,
+    databaseLimiters,
     retries: { budget: new RetryBudget(nowMs), max: settings.upstream.retries, random: Math.random },
     reads: createReads({ nowMs, cacheBytesMax: settings.cache.bytesMax, answers: replicas?.answers ?? null }),
     credentials: createCredentialMemory(
@@ -187,7 +187,7 @@ export async function createApp({
     audit,
     egress,
     keyRotation,
-    gate,
+    databaseLimiters,
     logger: log,
     async listen() {
       const { host, port } = settings.http;
@@ -214,7 +214,7 @@ export async function createApp({
   };
 }
 
-function openLimiters(
+function createDatabaseLimiters(
   { upstream }: Settings,
   nowMs: () => number,
   others: Pick<DatabaseLimitersOptions, 'ownDelayMs' | 'processes' | 'peers'>,

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, onTestFailed, test } from 'vit
 import {
   DatabaseLimiters,
   type Permit,
+  type PermitRefusal,
   type PermitResult,
-  type Refusal,
 } from '../limits/database/database-limiters.ts';
 import { createRandom } from '../limits/database/seeded-random.fixture.ts';
 import { RedisClient } from './client.ts';
@@ -20,7 +20,7 @@ const nowMs = () => performance.now();
 
 interface Replica {
   redis: RedisClient;
-  gate: DatabaseLimiters;
+  databaseLimiters: DatabaseLimiters;
   breakers: SharedBreakers;
 }
 
@@ -47,44 +47,48 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const redis = new RedisClient({ url, prefix: names.prefix });
     await redis.start();
     const breakers = new SharedBreakers({ redis, nowMs });
-    const gate = new DatabaseLimiters({
+    const databaseLimiters = new DatabaseLimiters({
       concurrency: { initial: 8, min: 8, max: 8 },
       queueMax: 10,
       databasesMax: 10,
       nowMs,
       peers: breakers,
     });
-    const replica = { redis, gate, breakers };
+    const replica = { redis, databaseLimiters, breakers };
     replicas.push(replica);
     return replica;
   }
 
   const pick = (index: number) => replicas[index] as Replica;
 
-  async function visit({ gate }: Replica, client = 'a', database = DATABASE): Promise<Permit | Refusal> {
+  async function acquire(
+    { databaseLimiters }: Replica,
+    client = 'a',
+    database = DATABASE,
+  ): Promise<Permit | PermitRefusal> {
     const { signal } = new AbortController();
-    return gate.enter({ database, client, deadlineMs: nowMs() + 60_000, signal, bound: null });
+    return databaseLimiters.acquire({ database, client, deadlineMs: nowMs() + 60_000, signal, bound: null });
   }
 
   /** Tells whether it was let in. */
-  async function pass(
+  async function runCall(
     replica: Replica,
     result: PermitResult,
     client = 'a',
     database = DATABASE,
   ): Promise<boolean> {
-    const outcome = await visit(replica, client, database);
-    if ('leave' in outcome) outcome.leave(result);
-    return 'leave' in outcome;
+    const outcome = await acquire(replica, client, database);
+    if ('release' in outcome) outcome.release(result);
+    return 'release' in outcome;
   }
 
-  const readState = ({ gate }: Replica) => gate.states()[0]?.breaker;
+  const readState = ({ databaseLimiters }: Replica) => databaseLimiters.states()[0]?.breaker;
   const readStates = () => replicas.map(readState);
 
   /** Opens it on the replica for all clients. */
   async function open(replica: Replica): Promise<void> {
     for (const client of ['a', 'a', 'a', 'a', 'b'])
-      expect(await pass(replica, 'unreachable', client)).toBe(true);
+      expect(await runCall(replica, 'unreachable', client)).toBe(true);
   }
 
   const countKnowing = () => replicas.filter(({ breakers }) => breakers.find(DATABASE) !== null).length;
@@ -99,19 +103,19 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   async function awaitProbe(askers = replicas): Promise<{ probe: Permit; by: number }> {
     for (;;) {
       for (const [by, replica] of askers.entries()) {
-        const outcome = await visit(replica);
-        if ('leave' in outcome) return { probe: outcome, by };
+        const outcome = await acquire(replica);
+        if ('release' in outcome) return { probe: outcome, by };
       }
       await sleep(5);
     }
   }
 
   test('one that opens is open for all, also for those that have never called the database', async () => {
-    await pass(pick(1), 'abandoned');
+    await runCall(pick(1), 'abandoned');
     await open(pick(0));
     await expect.poll(() => readState(pick(1)), POLL).not.toBe('closed');
     await expect.poll(() => pick(2).breakers.find(DATABASE), POLL).not.toBeNull();
-    const refusal = await visit(pick(2), 'c');
+    const refusal = await acquire(pick(2), 'c');
     // A second may be over on a busy machine; then this was the probe.
     if ('refused' in refusal)
       expect(refusal).toMatchObject({ refused: 'breaker_open', retryAfterSeconds: 1 });
@@ -120,9 +124,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('one that calls of a short time find hung is open for all', async () => {
-    const turns = await Promise.all(['a', 'b', 'a', 'b', 'a'].map((client) => visit(pick(0), client)));
+    const permits = await Promise.all(['a', 'b', 'a', 'b', 'a'].map((client) => acquire(pick(0), client)));
     await sleep(600);
-    for (const turn of turns) if ('leave' in turn) turn.leave('caller_left');
+    for (const permit of permits) if ('release' in permit) permit.release('caller_left');
     expect(readState(pick(0))).not.toBe('closed');
     await expect.poll(countKnowing, POLL).toBe(3);
   });
@@ -131,19 +135,19 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await openEverywhere();
     const { probe } = await awaitProbe();
     const all = await Promise.all(
-      replicas.flatMap((each) => ['a', 'b', 'c'].map((name) => visit(each, name))),
+      replicas.flatMap((each) => ['a', 'b', 'c'].map((name) => acquire(each, name))),
     );
     expect(all).toEqual(all.map(() => expect.objectContaining({ refused: 'breaker_open' })));
-    probe.leave('answered');
+    probe.release('answered');
     await expect.poll(readStates, POLL).toEqual(['closed', 'closed', 'closed']);
-    for (const replica of replicas) expect(await pass(replica, 'answered')).toBe(true);
+    for (const replica of replicas) expect(await runCall(replica, 'answered')).toBe(true);
   });
 
   test('a probe that fails keeps it from all for twice as long', async () => {
     await openEverywhere();
-    (await awaitProbe()).probe.leave('unreachable');
+    (await awaitProbe()).probe.release('unreachable');
     const failedMs = nowMs();
-    (await awaitProbe()).probe.leave('unreachable');
+    (await awaitProbe()).probe.release('unreachable');
     expect(nowMs() - failedMs).toBeGreaterThan(1450);
     await expect
       .poll(() => replicas.map(({ breakers }) => breakers.find(DATABASE)?.openMs), POLL)
@@ -153,12 +157,12 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   test('a probe that tells nothing is left to another client, on all replicas', async () => {
     await openEverywhere();
     const { probe, by } = await awaitProbe();
-    probe.leave('abandoned');
+    probe.release('abandoned');
     const other = pick((by + 1) % 3);
     await expect.poll(() => other.breakers.find(DATABASE)?.lastProber, POLL).toBe('a');
     if (nowMs() < (other.breakers.find(DATABASE)?.othersUntilMs ?? 0))
-      expect(await visit(other, 'a')).toMatchObject({ refused: 'breaker_open' });
-    await expect.poll(() => pass(other, 'answered', 'b'), POLL).toBe(true);
+      expect(await acquire(other, 'a')).toMatchObject({ refused: 'breaker_open' });
+    await expect.poll(() => runCall(other, 'answered', 'b'), POLL).toBe(true);
   });
 
   test('where the replica that probes dies, another probes after five seconds', async () => {
@@ -173,18 +177,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   }, 30_000);
 
   test('what one client alone has seen is held against that client alone, everywhere', async () => {
-    for (let call = 0; call < 5; call++) await pass(pick(0), 'unreachable', 'x');
+    for (let call = 0; call < 5; call++) await runCall(pick(0), 'unreachable', 'x');
     await expect.poll(() => pick(1).breakers.find(DATABASE)?.witness, POLL).toBe('x');
-    const other = await visit(pick(1), 'y');
+    const other = await acquire(pick(1), 'y');
     expect(other).toHaveProperty('leave');
-    if ('leave' in other) other.leave('answered');
+    if ('release' in other) other.release('answered');
     await expect.poll(() => readState(pick(0)), POLL).toBe('closed');
   });
 
   test('what two clients have seen, each at another replica, is held against all', async () => {
     await Promise.all(
       ['x', 'y'].map(async (client, index) => {
-        for (let call = 0; call < 5; call++) await pass(pick(index), 'unreachable', client);
+        for (let call = 0; call < 5; call++) await runCall(pick(index), 'unreachable', client);
       }),
     );
     await expect
@@ -193,30 +197,30 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('a replica that was answered meanwhile has the others open it again', async () => {
-    const failing = await visit(pick(0), 'b');
+    const failing = await acquire(pick(0), 'b');
     // Times are told as exactly as Redis answers quickly.
     await sleep(100);
-    for (let call = 0; call < 20; call++) expect(await pass(pick(1), 'answered', 'c')).toBe(true);
-    for (let call = 0; call < 4; call++) await pass(pick(0), 'unreachable', 'a');
-    if ('leave' in failing) failing.leave('unreachable');
+    for (let call = 0; call < 20; call++) expect(await runCall(pick(1), 'answered', 'c')).toBe(true);
+    for (let call = 0; call < 4; call++) await runCall(pick(0), 'unreachable', 'a');
+    if ('release' in failing) failing.release('unreachable');
     expect(readState(pick(0))).not.toBe('closed');
     await expect.poll(() => readState(pick(0)), POLL).toBe('closed');
     expect(readState(pick(1))).toBe('closed');
   });
 
   test('calls to a database that answers do not ask Redis, and no call waits for one that is away', async () => {
-    await pass(pick(0), 'answered');
+    await runCall(pick(0), 'answered');
     wire.freeze();
-    for (let call = 0; call < 4; call++) expect(await pass(pick(0), 'unreachable')).toBe(true);
-    expect(await pass(pick(0), 'answered')).toBe(true);
+    for (let call = 0; call < 4; call++) expect(await runCall(pick(0), 'unreachable')).toBe(true);
+    expect(await runCall(pick(0), 'answered')).toBe(true);
     await expect.poll(() => pick(0).redis.trouble, POLL).not.toBeNull();
     await open(pick(0));
-    expect(await pass(pick(0), 'unreachable')).toBe(false);
+    expect(await runCall(pick(0), 'unreachable')).toBe(false);
     // Each for itself: it probes without leave, at once.
-    const { gate } = pick(0);
+    const { databaseLimiters } = pick(0);
     await expect.poll(() => readState(pick(0)), POLL).toBe('half_open');
     const { signal } = new AbortController();
-    const probe = gate.enter({
+    const probe = databaseLimiters.acquire({
       database: DATABASE,
       client: 'a',
       deadlineMs: nowMs() + 60_000,
@@ -224,14 +228,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       bound: null,
     });
     expect(probe).toHaveProperty('leave');
-    expect(await pass(pick(1), 'answered')).toBe(true);
+    expect(await runCall(pick(1), 'answered')).toBe(true);
   });
 
   test('a probe that Redis does not answer is sent after its time', async () => {
     await openEverywhere();
     await expect.poll(() => readState(pick(0)), POLL).toBe('half_open');
     wire.freeze();
-    expect(await pass(pick(0), 'answered')).toBe(true);
+    expect(await runCall(pick(0), 'answered')).toBe(true);
     expect(readState(pick(0))).toBe('closed');
     // The others are told once Redis is back: it objects to what it reads there.
     wire.mend();
@@ -239,15 +243,15 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test('where Redis loses its data each keeps what it knows, and still one probes', async () => {
-    await Promise.all(replicas.map((each) => pass(each, 'abandoned')));
+    await Promise.all(replicas.map((each) => runCall(each, 'abandoned')));
     await openEverywhere();
     await expect.poll(readStates, POLL).not.toContain('closed');
     await names.lose();
     expect(readStates()).not.toContain('closed');
     const { probe } = await awaitProbe();
-    const all = await Promise.all(replicas.map((each) => visit(each, 'b')));
+    const all = await Promise.all(replicas.map((each) => acquire(each, 'b')));
     expect(all).toEqual(all.map(() => expect.objectContaining({ refused: 'breaker_open' })));
-    probe.leave('answered');
+    probe.release('answered');
     await expect.poll(readStates, POLL).toEqual(['closed', 'closed', 'closed']);
   });
 
@@ -259,10 +263,10 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const untilMs = nowMs() + 5000;
     const callAtRandom = async (replica: Replica) => {
       while (nowMs() < untilMs) {
-        const outcome = await visit(replica, choose(['a', 'b']));
+        const outcome = await acquire(replica, choose(['a', 'b']));
         await sleep(50 * random());
-        if ('leave' in outcome)
-          outcome.leave(
+        if ('release' in outcome)
+          outcome.release(
             choose(['unreachable', 'unreachable', 'timed_out', 'abandoned', 'overloaded', 'answered']),
           );
       }
@@ -278,14 +282,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const serve = async (replica: Replica) => {
       let served = 0;
       while (served < 20) {
-        served = (await pass(replica, 'answered', choose(['a', 'b']))) ? served + 1 : 0;
+        served = (await runCall(replica, 'answered', choose(['a', 'b']))) ? served + 1 : 0;
         await sleep(20);
       }
     };
     await Promise.all(replicas.map(serve));
     await expect.poll(() => replicas.map(({ redis }) => redis.trouble), POLL).toEqual([null, null, null]);
     await Promise.all(replicas.map(serve));
-    expect(replicas.map(({ gate }) => gate.states()[0])).toEqual(
+    expect(replicas.map(({ databaseLimiters }) => databaseLimiters.states()[0])).toEqual(
       Array(3).fill(expect.objectContaining({ breaker: 'closed', running: 0, waiting: 0 })),
     );
   }, 60_000);
@@ -324,14 +328,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       ];
       await poison(redis, `${record}:${DATABASE}`);
       await redis.zadd(changes, Date.now() + 1000, DATABASE, Date.now() + 1000, 'x'.repeat(1e6));
-      for (const each of replicas) expect(await pass(each, 'answered')).toBe(true);
+      for (const each of replicas) expect(await runCall(each, 'answered')).toBe(true);
       await open(pick(0));
       await expect.poll(countKnowing, POLL).toBe(3);
       await redis.del(changes);
       await poison(redis, changes);
       await redis.del(`${record}:${DATABASE}`);
       await poison(redis, `${record}:${DATABASE}`);
-      (await awaitProbe()).probe.leave('answered');
+      (await awaitProbe()).probe.release('answered');
       await expect.poll(() => readState(pick(0)), POLL).toBe('closed');
       expect(replicas.map(({ redis: { trouble } }) => trouble)).toEqual([null, null, null]);
     } finally {

@@ -305,13 +305,13 @@ describe('a status of what stands in front of Odoo says of a call what it says o
     const { post, proxy, json2Call } = await startScripted(end(line), { nowMs: () => 1_000_000 });
     const write = async () => (await post(EXECUTE, { ...json2Call, method: 'write' })).json.error.data;
     for (let call = 0; call < 5; call++) expect(await write()).toMatchObject({ type, outcome: 'unknown' });
-    expect(proxy.app.gate.states()).toMatchObject([{ breaker: 'open' }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'open' }]);
     expect(await write()).toMatchObject({ type: 'overloaded', outcome: 'not_sent' });
   });
 
   test('503 halves the calls at once', async () => {
     const { post, proxy, json2Call } = await startScripted(end('503 Unavailable'));
     await post(EXECUTE, { ...json2Call, method: 'write' });
-    expect(proxy.app.gate.states()).toMatchObject([{ limit: 4 }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ limit: 4 }]);
   });
 });

@@ -112,7 +112,7 @@ test('holds up nobody else at its database with calls that wait for their own tu
   expect((await proxy.call(NAMED)).status).toBe(200);
   const slow = printCall('', { params: '[[99]]', erp_instance: '{"name":"prod"}' });
   const calls = Array.from({ length: 3 }, () => proxy.call(slow, UNSHARED));
-  await expect.poll(() => [held.length, proxy.app.gate.states()[0]?.waiting]).toEqual([1, 2]);
+  await expect.poll(() => [held.length, proxy.app.databaseLimiters.states()[0]?.waiting]).toEqual([1, 2]);
   for (let call = 0; call < 5; call++) {
     const answer = await proxy.call(printCall('', { erp_instance: '{"name":"other"}' }), UNSHARED);
     expect(answer.status).toBe(200);

@@ -49,7 +49,7 @@ test('all gauges are 0 after calls whose policy and instance changed without end
     },
   });
   open.push(proxy);
-  const { keys, instances, gate } = proxy.app;
+  const { keys, instances, databaseLimiters } = proxy.app;
   const all: Policy = { origins: [upstream.url], instances: ['*'], models: { '*': ['*'] }, cache: true };
   const policies: Policy[] = [
     { ...all, concurrency: CALLERS },
@@ -96,7 +96,7 @@ test('all gauges are 0 after calls whose policy and instance changed without end
   expect(outcomes['ok'], description).toBeGreaterThan(0);
   expect(outcomes['policy_denied'], description).toBeGreaterThan(0);
   expect(outcomes['internal'], description).toBeUndefined();
-  await expect.poll(() => gate.states(), PATIENT).toMatchObject([{ running: 0, waiting: 0 }]);
+  await expect.poll(() => databaseLimiters.states(), PATIENT).toMatchObject([{ running: 0, waiting: 0 }]);
   await expect
     .poll(
       async () => (await (await fetch(`${proxy.url}/metrics`)).text()).match(/requests_in_flight (\d+)/)?.[1],

@@ -70,7 +70,7 @@ async function start(options: ProxyOptions = {}, script: Script = answerTrue): P
     isHeld: () => isHeld,
     letGo: () => letGo(),
     async waitForQueue(count) {
-      await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(count);
+      await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(count);
     },
   };
 }

@@ -111,7 +111,7 @@ test.each([
     const [answer] = [JSON.parse((await waiting).body.toString())].flat();
     expect(answer.error.data.type).toBe('unauthorized');
     expect(door.requests()).toBe(0);
-    expect(proxy.app.gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: 0, waiting: 0 }]);
   },
 );
 
@@ -160,7 +160,7 @@ test('a write that waits for a retry is told that its instance became unreadable
   const { json } = await proxy.call(call, { 'idempotency-key': 'one' });
   expect(json.error.message).toMatch(/cannot use the key of this instance/);
   expect(sent).toHaveLength(1);
-  expect(proxy.app.gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
+  expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: 0, waiting: 0 }]);
 
   await store.instances.replace(id, 2, { masterKeyId, body });
   const again = await proxy.call(call, { 'idempotency-key': 'one' });

@@ -60,9 +60,9 @@ describe('turns', () => {
     const print = (id: string) =>
       printCall('', { id, params: `[[${id}]]`, erp_instance: printInstance(upstream.url) });
     const calls = Array.from({ length: 20 }, (_, index) => proxy.call(print(String(100 + index)), greedy));
-    await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(19);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(19);
     const one = proxy.call(print('7'), modest);
-    await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(20);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(20);
     let answered = 0;
     const all = [...calls, one].map((call) => call.then(() => answered++));
     for (let turn = 1; turn <= 21; turn++) {
@@ -81,7 +81,7 @@ describe('turns', () => {
     const headers = await makeKey(proxy);
     const running = proxy.call(printOne(upstream), headers);
     const waiting = proxy.call(printOne(upstream), headers);
-    await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(1);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(1);
     const refused = await proxy.post(printOne(upstream), headers);
     expectError(refused, {
       ...NOT_SENT,
@@ -107,7 +107,7 @@ describe('turns', () => {
     );
     const headers = await makeKey(proxy);
     const hung = Array.from({ length: 50 }, () => proxy.call(printOne(upstream, 'hung'), headers));
-    await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(49);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(49);
     for (let call = 0; call < 20; call++)
       expect((await proxy.call(printOne(upstream), headers)).status).toBe(200);
     expect(worker.seen).toHaveLength(1);
@@ -131,13 +131,13 @@ describe('turns', () => {
       body: printOne(upstream),
       signal: leaving.signal,
     }).catch(() => 'left');
-    await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(1);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(1);
     leaving.abort();
     expect(await left).toBe('left');
-    await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(0);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(0);
     worker.letGo();
     expect((await running).status).toBe(200);
-    await expect.poll(() => proxy.app.gate.states()[0]?.running, PATIENT).toBe(0);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.running, PATIENT).toBe(0);
   });
 });
 
@@ -154,7 +154,7 @@ describe('a call whose time ends while it waits', () => {
     const refused = await proxy.post(printOne(upstream), { ...headers, 'x-request-timeout': '1' });
     expectError(refused, { ...NOT_SENT, says: SAYS });
     expect(refused.headers['retry-after']).toBe('1');
-    expect(proxy.app.gate.states()).toMatchObject([{ running: 1, waiting: 0 }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: 1, waiting: 0 }]);
     worker.letGo();
     expect((await running).status).toBe(200);
     expect(worker.seen).toHaveLength(1);
@@ -221,12 +221,12 @@ describe('the breaker', () => {
       says: /has not answered lately/,
     });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect(proxy.app.gate.states()).toMatchObject([{ breaker: 'open', running: 0 }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'open', running: 0 }]);
     await proxy.mend();
     nowMs += 60_000;
     expect((await call(one)).json).toMatchObject({ result: true });
     expect((await call(other)).json).toMatchObject({ result: true });
-    expect(proxy.app.gate.states()).toMatchObject([{ breaker: 'closed' }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'closed' }]);
   });
 
   test('does not open by what Odoo itself says', async () => {
@@ -238,7 +238,7 @@ describe('the breaker', () => {
     const headers = await makeKey(proxy);
     for (let call = 0; call < 20; call++)
       expect((await proxy.call(printOne(upstream), headers)).json.error.data.type).toBe('user_error');
-    expect(proxy.app.gate.states()).toMatchObject([{ breaker: 'closed' }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'closed' }]);
   });
 
   /** A proxy, and an address where nobody listens until it is mended. */

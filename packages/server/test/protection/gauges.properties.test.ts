@@ -95,7 +95,7 @@ test('all gauges are back at 0 after batches, time-outs, callers that leave, and
   expect(outcomes.answers['ok'], description).toBeGreaterThan(0);
   expect(outcomes.answers['internal'], description).toBeUndefined();
   const idle = instances.map(() => expect.objectContaining({ running: 0, waiting: 0 }));
-  await expect.poll(() => proxy.app.gate.states(), PATIENT).toEqual(idle);
+  await expect.poll(() => proxy.app.databaseLimiters.states(), PATIENT).toEqual(idle);
   await expect.poll(() => upstream.sockets.size, PATIENT).toBe(0);
   const metrics = await (await fetch(`${proxy.url}/metrics`)).text();
   for (const gauge of ['requests_in_flight', 'upstream_running', 'upstream_waiting']) {

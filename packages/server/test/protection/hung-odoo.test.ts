@@ -33,7 +33,7 @@ async function start(settings: Record<string, string> = {}) {
 
 const NO_SHARING = { 'cache-control': 'no-cache' };
 
-const breakerOf = ({ app }: ErpProxy) => app.gate.states()[0]?.breaker;
+const breakerOf = ({ app }: ErpProxy) => app.databaseLimiters.states()[0]?.breaker;
 
 async function makeKey({ app }: ErpProxy): Promise<Record<string, string>> {
   return { ...NO_SHARING, 'x-proxy-api': (await app.keys.create({ name: 'app' })).key };

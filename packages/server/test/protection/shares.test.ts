@@ -42,7 +42,7 @@ async function makeKey({ app }: ErpProxy): Promise<Record<string, string>> {
   return { 'cache-control': 'no-cache', 'x-request-timeout': '120', 'x-proxy-api': key };
 }
 
-const stateOf = ({ app }: ErpProxy) => app.gate.states()[0];
+const stateOf = ({ app }: ErpProxy) => app.databaseLimiters.states()[0];
 
 /** A call whose caller takes nothing of the answer. */
 function callUnread({ url }: ErpProxy, headers: Record<string, string>, body: string): Socket {

@@ -50,24 +50,26 @@ test.each([
     const calls = Array.from({ length: hanging }, (_, index) =>
       proxy.call(print(FIRST_ID + index, 'hang'), { ...noSharing, 'x-request-timeout': '30' }),
     );
-    await expect.poll(() => proxy.app.gate.states()[0]?.running, PATIENT).toBe(hanging);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.running, PATIENT).toBe(hanging);
     const batch = proxy.call(`[${[1, 2, 3, 4].map((id) => print(id, 'batch')).join()}]`, {
       ...noSharing,
       'x-request-timeout': '2',
     });
-    await expect.poll(() => proxy.app.gate.states()[0]?.waiting, PATIENT).toBe(4);
+    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(4);
     const answers: { id: number; error: object }[] = (await batch).json;
     expect(answers.map(({ id }) => id)).toEqual([1, 2, 3, 4]);
     const unsent = { code: -32013, data: { type: 'overloaded', outcome: 'not_sent', retryable: true } };
     for (const { error } of answers) expect(error).toMatchObject(unsent);
-    expect(proxy.app.gate.states()).toMatchObject([{ running: hanging, waiting: 0 }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: hanging, waiting: 0 }]);
     odoo.letGo();
     for (const call of calls) expect((await call).json.result).toBe(true);
-    await expect.poll(() => proxy.app.gate.states(), PATIENT).toMatchObject([{ running: 0, waiting: 0 }]);
+    await expect
+      .poll(() => proxy.app.databaseLimiters.states(), PATIENT)
+      .toMatchObject([{ running: 0, waiting: 0 }]);
     // The database goes on as before, by all of its turns.
     const later = Array.from({ length: 20 }, (_, index) => proxy.call(print(index, 'later'), noSharing));
     for (const call of later) expect((await call).json.result).toBe(true);
-    expect(proxy.app.gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
+    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: 0, waiting: 0 }]);
   },
   60_000,
 );

@@ -134,7 +134,7 @@ describe.skipIf(SERVER_URL === '')(
       request.destroy();
       await expect.poll(() => one.log.some(({ outcome }) => outcome === 'caller_left'), POLL).toBe(true);
       expect(upstream.requests).toHaveLength(1);
-      await expect.poll(() => one.app.gate.states()[0]?.running, POLL).toBe(0);
+      await expect.poll(() => one.app.databaseLimiters.states()[0]?.running, POLL).toBe(0);
     });
   },
 );

@@ -33,7 +33,7 @@ async function start(script: Script, settings: Record<string, string> = {}) {
 const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
 const asked = (count: number) =>
   expect.poll(() => upstream.requests.length, { timeout: 5000, interval: 5 }).toBe(count);
-const states = () => proxy.app.gate.states()[0];
+const states = () => proxy.app.databaseLimiters.states()[0];
 
 async function makeKey(changes: Partial<Policy> | null): Promise<Record<string, string>> {
   const policy = changes === null ? null : { origins: ['*'], models: { 'res.partner': ['*'] }, ...changes };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { expectPermit, openLimiters } from '../../limits/database/database-limiters.fixture.ts';
+import { createTestLimiters, expectPermit } from '../../limits/database/database-limiters.fixture.ts';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { RetryBudget } from '../../limits/retry-budget.ts';
 import { createDeadline, type Deadline } from '../terms/deadline.ts';
@@ -23,8 +23,8 @@ afterEach(() => {
 
 /** A read that is lost each time, by a clock that the timers move. */
 function start({ max = 2, leftMs = 15_000, usualMs = 0 } = {}) {
-  const { clock, visit, pass } = openLimiters();
-  for (let answer = 0; usualMs > 0 && answer < 20; answer++) pass('answered', usualMs);
+  const { clock, acquire, runCall } = createTestLimiters();
+  for (let answer = 0; usualMs > 0 && answer < 20; answer++) runCall('answered', usualMs);
   const sentAt: number[] = [];
   const startedMs = clock.nowMs;
   const reply = sendWithRetries(
@@ -35,7 +35,7 @@ function start({ max = 2, leftMs = 15_000, usualMs = 0 } = {}) {
       },
       isReadOnly: true,
       database: 'a',
-      turn: expectPermit(visit({ deadlineMs: startedMs + leftMs })),
+      permit: expectPermit(acquire({ deadlineMs: startedMs + leftMs })),
       deadline,
       onRetry() {},
     },

@@ -29,14 +29,14 @@ interface Retrying {
   send(): Promise<Attempt>;
   isReadOnly: boolean;
   database: string;
-  turn: Permit;
+  permit: Permit;
   deadline: Deadline;
   onRetry(reason: RetryReason): void;
 }
 
 /** The reply to the last attempt. */
 export async function sendWithRetries(
-  { send, isReadOnly, database, turn, deadline, onRetry }: Retrying,
+  { send, isReadOnly, database, permit, deadline, onRetry }: Retrying,
   { budget, max, random }: RetryDeps,
 ): Promise<Reply> {
   budget.earn(database);
@@ -45,7 +45,7 @@ export async function sendWithRetries(
     const trouble = findTrouble(attempt, isReadOnly);
     if (trouble === null || retries === max || deadline.reason !== null) return attempt.reply;
     const waitMs = trouble.retryAfterMs + chooseDelayMs(retries, random);
-    if (!turn.mayRetry(waitMs) || !budget.take(database)) return attempt.reply;
+    if (!permit.mayRetry(waitMs) || !budget.take(database)) return attempt.reply;
     await wait(waitMs, deadline);
     if (deadline.reason !== null) return attempt.reply;
     onRetry(trouble.reason);

@@ -26,7 +26,7 @@ import { WatchedBody } from './watched-body.ts';
 
 export interface UpstreamDeps {
   credentials: CredentialMemory;
-  gate: DatabaseLimiters;
+  databaseLimiters: DatabaseLimiters;
   retries: RetryDeps;
   events: Events;
   nowMs: () => number;
@@ -83,27 +83,27 @@ export async function runUpstream(
 
   /** The turn is the call's until all of its answer has come: so long a worker of Odoo is at it. */
   async function sendInTurn(): Promise<Reply> {
-    const turn = await takePermit(target, isReadOnly, scope, run);
-    if (turn instanceof Denial) return turn;
+    const permit = await takePermit(target, isReadOnly, scope, run);
+    if (permit instanceof Denial) return permit;
     let result: PermitResult = 'abandoned';
-    scope.onDone = once(() => turn.leave(result));
+    scope.onDone = once(() => permit.release(result));
     if (!(await scope.isUnchanged())) return CHANGED;
     const known = await claimKey(scope, isReadOnly, run);
     if (known !== null) return (await scope.isUnchanged()) ? known : CHANGED;
-    turn.sending();
+    permit.markSent();
     const sent = await sendWithRetries(
       {
         send: sendUnchanged,
         isReadOnly,
         database: nameDatabaseByTrust(target),
-        turn,
+        permit,
         deadline,
         onRetry: (reason) => deps.events.callRetried(reason),
       },
       deps.retries,
     );
     result = judgeServer(sent, deadline);
-    if (result === 'answered') turn.answered();
+    if (result === 'answered') permit.markAnswered();
     return leaveWhenWhole(sent, scope.onDone);
   }
 
@@ -155,7 +155,7 @@ async function takePermit(
   run: Run<UpstreamDeps>,
 ): Promise<Permit | Denial> {
   const { deadline, deps } = run;
-  const outcome = await deps.gate.enter({
+  const outcome = await deps.databaseLimiters.acquire({
     database: nameDatabaseByTrust(target),
     client: client.key.id,
     // Read when its turn comes: who shares the call may have brought it more time.

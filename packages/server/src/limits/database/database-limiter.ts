@@ -5,7 +5,7 @@ import { Breaker, type BreakerChange, type JudgedResult, type JudgedTurn } from 
 import { FairQueue, type Place } from './fair-queue.ts';
 import { InstanceLimits } from './instance-limits.ts';
 import type { BreakerNews, Peers } from './peers.ts';
-import type { InstanceBound, Permit, PermitRequest, PermitResult, Refusal } from './permit.ts';
+import type { InstanceBound, Permit, PermitRefusal, PermitRequest, PermitResult } from './permit.ts';
 import { LATELY_MS, RecentCallers } from './recent-callers.ts';
 import { runInSlices } from './run-in-slices.ts';
 
@@ -96,12 +96,12 @@ export class DatabaseLimiter {
     };
   }
 
-  enter(visitor: PermitRequest): Permit | Refusal | Promise<Permit | Refusal> {
-    if (visitor.bound !== null) this.#bounds.hear(visitor.bound);
-    this.#callers.note(visitor.client, this.#options.nowMs());
-    if (this.#breaker.refuses(visitor.client)) return this.#probe(visitor);
-    if (this.#next === null && this.#hasRoom(visitor)) return this.#begin(visitor);
-    return this.#wait(visitor);
+  acquire(request: PermitRequest): Permit | PermitRefusal | Promise<Permit | PermitRefusal> {
+    if (request.bound !== null) this.#bounds.hear(request.bound);
+    this.#callers.note(request.client, this.#options.nowMs());
+    if (this.#breaker.refuses(request.client)) return this.#probe(request);
+    if (this.#next === null && this.#hasRoom(request)) return this.#begin(request);
+    return this.#wait(request);
   }
 
   /** A probe is one request: the breaker refuses its client. */
@@ -110,28 +110,28 @@ export class DatabaseLimiter {
     return this.#options.nowMs() + waitMs + this.#level.longMs < deadlineMs;
   }
 
-  leave(turn: StartedTurn, reported: PermitResult): void {
+  release(permit: StartedTurn, reported: PermitResult): void {
     const { nowMs, onIdle, ownDelayMs } = this.#options;
     const now = nowMs();
     this.#running--;
-    if (turn.bound !== null) this.#bounds.end(turn.bound);
-    this.#queue.end(turn.client);
-    const tookMs = (turn.answeredMs ?? now) - turn.startedMs - ownDelayMs();
-    const result = this.#judge(turn, reported, tookMs);
-    if (result === 'answered') this.#learnTime(turn, tookMs, now);
-    if (result === 'timed_out' || result === 'overloaded') this.#level.halve(turn.number, this.#latest);
-    if (turn.answeredMs === null) this.#tellBreaker(turn, result);
+    if (permit.bound !== null) this.#bounds.end(permit.bound);
+    this.#queue.end(permit.client);
+    const tookMs = (permit.answeredMs ?? now) - permit.startedMs - ownDelayMs();
+    const result = this.#judge(permit, reported, tookMs);
+    if (result === 'answered') this.#learnTime(permit, tookMs, now);
+    if (result === 'timed_out' || result === 'overloaded') this.#level.halve(permit.number, this.#latest);
+    if (permit.answeredMs === null) this.#tellBreaker(permit, result);
     else this.#fill();
     if (this.isIdle) onIdle(this);
   }
 
   /** The head of the turn's answer has come. */
-  hearAnswer(turn: StartedTurn): void {
-    this.#tellBreaker(turn, 'answered');
+  hearAnswer(permit: StartedTurn): void {
+    this.#tellBreaker(permit, 'answered');
   }
 
-  #tellBreaker(turn: StartedTurn, result: JudgedResult): void {
-    this.#follow(this.#breaker.judge(turn, result, this.#latest, this.#silenceMs));
+  #tellBreaker(permit: StartedTurn, result: JudgedResult): void {
+    this.#follow(this.#breaker.judge(permit, result, this.#latest, this.#silenceMs));
   }
 
   /** What another process has found. */
@@ -171,23 +171,23 @@ export class DatabaseLimiter {
    * A probe needs no room within the level or a share: calls that have hung since before the breaker opened may hold all of it
    * for minutes. The operator's bounds hold.
    */
-  #probe(visitor: PermitRequest): Permit | Refusal | Promise<Permit | Refusal> {
-    const isWithinBounds = this.#running < this.#level.limitMax && this.#isBelowBound(visitor);
-    if (!isWithinBounds || !this.#breaker.mayProbe(visitor.client)) return this.refuse('breaker_open');
-    const turn = this.#begin(visitor);
-    const permission = this.#breaker.beginProbe(turn);
-    return permission === true ? turn : this.#awaitPermission(turn, visitor, permission);
+  #probe(request: PermitRequest): Permit | PermitRefusal | Promise<Permit | PermitRefusal> {
+    const isWithinBounds = this.#running < this.#level.limitMax && this.#isBelowBound(request);
+    if (!isWithinBounds || !this.#breaker.mayProbe(request.client)) return this.refuse('breaker_open');
+    const permit = this.#begin(request);
+    const permission = this.#breaker.beginProbe(permit);
+    return permission === true ? permit : this.#awaitPermission(permit, request, permission);
   }
 
   /** It holds its turn while other processes are asked. They may say that the database is well. */
   async #awaitPermission(
-    turn: StartedTurn,
+    permit: StartedTurn,
     { client, signal }: PermitRequest,
     permission: Promise<boolean>,
-  ): Promise<Permit | Refusal> {
+  ): Promise<Permit | PermitRefusal> {
     const mayGo = (await permission) || !this.#breaker.refuses(client);
-    if (mayGo && !signal.aborted) return turn;
-    turn.leave('abandoned');
+    if (mayGo && !signal.aborted) return permit;
+    permit.release('abandoned');
     return this.refuse(signal.aborted ? 'ended' : 'breaker_open');
   }
 
@@ -200,11 +200,11 @@ export class DatabaseLimiter {
     return new StartedTurn(this, this.#latest, { client, bound, deadlineMs, nowMs: this.#options.nowMs });
   }
 
-  #wait(visitor: PermitRequest): Refusal | Promise<Permit | Refusal> {
-    const { client, bound } = visitor;
+  #wait(request: PermitRequest): PermitRefusal | Promise<Permit | PermitRefusal> {
+    const { client, bound } = request;
     const instance = bound?.instance ?? null;
     const ahead = this.#queue.countAhead({ client, instance });
-    if (!this.#canMeetDeadline(visitor, ahead + 1)) return this.refuse('too_late');
+    if (!this.#canMeetDeadline(request, ahead + 1)) return this.refuse('too_late');
     if (this.#queue.size >= this.#queueMax) {
       const victim = this.#queue.findVictim(client);
       if (victim === null) return this.refuse('queue_full');
@@ -215,8 +215,8 @@ export class DatabaseLimiter {
         this.#dismiss(place, this.refuse('ended'));
         this.#fill();
       };
-      const place = this.#queue.add({ client, instance, visitor, settle, onEnd, leaving: null });
-      visitor.signal.addEventListener('abort', onEnd);
+      const place = this.#queue.add({ client, instance, request, settle, onEnd, leaving: null });
+      request.signal.addEventListener('abort', onEnd);
       this.#planLeaving(place);
       this.#fill();
     });
@@ -224,15 +224,15 @@ export class DatabaseLimiter {
 
   /** The call that has the next turn: those that a bound or share of their own holds back do not hold up the others. */
   get #next(): Place<Waiting> | null {
-    return this.#queue.findNext(({ visitor }) => this.#isBelowBound(visitor) && this.#isBelowShare(visitor));
+    return this.#queue.findNext(({ request }) => this.#isBelowBound(request) && this.#isBelowShare(request));
   }
 
   /** Gives turns while there is room for the next. */
   #fill(): void {
     for (let place = this.#next; place !== null; place = this.#next) {
-      const { visitor } = place.item.call;
-      if (!this.#canMeetDeadline(visitor, 0)) this.#dismiss(place, this.refuse('too_late'));
-      else if (this.#hasRoom(visitor)) this.#dismiss(place, this.#begin(visitor));
+      const { request } = place.item.call;
+      if (!this.#canMeetDeadline(request, 0)) this.#dismiss(place, this.refuse('too_late'));
+      else if (this.#hasRoom(request)) this.#dismiss(place, this.#begin(request));
       else return;
     }
     this.#noteHeldBack();
@@ -244,7 +244,7 @@ export class DatabaseLimiter {
    */
   #noteHeldBack(): void {
     if (this.#queue.size === 0 || this.#running >= this.#level.limit) return;
-    if (this.#queue.findNext(({ visitor }) => this.#isBelowBound(visitor)) === null) return;
+    if (this.#queue.findNext(({ request }) => this.#isBelowBound(request)) === null) return;
     this.#level.begin(this.#level.limit);
     this.#refilling ??= setTimeout(() => {
       this.#refilling = null;
@@ -255,10 +255,10 @@ export class DatabaseLimiter {
   /** When there will be no time left for an answer: later where who shares the call has brought it more time meanwhile. */
   #planLeaving(place: Place<Waiting>): void {
     const { call } = place.item;
-    const leftMs = call.visitor.deadlineMs - this.#level.longMs - this.#options.nowMs();
+    const leftMs = call.request.deadlineMs - this.#level.longMs - this.#options.nowMs();
     call.leaving = setTimeout(
       () => {
-        if (this.#canMeetDeadline(call.visitor, 0)) return this.#planLeaving(place);
+        if (this.#canMeetDeadline(call.request, 0)) return this.#planLeaving(place);
         this.#dismiss(place, this.refuse('too_late'));
         this.#fill();
       },
@@ -268,7 +268,7 @@ export class DatabaseLimiter {
 
   /** A call that cannot be done in its time any more leaves, wherever it stands. */
   #dismissLate(): void {
-    this.#dismissAll('too_late', ({ visitor }) => !this.#canMeetDeadline(visitor, 0));
+    this.#dismissAll('too_late', ({ request }) => !this.#canMeetDeadline(request, 0));
     this.#fill();
   }
 
@@ -277,7 +277,7 @@ export class DatabaseLimiter {
   }
 
   /** All of them leave the queue at once. Their answers cost much more, and are given a few at a time. */
-  #dismissAll(refused: Refusal['refused'], isMeant: (call: Waiting) => boolean): void {
+  #dismissAll(refused: PermitRefusal['refused'], isMeant: (call: Waiting) => boolean): void {
     const refusal = this.refuse(refused);
     const calls = this.#queue
       .places()
@@ -287,22 +287,22 @@ export class DatabaseLimiter {
   }
 
   /** Ends the wait of a call; without effect where it has ended already. */
-  #dismiss(place: Place<Waiting>, outcome: Permit | Refusal): void {
+  #dismiss(place: Place<Waiting>, outcome: Permit | PermitRefusal): void {
     if (this.#takeOut(place)) place.item.call.settle(outcome);
   }
 
   /** Whether the call was still waiting. */
   #takeOut(place: Place<Waiting>): boolean {
-    const { visitor, onEnd, leaving } = place.item.call;
+    const { request, onEnd, leaving } = place.item.call;
     if (!this.#queue.remove(place)) return false;
     if (leaving !== null) clearTimeout(leaving);
-    visitor.signal.removeEventListener('abort', onEnd);
+    request.signal.removeEventListener('abort', onEnd);
     return true;
   }
 
-  #hasRoom(visitor: PermitRequest): boolean {
-    if (!this.#isBelowBound(visitor) || !this.#isBelowShare(visitor)) return false;
-    return this.#running < this.#level.limit || this.#mayExceed(visitor);
+  #hasRoom(request: PermitRequest): boolean {
+    if (!this.#isBelowBound(request) || !this.#isBelowShare(request)) return false;
+    return this.#running < this.#level.limit || this.#mayExceed(request);
   }
 
   #isBelowShare({ client }: PermitRequest): boolean {
@@ -340,13 +340,13 @@ export class DatabaseLimiter {
   }
 
   /** Whether there is time for what an answer takes, after so many other calls have ended. */
-  #canMeetDeadline(visitor: PermitRequest, ends: number): boolean {
+  #canMeetDeadline(request: PermitRequest, ends: number): boolean {
     const usualMs = this.#level.usualMs;
-    const waitMs = (ends * usualMs) / this.#limitFor(visitor);
-    return this.#options.nowMs() + waitMs + this.#level.longMs <= visitor.deadlineMs;
+    const waitMs = (ends * usualMs) / this.#limitFor(request);
+    return this.#options.nowMs() + waitMs + this.#level.longMs <= request.deadlineMs;
   }
 
-  refuse(refused: Refusal['refused']): Refusal {
+  refuse(refused: PermitRefusal['refused']): PermitRefusal {
     return {
       refused,
       retryAfterSeconds: refused === 'breaker_open' ? this.#breaker.retryAfterSeconds : this.#drainSeconds,
@@ -389,11 +389,11 @@ class StartedTurn implements Permit, JudgedTurn {
     this.deadlineMs = deadlineMs;
   }
 
-  sending(): void {
+  markSent(): void {
     this.startedMs = this.#nowMs();
   }
 
-  answered(): void {
+  markAnswered(): void {
     this.answeredMs = this.#nowMs();
     this.#lane.hearAnswer(this);
   }
@@ -402,18 +402,18 @@ class StartedTurn implements Permit, JudgedTurn {
     return this.#lane.mayRetry(this, waitMs);
   }
 
-  leave(result: PermitResult): void {
-    if (this.#isOver) throw new Error('A turn is left once.');
+  release(result: PermitResult): void {
+    if (this.#isOver) throw new Error('A permit is released once.');
     this.#isOver = true;
-    this.#lane.leave(this, result);
+    this.#lane.release(this, result);
   }
 }
 
 interface Waiting {
   readonly client: string;
   readonly instance: string | null;
-  readonly visitor: PermitRequest;
-  readonly settle: (outcome: Permit | Refusal) => void;
+  readonly request: PermitRequest;
+  readonly settle: (outcome: Permit | PermitRefusal) => void;
   readonly onEnd: () => void;
   leaving: NodeJS.Timeout | null;
 }

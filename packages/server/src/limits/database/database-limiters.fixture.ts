@@ -3,25 +3,25 @@ import {
   DatabaseLimiters,
   type DatabaseLimitersOptions,
   type Permit,
+  type PermitRefusal,
   type PermitRequest,
   type PermitResult,
-  type Refusal,
 } from './database-limiters.ts';
 
 export const DATABASE = 'https://erp.example.com prod';
 
-export interface LimitersTest {
-  gate: DatabaseLimiters;
+export interface TestLimiters {
+  databaseLimiters: DatabaseLimiters;
   clock: { nowMs: number };
-  visit(changes?: Partial<PermitRequest>): ReturnType<DatabaseLimiters['enter']>;
+  acquire(changes?: Partial<PermitRequest>): ReturnType<DatabaseLimiters['acquire']>;
   /** Enters and leaves again after so long. */
-  pass(result: PermitResult, tookMs?: number, changes?: Partial<PermitRequest>): void;
+  runCall(result: PermitResult, tookMs?: number, changes?: Partial<PermitRequest>): void;
 }
 
 /** Without changes at most two calls run at once. */
-export function openLimiters(changes: Partial<DatabaseLimitersOptions> = {}): LimitersTest {
+export function createTestLimiters(changes: Partial<DatabaseLimitersOptions> = {}): TestLimiters {
   const clock = { nowMs: 1_000_000 };
-  const gate = new DatabaseLimiters({
+  const databaseLimiters = new DatabaseLimiters({
     concurrency: { initial: 2, min: 1, max: 2 },
     queueMax: 1000,
     databasesMax: 100,
@@ -29,20 +29,21 @@ export function openLimiters(changes: Partial<DatabaseLimitersOptions> = {}): Li
     random: () => 0,
     ...changes,
   });
-  const visit = (visitor: Partial<PermitRequest> = {}) => gate.enter(makePermitRequest(clock, visitor));
-  const pass = (result: PermitResult, tookMs = 0, visitor: Partial<PermitRequest> = {}) => {
-    const turn = expectPermit(visit(visitor));
+  const acquire = (request: Partial<PermitRequest> = {}) =>
+    databaseLimiters.acquire(makePermitRequest(clock, request));
+  const runCall = (result: PermitResult, tookMs = 0, request: Partial<PermitRequest> = {}) => {
+    const permit = expectPermit(acquire(request));
     clock.nowMs += tookMs;
-    turn.leave(result);
+    permit.release(result);
   };
-  return { gate, clock, visit, pass };
+  return { databaseLimiters, clock, acquire, runCall };
 }
 
 function makePermitRequest(
   { nowMs }: { nowMs: number },
   changes: Partial<PermitRequest> = {},
 ): PermitRequest {
-  const visitor = {
+  const request = {
     database: DATABASE,
     client: 'a',
     deadlineMs: nowMs + 15_000,
@@ -50,11 +51,11 @@ function makePermitRequest(
     bound: null,
   };
   // With getters as they are: who shares a call may bring it more time later.
-  return Object.defineProperties(visitor, Object.getOwnPropertyDescriptors(changes));
+  return Object.defineProperties(request, Object.getOwnPropertyDescriptors(changes));
 }
 
 /** Fails where it is not a turn at once. */
-export function expectPermit(outcome: Permit | Refusal | Promise<Permit | Refusal>): Permit {
-  if (!('leave' in outcome)) throw new Error(`no turn at once: ${JSON.stringify(outcome)}`);
+export function expectPermit(outcome: Permit | PermitRefusal | Promise<Permit | PermitRefusal>): Permit {
+  if (!('release' in outcome)) throw new Error(`no permit at once: ${JSON.stringify(outcome)}`);
   return outcome;
 }

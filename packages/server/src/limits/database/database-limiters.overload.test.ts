@@ -1,7 +1,7 @@
 /** The gate before a simulated Odoo that is offered more than it can do. */
 import { expect, test } from 'vitest';
-import { openLimiters } from './database-limiters.fixture.ts';
-import type { Permit, Refusal } from './database-limiters.ts';
+import { createTestLimiters } from './database-limiters.fixture.ts';
+import type { Permit, PermitRefusal } from './database-limiters.ts';
 import { createRandom } from './seeded-random.fixture.ts';
 
 const WORKERS = 8;
@@ -27,7 +27,10 @@ interface Load {
 async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Second[]> {
   const random = createRandom(seed);
   const takeRandom = (meanMs: number) => -meanMs * Math.log(1 - random());
-  const { gate, clock, visit } = openLimiters({ concurrency: { initial: 4, min: 1, max: 100 }, random });
+  const { databaseLimiters, clock, acquire } = createTestLimiters({
+    concurrency: { initial: 4, min: 1, max: 100 },
+    random,
+  });
   const history: Second[] = Array.from({ length: seconds }, () => ({
     answered: 0,
     timedOut: 0,
@@ -54,13 +57,13 @@ async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Seco
       serve();
     }
   };
-  const send = (turn: Permit, deadlineMs: number) => {
+  const send = (permit: Permit, deadlineMs: number) => {
     let isOver = false;
     const end = (result: 'answered' | 'timed_out') => {
       if (isOver) return;
       isOver = true;
       count(result === 'answered' ? 'answered' : 'timedOut');
-      turn.leave(result);
+      permit.release(result);
     };
     plan(deadlineMs - clock.nowMs, () => end('timed_out'));
     sent.push(() =>
@@ -76,12 +79,13 @@ async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Seco
     plan(takeRandom(1000 / BEST_PER_SECOND / share(clock.nowMs - startMs)), come);
     const ending = new AbortController();
     const deadlineMs = clock.nowMs + timeoutMs;
-    const outcome = visit({
+    const outcome = acquire({
       client: `client ${Math.floor(5 * random())}`,
       deadlineMs,
       signal: ending.signal,
     });
-    const take = (given: Permit | Refusal) => ('leave' in given ? send(given, deadlineMs) : count('refused'));
+    const take = (given: Permit | PermitRefusal) =>
+      'release' in given ? send(given, deadlineMs) : count('refused');
     if (!(outcome instanceof Promise)) return take(outcome);
     plan(timeoutMs, () => ending.abort());
     outcome.then(take);
@@ -97,7 +101,7 @@ async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Seco
     next.happen();
     await Promise.resolve();
     const second = history[Math.floor((clock.nowMs - startMs) / 1000)];
-    if (second !== undefined) second.waiting = gate.states()[0]?.waiting ?? 0;
+    if (second !== undefined) second.waiting = databaseLimiters.states()[0]?.waiting ?? 0;
   }
   return history;
 }

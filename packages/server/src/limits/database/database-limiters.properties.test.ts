@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Flight } from '../../sharing/flight.ts';
 import type { StreamedResult } from '../../sharing/result.ts';
-import { type LimitersTest, openLimiters } from './database-limiters.fixture.ts';
-import type { Permit, PermitRequest, PermitResult, Refusal } from './database-limiters.ts';
+import { createTestLimiters, type TestLimiters } from './database-limiters.fixture.ts';
+import type { Permit, PermitRefusal, PermitRequest, PermitResult } from './database-limiters.ts';
 import type { InstanceBound } from './permit.ts';
 
 const INITIAL = 3;
@@ -62,7 +62,7 @@ const STEPS = fc.array(
     {
       weight: 4,
       arbitrary: fc.record({
-        act: fc.constant('leave' as const),
+        act: fc.constant('release' as const),
         pick: fc.nat(),
         result: fc.oneof(fc.constant<PermitResult>('answered'), fc.constantFrom(...RESULTS)),
       }),
@@ -79,8 +79,8 @@ interface Request {
   dueMs: number;
 }
 
-interface Visit extends Pick<PermitRequest, 'client' | 'database' | 'bound' | 'signal'> {
-  outcomes: (Permit | Refusal)[];
+interface TestCall extends Pick<PermitRequest, 'client' | 'database' | 'bound' | 'signal'> {
+  outcomes: (Permit | PermitRefusal)[];
   isOver: boolean;
   /** Tells the readers of a shared call that it is over. */
   onOver: () => void;
@@ -88,44 +88,44 @@ interface Visit extends Pick<PermitRequest, 'client' | 'database' | 'bound' | 's
 
 class History {
   readonly requests: Request[] = [];
-  readonly visits: Visit[] = [];
-  readonly #test: LimitersTest;
+  readonly calls: TestCall[] = [];
+  readonly #limiters: TestLimiters;
   /** Readers of shared calls that have not been given a reply yet. */
   unanswered = 0;
 
-  constructor(test: LimitersTest) {
-    this.#test = test;
+  constructor(limiters: TestLimiters) {
+    this.#limiters = limiters;
   }
 
-  get running(): Visit[] {
-    return this.visits.filter(({ outcomes: [outcome], isOver }) => !isOver && outcome && 'leave' in outcome);
+  get running(): TestCall[] {
+    return this.calls.filter(({ outcomes: [outcome], isOver }) => !isOver && outcome && 'release' in outcome);
   }
 
-  get waiting(): Visit[] {
-    return this.visits.filter(({ outcomes }) => outcomes.length === 0);
+  get waiting(): TestCall[] {
+    return this.calls.filter(({ outcomes }) => outcomes.length === 0);
   }
 
   begin(patienceMs: number): Request {
-    const request = { ending: new AbortController(), dueMs: this.#test.clock.nowMs + patienceMs };
+    const request = { ending: new AbortController(), dueMs: this.#limiters.clock.nowMs + patienceMs };
     this.requests.push(request);
     return request;
   }
 
-  visit(call: Omit<PermitRequest, 'client'> & { client: string }, onOver = () => {}): void {
-    const { client, database, bound, signal } = call;
-    const visit: Visit = { client, database, bound, signal, outcomes: [], isOver: false, onOver };
-    const before = this.#test.gate.states().find((state) => state.database === database);
+  acquire(request: PermitRequest, onOver = () => {}): void {
+    const { client, database, bound, signal } = request;
+    const call: TestCall = { client, database, bound, signal, outcomes: [], isOver: false, onOver };
+    const before = this.#limiters.databaseLimiters.states().find((state) => state.database === database);
     const running = this.running.filter((one) => one.database === database);
     const waiting = this.waiting.filter((one) => one.database === database);
-    this.visits.push(visit);
-    const outcome = this.#test.visit(call);
-    if ('leave' in outcome && before !== undefined) {
+    this.calls.push(call);
+    const outcome = this.#limiters.acquire(request);
+    if ('release' in outcome && before !== undefined) {
       const clients = new Set([...running, ...waiting].map((one) => one.client)).add(client).size;
       const held = running.filter((one) => one.client === client).length;
       expect(held).toBeLessThan(Math.ceil(before.limit / clients));
     }
-    if (outcome instanceof Promise) void outcome.then((settled) => this.#take(visit, settled));
-    else this.#take(visit, outcome);
+    if (outcome instanceof Promise) void outcome.then((settled) => this.#take(call, settled));
+    else this.#take(call, outcome);
   }
 
   share(call: Pick<PermitRequest, 'client' | 'database' | 'bound'>, patiences: number[]): void {
@@ -156,51 +156,51 @@ class History {
       this.unanswered++;
       void flight.join({ signal, dueMs }).then(() => this.unanswered--);
     }
-    const visitor = {
+    const request = {
       ...call,
       signal: ending.signal,
       get deadlineMs() {
         return dueAtMs;
       },
     };
-    this.visit(visitor, () => reply.resolve('over'));
+    this.acquire(request, () => reply.resolve('over'));
   }
 
-  leave(visit: Visit, result: PermitResult): void {
-    const [turn] = visit.outcomes;
-    if (visit.isOver || turn === undefined || !('leave' in turn)) return;
-    visit.isOver = true;
-    turn.leave(result);
-    visit.onOver();
+  release(call: TestCall, result: PermitResult): void {
+    const [permit] = call.outcomes;
+    if (call.isOver || permit === undefined || !('release' in permit)) return;
+    call.isOver = true;
+    permit.release(result);
+    call.onOver();
   }
 
   /** Ends the requests whose time is over, and the calls of theirs that run. */
   end(requests: Request[], result: PermitResult): void {
     for (const { ending } of requests) ending.abort();
-    for (const visit of this.running) if (visit.signal.aborted) this.leave(visit, result);
+    for (const call of this.running) if (call.signal.aborted) this.release(call, result);
   }
 
-  #take(visit: Visit, outcome: Permit | Refusal): void {
-    visit.outcomes.push(outcome);
-    if (!('leave' in outcome)) visit.onOver();
-    else if (visit.signal.aborted) this.leave(visit, 'abandoned');
+  #take(call: TestCall, outcome: Permit | PermitRefusal): void {
+    call.outcomes.push(outcome);
+    if (!('release' in outcome)) call.onOver();
+    else if (call.signal.aborted) this.release(call, 'abandoned');
   }
 }
 
 test('every call has one outcome, no more run than may, and nothing stays behind', async () => {
   await fc.assert(
     fc.asyncProperty(STEPS, async (steps) => {
-      const gateTest = openLimiters({
+      const limiters = createTestLimiters({
         concurrency: { initial: INITIAL, min: 1, max: MAX },
         queueMax: QUEUE_MAX,
         databasesMax: 2,
       });
-      const { gate, clock } = gateTest;
-      const history = new History(gateTest);
+      const { databaseLimiters, clock } = limiters;
+      const history = new History(limiters);
       /** Lets those know that have been given an outcome, and compares the gate's count with ours. */
       const check = async () => {
         await new Promise(setImmediate);
-        for (const database of DATABASES) expectConsistent(database, gateTest, history);
+        for (const database of DATABASES) expectConsistent(database, limiters, history);
       };
       for (const step of steps) {
         switch (step.act) {
@@ -208,16 +208,16 @@ test('every call has one outcome, no more run than may, and nothing stays behind
             const { ending, dueMs } = history.begin(step.patienceMs);
             const { client, database, bound } = step;
             const call = { client, database, bound, signal: ending.signal, deadlineMs: dueMs };
-            for (let index = 0; index < step.size; index++) history.visit(call);
+            for (let index = 0; index < step.size; index++) history.acquire(call);
             break;
           }
           case 'share':
             history.share({ client: step.client, database: step.database, bound: step.bound }, step.readers);
             break;
-          case 'leave': {
+          case 'release': {
             const { running } = history;
-            const visit = running[step.pick % running.length];
-            if (visit !== undefined) history.leave(visit, step.result);
+            const call = running[step.pick % running.length];
+            if (call !== undefined) history.release(call, step.result);
             break;
           }
           case 'caller leaves': {
@@ -235,13 +235,13 @@ test('every call has one outcome, no more run than may, and nothing stays behind
         await check();
       }
       for (let { running } = history; running.length > 0; { running } = history) {
-        for (const visit of running) history.leave(visit, 'answered');
+        for (const call of running) history.release(call, 'answered');
         await check();
       }
-      for (const { outcomes } of history.visits) expect(outcomes).toHaveLength(1);
-      for (const state of gate.states()) expect(state).toMatchObject({ running: 0, waiting: 0 });
+      for (const { outcomes } of history.calls) expect(outcomes).toHaveLength(1);
+      for (const state of databaseLimiters.states()) expect(state).toMatchObject({ running: 0, waiting: 0 });
       expect(history.unanswered).toBe(0);
-      const signals = [...history.visits, ...history.requests.map(({ ending }) => ending)].map((one) =>
+      const signals = [...history.calls, ...history.requests.map(({ ending }) => ending)].map((one) =>
         'signal' in one ? one.signal : null,
       );
       for (const signal of signals) expect(getEventListeners(signal as AbortSignal, 'abort')).toEqual([]);
@@ -249,8 +249,8 @@ test('every call has one outcome, no more run than may, and nothing stays behind
   );
 }, 120_000);
 
-function expectConsistent(database: string, { gate }: LimitersTest, history: History): void {
-  const state = gate.states().find((one) => one.database === database);
+function expectConsistent(database: string, { databaseLimiters }: TestLimiters, history: History): void {
+  const state = databaseLimiters.states().find((one) => one.database === database);
   const running = history.running.filter((one) => one.database === database);
   const waiting = history.waiting.filter((one) => one.database === database);
   const countOf = ({ instance }: InstanceBound) =>
@@ -262,11 +262,11 @@ function expectConsistent(database: string, { gate }: LimitersTest, history: His
   for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
   // A call that waits, waits for others: for a turn at the database, of its client's share, or of its instance.
   if (state !== undefined && running.length < state.limit)
-    for (const visit of waiting)
-      if (!isAtShare(visit)) expect(visit.bound && countOf(visit.bound)).toBe(visit.bound?.max ?? 'a turn');
+    for (const call of waiting)
+      if (!isAtShare(call)) expect(call.bound && countOf(call.bound)).toBe(call.bound?.max ?? 'a turn');
 
   /** Its client holds as many turns as it may, where others have calls or called lately. */
-  function isAtShare({ client }: Visit): boolean {
+  function isAtShare({ client }: TestCall): boolean {
     const clients = new Set([...running, ...waiting].map((one) => one.client)).size;
     const held = running.filter((one) => one.client === client).length;
     return held >= Math.ceil((state?.limit ?? 0) / Math.max(2, clients));

@@ -1,12 +1,19 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { DATABASE, expectPermit, type LimitersTest, openLimiters } from './database-limiters.fixture.ts';
-import type { Permit, Refusal } from './database-limiters.ts';
+import {
+  createTestLimiters,
+  DATABASE,
+  expectPermit,
+  type TestLimiters,
+} from './database-limiters.fixture.ts';
+import type { Permit, PermitRefusal } from './database-limiters.ts';
 
 /** Lets everything happen that does not wait for a turn. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-function watch(outcome: Permit | Refusal | Promise<Permit | Refusal>): { outcome: Permit | Refusal | null } {
-  const seen: { outcome: Permit | Refusal | null } = { outcome: null };
+function watch(outcome: Permit | PermitRefusal | Promise<Permit | PermitRefusal>): {
+  outcome: Permit | PermitRefusal | null;
+} {
+  const seen: { outcome: Permit | PermitRefusal | null } = { outcome: null };
   Promise.resolve(outcome).then((settled) => {
     seen.outcome = settled;
   });
@@ -15,137 +22,144 @@ function watch(outcome: Permit | Refusal | Promise<Permit | Refusal>): { outcome
 
 describe('the limit', () => {
   test('lets in at once while there is room, and the next when one leaves', async () => {
-    const { gate, visit } = openLimiters();
-    const first = expectPermit(visit());
-    expectPermit(visit());
-    const third = visit();
+    const { databaseLimiters, acquire } = createTestLimiters();
+    const first = expectPermit(acquire());
+    expectPermit(acquire());
+    const third = acquire();
     expect(third).toBeInstanceOf(Promise);
-    expect(gate.states()).toMatchObject([{ database: DATABASE, running: 2, waiting: 1, limit: 2 }]);
-    first.leave('answered');
-    expectPermit(await third).leave('answered');
+    expect(databaseLimiters.states()).toMatchObject([
+      { database: DATABASE, running: 2, waiting: 1, limit: 2 },
+    ]);
+    first.release('answered');
+    expectPermit(await third).release('answered');
   });
 
   test('of one database does not touch another', () => {
-    const { visit } = openLimiters();
-    for (let call = 0; call < 1000; call++) visit({ database: 'hanging', client: `c${call}` });
-    expectPermit(visit({ database: 'other' }));
+    const { acquire } = createTestLimiters();
+    for (let call = 0; call < 1000; call++) acquire({ database: 'hanging', client: `c${call}` });
+    expectPermit(acquire({ database: 'other' }));
   });
 
   test('the bound of an instance holds for its own calls, below the level', () => {
-    const { visit } = openLimiters({ concurrency: { initial: 3, min: 1, max: 3 } });
-    expectPermit(visit({ bound: { instance: 'i', max: 2 } }));
-    expectPermit(visit());
-    expectPermit(visit());
-    const other = openLimiters({ concurrency: { initial: 3, min: 1, max: 3 } });
-    expectPermit(other.visit({ bound: { instance: 'i', max: 2 } }));
-    expectPermit(other.visit({ bound: { instance: 'i', max: 2 } }));
-    expect(other.visit({ bound: { instance: 'i', max: 2 } })).toBeInstanceOf(Promise);
-    const high = openLimiters();
-    expectPermit(high.visit({ bound: { instance: 'i', max: 9 } }));
-    expectPermit(high.visit({ bound: { instance: 'i', max: 9 } }));
-    expect(high.visit({ bound: { instance: 'i', max: 9 } })).toBeInstanceOf(Promise);
+    const { acquire } = createTestLimiters({ concurrency: { initial: 3, min: 1, max: 3 } });
+    expectPermit(acquire({ bound: { instance: 'i', max: 2 } }));
+    expectPermit(acquire());
+    expectPermit(acquire());
+    const other = createTestLimiters({ concurrency: { initial: 3, min: 1, max: 3 } });
+    expectPermit(other.acquire({ bound: { instance: 'i', max: 2 } }));
+    expectPermit(other.acquire({ bound: { instance: 'i', max: 2 } }));
+    expect(other.acquire({ bound: { instance: 'i', max: 2 } })).toBeInstanceOf(Promise);
+    const high = createTestLimiters();
+    expectPermit(high.acquire({ bound: { instance: 'i', max: 9 } }));
+    expectPermit(high.acquire({ bound: { instance: 'i', max: 9 } }));
+    expect(high.acquire({ bound: { instance: 'i', max: 9 } })).toBeInstanceOf(Promise);
   });
 
   test('the bound of an instance counts its calls alone', () => {
-    const { visit } = openLimiters({ concurrency: { initial: 8, min: 1, max: 8 } });
-    expectPermit(visit());
-    expectPermit(visit({ bound: { instance: 'i', max: 1 } }));
-    expectPermit(visit({ bound: { instance: 'j', max: 1 } }));
-    expect(visit({ bound: { instance: 'i', max: 1 } })).toBeInstanceOf(Promise);
+    const { acquire } = createTestLimiters({ concurrency: { initial: 8, min: 1, max: 8 } });
+    expectPermit(acquire());
+    expectPermit(acquire({ bound: { instance: 'i', max: 1 } }));
+    expectPermit(acquire({ bound: { instance: 'j', max: 1 } }));
+    expect(acquire({ bound: { instance: 'i', max: 1 } })).toBeInstanceOf(Promise);
   });
 
   test('one that waits for its own bound holds up nobody else, neither of other clients nor of its own', async () => {
-    const { gate, visit } = openLimiters({ concurrency: { initial: 8, min: 8, max: 8 } });
+    const { databaseLimiters, acquire } = createTestLimiters({ concurrency: { initial: 8, min: 8, max: 8 } });
     const bound = { instance: 'i', max: 1 };
-    const running = expectPermit(visit({ bound }));
-    const bounded = watch(visit({ bound }));
-    for (const client of ['a', 'b', 'c', 'd', 'e', 'h']) expectPermit(visit({ client }));
-    const last = expectPermit(visit({ client: 'f', bound: { instance: 'j', max: 1 } }));
-    const behind = watch(visit({ client: 'g' }));
-    expect(gate.states()).toMatchObject([{ running: 8, waiting: 2 }]);
-    last.leave('answered');
+    const running = expectPermit(acquire({ bound }));
+    const bounded = watch(acquire({ bound }));
+    for (const client of ['a', 'b', 'c', 'd', 'e', 'h']) expectPermit(acquire({ client }));
+    const last = expectPermit(acquire({ client: 'f', bound: { instance: 'j', max: 1 } }));
+    const behind = watch(acquire({ client: 'g' }));
+    expect(databaseLimiters.states()).toMatchObject([{ running: 8, waiting: 2 }]);
+    last.release('answered');
     await settle();
     expect(bounded.outcome).toBeNull();
     expect(behind.outcome).toHaveProperty('leave');
-    running.leave('answered');
+    running.release('answered');
     await settle();
     expect(bounded.outcome).toHaveProperty('leave');
   });
 
   test('one that waits for its own bound and leaves lets those behind it go', async () => {
-    const { visit } = openLimiters({ concurrency: { initial: 3, min: 1, max: 3 } });
+    const { acquire } = createTestLimiters({ concurrency: { initial: 3, min: 1, max: 3 } });
     const bound = { instance: 'i', max: 1 };
-    const running = expectPermit(visit({ client: 'b', bound }));
+    const running = expectPermit(acquire({ client: 'b', bound }));
     const leaving = new AbortController();
-    const bounded = watch(visit({ bound, signal: leaving.signal }));
-    const behind = watch(visit({ client: 'c', bound }));
+    const bounded = watch(acquire({ bound, signal: leaving.signal }));
+    const behind = watch(acquire({ client: 'c', bound }));
     await settle();
     expect([bounded.outcome, behind.outcome]).toEqual([null, null]);
     leaving.abort();
     await settle();
     expect(bounded.outcome).toEqual({ refused: 'ended', retryAfterSeconds: 1 });
     expect(behind.outcome).toBeNull();
-    running.leave('answered');
+    running.release('answered');
     await settle();
     expect(behind.outcome).toHaveProperty('leave');
   });
 
   test('a bound that the operator changes holds for those too that wait already', async () => {
-    const { visit } = openLimiters({ concurrency: { initial: 8, min: 8, max: 8 } });
-    const running = expectPermit(visit({ bound: { instance: 'i', max: 1 } }));
-    const early = Array.from({ length: 2 }, () => watch(visit({ bound: { instance: 'i', max: 1 } })));
-    const late = watch(visit({ client: 'b', bound: { instance: 'i', max: 2 } }));
+    const { acquire } = createTestLimiters({ concurrency: { initial: 8, min: 8, max: 8 } });
+    const running = expectPermit(acquire({ bound: { instance: 'i', max: 1 } }));
+    const early = Array.from({ length: 2 }, () => watch(acquire({ bound: { instance: 'i', max: 1 } })));
+    const late = watch(acquire({ client: 'b', bound: { instance: 'i', max: 2 } }));
     await settle();
     expect([...early, late].map(({ outcome }) => outcome !== null)).toEqual([false, false, true]);
-    running.leave('answered');
+    running.release('answered');
     await settle();
     expect(early.map(({ outcome }) => outcome !== null)).toEqual([true, false]);
   });
 
   test('clients take turns for the places of one instance as well, and those of an instance with others', async () => {
-    const { visit } = openLimiters({ concurrency: { initial: 2, min: 2, max: 2 } });
+    const { acquire } = createTestLimiters({ concurrency: { initial: 2, min: 2, max: 2 } });
     const bound = { instance: 'i', max: 1 };
-    const ofInstance = expectPermit(visit({ client: 'busy', bound }));
-    const free = expectPermit(visit({ client: 'busy' }));
-    const busy = Array.from({ length: 20 }, () => watch(visit({ client: 'busy', bound })));
-    const single = watch(visit({ client: 'single', bound }));
-    const other = watch(visit({ client: 'other' }));
+    const ofInstance = expectPermit(acquire({ client: 'busy', bound }));
+    const free = expectPermit(acquire({ client: 'busy' }));
+    const busy = Array.from({ length: 20 }, () => watch(acquire({ client: 'busy', bound })));
+    const single = watch(acquire({ client: 'single', bound }));
+    const other = watch(acquire({ client: 'other' }));
     const countBusy = () => busy.filter(({ outcome }) => outcome !== null).length;
-    ofInstance.leave('answered');
+    ofInstance.release('answered');
     await settle();
     expect([countBusy(), single.outcome !== null, other.outcome !== null]).toEqual([0, true, false]);
-    free.leave('answered');
+    free.release('answered');
     await settle();
     expect([countBusy(), other.outcome !== null]).toEqual([0, true]);
   });
 
   test('halves when the server says that it is too much', () => {
-    const { gate, visit } = openLimiters({ concurrency: { initial: 8, min: 1, max: 8 } });
-    const turns = Array.from({ length: 8 }, () => expectPermit(visit()));
-    for (const turn of turns) turn.leave('overloaded');
-    expect(gate.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
+    const { databaseLimiters, acquire } = createTestLimiters({ concurrency: { initial: 8, min: 1, max: 8 } });
+    const permits = Array.from({ length: 8 }, () => expectPermit(acquire()));
+    for (const permit of permits) permit.release('overloaded');
+    expect(databaseLimiters.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
   });
 
   test('halves when calls that had their time get no answer', () => {
-    const { gate, visit, clock } = openLimiters({ concurrency: { initial: 8, min: 1, max: 8 } });
-    const turns = Array.from({ length: 4 }, () => expectPermit(visit()));
+    const { databaseLimiters, acquire, clock } = createTestLimiters({
+      concurrency: { initial: 8, min: 1, max: 8 },
+    });
+    const permits = Array.from({ length: 4 }, () => expectPermit(acquire()));
     clock.nowMs += 15_000;
-    for (const turn of turns) turn.leave('timed_out');
-    expect(gate.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
+    for (const permit of permits) permit.release('timed_out');
+    expect(databaseLimiters.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
   });
 
   test('does not sink by what this process itself adds to the time of an answer', () => {
     let ownDelayMs = 0;
     const concurrency = { initial: 8, min: 1, max: 8 };
-    const { gate, clock, visit } = openLimiters({ concurrency, ownDelayMs: () => ownDelayMs });
-    const limit = () => gate.states()[0]?.limit ?? concurrency.initial;
+    const { databaseLimiters, clock, acquire } = createTestLimiters({
+      concurrency,
+      ownDelayMs: () => ownDelayMs,
+    });
+    const limit = () => databaseLimiters.states()[0]?.limit ?? concurrency.initial;
     /** So many calls at once take no longer than one; what a busy process adds grows with the calls. */
     const findLevel = (workers: number, addedMs: number) => {
       for (let round = 0; round < 50; round++) {
-        const turns = Array.from({ length: limit() }, () => expectPermit(visit()));
-        ownDelayMs = addedMs * turns.length;
-        clock.nowMs += 10 * Math.max(1, turns.length / workers) + ownDelayMs;
-        for (const turn of turns) turn.leave('answered');
+        const permits = Array.from({ length: limit() }, () => expectPermit(acquire()));
+        ownDelayMs = addedMs * permits.length;
+        clock.nowMs += 10 * Math.max(1, permits.length / workers) + ownDelayMs;
+        for (const permit of permits) permit.release('answered');
       }
       return limit();
     };
@@ -155,40 +169,40 @@ describe('the limit', () => {
   });
 
   test('a turn is left once', () => {
-    const { visit } = openLimiters();
-    const turn = expectPermit(visit());
-    turn.leave('answered');
-    expect(() => turn.leave('answered')).toThrow('left once');
+    const { acquire } = createTestLimiters();
+    const permit = expectPermit(acquire());
+    permit.release('answered');
+    expect(() => permit.release('answered')).toThrow('released once');
   });
 });
 
 describe('the share of a client', () => {
   const FIXED = { concurrency: { initial: 8, min: 8, max: 8 } };
 
-  const countTurns = (outcomes: (Permit | Refusal | Promise<Permit | Refusal>)[]) =>
-    outcomes.filter((outcome) => 'leave' in outcome).length;
+  const countTurns = (outcomes: (Permit | PermitRefusal | Promise<Permit | PermitRefusal>)[]) =>
+    outcomes.filter((outcome) => 'release' in outcome).length;
 
-  const visitTimes = ({ visit }: LimitersTest, times: number, client: string) =>
-    Array.from({ length: times }, () => visit({ client }));
+  const visitTimes = ({ acquire }: TestLimiters, times: number, client: string) =>
+    Array.from({ length: times }, () => acquire({ client }));
 
   test('is all turns while nobody else calls', () => {
-    expect(countTurns(visitTimes(openLimiters(FIXED), 20, 'a'))).toBe(8);
+    expect(countTurns(visitTimes(createTestLimiters(FIXED), 20, 'a'))).toBe(8);
   });
 
   test('is an equal part of them while others call', () => {
-    const two = openLimiters(FIXED);
-    two.pass('answered', 10, { client: 'b' });
+    const two = createTestLimiters(FIXED);
+    two.runCall('answered', 10, { client: 'b' });
     expect(countTurns(visitTimes(two, 20, 'a'))).toBe(4);
     expect(countTurns(visitTimes(two, 20, 'b'))).toBe(4);
-    const four = openLimiters(FIXED);
-    for (const client of ['b', 'c', 'd']) expectPermit(four.visit({ client }));
+    const four = createTestLimiters(FIXED);
+    for (const client of ['b', 'c', 'd']) expectPermit(four.acquire({ client }));
     expect(countTurns(visitTimes(four, 20, 'a'))).toBe(2);
   });
 
   test('is all of them again when the others have not called for ten seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const test = openLimiters(FIXED);
-    test.pass('answered', 10, { client: 'b' });
+    const test = createTestLimiters(FIXED);
+    test.runCall('answered', 10, { client: 'b' });
     const outcomes = visitTimes(test, 20, 'a').map(watch);
     await settle();
     const count = () => outcomes.filter(({ outcome }) => outcome !== null).length;
@@ -201,174 +215,177 @@ describe('the share of a client', () => {
   });
 
   test('clients that come while another holds more than its share get turns beyond the level, a quarter of it at most', () => {
-    const test = openLimiters({ concurrency: { initial: 8, min: 2, max: 64 } });
+    const test = createTestLimiters({ concurrency: { initial: 8, min: 2, max: 64 } });
     expect(countTurns(visitTimes(test, 20, 'a'))).toBe(8);
-    expect(countTurns(['b', 'c', 'd', 'e'].map((client) => test.visit({ client })))).toBe(2);
+    expect(countTurns(['b', 'c', 'd', 'e'].map((client) => test.acquire({ client })))).toBe(2);
     expect(countTurns(visitTimes(test, 5, 'b'))).toBe(0);
   });
 
   test("turns beyond the level stay within the operator's bound", () => {
-    const test = openLimiters(FIXED);
+    const test = createTestLimiters(FIXED);
     expect(countTurns(visitTimes(test, 20, 'a'))).toBe(8);
-    expect(test.visit({ client: 'b' })).toBeInstanceOf(Promise);
+    expect(test.acquire({ client: 'b' })).toBeInstanceOf(Promise);
   });
 
   test('no turn beyond the level is given where all hold no more than their share', () => {
-    const test = openLimiters({ concurrency: { initial: 2, min: 2, max: 64 } });
-    for (const client of ['a', 'b']) expectPermit(test.visit({ client }));
-    expect(test.visit({ client: 'c' })).toBeInstanceOf(Promise);
+    const test = createTestLimiters({ concurrency: { initial: 2, min: 2, max: 64 } });
+    for (const client of ['a', 'b']) expectPermit(test.acquire({ client }));
+    expect(test.acquire({ client: 'c' })).toBeInstanceOf(Promise);
   });
 
   test('does not keep the level from rising where the server bears more', async () => {
-    const test = openLimiters({ concurrency: { initial: 8, min: 2, max: 64 } });
-    const { visit, clock, gate } = test;
+    const test = createTestLimiters({ concurrency: { initial: 8, min: 2, max: 64 } });
+    const { acquire, clock, databaseLimiters } = test;
     let running: Permit[] = [];
     const call = async () =>
-      running.push(expectPermit(await visit({ client: 'busy', deadlineMs: clock.nowMs + 1e9 })));
+      running.push(expectPermit(await acquire({ client: 'busy', deadlineMs: clock.nowMs + 1e9 })));
     for (let round = 0; round < 200; round++) {
-      test.pass('answered', 0, { client: 'other' });
-      while ((gate.states()[0]?.waiting ?? 0) < 50) void call();
+      test.runCall('answered', 0, { client: 'other' });
+      while ((databaseLimiters.states()[0]?.waiting ?? 0) < 50) void call();
       await settle();
       clock.nowMs += 10;
       const ended = running;
       running = [];
-      for (const turn of ended) turn.leave('answered');
+      for (const permit of ended) permit.release('answered');
       await settle();
     }
-    expect(gate.states()[0]?.limit).toBeGreaterThan(16);
+    expect(databaseLimiters.states()[0]?.limit).toBeGreaterThan(16);
   });
 });
 
 describe('waiting', () => {
   test('calls that have ended are not held against their client', async () => {
-    const { visit, pass } = openLimiters({ concurrency: { initial: 1, min: 1, max: 1 } });
-    for (let call = 0; call < 100; call++) pass('answered', 10, { client: 'old' });
-    const running = expectPermit(visit({ client: 'other' }));
-    const old = watch(visit({ client: 'old' }));
-    const recent = watch(visit({ client: 'recent' }));
-    running.leave('answered');
+    const { acquire, runCall } = createTestLimiters({ concurrency: { initial: 1, min: 1, max: 1 } });
+    for (let call = 0; call < 100; call++) runCall('answered', 10, { client: 'old' });
+    const running = expectPermit(acquire({ client: 'other' }));
+    const old = watch(acquire({ client: 'old' }));
+    const recent = watch(acquire({ client: 'recent' }));
+    running.release('answered');
     await settle();
     expect(old.outcome).toHaveProperty('leave');
     expect(recent.outcome).toBeNull();
   });
 
   test('a client with 1,000 calls waiting does not delay a client with one by more than one call', async () => {
-    const { visit, clock } = openLimiters({ concurrency: { initial: 1, min: 1, max: 1 } });
+    const { acquire, clock } = createTestLimiters({ concurrency: { initial: 1, min: 1, max: 1 } });
     const order: string[] = [];
     const call = async (client: string) => {
-      const turn = expectPermit(await visit({ client, deadlineMs: clock.nowMs + 1e9 }));
+      const permit = expectPermit(await acquire({ client, deadlineMs: clock.nowMs + 1e9 }));
       order.push(client);
       clock.nowMs += 100;
-      turn.leave('answered');
+      permit.release('answered');
     };
-    const running = expectPermit(visit({ client: 'busy' }));
+    const running = expectPermit(acquire({ client: 'busy' }));
     const calls = Array.from({ length: 999 }, () => call('busy'));
     calls.push(call('single'));
-    running.leave('answered');
+    running.release('answered');
     await Promise.all(calls);
     expect(order).toHaveLength(1000);
     expect(order.indexOf('single')).toBeLessThanOrEqual(1);
   });
 
   test('one that leaves while it waits is forgotten', async () => {
-    const { gate, visit } = openLimiters();
-    const turns = [expectPermit(visit()), expectPermit(visit())];
+    const { databaseLimiters, acquire } = createTestLimiters();
+    const permits = [expectPermit(acquire()), expectPermit(acquire())];
     const leaving = new AbortController();
-    const waiting = visit({ signal: leaving.signal });
+    const waiting = acquire({ signal: leaving.signal });
     leaving.abort();
     expect(await waiting).toEqual({ refused: 'ended', retryAfterSeconds: 1 });
-    expect(visit({ signal: leaving.signal })).toEqual({ refused: 'ended', retryAfterSeconds: 1 });
-    expect(gate.states()).toMatchObject([{ running: 2, waiting: 0 }]);
-    for (const turn of turns) turn.leave('abandoned');
-    expect(gate.states()).toMatchObject([{ running: 0, waiting: 0 }]);
+    expect(acquire({ signal: leaving.signal })).toEqual({ refused: 'ended', retryAfterSeconds: 1 });
+    expect(databaseLimiters.states()).toMatchObject([{ running: 2, waiting: 0 }]);
+    for (const permit of permits) permit.release('abandoned');
+    expect(databaseLimiters.states()).toMatchObject([{ running: 0, waiting: 0 }]);
   });
 
   test('is bounded: one client may fill the queue, and makes room for others with its newest calls', async () => {
-    const { gate, visit } = openLimiters({ queueMax: 10 });
-    for (let call = 0; call < 2; call++) visit({ client: 'greedy' });
-    const greedy = Array.from({ length: 10 }, () => watch(visit({ client: 'greedy' })));
-    expect(visit({ client: 'greedy' })).toEqual({ refused: 'queue_full', retryAfterSeconds: 1 });
-    const modest = Array.from({ length: 5 }, () => watch(visit({ client: 'modest' })));
-    expect(visit({ client: 'modest' })).toEqual({ refused: 'queue_full', retryAfterSeconds: 1 });
+    const { databaseLimiters, acquire } = createTestLimiters({ queueMax: 10 });
+    for (let call = 0; call < 2; call++) acquire({ client: 'greedy' });
+    const greedy = Array.from({ length: 10 }, () => watch(acquire({ client: 'greedy' })));
+    expect(acquire({ client: 'greedy' })).toEqual({ refused: 'queue_full', retryAfterSeconds: 1 });
+    const modest = Array.from({ length: 5 }, () => watch(acquire({ client: 'modest' })));
+    expect(acquire({ client: 'modest' })).toEqual({ refused: 'queue_full', retryAfterSeconds: 1 });
     await settle();
     const refused = greedy.map(({ outcome }) => outcome !== null);
     expect(refused).toEqual([...Array(5).fill(false), ...Array(5).fill(true)]);
     expect(greedy.at(-1)?.outcome).toEqual({ refused: 'queue_full', retryAfterSeconds: 1 });
     expect(modest.every(({ outcome }) => outcome === null)).toBe(true);
-    expect(gate.states()).toMatchObject([{ waiting: 10 }]);
+    expect(databaseLimiters.states()).toMatchObject([{ waiting: 10 }]);
   });
 
   test('is bounded for those too that wait for the bound of their instance', async () => {
-    const { gate, visit } = openLimiters({ concurrency: { initial: 8, min: 8, max: 8 }, queueMax: 3 });
+    const { databaseLimiters, acquire } = createTestLimiters({
+      concurrency: { initial: 8, min: 8, max: 8 },
+      queueMax: 3,
+    });
     const bound = { instance: 'i', max: 1 };
-    expectPermit(visit({ bound }));
-    const waiting = Array.from({ length: 3 }, () => watch(visit({ bound })));
-    expect(visit({ bound })).toMatchObject({ refused: 'queue_full' });
-    const other = watch(visit({ client: 'other', bound }));
+    expectPermit(acquire({ bound }));
+    const waiting = Array.from({ length: 3 }, () => watch(acquire({ bound })));
+    expect(acquire({ bound })).toMatchObject({ refused: 'queue_full' });
+    const other = watch(acquire({ client: 'other', bound }));
     await settle();
     expect(waiting.map(({ outcome }) => outcome !== null)).toEqual([false, false, true]);
     expect(other.outcome).toBeNull();
-    expectPermit(visit({ client: 'free' }));
-    expect(gate.states()).toMatchObject([{ running: 2, waiting: 3 }]);
+    expectPermit(acquire({ client: 'free' }));
+    expect(databaseLimiters.states()).toMatchObject([{ running: 2, waiting: 3 }]);
   });
 
   test('a queue of no places refuses at once', () => {
-    const { visit } = openLimiters({ queueMax: 0 });
-    visit();
-    visit();
-    expect(visit()).toMatchObject({ refused: 'queue_full' });
+    const { acquire } = createTestLimiters({ queueMax: 0 });
+    acquire();
+    acquire();
+    expect(acquire()).toMatchObject({ refused: 'queue_full' });
   });
 });
 
 describe('the deadline', () => {
   /** Two at once, and an answer takes a second. */
   function openSlowLimiters() {
-    const test = openLimiters();
-    for (let call = 0; call < 20; call++) test.pass('answered', 1000);
+    const test = createTestLimiters();
+    for (let call = 0; call < 20; call++) test.runCall('answered', 1000);
     return test;
   }
 
   test('refuses at the door a call that would have its turn too late, and says when to come again', () => {
-    const { visit, clock } = openSlowLimiters();
-    visit();
-    visit();
+    const { acquire, clock } = openSlowLimiters();
+    acquire();
+    acquire();
     // A turn each half second, and a second to be answered.
     const deadlineMs = clock.nowMs + 15_100;
-    for (let ahead = 0; ahead < 28; ahead++) expect(visit({ deadlineMs })).toBeInstanceOf(Promise);
-    expect(visit({ deadlineMs })).toEqual({ refused: 'too_late', retryAfterSeconds: 14 });
+    for (let ahead = 0; ahead < 28; ahead++) expect(acquire({ deadlineMs })).toBeInstanceOf(Promise);
+    expect(acquire({ deadlineMs })).toEqual({ refused: 'too_late', retryAfterSeconds: 14 });
   });
 
   test("counts only what is before a call in its client's fair turn", () => {
-    const { visit } = openSlowLimiters();
-    for (let call = 0; call < 30; call++) visit({ client: 'busy' });
-    expect(visit({ client: 'busy' })).toMatchObject({ refused: 'too_late' });
-    expectPermit(visit({ client: 'other' }));
-    expect(visit({ client: 'third' })).toBeInstanceOf(Promise);
+    const { acquire } = openSlowLimiters();
+    for (let call = 0; call < 30; call++) acquire({ client: 'busy' });
+    expect(acquire({ client: 'busy' })).toMatchObject({ refused: 'too_late' });
+    expectPermit(acquire({ client: 'other' }));
+    expect(acquire({ client: 'third' })).toBeInstanceOf(Promise);
   });
 
   test('counts calls that wait for the bound of an instance against calls of that instance alone', () => {
-    const { visit } = openSlowLimiters();
+    const { acquire } = openSlowLimiters();
     const bound = { instance: 'i', max: 1 };
-    visit({ bound });
-    for (let call = 0; call < 13; call++) expect(visit({ bound })).toBeInstanceOf(Promise);
-    expect(visit({ bound })).toMatchObject({ refused: 'too_late' });
-    expectPermit(visit());
-    expect(visit()).toBeInstanceOf(Promise);
+    acquire({ bound });
+    for (let call = 0; call < 13; call++) expect(acquire({ bound })).toBeInstanceOf(Promise);
+    expect(acquire({ bound })).toMatchObject({ refused: 'too_late' });
+    expectPermit(acquire());
+    expect(acquire()).toBeInstanceOf(Promise);
   });
 
   test('refuses nothing at the door while it is not known how long an answer takes', () => {
-    const { visit, clock } = openLimiters();
-    for (let call = 0; call < 100; call++) visit();
-    expect(visit({ deadlineMs: clock.nowMs + 1000 })).toBeInstanceOf(Promise);
+    const { acquire, clock } = createTestLimiters();
+    for (let call = 0; call < 100; call++) acquire();
+    expect(acquire({ deadlineMs: clock.nowMs + 1000 })).toBeInstanceOf(Promise);
   });
 
   test('drops a call whose turn comes too late, and gives the turn to the next', async () => {
-    const { visit, clock } = openSlowLimiters();
-    const turns = [expectPermit(visit()), expectPermit(visit())];
-    const soon = watch(visit({ deadlineMs: clock.nowMs + 3000 }));
-    const late = watch(visit({ deadlineMs: clock.nowMs + 30_000 }));
+    const { acquire, clock } = openSlowLimiters();
+    const permits = [expectPermit(acquire()), expectPermit(acquire())];
+    const soon = watch(acquire({ deadlineMs: clock.nowMs + 3000 }));
+    const late = watch(acquire({ deadlineMs: clock.nowMs + 30_000 }));
     clock.nowMs += 2500;
-    turns[0]?.leave('answered');
+    permits[0]?.release('answered');
     await settle();
     expect(soon.outcome).toEqual({ refused: 'too_late', retryAfterSeconds: 1 });
     expect(late.outcome).toHaveProperty('leave');
@@ -377,35 +394,35 @@ describe('the deadline', () => {
 
 describe('memory', () => {
   test('keeps so many databases, those that it learnt something of for longest', () => {
-    const { gate, pass } = openLimiters({ databasesMax: 10 });
-    for (let call = 0; call < 10; call++) pass('answered', 10, { database: 'real' });
-    pass('unreachable', 10, { database: 'down' });
-    for (let name = 0; name < 1000; name++) pass('abandoned', 1, { database: `made up ${name}` });
-    const names = gate.states().map(({ database }) => database);
+    const { databaseLimiters, runCall } = createTestLimiters({ databasesMax: 10 });
+    for (let call = 0; call < 10; call++) runCall('answered', 10, { database: 'real' });
+    runCall('unreachable', 10, { database: 'down' });
+    for (let name = 0; name < 1000; name++) runCall('abandoned', 1, { database: `made up ${name}` });
+    const names = databaseLimiters.states().map(({ database }) => database);
     expect(names).toHaveLength(10);
     expect(names).toContain('real');
     expect(names).toContain('down');
   });
 
   test('one whose breaker refuses calls can be forgotten as well', () => {
-    const { gate, pass, visit } = openLimiters({ databasesMax: 10 });
-    for (let call = 0; call < 5; call++) pass('unreachable', 10, { database: 'down' });
-    expect(visit({ database: 'down' })).toMatchObject({ refused: 'breaker_open' });
+    const { databaseLimiters, runCall, acquire } = createTestLimiters({ databasesMax: 10 });
+    for (let call = 0; call < 5; call++) runCall('unreachable', 10, { database: 'down' });
+    expect(acquire({ database: 'down' })).toMatchObject({ refused: 'breaker_open' });
     for (let name = 0; name < 10; name++)
-      for (let call = 0; call < 10; call++) pass('answered', 10, { database: `real ${name}` });
-    expect(gate.states().map(({ database }) => database)).toEqual(
+      for (let call = 0; call < 10; call++) runCall('answered', 10, { database: `real ${name}` });
+    expect(databaseLimiters.states().map(({ database }) => database)).toEqual(
       Array.from({ length: 10 }, (_, name) => `real ${name}`),
     );
   });
 
   test('databases with calls are never forgotten, and those beyond the bound go with their last call', () => {
-    const { gate, visit } = openLimiters({ databasesMax: 10 });
-    const turns = Array.from({ length: 50 }, (_, name) =>
-      expectPermit(visit({ database: `database ${name}` })),
+    const { databaseLimiters, acquire } = createTestLimiters({ databasesMax: 10 });
+    const permits = Array.from({ length: 50 }, (_, name) =>
+      expectPermit(acquire({ database: `database ${name}` })),
     );
-    expect(gate.states()).toHaveLength(50);
-    for (const turn of turns) turn.leave('answered');
-    expect(gate.states()).toHaveLength(10);
+    expect(databaseLimiters.states()).toHaveLength(50);
+    for (const permit of permits) permit.release('answered');
+    expect(databaseLimiters.states()).toHaveLength(10);
   });
 });
 
@@ -417,7 +434,7 @@ describe('a call whose time runs out while it waits', () => {
   /** The clock of the gate goes with the timers. */
   function openTimedLimiters() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const test = openLimiters();
+    const test = createTestLimiters();
     const advance = async (ms: number) => {
       for (let passed = 0; passed < ms; passed += 10) {
         test.clock.nowMs += 10;
@@ -429,49 +446,49 @@ describe('a call whose time runs out while it waits', () => {
   }
 
   test('leaves wherever it stands once an answer would come too late, before its time is over', async () => {
-    const { visit, pass, clock, gate, advance } = openTimedLimiters();
-    for (let call = 0; call < 20; call++) pass('answered', 1000);
-    for (let call = 0; call < 2; call++) expectPermit(visit({ deadlineMs: clock.nowMs + 60_000 }));
-    const first = watch(visit({ deadlineMs: clock.nowMs + 30_000 }));
-    const late = watch(visit({ deadlineMs: clock.nowMs + 5000 }));
+    const { acquire, runCall, clock, databaseLimiters, advance } = openTimedLimiters();
+    for (let call = 0; call < 20; call++) runCall('answered', 1000);
+    for (let call = 0; call < 2; call++) expectPermit(acquire({ deadlineMs: clock.nowMs + 60_000 }));
+    const first = watch(acquire({ deadlineMs: clock.nowMs + 30_000 }));
+    const late = watch(acquire({ deadlineMs: clock.nowMs + 5000 }));
     await advance(3900);
     expect(late.outcome).toBeNull();
     await advance(200);
     expect(late.outcome).toEqual({ refused: 'too_late', retryAfterSeconds: 1 });
     expect(first.outcome).toBeNull();
-    expect(gate.states()).toMatchObject([{ running: 2, waiting: 1 }]);
+    expect(databaseLimiters.states()).toMatchObject([{ running: 2, waiting: 1 }]);
   });
 
   test('stays where a reader that shares it brings it more time', async () => {
-    const { visit, clock, advance } = openTimedLimiters();
-    const turns = [expectPermit(visit()), expectPermit(visit())];
-    const visitor = { deadlineMs: clock.nowMs + 1000 };
+    const { acquire, clock, advance } = openTimedLimiters();
+    const permits = [expectPermit(acquire()), expectPermit(acquire())];
+    const request = { deadlineMs: clock.nowMs + 1000 };
     const shared = watch(
-      visit({
+      acquire({
         get deadlineMs() {
-          return visitor.deadlineMs;
+          return request.deadlineMs;
         },
       }),
     );
-    visitor.deadlineMs += 5000;
+    request.deadlineMs += 5000;
     await advance(3000);
     expect(shared.outcome).toBeNull();
-    turns[0]?.leave('answered');
+    permits[0]?.release('answered');
     await settle();
     expect(shared.outcome).toHaveProperty('leave');
   });
 
   test('leaves where answers have come to take longer than it has', async () => {
-    const { visit, clock } = openLimiters({ concurrency: { initial: 12, min: 12, max: 12 } });
+    const { acquire, clock } = createTestLimiters({ concurrency: { initial: 12, min: 12, max: 12 } });
     const deadlineMs = clock.nowMs + 60_000;
     const bound = { instance: 'i', max: 1 };
-    const turns = Array.from({ length: 11 }, () => expectPermit(visit({ deadlineMs })));
-    expectPermit(visit({ deadlineMs, bound }));
-    const late = watch(visit({ deadlineMs: clock.nowMs + 12_000, bound }));
-    const patient = watch(visit({ deadlineMs, bound }));
+    const permits = Array.from({ length: 11 }, () => expectPermit(acquire({ deadlineMs })));
+    expectPermit(acquire({ deadlineMs, bound }));
+    const late = watch(acquire({ deadlineMs: clock.nowMs + 12_000, bound }));
+    const patient = watch(acquire({ deadlineMs, bound }));
     clock.nowMs += 8000;
-    for (const turn of turns) turn.leave('answered');
-    expectPermit(visit()).leave('answered');
+    for (const permit of permits) permit.release('answered');
+    expectPermit(acquire()).release('answered');
     await settle();
     expect(late.outcome).toMatchObject({ refused: 'too_late' });
     expect(patient.outcome).toBeNull();

@@ -9,9 +9,9 @@ import {
   type DatabaseLimiterState,
 } from './database-limiter.ts';
 import { NO_PEERS, type Peers } from './peers.ts';
-import type { Permit, PermitRequest, Refusal } from './permit.ts';
+import type { Permit, PermitRefusal, PermitRequest } from './permit.ts';
 
-export type { Permit, PermitRequest, PermitResult, Refusal } from './permit.ts';
+export type { Permit, PermitRefusal, PermitRequest, PermitResult } from './permit.ts';
 
 export interface DatabaseLimitersOptions
   extends Pick<DatabaseLimiterOptions, 'concurrency' | 'queueMax' | 'nowMs'> {
@@ -29,7 +29,7 @@ export interface DatabaseState extends DatabaseLimiterState {
   database: string;
 }
 
-const ENDED: Refusal = { refused: 'ended', retryAfterSeconds: 1 };
+const ENDED: PermitRefusal = { refused: 'ended', retryAfterSeconds: 1 };
 
 export class DatabaseLimiters {
   readonly #lanes = new Map<string, DatabaseLimiter>();
@@ -54,13 +54,13 @@ export class DatabaseLimiters {
   }
 
   /** Gives at once what can be told at once: a promise is for those who wait. */
-  enter(visitor: PermitRequest): Permit | Refusal | Promise<Permit | Refusal> {
-    const known = this.#lanes.get(visitor.database);
-    if (visitor.signal.aborted) return known?.refuse('ended') ?? ENDED;
-    const lane = known ?? this.#open(visitor.database);
-    if (!lane.isIdle) return lane.enter(visitor);
+  acquire(request: PermitRequest): Permit | PermitRefusal | Promise<Permit | PermitRefusal> {
+    const known = this.#lanes.get(request.database);
+    if (request.signal.aborted) return known?.refuse('ended') ?? ENDED;
+    const lane = known ?? this.#open(request.database);
+    if (!lane.isIdle) return lane.acquire(request);
     if (!this.#idleBlank.delete(lane)) this.#idleLearnt.delete(lane);
-    const outcome = lane.enter(visitor);
+    const outcome = lane.acquire(request);
     if (lane.isIdle) this.#keep(lane);
     return outcome;
   }

@@ -22,15 +22,15 @@ export interface InstanceBound {
 /** Leave to send one call. It must be left, exactly once. */
 export interface Permit {
   /** The call is sent now: what came before was no wait for Odoo. */
-  sending(): void;
+  markSent(): void;
   /**
    * Odoo has begun to answer: what follows is the pace of who takes it. To be left as `answered` later. The breaker hears of
    * it at once: an answer that is read slowly says nothing of the server at its end.
    */
-  answered(): void;
+  markAnswered(): void;
   /** Whether there is time to wait so long and then for an answer, of a database that is not given up. */
   mayRetry(waitMs: number): boolean;
-  leave(result: PermitResult): void;
+  release(result: PermitResult): void;
 }
 
 export type PermitResult =
@@ -47,7 +47,7 @@ export type PermitResult =
   /** The call was not sent, or the proxy ended it: says nothing of the server. */
   | 'abandoned';
 
-export interface Refusal {
+export interface PermitRefusal {
   /** `ended`: by its signal. */
   refused: 'queue_full' | 'too_late' | 'breaker_open' | 'ended';
   retryAfterSeconds: number;
