@@ -180,7 +180,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     for (let call = 0; call < 5; call++) await runCall(pick(0), 'unreachable', 'x');
     await expect.poll(() => pick(1).breakers.find(DATABASE)?.witness, POLL).toBe('x');
     const other = await acquire(pick(1), 'y');
-    expect(other).toHaveProperty('leave');
+    expect(other).toHaveProperty('release');
     if ('release' in other) other.release('answered');
     await expect.poll(() => readState(pick(0)), POLL).toBe('closed');
   });
@@ -227,7 +227,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       signal,
       bound: null,
     });
-    expect(probe).toHaveProperty('leave');
+    expect(probe).toHaveProperty('release');
     expect(await runCall(pick(1), 'answered')).toBe(true);
   });
 

@@ -75,10 +75,10 @@ describe('the limit', () => {
     last.release('answered');
     await settle();
     expect(bounded.outcome).toBeNull();
-    expect(behind.outcome).toHaveProperty('leave');
+    expect(behind.outcome).toHaveProperty('release');
     running.release('answered');
     await settle();
-    expect(bounded.outcome).toHaveProperty('leave');
+    expect(bounded.outcome).toHaveProperty('release');
   });
 
   test('one that waits for its own bound and leaves lets those behind it go', async () => {
@@ -96,7 +96,7 @@ describe('the limit', () => {
     expect(behind.outcome).toBeNull();
     running.release('answered');
     await settle();
-    expect(behind.outcome).toHaveProperty('leave');
+    expect(behind.outcome).toHaveProperty('release');
   });
 
   test('a bound that the operator changes holds for those too that wait already', async () => {
@@ -262,7 +262,7 @@ describe('waiting', () => {
     const recent = watch(acquire({ client: 'recent' }));
     running.release('answered');
     await settle();
-    expect(old.outcome).toHaveProperty('leave');
+    expect(old.outcome).toHaveProperty('release');
     expect(recent.outcome).toBeNull();
   });
 
@@ -388,7 +388,7 @@ describe('the deadline', () => {
     permits[0]?.release('answered');
     await settle();
     expect(soon.outcome).toEqual({ refused: 'too_late', retryAfterSeconds: 1 });
-    expect(late.outcome).toHaveProperty('leave');
+    expect(late.outcome).toHaveProperty('release');
   });
 });
 
@@ -475,7 +475,7 @@ describe('a call whose time runs out while it waits', () => {
     expect(shared.outcome).toBeNull();
     permits[0]?.release('answered');
     await settle();
-    expect(shared.outcome).toHaveProperty('leave');
+    expect(shared.outcome).toHaveProperty('release');
   });
 
   test('leaves where answers have come to take longer than it has', async () => {
