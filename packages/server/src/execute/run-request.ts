@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Idempotency } from '../idempotency/idempotency.ts';
-import type { ProtectedCall } from '../idempotency/protected-call.ts';
+import type { IdempotentCall } from '../idempotency/idempotent-call.ts';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
 import type { Events } from '../observe/events.ts';
@@ -72,7 +72,7 @@ export interface Run<Deps> {
   dueMs: number;
   isBatch: boolean;
   /** Calls of a batch that have taken their idempotency keys. */
-  claimed: Set<ProtectedCall>;
+  claimed: Set<IdempotentCall>;
   startedMs: number;
   deps: Deps;
   dialect: Dialect;
@@ -86,8 +86,8 @@ export interface CallScope {
   isUnchanged: () => Promise<boolean>;
   trace: CallTrace;
   /** Protects the call, once it is known where it goes; null where the caller gave no idempotency key. */
-  protect: ((target: string) => ProtectedCall) | null;
-  protection: ProtectedCall | null;
+  protect: ((target: string) => IdempotentCall) | null;
+  protection: IdempotentCall | null;
   /** How long the call may still wait for the store that protects it. */
   storeWaitMs: number;
   /** It was sent under a key, and goes on when its caller leaves. */
@@ -262,11 +262,11 @@ async function runCall<Call extends AnyCall, Deps extends RequestDeps>(
     const context = { id: read.id, writer: out, deadline, isReadOnly, headers, dialect };
     const bytesPerSecondMin = deps.settings.answerBytesPerSecondMin;
     outcome = await answerCall(reply, { ...context, bytesPerSecondMin });
-    await scope.protection?.settle(judgeEnding(reply, outcome));
+    await scope.protection?.finish(judgeEnding(reply, outcome));
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
     outcome = answerInternal(read.id, out, dialect);
-    await scope.protection?.settle('unknown');
+    await scope.protection?.finish('unknown');
   } finally {
     scope.onDone?.();
     if (scope.outlivesCaller) run.outliving--;
@@ -310,7 +310,7 @@ async function runRenewed<Call, Deps extends RequestDeps>(
 async function undoStart(scope: CallScope, run: Run<unknown>): Promise<void> {
   scope.onDone?.();
   scope.onDone = null;
-  await scope.protection?.settle('nothing_happened');
+  await scope.protection?.finish('not_run');
   scope.protection = null;
   if (!scope.outlivesCaller) return;
   scope.outlivesCaller = false;
@@ -334,7 +334,7 @@ function prepareProtection(
   if (key === null) return null;
   const { start, end } = calls[index]!.span;
   const call = { clientId: client.key.id, key, index, bytes: bytes.subarray(start, end) };
-  return (target) => deps.idempotency.protect({ ...call, operation: `${operation} ${target}` });
+  return (target) => deps.idempotency.begin({ ...call, operation: `${operation} ${target}` });
 }
 
 /** What every answer to a known key says: the time it took, its age where it was kept, and what is left of the key's rate. */

@@ -5,7 +5,7 @@
  */
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { PieceCollector } from '../streams/piece-collector.ts';
-import type { KeptAnswer } from './answer-seal.ts';
+import type { StoredAnswer } from './answer-seal.ts';
 
 /** Bytes that all recorders together may hold. */
 export class RecordingRoom {
@@ -48,7 +48,7 @@ export class AnswerRecorder implements AnswerWriter {
   }
 
   /** The answer; null where it is not whole or too large. */
-  get answer(): KeptAnswer | null {
+  get answer(): StoredAnswer | null {
     if (this.#end === null || this.#pieces === null) return null;
     return { status: this.#status, body: this.#pieces.join() };
   }

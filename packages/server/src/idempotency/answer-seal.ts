@@ -5,15 +5,15 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
 /** An answer as it went out, without its headers. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   status: number;
   body: Uint8Array;
 }
 
 export interface AnswerSeal {
-  seal(id: string, answer: KeptAnswer): Uint8Array;
+  seal(id: string, answer: StoredAnswer): Uint8Array;
   /** Throws where it was not sealed for this id under this secret. */
-  open(id: string, sealed: Uint8Array): KeptAnswer;
+  open(id: string, sealed: Uint8Array): StoredAnswer;
 }
 
 const CIPHER = 'aes-256-gcm';

@@ -7,7 +7,7 @@ import type { IdempotencyStore } from '../stores/ports.ts';
 import { openSqliteStore } from '../stores/sqlite/store.ts';
 import { CollectingWriter } from './answers.fixture.ts';
 import { createIdempotency, type Idempotency, type IdempotencyOptions } from './idempotency.ts';
-import type { Ending, ProtectedCall } from './protected-call.ts';
+import type { AttemptOutcome, IdempotentCall } from './idempotent-call.ts';
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
@@ -59,16 +59,16 @@ function attempt({
   body = '{"action":"create"}',
   by = idempotency,
   clientId = 'shop',
-} = {}): ProtectedCall {
+} = {}): IdempotentCall {
   const bytes = Buffer.from(body);
-  return by.protect({ clientId, key, index: 0, operation: 'execute', bytes });
+  return by.begin({ clientId, key, index: 0, operation: 'execute', bytes });
 }
 
-/** Sends an answer through the attempt, whole, and settles. */
-async function answer(call: ProtectedCall, text: string, ending: Ending = 'answered') {
+/** Sends an answer through the attempt, whole, and finishes. */
+async function answer(call: IdempotentCall, text: string, outcome: AttemptOutcome = 'answered') {
   const out = new CollectingWriter();
   call.record(out).sendWhole(200, {}, Buffer.from(text));
-  await call.settle(ending);
+  await call.finish(outcome);
   return out;
 }
 
@@ -107,14 +107,14 @@ describe('a call that comes again', () => {
     expect(await meet(other)).toBe('other_call');
     const second = attempt({ key: 'order 18' });
     await second.claim(WRITE);
-    await second.settle('unknown');
+    await second.finish('unknown');
     expect(await meet({ ...other, key: 'order 18' })).toBe('other_call');
   });
 
   test('may be run where nothing has happened', async () => {
     const first = attempt();
     await first.claim(WRITE);
-    expect(await answer(first, 'busy', 'nothing_happened')).toMatchObject({ body: 'busy', state: 'whole' });
+    expect(await answer(first, 'busy', 'not_run')).toMatchObject({ body: 'busy', state: 'whole' });
     expect(await meet()).toBeNull();
     expect(await attempt().claim(WRITE)).toBeNull();
   });
@@ -171,7 +171,7 @@ test('an attempt that never took its key changes nothing, and its answer goes ou
   expect(await late.claim(WRITE)).toEqual({ kind: 'running' });
   const out = new CollectingWriter();
   expect(late.record(out)).toBe(out);
-  await late.settle('unknown');
+  await late.finish('unknown');
   expect(await meet()).toBe('running');
 });
 
@@ -180,7 +180,7 @@ describe('an answer that cannot be kept', () => {
     const first = attempt();
     await first.claim(WRITE);
     expect(await answer(first, 'x'.repeat(1001))).toMatchObject({ state: 'whole' });
-    expect(await meet()).toBe('answer_not_kept');
+    expect(await meet()).toBe('answer_not_stored');
   });
 
   test('also where it broke off on its way', async () => {
@@ -190,15 +190,15 @@ describe('an answer that cannot be kept', () => {
     writer.begin(200, {}, null);
     void writer.write(Buffer.from('{"result":'));
     writer.breakOff();
-    await first.settle('answered');
-    expect(await meet()).toBe('answer_not_kept');
+    await first.finish('answered');
+    expect(await meet()).toBe('answer_not_stored');
   });
 
   test('also where an error took its place, which is not given again', async () => {
     const first = attempt();
     await first.claim(WRITE);
-    expect(await answer(first, 'it broke off', 'ran')).toMatchObject({ body: 'it broke off' });
-    expect(await meet()).toBe('answer_not_kept');
+    expect(await answer(first, 'it broke off', 'ran_without_answer')).toMatchObject({ body: 'it broke off' });
+    expect(await meet()).toBe('answer_not_stored');
   });
 
   test('and one in the store that does not open is reported, and never given', async () => {
@@ -210,7 +210,7 @@ describe('an answer that cannot be kept', () => {
       const row = await find(id);
       return row && { ...row, answer: new Uint8Array(40) };
     };
-    expect(await attempt().find()).toEqual({ kind: 'answer_not_kept' });
+    expect(await attempt().find()).toEqual({ kind: 'answer_not_stored' });
     expect(errors).toHaveLength(1);
   });
 });
@@ -238,7 +238,7 @@ describe('a client that has as much in the store as it may', () => {
     for (let time = 0; time < 5; time++) {
       const first = attempt({ key: 'c', by });
       expect(await first.claim(WRITE)).toBeNull();
-      await first.settle('nothing_happened');
+      await first.finish('not_run');
       expect(await attempt({ key: 'a', by }).claim(WRITE)).toEqual({ kind: 'running' });
     }
   });
@@ -248,8 +248,8 @@ describe('a client that has as much in the store as it may', () => {
     for (const key of ['a', 'b']) expect(await attempt({ key, by }).claim(WRITE)).toBeNull();
     const first = attempt({ key: 'c', by });
     await first.claim(WRITE);
-    await Promise.all([first.settle('nothing_happened'), first.settle('nothing_happened')]);
-    await first.settle('nothing_happened');
+    await Promise.all([first.finish('not_run'), first.finish('not_run')]);
+    await first.finish('not_run');
     expect(await attempt({ key: 'd', by }).claim(WRITE)).toBeNull();
     expect(await attempt({ key: 'e', by }).claim(WRITE)).toEqual({ kind: 'too_many_keys' });
   });
@@ -273,7 +273,7 @@ describe('a client that has as much in the store as it may', () => {
     await third.claim(READ);
     await answer(third, 'z'.repeat(200));
     expect(await meet({ key: 'a', by })).toMatchObject({ status: 200 });
-    expect(await meet({ key: 'b', by })).toBe('answer_not_kept');
+    expect(await meet({ key: 'b', by })).toBe('answer_not_stored');
     expect(await attempt({ key: 'c', by }).find()).toBeNull();
     expect(await attempt({ key: 'c', by }).claim(READ), 'and a shorter answer fits').toBeNull();
   });
@@ -355,7 +355,7 @@ describe('a store that is away', () => {
     expect(await meet()).toBeNull();
   });
 
-  test.each(['claim', 'settle'] as const)(
+  test.each(['claim', 'finish'] as const)(
     'leaves no key taken at %s, once it answers again, of a call that did not happen',
     async (at) => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -373,7 +373,7 @@ describe('a store that is away', () => {
       if (at === 'claim') await expect(first.claim(WRITE)).rejects.toThrow();
       else {
         await first.claim(WRITE);
-        await first.settle('nothing_happened');
+        await first.finish('not_run');
       }
       await vi.advanceTimersByTimeAsync(3000);
       expect(await meet()).toBe('running');
@@ -386,11 +386,11 @@ describe('a store that is away', () => {
 
   test('keeps no answer from its caller; the outcome is unknown then', async () => {
     const failing = { ...store, keep: away, giveUp: away, release: away };
-    for (const ending of ['answered', 'unknown', 'nothing_happened'] as const) {
-      const first = attempt({ key: ending, by: open({ store: failing }) });
+    for (const outcome of ['answered', 'unknown', 'not_run'] as const) {
+      const first = attempt({ key: outcome, by: open({ store: failing }) });
       await first.claim(WRITE);
-      expect(await answer(first, 'x', ending)).toMatchObject({ body: 'x', state: 'whole' });
-      expect(await meet({ key: ending })).toBe('running');
+      expect(await answer(first, 'x', outcome)).toMatchObject({ body: 'x', state: 'whole' });
+      expect(await meet({ key: outcome })).toBe('running');
     }
     now += CUT_OFF_MS;
     expect(await meet({ key: 'answered' })).toBe('outcome_unknown');
@@ -411,11 +411,11 @@ describe('a store that is away', () => {
     await first.claim(WRITE);
     const out = new CollectingWriter();
     first.record(out).sendWhole(200, {}, Buffer.from('x'));
-    const settled = first.settle('answered');
+    const finished = first.finish('answered');
     await vi.advanceTimersByTimeAsync(999);
     expect(out.state).toBe('open');
     await vi.advanceTimersByTimeAsync(1);
-    await settled;
+    await finished;
     expect(out.state).toBe('whole');
     comeBack();
     await expect.poll(() => meet()).toEqual({ status: 200, body: 'x' });

@@ -7,8 +7,8 @@ import { RecordingRoom } from './answer-recorder.ts';
 import { createAnswerSeal } from './answer-seal.ts';
 import { type CallIdentity, createCallNames } from './call-names.ts';
 import { type ClientBounds, ClientUse } from './client-use.ts';
-import { OwedReleases } from './owed-releases.ts';
-import { ProtectedCall } from './protected-call.ts';
+import { IdempotentCall } from './idempotent-call.ts';
+import { PendingReleases } from './pending-releases.ts';
 import { startPruning } from './pruning.ts';
 
 export interface IdempotencyOptions {
@@ -29,7 +29,7 @@ export interface IdempotencyOptions {
 
 export interface Idempotency {
   /** One attempt at a call that came with an idempotency key. */
-  protect(call: CallIdentity): ProtectedCall;
+  begin(call: CallIdentity): IdempotentCall;
   /** The store stays open. */
   close(): Promise<void>;
 }
@@ -50,13 +50,22 @@ export function createIdempotency({
   const seal = createAnswerSeal(secret);
   const room = new RecordingRoom(RECORDING_BYTES_MAX);
   const use = new ClientUse(store, clientBounds, nowMs);
-  const owed = new OwedReleases(store);
+  const releases = new PendingReleases(store);
   const pruning = startPruning(store, onError);
   return {
-    protect: (call) =>
-      new ProtectedCall(nameCall(call), { store, seal, room, use, owed, keptForMs, answerBytesMax, onError }),
+    begin: (call) =>
+      new IdempotentCall(nameCall(call), {
+        store,
+        seal,
+        room,
+        use,
+        releases,
+        keptForMs,
+        answerBytesMax,
+        onError,
+      }),
     async close() {
-      await Promise.all([owed.close(), pruning.close()]);
+      await Promise.all([releases.close(), pruning.close()]);
     },
   };
 }

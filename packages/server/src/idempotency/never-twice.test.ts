@@ -7,7 +7,7 @@ import { createSqliteIdempotency } from '../stores/sqlite/idempotency.ts';
 import { migrate } from '../stores/sqlite/migrations.ts';
 import { CollectingWriter } from './answers.fixture.ts';
 import { createIdempotency } from './idempotency.ts';
-import type { Ending, ProtectedCall } from './protected-call.ts';
+import type { AttemptOutcome, IdempotentCall } from './idempotent-call.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -23,15 +23,15 @@ const STORES: Record<string, (clock: Clock) => IdempotencyStore> = {
 
 /** What becomes of an attempt that was sent. */
 const FATES = [
-  { hasRun: true, ending: 'answered' },
-  { hasRun: false, ending: 'answered' },
-  { hasRun: false, ending: 'nothing_happened' },
-  { hasRun: true, ending: 'unknown' },
-  { hasRun: false, ending: 'unknown' },
+  { hasRun: true, outcome: 'answered' },
+  { hasRun: false, outcome: 'answered' },
+  { hasRun: false, outcome: 'not_run' },
+  { hasRun: true, outcome: 'unknown' },
+  { hasRun: false, outcome: 'unknown' },
   // Killed: nobody says how it ended.
-  { hasRun: true, ending: null },
-  { hasRun: false, ending: null },
-] satisfies { hasRun: boolean; ending: Ending | null }[];
+  { hasRun: true, outcome: null },
+  { hasRun: false, outcome: null },
+] satisfies { hasRun: boolean; outcome: AttemptOutcome | null }[];
 
 type Step =
   | { kind: 'start' }
@@ -66,14 +66,14 @@ test.each(Object.entries(STORES))(
           nowMs: () => 0,
           onError: (error) => expect.unreachable(String(error)),
         });
-        const open: ProtectedCall[] = [];
+        const open: IdempotentCall[] = [];
         let runs = 0;
         let given: string | null = null;
         let isEnded = false;
 
         async function start(): Promise<void> {
           const bytes = Buffer.from('{}');
-          const call = idempotency.protect({
+          const call = idempotency.begin({
             clientId: 'c',
             key: 'k',
             index: 0,
@@ -94,17 +94,17 @@ test.each(Object.entries(STORES))(
           }
         }
 
-        async function end(index: number, { hasRun, ending }: (typeof FATES)[number]): Promise<void> {
+        async function end(index: number, { hasRun, outcome }: (typeof FATES)[number]): Promise<void> {
           const [call] = open.splice(index % Math.max(open.length, 1), 1);
           if (call === undefined) return;
           if (hasRun) runs++;
-          if (ending === null) return;
-          if (ending === 'answered') {
+          if (outcome === null) return;
+          if (outcome === 'answered') {
             isEnded = true;
             given = hasRun ? `{"result":${runs}}` : '{"error":{}}';
             call.record(new CollectingWriter()).sendWhole(200, {}, Buffer.from(given));
           }
-          await call.settle(ending);
+          await call.finish(outcome);
         }
 
         for (const step of steps) {

@@ -65,7 +65,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     });
     const call = { clientId: 'c', index: 0, operation: 'execute', bytes: new Uint8Array() };
     const claim = (key: string) =>
-      idempotency.protect({ ...call, key }).claim({ runsForMs: 60_000, isReadOnly: false });
+      idempotency.begin({ ...call, key }).claim({ runsForMs: 60_000, isReadOnly: false });
     expect(await claim('a')).toBeNull();
     wire.freeze();
     await expect(claim('b')).rejects.toThrow(RedisAwayError);

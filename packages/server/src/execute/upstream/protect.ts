@@ -4,7 +4,7 @@
  */
 import { ALL_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
 import { isIdempotencyKey } from '../../idempotency/call-names.ts';
-import type { Ending, Known, ProtectedCall } from '../../idempotency/protected-call.ts';
+import type { AttemptOutcome, IdempotentCall, StoredResult } from '../../idempotency/idempotent-call.ts';
 import type { Awaitable } from '../../stores/ports.ts';
 import type { Outcome } from '../request/answer.ts';
 import type { CallScope, Run } from '../run-request.ts';
@@ -40,7 +40,7 @@ export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
 
 /** The reply that an earlier attempt leaves; null where the call may go on. */
 export function findKept(
-  protection: ProtectedCall,
+  protection: IdempotentCall,
   scope: CallScope,
   run: TimedRun,
 ): Promise<KeptReply | Denial | null> {
@@ -63,7 +63,7 @@ export async function claimKey(
   if (run.hasCallerLeft) return CALLER_GONE;
   const { dueMs } = run;
   const runsForMs = countTimeLeft(run);
-  const giveBack = () => void protection.settle('nothing_happened');
+  const giveBack = () => void protection.finish('not_run');
   const reply = await replyTo(() => protection.claim({ runsForMs, isReadOnly }), scope, run, giveBack);
   // The time of a batch can still grow, by the instances of its other calls.
   if (reply === null && run.isBatch) run.claimed.add(protection);
@@ -87,7 +87,7 @@ type TimedRun = Run<{ nowMs: () => number }>;
  * answers after all, when nobody waits any more.
  */
 async function replyTo(
-  ask: () => Awaitable<Known | null>,
+  ask: () => Awaitable<StoredResult | null>,
   scope: CallScope,
   { deadline, deps }: TimedRun,
   onLate: () => void = () => {},
@@ -133,7 +133,7 @@ function waitFor<Value>(
   });
 }
 
-const DENIALS: Record<Exclude<Known['kind'], 'answered'>, Denial> = {
+const DENIALS: Record<Exclude<StoredResult['kind'], 'answered'>, Denial> = {
   other_call: new Denial(
     'idempotency_conflict',
     `This \`${HEADER}\` was used for another call. Give each call a key of its own, and send a retry with the same bytes. This call was not run.`,
@@ -149,7 +149,7 @@ const DENIALS: Record<Exclude<Known['kind'], 'answered'>, Denial> = {
     `An earlier attempt with this \`${HEADER}\` was sent and then cut off: Odoo may have run it. Look there before sending it again with a new key.`,
     { path: HEADER },
   ),
-  answer_not_kept: new Denial(
+  answer_not_stored: new Denial(
     'outcome_unknown',
     `An earlier attempt with this \`${HEADER}\` was run, but its answer was too large to be kept (alone, or with what is kept for this client key already), or broke off. Look in Odoo for what it did before sending it again with a new key.`,
     { path: HEADER },
@@ -165,15 +165,15 @@ const DENIALS: Record<Exclude<Known['kind'], 'answered'>, Denial> = {
 const NEVER_RUN: ReadonlySet<BusinessErrorType> = new Set(['access_denied', 'database_missing']);
 
 /** What a reply and the way of its answer say of the attempt. */
-export function judgeEnding(reply: Reply, outcome: Outcome): Ending {
+export function judgeEnding(reply: Reply, outcome: Outcome): AttemptOutcome {
   if (reply instanceof Denial) {
     const mayHaveRun =
       'hasOutcome' in ALL_ERRORS[reply.type] && (reply.more.outcome ?? 'unknown') === 'unknown';
-    return mayHaveRun ? 'unknown' : 'nothing_happened';
+    return mayHaveRun ? 'unknown' : 'not_run';
   }
   if (reply.kind === 'fault') {
     const { retryable, type } = reply.fault.data;
-    return retryable || NEVER_RUN.has(type as BusinessErrorType) ? 'nothing_happened' : 'answered';
+    return retryable || NEVER_RUN.has(type as BusinessErrorType) ? 'not_run' : 'answered';
   }
-  return outcome.type === 'ok' ? 'answered' : 'ran';
+  return outcome.type === 'ok' ? 'answered' : 'ran_without_answer';
 }

@@ -6,12 +6,12 @@ import type { IdempotencyStore } from '../stores/ports.ts';
 
 const INTERVAL_MS = 1000;
 /** What is beyond stays taken. */
-const OWED_MAX = 10_000;
+const PENDING_MAX = 10_000;
 
-export class OwedReleases {
+export class PendingReleases {
   readonly #store: Pick<IdempotencyStore, 'release'>;
   /** By attempt, the id that it has. */
-  readonly #owed = new Map<string, string>();
+  readonly #pending = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
 
@@ -19,15 +19,15 @@ export class OwedReleases {
     this.#store = store;
   }
 
-  owe(id: string, attempt: string): void {
-    if (this.#owed.size >= OWED_MAX) return;
-    this.#owed.set(attempt, id);
+  add(id: string, attempt: string): void {
+    if (this.#pending.size >= PENDING_MAX) return;
+    this.#pending.set(attempt, id);
     this.#timer ??= setInterval(() => this.#start(), INTERVAL_MS).unref();
   }
 
-  /** Resolves when nothing is being taken back any more; what is still owed stays taken. */
+  /** Resolves when nothing is being taken back any more; what is still releases stays taken. */
   async close(): Promise<void> {
-    this.#owed.clear();
+    this.#pending.clear();
     this.#stop();
     await this.#running;
   }
@@ -42,9 +42,9 @@ export class OwedReleases {
   }
 
   async #release(): Promise<void> {
-    for (const [attempt, id] of this.#owed) {
+    for (const [attempt, id] of this.#pending) {
       await this.#store.release(id, attempt);
-      this.#owed.delete(attempt);
+      this.#pending.delete(attempt);
     }
     this.#stop();
   }

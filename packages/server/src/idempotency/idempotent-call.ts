@@ -6,17 +6,17 @@ import { randomUUID } from 'node:crypto';
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { AnswerRecorder, type RecordingRoom } from './answer-recorder.ts';
-import type { AnswerSeal, KeptAnswer } from './answer-seal.ts';
+import type { AnswerSeal, StoredAnswer } from './answer-seal.ts';
 import type { CallName } from './call-names.ts';
 import type { ClientUse } from './client-use.ts';
-import type { OwedReleases } from './owed-releases.ts';
+import type { PendingReleases } from './pending-releases.ts';
 
 /** What another attempt has left, in place of running the call. */
-export type Known =
+export type StoredResult =
   /** The answer that it was given. */
-  | { kind: 'answered'; answer: KeptAnswer }
+  | { kind: 'answered'; answer: StoredAnswer }
   /** It was run, and its answer is not there: too large, too many of them, or broken off. */
-  | { kind: 'answer_not_kept' }
+  | { kind: 'answer_not_stored' }
   | { kind: 'running' }
   /** It was sent, and then cut off. */
   | { kind: 'outcome_unknown' }
@@ -25,13 +25,13 @@ export type Known =
   /** The client has as many keys as it may; nothing is known of this one. */
   | { kind: 'too_many_keys' };
 
-export type Ending =
+export type AttemptOutcome =
   /** The answer that goes out is the one to give again. */
   | 'answered'
   /** The call was run, but its answer did not get through whole. */
-  | 'ran'
+  | 'ran_without_answer'
   /** It was not run, or was undone. */
-  | 'nothing_happened'
+  | 'not_run'
   | 'unknown';
 
 interface Claim {
@@ -40,12 +40,12 @@ interface Claim {
   isReadOnly: boolean;
 }
 
-export interface ProtectionMeans {
+export interface IdempotentCallDeps {
   store: IdempotencyStore;
   seal: AnswerSeal;
   room: RecordingRoom;
   use: ClientUse;
-  owed: OwedReleases;
+  releases: PendingReleases;
   keptForMs: number;
   answerBytesMax: number;
   onError: (error: unknown) => void;
@@ -55,27 +55,27 @@ export interface ProtectionMeans {
  * Beyond its time an attempt still ends its answer and writes how it ended; then it is taken for cut off. With the second
  * that a claim may take, five seconds: docs/idempotency.md.
  */
-const ENDING_MS = 4000;
+const FINISH_MS = 4000;
 /** How long an answer waits for a slow store. Less than the time that answers have to leave after a deadline. */
-const SETTLE_WAIT_MS = 1000;
+const FINISH_WAIT_MS = 1000;
 
-export class ProtectedCall {
+export class IdempotentCall {
   readonly #name: CallName;
-  readonly #means: ProtectionMeans;
+  readonly #deps: IdempotentCallDeps;
   /** Its claim on the key, once it has one. */
   #claim: Claim | null = null;
   /** The writing down of how it ended, once that has begun. */
-  #ended: Promise<void> | null = null;
+  #finished: Promise<void> | null = null;
   #recorder: AnswerRecorder | null = null;
 
-  constructor(name: CallName, means: ProtectionMeans) {
+  constructor(name: CallName, deps: IdempotentCallDeps) {
     this.#name = name;
-    this.#means = means;
+    this.#deps = deps;
   }
 
   /** What is known of the call; null: nothing, it may be run. Rejects where the store fails. */
-  async find(): Promise<Known | null> {
-    const row = await this.#means.store.find(this.#name.id);
+  async find(): Promise<StoredResult | null> {
+    const row = await this.#deps.store.find(this.#name.id);
     return row && this.#judge(row);
   }
 
@@ -83,13 +83,19 @@ export class ProtectedCall {
    * Takes the key for `runsForMs`, the time that the call has left; to be called right before the call is sent, and again before it is sent once
    * more. Null: it may be sent. Rejects where the store fails: the call must not be sent then.
    */
-  async claim({ runsForMs, isReadOnly }: { runsForMs: number; isReadOnly: boolean }): Promise<Known | null> {
+  async claim({
+    runsForMs,
+    isReadOnly,
+  }: {
+    runsForMs: number;
+    isReadOnly: boolean;
+  }): Promise<StoredResult | null> {
     if (this.#claim !== null) return null;
-    const { store, use, keptForMs } = this.#means;
+    const { store, use, keptForMs } = this.#deps;
     const { client } = this.#name;
     if (!(await use.takeKey(client))) return { kind: 'too_many_keys' };
     const claim: Claim = { id: this.#name.id, attempt: randomUUID(), isReadOnly };
-    const heldForMs = runsForMs + ENDING_MS;
+    const heldForMs = runsForMs + FINISH_MS;
     // A read that was cut off may simply be run again.
     const expiresInMs = isReadOnly ? heldForMs : heldForMs + keptForMs;
     let row: IdempotencyRow | null;
@@ -97,7 +103,7 @@ export class ProtectedCall {
       row = await store.claim({ ...this.#name, attempt: claim.attempt, runsForMs: heldForMs, expiresInMs });
     } catch (error) {
       // The store may have taken it and failed to say so; the call is not sent.
-      void this.#write(claim, 'nothing_happened');
+      void this.#write(claim, 'not_run');
       throw error;
     }
     if (row !== null) {
@@ -110,16 +116,16 @@ export class ProtectedCall {
 
   /** The call has more time since it took the key. */
   extend(runsForMs: number): void {
-    const { store, onError } = this.#means;
-    if (this.#claim === null || this.#ended !== null) return;
+    const { store, onError } = this.#deps;
+    if (this.#claim === null || this.#finished !== null) return;
     const { id, attempt } = this.#claim;
-    void (async () => store.extend(id, attempt, runsForMs + ENDING_MS))().catch(onError);
+    void (async () => store.extend(id, attempt, runsForMs + FINISH_MS))().catch(onError);
   }
 
-  /** The writer for the answer; where the key was taken it records, and holds the end back until `settle`. */
+  /** The writer for the answer; where the key was taken it records, and holds the end back until `finish`. */
   record(writer: AnswerWriter): AnswerWriter {
     if (this.#claim === null) return writer;
-    const { room, answerBytesMax } = this.#means;
+    const { room, answerBytesMax } = this.#deps;
     this.#recorder = new AnswerRecorder(writer, room, answerBytesMax);
     return this.#recorder;
   }
@@ -128,10 +134,10 @@ export class ProtectedCall {
    * Writes down how the attempt ended, and lets the answer go. Never rejects. Who gave up waiting for the claim may say so
    * beside the call itself: what is said first is written, once.
    */
-  async settle(ending: Ending): Promise<void> {
+  async finish(outcome: AttemptOutcome): Promise<void> {
     if (this.#claim !== null) {
-      this.#ended ??= this.#write(this.#claim, ending);
-      await waitAtMost(SETTLE_WAIT_MS, this.#ended);
+      this.#finished ??= this.#write(this.#claim, outcome);
+      await waitAtMost(FINISH_WAIT_MS, this.#finished);
     }
     this.#recorder?.letGo();
   }
@@ -140,40 +146,40 @@ export class ProtectedCall {
    * Where this fails the key stays taken, and is one of an unknown outcome when its time is over; but a call that did not
    * happen gives it back when the store answers again.
    */
-  async #write(claim: Claim, ending: Ending): Promise<void> {
-    const { store, use, owed, keptForMs, onError } = this.#means;
+  async #write(claim: Claim, outcome: AttemptOutcome): Promise<void> {
+    const { store, use, releases, keptForMs, onError } = this.#deps;
     const { client } = this.#name;
     const { id, attempt, isReadOnly } = claim;
     try {
-      const answer = ending === 'answered' ? this.#sealAnswer(id) : null;
+      const answer = outcome === 'answered' ? this.#sealAnswer(id) : null;
       if (answer !== null && (await use.takeBytes(client, answer.length)))
         await store.keep(id, attempt, answer, keptForMs);
-      else if (ending === 'nothing_happened' || isReadOnly) {
+      else if (outcome === 'not_run' || isReadOnly) {
         await store.release(id, attempt);
         use.giveKey(client);
-      } else if (ending === 'unknown') await store.giveUp(id, attempt);
+      } else if (outcome === 'unknown') await store.giveUp(id, attempt);
       else await store.keep(id, attempt, null, keptForMs);
     } catch (error) {
       onError(error);
-      if (ending === 'nothing_happened') owed.owe(id, attempt);
+      if (outcome === 'not_run') releases.add(id, attempt);
     }
   }
 
   /** Null where the answer is not there to be kept. */
   #sealAnswer(id: string): Uint8Array | null {
     const answer = this.#recorder?.answer ?? null;
-    return answer && this.#means.seal.seal(id, answer);
+    return answer && this.#deps.seal.seal(id, answer);
   }
 
-  #judge({ fingerprint, state, answer }: IdempotencyRow): Known {
+  #judge({ fingerprint, state, answer }: IdempotencyRow): StoredResult {
     if (fingerprint !== this.#name.fingerprint) return { kind: 'other_call' };
     if (state !== 'done') return { kind: state };
-    if (answer === null) return { kind: 'answer_not_kept' };
+    if (answer === null) return { kind: 'answer_not_stored' };
     try {
-      return { kind: 'answered', answer: this.#means.seal.open(this.#name.id, answer) };
+      return { kind: 'answered', answer: this.#deps.seal.open(this.#name.id, answer) };
     } catch (error) {
-      this.#means.onError(error);
-      return { kind: 'answer_not_kept' };
+      this.#deps.onError(error);
+      return { kind: 'answer_not_stored' };
     }
   }
 }
