@@ -181,7 +181,10 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/egress/**`,
     allow: ['../streams/*', 'ipaddr.js', 'lru-cache', 'node:*', 'node:{dns,net,tls}', 'node:dns/promises'],
   },
-  { files: `${SERVER}/config/**`, allow: [CONTRACT, 'zod', 'yaml', 'node:*', 'node:net'] },
+  {
+    files: `${SERVER}/config/**`,
+    allow: ['../stores/engines.ts', CONTRACT, 'zod', 'yaml', 'node:*', 'node:net'],
+  },
   {
     files: `${SERVER}/keys/**`,
     allow: [
@@ -272,9 +275,10 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/stores/*.ts`,
-    allow: ['./{memory,postgres,sqlite}/store.ts', './postgres/address.ts', 'lru-cache', CONTRACT, 'node:*'],
+    allow: ['./*/{address,store}.ts', 'lru-cache', CONTRACT, 'node:*'],
   },
-  { files: `${SERVER}/stores/memory/**`, allow: ['../*.ts', 'lru-cache', CONTRACT, 'node:*'] },
+  // Each engine. A driver is allowed for its own engine only.
+  { files: `${SERVER}/stores/*/**`, allow: ['../*.ts', 'lru-cache', CONTRACT, 'node:*'] },
   { files: `${SERVER}/stores/sqlite/**`, allow: ['../*.ts', 'lru-cache', CONTRACT, 'node:*', 'node:sqlite'] },
   // node:tls for the certificates of the connection, which pg makes.
   {

@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import type { Admin } from '../admin/admin.ts';
 import { openServices } from '../app/services.ts';
 import { createLogger } from '../observe/log.ts';
-import { lookForStore } from '../stores/look-for-store.ts';
+import { lookForStore } from '../stores/open.ts';
 import { CommandError, type CommandInput } from './command.ts';
 
 /** What a command does where there is no store: it makes one, takes it for an empty one, or refuses. */

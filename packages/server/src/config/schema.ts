@@ -3,6 +3,7 @@
  * the type `Settings`, the reference page and the example file are derived from it.
  */
 import { isIP } from 'node:net';
+import { joinAlternatives, STORE_ENGINES } from '../stores/engines.ts';
 import {
   boolean,
   bytes,
@@ -87,13 +88,12 @@ export const SETTINGS = {
       'Number of processes that share the port. One process serves thousands of calls a second. For more, set the number of processor cores. Several processes need a `store.url` that they can share, so not `memory:`.',
   }),
   'store.url': define({
-    kind: text('sqlite:<path of a file>, postgres://<user>@<host>/<database> or memory:', (url) =>
-      /^(sqlite:.+|postgres(ql)?:\/\/.+|memory:)$/.test(url),
+    kind: text(joinAlternatives(STORE_ENGINES.map(({ form }) => form)), (url) =>
+      STORE_ENGINES.some(({ setting }) => setting.test(url)),
     ),
     default: 'sqlite:./data/erp-proxy.db',
     secret: 'in part',
-    description:
-      'Store of client keys, instances and the audit. `sqlite:` takes the path of a file, which is created if missing. `postgres://` serves several machines. `memory:` loses everything at exit.',
+    description: `Store of client keys, instances and the audit. ${STORE_ENGINES.map(({ description }) => description).join(' ')}`,
   }),
   'redis.url': define({
     kind: optional(

@@ -3,9 +3,9 @@ import { inspect } from 'node:util';
 import type { InstanceInput } from '@erp-proxy/contract';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
+import { makeBatch } from '../stores/audit-batch.fixture.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
-import { makeBatch } from '../stores/sqlite/audit-batch.fixture.ts';
 import {
   createInstances,
   type DescribeReseal,

@@ -1,19 +1,13 @@
-/** From `store.url` to a store. With look-for-store.ts it alone knows which stores there are. */
-import { openMemoryStore } from './memory/store.ts';
-import type { Store } from './ports.ts';
-import { openSqliteStore } from './sqlite/store.ts';
-import { readStoreUrl } from './store-url.ts';
+/** Opens the store that `store.url` names, or looks whether it exists. */
+import { findEngine } from './engines.ts';
+import type { FoundStore, OpenedStore } from './ports.ts';
 
-export interface OpenedStore extends Store {
-  /** Which version of the schema was found, and which it has now. Left out: it has no versions. */
-  readonly migration?: { readonly from: number; readonly to: number };
+/** Creates the store if it is missing, and migrates its schema. Rejects with a `StoreError`. */
+export async function openStore(url: string): Promise<OpenedStore> {
+  return await findEngine(url).open(url);
 }
 
-export async function openStore(url: string): Promise<OpenedStore> {
-  const address = readStoreUrl(url);
-  if (address.kind === 'memory') return openMemoryStore();
-  if (address.kind === 'sqlite') return openSqliteStore(address.path);
-  // The driver is loaded by those who use it: the others start sooner.
-  const { openPostgresStore } = await import('./postgres/store.ts');
-  return await openPostgresStore(url);
+/** Does not create the store. Rejects with a `StoreError`. */
+export async function lookForStore(url: string): Promise<FoundStore> {
+  return await findEngine(url).lookFor(url);
 }

@@ -288,3 +288,16 @@ export interface Store {
   /** May be called twice. */
   close(): Awaitable<void>;
 }
+
+/** A store that was just opened. */
+export interface OpenedStore extends Store {
+  /** Version of the schema before and after opening. Left out: the store has no schema versions. */
+  readonly migration?: { readonly from: number; readonly to: number };
+}
+
+/** A store that was looked for, and neither opened nor created. */
+export interface FoundStore {
+  /** As {@link Store.label}. */
+  readonly label: string;
+  readonly exists: boolean;
+}

@@ -13,7 +13,7 @@ import {
 } from '../../src/key-rotation/key-rotation.ts';
 import { openMemoryStore } from '../../src/stores/memory/store.ts';
 import type { LeaseStore } from '../../src/stores/ports.ts';
-import { makeBatch } from '../../src/stores/sqlite/audit-batch.fixture.ts';
+import { makeBatch } from '../../src/stores/audit-batch.fixture.ts';
 
 /** When the keys of the sandbox were made. */
 export const CREATED_AT = Date.UTC(2026, 10, 21, 1, 30, 31);

@@ -19,7 +19,7 @@ import type {
   StoredInstance,
   StoredKey,
 } from '../../src/stores/ports.ts';
-import { CHAIN_KEY, makeBatch } from '../../src/stores/sqlite/audit-batch.fixture.ts';
+import { CHAIN_KEY, makeBatch } from '../../src/stores/audit-batch.fixture.ts';
 import {
   describeIdempotency,
   describeIdempotencyPruning,

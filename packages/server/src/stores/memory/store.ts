@@ -1,13 +1,15 @@
 /**
- * The store that forgets at exit: for tests, demos and trials. Must behave as the lasting ones do; the contract suite
- * holds it to that.
+ * The store in memory, for tests, demos and trials: everything is lost at exit. The store suite proves that it behaves as
+ * the persistent engines do.
  */
-
-import type { AuditBatch, ChangeListener, LeaseStore, Store } from '../ports.ts';
+import type { AuditBatch, ChangeListener, FoundStore, Store } from '../ports.ts';
 import { createMemoryAudit } from './audit.ts';
 import { createMemoryIdempotency } from './idempotency.ts';
 import { createMemoryInstances } from './instances.ts';
 import { createMemoryKeys } from './keys.ts';
+import { createMemoryLeases } from './leases.ts';
+
+const LABEL = 'memory';
 
 export function openMemoryStore(): Store {
   const listeners: ChangeListener[] = [];
@@ -17,7 +19,7 @@ export function openMemoryStore(): Store {
   const audit = createMemoryAudit();
   const appendAct = (act: AuditBatch | undefined) => act && void audit.append(act);
   return {
-    label: 'memory',
+    label: LABEL,
     keys: createMemoryKeys(tell, appendAct),
     instances: createMemoryInstances(tell, appendAct),
     audit,
@@ -31,18 +33,7 @@ export function openMemoryStore(): Store {
   };
 }
 
-function createMemoryLeases(): LeaseStore {
-  const leases = new Map<string, { owner: string; endsAt: number }>();
-  return {
-    acquire(name, owner, ttlMs) {
-      const lease = leases.get(name);
-      const now = Date.now();
-      if (lease && lease.owner !== owner && lease.endsAt > now) return false;
-      leases.set(name, { owner, endsAt: now + ttlMs });
-      return true;
-    },
-    release(name, owner) {
-      if (leases.get(name)?.owner === owner) leases.delete(name);
-    },
-  };
+/** A store in memory exists whenever it is asked for. */
+export function lookForMemoryStore(): FoundStore {
+  return { label: LABEL, exists: true };
 }

@@ -1,7 +1,7 @@
 /** Promises about an audit in PostgreSQL whose ends somebody has changed. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports.ts';
-import { makeBatch } from '../sqlite/audit-batch.fixture.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 

@@ -1,8 +1,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildKey } from '../../../test/stores/store-suite.ts';
+import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store, StoreChange } from '../ports.ts';
-import { makeBatch } from '../sqlite/audit-batch.fixture.ts';
 import { StoreError } from '../store-error.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';

@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import type { ChangeListener, Store, StoreChange } from '../ports.ts';
-import { endInTime } from './connections.ts';
+import { endInTime } from './connection-pool.ts';
 
 const HEARTBEAT_MS = 400;
 /** With the time between two heart-beats less than a second: no longer may a revocation go unheard. */

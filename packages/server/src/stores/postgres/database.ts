@@ -4,9 +4,9 @@
  */
 import pg from 'pg';
 import type { PostgresAddress } from './address.ts';
-import { type Loan, openConnections } from './connections.ts';
+import { type Loan, openConnections } from './connection-pool.ts';
 import { fail, failUnknown } from './failures.ts';
-import { createTrouble } from './trouble.ts';
+import { createTrouble } from './writability.ts';
 
 /** Parameters of a statement, by position. */
 type Values = readonly unknown[];

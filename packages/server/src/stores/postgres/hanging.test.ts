@@ -4,8 +4,8 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Cluster, clusterMissing, startCluster } from '../../../test/postgres-cluster.ts';
 import { buildKey } from '../../../test/stores/store-suite.ts';
+import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports.ts';
-import { makeBatch } from '../sqlite/audit-batch.fixture.ts';
 import { openPostgresStore } from './store.ts';
 
 /** As docs/postgresql.md promises. */

@@ -5,8 +5,8 @@ import {
   describeSharedStore,
   describeStore,
 } from '../../../test/stores/store-suite.ts';
+import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports.ts';
-import { makeBatch } from '../sqlite/audit-batch.fixture.ts';
 import { StoreError } from '../store-error.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';

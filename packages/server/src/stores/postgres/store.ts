@@ -2,8 +2,7 @@
  * The store in a PostgreSQL database, shared by replicas on several machines. Puts its parts together; must not know
  * what a key means or when it is valid.
  */
-import type { FoundStore } from '../look-for-store.ts';
-import type { OpenedStore } from '../open.ts';
+import type { FoundStore, OpenedStore } from '../ports.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
 import { createPostgresAudit } from './audit.ts';
 import { listenForChanges } from './changes.ts';

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeBatch } from '../audit-batch.fixture.ts';
 import type { AuditSearch, AuditStore } from '../ports.ts';
 import { createSqliteAudit } from './audit.ts';
-import { makeBatch } from './audit-batch.fixture.ts';
 import { migrate } from './migrations.ts';
 
 const HOUR_MS = 3_600_000;

@@ -251,7 +251,7 @@ async function startChildren(count: number, script: string): Promise<ChildProces
     import { once } from 'node:events';
     import { writeSync } from 'node:fs';
     import { openSqliteStore } from ${JSON.stringify(new URL('./store.ts', import.meta.url).href)};
-    import { makeBatch } from ${JSON.stringify(new URL('./audit-batch.fixture.ts', import.meta.url).href)};
+    import { makeBatch } from ${JSON.stringify(new URL('../audit-batch.fixture.ts', import.meta.url).href)};
     process.stdout.write('ready');
     await once(process.stdin, 'data');
     const store = await openSqliteStore(${JSON.stringify(file)});

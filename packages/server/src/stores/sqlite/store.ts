@@ -2,10 +2,11 @@
  * The store in one SQLite file, shared by the processes of one machine (server, workers, CLI). A thread of its own has
  * the file; here are the parts that ask it.
  */
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { OpenedStore } from '../open.ts';
+import type { FoundStore, OpenedStore } from '../ports.ts';
 import { OPERATIONS, type PartName, type Parts } from './operations.ts';
-import { SqliteThread } from './thread.ts';
+import { labelFile, SqliteThread } from './thread.ts';
 
 /** Opens the file, makes it where it is missing, and brings its schema up to date; rejects with a {@link StoreError}. */
 export async function openSqliteStore(path: string): Promise<OpenedStore> {
@@ -30,6 +31,20 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
     probe,
     close: () => thread.close(),
   };
+}
+
+/** A file that may not be read counts as a store: opening it gives the reason. */
+export function lookForSqliteStore(path: string): FoundStore {
+  const file = resolve(path);
+  return { label: labelFile(file), exists: hasContent(file) };
+}
+
+function hasContent(file: string): boolean {
+  try {
+    return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  } catch {
+    return true;
+  }
 }
 
 function createPart<Part extends PartName>(thread: SqliteThread, part: Part): Parts[Part] {

@@ -15,11 +15,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildKey } from '../../../test/stores/store-suite.ts';
-import type { OpenedStore } from '../open.ts';
-import type { StoreChange } from '../ports.ts';
+import { makeBatch } from '../audit-batch.fixture.ts';
+import type { OpenedStore, StoreChange } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
-import { makeBatch } from './audit-batch.fixture.ts';
 import { openSqliteStore } from './store.ts';
 
 const POLL = { timeout: 15_000, interval: 20 };

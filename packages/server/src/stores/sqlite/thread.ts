@@ -33,6 +33,10 @@ const CLOSE_MS = 8000;
 const UNANSWERED_MAX = 10_000;
 const CLOSED = 'it is closed.';
 
+export function labelFile(file: string): string {
+  return `sqlite ${file}`;
+}
+
 export class SqliteThread {
   readonly label: string;
   readonly #file: string;
@@ -53,7 +57,7 @@ export class SqliteThread {
 
   constructor(file: string) {
     this.#file = file;
-    this.label = `sqlite ${file}`;
+    this.label = labelFile(file);
   }
 
   /** Resolves when the file is open; rejects with a {@link StoreError}. */

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../store-error.ts';
 import { DISK_FULL, describeFailure, isDamage, isTrouble } from './failures.ts';
-import { watchPlace } from './place.ts';
+import { watchPlace } from './file-identity.ts';
 
 export interface Writability {
   /** For the operator; null where the file can be written, as far as is known. */

@@ -3,7 +3,7 @@
  * gone, so that a server that hangs is not given ever more backends.
  */
 import pg from 'pg';
-import { cancelStatement } from './cancel.ts';
+import { cancelStatement } from './cancel-statement.ts';
 
 const LOOK_EVERY_MS = 5000;
 const LOOK_TIMEOUT_MS = 2000;

@@ -3,8 +3,8 @@
  * what does not end then keeps its connection, so that the number of backends is bounded whatever the server does.
  */
 import pg from 'pg';
-import { cancelStatement } from './cancel.ts';
-import { watchStuck } from './stuck.ts';
+import { cancelStatement } from './cancel-statement.ts';
+import { watchStuck } from './stuck-connections.ts';
 
 const CONNECTIONS_MAX = 10;
 const STATEMENT_TIMEOUT_MS = 5000;

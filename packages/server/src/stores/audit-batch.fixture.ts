@@ -1,6 +1,6 @@
 /** Batches of the audit as tests append them. */
 import { createSecretKey, randomUUID } from 'node:crypto';
-import type { AuditBatch } from '../ports.ts';
+import type { AuditBatch } from './ports.ts';
 
 export const CHAIN_KEY = createSecretKey(Buffer.alloc(32, 1));
 
