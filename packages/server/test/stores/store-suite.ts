@@ -3,6 +3,7 @@
  * processes share. Test support: nothing else imports it.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CHAIN_KEY, makeBatch } from '../../src/stores/audit-batch.fixture.ts';
 import { hashRow } from '../../src/stores/audit-chain.ts';
 import type {
   AuditBatch,
@@ -19,7 +20,6 @@ import type {
   StoredInstance,
   StoredKey,
 } from '../../src/stores/ports.ts';
-import { CHAIN_KEY, makeBatch } from '../../src/stores/audit-batch.fixture.ts';
 import {
   describeIdempotency,
   describeIdempotencyPruning,
