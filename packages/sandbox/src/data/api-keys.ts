@@ -1,13 +1,16 @@
 /** The users' API keys of the seed, and whether the company lets keys be made by call. */
 import { printTime } from '../orm/environment.ts';
-import type { InstanceOptions } from '../rpc/instance.ts';
-import type { Seed } from './seed-store.ts';
+import type { Seed } from './seed.ts';
 import { users } from './users.ts';
 
-export function seedApiKeys({
-  keysExpireAt,
-  programmaticKeys,
-}: Pick<InstanceOptions, 'keysExpireAt' | 'programmaticKeys'>): Seed {
+export interface ApiKeyOptions {
+  /** When the keys of the seed expire, in milliseconds since 1970; null: never. */
+  readonly keysExpireAt: number | null;
+  /** Whether users who are no administrators may make and remove keys by call (19). */
+  readonly programmaticKeys: boolean;
+}
+
+export function seedApiKeys({ keysExpireAt, programmaticKeys }: ApiKeyOptions): Seed {
   return {
     'res.users.apikeys': Object.values(users).map(({ userId, login, apiKey }) => ({
       name: `key of ${login}`,

@@ -1,6 +1,6 @@
 /** Products, sales orders and the pipeline of the seed. */
 import { readTable } from './read-table.ts';
-import type { Seed } from './seed-store.ts';
+import type { Seed } from './seed.ts';
 
 // Product 44 is the one that the recordings sell.
 const goods = readTable(`

@@ -1,7 +1,7 @@
 /** Contacts of the seed: companies with their people. */
-import type { Row } from '../orm/field.ts';
+import type { Row } from '../orm/row.ts';
 import { readTable } from './read-table.ts';
-import type { Seed } from './seed-store.ts';
+import type { Seed } from './seed.ts';
 
 // A picture of about 15 KB, so that bin_size has something to say.
 const pixel =

@@ -3,7 +3,7 @@
  * (number, true, list) is that value, an empty one is left out, anything else is text.
  */
 import type { Json } from '../json/value.ts';
-import type { Row } from '../orm/field.ts';
+import type { Row } from '../orm/row.ts';
 
 export function readTable(table: string): Row[] {
   const [head = [], ...lines] = table

@@ -1,15 +1,14 @@
 /** The data of a small company, as they are after each reset. Ids that tests lean on: see the package README. */
 import type { Json } from '../json/value.ts';
-import type { Row } from '../orm/field.ts';
 import type { Model } from '../orm/model.ts';
+import type { Row } from '../orm/row.ts';
 import { Store } from '../orm/store.ts';
 import { crm, products, sales } from './business.ts';
 import { companies, contacts } from './partners.ts';
+import type { Seed } from './seed.ts';
 import { people, world } from './world.ts';
 
 const seededAt = '2026-11-21 01:30:31';
-
-export type Seed = Readonly<Record<string, readonly Row[]>>;
 
 /** `more`: what depends on how this sandbox was started. */
 export function seedStore(models: ReadonlyMap<string, Model>, more: Seed = {}): Store {

@@ -1,6 +1,6 @@
 /** Countries, currencies, languages, companies and users of the seed. */
 import { readTable } from './read-table.ts';
-import type { Seed } from './seed-store.ts';
+import type { Seed } from './seed.ts';
 import { users } from './users.ts';
 
 const belgianAddress = '%(street)s\n%(street2)s\n%(zip)s %(city)s\n%(country_name)s';

@@ -3,7 +3,7 @@
  * (docs/odoo-facts.md#doc-index).
  */
 import type { JsonObject } from '../json/value.ts';
-import type { Environment } from '../orm/environment.ts';
+import type { Environment } from '../orm/model.ts';
 import { listCallable } from './list-callable.ts';
 import { modules } from './locate-method.ts';
 

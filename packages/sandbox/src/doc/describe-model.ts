@@ -4,8 +4,7 @@
  */
 import type { Json, JsonObject } from '../json/value.ts';
 import { describeField } from '../orm/describe-field.ts';
-import type { Environment } from '../orm/environment.ts';
-import type { Method, Model } from '../orm/model.ts';
+import type { Environment, Method, Model } from '../orm/model.ts';
 import { type Parameter, parseSignature } from '../orm/parse-signature.ts';
 import { types } from './declared-types.ts';
 import { listCallable } from './list-callable.ts';

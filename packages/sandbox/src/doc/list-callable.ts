@@ -1,8 +1,7 @@
 /**
  * The methods that the documentation names: neither private nor deprecated, by alphabet (docs/odoo-facts.md#doc-page).
  */
-import type { Environment } from '../orm/environment.ts';
-import type { Model } from '../orm/model.ts';
+import type { Environment, Model } from '../orm/model.ts';
 
 export function listCallable({ personality }: Environment, model: Model): readonly string[] {
   const { privateMethods, deprecatedMethods } = personality;

@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto';
 import { describeIndex } from '../doc/describe-index.ts';
 import { describeModel } from '../doc/describe-model.ts';
-import type { Environment } from '../orm/environment.ts';
 import { accessError } from '../orm/fault.ts';
+import type { Environment } from '../orm/model.ts';
 import { checkBearer } from '../rpc/check-bearer.ts';
 import { httpFault } from '../rpc/http-fault.ts';
 import type { Instance } from '../rpc/instance.ts';
 import { answerBearer } from './answer-json2.ts';
-import type { HttpRequest } from './answer-request.ts';
+import type { HttpRequest } from './http-request.ts';
 import { replyNotFound } from './pages.ts';
 import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
 

@@ -8,8 +8,8 @@ import { callJson2 } from '../rpc/call-json2.ts';
 import { checkBearer } from '../rpc/check-bearer.ts';
 import { httpFault } from '../rpc/http-fault.ts';
 import type { Instance } from '../rpc/instance.ts';
-import type { HttpRequest } from './answer-request.ts';
 import { describeFault, toFault } from './describe-fault.ts';
+import type { HttpRequest } from './http-request.ts';
 import { replyNoDatabase, replyUnsupportedMedia } from './pages.ts';
 import { nosniff, type Reply, replyJson } from './reply.ts';
 

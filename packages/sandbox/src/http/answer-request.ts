@@ -7,26 +7,11 @@ import type { Wire } from '../versions/personality.ts';
 import { answerDoc } from './answer-doc.ts';
 import { answerJson2 } from './answer-json2.ts';
 import { type JsonrpcRequest, readRequest, replyFault, replyResult } from './answer-jsonrpc.ts';
+import type { HttpRequest } from './http-request.ts';
 import { nameRoute } from './name-route.ts';
 import { replyBadRequest, replyWrongTypeOrMethod, routeNotFound } from './old-pages.ts';
 import { bakeSession, replyNotFound, replyRedirect, replyWrongContentType } from './pages.ts';
 import { contentLength, nosniff, type Reply, replyJson } from './reply.ts';
-
-export interface HttpRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly contentType: string | undefined;
-  readonly authorization: string | undefined;
-  /** X-Odoo-Database. */
-  readonly database: string | undefined;
-  readonly ifNoneMatch: string | undefined;
-  /** A Content-Length was sent: json2 takes no body without. */
-  readonly hasLength: boolean;
-  /** Where the request came from. */
-  readonly address: string;
-  /** undefined: the client stalled before its body was whole. */
-  readonly body: Buffer | undefined;
-}
 
 export async function answerRequest(instance: Instance, request: HttpRequest): Promise<Reply> {
   const { wire } = instance.personality;

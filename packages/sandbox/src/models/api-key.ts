@@ -1,11 +1,11 @@
 /** API keys of users (docs/odoo-facts.md#api-key-form): who sees them, and how 19 makes and removes them by call. */
 import { randomBytes } from 'node:crypto';
 import type { Json } from '../json/value.ts';
-import type { Environment } from '../orm/environment.ts';
 import { accessDenied, accessError, userError, validationError } from '../orm/fault.ts';
-import { char, datetime, type Field, many2one, type Row } from '../orm/field.ts';
-import type { Method, ModelSpec } from '../orm/model.ts';
+import { char, datetime, many2one } from '../orm/field.ts';
+import type { Environment, Field, Method, ModelSpec } from '../orm/model.ts';
 import { parseValue } from '../orm/parse-value.ts';
+import type { Row } from '../orm/row.ts';
 
 const modelName = 'res.users.apikeys';
 const limitByDefault = 10;

@@ -2,11 +2,10 @@
 
 import { users } from '../data/users.ts';
 import { isObject, type JsonObject } from '../json/value.ts';
-import type { Environment } from '../orm/environment.ts';
 import { accessDenied } from '../orm/fault.ts';
 import { boolean, char, many2many, many2one, selection } from '../orm/field.ts';
 import { ensureOne } from '../orm/methods/record-methods.ts';
-import type { Method, ModelSpec } from '../orm/model.ts';
+import type { Environment, Method, ModelSpec } from '../orm/model.ts';
 import { createRow } from '../orm/write.ts';
 
 export const company: ModelSpec = {

@@ -1,6 +1,5 @@
 /** Contacts and their categories, with the rights and rules of base. */
 import type { Json } from '../json/value.ts';
-import type { Environment } from '../orm/environment.ts';
 import { Fault, userError, validationError, valueError } from '../orm/fault.ts';
 import {
   binary,
@@ -14,10 +13,10 @@ import {
   many2one,
   monetary,
   one2many,
-  type Row,
   selection,
 } from '../orm/field.ts';
-import type { Call, ModelSpec } from '../orm/model.ts';
+import type { Call, Environment, ModelSpec } from '../orm/model.ts';
+import type { Row } from '../orm/row.ts';
 import { searchIds } from '../orm/search.ts';
 import { showRecordset } from '../orm/show-recordset.ts';
 import { createRow } from '../orm/write.ts';

@@ -1,6 +1,5 @@
 /** Products: every variant has one template here. */
 import type { JsonObject } from '../json/value.ts';
-import type { Environment } from '../orm/environment.ts';
 import {
   binary,
   boolean,
@@ -10,11 +9,11 @@ import {
   integer,
   many2one,
   one2many,
-  type Row,
   selection,
   text,
 } from '../orm/field.ts';
-import type { ModelSpec } from '../orm/model.ts';
+import type { Environment, ModelSpec } from '../orm/model.ts';
+import type { Row } from '../orm/row.ts';
 import { createRow } from '../orm/write.ts';
 import { postMessage } from './post-message.ts';
 

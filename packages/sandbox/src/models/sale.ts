@@ -1,6 +1,5 @@
 /** Sales orders and their lines: amounts, confirmation, cancellation. */
 import type { JsonObject } from '../json/value.ts';
-import type { Environment } from '../orm/environment.ts';
 import { userError } from '../orm/fault.ts';
 import {
   boolean,
@@ -13,12 +12,12 @@ import {
   many2one,
   monetary,
   one2many,
-  type Row,
   selection,
   text,
 } from '../orm/field.ts';
 import { ensureOne, listRows } from '../orm/methods/record-methods.ts';
-import type { Call, Method, ModelSpec } from '../orm/model.ts';
+import type { Call, Environment, Method, ModelSpec } from '../orm/model.ts';
+import type { Row } from '../orm/row.ts';
 import { writeRows } from '../orm/write.ts';
 import { orderMethods } from './order-methods.ts';
 import { postMessage } from './post-message.ts';

@@ -1,6 +1,5 @@
 /** Countries, states and currencies. */
 import type { Json } from '../json/value.ts';
-import type { Environment } from '../orm/environment.ts';
 import {
   boolean,
   char,
@@ -11,11 +10,11 @@ import {
   many2many,
   many2one,
   one2many,
-  type Row,
   selection,
   text,
 } from '../orm/field.ts';
-import type { ModelSpec } from '../orm/model.ts';
+import type { Environment, ModelSpec } from '../orm/model.ts';
+import type { Row } from '../orm/row.ts';
 
 const managed = {
   write: ['base.group_system'],

@@ -4,10 +4,8 @@
  */
 
 import { compileDomain } from './domain.ts';
-import type { Environment } from './environment.ts';
 import { accessError } from './fault.ts';
-import type { Field } from './field.ts';
-import type { Model, Operation } from './model.ts';
+import type { Environment, Field, Model, Operation } from './model.ts';
 
 export function checkAccess(
   environment: Environment,

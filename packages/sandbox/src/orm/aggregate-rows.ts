@@ -1,9 +1,9 @@
 /** Sums, averages and counts of a field over rows: `amount_total:sum`, `total:sum(amount_total)`. */
 import { Float, type Json } from '../json/value.ts';
-import type { Environment } from './environment.ts';
 import { userError, valueError } from './fault.ts';
-import { type Field, isNumeric, isStored, type Row } from './field.ts';
-import type { Model } from './model.ts';
+import { isNumeric, isStored } from './field.ts';
+import type { Environment, Field, Model } from './model.ts';
+import type { Row } from './row.ts';
 import { getValue } from './values.ts';
 
 export interface Aggregate {

@@ -5,10 +5,10 @@
 import type { Json, JsonObject } from '../json/value.ts';
 import { bindArguments } from './bind-arguments.ts';
 import { enterContext } from './enter-context.ts';
-import type { Environment } from './environment.ts';
 import { userError } from './fault.ts';
 import { findMethod } from './find-method.ts';
 import { browseIds } from './list-items.ts';
+import type { Environment } from './model.ts';
 
 export function callMethod(
   environment: Environment,

@@ -2,14 +2,19 @@
 
 import { printPython } from '../json/print-python.ts';
 import { isObject, type Json, toNumber } from '../json/value.ts';
-import type { Environment } from './environment.ts';
 import { typeError, valueError } from './fault.ts';
-import type { Field } from './field.ts';
-import type { Model } from './model.ts';
+import type { Environment, Field, Model } from './model.ts';
 import { getValue } from './values.ts';
-import { createRow, unlinkRows, writeRows } from './write.ts';
+
+/** How rows of the related model are changed: with its rights and constraints. */
+export interface RowWriter {
+  create(environment: Environment, model: Model, values: Json): number;
+  write(environment: Environment, model: Model, ids: readonly number[], values: Json): void;
+  unlink(environment: Environment, model: Model, ids: readonly number[]): void;
+}
 
 export function runCommands(
+  writer: RowWriter,
   environment: Environment,
   model: Model,
   id: number,
@@ -21,8 +26,8 @@ export function runCommands(
     throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);
   const links =
     field.type === 'one2many'
-      ? linkLines(environment, model, id, field)
-      : linkMany(environment, model, id, field);
+      ? linkLines(writer, environment, model, id, field)
+      : linkMany(writer, environment, model, id, field);
   const relation = environment.model(field.relation!);
   // A list of plain ids stands for one "set" command.
   const commands =
@@ -39,11 +44,11 @@ export function runCommands(
         links.add(links.create(payload));
         break;
       case 1:
-        writeRows(environment, relation, [target], payload);
+        writer.write(environment, relation, [target], payload);
         break;
       case 2:
         links.remove(target);
-        if (environment.store.get(relation.name, target)) unlinkRows(environment, relation, [target]);
+        if (environment.store.get(relation.name, target)) writer.unlink(environment, relation, [target]);
         break;
       case 3:
         links.remove(target);
@@ -73,34 +78,46 @@ interface Links {
   remove(id: number): void;
 }
 
-function linkMany(environment: Environment, model: Model, id: number, field: Field): Links {
+function linkMany(
+  writer: RowWriter,
+  environment: Environment,
+  model: Model,
+  id: number,
+  field: Field,
+): Links {
   const row = () => environment.store.get(model.name, id) ?? { id };
   const list = () => getValue(environment, model, row(), field) as number[];
   const set = (ids: readonly number[]) =>
     environment.store.put(model.name, id, { ...row(), [field.name]: ids });
   return {
     list,
-    create: (values) => createRow(environment, environment.model(field.relation!), values),
+    create: (values) => writer.create(environment, environment.model(field.relation!), values),
     add: (linked) => set([...new Set([...list(), linked])]),
     remove: (linked) => set(list().filter((other) => other !== linked)),
   };
 }
 
-function linkLines(environment: Environment, model: Model, id: number, field: Field): Links {
+function linkLines(
+  writer: RowWriter,
+  environment: Environment,
+  model: Model,
+  id: number,
+  field: Field,
+): Links {
   const relation = environment.model(field.relation!);
   const inverse = field.inverse!;
   const isRequired = relation.fields.get(inverse)?.required === true;
   return {
     list: () =>
       getValue(environment, model, environment.store.get(model.name, id) ?? { id }, field) as number[],
-    create: (values) => createRow(environment, relation, { ...(values as object), [inverse]: id }),
+    create: (values) => writer.create(environment, relation, { ...(values as object), [inverse]: id }),
     add: (linked) => {
       if (environment.store.get(relation.name, linked)?.[inverse] !== id)
-        writeRows(environment, relation, [linked], { [inverse]: id });
+        writer.write(environment, relation, [linked], { [inverse]: id });
     },
     remove: (linked) => {
-      if (isRequired) unlinkRows(environment, relation, [linked]);
-      else writeRows(environment, relation, [linked], { [inverse]: false });
+      if (isRequired) writer.unlink(environment, relation, [linked]);
+      else writer.write(environment, relation, [linked], { [inverse]: false });
     },
   };
 }

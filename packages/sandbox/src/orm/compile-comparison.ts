@@ -1,11 +1,10 @@
 /** One condition of a domain: a field of a row against the value wanted. Knows no paths and no `&`, `|`, `!`. */
 import { printPython } from '../json/print-python.ts';
 import { type Json, toNumber } from '../json/value.ts';
-import type { Environment } from './environment.ts';
 import { valueError } from './fault.ts';
-import type { Field, Row } from './field.ts';
 import { matchPattern } from './match-pattern.ts';
-import type { Model } from './model.ts';
+import type { Environment, Field, Model } from './model.ts';
+import type { Row } from './row.ts';
 import { getValue, nameRow } from './values.ts';
 
 export type Test = (row: Row) => boolean;

@@ -1,8 +1,8 @@
 /** What PostgreSQL and the models hold every row to: NOT NULL, foreign keys, unique, check, Python rules. */
 import type { Json } from '../json/value.ts';
-import type { Environment } from './environment.ts';
-import { type Field, isStored, isToMany, type Row } from './field.ts';
-import type { Model } from './model.ts';
+import { isStored, isToMany } from './field.ts';
+import type { Environment, Field, Model } from './model.ts';
+import type { Row } from './row.ts';
 
 export function checkRow(environment: Environment, model: Model, row: Row): void {
   const { texts } = environment.personality;

@@ -1,8 +1,7 @@
 /** Fields as fields_get and the views describe them. */
 import type { Json, JsonObject } from '../json/value.ts';
-import type { Environment } from './environment.ts';
-import { type Field, isNumeric, isStored, isToMany } from './field.ts';
-import type { Model } from './model.ts';
+import { isNumeric, isStored, isToMany } from './field.ts';
+import type { Environment, Field, Model } from './model.ts';
 
 export function describeFields(
   environment: Environment,

@@ -4,10 +4,8 @@
  */
 import { type Json, toNumber } from '../json/value.ts';
 import { compileComparison, type Test, toIds } from './compile-comparison.ts';
-import type { Environment } from './environment.ts';
 import { typeError } from './fault.ts';
-import type { Field } from './field.ts';
-import type { Model } from './model.ts';
+import type { Environment, Field, Model } from './model.ts';
 import { getValue } from './values.ts';
 
 export function compileDomain(environment: Environment, model: Model, domain: Json): Test {

@@ -1,8 +1,7 @@
 /** Views: the sandbox draws a plain one from the fields of the model. */
 import type { JsonObject } from '../json/value.ts';
 import { describeFields } from './describe-field.ts';
-import type { Field } from './field.ts';
-import type { Call, Model } from './model.ts';
+import type { Call, Field, Model } from './model.ts';
 
 export function describeViewFields({ environment, model }: Call): JsonObject {
   const { stamp } = environment.personality.fieldAttributes;

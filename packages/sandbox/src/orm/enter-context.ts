@@ -1,9 +1,9 @@
 /** The environment of a call with the context that its caller sent. */
 import type { Json, JsonObject } from '../json/value.ts';
 import { isObject } from '../json/value.ts';
-import type { Environment } from './environment.ts';
 import { valueError } from './fault.ts';
 import { listItems } from './list-items.ts';
+import type { Environment } from './model.ts';
 
 export function enterContext(environment: Environment, context: Json | undefined): Environment {
   const inContext = environment.withContext(readDict(context ?? null));

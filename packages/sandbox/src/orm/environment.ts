@@ -1,32 +1,36 @@
-/** Who calls, with which context, on which data: what Odoo calls `env`. */
+/** Creates the environment of a call. */
 import type { JsonObject } from '../json/value.ts';
 import { isObject } from '../json/value.ts';
 import type { Personality } from '../versions/personality.ts';
 import { accessError, keyError } from './fault.ts';
-import type { Row } from './field.ts';
-import type { Model } from './model.ts';
+import type { Environment, Model } from './model.ts';
+import type { Row } from './row.ts';
 import type { Store } from './store.ts';
 
-export class Environment {
+interface EnvironmentParts {
+  store: Store;
+  models: ReadonlyMap<string, Model>;
+  personality: Personality;
+  uid: number;
+  clock: () => number;
+  context?: JsonObject;
+  isSuperuser?: boolean;
+}
+
+export function createEnvironment(parts: EnvironmentParts): Environment {
+  return new CallEnvironment(parts);
+}
+
+class CallEnvironment implements Environment {
   readonly store: Store;
   readonly models: ReadonlyMap<string, Model>;
   readonly personality: Personality;
   readonly uid: number;
   readonly context: JsonObject;
-  /** Past all rights, as Odoo's sudo(). */
   readonly isSuperuser: boolean;
-  /** Milliseconds since 1970. */
   readonly clock: () => number;
 
-  constructor(parts: {
-    store: Store;
-    models: ReadonlyMap<string, Model>;
-    personality: Personality;
-    uid: number;
-    clock: () => number;
-    context?: JsonObject;
-    isSuperuser?: boolean;
-  }) {
+  constructor(parts: EnvironmentParts) {
     this.store = parts.store;
     this.models = parts.models;
     this.personality = parts.personality;
@@ -43,11 +47,11 @@ export class Environment {
   }
 
   sudo(): Environment {
-    return new Environment({ ...this, isSuperuser: true });
+    return new CallEnvironment({ ...this, isSuperuser: true });
   }
 
   withContext(context: unknown): Environment {
-    return isObject(context) ? new Environment({ ...this, context }) : this;
+    return isObject(context) ? new CallEnvironment({ ...this, context }) : this;
   }
 
   get user(): Row {
@@ -62,7 +66,6 @@ export class Environment {
     return (this.user['company_ids'] as number[] | undefined) ?? [];
   }
 
-  /** The companies of the call: those of the context, which the user must all have, else the user's own. */
   get companyIds(): readonly number[] {
     const asked = this.context['allowed_company_ids'];
     if (!Array.isArray(asked) || asked.length === 0) return this.userCompanyIds;

@@ -1,6 +1,5 @@
 /** Finds what may be called from outside, as Odoo's get_public_method does. */
-import type { Environment } from './environment.ts';
-import type { Method, Model } from './model.ts';
+import type { Environment, Method, Model } from './model.ts';
 
 export function findMethod(environment: Environment, model: Model, name: string): Method {
   const { texts, privateMethods } = environment.personality;

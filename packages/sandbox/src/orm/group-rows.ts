@@ -1,10 +1,10 @@
 /** Groups the rows that a domain finds by fields, dates by day, week, month, quarter or year. */
 import type { Json, JsonObject } from '../json/value.ts';
 import { cutDate } from './cut-date.ts';
-import type { Environment } from './environment.ts';
 import { valueError } from './fault.ts';
-import { isToMany, type Row } from './field.ts';
-import type { Model } from './model.ts';
+import { isToMany } from './field.ts';
+import type { Environment, Model } from './model.ts';
+import type { Row } from './row.ts';
 import { compareScalars, searchIds } from './search.ts';
 import { getValue, showReference } from './values.ts';
 

@@ -1,7 +1,61 @@
-/** What a model is: its fields, rights, constraints and methods. The registry of a version holds them all. */
+/**
+ * The types of the ORM: fields, models with their rights, constraints and methods, and the environment of a call. They
+ * are in one file because they refer to each other.
+ */
 import type { Json, JsonObject } from '../json/value.ts';
-import type { Environment } from './environment.ts';
-import type { Field, FieldSpec, Row } from './field.ts';
+import type { Personality } from '../versions/personality.ts';
+import type { Row } from './row.ts';
+import type { Store } from './store.ts';
+
+export type FieldType =
+  | 'char'
+  | 'text'
+  | 'html'
+  | 'integer'
+  | 'float'
+  | 'monetary'
+  | 'boolean'
+  | 'date'
+  | 'datetime'
+  | 'selection'
+  | 'many2one'
+  | 'one2many'
+  | 'many2many'
+  | 'binary'
+  | 'reference'
+  | 'json'
+  | 'properties';
+
+export interface FieldOptions {
+  readonly required?: boolean;
+  readonly readonly?: boolean;
+  readonly relation?: string;
+  /** one2many: the many2one of the other model that points here. */
+  readonly inverse?: string;
+  readonly selection?: readonly (readonly [string, string])[];
+  readonly default?: Json | ((environment: Environment) => Json);
+  /** The value is worked out at each read and never stored. */
+  readonly compute?: (environment: Environment, row: Row) => Json;
+  /** The value is that of a field of a linked record, `product_tmpl_id.name`, and writing goes there. */
+  readonly related?: `${string}.${string}`;
+  /** Group that a user needs to see the field. */
+  readonly groups?: string;
+  readonly copy?: false;
+  readonly ondelete?: 'restrict' | 'set null' | 'cascade';
+  /** false: only Odoo's own interface may search or sort by it. */
+  readonly searchable?: boolean;
+  readonly translate?: boolean;
+  readonly help?: string;
+  readonly size?: number;
+}
+
+export interface Field extends FieldOptions {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly string: string;
+}
+
+export type FieldSpec = FieldOptions & { readonly type: FieldType; readonly string: string };
 
 export type Operation = 'read' | 'write' | 'create' | 'unlink';
 
@@ -60,4 +114,34 @@ export interface Model extends Omit<ModelSpec, 'fields' | 'lateFields' | 'method
   readonly methods: ReadonlyMap<string, Method>;
   /** Name of the Python class, e.g. ResPartner. */
   readonly className: string;
+}
+
+/** What Odoo calls `env`: the user and the context of a call, and the data that it runs on. */
+export interface Environment {
+  readonly store: Store;
+  readonly models: ReadonlyMap<string, Model>;
+  readonly personality: Personality;
+  readonly uid: number;
+  readonly context: JsonObject;
+  /** Past all rights, as Odoo's sudo(). */
+  readonly isSuperuser: boolean;
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** The row of the user of the call. */
+  readonly user: Row;
+  readonly userCompanyIds: readonly number[];
+  /** The companies of the context, which must all be companies of the user; by default, all companies of the user. */
+  readonly companyIds: readonly number[];
+  readonly companyId: number;
+  /** The present time, as Odoo writes it. */
+  readonly now: string;
+
+  /** Throws KeyError if there is no such model. */
+  model(name: string): Model;
+  sudo(): Environment;
+  /** The same environment if the context is not an object. */
+  withContext(context: unknown): Environment;
+  hasGroup(group: string): boolean;
+  /** The present time plus `ms` milliseconds, as Odoo writes it. */
+  timeIn(ms: number): string;
 }

@@ -1,10 +1,9 @@
 /** What a caller wrote into a field, as the ORM holds it, or the fault of a bad value. x2many take commands instead. */
 import { printPython } from '../json/print-python.ts';
 import { type Json, toNumber } from '../json/value.ts';
-import type { Environment } from './environment.ts';
 import { valueError } from './fault.ts';
-import { type Field, isNumeric } from './field.ts';
-import type { Model } from './model.ts';
+import { isNumeric } from './field.ts';
+import type { Environment, Field, Model } from './model.ts';
 
 export function parseValue(environment: Environment, model: Model, field: Field, value: Json): Json {
   if (isNumeric(field)) return parseNumber(field, value);

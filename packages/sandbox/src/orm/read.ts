@@ -3,10 +3,9 @@
  */
 import { isObject, type Json, type JsonObject, toNumber } from '../json/value.ts';
 import { checkAccess, mayReadField } from './access.ts';
-import type { Environment } from './environment.ts';
 import { Fault } from './fault.ts';
-import type { Field, Row } from './field.ts';
-import type { Model } from './model.ts';
+import type { Environment, Field, Model } from './model.ts';
+import type { Row } from './row.ts';
 import { showValue } from './values.ts';
 
 export function readRows(

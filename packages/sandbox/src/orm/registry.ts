@@ -1,14 +1,14 @@
 /** Builds the models of one version: the magic fields, the methods of every model, and the version's own differences. */
-import type { Personality } from '../versions/personality.ts';
-import { char, datetime, type Field, type FieldSpec, integer, many2one } from './field.ts';
+import type { VersionDefinition } from '../versions/version-definition.ts';
+import { char, datetime, integer, many2one } from './field.ts';
 import { baseMethods } from './methods/base-methods.ts';
-import type { Method, Model, ModelSpec } from './model.ts';
+import type { Field, FieldSpec, Method, Model, ModelSpec } from './model.ts';
 
-export function buildModels(specs: readonly ModelSpec[], personality: Personality): Map<string, Model> {
+export function buildModels(specs: readonly ModelSpec[], personality: VersionDefinition): Map<string, Model> {
   return new Map(specs.map((spec) => [spec.name, buildModel(spec, personality)]));
 }
 
-function buildModel(spec: ModelSpec, personality: Personality): Model {
+function buildModel(spec: ModelSpec, personality: VersionDefinition): Model {
   const className = spec.name.replace(/(^|[._])(\w)/g, (_, __, letter: string) => letter.toUpperCase());
   return {
     ...spec,
@@ -27,7 +27,7 @@ const log: Record<string, FieldSpec> = {
   write_date: datetime('Last Updated on', { readonly: true }),
 };
 
-function buildFields(spec: ModelSpec, personality: Personality): Map<string, Field> {
+function buildFields(spec: ModelSpec, personality: VersionDefinition): Map<string, Field> {
   const versioned = personality.fields[spec.name] ?? {};
   const everywhere = personality.fields['*'] ?? {};
   // A key keeps the place of its first mention: what a version changes stays put, what it adds comes last.
@@ -47,7 +47,11 @@ function buildFields(spec: ModelSpec, personality: Personality): Map<string, Fie
   return fields;
 }
 
-function buildMethods(spec: ModelSpec, personality: Personality, className: string): Map<string, Method> {
+function buildMethods(
+  spec: ModelSpec,
+  personality: VersionDefinition,
+  className: string,
+): Map<string, Method> {
   const methods = new Map<string, Method>();
   const all: Record<string, Method> = { ...baseMethods, ...spec.methods };
   for (const [name, method] of Object.entries(all)) {

@@ -2,10 +2,9 @@
 import { type Json, toNumber } from '../json/value.ts';
 import { checkAccess, filterByRule } from './access.ts';
 import { compileDomain, mentionsField } from './domain.ts';
-import type { Environment } from './environment.ts';
 import { Fault, userError } from './fault.ts';
-import type { Row } from './field.ts';
-import type { Model } from './model.ts';
+import type { Environment, Model } from './model.ts';
+import type { Row } from './row.ts';
 import { getValue } from './values.ts';
 
 export interface SearchOptions {

@@ -1,6 +1,6 @@
 /** A recordset as the caller of a method gets it that is not declared to return ids (docs/odoo-facts.md#recordsets). */
 import { Float, type Json } from '../json/value.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './model.ts';
 
 export function showRecordset({ personality }: Environment, model: string, ids: readonly Json[]): Json {
   if (personality.recordsetIsList) return ids;

@@ -2,7 +2,7 @@
  * The rows of the database, with transactions: rows are never changed in place, and every put notes what it
  * replaced, so that rolling back is putting the old rows again. Knows nothing of fields.
  */
-import type { Row } from './field.ts';
+import type { Row } from './row.ts';
 
 export class Store {
   #tables = new Map<string, Map<number, Row>>();

@@ -1,8 +1,8 @@
 /** Values of fields, as the ORM holds them and as `read` shows them (docs/odoo-facts.md#values). */
 import { Float, type Json } from '../json/value.ts';
-import type { Environment } from './environment.ts';
-import { type Field, isNumeric, isToMany, type Row } from './field.ts';
-import type { Model } from './model.ts';
+import { isNumeric, isToMany } from './field.ts';
+import type { Environment, Field, Model } from './model.ts';
+import type { Row } from './row.ts';
 
 /** The value of a field of a row; null where it is empty. Floats are plain numbers here. */
 export function getValue(environment: Environment, model: Model, row: Row, field: Field): Json {

@@ -6,13 +6,15 @@
 import { nameType } from '../json/print-python.ts';
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import { checkAccess } from './access.ts';
-import { runCommands } from './commands.ts';
+import { type RowWriter, runCommands } from './commands.ts';
 import { checkReferences, checkRow } from './constraints.ts';
-import type { Environment } from './environment.ts';
 import { attributeError, Fault } from './fault.ts';
-import { type Field, isStored, isToMany, type Row } from './field.ts';
-import type { Model } from './model.ts';
+import { isStored, isToMany } from './field.ts';
+import type { Environment, Field, Model } from './model.ts';
 import { parseValue } from './parse-value.ts';
+import type { Row } from './row.ts';
+
+const writer: RowWriter = { create: createRow, write: writeRows, unlink: unlinkRows };
 
 export function createRow(environment: Environment, model: Model, values: Json): number {
   if (!isObject(values)) throw attributeError(`'${nameType(values)}' object has no attribute 'get'`);
@@ -109,7 +111,7 @@ function saveRow(environment: Environment, model: Model, before: Row, values: Js
   const id = row['id'] as number;
   environment.store.put(model.name, id, row);
   for (const [field, value] of related) writeRelated(environment, model, row, field, value);
-  for (const [field, value] of commands) runCommands(environment, model, id, field, value);
+  for (const [field, value] of commands) runCommands(writer, environment, model, id, field, value);
   checkRow(environment, model, environment.store.get(model.name, id) as Row);
 }
 

@@ -5,11 +5,10 @@
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
 import { bindNames } from '../orm/bind-names.ts';
 import { enterContext } from '../orm/enter-context.ts';
-import type { Environment } from '../orm/environment.ts';
 import { Fault } from '../orm/fault.ts';
 import { findMethod } from '../orm/find-method.ts';
 import { browseIds } from '../orm/list-items.ts';
-import type { Method, Model } from '../orm/model.ts';
+import type { Environment, Method, Model } from '../orm/model.ts';
 import { httpFault } from './http-fault.ts';
 import type { Instance } from './instance.ts';
 

@@ -1,18 +1,18 @@
 /** One running Odoo: its version, its data, its users and what was asked of it. Knows no protocol. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seedApiKeys } from '../data/api-keys.ts';
+import { type ApiKeyOptions, seedApiKeys } from '../data/api-keys.ts';
 import { seedStore } from '../data/seed-store.ts';
 import { database, users } from '../data/users.ts';
 import type { Json } from '../json/value.ts';
 import { allModels } from '../models/all-models.ts';
 import { findApiKey } from '../models/api-key.ts';
-import { Environment } from '../orm/environment.ts';
+import { createEnvironment } from '../orm/environment.ts';
 import { accessDenied, Fault, keyError } from '../orm/fault.ts';
-import type { Model } from '../orm/model.ts';
+import type { Environment, Model } from '../orm/model.ts';
 import { buildModels } from '../orm/registry.ts';
 import type { Store } from '../orm/store.ts';
 import { recordMissing } from '../orm/write.ts';
-import type { Personality } from '../versions/personality.ts';
+import type { VersionDefinition } from '../versions/version-definition.ts';
 import { LoginCooldown } from './login-cooldown.ts';
 
 /** What a test can read of the requests so far. */
@@ -32,19 +32,15 @@ interface Counters {
   wrongKeys: number;
 }
 
-export interface InstanceOptions {
+export interface InstanceOptions extends ApiKeyOptions {
   /** Time that a wrong key costs. */
   readonly authDelayMs: number;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** When the keys of the seed expire; null: never. */
-  readonly keysExpireAt: number | null;
-  /** Whether users who are no administrators may make and remove keys by call (19). */
-  readonly programmaticKeys: boolean;
 }
 
 export class Instance {
-  readonly personality: Personality;
+  readonly personality: VersionDefinition;
   readonly requests: Counters;
   readonly #models: ReadonlyMap<string, Model>;
   readonly #seed: Store;
@@ -54,7 +50,7 @@ export class Instance {
   #store: Store;
 
   /** `before`: the instance that this one takes over from, with its data and its counters. */
-  constructor(personality: Personality, options: InstanceOptions, before?: Instance) {
+  constructor(personality: VersionDefinition, options: InstanceOptions, before?: Instance) {
     this.personality = personality;
     this.#options = options;
     this.#models = buildModels(allModels, personality);
@@ -65,7 +61,7 @@ export class Instance {
   }
 
   /** Another version on the same data. This one stays whole: a request that it has begun ends as it began. */
-  upgrade(personality: Personality): Instance {
+  upgrade(personality: VersionDefinition): Instance {
     return new Instance(personality, this.#options, this);
   }
 
@@ -85,7 +81,7 @@ export class Instance {
 
   environment(uid: number): Environment {
     const { clock } = this.#options;
-    return new Environment({
+    return createEnvironment({
       store: this.#store,
       models: this.#models,
       personality: this.personality,

@@ -4,10 +4,14 @@
  */
 import type { Json, JsonObject } from '../json/value.ts';
 import type { Fault } from '../orm/fault.ts';
-import type { FieldSpec } from '../orm/field.ts';
-import type { Method, Model } from '../orm/model.ts';
 
 export type Version = 14 | 15 | 16 | 17 | 18 | 19 | 22;
+
+/** The part of a model that messages name. */
+export interface NamedModel {
+  readonly name: string;
+  readonly description: string;
+}
 
 /** The errors whose class or words differ between versions. */
 export interface Texts {
@@ -33,12 +37,12 @@ export interface Texts {
   readonly noIds: () => Fault;
   readonly tooFewArguments: (given: number) => Fault;
   readonly emptyDatabase: () => Fault;
-  readonly missingValue: (model: Model, field: string, label: string) => Fault;
-  readonly foreignKey: (model: Model, field: string, label: string) => Fault;
+  readonly missingValue: (model: NamedModel, field: string, label: string) => Fault;
+  readonly foreignKey: (model: NamedModel, field: string, label: string) => Fault;
   /** Of PostgreSQL: what the model says of it, its name there, and whether the context has a language. */
   readonly constraint: (message: string, name: string, hasLanguage: boolean) => Fault;
-  readonly fieldGroups: (model: Model, fields: readonly string[], uid: number, group: string) => Fault;
-  readonly recordRule: (model: Model, operation: string, user: string) => Fault;
+  readonly fieldGroups: (model: NamedModel, fields: readonly string[], uid: number, group: string) => Fault;
+  readonly recordRule: (model: NamedModel, operation: string, user: string) => Fault;
   /** Undefined: a language that is not installed is ignored. */
   readonly unknownLanguage: ((code: string) => Fault) | undefined;
   /** Undefined: `read` of an id that is text gives nothing, unless it is no number. */
@@ -51,14 +55,10 @@ export interface Personality {
   readonly texts: Texts;
   /** Display names of the groups in access messages, by their xml ids, in the order of the messages. */
   readonly groupNames: Readonly<Record<string, string>>;
-  /** Methods that differ: undefined = absent. The key is `method` or `model/method`. */
-  readonly methods: Readonly<Record<string, Partial<Method> | undefined>>;
   /** Public names that may not be called remotely (@api.private). */
   readonly privateMethods: ReadonlySet<string>;
   /** Callable, but left out of /doc-bearer. */
   readonly deprecatedMethods: ReadonlySet<string>;
-  /** Fields that differ, by model: undefined = absent. */
-  readonly fields: Readonly<Record<string, Readonly<Record<string, FieldSpec | undefined>>>>;
   /** id and display_name lead the fields of a record (19). */
   readonly magicFieldsFirst: boolean;
   /** Arguments of execute_kw that are unpacked before anything is checked. */

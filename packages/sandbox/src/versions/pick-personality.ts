@@ -1,5 +1,6 @@
 /** The personality of a version. */
-import type { Personality, Version } from './personality.ts';
+import type { Version } from './personality.ts';
+import type { VersionDefinition } from './version-definition.ts';
 import { version14 } from './version14.ts';
 import { version15 } from './version15.ts';
 import { version16 } from './version16.ts';
@@ -8,7 +9,7 @@ import { version18 } from './version18.ts';
 import { version19 } from './version19.ts';
 import { version22 } from './version22.ts';
 
-export function pickPersonality(version: Version): Personality {
+export function pickPersonality(version: Version): VersionDefinition {
   return {
     14: version14,
     15: version15,

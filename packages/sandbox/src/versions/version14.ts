@@ -1,9 +1,9 @@
 /** Odoo 14, as differences to 15 (docs/odoo-facts.md#odoo-14). */
 import { text } from '../orm/field.ts';
-import type { Personality } from './personality.ts';
+import type { VersionDefinition } from './version-definition.ts';
 import { version15 } from './version15.ts';
 
-export const version14: Personality = {
+export const version14: VersionDefinition = {
   ...version15,
   version: 14,
   serverVersion: '14.0-20220727',

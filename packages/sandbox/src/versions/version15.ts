@@ -1,11 +1,11 @@
 /** Odoo 15, as differences to 16 (docs/odoo-facts.md#odoo-15). */
 import { validationError } from '../orm/fault.ts';
-import type { Personality } from './personality.ts';
+import type { VersionDefinition } from './version-definition.ts';
 import { version16 } from './version16.ts';
 
 const { 'crm.lead/search': _, ...methods16 } = version16.methods;
 
-export const version15: Personality = {
+export const version15: VersionDefinition = {
   ...version16,
   version: 15,
   serverVersion: '15.0-20220616',

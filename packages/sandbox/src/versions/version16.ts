@@ -3,11 +3,11 @@ import { nameType, printPython, printTuple } from '../json/print-python.ts';
 import { isObject } from '../json/value.ts';
 import { accessError, attributeError, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
 import { char, datetime, selection } from '../orm/field.ts';
-import type { Personality } from './personality.ts';
+import type { VersionDefinition } from './version-definition.ts';
 import { version17 } from './version17.ts';
 import { stumbleOver } from './version18.ts';
 
-export const version16: Personality = {
+export const version16: VersionDefinition = {
   ...version17,
   version: 16,
   serverVersion: '16.0-20230301',

@@ -1,9 +1,9 @@
 /** Odoo 17, as differences to 18 (docs/odoo-facts.md#odoo-17). */
 import { accessError, attributeError, Fault, typeError } from '../orm/fault.ts';
-import type { Personality } from './personality.ts';
+import type { VersionDefinition } from './version-definition.ts';
 import { explainRule, version18 } from './version18.ts';
 
-export const version17: Personality = {
+export const version17: VersionDefinition = {
   ...version18,
   version: 17,
   serverVersion: '17.0',

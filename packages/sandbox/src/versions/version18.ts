@@ -11,7 +11,7 @@ import {
   valueError,
 } from '../orm/fault.ts';
 import { boolean } from '../orm/field.ts';
-import type { Personality } from './personality.ts';
+import type { VersionDefinition } from './version-definition.ts';
 
 /** A computed flag that a payment app adds. */
 export const flag = (label: string, isTrue: boolean) =>
@@ -45,7 +45,7 @@ function unpackLeaf(item: Json): Fault {
   return valueError(message).at(expression, '_anyfy_leaves');
 }
 
-export const version18: Personality = {
+export const version18: VersionDefinition = {
   version: 18,
   serverVersion: '18.0',
   texts: {

@@ -9,12 +9,12 @@ import {
   validationError,
   valueError,
 } from '../orm/fault.ts';
-import type { Personality } from './personality.ts';
+import type { VersionDefinition } from './version-definition.ts';
 import { flag, version18 } from './version18.ts';
 
 const domains = 'odoo/orm/domains.py';
 
-export const version19: Personality = {
+export const version19: VersionDefinition = {
   ...version18,
   version: 19,
   serverVersion: '19.0',

@@ -1,8 +1,8 @@
 /** Odoo 22 as announced: 19 without /jsonrpc (docs/odoo-facts.md#deprecation). No recording holds it. */
-import type { Personality } from './personality.ts';
+import type { VersionDefinition } from './version-definition.ts';
 import { version19 } from './version19.ts';
 
-export const version22: Personality = {
+export const version22: VersionDefinition = {
   ...version19,
   version: 22,
   serverVersion: '22.0',

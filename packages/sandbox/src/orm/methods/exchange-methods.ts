@@ -1,10 +1,9 @@
 /** export_data and load: records as rows of a table. */
 import type { Json } from '../../json/value.ts';
 import { checkAccess } from '../access.ts';
-import type { Environment } from '../environment.ts';
 import { Fault } from '../fault.ts';
-import type { Row } from '../field.ts';
-import type { Method, Model } from '../model.ts';
+import type { Environment, Method, Model } from '../model.ts';
+import type { Row } from '../row.ts';
 import { searchIds } from '../search.ts';
 import { getValue, nameRow } from '../values.ts';
 import { createRow, writeRows } from '../write.ts';

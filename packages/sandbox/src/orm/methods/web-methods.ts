@@ -1,10 +1,10 @@
 /** The methods of Odoo's own web client: records by a nested specification. */
 import { isObject, type Json, type JsonObject, toNumber } from '../../json/value.ts';
 import { checkAccess } from '../access.ts';
-import type { Environment } from '../environment.ts';
-import { isToMany, type Row } from '../field.ts';
-import type { Call, Method, Model } from '../model.ts';
+import { isToMany } from '../field.ts';
+import type { Call, Environment, Method, Model } from '../model.ts';
 import { pickFields, readRows } from '../read.ts';
+import type { Row } from '../row.ts';
 import { searchIds } from '../search.ts';
 import { getValue, showValue } from '../values.ts';
 import { createRow, writeRows } from '../write.ts';
