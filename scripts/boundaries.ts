@@ -121,7 +121,7 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/http/admin/**`,
     allow: [
-      '../../{admin,config,keys,observe}/*',
+      '../../{admin,config,keys,observe,streams}/*',
       '../../execute/terms/*',
       '../../json/read-value.ts',
       '../*.ts',
@@ -153,7 +153,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [...EXECUTE, '../execute/{call,terms,upstream}/*', '../key-rotation/own-keys.ts'],
     takesClock: true,
   },
-  { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'node:*'], takesClock: true },
+  { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'lru-cache', 'node:*'], takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },
   {
     files: `${SERVER}/odoo/faults/**`,
@@ -229,7 +229,14 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/audit/**`,
-    allow: ['../observe/events.ts', '../stores/{audit-chain,ports}.ts', CONTRACT, 'lru-cache', 'node:*'],
+    allow: [
+      '../observe/events.ts',
+      '../stores/{audit-chain,ports}.ts',
+      '../streams/*',
+      CONTRACT,
+      'lru-cache',
+      'node:*',
+    ],
     takesClock: true,
   },
   {
@@ -255,6 +262,7 @@ const BOUNDARIES: Boundary[] = [
       '../idempotency/answer-seal.ts',
       '../sharing/answer-store.ts',
       '../stores/ports.ts',
+      '../streams/*',
       'ioredis',
       'lru-cache',
       'node:*',
@@ -275,15 +283,18 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/stores/*.ts`,
-    allow: ['./*/{address,store}.ts', 'lru-cache', CONTRACT, 'node:*'],
+    allow: ['./*/{address,store}.ts', '../streams/*', 'lru-cache', CONTRACT, 'node:*'],
   },
   // Each engine. A driver is allowed for its own engine only.
   { files: `${SERVER}/stores/*/**`, allow: ['../*.ts', 'lru-cache', CONTRACT, 'node:*'] },
-  { files: `${SERVER}/stores/sqlite/**`, allow: ['../*.ts', 'lru-cache', CONTRACT, 'node:*', 'node:sqlite'] },
+  {
+    files: `${SERVER}/stores/sqlite/**`,
+    allow: ['../*.ts', '../../streams/*', 'lru-cache', CONTRACT, 'node:*', 'node:sqlite'],
+  },
   // node:tls for the certificates of the connection, which pg makes.
   {
     files: `${SERVER}/stores/postgres/**`,
-    allow: ['../*.ts', CONTRACT, 'lru-cache', 'pg', 'node:*', 'node:tls'],
+    allow: ['../*.ts', '../../streams/*', CONTRACT, 'lru-cache', 'pg', 'node:*', 'node:tls'],
   },
   { files: `${SERVER}/observe/**`, allow: [CONTRACT, 'prom-client', 'node:*'] },
 ];

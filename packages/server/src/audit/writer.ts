@@ -2,8 +2,10 @@
  * Writes records to the store in the background: bounded, in batches, one write at a time. A call only puts its record
  * down; text and hashes are made when it is written. A store that is away is tried again until it is back.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditBatch, AuditStore } from '../stores/ports.ts';
+import { delay, waitFor } from '../streams/wait.ts';
 import { createLosses } from './losses.ts';
 import { type Act, type AuditedCall, printAct, printCall } from './record.ts';
 
@@ -118,22 +120,18 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
     isClosed = true;
     clearTimeout(timer);
     let isOver = false;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
-    });
     const written = (async () => {
       while (!isOver) {
         try {
           return await flush();
         } catch (error) {
           onError(error);
-          await new Promise((resolve) => setTimeout(resolve, WRITE_DELAY_MS));
+          await delay(WRITE_DELAY_MS);
         }
       }
     })();
-    await Promise.race([written, timeout]);
+    await waitFor(written, { timeoutMs: CLOSE_TIMEOUT_MS });
     isOver = true;
-    clearTimeout(timer);
     losses.add(waiting.splice(0).length);
     losses.close();
   }

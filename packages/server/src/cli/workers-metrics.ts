@@ -2,8 +2,10 @@
  * One answer to a scrape, whichever worker it falls to: that worker asks the primary, and the primary asks them all.
  * Knows the channel between two processes, and nothing of what the numbers mean.
  */
+
 import type { MetricsSnapshot } from '../observe/metrics.ts';
 import { snapshotWorkers } from '../observe/worker-metrics.ts';
+import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 
 /** One end of the channel between the primary and a worker. */
 interface Channel {
@@ -65,15 +67,8 @@ export async function askWorkers(asks: readonly AskForMetrics[]): Promise<Snapsh
 
 /** Null where there is no answer in time. */
 async function askInTime(ask: AskForMetrics): Promise<Snapshots | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, null);
-  });
-  try {
-    return await Promise.race([ask(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const answer = await waitFor(ask(), { timeoutMs: PATIENCE_MS });
+  return answer === TIMED_OUT ? null : answer;
 }
 
 function isMessage(message: unknown): message is Message {

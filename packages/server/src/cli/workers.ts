@@ -2,9 +2,10 @@
  * The primary of several workers: starts them, replaces a worker that dies or hangs, and ends when all have ended. It takes
  * no request; serve.ts is what a worker does.
  */
+
 import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../observe/log.ts';
+import { delay } from '../streams/wait.ts';
 import { returnUntakenConnections } from './workers-handoff.ts';
 import { watchHeartbeats } from './workers-heartbeat.ts';
 import { type AskForMetrics, askWorkers, connectMetrics } from './workers-metrics.ts';
@@ -79,7 +80,7 @@ export async function runWorkers({ count, logger, isTerminal, stopped }: Workers
       if (stopping.signal.aborted) return status === 0 || signal === 'SIGTERM';
       if (performance.now() - startedMs > STEADY_MS) pauseMs = PAUSE_MIN_MS;
       logger.error('worker ended', { worker: worker.id, pid: worker.pid, status, signal, pauseMs });
-      await sleep(pauseMs, null, stopping).catch(() => {});
+      await delay(pauseMs, stopping.signal);
       if (stopping.signal.aborted) return true;
       pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS);
     }

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { Connection, type ConnectionOwner } from './connection.ts';
 import { Call } from './egress-call.ts';
 import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
-import { type ResolveName, rememberNames, resolveBySystem } from './names.ts';
+import { cacheNames, type ResolveName, resolveBySystem } from './names.ts';
 import type { OpeningMeans } from './opening.ts';
 import { type EgressPolicy, type EgressTarget, judgeOrigin } from './policy.ts';
 import { buildRequest } from './request-bytes.ts';
@@ -58,7 +58,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
   const means: OpeningMeans = {
     policy,
     connectTimeoutMs,
-    lookUp: rememberNames(options.resolve ?? resolveBySystem, options.nowMs ?? (() => performance.now())),
+    lookUp: cacheNames(options.resolve ?? resolveBySystem, options.nowMs ?? (() => performance.now())),
     secureContext: trustOnFirstUse(options.certificates),
   };
   const pools = new LRUCache<string, Pool>({ max: ORIGINS_MAX, dispose: (pool) => pool.retire() });

@@ -1,11 +1,11 @@
 /** Shows how long DNS answers are remembered, and which never are. */
 import { expect, test } from 'vitest';
-import { rememberNames } from './names.ts';
+import { cacheNames } from './names.ts';
 
 function askable(answers: (string[] | Error)[]) {
   const asked: string[] = [];
   let nowMs = 0;
-  const lookUp = rememberNames(
+  const lookUp = cacheNames(
     async (name) => {
       asked.push(name);
       const answer = answers[asked.length - 1]!;

@@ -1,44 +1,30 @@
 /**
- * Resolves host names, and remembers the answers for a short time. It judges nothing: whoever connects judges every
- * address again, remembered or not.
+ * Resolves host names and keeps the addresses for a short time. It judges no address: every connection checks its address
+ * again, kept or not.
  */
 import { lookup } from 'node:dns/promises';
-import { LRUCache } from 'lru-cache';
+import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 
-/** All addresses of a name; rejects or gives none if it has none. */
+/** All addresses of a name. If it has none, rejects or gives an empty list. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
 export type LookUpName = (name: string) => readonly string[] | Promise<readonly string[]>;
 
-/** Short enough that a moved server is found soon; getaddrinfo does not tell the record's own time to live. */
-const REMEMBERED_MS = 5_000;
+/** Short, so that a moved server is found soon: getaddrinfo does not report the TTL of the record. */
+const KEPT_MS = 5_000;
 const NAMES_MAX = 1_000;
 
-/** `nowMs` is a clock that never goes back. Calls for one name at one time share one question. */
-export function rememberNames(resolve: ResolveName, nowMs: () => number): LookUpName {
-  const answers = new LRUCache<string, { addresses: readonly string[]; endMs: number }>({ max: NAMES_MAX });
-  const asked = new Map<string, Promise<readonly string[]>>();
-
-  async function ask(name: string): Promise<readonly string[]> {
-    try {
-      const addresses = await resolve(name);
-      if (addresses.length > 0) answers.set(name, { addresses, endMs: nowMs() + REMEMBERED_MS });
-      return addresses;
-    } finally {
-      asked.delete(name);
-    }
-  }
-
-  return (name) => {
-    const known = answers.get(name);
-    if (known !== undefined && nowMs() < known.endMs) return known.addresses;
-    const pending = asked.get(name) ?? ask(name);
-    asked.set(name, pending);
-    return pending;
-  };
+/** `nowMs` is a monotonic clock in milliseconds. Concurrent lookups of one name share one query. */
+export function cacheNames(resolve: ResolveName, nowMs: () => number): LookUpName {
+  const answers = new SingleFlightCache<readonly string[]>(NAMES_MAX, nowMs);
+  return (name) =>
+    answers.get(name, async () => {
+      const value = await resolve(name);
+      return { value, ttlMs: value.length > 0 ? KEPT_MS : 0 };
+    });
 }
 
-/** The system's resolver: it knows the hosts file and the search domains, as every other program on the machine. */
+/** The system's resolver, which uses the hosts file and the search domains like other programs on the machine. */
 export async function resolveBySystem(name: string): Promise<readonly string[]> {
   return (await lookup(name, { all: true, order: 'verbatim' })).map((answer) => answer.address);
 }

@@ -11,10 +11,10 @@ import { Denial } from '../execute/terms/denial.ts';
 import { findVersion, QUESTION } from '../execute/upstream/find-version.ts';
 import type { MethodDeps } from '../execute/upstream/send-method.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
-import { GAVE_UP } from '../execute/upstream/single-flight-cache.ts';
 import type { Protocol } from '../execute/upstream/translate.ts';
 import { denyFailure } from '../execute/upstream/upstream-denials.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
+import { ABORTED } from '../streams/wait.ts';
 import { examineCredentials } from './examine-credentials.ts';
 import { examineWay } from './examine-way.ts';
 import { explainAnswer } from './explain-answer.ts';
@@ -136,7 +136,7 @@ async function findProtocols(
   const chosen = protocolFor(target);
   if (chosen !== 'auto') return { jsonrpc: chosen === 'jsonrpc', json2: chosen === 'json2' };
   const spoken = await servers.findProtocols(target, deadline.signal);
-  if (spoken === GAVE_UP) return new Denial('upstream_timeout', 'Odoo did not answer in time.');
+  if (spoken === ABORTED) return new Denial('upstream_timeout', 'Odoo did not answer in time.');
   if ('met' in spoken) {
     return spoken.met.ok ? denyStatus(spoken.met, QUESTION) : denyFailure(spoken.met, QUESTION, deadline);
   }

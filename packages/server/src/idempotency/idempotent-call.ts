@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
+import { waitFor } from '../streams/wait.ts';
 import { AnswerRecorder, type RecordingRoom } from './answer-recorder.ts';
 import type { AnswerSeal, StoredAnswer } from './answer-seal.ts';
 import type { CallName } from './call-names.ts';
@@ -137,7 +138,7 @@ export class IdempotentCall {
   async finish(outcome: AttemptOutcome): Promise<void> {
     if (this.#claim !== null) {
       this.#finished ??= this.#write(this.#claim, outcome);
-      await waitAtMost(FINISH_WAIT_MS, this.#finished);
+      await waitFor(this.#finished, { timeoutMs: FINISH_WAIT_MS });
     }
     this.#recorder?.letGo();
   }
@@ -182,11 +183,4 @@ export class IdempotentCall {
       return { kind: 'answer_not_stored' };
     }
   }
-}
-
-async function waitAtMost(ms: number, work: Promise<void>): Promise<void> {
-  const patience = Promise.withResolvers<void>();
-  const timer = setTimeout(patience.resolve, ms);
-  await Promise.race([work, patience.promise]);
-  clearTimeout(timer);
 }

@@ -7,6 +7,7 @@ import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:cr
 import { LRUCache } from 'lru-cache';
 import type { AnswerSeal } from '../idempotency/answer-seal.ts';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from '../sharing/answer-store.ts';
+import { SingleFlight } from '../streams/single-flight.ts';
 import { DROP, FETCH, FIND, KEEP } from './answer-scripts.ts';
 import { RedisAwayError, type RedisClient } from './client.ts';
 
@@ -34,7 +35,7 @@ export class RedisAnswers implements AnswerStore {
   /** What callers hold now: those of one answer share its bytes, however slowly they take it. */
   readonly #opened = new LRUCache<string, WeakRef<Uint8Array>>({ max: OPENED_MAX });
   /** What is on its way: large answers that many want at once would keep Redis from answering in time. */
-  readonly #fetching = new Map<string, Promise<Uint8Array | null>>();
+  readonly #fetching = new SingleFlight<Uint8Array | null>();
   /** Redis refused to drop answers: none is taken from there until all of them could be dropped. */
   #owesDrop = false;
 
@@ -102,11 +103,7 @@ export class RedisAnswers implements AnswerStore {
   /** Null where it is gone, or not ours to open: the call is made, and its answer takes the place of this one. */
   #getAnswer(scope: ReadScope, mark: string): Uint8Array | null | Promise<Uint8Array | null> {
     const name = nameSealed(scope, mark);
-    const there = this.#opened.get(name)?.deref() ?? this.#fetching.get(name);
-    if (there !== undefined) return there;
-    const fetching = this.#fetch(scope, name).finally(() => this.#fetching.delete(name));
-    this.#fetching.set(name, fetching);
-    return fetching;
+    return this.#opened.get(name)?.deref() ?? this.#fetching.run(name, () => this.#fetch(scope, name));
   }
 
   async #fetch(scope: ReadScope, name: string): Promise<Uint8Array | null> {

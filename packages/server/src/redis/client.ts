@@ -4,9 +4,11 @@
  * that is answered well brings it back. An error reply about one name or command fails that operation only. With the beat this
  * process also tells the others that it is there, and counts them. The only file that knows the driver.
  */
+
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, ReplyError } from 'ioredis';
+import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { readRedisAddress } from './address.ts';
 import { defineScript, READ_NOW, type Script } from './script.ts';
 
@@ -182,7 +184,9 @@ export class RedisClient {
 
   async #ask(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     try {
-      return await within(ANSWER_TIMEOUT_MS, this.#evaluate(script, keys, args));
+      const answer = await waitFor(this.#evaluate(script, keys, args), { timeoutMs: ANSWER_TIMEOUT_MS });
+      if (answer === TIMED_OUT) throw new Error(`no answer within ${ANSWER_TIMEOUT_MS} ms`);
+      return answer;
     } catch (error) {
       const said = describeFault(error);
       if (error instanceof ReplyError && !OUT_OF_SERVICE.test(said)) {
@@ -242,15 +246,6 @@ export class RedisClient {
     this.#onTrouble(trouble);
     if (trouble === null) for (const listener of this.#backListeners) listener();
   }
-}
-
-function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    // Where this process was busy, the answer may be here unread: what has arrived is read before setImmediate.
-    const giveUp = () => setImmediate(reject, new Error(`no answer within ${timeoutMs} ms`));
-    const timer = setTimeout(giveUp, timeoutMs);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 /** The message alone, without the arguments that it may quote: with the driver's errors comes the command, and the password. */

@@ -3,6 +3,7 @@
  * told of is read again. Where the store is away they count as they were last known, for a while. Knows no row.
  */
 import { LRUCache } from 'lru-cache';
+import { SingleFlight } from '../streams/single-flight.ts';
 import type { Awaitable, Store, StoreChange } from './ports.ts';
 
 /** How long a store that is away does not stop what is known: longer than a restart, shorter than nobody would notice. */
@@ -39,7 +40,7 @@ export class FreshCache<Row, Value extends object> {
   readonly #entries: LRUCache<string, Entry<Value>>;
   /** What the store did not have, by the number of the doubt after which it was asked. */
   readonly #absent = new LRUCache<string, number>({ max: ABSENT_MAX });
-  readonly #loading = new Map<string, { isStale: boolean; result: Promise<Value | null> }>();
+  readonly #loads = new SingleFlight<Value | null>();
   readonly #options: FreshCacheOptions<Row, Value>;
   readonly #nowMs: () => number;
   readonly #timer: NodeJS.Timeout;
@@ -80,8 +81,8 @@ export class FreshCache<Row, Value extends object> {
 
   /** Reads from the store and keeps what was read; those who ask for one id at once share one read. */
   load(id: string): Awaitable<Value | null> {
-    const running = this.#loading.get(id);
-    if (running !== undefined && !running.isStale) return running.result;
+    const running = this.#loads.get(id);
+    if (running !== undefined) return running;
     const readAfter = this.#doubts;
     let found: Awaitable<Row | null>;
     try {
@@ -90,29 +91,20 @@ export class FreshCache<Row, Value extends object> {
       return this.#findInstead(id, error);
     }
     if (!(found instanceof Promise)) return this.#keep(id, found, readAfter, false);
-
-    const loading: { isStale: boolean; result: Promise<Value | null> } = {
-      isStale: false,
-      result: Promise.resolve(null),
-    };
-    loading.result = found
-      .then(
-        (row) => this.#keep(id, row, readAfter, loading.isStale),
+    const reading = found;
+    return this.#loads.run(id, (flight) =>
+      reading.then(
+        (row) => this.#keep(id, row, readAfter, flight.isForgotten),
         (error: unknown) => this.#findInstead(id, error),
-      )
-      .finally(() => {
-        if (this.#loading.get(id) === loading) this.#loading.delete(id);
-      });
-    this.#loading.set(id, loading);
-    return loading.result;
+      ),
+    );
   }
 
   /** It has changed: what is known of it, or is being read, is not to be used again. */
   forget(id: string): void {
     this.#entries.delete(id);
     this.#absent.delete(id);
-    const loading = this.#loading.get(id);
-    if (loading !== undefined) loading.isStale = true;
+    this.#loads.forget(id);
   }
 
   close(): void {
@@ -160,7 +152,7 @@ export class FreshCache<Row, Value extends object> {
     this.#heardBefore.set(this.#doubts, this.#lastHeardAt);
     this.#heardBefore.delete(this.#doubts - DOUBTS_MAX);
     this.#look();
-    for (const loading of this.#loading.values()) loading.isStale = true;
+    this.#loads.forgetAll();
   }
 
   #look(): void {

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ABORTED, delay, TIMED_OUT, waitFor } from './wait.ts';
@@ -6,7 +7,7 @@ import { ABORTED, delay, TIMED_OUT, waitFor } from './wait.ts';
 const TIMEOUT_MS = 100;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -16,8 +17,9 @@ const countListeners = (...signals: AbortSignal[]) =>
   signals.reduce((sum, signal) => sum + getEventListeners(signal, 'abort').length, 0);
 
 /** Lets the time limit pass, and one turn of the event loop. */
-function passTime(): void {
-  vi.advanceTimersByTime(TIMEOUT_MS + 1);
+async function passTime(): Promise<void> {
+  vi.advanceTimersByTime(TIMEOUT_MS);
+  await turn();
 }
 
 /** The outcome of a wait, rejections included; `pending` if there is none yet. */
@@ -60,7 +62,7 @@ describe('waitFor', () => {
         const wait = waitFor(asked.promise, { signal: controller.signal, timeoutMs: TIMEOUT_MS });
         expect(await readOutcome(wait)).toBe('pending');
         for (const [index, ending] of order.entries()) {
-          act[ending]();
+          await act[ending]();
           await flush();
           expect(await readOutcome(wait)).toEqual(OUTCOMES[order[0] as Ending]);
           expect(countListeners(controller.signal), `after ${index + 1} endings`).toBe(0);
@@ -87,7 +89,7 @@ describe('waitFor', () => {
       waitFor(promise, { signal: controller.signal }),
       waitFor(promise, { timeoutMs: TIMEOUT_MS }),
     ];
-    passTime();
+    await passTime();
     expect(await byTime).toBe(TIMED_OUT);
     expect(await readOutcome(bySignal)).toBe('pending');
     controller.abort();
@@ -97,10 +99,8 @@ describe('waitFor', () => {
   test('prefers an answer that arrived while the process was busy to its time-out', async () => {
     const asked = Promise.withResolvers<string>();
     const wait = waitFor(asked.promise, { timeoutMs: TIMEOUT_MS });
-    // The timer is overdue when the event loop runs again; the answer is read after the timers.
-    setTimeout(() => setImmediate(() => asked.resolve('value')), TIMEOUT_MS - 1);
-    vi.advanceTimersToNextTimer();
-    vi.advanceTimersByTime(1);
+    vi.advanceTimersByTime(TIMEOUT_MS);
+    asked.resolve('value');
     expect(await wait).toBe('value');
   });
 });

@@ -2,6 +2,7 @@
  * Waits that end early, on an abort signal or after a time limit. They resolve when given up, and leave neither a timer nor
  * a listener behind. What is waited for goes on.
  */
+import { clearImmediate, setImmediate } from 'node:timers';
 
 /** The signal was aborted before the promise settled. */
 export const ABORTED = Symbol('aborted');

@@ -5,6 +5,7 @@
  * bounded (login-trials.ts). It knows credentials by name only (credentials-id.ts).
  */
 import { LRUCache } from 'lru-cache';
+import { delay } from '../../streams/wait.ts';
 import type { LoginTrial, LoginTrials, TrialLeave } from './login-trials.ts';
 
 /**
@@ -59,13 +60,14 @@ export function createCredentialMemory(
     ttlResolution: 0,
     perf: { now: nowMs },
   });
-  const waits = new Map<string, Wait>();
+  /** By credentials that are being tried: aborted once Odoo's verdict is there. */
+  const verdictsDue = new Map<string, AbortSignal>();
 
   function check(trial: LoginTrial, signal: AbortSignal): Checked | Promise<Checked> {
     const known = findKnown(trial.credentialsId);
     if (known !== null) return known;
-    const wait = waits.get(trial.credentialsId);
-    if (wait !== undefined) return waitFor(wait, trial, signal);
+    const due = verdictsDue.get(trial.credentialsId);
+    if (due !== undefined) return waitForVerdict(due, trial, signal);
     const leave = trials.judge(trial);
     return leave === 'wait' ? waitForLeave(trial, signal) : start(trial, leave);
   }
@@ -89,9 +91,9 @@ export function createCredentialMemory(
     // What Odoo said of these is still the best answer.
     if (leave !== 'go') return leave.refused === 'failures' && trials.hasFailed(trial) ? 'refused' : leave;
     const id = trial.credentialsId;
-    const wait = new Wait();
-    const isFirst = !waits.has(id);
-    if (isFirst) waits.set(id, wait);
+    const verdict = new AbortController();
+    const isFirst = !verdictsDue.has(id);
+    if (isFirst) verdictsDue.set(id, verdict.signal);
     trials.begin(trial);
     return {
       isTrial: true,
@@ -99,14 +101,14 @@ export function createCredentialMemory(
       settle(news) {
         learn(id, news);
         trials.end(trial, news === 'refused' || news === 'doubtful');
-        if (isFirst) waits.delete(id);
-        wait.end();
+        if (isFirst) verdictsDue.delete(id);
+        verdict.abort();
       },
     };
   }
 
-  async function waitFor(wait: Wait, trial: LoginTrial, signal: AbortSignal): Promise<Checked> {
-    await wait.until(WAIT_MS_MAX, signal);
+  async function waitForVerdict(due: AbortSignal, trial: LoginTrial, signal: AbortSignal): Promise<Checked> {
+    await delay(WAIT_MS_MAX, due, signal);
     return findKnown(trial.credentialsId) ?? waitForLeave(trial, signal);
   }
 
@@ -116,7 +118,7 @@ export function createCredentialMemory(
       if (known !== null) return known;
       const leave = trials.judge(trial);
       if (leave !== 'wait') return start(trial, leave);
-      await new Wait().until(LOOK_MS, signal);
+      await delay(LOOK_MS, signal);
     }
     return NO_TICKET;
   }
@@ -128,27 +130,4 @@ export function createCredentialMemory(
   }
 
   return { check, noteCooldown };
-}
-
-class Wait {
-  readonly #waiting = new Set<() => void>();
-
-  until(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const settle = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', settle);
-        this.#waiting.delete(settle);
-        resolve();
-      };
-      const timer = setTimeout(settle, timeoutMs);
-      signal.addEventListener('abort', settle);
-      this.#waiting.add(settle);
-    });
-  }
-
-  end(): void {
-    for (const settle of this.#waiting) settle();
-  }
 }

@@ -19,10 +19,11 @@ import {
   readMajor,
   VERSION_BODY,
 } from '../../odoo/version.ts';
+import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
+import { ABORTED } from '../../streams/wait.ts';
 import type { MethodCall } from '../call/limit.ts';
 import type { Target } from '../call/resolve.ts';
 import type { Lockout } from './login-trials.ts';
-import { GAVE_UP, type Kept, SingleFlightCache } from './single-flight-cache.ts';
 import { nameDatabaseByTrust, nameServer } from './target-names.ts';
 import { isRouteMissing } from './upstream-status.ts';
 
@@ -129,7 +130,7 @@ export class Servers {
 
   /** What the server speaks; one probe per server at a time. */
   findProtocols(target: Target, signal: AbortSignal) {
-    return this.#protocols.get(nameServer(target), signal, () => this.#probe(target));
+    return this.#protocols.get(nameServer(target), () => this.#probe(target), signal);
   }
 
   /** The signature on the model's doc page; undefined where there is none for us. */
@@ -138,10 +139,10 @@ export class Servers {
     model: string,
     method: string,
     signal: AbortSignal,
-  ): Promise<Signature | undefined | typeof GAVE_UP> {
+  ): Promise<Signature | undefined | typeof ABORTED> {
     const key = `${target.credentialsId} ${model}`;
-    const page = await this.#docPages.get(key, signal, () => this.#fetchDocPage(target, model));
-    if (page === GAVE_UP) return GAVE_UP;
+    const page = await this.#docPages.get(key, () => this.#fetchDocPage(target, model), signal);
+    if (page === ABORTED) return ABORTED;
     return 'signatures' in page ? page.signatures.get(method) : undefined;
   }
 
@@ -173,13 +174,13 @@ export class Servers {
    * (docs/odoo-facts.md#json2-user).
    */
   confirmUser(target: Target, signal: AbortSignal) {
-    return this.#users.get(target.credentialsId, signal, () => this.#askUser(target));
+    return this.#users.get(target.credentialsId, () => this.#askUser(target), signal);
   }
 
   /** Over json2: the fault where the database has no such model; for credentials that are confirmed. */
   findMissingModel(target: Target, model: string, signal: AbortSignal) {
     const key = `${target.credentialsId} ${model}`;
-    return this.#models.get(key, signal, () => this.#askModel(target, model));
+    return this.#models.get(key, () => this.#askModel(target, model), signal);
   }
 
   async #probe(target: Target): Promise<Kept<Protocols | Unanswered>> {

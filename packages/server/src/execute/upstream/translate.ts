@@ -12,13 +12,13 @@ import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
 import { findModelSignature } from '../../odoo/signatures/model-signatures.ts';
 import type { Signature } from '../../odoo/signatures/signature.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
+import { ABORTED } from '../../streams/wait.ts';
 import type { MethodCall } from '../call/limit.ts';
 import { denyIds } from '../call/place-ids.ts';
 import type { Target } from '../call/resolve.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Protocols, Servers, Unanswered } from './servers.ts';
-import { GAVE_UP } from './single-flight-cache.ts';
 import { denyEnded, denyFailure } from './upstream-denials.ts';
 import { denyStatus } from './upstream-status.ts';
 
@@ -53,7 +53,7 @@ export async function translateCall(
   const chosen = protocolFor(target);
   if (chosen === 'jsonrpc') return translateToJsonrpc(call, target);
   const spoken = chosen === 'json2' ? JSON2_ONLY : await servers.findProtocols(target, deadline.signal);
-  if (spoken === GAVE_UP) return denyEnded(deadline, notSent(call));
+  if (spoken === ABORTED) return denyEnded(deadline, notSent(call));
   if ('met' in spoken) return denyMet(spoken, call, deadline);
   if (!spoken.json2) return spoken.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
   const hasChoice = spoken.jsonrpc;
@@ -110,7 +110,7 @@ async function translateToJson2(
 ): Promise<UpstreamCall | Uncertain | Denial> {
   const { model, method } = call;
   const signature = await findCallSignature(call, target, deadline, servers);
-  if (signature === GAVE_UP) return denyEnded(deadline, notSent(call));
+  if (signature === ABORTED) return denyEnded(deadline, notSent(call));
   const mapped = mapCall(call, target, signature, hasChoice);
   // Where both protocols are there /jsonrpc says itself what is wrong.
   if (hasChoice && 'unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
@@ -120,7 +120,7 @@ async function translateToJson2(
   if (!('head' in mapped) && !hasChoice) {
     // Odoo looks for the model before it looks at the method and its arguments (docs/odoo-facts.md#json2-check-order).
     const missing = await servers.findMissingModel(target, model, deadline.signal);
-    if (missing === GAVE_UP) return denyEnded(deadline, notSent(call));
+    if (missing === ABORTED) return denyEnded(deadline, notSent(call));
     if ('fault' in missing) return { otherwise: missing };
     if ('met' in missing) return denyMet(missing, call, deadline);
   }
@@ -155,7 +155,7 @@ function findCallSignature(
   target: Target,
   deadline: Deadline,
   servers: Servers,
-): Signature | undefined | Promise<Signature | undefined | typeof GAVE_UP> {
+): Signature | undefined | Promise<Signature | undefined | typeof ABORTED> {
   return findSignature(model, method) ?? findOnServer();
 
   async function findOnServer() {
@@ -191,7 +191,7 @@ async function confirmCredentials(
   servers: Servers,
 ): Promise<Uncertain | Denial | null> {
   const confirmation = await servers.confirmUser(target, deadline.signal);
-  if (confirmation === GAVE_UP) return denyEnded(deadline, notSent(call));
+  if (confirmation === ABORTED) return denyEnded(deadline, notSent(call));
   if (confirmation === 'confirmed') return null;
   if ('met' in confirmation) return denyMet(confirmation, call, deadline);
   if ('unconfirmed' in confirmation)

@@ -3,12 +3,13 @@
  * the session's cookie with any request to the proxy. So a request that makes a change must also come from the proxy's own
  * pages.
  */
+
 import { hash, timingSafeEqual } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { refuse } from '../../admin/admin-error.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
+import { delay } from '../../streams/wait.ts';
 import { readRequestId } from '../request-id.ts';
 import { createSessions, printEndOfSession, printSessionCookie, readSessionCookie } from './session.ts';
 
@@ -148,6 +149,6 @@ async function waitUnlessClosed(delayMs: number, reply: FastifyReply): Promise<v
   const left = new AbortController();
   const leave = () => left.abort();
   reply.raw.once('close', leave);
-  await sleep(delayMs, undefined, { signal: left.signal }).catch(() => {});
+  await delay(delayMs, left.signal);
   reply.raw.off('close', leave);
 }

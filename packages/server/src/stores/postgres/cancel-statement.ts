@@ -4,6 +4,7 @@
  * made, and only not confirmed by the standby.
  */
 import pg from 'pg';
+import { waitFor } from '../../streams/wait.ts';
 
 /** The parts of the driver that its types leave out. */
 interface RawConnection extends pg.Connection {
@@ -29,10 +30,8 @@ export async function cancelStatement(config: pg.ClientConfig, client: pg.Client
   connection.on('sslconnect', send);
   connection.on('error', () => resolve());
   connection.on('end', () => resolve());
-  const timer = setTimeout(resolve, TIMEOUT_MS);
   connect(connection, config);
-  await ended;
-  clearTimeout(timer);
+  await waitFor(ended, { timeoutMs: TIMEOUT_MS });
   connection.stream.destroy();
 }
 

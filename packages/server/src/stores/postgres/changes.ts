@@ -2,7 +2,9 @@
  * Changes that any replica makes, heard over a connection of its own that listens. A connection can die without a word,
  * so it is asked something all the time; while there is none, nothing is known to be heard.
  */
+
 import pg from 'pg';
+import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import type { ChangeListener, Store, StoreChange } from '../ports.ts';
 import { endInTime } from './connection-pool.ts';
 
@@ -54,19 +56,11 @@ export async function listenForChanges(config: pg.ClientConfig, onLost: () => vo
   }
 
   async function beat(client: pg.Client): Promise<void> {
-    let isAnswered = false;
-    const judge = () => {
-      if (!isAnswered) lose(client);
-    };
-    // After a pause of this very process the answer may lie in the socket: it is read before the judgement.
-    const timeout = setTimeout(() => setImmediate(judge), HEARTBEAT_TIMEOUT_MS);
     try {
-      await client.query('SELECT 1');
+      const answer = await waitFor(client.query('SELECT 1'), { timeoutMs: HEARTBEAT_TIMEOUT_MS });
+      if (answer === TIMED_OUT) return lose(client);
     } catch {
       return lose(client);
-    } finally {
-      isAnswered = true;
-      clearTimeout(timeout);
     }
     if (connection === client) timer = setTimeout(beat, HEARTBEAT_MS, client);
   }

@@ -3,6 +3,7 @@
  * what does not end then keeps its connection, so that the number of backends is bounded whatever the server does.
  */
 import pg from 'pg';
+import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import { cancelStatement } from './cancel-statement.ts';
 import { watchStuck } from './stuck-connections.ts';
 
@@ -120,11 +121,7 @@ export async function endInTime(
 const CUT_AFTER_CANCEL_MS = 200;
 
 async function isSettledIn(settled: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(resolve, timeoutMs, false);
-  const isSettled = await Promise.race([settled.then(() => true), late]);
-  clearTimeout(timer);
-  return isSettled;
+  return (await waitFor(settled, { timeoutMs })) !== TIMED_OUT;
 }
 
 /** `bigint` as a number, which holds every time and count here; the driver gives text. */

@@ -2,7 +2,9 @@
  * The main thread's end of the SQLite thread: asks, waits for answers within their time, and starts
  * another thread where one has ended by itself. Knows no SQL.
  */
+
 import { Worker } from 'node:worker_threads';
+import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import type { ChangeListener } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
@@ -204,13 +206,8 @@ export class SqliteThread {
     const { promise: exited, resolve } = Promise.withResolvers<void>();
     worker.once('exit', resolve);
     this.#send({ close: true });
-    const timer = setTimeout(() => {
-      // A thread that waits for its disk ends when the disk answers: nobody waits for that.
-      void worker.terminate();
-      resolve();
-    }, CLOSE_MS);
-    await exited;
-    clearTimeout(timer);
+    // A thread that waits for its disk ends when the disk answers: nobody waits for that.
+    if ((await waitFor(exited, { timeoutMs: CLOSE_MS })) === TIMED_OUT) void worker.terminate();
   }
 
   #send(request: Request): void {
