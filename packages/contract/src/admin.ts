@@ -303,6 +303,13 @@ export interface Problem {
   title: string;
   status: number;
   detail: string;
-  /** For faults of the request: each with its place. */
-  faults?: { path: string; message: string }[];
+  /** Each invalid member of the request. */
+  faults?: InvalidMember[];
+}
+
+export interface InvalidMember {
+  /** e.g. `policy.models["res.*"][0]`; empty for the input as a whole. */
+  path: string;
+  /** Continues a sentence that begins with the path, e.g. `must be a list`. */
+  message: string;
 }

@@ -132,7 +132,7 @@ function readGiven({ name, policy, expires_at }: KeyChanges): KeyChanges {
   else if (policy !== undefined) {
     const parsed = parsePolicy(policy);
     if ('policy' in parsed) given.policy = parsed.policy;
-    else faults.push(...parsed.faults.map(nameMember));
+    else faults.push(...parsed.errors.map(nameMember));
   }
   if (expires_at === null) given.expires_at = null;
   else if (expires_at !== undefined) {

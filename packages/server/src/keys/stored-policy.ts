@@ -33,6 +33,6 @@ function parseText(text: string): { policy: Policy } | { fault: string } {
   }
   const parsed = parsePolicy(value);
   if ('policy' in parsed) return parsed;
-  const [first] = parsed.faults;
+  const [first] = parsed.errors;
   return { fault: [first?.path, first?.message].filter(Boolean).join(': ') };
 }

@@ -42,7 +42,7 @@ const MAKES_USER: Partial<PolicyRequest> = {
 
 function judge(policy: Partial<Policy>, request: Partial<PolicyRequest>): Decision {
   const parsed = parsePolicy({ ...POLICY, ...policy });
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+  if ('errors' in parsed) throw new Error(JSON.stringify(parsed.errors));
   return decide(compilePolicy(parsed.policy), { ...REQUEST, ...request });
 }
 

@@ -29,7 +29,7 @@ function compileOrigin(pattern: string): (origin: OriginParts | null) => boolean
 }
 
 /** What is wrong with a pattern; null where nothing is. */
-export function findOriginFault(pattern: string, schemes: readonly string[] | 'any'): string | null {
+export function findOriginError(pattern: string, schemes: readonly string[] | 'any'): string | null {
   if (pattern === '*') return null;
   const parts = readParts(pattern);
   if (parts === null) {

@@ -8,7 +8,7 @@ const GOOD: Policy = { instances: ['prod'], models: { 'res.partner': ['read'] } 
 /** `path: message` of each fault. */
 function listFaults(value: unknown): string[] {
   const parsed = parsePolicy(value);
-  return 'faults' in parsed ? parsed.faults.map(({ path, message }) => `${path}: ${message}`) : [];
+  return 'errors' in parsed ? parsed.errors.map(({ path, message }) => `${path}: ${message}`) : [];
 }
 
 test('takes every member as it was written', () => {

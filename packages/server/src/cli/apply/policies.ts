@@ -124,7 +124,7 @@ export function judgePolicy(located: Located): { policy: Policy } | { faults: Li
   const parsed = parsePolicy(toValue(located));
   if ('policy' in parsed) return parsed;
   return {
-    faults: parsed.faults.map(({ path, message }) => ({
+    faults: parsed.errors.map(({ path, message }) => ({
       line: findLine(located, path),
       message: path === '' ? message : `${path}: ${message}`,
     })),

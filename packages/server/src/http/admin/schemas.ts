@@ -26,46 +26,15 @@ import type {
   UnreadablePolicy,
 } from '@erp-proxy/contract';
 import { z } from 'zod';
+import { POLICY_SCHEMA } from '../../policy/members.ts';
 import { named, showAs } from '../schema-registry.ts';
 
 const time = z.string().meta({ format: 'date-time' });
-const texts = z.array(z.string());
 const version = z.int().min(1).describe('Number of changes; also the ETag.');
 
-const policy = named(
-  'Policy',
-  z
-    .object({
-      instances: texts.describe('Patterns of the names of stored instances.').exactOptional(),
-      origins: texts
-        .describe('Patterns of origins, for calls that bring their own credentials.')
-        .exactOptional(),
-      dbs: texts
-        .describe('Patterns of databases, for calls that bring their own credentials.')
-        .exactOptional(),
-      models: z.record(z.string(), texts).describe('Patterns of models, each with patterns of its methods.'),
-      read_only: z.boolean().exactOptional(),
-      companies: z.array(z.int().min(1)).exactOptional(),
-      limit_max: z.int().min(1).describe('Maximum number of records of one read.').exactOptional(),
-      cache: z.boolean().describe('Whether reads may be answered with kept answers.').exactOptional(),
-      rate: z
-        .object({
-          requests: z.int().min(1),
-          seconds: z.int().min(1),
-          burst: z.int().min(1).exactOptional(),
-        })
-        .exactOptional(),
-      per_day: z.int().min(1).describe('Maximum number of calls in one UTC day.').exactOptional(),
-      concurrency: z.int().min(1).describe('Maximum number of calls at once.').exactOptional(),
-      cidrs: texts.describe('Addresses and networks from which calls are accepted.').exactOptional(),
-      cors_origins: texts.describe('Patterns of browser origins that may use the key.').exactOptional(),
-    })
-    .describe(
-      'What a key may do. Servers must be named by `instances` or `origins`, and methods by `models`; all others are denied. Other members restrict nothing if they are left out, except `cors_origins` (no web page may use the key) and `cache`. No web page may use a key without a policy. `*` matches any text.',
-    ) satisfies z.ZodType<Policy>,
-);
+const policy = named('Policy', POLICY_SCHEMA);
 
-/** The admin service parses it, and reports all faults at once. */
+/** The admin service parses it, and reports all errors at once. */
 const givenPolicy = showAs(
   policy,
   z.custom<Policy>(() => true),

@@ -1,0 +1,190 @@
+/**
+ * The kinds of value that a member of a policy can have. Each kind has the schema that the OpenAPI document shows, and a
+ * reader that reports every error of a value with its path. Knows no member.
+ */
+import { z } from 'zod';
+import { findNearestName } from '../config/nearest.ts';
+
+export interface MemberKind<Value> {
+  /** The shape only: the rules that need words are the reader's. */
+  schema: z.ZodType<Value>;
+  /** Reports the errors of the value at `path`. The result is of use only if there are none. */
+  read(value: unknown, path: string, report: Report): Value | undefined;
+  /** True: `read` is called for a missing member too. */
+  isRequired?: true;
+}
+
+export type Report = (path: string, message: string) => void;
+
+/** Returns the error of one text; null if there is none. */
+export type FindTextError = (text: string) => string | null;
+
+export type Members = Readonly<Record<string, unknown>>;
+
+export const TEXT_LENGTH_MAX = 200;
+const INTEGER_MAX = 2 ** 31 - 1;
+
+export function flag(description: string): MemberKind<boolean> {
+  return {
+    schema: z.boolean().describe(description),
+    read(value, path, report) {
+      if (typeof value === 'boolean') return value;
+      report(path, 'must be true or false');
+      return undefined;
+    },
+  };
+}
+
+/** A bound: a positive integer. */
+export function count(description: string): MemberKind<number> {
+  return { schema: z.int().min(1).describe(description), read: readCount };
+}
+
+/** A list of distinct texts, at least one. */
+export function texts(description: string, findError: FindTextError): MemberKind<string[]> {
+  return {
+    schema: z.array(z.string()).describe(description),
+    read: (value, path, report) => readTexts(value, path, findError, report),
+  };
+}
+
+/** A list of distinct positive integers, at least one. `rule` is the error of any other entry. */
+export function ids(description: string, rule: string): MemberKind<number[]> {
+  return {
+    schema: z.array(z.int().min(1)).describe(description),
+    read(value, path, report) {
+      const list: number[] = [];
+      readList(value, path, report, (entry, at) => {
+        if (isCount(entry)) list.push(entry);
+        else report(at, rule);
+      });
+      return list;
+    },
+  };
+}
+
+/** An object whose names are patterns and whose values are lists of texts, at least one. */
+export function textsByPattern(
+  description: string,
+  {
+    rule,
+    findNameError,
+    findEntryError,
+  }: { rule: string; findNameError: FindTextError; findEntryError: FindTextError },
+): MemberKind<Record<string, string[]>> {
+  return {
+    schema: z.record(z.string(), z.array(z.string())).describe(description),
+    read(value, path, report) {
+      if (!isObject(value) || Object.keys(value).length === 0) {
+        report(path, rule);
+        return {};
+      }
+      const entries = Object.entries(value).map(([name, list]): [string, string[]] => {
+        const at = pathOfEntry(path, name);
+        const error = findLengthError(name) ?? findNameError(name);
+        if (error !== null) report(at, error);
+        return [name, readTexts(list, at, findEntryError, report)];
+      });
+      return Object.fromEntries(entries);
+    },
+  };
+}
+
+/** An object of bounds. `rule` is the error of any other value. */
+export function counts<Required extends string, Optional extends string>(
+  description: string,
+  {
+    rule,
+    required,
+    optional,
+  }: { rule: string; required: readonly Required[]; optional: readonly Optional[] },
+): MemberKind<Record<Required, number> & Partial<Record<Optional, number>>> {
+  const names = [...required, ...optional];
+  const shape = Object.fromEntries([
+    ...required.map((name) => [name, z.int().min(1)]),
+    ...optional.map((name) => [name, z.int().min(1).exactOptional()]),
+  ]);
+  type Counts = Record<Required, number> & Partial<Record<Optional, number>>;
+  return {
+    // The names of the shape are those of the type.
+    schema: z.object(shape).describe(description) as unknown as z.ZodType<Counts>,
+    read(value, path, report) {
+      if (!isObject(value)) {
+        report(path, rule);
+        return undefined;
+      }
+      reportUnknownNames(value, names, `${path}.`, report);
+      for (const name of required) if (value[name] === undefined) report(`${path}.${name}`, 'is missing');
+      const given = names.filter((name) => value[name] !== undefined);
+      return Object.fromEntries(
+        given.map((name) => [name, readCount(value[name], `${path}.${name}`, report)]),
+      ) as Counts;
+    },
+  };
+}
+
+export function reportUnknownNames(
+  given: Members,
+  known: readonly string[],
+  parent: string,
+  report: Report,
+): void {
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    report(
+      `${parent}${name.slice(0, 64)}`,
+      `is not known; did you mean \`${parent}${findNearestName(name, known)}\`?`,
+    );
+  }
+}
+
+/** The path of a member of an object whose names are patterns, e.g. `models["sale.*"]`. */
+export function pathOfEntry(parent: string, name: string): string {
+  return `${parent}[${JSON.stringify(name.slice(0, TEXT_LENGTH_MAX))}]`;
+}
+
+export function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function readCount(value: unknown, path: string, report: Report): number | undefined {
+  if (isCount(value)) return value;
+  report(path, 'must be a positive integer; leave it out for no bound');
+  return undefined;
+}
+
+function readTexts(value: unknown, path: string, findError: FindTextError, report: Report): string[] {
+  const list: string[] = [];
+  readList(value, path, report, (entry, at) => {
+    const error = typeof entry === 'string' ? (findLengthError(entry) ?? findError(entry)) : 'must be a text';
+    if (error !== null) report(at, error);
+    if (typeof entry === 'string') list.push(entry);
+  });
+  return list;
+}
+
+function readList(
+  value: unknown,
+  path: string,
+  report: Report,
+  visit: (entry: unknown, path: string) => void,
+): void {
+  const list: unknown[] = Array.isArray(value) ? value : [];
+  if (list !== value) report(path, 'must be a list');
+  else if (list.length === 0) report(path, 'is empty, so that it allows nothing: fill it, or leave it out');
+  const seen = new Set<unknown>();
+  for (const [index, entry] of list.entries()) {
+    if (seen.has(entry)) report(`${path}[${index}]`, 'stands there twice: take one out');
+    else visit(entry, `${path}[${index}]`);
+    seen.add(entry);
+  }
+}
+
+function findLengthError(text: string): string | null {
+  if (text === '') return 'is empty';
+  return text.length > TEXT_LENGTH_MAX ? `may have at most ${TEXT_LENGTH_MAX} characters` : null;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= INTEGER_MAX;
+}

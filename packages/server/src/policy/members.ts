@@ -1,0 +1,84 @@
+/**
+ * The members of a policy, one row each. The parser, the schema of the admin API and its OpenAPI document follow from
+ * this table.
+ */
+import type { Policy } from '@erp-proxy/contract';
+import { z } from 'zod';
+import { parseBlock } from '../egress/address.ts';
+import { count, counts, flag, ids, type MemberKind, texts, textsByPattern } from './member-kinds.ts';
+import { findOriginError } from './origin-pattern.ts';
+
+const NAME_RULE = 'letters, digits, "_", "." and "-" only';
+
+/** In the order in which errors are reported. */
+export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Policy>[Name]> } = {
+  models: {
+    ...textsByPattern('Patterns of models, each with patterns of its methods.', {
+      rule: 'must name the models and their methods, e.g. {"res.partner": ["read", "search*"]}',
+      findNameError: (text) =>
+        findPatternError(text, /^[A-Za-z0-9_.*]*$/, 'letters, digits, "_" and "." only'),
+      findEntryError: findMethodError,
+    }),
+    isRequired: true,
+  },
+  instances: texts('Patterns of the names of stored instances.', findNameError),
+  origins: texts('Patterns of origins, for calls that bring their own credentials.', (text) =>
+    findOriginError(text, ['http', 'https']),
+  ),
+  dbs: texts('Patterns of databases, for calls that bring their own credentials.', findNameError),
+  cidrs: texts('Addresses and networks that calls may come from.', (text) =>
+    parseBlock(text) === null
+      ? 'must be an address or a network, e.g. 10.0.0.0/8 (no bits may be set behind its prefix)'
+      : null,
+  ),
+  cors_origins: texts('Patterns of browser origins that may use the key.', (text) =>
+    findOriginError(text, 'any'),
+  ),
+  companies: ids('Ids of the companies that calls may use.', "must be a company's id, a positive integer"),
+  limit_max: count('Maximum number of records of one read.'),
+  per_day: count('Maximum number of calls in one day (UTC).'),
+  concurrency: count('Maximum number of concurrent calls.'),
+  rate: counts(
+    'Maximum average rate: `requests` calls in `seconds` seconds. `burst` calls may come at once; default: `requests`.',
+    {
+      rule: 'must be an object, e.g. {"requests": 100, "seconds": 60}',
+      required: ['requests', 'seconds'],
+      optional: ['burst'],
+    },
+  ),
+  read_only: flag('True: only methods that are known to do nothing but read.'),
+  cache: flag('True: reads may be answered with kept answers.'),
+};
+
+/** The shape of a policy, for the OpenAPI document. Policies are read by `parsePolicy`, which reports all errors. */
+export const POLICY_SCHEMA = z
+  .object(
+    Object.fromEntries(
+      Object.entries(POLICY_MEMBERS).map(([name, { schema, isRequired }]) => [
+        name,
+        isRequired === true ? schema : schema.exactOptional(),
+      ]),
+    ),
+  )
+  .describe(
+    'What a key may do. A policy allows only what it names: a server by `instances` or `origins`, a method by `models`. Other members narrow that, and restrict nothing if they are left out. There are two exceptions: without `cors_origins` no web page may use the key, and without `cache` no read gets a kept answer. A key without a policy cannot be used by web pages. In patterns, `*` stands for any text.',
+    // Each member has the type of the table.
+  ) as unknown as z.ZodType<Policy>;
+
+function findNameError(text: string): string | null {
+  return findPatternError(text, /^[A-Za-z0-9_.*-]*$/, NAME_RULE);
+}
+
+function findMethodError(text: string): string | null {
+  if (text === 'call_method') return 'is no method: name the one that `fn_name` will';
+  return findPatternError(
+    text,
+    /^[A-Za-z*][A-Za-z0-9_*]*$/,
+    'letters, digits and "_" only, and begins with a letter',
+  );
+}
+
+function findPatternError(text: string, allowed: RegExp, rule: string): string | null {
+  if (/[?![\]{}]|\*\*/.test(text)) return '`*` is the only wildcard, and stands for any text';
+  return allowed.test(text) ? null : `can never match: what it stands for has ${rule}`;
+}
