@@ -21,7 +21,7 @@ export type FindTextError = (text: string) => string | null;
 
 export type Members = Readonly<Record<string, unknown>>;
 
-export const TEXT_LENGTH_MAX = 200;
+const TEXT_LENGTH_MAX = 200;
 const INTEGER_MAX = 2 ** 31 - 1;
 
 export function flag(description: string): MemberKind<boolean> {
