@@ -122,6 +122,7 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/http/admin/**`,
     allow: [
       '../../{admin,config,keys,observe,streams}/*',
+      '../../audit/format.ts',
       '../../execute/terms/*',
       '../../json/read-value.ts',
       '../../policy/members.ts',

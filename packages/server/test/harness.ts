@@ -18,7 +18,7 @@ export function makeSettings(changes: Record<string, string> = {}): Settings {
       throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
     },
   });
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.faults));
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors));
   return loaded.settings;
 }
 

@@ -1,5 +1,5 @@
-/** A refusal of the admin service, as the problem (RFC 9457) that its caller is told. */
-import type { Problem } from '@erp-proxy/contract';
+/** An error of the admin service, as the problem (RFC 9457) that its caller receives. */
+import type { InvalidMember, Problem } from '@erp-proxy/contract';
 
 export class AdminError extends Error {
   override readonly name = 'AdminError';
@@ -10,8 +10,6 @@ export class AdminError extends Error {
     this.problem = problem;
   }
 }
-
-export type Fault = NonNullable<Problem['faults']>[number];
 
 const TITLES = {
   400: 'Bad Request',
@@ -32,18 +30,17 @@ const TITLES = {
 /** Statuses that a problem can have. */
 export type ProblemStatus = keyof typeof TITLES;
 
-/** A problem that its status and its words say all about: hence `about:blank` (RFC 9457 section 4.2.1). */
-export function describeProblem(status: ProblemStatus, detail: string, faults?: Fault[]): Problem {
+/** `about:blank`: the status and the detail say everything (RFC 9457 section 4.2.1). */
+export function describeProblem(status: ProblemStatus, detail: string, faults?: InvalidMember[]): Problem {
   return { type: 'about:blank', title: TITLES[status], status, detail, ...(faults ? { faults } : {}) };
 }
 
-export function refuse(status: ProblemStatus, detail: string): AdminError {
+export function createAdminError(status: ProblemStatus, detail: string): AdminError {
   return new AdminError(describeProblem(status, detail));
 }
 
-/** For input that is wrong in one or several places. */
-export function refuseFaults(faults: Fault[]): AdminError {
+export function createInputError(invalid: InvalidMember[]): AdminError {
   const detail =
-    faults.length === 1 ? 'One value cannot be taken.' : `${faults.length} values cannot be taken.`;
-  return new AdminError(describeProblem(400, detail, faults));
+    invalid.length === 1 ? 'One value cannot be taken.' : `${invalid.length} values cannot be taken.`;
+  return new AdminError(describeProblem(400, detail, invalid));
 }

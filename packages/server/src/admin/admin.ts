@@ -1,6 +1,6 @@
 /**
- * What an administrator can see and do: one service for HTTP and for the commands on this machine. Every change is one
- * act in the audit, written in the same transaction. Knows neither how an administrator is known nor how answers travel.
+ * The operations of an administrator, the parts of the proxy that they need, and who performs them. One service for the
+ * HTTP API and for the commands on this machine.
  */
 import type {
   AuditQuery,
@@ -27,13 +27,6 @@ import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { KeyRecord } from '../stores/ports.ts';
-import { createActDescriber } from './acts.ts';
-import { explainRefusal } from './explain-refusal.ts';
-import { createInstanceAdmin } from './instance-admin.ts';
-import { createKeyAdmin } from './key-admin.ts';
-
-export { formatAudit } from '../audit/format.ts';
-export { AdminError } from './admin-error.ts';
 
 /** Who does it, for the audit. */
 export interface Actor {
@@ -87,53 +80,4 @@ export interface AdminDeps {
   examineInstance: (name: string) => Promise<Examination | null>;
   /** Milliseconds since 1970. */
   clock: () => number;
-}
-
-export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
-  const describeAct = createActDescriber(deps.audit, actor);
-  const keys = createKeyAdmin(deps, describeAct);
-  const instances = createInstanceAdmin(deps, describeAct);
-  const { audit } = deps;
-  return {
-    listKeys: explained(keys.listKeys),
-    createKey: explained(keys.createKey),
-    getKey: explained(keys.getKey),
-    updateKey: explained(keys.updateKey),
-    revokeKey: explained(keys.revokeKey),
-    rotateKey: explained(keys.rotateKey),
-    explain: explained(keys.explain),
-    listInstances: explained(instances.listInstances),
-    createInstance: explained(instances.createInstance),
-    getInstance: explained(instances.getInstance),
-    updateInstance: explained(instances.updateInstance),
-    removeInstance: explained(instances.removeInstance),
-    rotateInstanceKey: explained(instances.rotateInstanceKey),
-    examineInstance: explained(instances.examineInstance),
-    listAudit: explained(audit.search),
-    exportAudit: (query) => explainedEach(() => audit.export(query)),
-    verifyAudit: explained(audit.verify),
-    resealVault: explained(instances.resealVault),
-    status: explained(deps.status),
-  };
-}
-
-/** The method, with what it refuses as an {@link AdminError}. */
-function explained<Given extends unknown[], Answer>(
-  method: (...given: Given) => Promise<Answer>,
-): (...given: Given) => Promise<Answer> {
-  return async (...given) => {
-    try {
-      return await method(...given);
-    } catch (error) {
-      throw explainRefusal(error);
-    }
-  };
-}
-
-async function* explainedEach<Item>(open: () => AsyncIterable<Item>): AsyncGenerator<Item> {
-  try {
-    yield* open();
-  } catch (error) {
-    throw explainRefusal(error);
-  }
 }

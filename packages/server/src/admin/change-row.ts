@@ -1,7 +1,7 @@
 /** Changes one version of a row: the one that was named, or the newest. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change } from '../stores/ports.ts';
-import { type AdminError, refuse } from './admin-error.ts';
+import { type AdminError, createAdminError } from './admin-error.ts';
 
 /** Only several administrators at once come near it. */
 const ATTEMPTS_MAX = 5;
@@ -16,13 +16,16 @@ export async function changeRow<Row extends { version: number }>(
 ): Promise<Row> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const row = await find();
-    if (version !== undefined && row.version !== version) throw refuseStale(row.version, version);
+    if (version !== undefined && row.version !== version) throw createStaleError(row.version, version);
     if ((await change(row)) === 'done') return row;
     if (attempt < ATTEMPTS_MAX) await sleep(Math.random() * PAUSE_MS_MAX);
   }
-  throw refuse(409, 'Others are changing it at the same time: try again.');
+  throw createAdminError(409, 'Others are changing it at the same time: try again.');
 }
 
-export function refuseStale(version: number, wanted: number): AdminError {
-  return refuse(412, `It is at version ${version} by now, not ${wanted}: read it again, then change that.`);
+export function createStaleError(version: number, wanted: number): AdminError {
+  return createAdminError(
+    412,
+    `It is at version ${version} by now, not ${wanted}: read it again, then change that.`,
+  );
 }

@@ -11,7 +11,7 @@ import {
   SECRET,
 } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
-import { type AdminError, refuse } from './admin-error.ts';
+import { type AdminError, createAdminError } from './admin-error.ts';
 import { changeRow } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
@@ -61,7 +61,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
         ),
       );
       if (made === null) {
-        throw refuse(
+        throw createAdminError(
           409,
           `There is an instance ${JSON.stringify(input.name)} already: change it, or take another name.`,
         );
@@ -118,7 +118,7 @@ export function createInstanceAdmin(deps: AdminDeps, describeAct: DescribeAct): 
 }
 
 function explainMissing(name: string): AdminError {
-  return refuse(404, `There is no instance ${JSON.stringify(name)}.`);
+  return createAdminError(404, `There is no instance ${JSON.stringify(name)}.`);
 }
 
 /** The members that an administrator sets. */

@@ -1,13 +1,13 @@
 /** What an administrator can do with client keys. */
-import type { KeyChanges, KeyView } from '@erp-proxy/contract';
+import type { InvalidMember, KeyChanges, KeyView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import { parsePolicy } from '../policy/parse.ts';
 import type { KeyRecord, RotationOutcome } from '../stores/ports.ts';
 import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
-import { type AdminError, type Fault, refuse, refuseFaults } from './admin-error.ts';
-import { changeRow, refuseStale } from './change-row.ts';
+import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
+import { changeRow, createStaleError } from './change-row.ts';
 import { readPage } from './page.ts';
 import { readTime, showTime } from './time.ts';
 import { showKey } from './views.ts';
@@ -28,7 +28,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
 
   async function find(id: string): Promise<KeyRecord> {
     const key = await keys.find(id);
-    if (key === null) throw refuse(404, `There is no key ${JSON.stringify(id)}.`);
+    if (key === null) throw createAdminError(404, `There is no key ${JSON.stringify(id)}.`);
     return key;
   }
 
@@ -88,7 +88,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
 
     async rotateKey(id, { overlap_seconds: seconds }, version) {
       if (!(Number.isInteger(seconds) && seconds >= 0 && seconds <= OVERLAP_SECONDS_MAX)) {
-        throw refuse(
+        throw createAdminError(
           400,
           'The old key can go on working for 30 days at most. Give the overlap in whole seconds.',
         );
@@ -112,39 +112,40 @@ function explainNotRotated(
   key: KeyView,
   version: number | undefined,
 ): AdminError {
-  if (outcome === 'missing') return refuse(409, `The key is ${key.state}: create a new one instead.`);
+  if (outcome === 'missing')
+    return createAdminError(409, `The key is ${key.state}: create a new one instead.`);
   if (typeof outcome === 'object') {
-    return refuse(
+    return createAdminError(
       409,
       `The key ${outcome.successorId} has taken over from it already: a key is rotated once while its successor works. Rotate that one; where its text was lost, revoke it, then rotate this one again.`,
     );
   }
-  if (version !== undefined) return refuseStale(key.version, version);
-  return refuse(409, 'The key was changed at the same time: read it again, then rotate that.');
+  if (version !== undefined) return createStaleError(key.version, version);
+  return createAdminError(409, 'The key was changed at the same time: read it again, then rotate that.');
 }
 
 /** What is given, checked, and in the form of views. */
 function readGiven({ name, policy, expires_at }: KeyChanges): KeyChanges {
-  const faults: Fault[] = [];
+  const invalid: InvalidMember[] = [];
   const given: KeyChanges = {};
   if (name !== undefined) given.name = name;
   if (policy === null) given.policy = null;
   else if (policy !== undefined) {
     const parsed = parsePolicy(policy);
     if ('policy' in parsed) given.policy = parsed.policy;
-    else faults.push(...parsed.errors.map(nameMember));
+    else invalid.push(...parsed.errors.map(toMemberOfKey));
   }
   if (expires_at === null) given.expires_at = null;
   else if (expires_at !== undefined) {
     const time = readTime(expires_at);
     if (typeof time === 'number') given.expires_at = showTime(time);
-    else faults.push({ path: 'expires_at', message: time.fault });
+    else invalid.push({ path: 'expires_at', message: time.error });
   }
-  if (faults.length > 0) throw refuseFaults(faults);
+  if (invalid.length > 0) throw createInputError(invalid);
   return given;
 }
 
-function nameMember({ path, message }: Fault): Fault {
+function toMemberOfKey({ path, message }: InvalidMember): InvalidMember {
   return { path: path === '' ? 'policy' : `policy.${path}`, message };
 }
 

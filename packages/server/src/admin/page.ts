@@ -2,7 +2,7 @@
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import type { z } from 'zod';
 import type { Awaitable } from '../stores/ports.ts';
-import { refuse } from './admin-error.ts';
+import { createAdminError } from './admin-error.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
@@ -21,7 +21,7 @@ export async function readPage<Row, Place, View>(
   { place, placeOf, list, show }: Listing<Row, Place, View>,
 ): Promise<Page<View>> {
   if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX))
-    throw refuse(400, `limit is a whole number from 1 to ${LIMIT_MAX}.`);
+    throw createAdminError(400, `limit is a whole number from 1 to ${LIMIT_MAX}.`);
   // One more than asked for tells whether there is a next page.
   const rows = await list(cursor === undefined ? null : readCursor(cursor, place), limit + 1);
   const shown = rows.slice(0, limit);
@@ -40,6 +40,9 @@ function readCursor<Place>(cursor: string, place: z.ZodType<Place>): Place {
   try {
     return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch {
-    throw refuse(400, 'cursor is not one of this list: give `next` of the page before it, unchanged.');
+    throw createAdminError(
+      400,
+      'cursor is not one of this list: give `next` of the page before it, unchanged.',
+    );
   }
 }

@@ -22,5 +22,5 @@ test.each([
   '0000-01-01T00:00:00+01:00',
   '0',
 ])('takes "%s" for no time', (text) => {
-  expect(readTime(text)).toHaveProperty('fault');
+  expect(readTime(text)).toHaveProperty('error');
 });

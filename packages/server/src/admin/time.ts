@@ -3,14 +3,14 @@
 const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Milliseconds since 1970. */
-export function readTime(text: string): number | { fault: string } {
+export function readTime(text: string): number | { error: string } {
   const day = TIME.exec(text)?.[1];
   const time = Date.parse(text);
   // Date.parse takes the 31st of February for a day of March.
   const isTime = day !== undefined && !Number.isNaN(time) && showTime(Date.parse(day)).startsWith(day);
-  if (!isTime) return { fault: 'must be a time with its zone in ISO 8601, e.g. 2027-03-31T08:00:00Z' };
+  if (!isTime) return { error: 'must be a time with its zone in ISO 8601, e.g. 2027-03-31T08:00:00Z' };
   // In UTC it may lie in a year of five digits, which is printed in a way that is not read here.
-  return TIME.test(showTime(time)) ? time : { fault: 'must be a time in the years 0 to 9999, in UTC' };
+  return TIME.test(showTime(time)) ? time : { error: 'must be a time in the years 0 to 9999, in UTC' };
 }
 
 export function showTime(time: number): string {

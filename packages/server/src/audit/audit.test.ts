@@ -5,7 +5,7 @@ import { openMemoryStore } from '../stores/memory/store.ts';
 import type { Store } from '../stores/ports.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { type Audit, createAudit } from './audit.ts';
-import { AuditQueryFault } from './query.ts';
+import { AuditQueryError } from './query.ts';
 import { printCall } from './record.ts';
 
 const NOW = Date.parse('2026-03-31T08:00:00.000Z');
@@ -183,7 +183,7 @@ test.each([
   [{ until: '' }, /until/],
 ])('refuses %j with words', async (query, words) => {
   await recordModels('a');
-  await expect(audit.search(query)).rejects.toThrow(AuditQueryFault);
+  await expect(audit.search(query)).rejects.toThrow(AuditQueryError);
   await expect(audit.search(query)).rejects.toThrow(words);
   if ('cursor' in query || 'limit' in query) return;
   expect(() => audit.export(query)).toThrow(words);

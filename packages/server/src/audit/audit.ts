@@ -48,11 +48,11 @@ export interface Audit {
   noteLogin(login: Login): void;
   /** For an act that changes nothing in the store. Resolves when it is there, and rejects where the store fails. */
   recordAct(act: Act): Promise<void>;
-  /** Newest first; a page may be short before the end. Rejects with an AuditQueryFault for a bad cursor, limit or time. */
+  /** Newest first; a page may be short before the end. Rejects with an AuditQueryError for a bad cursor, limit or time. */
   search(query: AuditQuery): Promise<Page<AuditView>>;
-  /** All that match, oldest first, up to the newest of now. Throws an AuditQueryFault for a bad time. */
+  /** All that match, oldest first, up to the newest of now. Throws an AuditQueryError for a bad time. */
   export(query: Omit<AuditQuery, 'cursor' | 'limit'>): AsyncIterable<AuditView>;
-  /** Recomputes the chain. `head` is one of an earlier verdict; rejects with an AuditQueryFault where it cannot be one. */
+  /** Recomputes the chain. `head` is one of an earlier verdict; rejects with an AuditQueryError where it cannot be one. */
   verify(head?: string): Promise<AuditVerdict>;
   /** Records that are not in the store yet. */
   readonly waiting: number;

@@ -3,8 +3,8 @@ import type { AuditQuery } from '@erp-proxy/contract';
 import type { AuditFilters } from '../stores/ports.ts';
 
 /** A question that cannot be answered as it is, in words for people. */
-export class AuditQueryFault extends RangeError {
-  override readonly name = 'AuditQueryFault';
+export class AuditQueryError extends RangeError {
+  override readonly name = 'AuditQueryError';
 }
 
 const FILTERS = ['kind', 'key_id', 'instance', 'model', 'action', 'outcome', 'actor'] as const;
@@ -27,7 +27,7 @@ export function readSelection(query: AuditQuery): Selection {
 
 export function readLimit({ limit = LIMIT_DEFAULT }: AuditQuery): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
-  throw new AuditQueryFault(`limit is a whole number from 1 to ${LIMIT_MAX}.`);
+  throw new AuditQueryError(`limit is a whole number from 1 to ${LIMIT_MAX}.`);
 }
 
 export function printCursor(beforeSeq: number): string {
@@ -38,7 +38,7 @@ export function readCursor({ cursor }: AuditQuery): number | null {
   if (cursor === undefined) return null;
   const [, beforeSeq] = /^audit ([1-9]\d{0,14})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (beforeSeq !== undefined && printCursor(Number(beforeSeq)) === cursor) return Number(beforeSeq);
-  throw new AuditQueryFault('cursor is not one of this list: give `next` of the page before it, unchanged.');
+  throw new AuditQueryError('cursor is not one of this list: give `next` of the page before it, unchanged.');
 }
 
 function readTime(name: 'since' | 'until', text: string | undefined): number | undefined {
@@ -47,7 +47,7 @@ function readTime(name: 'since' | 'until', text: string | undefined): number | u
   const time = Date.parse(text);
   // Date.parse takes the 30th of February for a day of March.
   if (day !== undefined && !Number.isNaN(time) && isDay(day)) return time;
-  throw new AuditQueryFault(
+  throw new AuditQueryError(
     `${name} is a day or a time with its zone in ISO 8601, as 2026-03-31 or 2026-03-31T08:00:00Z.`,
   );
 }

@@ -10,7 +10,7 @@ import type { AuditStore, Store } from '../stores/ports.ts';
 import { openSqliteStore } from '../stores/sqlite/store.ts';
 import { makeAct, makeCall } from './audit.fixture.ts';
 import { createAudit } from './audit.ts';
-import { AuditQueryFault } from './query.ts';
+import { AuditQueryError } from './query.ts';
 import { printAct, printCall } from './record.ts';
 import { verifyChain } from './verify.ts';
 
@@ -213,7 +213,7 @@ test.each([
   `-1:${'a'.repeat(64)}`,
   `1.5:${'a'.repeat(64)}`,
 ])('refuses the head "%s", which cannot be one', async (head) => {
-  await expect(verify(head ?? undefined)).rejects.toThrow(AuditQueryFault);
+  await expect(verify(head ?? undefined)).rejects.toThrow(AuditQueryError);
   await expect(verify(head ?? undefined)).rejects.toThrow('<number>:<64 hex digits>');
 });
 

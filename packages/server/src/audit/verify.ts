@@ -7,13 +7,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditVerdict } from '@erp-proxy/contract';
 import { hashRow } from '../stores/audit-chain.ts';
 import type { AuditPlace, AuditRow, AuditStore } from '../stores/ports.ts';
-import { AuditQueryFault } from './query.ts';
+import { AuditQueryError } from './query.ts';
 import { readView } from './record.ts';
 
 const PAGE_ROWS = 200;
 const HEAD = /^(0|[1-9]\d{0,14}):([0-9a-f]{64})$/;
 
-type Fault = NonNullable<AuditVerdict['fault']>;
+/** The first place where the chain is broken. */
+type Break = NonNullable<AuditVerdict['fault']>;
 
 interface Chain {
   /** The last row that retention has removed. */
@@ -35,20 +36,20 @@ export async function verifyChain(
     const floor = await store.readFloor();
     const end = await store.readHead();
     if (floor === null || end === null) return describeLostEnds(store);
-    const fault = await findFault(store, chainKey, { floor, end, kept });
-    if (fault && (await hasRetentionPassed(store, floor, fault))) continue;
+    const found = await findBreak(store, chainKey, { floor, end, kept });
+    if (found && (await hasRetentionPassed(store, floor, found))) continue;
     return {
-      intact: fault === null,
+      intact: found === null,
       first_seq: floor.seq + 1,
       last_seq: end.seq,
       head: `${end.seq}:${Buffer.from(end.hash).toString('hex')}`,
-      fault,
+      fault: found,
     };
   }
 }
 
 /** Rows that retention removes meanwhile look like rows that someone has taken out. */
-async function hasRetentionPassed(store: AuditStore, floor: AuditPlace, { seq }: Fault): Promise<boolean> {
+async function hasRetentionPassed(store: AuditStore, floor: AuditPlace, { seq }: Break): Promise<boolean> {
   const now = (await store.readFloor())?.seq ?? 0;
   return now > floor.seq && now >= seq;
 }
@@ -64,25 +65,25 @@ async function describeLostEnds(store: AuditStore): Promise<AuditVerdict> {
   return { intact: false, first_seq: seq, last_seq, head: null, fault: { seq, problem } };
 }
 
-async function findFault(store: AuditStore, chainKey: KeyObject, chain: Chain): Promise<Fault | null> {
+async function findBreak(store: AuditStore, chainKey: KeyObject, chain: Chain): Promise<Break | null> {
   const { floor, end } = chain;
   if (floor.seq > end.seq) return { seq: end.seq, problem: 'The stored ends of the chain were changed.' };
   let place = floor;
-  let fault = judgePlace(place, chain);
-  while (!fault && place.seq < end.seq) {
+  let found = judgePlace(place, chain);
+  while (!found && place.seq < end.seq) {
     const rows = await store.readAfter(place.seq, Math.min(PAGE_ROWS, end.seq - place.seq));
     if (rows.length === 0) return describeGap(place.seq + 1, end.seq);
     for (const row of rows) {
-      fault = judgeRow(row, place, chainKey, floor) ?? judgePlace(row, chain);
-      if (fault) break;
+      found = judgeRow(row, place, chainKey, floor) ?? judgePlace(row, chain);
+      if (found) break;
       place = row;
     }
     await nextTurn();
   }
-  return fault ?? (await findRowBehind(store, end)) ?? judgeKeptHead(chain);
+  return found ?? (await findRowBehind(store, end)) ?? judgeKeptHead(chain);
 }
 
-function judgeRow(row: AuditRow, before: AuditPlace, chainKey: KeyObject, floor: AuditPlace): Fault | null {
+function judgeRow(row: AuditRow, before: AuditPlace, chainKey: KeyObject, floor: AuditPlace): Break | null {
   const { seq } = row;
   if (seq !== before.seq + 1) return describeGap(before.seq + 1, seq - 1);
   if (!isSame(hashRow(chainKey, before.hash, seq, row.record), row.hash)) {
@@ -100,7 +101,7 @@ function judgeRow(row: AuditRow, before: AuditPlace, chainKey: KeyObject, floor:
 }
 
 /** Where the walk comes past a place that is known by its hash as well. */
-function judgePlace(place: AuditPlace, { end, kept }: Chain): Fault | null {
+function judgePlace(place: AuditPlace, { end, kept }: Chain): Break | null {
   const { seq } = place;
   if (seq === end.seq && !isSame(place.hash, end.hash)) {
     return { seq, problem: 'The stored end of the chain was changed: it is not this record.' };
@@ -111,13 +112,13 @@ function judgePlace(place: AuditPlace, { end, kept }: Chain): Fault | null {
   return null;
 }
 
-async function findRowBehind(store: AuditStore, end: AuditPlace): Promise<Fault | null> {
+async function findRowBehind(store: AuditStore, end: AuditPlace): Promise<Break | null> {
   const [row] = await store.readAfter(end.seq, 1);
   if (!row || ((await store.readHead())?.seq ?? 0) >= row.seq) return null;
   return { seq: row.seq, problem: 'The stored end of the chain was changed: there are records behind it.' };
 }
 
-function judgeKeptHead({ floor, end, kept }: Chain): Fault | null {
+function judgeKeptHead({ floor, end, kept }: Chain): Break | null {
   if (!kept) return null;
   const { seq } = kept;
   if (seq > end.seq) {
@@ -130,7 +131,7 @@ function judgeKeptHead({ floor, end, kept }: Chain): Fault | null {
   return { seq, problem };
 }
 
-function describeGap(from: number, to: number): Fault {
+function describeGap(from: number, to: number): Break {
   const problem = from === to ? 'The record is missing.' : `The records ${from} to ${to} are missing.`;
   return { seq: from, problem };
 }
@@ -143,7 +144,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 function readHead(text: string): AuditPlace | null {
   const [, seq, hash] = HEAD.exec(text) ?? [];
   if (seq === undefined || hash === undefined) {
-    throw new AuditQueryFault('A head is <number>:<64 hex digits>, as an earlier verification printed it.');
+    throw new AuditQueryError('A head is <number>:<64 hex digits>, as an earlier verification printed it.');
   }
   return seq === '0' ? null : { seq: Number(seq), hash: Buffer.from(hash, 'hex') };
 }

@@ -1,16 +1,17 @@
 /** `apply`: makes keys' policies and instances what a file says. Checks the whole file and the whole plan first. */
 import { dirname, isAbsolute, join } from 'node:path';
 import type { InstanceView, KeyView } from '@erp-proxy/contract';
-import { type Admin, AdminError } from '../admin/admin.ts';
+import type { Admin } from '../admin/admin.ts';
+import { AdminError } from '../admin/admin-error.ts';
 import { type Configuration, readConfiguration } from './apply/configuration.ts';
-import type { LineFault } from './apply/document.ts';
+import type { LineError } from './apply/document.ts';
 import { makePlan, type Present, type Step } from './apply/plan.ts';
 import { printPlan } from './apply/print-plan.ts';
 import { readSecrets } from './apply/secrets.ts';
 import { carryOut, leaveUndone, type Progress } from './carry-out.ts';
 import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
 import { explainProblem } from './explain-problem.ts';
-import { printFaults } from './read-policy.ts';
+import { printLineErrors } from './read-policy.ts';
 import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';
 
 export const applyCommand: Command = {
@@ -41,7 +42,7 @@ export const applyCommand: Command = {
       throw new CommandError('Give the file with -f <file>. See erp-proxy apply --help.');
     const text = (await input.readInput(file)).toString();
     const read = readConfiguration(text, { requiresEnd: input.isSet('require-end') });
-    const { configuration } = refuseFaults(file, read);
+    const { configuration } = requireValid(file, read);
     return useAdmin(
       input,
       async (admin) => {
@@ -50,9 +51,9 @@ export const applyCommand: Command = {
           createsKeys: input.isSet('create-keys'),
           updatesSecrets: input.isSet('update-secrets'),
         };
-        const { steps } = refuseFaults(file, makePlan(configuration, present, options));
+        const { steps } = requireValid(file, makePlan(configuration, present, options));
         const folder = file === '-' ? '.' : dirname(file);
-        const { secrets } = refuseFaults(
+        const { secrets } = requireValid(
           file,
           await readSecrets(steps, {
             env: input.env,
@@ -83,13 +84,13 @@ export const applyCommand: Command = {
   },
 };
 
-function refuseFaults<Outcome extends object>(
+function requireValid<Outcome extends object>(
   file: string,
-  outcome: Outcome | { faults: LineFault[] },
-): Exclude<Outcome, { faults: LineFault[] }> {
-  if ('faults' in outcome)
-    throw new CommandError(`${printFaults(file, outcome.faults)}\nNothing was changed.`);
-  return outcome as Exclude<Outcome, { faults: LineFault[] }>;
+  outcome: Outcome | { errors: LineError[] },
+): Exclude<Outcome, { errors: LineError[] }> {
+  if ('errors' in outcome)
+    throw new CommandError(`${printLineErrors(file, outcome.errors)}\nNothing was changed.`);
+  return outcome as Exclude<Outcome, { errors: LineError[] }>;
 }
 
 /** What the file names of what is there. */

@@ -52,7 +52,7 @@ export interface Command {
   /** Returns the exit status. */
   run(input: CommandInput): Promise<number>;
   /** Reports settings that are wrong, in place of `run`; by default a line each on standard error. */
-  reportFaults?(faults: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>): void;
+  reportErrors?(errors: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>): void;
 }
 
 /** A fault in how a command was called or in its surroundings: its message says how to mend it. */

@@ -23,18 +23,18 @@ export const configCheckCommand: Command = {
   options: { json: JSON_OPTION },
   async run(input) {
     const { settings } = input;
-    const faults = [
+    const errors = [
       ...explainPolicyFaults(parseEgressPolicy(settings.egress.allow).faults),
       ...explainTogether(settings),
     ];
-    reportFaults(faults, input);
-    return faults.length === 0 ? 0 : 2;
+    reportErrors(errors, input);
+    return errors.length === 0 ? 0 : 2;
   },
-  reportFaults,
+  reportErrors,
 };
 
-function reportFaults(faults: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>) {
-  if (input.isSet('json')) printJson(input, { ok: faults.length === 0, faults });
-  else if (faults.length === 0) input.print('The settings are right.\n');
-  else input.complain(`${faults.join('\n')}\n`);
+function reportErrors(errors: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>) {
+  if (input.isSet('json')) printJson(input, { ok: errors.length === 0, faults: errors });
+  else if (errors.length === 0) input.print('The settings are right.\n');
+  else input.complain(`${errors.join('\n')}\n`);
 }

@@ -1,5 +1,5 @@
 /** Refusals of the service of administration, by the options that people give to commands in place of its members. */
-import { AdminError } from '../admin/admin.ts';
+import { AdminError } from '../admin/admin-error.ts';
 
 /** The options of members whose names differ by more than dashes. */
 const OPTIONS: Readonly<Record<string, string>> = {

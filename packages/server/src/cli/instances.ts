@@ -1,6 +1,6 @@
 /** `instances …`: stored Odoo servers, each with a user and a key that no command shows. */
 import type { InstanceChanges, InstanceInput, InstanceProtocol, InstanceView } from '@erp-proxy/contract';
-import { AdminError } from '../admin/admin.ts';
+import { AdminError } from '../admin/admin-error.ts';
 import { judgeOrigin, parseEgressPolicy } from '../egress/policy.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
 import { explainByOptions } from './explain-by-options.ts';

@@ -59,7 +59,7 @@ async function migrate(url: string, ...flags: string[]): Promise<string> {
       throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
     },
   });
-  if (!loaded.ok) throw new Error(loaded.faults.map(({ message }) => message).join('\n'));
+  if (!loaded.ok) throw new Error(loaded.errors.map(({ message }) => message).join('\n'));
   const surroundings = recordSurroundings();
   const status = await migrateCommand.run(
     Object.assign(surroundings, {

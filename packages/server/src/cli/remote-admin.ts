@@ -3,7 +3,8 @@
  * the same errors as from the service itself, so that commands need not know where they work.
  */
 import type { AuditView } from '@erp-proxy/contract';
-import { type Admin, AdminError } from '../admin/admin.ts';
+import type { Admin } from '../admin/admin.ts';
+import { AdminError } from '../admin/admin-error.ts';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';

@@ -1,6 +1,6 @@
-/** The command line: finds the command, loads the settings, turns faults into one clear message and an exit status. */
+/** The command line: finds the command, loads the settings, turns errors into one clear message and an exit status. */
 import { parseArgs } from 'node:util';
-import { AdminError } from '../admin/admin.ts';
+import { AdminError } from '../admin/admin-error.ts';
 import { StartError } from '../app/services.ts';
 import { splitFlags } from '../config/flags.ts';
 import { type LoadOptions, loadSettings } from '../config/load.ts';
@@ -39,9 +39,9 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
     const loaded = loadSettings({ ...options, argv: settingFlags, ...(file === undefined ? {} : { file }) });
     const isSet = (name: string) => values[name] === true;
     if (!loaded.ok) {
-      const faults = loaded.faults.map(({ source, message }) => `${source}: ${message}`);
-      if (command.reportFaults) command.reportFaults(faults, { ...surroundings, isSet });
-      else surroundings.complain(`${faults.join('\n')}\n`);
+      const errors = loaded.errors.map(({ source, message }) => `${source}: ${message}`);
+      if (command.reportErrors) command.reportErrors(errors, { ...surroundings, isSet });
+      else surroundings.complain(`${errors.join('\n')}\n`);
       return 2;
     }
     return await command.run({

@@ -30,6 +30,6 @@ test('keeps the lines of the example file within 120 columns', () => {
 
 function loadFile(text: string) {
   const loaded = loadSettings({ argv: [], env: {}, cwd: '/srv', readFile: () => text });
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.faults));
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors));
   return loaded;
 }

@@ -11,7 +11,7 @@ export interface Given {
   source: string;
 }
 
-export interface Fault {
+export interface SettingError {
   source: string;
   /** What is wrong and what to do; never the value of a secret. */
   message: string;
@@ -19,9 +19,9 @@ export interface Fault {
 
 export interface Reading {
   given: Given[];
-  faults: Fault[];
+  errors: SettingError[];
 }
 
-export function reportUnknownName(source: string, name: string, known: readonly string[]): Fault {
+export function reportUnknownName(source: string, name: string, known: readonly string[]): SettingError {
   return { source, message: `there is no such setting; the nearest is ${findNearestName(name, known)}` };
 }

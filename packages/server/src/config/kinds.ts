@@ -8,7 +8,7 @@ import { z } from 'zod';
 export interface Kind<Value> {
   /** Judges a value as a settings file gives it. */
   schema: z.ZodType<Value>;
-  /** Completes the sentence "expected …" of a fault. */
+  /** Completes the sentence "expected …" of an error message. */
   expected: string;
   /** Turns the text of a variable or flag into what `schema` judges; text of a wrong form stays as it is. */
   readText(text: string): unknown;

@@ -89,14 +89,14 @@ test('reads the file that the operator names instead of erp-proxy.yaml', () => {
 });
 
 test('refuses a named file that does not exist', () => {
-  expect(listFaults({ file: 'other.yaml' })).toEqual(['other.yaml: there is no such file']);
+  expect(listErrors({ file: 'other.yaml' })).toEqual(['other.yaml: there is no such file']);
 });
 
 test('refuses a file that it may not read, even one that nobody named', () => {
   const readFile = () => {
     throw Object.assign(new Error('EACCES: permission denied, open /srv/erp-proxy.yaml'), { code: 'EACCES' });
   };
-  expect(listFaults({ readFile })).toEqual(['erp-proxy.yaml: the file cannot be read (EACCES)']);
+  expect(listErrors({ readFile })).toEqual(['erp-proxy.yaml: the file cannot be read (EACCES)']);
 });
 
 test.each([
@@ -167,8 +167,8 @@ test.each([
     'http:\n  port: "80"',
     'erp-proxy.yaml:2: http.port must be a whole number from 0 to 65535, not "80"',
   ],
-])('refuses in the file: %s', (_what, yaml, fault) => {
-  expect(listFaults({ yaml })).toContain(fault);
+])('refuses in the file: %s', (_what, yaml, error) => {
+  expect(listErrors({ yaml })).toContain(error);
 });
 
 test.each([
@@ -187,8 +187,8 @@ test.each([
   ['log.level', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
 ])('refuses %s = %j and says what is expected', (name, text, expected) => {
   const shown = /^\d+$/.test(text) ? text : JSON.stringify(text);
-  const fault = `--${name}: ${name} must be ${expected}, not ${shown}`;
-  expect(listFaults({ argv: [`--${name}=${text}`] })).toEqual([fault]);
+  const error = `--${name}: ${name} must be ${expected}, not ${shown}`;
+  expect(listErrors({ argv: [`--${name}=${text}`] })).toEqual([error]);
 });
 
 test.each([
@@ -201,20 +201,20 @@ test.each([
   '10.0.0.1/255.0.0.0',
   'fe80::1%eth0',
 ])('trusts no reverse proxy named %s', (entry) => {
-  expect(listFaults({ env: { ERP_PROXY_HTTP_TRUST_PROXY: entry } })).toHaveLength(1);
+  expect(listErrors({ env: { ERP_PROXY_HTTP_TRUST_PROXY: entry } })).toHaveLength(1);
 });
 
 test('refuses an empty entry of egress.allow', () => {
-  expect(listFaults({ env: { ERP_PROXY_EGRESS_ALLOW: 'odoo.internal,' } })).toHaveLength(1);
+  expect(listErrors({ env: { ERP_PROXY_EGRESS_ALLOW: 'odoo.internal,' } })).toHaveLength(1);
 });
 
-test('reports the faults of all sources at once, also of values that another source overrides', () => {
-  const faults = listFaults({
+test('reports the errors of all sources at once, also of values that another source overrides', () => {
+  const errors = listErrors({
     yaml: 'http:\n  port: abc\n  host: nowhere\n  port: 1\nlog: {level: loud}\n',
     env: { ERP_PROXY_HTTP_PORT: 'x', ERP_PROXY_HTTP_PROT: '1', ERP_PROXY_LOG_LEVEL: 'info' },
     argv: ['--http.prot=1', '--log.level', '--http.port=1', '--http.port=2', 'word'],
   });
-  expect(faults.map((fault) => fault.split(': ')[0])).toEqual([
+  expect(errors.map((error) => error.split(': ')[0])).toEqual([
     'erp-proxy.yaml:4',
     'ERP_PROXY_HTTP_PROT',
     '--http.prot',
@@ -226,17 +226,17 @@ test('reports the faults of all sources at once, also of values that another sou
     'erp-proxy.yaml:5',
     'ERP_PROXY_HTTP_PORT',
   ]);
-  expect(faults).toContain(
+  expect(errors).toContain(
     'ERP_PROXY_HTTP_PROT: there is no such setting; the nearest is ERP_PROXY_HTTP_PORT',
   );
-  expect(faults).toContain('--http.prot: there is no such setting; the nearest is --http.port');
-  expect(faults).toContain('--log.level: log.level needs a value: --log.level=…');
-  expect(faults).toContain('--http.port: http.port is given twice; separate the entries of a list by commas');
+  expect(errors).toContain('--http.prot: there is no such setting; the nearest is --http.port');
+  expect(errors).toContain('--log.level: log.level needs a value: --log.level=…');
+  expect(errors).toContain('--http.port: http.port is given twice; separate the entries of a list by commas');
 });
 
 test('refuses the file variable of a setting that is no secret', () => {
-  const faults = listFaults({ env: { ERP_PROXY_HTTP_PORT_FILE: 'port.txt' } });
-  expect(faults).toEqual([
+  const errors = listErrors({ env: { ERP_PROXY_HTTP_PORT_FILE: 'port.txt' } });
+  expect(errors).toEqual([
     'ERP_PROXY_HTTP_PORT_FILE: there is no such setting; the nearest is ERP_PROXY_HTTP_PORT',
   ]);
 });
@@ -253,13 +253,13 @@ test('starts beside the variables that Kubernetes makes for a service named erp-
     ERP_PROXY_PORT_80_TCP_ADDR: '10.0.0.1',
   };
   expect(expectSettings({ env }).settings.http.port).toBe(8787);
-  expect(listFaults({ env: { ERP_PROXY_PORT: '8080' } })).toHaveLength(1);
+  expect(listErrors({ env: { ERP_PROXY_PORT: '8080' } })).toHaveLength(1);
 });
 
 test('accepts the variables of the commands, which are no settings', () => {
   const env = { ERP_PROXY_KEY: 'ep_a_b', ERP_PROXY_URL: 'http://127.0.0.1:8787' };
-  expect(listFaults({ env })).toEqual([]);
-  expect(listFaults({ env: { ERP_PROXY_URLS: 'x' } })).toEqual([expect.stringContaining('ERP_PROXY_URL')]);
+  expect(listErrors({ env })).toEqual([]);
+  expect(listErrors({ env: { ERP_PROXY_URLS: 'x' } })).toEqual([expect.stringContaining('ERP_PROXY_URL')]);
 });
 
 test('ignores variables of other programs, and those that are unset', () => {
@@ -294,7 +294,7 @@ test('a file that holds a secret wins over the value beside it', () => {
     ERP_PROXY_STORE_URL: 'sqlite:/data/erp-proxy.db',
     ERP_PROXY_STORE_URL_FILE: 'missing',
   };
-  expect(listFaults({ files, env })).toEqual(['ERP_PROXY_STORE_URL_FILE: there is no such file']);
+  expect(listErrors({ files, env })).toEqual(['ERP_PROXY_STORE_URL_FILE: there is no such file']);
   const { settings, sources } = expectSettings({ files, env: { ...env, ERP_PROXY_STORE_URL_FILE: '' } });
   expect(settings.keys.hashSecret).toBe(SECRET);
   expect(sources.get('keys.hashSecret')).toBe('ERP_PROXY_KEYS_HASH_SECRET_FILE');
@@ -332,19 +332,19 @@ test.each([
   ['behind an unknown anchor', { yaml: 'keys:\n  hashSecret: *hunter2\n' }],
   ['twice in the file', { yaml: 'keys:\n  hashSecret: hunter2\n  hashSecret: hunter2\n' }],
   ['in the URL of a store', { argv: ['--store.url=mysql://me:hunter2@host/db'] }],
-] satisfies [string, Given][])('shows no secret in a fault: %s', (_what, given) => {
-  const faults = listFaults(given);
-  expect(faults).not.toEqual([]);
-  expect(faults.join('\n')).not.toContain('hunter2');
+] satisfies [string, Given][])('shows no secret in an error: %s', (_what, given) => {
+  const errors = listErrors(given);
+  expect(errors).not.toEqual([]);
+  expect(errors.join('\n')).not.toContain('hunter2');
 });
 
 test('cuts a long wrong value short', () => {
-  const [fault] = listFaults({ argv: [`--http.host=${'x'.repeat(100_000)}`] });
-  expect(fault!.length).toBeLessThan(200);
+  const [error] = listErrors({ argv: [`--http.host=${'x'.repeat(100_000)}`] });
+  expect(error!.length).toBeLessThan(200);
 });
 
 test('reports a line of ten thousand open brackets once', () => {
-  expect(listFaults({ yaml: `http: ${'['.repeat(10_000)}` })).toHaveLength(1);
+  expect(listErrors({ yaml: `http: ${'['.repeat(10_000)}` })).toHaveLength(1);
 });
 
 const NAMES = [
@@ -417,7 +417,7 @@ test('never throws, whatever stands in the file, the environment or the flags', 
       (argv, env, yaml) => {
         const loaded = load({ argv, env, yaml });
         if (loaded.ok) expect(printSettings(loaded.settings, loaded.sources, 'json')).toContain('http.port');
-        else for (const { source, message } of loaded.faults) expect(source && message).toBeTruthy();
+        else for (const { source, message } of loaded.errors) expect(source && message).toBeTruthy();
       },
     ),
     { numRuns: 300 },
@@ -443,11 +443,11 @@ function load({ yaml, files = {}, ...options }: Given) {
 
 function expectSettings(given: Given) {
   const loaded = load(given);
-  if (!loaded.ok) throw new Error(JSON.stringify(loaded.faults));
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors));
   return loaded;
 }
 
-function listFaults(given: Given): string[] {
+function listErrors(given: Given): string[] {
   const loaded = load(given);
-  return loaded.ok ? [] : loaded.faults.map(({ source, message }) => `${source}: ${message}`);
+  return loaded.ok ? [] : loaded.errors.map(({ source, message }) => `${source}: ${message}`);
 }

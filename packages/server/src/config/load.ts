@@ -1,9 +1,9 @@
 /**
  * Loads the settings: defaults, then `erp-proxy.yaml`, then the environment, then flags; the later one wins. Reports
- * every fault of every source at once.
+ * every error of every source at once.
  */
 import { resolve } from 'node:path';
-import type { Fault, Given, Reading } from './given.ts';
+import type { Given, Reading, SettingError } from './given.ts';
 import { maskValue } from './mask.ts';
 import { findSetting, SETTING_NAMES, splitName } from './names.ts';
 import { type Environment, readEnvironment } from './read-environment.ts';
@@ -27,11 +27,13 @@ export interface LoadOptions {
 /** `default`, or where the value was given. */
 export type Sources = ReadonlyMap<SettingName, string>;
 
-type LoadedSettings = { ok: true; settings: Settings; sources: Sources } | { ok: false; faults: Fault[] };
+type LoadedSettings =
+  | { ok: true; settings: Settings; sources: Sources }
+  | { ok: false; errors: SettingError[] };
 
 export function loadSettings({ argv, env, readFile, cwd, file }: LoadOptions): LoadedSettings {
   const readings = [readFromFile(readFile, cwd, file), readEnvironment(env, readFile, cwd), readFlags(argv)];
-  const faults = readings.flatMap((reading) => reading.faults);
+  const errors = readings.flatMap((reading) => reading.errors);
   const values = new Map<SettingName, unknown>();
   const sources = new Map<SettingName, string>();
   for (const name of SETTING_NAMES) {
@@ -41,13 +43,13 @@ export function loadSettings({ argv, env, readFile, cwd, file }: LoadOptions): L
   for (const given of readings.flatMap((reading) => reading.given)) {
     const judged = findSetting(given.name).kind.schema.safeParse(given.value);
     if (!judged.success) {
-      faults.push({ source: given.source, message: explainWrongValue(given) });
+      errors.push({ source: given.source, message: explainWrongValue(given) });
       continue;
     }
     values.set(given.name, judged.data);
     sources.set(given.name, given.source);
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, settings: nestValues(values), sources };
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, settings: nestValues(values), sources };
 }
 
 const DEFAULT_FILE = 'erp-proxy.yaml';
@@ -58,8 +60,8 @@ function readFromFile(readFile: LoadOptions['readFile'], cwd: string, file: stri
   try {
     text = readFile(resolve(cwd, label));
   } catch (error) {
-    if (file === undefined && readErrorCode(error) === 'ENOENT') return { given: [], faults: [] };
-    return { given: [], faults: [{ source: label, message: explainReadError(error) }] };
+    if (file === undefined && readErrorCode(error) === 'ENOENT') return { given: [], errors: [] };
+    return { given: [], errors: [{ source: label, message: explainReadError(error) }] };
   }
   return readSettingsFile(text, label);
 }

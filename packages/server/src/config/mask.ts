@@ -4,7 +4,7 @@
 import { findSetting } from './names.ts';
 import type { SettingName } from './schema.ts';
 
-/** Takes any value, of the right type or not, since faults show what was given. */
+/** Takes any value, of the right type or not, since errors show what was given. */
 export function maskValue(name: SettingName, value: unknown): unknown {
   if (value === null || (Array.isArray(value) && value.length === 0)) return value;
   return findSetting(name).secret === true ? '***' : maskUserInfo(value);

@@ -11,7 +11,7 @@ const loaded = loadSettings({
   cwd: '/srv',
   readFile: () => 'log:\n  level: warn\n',
 });
-if (!loaded.ok) throw new Error(JSON.stringify(loaded.faults));
+if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors));
 const { settings, sources } = loaded;
 
 test('prints each setting with its value and its source', () => {

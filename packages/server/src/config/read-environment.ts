@@ -21,7 +21,7 @@ const COMMAND_VARIABLES = [KEY_VARIABLE, URL_VARIABLE];
 
 /** An empty variable counts as unset. The file that a `…_FILE` variable names wins over the value of the plain variable. */
 export function readEnvironment(env: Environment, readFile: (path: string) => string, cwd: string): Reading {
-  const reading: Reading = { given: [], faults: [] };
+  const reading: Reading = { given: [], errors: [] };
   const known = new Set<string>(COMMAND_VARIABLES);
   for (const name of SETTING_NAMES) {
     const { kind, secret } = findSetting(name);
@@ -37,7 +37,7 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
         const content = readFile(resolve(cwd, path)).replace(/\r?\n$/, '');
         reading.given.push({ name, value: kind.readText(content), source: fileVariable });
       } catch (error) {
-        reading.faults.push({ source: fileVariable, message: explainReadError(error) });
+        reading.errors.push({ source: fileVariable, message: explainReadError(error) });
       }
     } else if (value) {
       reading.given.push({ name, value: kind.readText(value), source: variable });
@@ -46,7 +46,7 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
   for (const [variable, value] of Object.entries(env)) {
     if (!variable.startsWith(VARIABLE_PREFIX) || !value || known.has(variable)) continue;
     if (isServiceLink(variable, value)) continue;
-    reading.faults.push(reportUnknownName(variable, variable, [...known]));
+    reading.errors.push(reportUnknownName(variable, variable, [...known]));
   }
   return reading;
 }

@@ -6,18 +6,18 @@ import { type Reading, reportUnknownName } from './given.ts';
 import { findSetting, isSettingName, SETTING_NAMES } from './names.ts';
 
 export function readFlags(argv: readonly string[]): Reading {
-  const reading: Reading = { given: [], faults: [] };
+  const reading: Reading = { given: [], errors: [] };
   const seen = new Set<string>();
   const { settings, rest } = splitFlags(argv);
   for (const argument of settings) {
     const { name, value = isSwitch(name) ? 'true' : undefined } = parseFlag(argument);
     const source = `--${name}`;
     if (!isSettingName(name)) {
-      reading.faults.push(reportUnknownName(source, source, FLAGS));
+      reading.errors.push(reportUnknownName(source, source, FLAGS));
     } else if (value === undefined) {
-      reading.faults.push({ source, message: `${name} needs a value: ${source}=…` });
+      reading.errors.push({ source, message: `${name} needs a value: ${source}=…` });
     } else if (seen.has(name)) {
-      reading.faults.push({
+      reading.errors.push({
         source,
         message: `${name} is given twice; separate the entries of a list by commas`,
       });
@@ -29,7 +29,7 @@ export function readFlags(argv: readonly string[]): Reading {
   if (rest.length > 0) {
     // Not shown: it may be a piece of a secret that the shell split at a blank.
     const message = 'a part of the arguments belongs to no setting; a value with blanks needs quotes';
-    reading.faults.push({ source: 'arguments', message });
+    reading.errors.push({ source: 'arguments', message });
   }
   return reading;
 }

@@ -10,20 +10,20 @@ import type { SettingName } from './schema.ts';
 
 /** `label` names the file in sources. */
 export function readSettingsFile(text: string, label: string): Reading {
-  const reading: Reading = { given: [], faults: [] };
+  const reading: Reading = { given: [], errors: [] };
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
   const locate = (offset = 0) => `${label}:${lineCounter.linePos(offset).line}`;
   const report = (node: Node | null, message: string) =>
-    reading.faults.push({ source: locate(node?.range?.[0]), message });
+    reading.errors.push({ source: locate(node?.range?.[0]), message });
 
-  const faultyLines = new Set<string>();
+  const reportedLines = new Set<string>();
   for (const error of document.errors) {
     const source = locate(error.pos[0]);
     // The parser often complains of one slip several times.
-    if (faultyLines.has(source)) continue;
-    faultyLines.add(source);
-    reading.faults.push({ source, message: explainYamlError(error) });
+    if (reportedLines.has(source)) continue;
+    reportedLines.add(source);
+    reading.errors.push({ source, message: explainYamlError(error) });
   }
   // After any other error what the parser made of the rest is a guess.
   if (document.errors.some((error) => error.code !== 'DUPLICATE_KEY')) return reading;
@@ -39,12 +39,12 @@ export function readSettingsFile(text: string, label: string): Reading {
       return report(groupKey, `write ${group} as ${inner} indented below ${outer}:`);
     }
     if (!GROUP_NAMES.includes(group)) {
-      return reading.faults.push(reportUnknownName(locate(groupKey.range?.[0]), group, GROUP_NAMES));
+      return reading.errors.push(reportUnknownName(locate(groupKey.range?.[0]), group, GROUP_NAMES));
     }
     readEntries(groupValue, group, (key, keyNode, value) => {
       const name = `${group}.${key}`;
       if (isSettingName(name)) return readSetting(name, keyNode, value);
-      reading.faults.push(reportUnknownName(locate(keyNode.range?.[0]), name, SETTING_NAMES));
+      reading.errors.push(reportUnknownName(locate(keyNode.range?.[0]), name, SETTING_NAMES));
     });
   });
   return reading;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { OTHER_TEST_CERTIFICATE, TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
-import { findCertificateFault } from './certificates.ts';
+import { findCertificateError } from './certificates.ts';
 
 const BROKEN = TEST_CERTIFICATE.replace('MIIBnT', 'MIIBnZ');
 
@@ -10,7 +10,7 @@ test.each([
   ['what stands around it in the output of a tool', `subject=CN = erp.test\n${TEST_CERTIFICATE}\n---\n`],
   ['other line ends', TEST_CERTIFICATE.replaceAll('\n', '\r\n')],
 ])('takes %s', (_what, pem) => {
-  expect(findCertificateFault(pem)).toBeNull();
+  expect(findCertificateError(pem)).toBeNull();
 });
 
 test.each([
@@ -20,14 +20,14 @@ test.each([
   ['half a block behind a whole one', `${TEST_CERTIFICATE}\n${TEST_CERTIFICATE.slice(0, 300)}`],
   ['a block of another kind', TEST_CERTIFICATE.replaceAll('CERTIFICATE', 'CERTIFICATE REQUEST')],
 ])('refuses %s', (_what, pem) => {
-  expect(findCertificateFault(pem)).toMatch(/must be PEM/);
+  expect(findCertificateError(pem)).toMatch(/must be PEM/);
 });
 
 test('says which of several cannot be read', () => {
   const pem = [TEST_CERTIFICATE, BROKEN, OTHER_TEST_CERTIFICATE].join('\n');
-  expect(findCertificateFault(pem)).toContain('number 2 of 3');
+  expect(findCertificateError(pem)).toContain('number 2 of 3');
 });
 
 test('refuses a private key', () => {
-  expect(findCertificateFault(`${TEST_CERTIFICATE}\n${TEST_KEY}`)).toMatch(/private key/);
+  expect(findCertificateError(`${TEST_CERTIFICATE}\n${TEST_KEY}`)).toMatch(/private key/);
 });

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
 /** What is wrong with the text, to be read behind the name of the member that holds it; null where nothing is. */
-export function findCertificateFault(pem: string): string | null {
+export function findCertificateError(pem: string): string | null {
   if (pem.includes('PRIVATE KEY-----')) return 'must not have a private key in it: give certificates only';
   const certificates = pem.match(CERTIFICATE) ?? [];
   const begun = pem.split('-----BEGIN ').length - 1;

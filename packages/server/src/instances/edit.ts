@@ -1,5 +1,5 @@
 /** What becomes of an opened instance when an operator, or key care, changes it. Pure. */
-import { type Changes, checkTogether, InstanceFault } from './members.ts';
+import { type Changes, checkTogether, InstanceInputError } from './members.ts';
 import { findRedirection } from './redirection.ts';
 import type { Body } from './row.ts';
 import type { PendingKey } from './views.ts';
@@ -13,7 +13,7 @@ export interface KeyChange {
   pending?: PendingKey | null;
 }
 
-/** Throws an {@link InstanceFault}. What was known of a key goes with it. */
+/** Throws an {@link InstanceInputError}. What was known of a key goes with it. */
 export function applyChanges(opened: Body, { key_expires_at, ...members }: Changes): Body {
   const redirection = findRedirection(opened, members);
   const isMoved = redirection === 'url';
@@ -21,7 +21,7 @@ export function applyChanges(opened: Body, { key_expires_at, ...members }: Chang
     const message = isMoved
       ? 'is that of another server, where the stored key must not go: give `api_key` with it'
       : 'lets the stored key go to a server that it could not go to before: give `api_key` with it';
-    throw new InstanceFault([{ path: redirection, message }]);
+    throw new InstanceInputError([{ path: redirection, message }]);
   }
   checkTogether({ ...opened, ...members });
   const isNewKey = isMoved || (members.api_key !== undefined && members.api_key !== opened.api_key);

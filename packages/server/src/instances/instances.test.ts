@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
-import type { InstanceInput } from '@erp-proxy/contract';
+import type { InstanceInput, InvalidMember } from '@erp-proxy/contract';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../egress/test-certificate.fixture.ts';
 import { makeBatch } from '../stores/audit-batch.fixture.ts';
@@ -9,7 +9,7 @@ import type { Store } from '../stores/ports.ts';
 import {
   createInstances,
   type DescribeReseal,
-  InstanceFault,
+  InstanceInputError,
   type Instances,
   type InstancesOptions,
 } from './instances.ts';
@@ -70,13 +70,13 @@ async function startWithProd(more: Partial<InstanceInput> = {}): Promise<World &
 }
 
 /** The faults with which it refuses. */
-async function findFaults(act: Promise<unknown>): Promise<InstanceFault['faults']> {
+async function findInvalid(act: Promise<unknown>): Promise<InvalidMember[]> {
   const error = await act.then(
     () => null,
     (reason: unknown) => reason,
   );
-  if (error instanceof InstanceFault) return error.faults;
-  throw new Error(`expected an InstanceFault, not ${String(error)}`);
+  if (error instanceof InstanceInputError) return error.invalidMembers;
+  throw new Error(`expected an InstanceInputError, not ${String(error)}`);
 }
 
 /** Puts another text into the body, as somebody who can write to the store could. */
@@ -200,24 +200,24 @@ describe('input', () => {
     ['unknown', 1],
   ])('is refused with a rule for %s: %j', async (member, value) => {
     const instances = await start(makeWorld());
-    const faults = await findFaults(instances.add({ ...PROD, [member]: value }));
-    expect(faults).toEqual([{ path: member, message: expect.stringMatching(/^(must|is|has) /) }]);
+    const invalid = await findInvalid(instances.add({ ...PROD, [member]: value }));
+    expect(invalid).toEqual([{ path: member, message: expect.stringMatching(/^(must|is|has) /) }]);
     expect(await instances.get('prod')).toBeNull();
   });
 
   test('has all its faults named at once', async () => {
     const instances = await start(makeWorld());
-    const faults = await findFaults(
+    const invalid = await findInvalid(
       instances.add({ ...PROD, db: '', user_id: 0, ...{ keyword: 1, timeout: 1 } }),
     );
-    expect(faults.map(({ path }) => path).sort()).toEqual(['db', 'keyword', 'timeout', 'user_id']);
+    expect(invalid.map(({ path }) => path).sort()).toEqual(['db', 'keyword', 'timeout', 'user_id']);
   });
 
   test.each([null, [], 'prod', 7])('that is no object is refused: %j', async (input) => {
     const instances = await start(makeWorld());
     // What comes from a file or a request is of any shape.
-    const faults = await findFaults(instances.add(input as never));
-    expect(faults).toEqual([{ path: '', message: expect.stringContaining('must be an object') }]);
+    const invalid = await findInvalid(instances.add(input as never));
+    expect(invalid).toEqual([{ path: '', message: expect.stringContaining('must be an object') }]);
   });
 
   test('is not repeated in a fault', async () => {
@@ -230,9 +230,9 @@ describe('input', () => {
   test('of changes knows every member but the name, and takes undefined for left out', async () => {
     const { instances } = await startWithProd();
     const changes = { ...{ name: 'other' }, timeout_ms: 0, db: undefined };
-    expect((await findFaults(instances.update('prod', 1, changes as never))).map(({ path }) => path)).toEqual(
-      ['timeout_ms', 'name'],
-    );
+    expect(
+      (await findInvalid(instances.update('prod', 1, changes as never))).map(({ path }) => path),
+    ).toEqual(['timeout_ms', 'name']);
     expect(await instances.update('prod', 1, { timeout_ms: 5, ...{ db: undefined } } as never)).toBe('done');
     expect(await instances.get('prod')).toMatchObject({ db: 'prod', timeoutMs: 5 });
   });
@@ -289,7 +289,7 @@ describe('changing', () => {
     'https://erp.example.com',
   ])('the url to %s needs the key again', async (url) => {
     const { instances } = await startWithProd();
-    expect(await findFaults(instances.update('prod', 1, { url }))).toEqual([
+    expect(await findInvalid(instances.update('prod', 1, { url }))).toEqual([
       { path: 'url', message: expect.stringContaining('`api_key`') },
     ]);
     expect(await instances.find('prod')).toMatchObject({ url: PROD.url });

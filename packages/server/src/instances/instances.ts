@@ -28,7 +28,7 @@ import {
 } from './views.ts';
 
 export type { KeyChange } from './edit.ts';
-export { InstanceFault } from './members.ts';
+export { InstanceInputError } from './members.ts';
 export type { DescribeReseal } from './reseal.ts';
 export type { Instance, InstanceRecord, KeyState } from './views.ts';
 
@@ -40,14 +40,14 @@ export interface Instances {
   /** By name. A row that cannot be read is left out, and `onError` told. */
   list(query: InstanceListQuery): Promise<InstanceRecord[]>;
   /**
-   * Null where the name is taken. Rejects with an {@link InstanceFault}. `describeAct` gives the record for the audit,
+   * Null where the name is taken. Rejects with an {@link InstanceInputError}. `describeAct` gives the record for the audit,
    * which is written in the transaction of the change; so does `act` below.
    */
   add(
     input: InstanceInput,
     describeAct?: (made: InstanceRecord) => AuditBatch,
   ): Promise<InstanceRecord | null>;
-  /** Rejects with an {@link InstanceFault}. */
+  /** Rejects with an {@link InstanceInputError}. */
   update(name: string, version: number, changes: InstanceChanges, act?: AuditBatch): Promise<Change>;
   remove(name: string, version: number, act?: AuditBatch): Promise<Change>;
   openKey(name: string): Promise<KeyState | null>;

@@ -2,21 +2,24 @@
  * The members of an instance and the rules for each, and how an operator's input is read by them. All faults are
  * reported at once, and none shows a value: it may be the key.
  */
-import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
+import type { InstanceChanges, InstanceInput, InvalidMember } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { parseBaseUrl, URL_LENGTH_MAX } from '../egress/base-url.ts';
 import { DATABASE_NAME } from '../odoo/database-name.ts';
-import { findCertificateFault } from './certificates.ts';
+import { findCertificateError } from './certificates.ts';
 
-/** Input that cannot be taken; nothing has changed. */
-export class InstanceFault extends Error {
-  override readonly name = 'InstanceFault';
-  /** Each with the member it is about; `path` is empty where it is about the whole. */
-  readonly faults: { path: string; message: string }[];
+/** Invalid input of an operator. Nothing was changed. */
+export class InstanceInputError extends Error {
+  override readonly name = 'InstanceInputError';
+  readonly invalidMembers: InvalidMember[];
 
-  constructor(faults: InstanceFault['faults']) {
-    super(faults.map(({ path, message }) => (path === '' ? message : `\`${path}\` ${message}`)).join('; '));
-    this.faults = faults;
+  constructor(invalidMembers: InvalidMember[]) {
+    super(
+      invalidMembers
+        .map(({ path, message }) => (path === '' ? message : `\`${path}\` ${message}`))
+        .join('; '),
+    );
+    this.invalidMembers = invalidMembers;
   }
 }
 
@@ -49,7 +52,7 @@ export const MEMBERS = {
   protocol: z.enum(['auto', 'jsonrpc', 'json2'], RULES.protocol),
   timeout_ms: wholeNumber(300_000, RULES.timeout_ms).nullable(),
   concurrency: wholeNumber(1000, RULES.concurrency).nullable(),
-  certificates: textBy(CERTIFICATES_LENGTH_MAX, RULES.certificates, findCertificateFault).nullable(),
+  certificates: textBy(CERTIFICATES_LENGTH_MAX, RULES.certificates, findCertificateError).nullable(),
   allow_private: z.boolean(RULES.boolean),
   rotate_key: z.boolean(RULES.boolean),
 };
@@ -100,21 +103,21 @@ const CHANGES = z.strictObject(
 
 export type Changes = z.infer<typeof CHANGES>;
 
-/** With what is left out filled in. Throws an {@link InstanceFault}. */
+/** With what is left out filled in. Throws an {@link InstanceInputError}. */
 export function readInput(input: InstanceInput): z.infer<typeof INPUT> {
   const members = read(INPUT, Object.keys(INPUT.shape), input);
   checkTogether(members);
   return members;
 }
 
-/** What members say of each other. Throws an {@link InstanceFault}. */
+/** What members say of each other. Throws an {@link InstanceInputError}. */
 export function checkTogether({ url, certificates }: { url: string; certificates: string | null }): void {
   if (certificates === null || new URL(url).protocol === 'https:') return;
   const message = 'are of use over https only, and `url` is plain http: leave them out, or correct the url';
-  throw new InstanceFault([{ path: 'certificates', message }]);
+  throw new InstanceInputError([{ path: 'certificates', message }]);
 }
 
-/** With those members only that are given. Throws an {@link InstanceFault}. */
+/** With those members only that are given. Throws an {@link InstanceInputError}. */
 export function readChanges(changes: InstanceChanges): Changes {
   return read(CHANGES, Object.keys(CHANGES.shape), changes);
 }
@@ -122,7 +125,7 @@ export function readChanges(changes: InstanceChanges): Changes {
 function read<Output>(schema: z.ZodType<Output>, members: string[], given: unknown): Output {
   const result = schema.safeParse(withoutUndefined(given));
   if (result.success) return result.data;
-  throw new InstanceFault(
+  throw new InstanceInputError(
     result.error.issues.flatMap((issue) => {
       if (issue.code !== 'unrecognized_keys') return { path: issue.path.join('.'), message: issue.message };
       const message = `is no member here; known are ${members.join(', ')}`;
@@ -141,12 +144,12 @@ function wholeNumber(max: number, rule: string) {
   return z.int(rule).min(1, rule).max(max, rule);
 }
 
-function textBy(lengthMax: number, rule: string, findFault: (text: string) => string | null) {
+function textBy(lengthMax: number, rule: string, findError: (text: string) => string | null) {
   return z
     .string(rule)
     .max(lengthMax, { error: rule, abort: true })
     .superRefine((text, context) => {
-      const fault = findFault(text);
-      if (fault !== null) context.addIssue(fault);
+      const error = findError(text);
+      if (error !== null) context.addIssue(error);
     });
 }

@@ -14,7 +14,7 @@ function makeVault(masterKey = makeKey(), otherMasterKeys: string[] = []): Vault
 }
 
 /** The message with which it refuses. */
-function findFault(act: () => unknown): string {
+function catchMessage(act: () => unknown): string {
   try {
     act();
   } catch (error) {
@@ -36,7 +36,7 @@ test.each(['', 'secret', randomBytes(31).toString('base64'), randomBytes(33).toS
       { masterKey: wrong, otherMasterKeys: [] },
       { masterKey: makeKey(), otherMasterKeys: [wrong] },
     ]) {
-      const message = findFault(() => createVault(keys));
+      const message = catchMessage(() => createVault(keys));
       expect(message).toContain('openssl rand -base64 32');
       if (wrong !== '') expect(message).not.toContain(wrong);
     }
@@ -118,7 +118,7 @@ describe('master keys', () => {
   test('that are not there are told by name', () => {
     const theirs = makeVault();
     const ours = makeVault();
-    const message = findFault(() => ours.open(theirs.seal('secret', 'here'), 'here'));
+    const message = catchMessage(() => ours.open(theirs.seal('secret', 'here'), 'here'));
     expect(message).toContain(theirs.masterKeyId);
     expect(message).toContain(ours.masterKeyId);
     expect(message).toContain('vault.otherMasterKeys');

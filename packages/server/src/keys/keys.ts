@@ -43,7 +43,7 @@ export interface Client {
   readonly policy: CompiledPolicy | null;
 }
 
-export interface KeyRefusal {
+export interface RefusedKey {
   readonly refused: 'missing' | 'malformed' | 'unknown' | 'expired' | 'revoked';
   /** The id that the text claimed, where it had one. `unknown` is also a known id with a wrong secret. */
   readonly keyId: string | null;
@@ -56,8 +56,8 @@ export interface NewKey {
 }
 
 /** What a key cannot have, in words for people; nothing has changed. */
-export class KeyFault extends RangeError {
-  override readonly name = 'KeyFault';
+export class KeyInputError extends RangeError {
+  override readonly name = 'KeyInputError';
 }
 
 /** What can be changed of a key. */
@@ -90,9 +90,9 @@ export interface KeysOptions {
 
 export interface Keys {
   /** Throws (or rejects) where the store fails: a key that cannot be looked up is not let in. */
-  authenticate(text: string | undefined): Awaitable<Client | KeyRefusal>;
+  authenticate(text: string | undefined): Awaitable<Client | RefusedKey>;
   /** The same client as of now, for a request that takes its time: keys are revoked, and policies change. */
-  renew(client: Client): Awaitable<Client | KeyRefusal>;
+  renew(client: Client): Awaitable<Client | RefusedKey>;
   /**
    * Policies are taken as they are: parsePolicy has judged them. `describeAct` gives the record for the audit, which is
    * written in the transaction of the change; so does `act` below.
@@ -144,7 +144,7 @@ export async function createKeys({
   });
   const lastUsed = createLastUsed(store.keys, onError);
 
-  function authenticate(text: string | undefined): Awaitable<Client | KeyRefusal> {
+  function authenticate(text: string | undefined): Awaitable<Client | RefusedKey> {
     if (text === undefined || text === '') return { refused: 'missing', keyId: null };
     const parts = parseKey(text);
     if (!parts) return { refused: 'malformed', keyId: null };
@@ -159,14 +159,14 @@ export async function createKeys({
     return found instanceof Promise ? found.then(verify) : verify(found);
   }
 
-  function renew({ key: { id } }: Client): Awaitable<Client | KeyRefusal> {
+  function renew({ key: { id } }: Client): Awaitable<Client | RefusedKey> {
     const known = cache.find(id);
     if (known !== undefined) return judgeFound(known, id);
     const found = cache.load(id);
     return found instanceof Promise ? found.then((key) => judgeFound(key, id)) : judgeFound(found, id);
   }
 
-  function judgeFound(known: KnownKey | null, id: string): Client | KeyRefusal {
+  function judgeFound(known: KnownKey | null, id: string): Client | RefusedKey {
     return known === null ? { refused: 'unknown', keyId: id } : judge(known.client);
   }
 
@@ -175,14 +175,14 @@ export async function createKeys({
     id: string,
     secret: string,
     textHash: Uint8Array,
-  ): Client | KeyRefusal {
+  ): Client | RefusedKey {
     const matches = timingSafeEqual(hashSecretOf(secret, hashKey), known?.secretHash ?? NO_HASH);
     if (!known || !matches) return { refused: 'unknown', keyId: id };
     known.textHash = textHash;
     return judge(known.client);
   }
 
-  function judge(client: Client): Client | KeyRefusal {
+  function judge(client: Client): Client | RefusedKey {
     const { key } = client;
     const now = clock();
     if (key.revokedAt !== null) return { refused: 'revoked', keyId: key.id };
@@ -311,12 +311,13 @@ function hashSecretOf(secret: string, hashKey: KeyObject): Uint8Array {
 }
 
 function checkName(name: string): void {
-  if (!isKeyName(name)) throw new KeyFault(`The name of a key is ${KEY_NAME_RULE}; say who will use it.`);
+  if (!isKeyName(name))
+    throw new KeyInputError(`The name of a key is ${KEY_NAME_RULE}; say who will use it.`);
 }
 
 function checkExpiry(expiresAt: number | null, now: number): void {
   if (expiresAt !== null && !(Number.isSafeInteger(expiresAt) && expiresAt > now)) {
-    throw new KeyFault(
+    throw new KeyInputError(
       'The time at which the key expires is not in the future: give a later time, or none for a key that does not expire.',
     );
   }

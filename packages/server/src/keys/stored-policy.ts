@@ -21,18 +21,18 @@ export function readStoredPolicy({ id, policy: text }: Pick<KeyRecord, 'id' | 'p
   if (text === null) return null;
   const parsed = parseText(text);
   if ('policy' in parsed) return parsed.policy;
-  throw new StoredPolicyError(id, parsed.fault);
+  throw new StoredPolicyError(id, parsed.error);
 }
 
-function parseText(text: string): { policy: Policy } | { fault: string } {
+function parseText(text: string): { policy: Policy } | { error: string } {
   let value: unknown;
   try {
     value = readValue(Buffer.from(text));
   } catch (error) {
-    return { fault: (error as Error).message.replace(/\.$/, '') };
+    return { error: (error as Error).message.replace(/\.$/, '') };
   }
   const parsed = parsePolicy(value);
   if ('policy' in parsed) return parsed;
   const [first] = parsed.errors;
-  return { fault: [first?.path, first?.message].filter(Boolean).join(': ') };
+  return { error: [first?.path, first?.message].filter(Boolean).join(': ') };
 }

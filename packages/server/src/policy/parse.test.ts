@@ -5,8 +5,8 @@ import { parsePolicy } from './parse.ts';
 
 const GOOD: Policy = { instances: ['prod'], models: { 'res.partner': ['read'] } };
 
-/** `path: message` of each fault. */
-function listFaults(value: unknown): string[] {
+/** `path: message` of each error. */
+function listErrors(value: unknown): string[] {
   const parsed = parsePolicy(value);
   return 'errors' in parsed ? parsed.errors.map(({ path, message }) => `${path}: ${message}`) : [];
 }
@@ -35,8 +35,8 @@ test('takes every member as it was written', () => {
   expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toEqual({ policy });
 });
 
-test('names all faults at once, each with its path', () => {
-  const faults = listFaults({
+test('names all errors at once, each with its path', () => {
+  const errors = listErrors({
     instances: [],
     orgins: ['https://erp.example.com'],
     models: { 'res.*': ['read', 'wri?e'], 'sale order': ['read'] },
@@ -44,7 +44,7 @@ test('names all faults at once, each with its path', () => {
     limit_max: 0,
     rate: { request: 1, seconds: 60, burst: 0 },
   });
-  const paths = faults.map((fault) => fault.slice(0, fault.indexOf(': ')));
+  const paths = errors.map((error) => error.slice(0, error.indexOf(': ')));
   expect(paths.sort()).toEqual(
     [
       'companies[0]',
@@ -58,21 +58,21 @@ test('names all faults at once, each with its path', () => {
       'rate.requests',
     ].sort(),
   );
-  expect(faults).toContain('orgins: is not known; did you mean `origins`?');
+  expect(errors).toContain('orgins: is not known; did you mean `origins`?');
 });
 
 describe('refuses', () => {
   test.each([null, 'read', 7, ['read']])('what is no object: %j', (value) => {
-    expect(listFaults(value)).toHaveLength(1);
+    expect(listErrors(value)).toHaveLength(1);
   });
 
   test.each(['a?', 'a**', '[ab]', '!a', '{a,b}'])('wildcards other than `*`: %s', (pattern) => {
     const message = '`*` is the only wildcard, and stands for any text';
-    expect(listFaults({ ...GOOD, instances: [pattern] })).toEqual([`instances[0]: ${message}`]);
-    expect(listFaults({ ...GOOD, models: { 'res.partner': [pattern] } })).toEqual([
+    expect(listErrors({ ...GOOD, instances: [pattern] })).toEqual([`instances[0]: ${message}`]);
+    expect(listErrors({ ...GOOD, models: { 'res.partner': [pattern] } })).toEqual([
       `models["res.partner"][0]: ${message}`,
     ]);
-    expect(listFaults({ ...GOOD, models: { [pattern]: ['read'] } })).toEqual([
+    expect(listErrors({ ...GOOD, models: { [pattern]: ['read'] } })).toEqual([
       `models[${JSON.stringify(pattern)}]: ${message}`,
     ]);
   });
@@ -113,13 +113,13 @@ describe('refuses', () => {
     ['no addresses', { ...GOOD, cidrs: [] }, 'cidrs'],
     ['no browser origins', { ...GOOD, cors_origins: [] }, 'cors_origins'],
   ])('%s', (_, value, path) => {
-    expect(listFaults(value).map((fault) => fault.slice(0, fault.indexOf(': ')))).toEqual([path]);
+    expect(listErrors(value).map((error) => error.slice(0, error.indexOf(': ')))).toEqual([path]);
   });
 
   test.each(['10.0.0.1/8', '10.0.0.0/33', '10.0.0', '0x7f.1', 'erp.example.com', 'fe80::1%eth0', '10.*'])(
     'as a network: %s',
     (cidr) => {
-      expect(listFaults({ ...GOOD, cidrs: [cidr] })).toHaveLength(1);
+      expect(listErrors({ ...GOOD, cidrs: [cidr] })).toHaveLength(1);
     },
   );
 
@@ -137,14 +137,14 @@ describe('refuses', () => {
     'https://bücher.example',
     'https://erp .example.com',
   ])('as an origin: %s', (origin) => {
-    expect(listFaults({ ...GOOD, origins: [origin] })).toHaveLength(1);
+    expect(listErrors({ ...GOOD, origins: [origin] })).toHaveLength(1);
   });
 
   test('more than a thousand entries, in one sentence', () => {
     const many = Array.from({ length: 1001 }, (_, index) => `i${index}?`);
-    expect(listFaults({ ...GOOD, instances: many })).toHaveLength(1);
-    expect(listFaults({ ...GOOD, models: { a: many.slice(500), b: many.slice(0, 500) } })).toHaveLength(1);
-    expect(listFaults(Object.fromEntries(many.map((name) => [name, 1])))).toHaveLength(1);
+    expect(listErrors({ ...GOOD, instances: many })).toHaveLength(1);
+    expect(listErrors({ ...GOOD, models: { a: many.slice(500), b: many.slice(0, 500) } })).toHaveLength(1);
+    expect(listErrors(Object.fromEntries(many.map((name) => [name, 1])))).toHaveLength(1);
   });
 });
 
@@ -152,5 +152,5 @@ test('does not take names of the language for members', () => {
   const value: unknown = JSON.parse(
     '{"instances":["prod"],"models":{"a":["read"]},"__proto__":{},"constructor":1}',
   );
-  expect(listFaults(value).map((fault) => fault.split(':')[0])).toEqual(['__proto__', 'constructor']);
+  expect(listErrors(value).map((error) => error.split(':')[0])).toEqual(['__proto__', 'constructor']);
 });

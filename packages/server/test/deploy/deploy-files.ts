@@ -30,7 +30,7 @@ export function takeSettings(env: Record<string, string>, files: Record<string, 
   };
   const loaded = loadSettings({ argv: [], env, cwd: '/etc/erp-proxy', readFile });
   if (!loaded.ok)
-    throw new Error(loaded.faults.map(({ source, message }) => `${source}: ${message}`).join('\n'));
+    throw new Error(loaded.errors.map(({ source, message }) => `${source}: ${message}`).join('\n'));
   return loaded.settings;
 }
 

@@ -3,17 +3,17 @@ import { type Configuration, readConfiguration } from './configuration.ts';
 
 function read(text: string): Configuration {
   const outcome = readConfiguration(`${text}\n`);
-  if ('faults' in outcome) throw new Error(JSON.stringify(outcome.faults));
+  if ('errors' in outcome) throw new Error(JSON.stringify(outcome.errors));
   return outcome.configuration;
 }
 
-function findFaults(text: string): string[] {
-  return listFaults(`${text}\n`);
+function findErrors(text: string): string[] {
+  return listErrors(`${text}\n`);
 }
 
-function listFaults(text: string, options?: { requiresEnd: boolean }): string[] {
+function listErrors(text: string, options?: { requiresEnd: boolean }): string[] {
   const outcome = readConfiguration(text, options);
-  return 'faults' in outcome ? outcome.faults.map(({ line, message }) => `${line}: ${message}`) : [];
+  return 'errors' in outcome ? outcome.errors.map(({ line, message }) => `${line}: ${message}`) : [];
 }
 
 describe('policies', () => {
@@ -42,11 +42,11 @@ keys:
 
   test('that others extend need not be whole, and that nobody uses are judged all the same', () => {
     expect(
-      findFaults(
+      findErrors(
         'policies:\n  part: { limit_max: 5 }\n  whole: { extends: part, instances: [a], models: { a: [read] } }',
       ),
     ).toEqual([]);
-    expect(findFaults('policies:\n  alone: { instances: [a] }')).toEqual([
+    expect(findErrors('policies:\n  alone: { instances: [a] }')).toEqual([
       expect.stringMatching(/^2: models/),
     ]);
   });
@@ -58,7 +58,7 @@ keys:
   c: { extends: a }
   self: { extends: self }
 keys: [{ name: k, policy: a }]`;
-    expect(findFaults(text)).toEqual([
+    expect(findErrors(text)).toEqual([
       '4: policies extend each other in a circle: a → b → c → a',
       '5: policies extend each other in a circle: self → self',
     ]);
@@ -73,9 +73,9 @@ keys: [{ name: k, policy: a }]`;
       const below = `  p${length}: { instances: [a], models: { a: [read] } }`;
       return `policies:\n${order([...above, below]).join('\n')}`;
     };
-    expect(findFaults(chain(32))).toEqual([]);
-    expect(findFaults(chain(33))).toEqual([expect.stringMatching(/^\d+: more than 32 policies extend/)]);
-    expect(findFaults(chain(1000))).toContainEqual(expect.stringMatching(/^\d+: more than 32 policies/));
+    expect(findErrors(chain(32))).toEqual([]);
+    expect(findErrors(chain(33))).toEqual([expect.stringMatching(/^\d+: more than 32 policies extend/)]);
+    expect(findErrors(chain(1000))).toContainEqual(expect.stringMatching(/^\d+: more than 32 policies/));
   });
 
   test('that are not there are named, with the nearest that is', () => {
@@ -84,13 +84,13 @@ keys: [{ name: k, policy: a }]`;
   base: { instances: [a], models: { a: [read] } }
 keys:
   - { name: k, policy: shpo }`;
-    expect(findFaults(text)).toEqual([
+    expect(findErrors(text)).toEqual([
       '5: this file has no policy "shpo"; the nearest is "shop"',
       '2: this file has no policy "bse"; the nearest is "base"',
     ]);
   });
 
-  test('show a fault once, on the line of the member it is about, however many extend it', () => {
+  test('show an error once, on the line of the member it is about, however many extend it', () => {
     const text = `policies:
   base:
     instances: [prod]
@@ -101,11 +101,11 @@ keys:
         - "?"
   one: { extends: base }
   two: { extends: base, limit_max: 0 }`;
-    const faults = findFaults(text);
-    expect(faults).toHaveLength(3);
-    expect(faults).toContainEqual(expect.stringMatching(/^4: limit_mx: .*limit_max/));
-    expect(faults).toContainEqual(expect.stringMatching(/^8: models\["res\.partner"\]\[1\]: /));
-    expect(faults).toContainEqual(expect.stringMatching(/^10: limit_max: /));
+    const errors = findErrors(text);
+    expect(errors).toHaveLength(3);
+    expect(errors).toContainEqual(expect.stringMatching(/^4: limit_mx: .*limit_max/));
+    expect(errors).toContainEqual(expect.stringMatching(/^8: models\["res\.partner"\]\[1\]: /));
+    expect(errors).toContainEqual(expect.stringMatching(/^10: limit_max: /));
   });
 });
 
@@ -137,9 +137,9 @@ instances:
   test.each(['hunter2', '{ env: hunter2, file: hunter2 }', '{ value: hunter2 }', '[hunter2]'])(
     'with a key in clear (%s) are refused, and it is not shown',
     (key) => {
-      const [fault, ...more] = findFaults(`instances:\n  - name: prod\n    api_key: ${key}`);
-      expect(fault).toMatch(/^3: a secret does not stand in this file: write api_key: { env:/);
-      expect(fault).not.toContain('hunter2');
+      const [error, ...more] = findErrors(`instances:\n  - name: prod\n    api_key: ${key}`);
+      expect(error).toMatch(/^3: a secret does not stand in this file: write api_key: { env:/);
+      expect(error).not.toContain('hunter2');
       expect(more).toEqual([]);
     },
   );
@@ -149,13 +149,13 @@ test.each(['ERP_PROXY_ADMIN_TOKEN', 'erp_proxy_vault_master_key'])(
   'sends no setting of the proxy to a server as its key: %s',
   (variable) => {
     const text = `instances:\n  - name: prod\n    api_key: { env: ${variable} }`;
-    expect(findFaults(text)).toEqual([
+    expect(findErrors(text)).toEqual([
       expect.stringMatching(/^3: variables whose names begin with ERP_PROXY_/),
     ]);
   },
 );
 
-test('reports every fault at once, each with its line', () => {
+test('reports every error at once, each with its line', () => {
   const text = `keys:
   - { name: k, policy: { instances: [a], models: { a: [] } } }
   - { name: k, policy: null }
@@ -166,7 +166,7 @@ instances:
   - { name: prod, usr_id: 3, user_id: -1, timeout_ms: soon }
   - { name: prod }
 polices: {}`;
-  const faults = findFaults(text);
+  const errors = findErrors(text);
   for (const expected of [
     /^2: models\["?a"?\]: |^2: models\.a: /,
     /^3: "k" stands twice in keys/,
@@ -179,15 +179,15 @@ polices: {}`;
     /^9: "prod" stands twice in instances/,
     /^10: the file has no member "polices"; the nearest is "policies"/,
   ]) {
-    expect(faults).toContainEqual(expect.stringMatching(expected));
+    expect(errors).toContainEqual(expect.stringMatching(expected));
   }
-  expect(faults).toHaveLength(10);
+  expect(errors).toHaveLength(10);
 });
 
 test.each(['"sh\u200bop"', '"shop\u2028"', 'x'.repeat(201)])(
   'refuses a name that no key can have: %s',
   (name) => {
-    expect(findFaults(`keys: [{ name: ${name}, policy: null }]`)).toEqual([
+    expect(findErrors(`keys: [{ name: ${name}, policy: null }]`)).toEqual([
       expect.stringMatching(/^1: a key needs a `name`: /),
     ]);
   },
@@ -206,20 +206,20 @@ describe('a file that is not what it seems is refused:', () => {
     ['a number that is none', 'keys: [{ name: k, policy: { limit_max: .nan } }]'],
     ['a name that is no text', 'keys: [{ name: 5, policy: null }]'],
   ])('%s', (_, text) => {
-    expect(findFaults(text)).not.toEqual([]);
+    expect(findErrors(text)).not.toEqual([]);
   });
 
   test('one that was cut off in the middle of a line', () => {
     const whole =
       'keys:\n  - name: shop\n    policy: { instances: [prod], models: { res.partner: [read] } }\n';
     for (const ending of ['', '...\n', '... # end\n\n', '\r\n']) {
-      expect(listFaults(whole + ending)).toEqual([]);
+      expect(listErrors(whole + ending)).toEqual([]);
     }
     for (let length = 0; length < whole.length; length++) {
       const cut = whole.slice(0, length);
-      if (!cut.endsWith('\n')) expect(listFaults(cut), cut).not.toEqual([]);
+      if (!cut.endsWith('\n')) expect(listErrors(cut), cut).not.toEqual([]);
     }
-    expect(listFaults('keys:\n  - { name: shop, policy: null }')).toEqual([
+    expect(listErrors('keys:\n  - { name: shop, policy: null }')).toEqual([
       expect.stringMatching(/^2: the last line has no line break: /),
     ]);
   });
@@ -227,13 +227,13 @@ describe('a file that is not what it seems is refused:', () => {
   test('one that was cut off anywhere, where the end mark is required', () => {
     const whole =
       'keys:\n  - name: shop\n    policy:\n      instances: [prod]\n      models: { "a.*": ["*"] }\n      cidrs: [10.0.0.0/16]\n...\n';
-    expect(listFaults(whole, { requiresEnd: true })).toEqual([]);
+    expect(listErrors(whole, { requiresEnd: true })).toEqual([]);
     for (let length = 0; length < whole.length; length++) {
       const cut = whole.slice(0, length);
-      expect(listFaults(cut, { requiresEnd: true }), cut).not.toEqual([]);
+      expect(listErrors(cut, { requiresEnd: true }), cut).not.toEqual([]);
     }
     const text = 'keys:\n  - { name: "...", policy: null }\n# ...\n';
-    expect(listFaults(text, { requiresEnd: true })).toEqual([
+    expect(listErrors(text, { requiresEnd: true })).toEqual([
       expect.stringMatching(/^3: the end mark is missing: /),
     ]);
   });

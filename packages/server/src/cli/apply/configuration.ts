@@ -1,14 +1,14 @@
 /**
- * Reads a configuration file: policies, keys, instances. Reports every fault of it at once; what the store holds, and
+ * Reads a configuration file: policies, keys, instances. Reports every error of it at once; what the store holds, and
  * what the secrets are that it points to, it does not know.
  */
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
 import { findNearestName } from '../../config/nearest.ts';
-import { InstanceFault, readChanges } from '../../instances/members.ts';
+import { InstanceInputError, readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
 import {
   findLine,
-  type LineFault,
+  type LineError,
   type Located,
   type LocatedMap,
   readDocument,
@@ -71,12 +71,12 @@ const INSTANCE_MEMBERS: Record<keyof InstanceInput, true> = {
 export function readConfiguration(
   text: string,
   { requiresEnd = false } = {},
-): { configuration: Configuration } | { faults: LineFault[] } {
+): { configuration: Configuration } | { errors: LineError[] } {
   const read = readDocument(text, requiresEnd ? 'end mark' : 'line break');
-  if ('faults' in read) return read;
-  const faults = new Map<string, LineFault>();
-  // A fault of a policy shows in each one that extends it.
-  const report = (fault: LineFault) => faults.set(`${fault.line} ${fault.message}`, fault);
+  if ('errors' in read) return read;
+  const errors = new Map<string, LineError>();
+  // An error of a policy shows in each one that extends it.
+  const report = (error: LineError) => errors.set(`${error.line} ${error.message}`, error);
 
   const sections = readMembers(read.root, 'the file', SECTIONS);
   const policies = createPolicies(readNamed(sections.get('policies')), report);
@@ -85,7 +85,7 @@ export function readConfiguration(
     instances: readList(sections.get('instances'), 'instances', readInstance),
   };
   policies.judgeOthers();
-  return faults.size > 0 ? { faults: [...faults.values()] } : { configuration };
+  return errors.size > 0 ? { errors: [...errors.values()] } : { configuration };
 
   function readMembers(located: Located, what: string, known?: readonly string[]): LocatedMap['members'] {
     if (located.kind !== 'map') {
@@ -160,8 +160,8 @@ export function readConfiguration(
     try {
       readChanges(members);
     } catch (error) {
-      if (!(error instanceof InstanceFault)) throw error;
-      for (const { path, message } of error.faults) {
+      if (!(error instanceof InstanceInputError)) throw error;
+      for (const { path, message } of error.invalidMembers) {
         report({ line: findLine(located, path), message: `\`${path}\` ${message}` });
       }
     }

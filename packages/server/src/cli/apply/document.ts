@@ -6,7 +6,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument 
 import { explainYamlError } from '../../config/explain-yaml-error.ts';
 import { type Ending, explainEnding } from './ending.ts';
 
-export interface LineFault {
+export interface LineError {
   line: number;
   message: string;
 }
@@ -32,13 +32,13 @@ interface LocatedScalar {
   value: string | number | boolean | null;
 }
 
-export function readDocument(text: string, ending: Ending): { root: Located } | { faults: LineFault[] } {
+export function readDocument(text: string, ending: Ending): { root: Located } | { errors: LineError[] } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const faults = new Map<number, LineFault>();
+  const errors = new Map<number, LineError>();
   const report = (line: number, message: string) => {
     // The parser often complains of one slip several times.
-    if (!faults.has(line)) faults.set(line, { line, message });
+    if (!errors.has(line)) errors.set(line, { line, message });
   };
   const lineOf = (node: Node | null, fallback: number) =>
     node?.range ? lines.linePos(node.range[0]).line : fallback;
@@ -49,7 +49,7 @@ export function readDocument(text: string, ending: Ending): { root: Located } | 
   const unended = explainEnding(text, document, ending);
   if (unended !== null) report(lines.linePos(text.trimEnd().length).line, unended);
   const root = locate(document.contents, lineOf(document.contents, 1));
-  return faults.size > 0 ? { faults: [...faults.values()] } : { root };
+  return errors.size > 0 ? { errors: [...errors.values()] } : { root };
 
   function locate(node: Node | null, line: number): Located {
     // It would be read as null, which can mean the most that there is.

@@ -39,7 +39,7 @@ function plan(
   options: Partial<PlanOptions> = {},
 ) {
   const read = readConfiguration(`${text}\n`);
-  if ('faults' in read) throw new Error(JSON.stringify(read.faults));
+  if ('errors' in read) throw new Error(JSON.stringify(read.errors));
   const present: Present = {
     keys: Map.groupBy(keys, ({ name }) => name),
     instances: new Map(instances.map((view) => [view.name, view])),
@@ -49,13 +49,13 @@ function plan(
 
 function planSteps(...given: Parameters<typeof plan>) {
   const outcome = plan(...given);
-  if ('faults' in outcome) throw new Error(JSON.stringify(outcome.faults));
+  if ('errors' in outcome) throw new Error(JSON.stringify(outcome.errors));
   return outcome.steps;
 }
 
-function planFaults(...given: Parameters<typeof plan>) {
+function listPlanErrors(...given: Parameters<typeof plan>) {
   const outcome = plan(...given);
-  return 'faults' in outcome ? outcome.faults.map(({ line, message }) => `${line}: ${message}`) : [];
+  return 'errors' in outcome ? outcome.errors.map(({ line, message }) => `${line}: ${message}`) : [];
 }
 
 describe('keys', () => {
@@ -85,9 +85,9 @@ describe('keys', () => {
     });
   });
 
-  test('that are not there are a fault, or made where that is asked for', () => {
+  test('that are not there are an error, or made where that is asked for', () => {
     const text = 'keys:\n  - { name: app, policy: null }';
-    expect(planFaults(text)).toEqual([
+    expect(listPlanErrors(text)).toEqual([
       expect.stringMatching(/^2: there is no active key "app".*--create-keys/),
     ]);
     expect(planSteps(text, {}, { createsKeys: true })).toEqual([
@@ -125,12 +125,12 @@ describe('instances', () => {
   });
 
   test('that are not there need all that an instance cannot be without, and a name that is one', () => {
-    const faults = planFaults('instances:\n  - { name: new one, db: n }');
+    const errors = listPlanErrors('instances:\n  - { name: new one, db: n }');
     for (const part of ['`name`', '`url`', '`user_id`', '`api_key` is needed']) {
-      expect(faults).toContainEqual(expect.stringContaining(part));
+      expect(errors).toContainEqual(expect.stringContaining(part));
     }
-    expect(faults).toHaveLength(4);
-    expect(faults.every((fault) => fault.startsWith('2: instance "new one": '))).toBe(true);
+    expect(errors).toHaveLength(4);
+    expect(errors.every((error) => error.startsWith('2: instance "new one": '))).toBe(true);
   });
 
   test('keep what the file leaves out, and their key', () => {
@@ -158,7 +158,7 @@ describe('instances', () => {
     'whose stored key another server could get by %s need their key with it',
     (member) => {
       const instances = [{ ...INSTANCE, certificates: 'PEM' }];
-      expect(planFaults(`instances:\n  - { name: prod, ${member} }`, { instances })).toEqual([
+      expect(listPlanErrors(`instances:\n  - { name: prod, ${member} }`, { instances })).toEqual([
         expect.stringMatching(
           /^2: instance "prod": the new `\w+` could let another server have the stored key/,
         ),
@@ -180,9 +180,9 @@ test('plans nothing for what the file does not name', () => {
   expect(planSteps('keys: []')).toEqual([]);
 });
 
-test('names the faults of all things at once', () => {
+test('names the errors of all things at once', () => {
   const text =
     'keys:\n  - { name: a, policy: null }\n  - { name: b, policy: null }\ninstances:\n  - { name: c }';
-  const lines = planFaults(text).map((fault) => fault.split(':')[0]);
+  const lines = listPlanErrors(text).map((error) => error.split(':')[0]);
   expect(new Set(lines)).toEqual(new Set(['2', '3', '5']));
 });

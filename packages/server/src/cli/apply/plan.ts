@@ -3,7 +3,7 @@
  * ever removed. Pure: reads neither the store nor a secret.
  */
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
-import { InstanceFault, readInput } from '../../instances/members.ts';
+import { InstanceInputError, readInput } from '../../instances/members.ts';
 import { findRedirection } from '../../instances/redirection.ts';
 import type {
   Configuration,
@@ -13,7 +13,7 @@ import type {
   WantedKey,
 } from './configuration.ts';
 import { type Difference, findDifference } from './difference.ts';
-import type { LineFault } from './document.ts';
+import type { LineError } from './document.ts';
 import { explainUnreadable } from './explain-unreadable.ts';
 import { describeInstance } from './instance-members.ts';
 
@@ -65,7 +65,7 @@ export function makePlan(
   { keys, instances }: Configuration,
   present: Present,
   options: PlanOptions,
-): { steps: Step[] } | { faults: LineFault[] } {
+): { steps: Step[] } | { errors: LineError[] } {
   const planned = [
     ...instances.flatMap((wanted) => {
       const view = present.instances.get(wanted.name);
@@ -73,15 +73,15 @@ export function makePlan(
     }),
     ...keys.flatMap((wanted) => planKeys(wanted, present.keys.get(wanted.name) ?? [], options)),
   ];
-  const faults = planned.filter((step) => 'line' in step);
-  return faults.length > 0 ? { faults } : { steps: planned.filter((step) => 'kind' in step) };
+  const errors = planned.filter((step) => 'line' in step);
+  return errors.length > 0 ? { errors } : { steps: planned.filter((step) => 'kind' in step) };
 }
 
 function planKeys(
   { line, name, policy }: WantedKey,
   present: readonly KeyView[],
   { createsKeys }: PlanOptions,
-): (Step | LineFault)[] {
+): (Step | LineError)[] {
   if (present.length > 0) {
     return present.map(({ id, version, policy: before }) => {
       const unreadable = before !== null && 'unreadable' in before ? explainUnreadable(before) : null;
@@ -98,12 +98,12 @@ function planKeys(
   return [{ line, message }];
 }
 
-function planNewInstance({ line, name, members, secret }: WantedInstance): (Step | LineFault)[] {
-  const faults = findInputFaults({ ...members, name, api_key: SECRET });
+function planNewInstance({ line, name, members, secret }: WantedInstance): (Step | LineError)[] {
+  const errors = findInputErrors({ ...members, name, api_key: SECRET });
   if (secret === null)
-    faults.push('`api_key` is needed, since it is not there yet: { env: NAME } or { file: ./path }');
-  if (!isFull(members) || secret === null || faults.length > 0) {
-    return faults.map((fault) => ({ line, message: `instance "${name}": ${fault}` }));
+    errors.push('`api_key` is needed, since it is not there yet: { env: NAME } or { file: ./path }');
+  if (!isFull(members) || secret === null || errors.length > 0) {
+    return errors.map((error) => ({ line, message: `instance "${name}": ${error}` }));
   }
   const changes = findDifference({}, { ...members, api_key: SECRET });
   const action = { do: 'create instance', name, members, secret } as const;
@@ -114,7 +114,7 @@ function planInstance(
   { line, name, members, secret }: WantedInstance,
   view: InstanceView,
   { updatesSecrets }: PlanOptions,
-): Step | LineFault {
+): Step | LineError {
   const { key_expires_at, ...compared } = members;
   const before: InstanceMembers = describeInstance(view);
   const changes = findDifference(before, { ...before, ...compared });
@@ -144,13 +144,13 @@ function makeStep(target: string, changes: Difference, action: Action): Step {
   return { kind: 'keep', target, changes, action: { do: 'nothing' } };
 }
 
-function findInputFaults(input: Partial<Parameters<typeof readInput>[0]>): string[] {
+function findInputErrors(input: Partial<Parameters<typeof readInput>[0]>): string[] {
   try {
     readInput(input as Parameters<typeof readInput>[0]);
     return [];
   } catch (error) {
-    if (!(error instanceof InstanceFault)) throw error;
-    return error.faults.map(({ path, message }) => `\`${path}\` ${message}`);
+    if (!(error instanceof InstanceInputError)) throw error;
+    return error.invalidMembers.map(({ path, message }) => `\`${path}\` ${message}`);
   }
 }
 

@@ -5,11 +5,11 @@
 import type { Policy } from '@erp-proxy/contract';
 import { findNearestName } from '../../config/nearest.ts';
 import { parsePolicy } from '../../policy/parse.ts';
-import { findLine, type LineFault, type Located, type LocatedMap, toValue } from './document.ts';
+import { findLine, type LineError, type Located, type LocatedMap, toValue } from './document.ts';
 
 /** Resolves policies by name, or as they stand below a key. */
 export interface Policies {
-  /** Null where it has faults, which `report` has been told. */
+  /** Null where it has errors, which `report` has been told. */
   resolve(located: Located): Policy | null;
   /** Judges those that nobody has asked for; one that others extend need not be whole. */
   judgeOthers(): void;
@@ -25,7 +25,7 @@ interface Merged extends LocatedMap {
 
 export function createPolicies(
   named: ReadonlyMap<string, Located>,
-  report: (fault: LineFault) => void,
+  report: (error: LineError) => void,
 ): Policies {
   const merged = new Map<string, Merged | null>();
   const judged = new Map<string, Policy | null>();
@@ -35,7 +35,7 @@ export function createPolicies(
     if (located === null) return null;
     const result = judgePolicy(located);
     if ('policy' in result) return result.policy;
-    for (const fault of result.faults) report(fault);
+    for (const error of result.errors) report(error);
     return null;
   }
 
@@ -80,12 +80,12 @@ export function createPolicies(
   function listBases(member: Located | undefined, path: readonly string[]): string[] | null {
     if (member === undefined) return [];
     const bases = member.kind === 'list' ? member.items : [member];
-    const faults = bases.flatMap((base) => {
+    const errors = bases.flatMap((base) => {
       const message = explainBase(base, path);
       return message === null ? [] : [{ line: base.line, message }];
     });
-    for (const fault of faults) report(fault);
-    if (faults.length > 0) return null;
+    for (const error of errors) report(error);
+    if (errors.length > 0) return null;
     const names = bases.map((base) => String(toValue(base)));
     for (const name of names) extended.add(name);
     return names;
@@ -119,12 +119,12 @@ export function createPolicies(
   };
 }
 
-/** Judges a whole policy; each fault gets the line of the member that it is about. */
-export function judgePolicy(located: Located): { policy: Policy } | { faults: LineFault[] } {
+/** Judges a whole policy; each error gets the line of the member that it is about. */
+export function judgePolicy(located: Located): { policy: Policy } | { errors: LineError[] } {
   const parsed = parsePolicy(toValue(located));
   if ('policy' in parsed) return parsed;
   return {
-    faults: parsed.errors.map(({ path, message }) => ({
+    errors: parsed.errors.map(({ path, message }) => ({
       line: findLine(located, path),
       message: path === '' ? message : `${path}: ${message}`,
     })),

@@ -89,13 +89,13 @@ test('what is there, written and applied again, changes nothing', () => {
         const { configuration, omitted } = describeConfiguration(keys, instances);
         expect(omitted).toEqual([]);
         const read = readConfiguration(renderConfiguration(configuration), { requiresEnd: true });
-        if ('faults' in read) throw new Error(JSON.stringify(read.faults));
+        if ('errors' in read) throw new Error(JSON.stringify(read.errors));
         const present = {
           keys: Map.groupBy(keys, (view) => view.name),
           instances: new Map(instances.map((view) => [view.name, view])),
         };
         const plan = makePlan(read.configuration, present, { createsKeys: false, updatesSecrets: false });
-        if ('faults' in plan) throw new Error(JSON.stringify(plan.faults));
+        if ('errors' in plan) throw new Error(JSON.stringify(plan.errors));
         expect(plan.steps.filter(({ kind }) => kind !== 'keep')).toEqual([]);
         expect(plan.steps).toHaveLength(keys.length + instances.length);
       },

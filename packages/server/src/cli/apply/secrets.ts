@@ -1,7 +1,7 @@
 /** Reads the secrets that a plan needs from where the file says they lie; before anything is changed. */
-import { InstanceFault, readChanges } from '../../instances/members.ts';
+import { InstanceInputError, readChanges } from '../../instances/members.ts';
 import type { LocatedSecret, SecretSource } from './configuration.ts';
-import type { LineFault } from './document.ts';
+import type { LineError } from './document.ts';
 import type { Step } from './plan.ts';
 
 export type Secrets = ReadonlyMap<Step, string>;
@@ -15,40 +15,40 @@ interface SecretMeans {
 export async function readSecrets(
   steps: readonly Step[],
   means: SecretMeans,
-): Promise<{ secrets: Secrets } | { faults: LineFault[] }> {
+): Promise<{ secrets: Secrets } | { errors: LineError[] }> {
   const secrets = new Map<Step, string>();
-  const faults: LineFault[] = [];
+  const errors: LineError[] = [];
   for (const step of steps) {
     const secret = 'secret' in step.action ? step.action.secret : null;
     if (secret === null) continue;
     const read = await readSecret(secret, means);
     if (typeof read === 'string') secrets.set(step, read);
-    else faults.push(read);
+    else errors.push(read);
   }
-  return faults.length > 0 ? { faults } : { secrets };
+  return errors.length > 0 ? { errors } : { secrets };
 }
 
-async function readSecret({ line, source }: LocatedSecret, means: SecretMeans): Promise<string | LineFault> {
+async function readSecret({ line, source }: LocatedSecret, means: SecretMeans): Promise<string | LineError> {
   const text = await readSource(source, means);
-  if (typeof text !== 'string') return { line, message: text.fault };
+  if (typeof text !== 'string') return { line, message: text.error };
   try {
     readChanges({ api_key: text });
     return text;
   } catch (error) {
-    if (!(error instanceof InstanceFault)) throw error;
-    const [{ message } = { message: '' }] = error.faults;
+    if (!(error instanceof InstanceInputError)) throw error;
+    const [{ message } = { message: '' }] = error.invalidMembers;
     return { line, message: `what ${'env' in source ? source.env : source.file} holds ${message}` };
   }
 }
 
 async function readSource(source: SecretSource, { env, readFile }: SecretMeans) {
   if ('env' in source) {
-    return env[source.env] || { fault: `the environment variable ${source.env} is not set, or empty` };
+    return env[source.env] || { error: `the environment variable ${source.env} is not set, or empty` };
   }
   try {
     // Editors and `echo` end a file with a line break that is no part of the secret.
     return (await readFile(source.file)).toString().replace(/\r?\n$/, '');
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
+    return { error: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,7 +1,7 @@
 /** Step: whose call this is. Runs before the body is read, so that a refused key costs next to nothing. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseKey } from '../../keys/format.ts';
-import type { Client, KeyRefusal, Keys } from '../../keys/keys.ts';
+import type { Client, Keys, RefusedKey } from '../../keys/keys.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import { StoredPolicyError } from '../../keys/stored-policy.ts';
 import { askStore } from '../terms/ask-store.ts';
@@ -44,7 +44,7 @@ function denyKey(keyHeaders: Dialect['keyHeaders'], more: Pick<DenialMore, 'deta
   return new Denial('unauthorized', message, more);
 }
 
-function nameRefusedKey({ refused, keyId }: KeyRefusal): Pick<DenialMore, 'refusedKey'> {
+function nameRefusedKey({ refused, keyId }: RefusedKey): Pick<DenialMore, 'refusedKey'> {
   if (keyId === null || refused === 'missing' || refused === 'malformed') return {};
   return { refusedKey: { id: keyId, why: refused } };
 }

@@ -7,7 +7,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { refuse } from '../../admin/admin-error.ts';
+import { createAdminError } from '../../admin/admin-error.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import { delay } from '../../streams/wait.ts';
 import { readRequestId } from '../request-id.ts';
@@ -78,10 +78,10 @@ export function createAuthenticator({
     const penalty = slowdown.penalize(request.ip);
     if ('retryAfterSeconds' in penalty) {
       reply.headers({ 'retry-after': String(penalty.retryAfterSeconds), connection: 'close' });
-      throw refuse(429, 'Too many refused tokens: wait before you try again.');
+      throw createAdminError(429, 'Too many refused tokens: wait before you try again.');
     }
     if (penalty.delayMs > 0) await waitUnlessClosed(penalty.delayMs, reply);
-    throw refuse(401, 'This is not the admin token; it is the setting admin.token of the proxy.');
+    throw createAdminError(401, 'This is not the admin token; it is the setting admin.token of the proxy.');
   }
 
   return {
@@ -94,12 +94,12 @@ export function createAuthenticator({
       }
       const value = readSessionCookie(cookie);
       if (value === undefined) {
-        throw refuse(401, 'Send `authorization: Bearer <admin.token>`, or log in for a session.');
+        throw createAdminError(401, 'Send `authorization: Bearer <admin.token>`, or log in for a session.');
       }
       const session = sessions.find(value);
       if (session === null) {
         record('nobody', 'login.refused', request);
-        throw refuse(401, 'The session has ended: log in again.');
+        throw createAdminError(401, 'The session has ended: log in again.');
       }
       if (!isSafe(request.method)) requireOwnPage(request);
       return { actor: 'session', expiresAt: session.expiresAt };
@@ -133,7 +133,7 @@ function requireOwnPage({ headers, host }: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = headers;
   const isOwn = site === undefined ? URL.parse(origin ?? '')?.host === host : site === 'same-origin';
   if (!isOwn) {
-    throw refuse(
+    throw createAdminError(
       403,
       'A session may make changes only from pages of the proxy itself: elsewhere send the admin token.',
     );

@@ -1,7 +1,8 @@
-/** Validates the input of an administrator against its schema. Reports all faults at once, without repeating values. */
+/** Validates the input of an administrator against its schema. Reports all errors at once, without repeating values. */
+import type { InvalidMember } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Fault, refuse, refuseFaults } from '../../admin/admin-error.ts';
+import { createAdminError, createInputError } from '../../admin/admin-error.ts';
 import { findNearestName } from '../../config/nearest.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { DuplicateMemberError, readValue } from '../../json/read-value.ts';
@@ -13,7 +14,7 @@ const BODY_BYTES_MAX = 256 * 1024;
 export function readInput<Input>(schema: z.ZodType<Input>, given: unknown): Input {
   const result = schema.safeParse(given, { error: explainIssue });
   if (result.success) return result.data;
-  throw refuseFaults(result.error.issues.flatMap((issue) => listFaults(issue, schema)));
+  throw createInputError(result.error.issues.flatMap((issue) => describeIssue(issue, schema)));
 }
 
 /** The body as JSON; undefined if there is none. */
@@ -22,12 +23,13 @@ export async function readJsonBody(request: FastifyRequest, reply: FastifyReply)
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
     return undefined;
   const body = await readBody(request.raw, reply.raw, BODY_BYTES_MAX, new AbortController().signal);
-  if (body instanceof Denial) throw refuse(STATUSES[body.type] ?? 400, body.message);
+  if (body instanceof Denial) throw createAdminError(STATUSES[body.type] ?? 400, body.message);
   try {
     return readValue(body);
   } catch (error) {
-    if (!(error instanceof DuplicateMemberError)) throw refuse(400, 'The body is not JSON in UTF-8.');
-    throw refuseFaults([{ path: error.path, message: 'occurs twice: keep one' }]);
+    if (!(error instanceof DuplicateMemberError))
+      throw createAdminError(400, 'The body is not JSON in UTF-8.');
+    throw createInputError([{ path: error.path, message: 'occurs twice: keep one' }]);
   }
 }
 
@@ -40,7 +42,8 @@ const STATUSES: { [type in Denial['type']]?: 413 | 415 } = {
 export function readIfMatch(header: string | undefined): number | undefined {
   if (header === undefined || header === '*') return undefined;
   const [, version] = /^"([1-9]\d{0,14})"$/.exec(header) ?? [];
-  if (version === undefined) throw refuse(400, '`if-match` takes one unchanged `etag` of an answer, or `*`.');
+  if (version === undefined)
+    throw createAdminError(400, '`if-match` takes one unchanged `etag` of an answer, or `*`.');
   return Number(version);
 }
 
@@ -50,7 +53,7 @@ export function hasTag(header: string | undefined, etag: string): boolean {
   return tags.includes(etag) || tags.includes('*');
 }
 
-function listFaults(issue: z.core.$ZodIssue, schema: z.ZodType): Fault[] {
+function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType): InvalidMember[] {
   const path = issue.path.join('.') || 'body';
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];

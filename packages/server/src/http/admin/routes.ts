@@ -6,7 +6,7 @@ import type { Problem } from '@erp-proxy/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Actor, Admin } from '../../admin/admin.ts';
-import { AdminError, describeProblem, refuse } from '../../admin/admin-error.ts';
+import { AdminError, createAdminError, describeProblem } from '../../admin/admin-error.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import type { Events } from '../../observe/events.ts';
 import { sendProblem } from '../problem.ts';
@@ -103,14 +103,14 @@ function readVersion({ method, takesVersion }: AdminRoute, { headers }: FastifyR
   const { 'if-match': given } = headers;
   if (takesVersion) return readIfMatch(given);
   if (given === undefined || method === 'GET') return undefined;
-  throw refuse(400, 'This route takes no `if-match`: it applies to any version.');
+  throw createAdminError(400, 'This route takes no `if-match`: it applies to any version.');
 }
 
 async function readBody(route: AdminRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const given = await readJsonBody(request, reply);
   if (route.body) return readInput(route.body, given);
   if (given === undefined) return undefined;
-  throw refuse(400, 'This route takes no body.');
+  throw createAdminError(400, 'This route takes no body.');
 }
 
 /** 405 with the methods of the path, or 404. */

@@ -5,7 +5,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Admin, formatAudit } from '../../admin/admin.ts';
+import type { Admin } from '../../admin/admin.ts';
+import { formatAudit } from '../../audit/format.ts';
 import type { Authenticator, Identity } from './authenticate.ts';
 import * as schemas from './schemas.ts';
 

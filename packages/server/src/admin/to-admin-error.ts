@@ -1,21 +1,22 @@
-/** What the parts of the proxy refuse, as problems of the admin service. */
+/** Turns the errors of the proxy's parts into errors of the admin service. */
 import type { Problem } from '@erp-proxy/contract';
-import { AuditQueryFault } from '../audit/query.ts';
-import { InstanceFault } from '../instances/instances.ts';
+import { AuditQueryError } from '../audit/query.ts';
+import { InstanceInputError } from '../instances/instances.ts';
 import { VaultError } from '../instances/vault.ts';
 import { KeyRotationError } from '../key-rotation/key-rotation.ts';
-import { KeyFault } from '../keys/keys.ts';
+import { KeyInputError } from '../keys/keys.ts';
 import { StoredPolicyError } from '../keys/stored-policy.ts';
-import { AdminError, describeProblem, refuse, refuseFaults } from './admin-error.ts';
+import { AdminError, createAdminError, createInputError, describeProblem } from './admin-error.ts';
 
-/** The error itself where it is none of a caller's making. */
-export function explainRefusal(error: unknown): unknown {
-  if (error instanceof InstanceFault) return refuseFaults(error.faults);
-  if (error instanceof KeyFault || error instanceof AuditQueryFault) return refuse(400, error.message);
+/** The error itself if it is not one that a caller can understand. */
+export function toAdminError(error: unknown): unknown {
+  if (error instanceof InstanceInputError) return createInputError(error.invalidMembers);
+  if (error instanceof KeyInputError || error instanceof AuditQueryError)
+    return createAdminError(400, error.message);
   if (error instanceof KeyRotationError || error instanceof StoredPolicyError)
-    return refuse(409, error.message);
-  if (error instanceof VaultError) return refuse(503, error.message);
-  // By name: which store it is, this folder must not know.
+    return createAdminError(409, error.message);
+  if (error instanceof VaultError) return createAdminError(503, error.message);
+  // By name: this folder does not know the stores.
   if (error instanceof Error && error.name === 'UnknownOutcomeError') {
     return new AdminError(OUTCOME_UNKNOWN, { cause: error });
   }
@@ -25,7 +26,7 @@ export function explainRefusal(error: unknown): unknown {
   return error;
 }
 
-/** Of no status that programs try again by themselves: a key that is made twice is one too many. */
+/** 500, because programs do not retry it by themselves: a retry could create a second key. */
 const OUTCOME_UNKNOWN: Problem = {
   type: 'urn:erp-proxy:problem:outcome-unknown',
   title: 'Outcome Unknown',
@@ -38,7 +39,7 @@ function explainStore(error: Error): string {
   const reason = 'reason' in error && typeof error.reason === 'string' ? error.reason : null;
   if (reason === null)
     return 'The store of the proxy does not answer or takes no changes. Try again when it does.';
-  // A reason ends with advice of its own, as a rule.
+  // Most reasons end with their own advice.
   const advice = reason.endsWith('.') ? '' : '. Try again when it does.';
   return `The store of the proxy does not answer or takes no changes: ${reason}${advice}`;
 }
