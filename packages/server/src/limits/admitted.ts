@@ -1,4 +1,4 @@
-/** What the limits of a key say to a call, and what is left of them: the same wherever the counts are kept. Pure. */
+/** Combines the results of a key's limits into one, with the remaining quotas. Pure, for local and shared counts. */
 import type { Policy } from '@erp-proxy/contract';
 import type { Rate, Taken } from './rate.ts';
 
@@ -11,16 +11,16 @@ export interface LimitedKey {
 
 export type Admitted =
   | ({ ok: true } & Quotas)
-  /** `retryAfterSeconds` is null where so many calls can never be had at once. */
+  /** `retryAfterSeconds` is null if so many calls are never allowed at once. */
   | ({ ok: false; rule: 'rate' | 'per_day' | 'concurrency'; retryAfterSeconds: number | null } & Quotas);
 
-/** For the headers of the answer; null where the key has no such limit, or another one refused the call. */
+/** For the response headers. Null if the key has no such limit, or if another limit refused the call. */
 interface Quotas {
   rate: RateState | null;
   day: RateState | null;
 }
 
-/** What is left of a rate. */
+/** The rest of a rate. */
 export interface RateState extends Pick<Taken, 'remaining' | 'resetSeconds'> {
   burst: number;
   seconds: number;
@@ -33,7 +33,7 @@ const NO_QUOTAS: Quotas = { rate: null, day: null };
 
 export const UNLIMITED: Admitted = { ok: true, ...NO_QUOTAS };
 
-/** As many run as may. */
+/** The key's concurrency is exhausted. */
 export const BUSY: Admitted = {
   ok: false,
   rule: 'concurrency',
@@ -41,12 +41,12 @@ export const BUSY: Admitted = {
   ...NO_QUOTAS,
 };
 
-/** The rate of a policy, which may leave its burst out; null where it has none. */
+/** The rate of a policy, with the default for its burst; null if the policy has none. */
 export function readRate({ rate }: LimitingPolicy): Rate | null {
   return rate === undefined ? null : { ...rate, burst: rate.burst ?? rate.requests };
 }
 
-/** What follows from what each limit says; null: there is none, or it was not asked. The day is asked first. */
+/** Combines the results of the limits. Null: the limit does not exist or was not checked. The day is checked first. */
 export function combineTaken(policy: LimitingPolicy, rate: Taken | null, day: Taken | null): Admitted {
   const { per_day } = policy;
   const limit = readRate(policy);
@@ -66,8 +66,8 @@ export function combineTaken(policy: LimitingPolicy, rate: Taken | null, day: Ta
 }
 
 /**
- * For a request of several calls: whether it makes sense to send it again. Where they are more than can be had at once,
- * ever, it does not; where they are only more than one process's share, it does, since shares change.
+ * Corrects `retryAfterSeconds` for a request of several calls. Null if they exceed the limits themselves. A number if
+ * they exceed only this process's share, because shares change.
  */
 export function judgeRequest(admitted: Admitted, policy: LimitingPolicy, calls: number): Admitted {
   if (admitted.ok || admitted.rule === 'concurrency') return admitted;

@@ -23,14 +23,14 @@ test('counts the calls of a key until midnight UTC', () => {
   expect(days.read('a')).toBe(0);
 });
 
-test('says where so many can never be had in a day', () => {
+test('gives no retry time if so many calls are never allowed in a day', () => {
   expect(days.judge('a', 3, 4)).toMatchObject({ ok: false, remaining: 3, retryAfterSeconds: null });
 });
 
 test.each([
-  ['on', DAY_MS],
+  ['forward', DAY_MS],
   ['back', -DAY_MS],
-])('begins a new count when the clock jumps %s to another day', (_where, jump) => {
+])('resets the counts when the clock jumps %s to another day', (_direction, jump) => {
   days.add('a', 3);
   now += jump;
   expect(days.judge('a', 3, 1)).toMatchObject({ ok: true, remaining: 2 });

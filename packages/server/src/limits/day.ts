@@ -1,4 +1,4 @@
-/** How many calls each key has made today (UTC), in memory: a restart forgets it. Knows neither keys nor HTTP. */
+/** Counts the calls of each key today (UTC), in memory: a restart resets the counts. */
 import type { Taken } from './rate.ts';
 
 const DAY_MS = 86_400_000;
@@ -8,23 +8,23 @@ export class DayCounts {
   readonly #clock: () => number;
   #day = 0;
 
-  /** Milliseconds since 1970. A clock that jumps to another day begins a new count. */
+  /** `clock`: milliseconds since 1970. A jump to another day resets the counts. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** The day that is counted, in days since 1970. */
+  /** The current day, in days since 1970. */
   get day(): number {
-    this.#turn();
+    this.#startDay();
     return this.#day;
   }
 
   read(key: string): number {
-    this.#turn();
+    this.#startDay();
     return this.#calls.get(key) ?? 0;
   }
 
-  /** Whether the key may make `count` calls more; `add` counts them. */
+  /** Whether the key may make `count` more calls. Does not count them; `add` does. */
   judge(key: string, limit: number, count: number): Taken {
     const calls = this.read(key);
     const isOk = calls + count <= limit;
@@ -35,14 +35,14 @@ export class DayCounts {
     this.#calls.set(key, this.read(key) + count);
   }
 
-  #turn(): void {
+  #startDay(): void {
     const day = Math.floor(this.#clock() / DAY_MS);
     if (day !== this.#day) this.#calls.clear();
     this.#day = day;
   }
 }
 
-/** The answer where the key has made `calls` today: with the new ones where they were taken, else without. */
+/** The result for a key with `calls` calls today, including the new ones if they are allowed. */
 export function describeDay(
   limit: number,
   count: number,

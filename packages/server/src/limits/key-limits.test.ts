@@ -4,22 +4,25 @@ import { KeyLimits } from './key-limits.ts';
 const NOON = Date.UTC(2026, 10, 21, 12);
 const UNLIMITED = { ok: true, rate: null, day: null };
 
-test('a key without limits is never held up', () => {
-  const limits = new KeyLimits(
+/** Limits at a fixed time. */
+function createLimits(processes?: () => number): KeyLimits {
+  return new KeyLimits(
     () => 0,
     () => NOON,
+    processes,
   );
+}
+
+test('a key without limits is never refused', () => {
+  const limits = createLimits();
   const key = { id: 'a', policy: {} };
   for (let call = 0; call < 1000; call++) expect(limits.enter(key)).toEqual(UNLIMITED);
   expect(limits.takeMore(key, 99)).toEqual(UNLIMITED);
   expect(limits.takeSlots(key, 8)).toBe(8);
 });
 
-test('at most so many calls at once, those of a batch among them', () => {
-  const limits = new KeyLimits(
-    () => 0,
-    () => NOON,
-  );
+test('limits the calls that run at once, including those of a batch', () => {
+  const limits = createLimits();
   const key = { id: 'a', policy: { concurrency: 3 } };
   expect(limits.enter(key).ok).toBe(true);
   expect(limits.takeSlots(key, 7)).toBe(2);
@@ -28,11 +31,8 @@ test('at most so many calls at once, those of a batch among them', () => {
   expect(limits.enter(key).ok).toBe(true);
 });
 
-test('a call that the rate refuses takes no slot', () => {
-  const limits = new KeyLimits(
-    () => 0,
-    () => NOON,
-  );
+test('a call that the rate refuses does not count as running', () => {
+  const limits = createLimits();
   const key = { id: 'a', policy: { concurrency: 2, rate: { requests: 1, seconds: 60 } } };
   expect(limits.enter(key)).toMatchObject({ ok: true, rate: { remaining: 0, burst: 1, seconds: 60 } });
   for (let call = 0; call < 5; call++)
@@ -41,10 +41,7 @@ test('a call that the rate refuses takes no slot', () => {
 });
 
 test('a call that the day or the rate refuses counts for neither', () => {
-  const limits = new KeyLimits(
-    () => 0,
-    () => NOON,
-  );
+  const limits = createLimits();
   const key = { id: 'a', policy: { per_day: 3, rate: { requests: 2, seconds: 60 } } };
   expect(limits.enter(key)).toMatchObject({ ok: true, day: { remaining: 2, burst: 3, seconds: 86_400 } });
   expect(limits.takeMore(key, 2)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: null });
@@ -55,13 +52,9 @@ test('a call that the day or the rate refuses counts for neither', () => {
   expect(limits.enter(other)).toMatchObject({ ok: false, rule: 'per_day', retryAfterSeconds: 43_200 });
 });
 
-test('of several processes each keeps its share, and one call at least', () => {
+test('each of several processes enforces its share, at least one call', () => {
   let processes = 4;
-  const limits = new KeyLimits(
-    () => 0,
-    () => NOON,
-    () => processes,
-  );
+  const limits = createLimits(() => processes);
   const policy = { concurrency: 10, per_day: 3, rate: { requests: 8, seconds: 60 } };
   const key = { id: 'a', policy };
   expect(limits.enter(key)).toMatchObject({ ok: true, rate: { burst: 2, remaining: 1 }, day: { burst: 1 } });
@@ -72,12 +65,8 @@ test('of several processes each keeps its share, and one call at least', () => {
   expect(limits.enter(key)).toMatchObject({ ok: false, rule: 'concurrency' });
 });
 
-test('a batch that can never be had at once is told so; one that only the share does not fit may be sent again', () => {
-  const limits = new KeyLimits(
-    () => 0,
-    () => NOON,
-    () => 4,
-  );
+test('a batch beyond the limit gets no retry time; a batch beyond the share gets one', () => {
+  const limits = createLimits(() => 4);
   const key = { id: 'a', policy: { rate: { requests: 8, seconds: 60 } } };
   expect(limits.takeMore(key, 7)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: 5 });
   expect(limits.takeMore(key, 8)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: null });

@@ -1,6 +1,6 @@
 /**
- * The limits of a client key's policy that depend on what else the key does: calls in a time, in a day, and at once.
- * Counted in this process: exact where it is the only one; of several each keeps its share.
+ * The limits of a client key's policy that depend on its other calls: rate, calls per day, and concurrency. Counted in
+ * this process: exact if it is the only one. If there are several, each enforces an equal share of the limits.
  */
 import {
   type Admitted,
@@ -19,13 +19,13 @@ import { takeShare } from './share.ts';
 
 export type { Admitted, LimitedKey, RateState } from './admitted.ts';
 
-/** What a request asks of the limits of its key. By promise only where they are shared with other processes. */
+/** The limits of keys. Returns promises only if they are shared with other processes. */
 export interface Limits {
-  /** Lets one call of the key's in, or says why not. Each one let in must `leave`. */
+  /** Admits one call of the key, or refuses it. Each admitted call needs one `leave`. */
   enter(key: LimitedKey): Admitted | Promise<Admitted>;
-  /** Counts further calls of a request that was let in, all or none. */
+  /** Counts further calls of an admitted request, all or none. */
   takeMore(key: LimitedKey, count: number): Admitted | Promise<Admitted>;
-  /** Takes up to `count` further slots for a request that was let in; gives how many. */
+  /** Acquires up to `count` further units of the key's concurrency for an admitted request. Returns how many. */
   takeSlots(key: LimitedKey, count: number): number | Promise<number>;
   leave(key: LimitedKey, slots?: number): void;
 }
@@ -33,12 +33,12 @@ export interface Limits {
 export class KeyLimits implements Limits {
   readonly #rates: RateLimiter;
   readonly #days: DayCounts;
-  readonly #slots = new KeyedSemaphore();
+  readonly #running = new KeyedSemaphore();
   readonly #processes: () => number;
 
   /**
-   * `nowMs`: a clock that never goes back. `clock`: milliseconds since 1970. `processes`: how many keep each limit
-   * together without asking each other.
+   * `nowMs`: a monotonic clock. `clock`: milliseconds since 1970. `processes`: number of processes that share each
+   * limit.
    */
   constructor(nowMs: () => number, clock: () => number, processes: () => number = () => 1) {
     this.#rates = new RateLimiter(nowMs);
@@ -48,7 +48,7 @@ export class KeyLimits implements Limits {
 
   enter(key: LimitedKey): Admitted {
     const { concurrency } = this.#share(key);
-    if (concurrency !== undefined && !this.#slots.tryTake(key.id, concurrency)) return BUSY;
+    if (concurrency !== undefined && !this.#running.tryAcquire(key.id, concurrency)) return BUSY;
     const admitted = this.#take(key, 1);
     if (!admitted.ok) this.leave(key);
     return admitted;
@@ -63,25 +63,25 @@ export class KeyLimits implements Limits {
     const { concurrency } = this.#share(key);
     if (concurrency === undefined) return count;
     let taken = 0;
-    while (taken < count && this.#slots.tryTake(key.id, concurrency)) taken++;
+    while (taken < count && this.#running.tryAcquire(key.id, concurrency)) taken++;
     return taken;
   }
 
   leave({ id, policy: { concurrency } }: LimitedKey, slots = 1): void {
     if (concurrency === undefined) return;
-    for (let slot = 0; slot < slots; slot++) this.#slots.free(id);
+    for (let slot = 0; slot < slots; slot++) this.#running.release(id);
   }
 
-  /** Counts what was let in elsewhere as if it had been let in here. */
+  /** Counts calls that another instance of `Limits` has admitted. */
   record(key: LimitedKey, calls: number, slots: number): void {
     const rate = readRate(this.#share(key));
     if (rate !== null) this.#rates.charge(key.id, rate, calls);
     this.#countDay(key, calls);
     if (key.policy.concurrency === undefined) return;
-    for (let slot = 0; slot < slots; slot++) this.#slots.tryTake(key.id, Number.POSITIVE_INFINITY);
+    for (let slot = 0; slot < slots; slot++) this.#running.tryAcquire(key.id, Number.POSITIVE_INFINITY);
   }
 
-  /** What this process has let in today (UTC), and which day it is by its clock, in days since 1970. */
+  /** The calls that this process has admitted today (UTC), and the current day in days since 1970. */
   readDay(id: string): { day: number; counted: number } {
     return { day: this.#days.day, counted: this.#days.read(id) };
   }

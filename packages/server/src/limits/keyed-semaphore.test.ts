@@ -1,26 +1,30 @@
 import { expect, test } from 'vitest';
 import { KeyedSemaphore } from './keyed-semaphore.ts';
 
-test('gives out so many and no more, by name', () => {
-  const slots = new KeyedSemaphore();
-  expect([slots.tryTake('a', 2), slots.tryTake('a', 2), slots.tryTake('a', 2)]).toEqual([true, true, false]);
-  expect(slots.tryTake('b', 1)).toBe(true);
-  slots.free('a');
-  expect([slots.tryTake('a', 2), slots.tryTake('a', 2)]).toEqual([true, false]);
+test('can be held up to the maximum, by key', () => {
+  const semaphore = new KeyedSemaphore();
+  expect([semaphore.tryAcquire('a', 2), semaphore.tryAcquire('a', 2), semaphore.tryAcquire('a', 2)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(semaphore.tryAcquire('b', 1)).toBe(true);
+  semaphore.release('a');
+  expect([semaphore.tryAcquire('a', 2), semaphore.tryAcquire('a', 2)]).toEqual([true, false]);
 });
 
-test('a lower number holds for the next', () => {
-  const slots = new KeyedSemaphore();
-  for (let slot = 0; slot < 3; slot++) slots.tryTake('a', 3);
-  slots.free('a');
-  expect(slots.tryTake('a', 1)).toBe(false);
-  slots.free('a');
-  slots.free('a');
-  expect(slots.tryTake('a', 1)).toBe(true);
+test('a lower maximum applies to the next acquisition', () => {
+  const semaphore = new KeyedSemaphore();
+  for (let count = 0; count < 3; count++) semaphore.tryAcquire('a', 3);
+  semaphore.release('a');
+  expect(semaphore.tryAcquire('a', 1)).toBe(false);
+  semaphore.release('a');
+  semaphore.release('a');
+  expect(semaphore.tryAcquire('a', 1)).toBe(true);
 });
 
-test('one that nobody took cannot be freed', () => {
-  const slots = new KeyedSemaphore();
-  slots.free('a');
-  expect([slots.tryTake('a', 1), slots.tryTake('a', 1)]).toEqual([true, false]);
+test('a release without an acquisition has no effect', () => {
+  const semaphore = new KeyedSemaphore();
+  semaphore.release('a');
+  expect([semaphore.tryAcquire('a', 1), semaphore.tryAcquire('a', 1)]).toEqual([true, false]);
 });

@@ -1,18 +1,18 @@
-/** So many at once, by name. */
+/** A counting semaphore for each key. */
 export class KeyedSemaphore {
-  readonly #taken = new Map<string, number>();
+  readonly #held = new Map<string, number>();
 
-  /** Takes a slot if one of `max` is free. Each one taken must be freed. */
-  tryTake(name: string, max: number): boolean {
-    const taken = this.#taken.get(name) ?? 0;
-    if (taken >= max) return false;
-    this.#taken.set(name, taken + 1);
+  /** Acquires the semaphore unless it is held `max` times. Each success needs one `release`. */
+  tryAcquire(key: string, max: number): boolean {
+    const held = this.#held.get(key) ?? 0;
+    if (held >= max) return false;
+    this.#held.set(key, held + 1);
     return true;
   }
 
-  free(name: string): void {
-    const taken = this.#taken.get(name) ?? 0;
-    if (taken > 1) this.#taken.set(name, taken - 1);
-    else this.#taken.delete(name);
+  release(key: string): void {
+    const held = this.#held.get(key) ?? 0;
+    if (held > 1) this.#held.set(key, held - 1);
+    else this.#held.delete(key);
   }
 }

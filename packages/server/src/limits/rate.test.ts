@@ -11,7 +11,7 @@ beforeEach(() => {
   limiter = new RateLimiter(() => now);
 });
 
-test('lets the burst through at once, and then one each interval', () => {
+test('allows the burst at once, and then one call per interval', () => {
   for (let left = 9; left >= 0; left--)
     expect(limiter.take('a', TEN_A_MINUTE, 1)).toMatchObject({ ok: true, remaining: left });
   expect(limiter.take('a', TEN_A_MINUTE, 1)).toEqual({
@@ -27,7 +27,7 @@ test('lets the burst through at once, and then one each interval', () => {
   expect(limiter.take('a', TEN_A_MINUTE, 1)).toMatchObject({ ok: false });
 });
 
-test('lets the whole burst through at once, at any time and rate', () => {
+test('allows the whole burst at once, at any time and rate', () => {
   const rates = fc.record({
     requests: fc.integer({ min: 1, max: 100 }),
     seconds: fc.integer({ min: 1, max: 100 }),
@@ -48,34 +48,34 @@ test('lets the whole burst through at once, at any time and rate', () => {
   );
 });
 
-test('counts what was let in elsewhere, down to an empty burst', () => {
+test('counts calls that were admitted elsewhere, down to an empty burst', () => {
   limiter.charge('a', TEN_A_MINUTE, 4);
   expect(limiter.take('a', TEN_A_MINUTE, 1)).toMatchObject({ ok: true, remaining: 5 });
   limiter.charge('a', TEN_A_MINUTE, 100);
   expect(limiter.take('a', TEN_A_MINUTE, 1)).toMatchObject({ ok: false, retryAfterSeconds: 6 });
 });
 
-test('a rate that is made faster holds at once', () => {
+test('a raised rate applies at once', () => {
   const slow = { requests: 1, seconds: 3600, burst: 1 };
   expect(limiter.take('a', slow, 1).ok).toBe(true);
   expect(limiter.take('a', TEN_A_MINUTE, 1)).toMatchObject({ ok: false, retryAfterSeconds: 6 });
 });
 
-test('keeps keys apart', () => {
+test('limits each key separately', () => {
   const once = { requests: 1, seconds: 60, burst: 1 };
   expect(limiter.take('a', once, 1).ok).toBe(true);
   expect(limiter.take('b', once, 1).ok).toBe(true);
   expect(limiter.take('a', once, 1).ok).toBe(false);
 });
 
-test('takes all of several calls or none, and says where so many can never be had', () => {
+test('takes all of several calls or none, and gives no retry time if so many are never allowed', () => {
   expect(limiter.take('a', TEN_A_MINUTE, 6).ok).toBe(true);
   expect(limiter.take('a', TEN_A_MINUTE, 5)).toMatchObject({ ok: false, remaining: 4, retryAfterSeconds: 6 });
   expect(limiter.take('a', TEN_A_MINUTE, 4).ok).toBe(true);
   expect(limiter.take('b', TEN_A_MINUTE, 11)).toMatchObject({ ok: false, retryAfterSeconds: null });
 });
 
-test('forgets keys that have their whole burst again', () => {
+test('removes keys whose burst is full', () => {
   const rate = { requests: 1, seconds: 1, burst: 1 };
   for (let key = 0; key < 100_000; key++) {
     now += 1;
@@ -85,7 +85,7 @@ test('forgets keys that have their whole burst again', () => {
   expect(limiter.size).toBeLessThan(3_000);
 });
 
-test('after any history, what is let through in a time is at most the burst and what the rate adds', () => {
+test('after any history, the calls in a span are at most the burst and what the rate adds', () => {
   const history = fc.array(fc.record({ waitMs: fc.nat(20_000), calls: fc.integer({ min: 1, max: 4 }) }), {
     maxLength: 60,
   });
@@ -102,7 +102,7 @@ test('after any history, what is let through in a time is at most the burst and 
         now += waitMs;
         const answer = tried.take('a', rate, calls);
         if (answer.ok) taken.push({ at: now, calls });
-        // Who waits as long as it is told gets through.
+        // A caller that waits for `retryAfterSeconds` is admitted.
         else if (answer.retryAfterSeconds !== null) {
           now += answer.retryAfterSeconds * 1000;
           expect(tried.take('a', rate, calls).ok).toBe(true);

@@ -9,19 +9,19 @@ beforeEach(() => {
   budget = new RetryBudget(() => now);
 });
 
-/** Takes until there is none left. */
+/** Takes all retries that are left. Returns their number. */
 const drain = (database: string) => {
   let taken = 0;
   while (budget.take(database)) taken++;
   return taken;
 };
 
-test('has the floor at first, for each database', () => {
+test('each database starts with the floor', () => {
   expect(drain('a')).toBe(RETRIES_FLOOR);
   expect(drain('b')).toBe(RETRIES_FLOOR);
 });
 
-test('grows by one retry with ten calls, and not beyond the floor', () => {
+test('ten calls add one retry, up to the floor', () => {
   drain('a');
   for (let call = 0; call < 9; call++) budget.earn('a');
   expect(budget.take('a')).toBe(false);
@@ -31,7 +31,7 @@ test('grows by one retry with ten calls, and not beyond the floor', () => {
   expect(drain('a')).toBe(RETRIES_FLOOR);
 });
 
-test('lets no outage be multiplied: never more than a tenth of the calls and the floor', () => {
+test('retries never exceed the floor and a tenth of the calls', () => {
   let retries = 0;
   for (let call = 1; call <= 10_000; call++) {
     budget.earn('a');
@@ -41,7 +41,7 @@ test('lets no outage be multiplied: never more than a tenth of the calls and the
   expect(retries).toBeGreaterThan(1_000);
 });
 
-test('grows by one retry in ten seconds where there are no calls', () => {
+test('ten seconds without calls add one retry', () => {
   drain('a');
   now += 9_900;
   expect(budget.take('a')).toBe(false);
@@ -51,11 +51,11 @@ test('grows by one retry in ten seconds where there are no calls', () => {
   expect(drain('a')).toBe(RETRIES_FLOOR);
 });
 
-test('forgets databases that have their floor again, however many are made up', () => {
+test('databases with a full budget are removed, however many names callers make up', () => {
   for (let index = 0; index < 100_000; index++) {
     budget.take(`made up ${index}`);
     now += 10;
   }
-  // One retry is given back in 10 s: so many of them are known.
+  // A retry is restored after 10 s, so the databases of 10 s are stored.
   expect(budget.size).toBeLessThanOrEqual(2_001);
 });

@@ -1,17 +1,17 @@
 /**
- * How often calls to a database may be sent again: a tenth of its calls, and a few more, so that an outage is not multiplied.
- * A token bucket for each database; full at first. Knows neither HTTP nor Odoo, nor why a call would be sent again.
+ * Limits the retries for each database to a tenth of its calls and a few more, so that retries do not multiply the load
+ * of an outage. A token bucket for each database, initially full.
  */
 
-/** Retries that a database has before its calls have earned any. */
+/** Capacity of the bucket: retries that are allowed before calls have added any. */
 export const RETRIES_FLOOR = 10;
-/** What each call adds. */
+/** Retries that each call adds. */
 const SHARE = 0.1;
-/** What each second adds: a database with few calls has its floor again after 100 s. */
+/** Retries that each second adds, so that a database with few calls has a full bucket after 100 s. */
 const PER_SECOND = 0.1;
-/** Ten calls earn one retry, although ten tenths are not quite one. */
+/** Tolerance for inexact sums: ten calls must add one retry. */
 const SLACK = 1e-6;
-/** Beyond so many databases those whose bucket is full again are forgotten, which changes nothing for them. */
+/** Number of databases from which those with a full bucket are removed. A removal does not change their limits. */
 const SWEEP_MIN = 1_000;
 
 export class RetryBudget {
@@ -19,22 +19,22 @@ export class RetryBudget {
   readonly #nowMs: () => number;
   #sweepAt = SWEEP_MIN;
 
-  /** A clock that never goes back. */
+  /** `nowMs`: a monotonic clock. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** Databases that are remembered. */
+  /** Number of stored databases. */
   get size(): number {
     return this.#used.size;
   }
 
-  /** A call is sent for the first time. */
+  /** Call when a call is sent for the first time. */
   earn(database: string): void {
     if (this.#used.has(database)) this.#keep(database, this.#readUsed(database) - SHARE);
   }
 
-  /** Whether a call may be sent again; takes the retry where it may. */
+  /** Takes a retry. Returns false if none is left. */
   take(database: string): boolean {
     const after = this.#readUsed(database) + 1;
     if (after > RETRIES_FLOOR + SLACK) return false;

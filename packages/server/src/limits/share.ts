@@ -1,4 +1,4 @@
-/** A process's share of limits that several processes keep without asking each other. Pure. */
+/** The share of one process in limits that several processes enforce without communication. Pure. */
 import { type LimitingPolicy, readRate } from './admitted.ts';
 
 export function takeShare(policy: LimitingPolicy, processes: number): LimitingPolicy {
@@ -13,7 +13,7 @@ export function takeShare(policy: LimitingPolicy, processes: number): LimitingPo
   };
 }
 
-/** Whole calls are not divided: of fewer than there are processes, each may have one. */
+/** Integer division, at least 1: if there are more processes than calls, each may have one call. */
 export function divideWhole(whole: number, processes: number): number {
   return Math.max(1, Math.floor(whole / processes));
 }

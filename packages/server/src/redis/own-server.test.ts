@@ -93,11 +93,11 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     const opening = { witness: null, sinceMs: now, openMs: 1000, untilMs: now, lastProber: 'a' };
     const soon = { ...opening, probeUntilMs: now + 5000, othersUntilMs: now + 6000 };
     // More of them than are kept.
-    for (let name = 0; name <= DATABASES_MAX; name++) breakers.tellOpened(`${name}`, soon, false);
-    breakers.tellOpened('database', soon, false);
-    expect(await breakers.askProbe('database', soon)).toBe(true);
+    for (let name = 0; name <= DATABASES_MAX; name++) breakers.publishOpened(`${name}`, soon, false);
+    breakers.publishOpened('database', soon, false);
+    expect(await breakers.requestProbe('database', soon)).toBe(true);
     breakers.returnProbe('database', soon);
-    breakers.tellAnswered('database');
+    breakers.publishAnswered('database');
     await expect.poll(() => breakers.find('database'), POLL).toBeNull();
     breakers.close();
     const idempotency = createRedisIdempotency(redis);

@@ -356,10 +356,10 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         othersUntilMs: 0,
       };
       const { breakers } = pick(1);
-      for (let name = 0; name < 1100; name++) breakers.tellOpened(`database ${name}`, opening, false);
+      for (let name = 0; name < 1100; name++) breakers.publishOpened(`database ${name}`, opening, false);
       const long = 'x'.repeat(600);
-      breakers.tellOpened(long, opening, false);
-      expect(breakers.askProbe(long, opening)).toBe(true);
+      breakers.publishOpened(long, opening, false);
+      expect(breakers.requestProbe(long, opening)).toBe(true);
       await expect.poll(() => pick(2).breakers.find('database 1099'), POLL).not.toBeNull();
       expect(await redis.zcard(pick(0).redis.name('breakers'))).toBe(1000);
       const countRecords = (name: string) => redis.exists(pick(0).redis.name('breaker', name));

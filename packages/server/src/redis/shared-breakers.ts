@@ -60,13 +60,13 @@ export class SharedBreakers implements Peers {
     return opening;
   }
 
-  tellOpened(database: string, opening: Opening, isProbe: boolean): void {
+  publishOpened(database: string, opening: Opening, isProbe: boolean): void {
     const { sinceMs, untilMs, openMs, witness } = opening;
     const now = this.#nowMs();
     void this.#act(OPEN, database, [now - sinceMs, untilMs - now, openMs, witness ?? '', isProbe ? 1 : 0]);
   }
 
-  tellAnswered(database: string): void {
+  publishAnswered(database: string): void {
     void this.#act(CLOSE, database, []);
   }
 
@@ -74,7 +74,7 @@ export class SharedBreakers implements Peers {
     void this.#act(RETURN_PROBE, database, [othersUntilMs - this.#nowMs()]);
   }
 
-  askProbe(database: string, opening: Opening): true | Promise<boolean> {
+  requestProbe(database: string, opening: Opening): true | Promise<boolean> {
     if (this.#redis.trouble !== null || !isShared(database)) return true;
     const { sinceMs, openMs, witness, lastProber, probeUntilMs, othersUntilMs } = opening;
     const now = this.#nowMs();

@@ -1,17 +1,19 @@
 /**
- * How many calls at once a server takes before they queue inside it, found from how long its answers take: additive
- * increase and multiplicative decrease, as in TCP and, for servers, in Netflix's concurrency-limits.
+ * The adaptive concurrency limit of a server: the number of simultaneous calls that it takes before they queue inside
+ * it. Derived from answer times by additive increase and multiplicative decrease (AIMD), as in TCP and in Netflix's
+ * concurrency-limits.
  *
- * Answers are judged by windows of a level's worth each. Where they take no longer than at rest, the level rises by one;
- * where they take half as long again, they queue inside the server, and it sinks by a tenth. So it settles at about one
- * and a half times the server's workers, enough that none idles between two calls. A few milliseconds more are no queue
- * (and would hurt nobody): so much comes from how busy machines share out their processors, on either side.
+ * Answers are judged in windows of as many answers as the limit. If a window is about as fast as the baseline, the
+ * limit rises by one. If it is more than 1.5 times as slow, calls queue inside the server, and the limit falls by a
+ * tenth. The limit thus settles at about 1.5 times the server's workers, so that no worker idles between two calls. A
+ * difference of a few milliseconds is ignored: busy processors on either side cause it, and it harms nobody.
  *
- * How long answers take at rest is looked at now and then, at half the level (as BBR's ProbeRTT does): of a level up to
- * twice the workers, the half queues nowhere. Were it only remembered, it could creep up together with the level.
+ * The baseline is the answer time without queueing. It is measured regularly at half the limit, like ProbeRTT in BBR:
+ * if the limit is at most twice the number of workers, half of it does not queue. A baseline that was only remembered
+ * could rise together with the limit.
  *
- * A window counts by the geometric mean of its answers, of which a report of ten seconds among reads of ten milliseconds
- * changes little.
+ * A window counts by the geometric mean of its answer times. A report of ten seconds among reads of ten milliseconds
+ * changes it little.
  */
 import { divideWhole } from '../share.ts';
 
@@ -21,111 +23,121 @@ export interface ConcurrencyBounds {
   max: number;
 }
 
-/** Of a window, however low the level: the mean of fewer says little. */
+/** Minimum number of answers in a window. The mean of fewer is too imprecise. */
 const ANSWERS_MIN = 10;
-/** Of a look, by which many windows are judged. */
-const LOOK_ANSWERS_MIN = 20;
-/** Answers that take longer than at rest by this factor queue. Below 2, or looks at half the level would not converge. */
+/** Minimum number of answers in a measurement of the baseline, by which many windows are judged. */
+const BASELINE_ANSWERS_MIN = 20;
+/**
+ * Calls queue if they take longer than the baseline by this factor. It must be below 2, or measurements at half the
+ * limit would not converge.
+ */
 const TOLERANCE = Math.log(1.5);
-/** And by so much, however short they are at rest. */
+/** Minimum tolerance in milliseconds, however short the baseline is. */
 const TOLERANCE_MS = 5;
 const DECREASE = 0.9;
-/** Calls of all lengths must not make it seem that hardly any wait is worth while. */
+/**
+ * Maximum factor between `longMs` and `usualMs`, so that calls of very different lengths do not rule out any waiting.
+ */
 const LONG_MAX = Math.log(5);
-/** The level is whole again for this many times what the last look took, which is long where most of the calls are. */
-const LOOK_INTERVAL = 20;
-/** A look takes for ever where calls cease while it lasts. */
-const LOOK_INTERVAL_MS_MAX = 300_000;
+/**
+ * Time between two measurements of the baseline, as a multiple of the last one's duration. Most calls run in that time.
+ */
+const MEASURE_INTERVAL = 20;
+/**
+ * Maximum of that time. A measurement during which no calls arrive would otherwise delay the next one without bound.
+ */
+const MEASURE_INTERVAL_MS_MAX = 300_000;
 
+/** Permits are given by their numbers. `latest` is the number of the latest permit. */
 export class AdaptiveConcurrency {
   readonly #bounds: ConcurrencyBounds;
   readonly #processes: () => number;
-  #level: number;
-  /** Logarithm of the milliseconds that an answer takes at rest; null while unknown. */
-  #restLog: number | null = null;
+  /** Not rounded, and not halved during a measurement. */
+  #limit: number;
+  /** Logarithm of the baseline in milliseconds; null while unknown. */
+  #baselineLog: number | null = null;
   #usualMs = 0;
   #longMs = 0;
-  #isLooking = false;
-  /** When the look began, or the last one ended. */
-  #lookedMs = 0;
-  #lookTookMs = 0;
-  /** The level at that time. */
-  #lookedLevel: number;
-  /** Turns up to this number began before the window. */
+  #isMeasuring = false;
+  /** Start of the current measurement, or end of the last one. */
+  #measuredMs = 0;
+  #measureTookMs = 0;
+  /** The limit at the end of the last measurement. */
+  #measuredLimit: number;
+  /** Permits up to this number began before the window. */
   #windowStart = 0;
   #answers = 0;
   #logSum = 0;
   #squareSum = 0;
   #runningMax = 0;
-  /** Turns up to this number began before the level was last halved. */
+  /** Permits up to this number began before the limit was last halved. */
   #halvedAt = 0;
 
-  /** `processes`: how many keep the bounds together, each its part. */
+  /** `processes`: number of processes that share the bounds equally. */
   constructor(bounds: ConcurrencyBounds, processes: () => number = () => 1) {
     this.#bounds = bounds;
     this.#processes = processes;
-    this.#level = this.#bound(this.#divide(bounds.initial));
-    this.#lookedLevel = this.#level;
+    this.#limit = this.#clamp(this.#divide(bounds.initial));
+    this.#measuredLimit = this.#limit;
   }
 
-  /** Calls at once. */
+  /** Maximum number of simultaneous calls at present. */
   get limit(): number {
-    return Math.floor(this.#isLooking ? this.#half : this.#bound(this.#level));
+    return Math.floor(this.#isMeasuring ? this.#half : this.#clamp(this.#limit));
   }
 
-  /** The highest that it can come to. */
+  /** The highest possible limit. */
   get limitMax(): number {
     return this.#divide(this.#bounds.max);
   }
 
-  /** Milliseconds that an answer takes at present; 0 while unknown. */
+  /** Current mean answer time in milliseconds; 0 while unknown. */
   get usualMs(): number {
     return this.#usualMs;
   }
 
-  /** Milliseconds in which nearly all answers are there at present; 0 while unknown. */
+  /** Milliseconds within which nearly all answers arrive at present; 0 while unknown. */
   get longMs(): number {
     return this.#longMs;
   }
 
-  /** A call has begun, and so many run. */
-  begin(running: number): void {
+  /** Call when a call begins, with the number of running calls. */
+  noteRunning(running: number): void {
     if (running > this.#runningMax) this.#runningMax = running;
   }
 
-  /** Permit `turn` was answered; `latest` is the last that has begun. */
-  answer(turn: number, latest: number, tookMs: number, nowMs: number): void {
-    if (turn <= this.#windowStart) return;
+  addAnswer(permit: number, latest: number, tookMs: number, nowMs: number): void {
+    if (permit <= this.#windowStart) return;
     this.#answers++;
     const log = Math.log(Math.max(tookMs, 1));
     this.#logSum += log;
     this.#squareSum += log * log;
-    if (this.#answers < Math.max(this.limit, this.#isLooking ? LOOK_ANSWERS_MIN : ANSWERS_MIN)) return;
+    if (this.#answers < Math.max(this.limit, this.#isMeasuring ? BASELINE_ANSWERS_MIN : ANSWERS_MIN)) return;
     this.#judge(this.#logSum / this.#answers, nowMs);
     this.#startWindow(latest);
   }
 
-  /** The server did not bear turn `turn`: halves the level, once for all that ran at that time. */
-  halve(turn: number, latest: number): void {
-    if (turn <= this.#halvedAt) return;
-    this.#level = this.#half;
+  /** Halves the limit because the permit's call overloaded the server: once for all calls that ran at that time. */
+  halve(permit: number, latest: number): void {
+    if (permit <= this.#halvedAt) return;
+    this.#limit = this.#half;
     this.#halvedAt = latest;
     this.#startWindow(latest);
   }
 
-  /** From below, since the server was away and comes back cold. */
+  /** Starts again at the minimum, because a server that was away comes back with cold caches. */
   restart(latest: number): void {
-    this.#level = this.#divide(this.#bounds.min);
-    this.#isLooking = false;
+    this.#limit = this.#divide(this.#bounds.min);
+    this.#isMeasuring = false;
     this.#startWindow(latest);
   }
 
   get #half(): number {
-    return this.#bound(this.#level / 2);
+    return this.#clamp(this.#limit / 2);
   }
 
-  #bound(level: number): number {
-    return Math.min(this.#divide(this.#bounds.max), Math.max(this.#divide(this.#bounds.min), level));
+  #clamp(limit: number): number {
+    return Math.min(this.#divide(this.#bounds.max), Math.max(this.#divide(this.#bounds.min), limit));
   }
 
   #divide(bound: number): number {
@@ -136,33 +148,34 @@ export class AdaptiveConcurrency {
     this.#usualMs = Math.exp(log);
     const deviation = Math.sqrt(Math.max(0, this.#squareSum / this.#answers - log * log));
     this.#longMs = Math.exp(log + Math.min(2 * deviation, LONG_MAX));
-    const isAtRest = this.#isLooking || this.#runningMax <= this.#half;
-    if (isAtRest) this.#restLog = log;
-    if (this.#restLog !== null && log > tolerate(this.#restLog))
-      this.#level = this.#bound(this.#level * DECREASE);
-    // A level that nobody uses must not rise, nor one that is halved for a look.
-    else if (!this.#isLooking && this.#runningMax >= this.limit) this.#level = this.#bound(this.#level + 1);
-    if (isAtRest) this.#endLook(nowMs);
-    else if (this.#isLookDue(nowMs)) this.#startLook(nowMs);
+    const isBaseline = this.#isMeasuring || this.#runningMax <= this.#half;
+    if (isBaseline) this.#baselineLog = log;
+    if (this.#baselineLog !== null && log > tolerate(this.#baselineLog))
+      this.#limit = this.#clamp(this.#limit * DECREASE);
+    // The limit rises only if calls reached it, and not during a measurement.
+    else if (!this.#isMeasuring && this.#runningMax >= this.limit) this.#limit = this.#clamp(this.#limit + 1);
+    if (isBaseline) this.#endMeasurement(nowMs);
+    else if (this.#isMeasurementDue(nowMs)) this.#startMeasurement(nowMs);
   }
 
-  /** Where the level has come to half or double of what it was, the calls may be other ones than they were. */
-  #isLookDue(nowMs: number): boolean {
-    if (this.#level <= this.#lookedLevel / 2 || this.#level >= this.#lookedLevel * 2) return true;
-    return nowMs - this.#lookedMs >= Math.min(LOOK_INTERVAL * this.#lookTookMs, LOOK_INTERVAL_MS_MAX);
+  /** A limit that has halved or doubled since the last measurement indicates that the kind of calls has changed. */
+  #isMeasurementDue(nowMs: number): boolean {
+    if (this.#limit <= this.#measuredLimit / 2 || this.#limit >= this.#measuredLimit * 2) return true;
+    const intervalMs = Math.min(MEASURE_INTERVAL * this.#measureTookMs, MEASURE_INTERVAL_MS_MAX);
+    return nowMs - this.#measuredMs >= intervalMs;
   }
 
-  #startLook(nowMs: number): void {
-    this.#isLooking = true;
-    this.#lookedMs = nowMs;
+  #startMeasurement(nowMs: number): void {
+    this.#isMeasuring = true;
+    this.#measuredMs = nowMs;
   }
 
-  /** Also where nobody used more than half the level, which is a look that cost nothing. */
-  #endLook(nowMs: number): void {
-    if (this.#isLooking) this.#lookTookMs = nowMs - this.#lookedMs;
-    this.#isLooking = false;
-    this.#lookedMs = nowMs;
-    this.#lookedLevel = this.#level;
+  /** Also called when calls happened to use at most half the limit, which measures the baseline without cost. */
+  #endMeasurement(nowMs: number): void {
+    if (this.#isMeasuring) this.#measureTookMs = nowMs - this.#measuredMs;
+    this.#isMeasuring = false;
+    this.#measuredMs = nowMs;
+    this.#measuredLimit = this.#limit;
   }
 
   #startWindow(latest: number): void {
@@ -174,7 +187,7 @@ export class AdaptiveConcurrency {
   }
 }
 
-/** Of the logarithm of the milliseconds at rest: that of the longest which are no queue. */
-function tolerate(restLog: number): number {
-  return Math.max(restLog + TOLERANCE, Math.log(Math.exp(restLog) + TOLERANCE_MS));
+/** The longest mean answer time without queueing. Both values are logarithms of milliseconds. */
+function tolerate(baselineLog: number): number {
+  return Math.max(baselineLog + TOLERANCE, Math.log(Math.exp(baselineLog) + TOLERANCE_MS));
 }

@@ -6,34 +6,40 @@ const REFUSED = { refused: 'breaker_open', retryAfterSeconds: 1 };
 
 const readState = ({ databaseLimiters }: TestLimiters) => databaseLimiters.states()[0]?.breaker;
 
-/** Five failures that two clients have seen. */
+/** Limiters whose breaker five failures of two clients have opened. */
 function openBreaker(changes: Parameters<typeof createTestLimiters>[0] = {}): TestLimiters {
-  const test = createTestLimiters(changes);
-  for (const client of ['a', 'a', 'a', 'a', 'b']) test.runCall('unreachable', 10, { client });
-  expect(readState(test)).toBe('open');
-  return test;
+  const limiters = createTestLimiters(changes);
+  for (const client of ['a', 'a', 'a', 'a', 'b']) limiters.runCall('unreachable', 10, { client });
+  expect(readState(limiters)).toBe('open');
+  return limiters;
 }
 
 describe('opening', () => {
-  test.each<PermitResult>(['unreachable', 'timed_out'])('opens after five times %s in a row', (result) => {
-    const limiters = createTestLimiters();
-    for (let call = 0; call < 4; call++) limiters.runCall(result, 10);
-    limiters.runCall('answered');
-    for (let call = 0; call < 4; call++) limiters.runCall(result, 10);
-    expect(readState(limiters)).toBe('closed');
-    limiters.runCall(result, 10);
-    expect(readState(limiters)).toBe('open');
-    expect(limiters.acquire()).toEqual(REFUSED);
-    expect(limiters.databaseLimiters.states()).toMatchObject([{ running: 0, retryAfterSeconds: 1 }]);
-  });
+  test.each<PermitResult>(['unreachable', 'timed_out'])(
+    'opens after five consecutive calls that are %s',
+    (result) => {
+      const limiters = createTestLimiters();
+      for (let call = 0; call < 4; call++) limiters.runCall(result, 10);
+      limiters.runCall('answered');
+      for (let call = 0; call < 4; call++) limiters.runCall(result, 10);
+      expect(readState(limiters)).toBe('closed');
+      limiters.runCall(result, 10);
+      expect(readState(limiters)).toBe('open');
+      expect(limiters.acquire()).toEqual(REFUSED);
+      expect(limiters.databaseLimiters.states()).toMatchObject([{ running: 0, retryAfterSeconds: 1 }]);
+    },
+  );
 
-  test.each<PermitResult>(['answered', 'overloaded', 'abandoned'])('never opens on %s', (result) => {
-    const limiters = createTestLimiters();
-    for (let call = 0; call < 100; call++) limiters.runCall(result, 10);
-    expect(readState(limiters)).toBe('closed');
-  });
+  test.each<PermitResult>(['answered', 'overloaded', 'abandoned'])(
+    'never opens after calls that are %s',
+    (result) => {
+      const limiters = createTestLimiters();
+      for (let call = 0; call < 100; call++) limiters.runCall(result, 10);
+      expect(readState(limiters)).toBe('closed');
+    },
+  );
 
-  test('refuses at once all that wait', async () => {
+  test('refuses all waiting calls at once', async () => {
     const { acquire, databaseLimiters } = createTestLimiters({ concurrency: { initial: 5, min: 5, max: 5 } });
     const permits = ['a', 'b', 'c', 'd', 'e'].map((client) => expectPermit(acquire({ client })));
     const waiting = Array.from({ length: 10 }, (_, call) => acquire({ client: `w${call}` }));
@@ -44,7 +50,7 @@ describe('opening', () => {
     expect(databaseLimiters.states()).toMatchObject([{ running: 4, waiting: 0 }]);
   });
 
-  test('has all calls that wait leave at once, and refuses a few at each turn of the event loop', async () => {
+  test('removes all waiting calls from the queue at once, and refuses them in slices of the event loop', async () => {
     const { acquire, databaseLimiters } = createTestLimiters({ concurrency: { initial: 5, min: 5, max: 5 } });
     const permits = ['a', 'b', 'c', 'd', 'e'].map((client) => expectPermit(acquire({ client })));
     let refused = 0;
@@ -64,7 +70,7 @@ describe('opening', () => {
     expect(most).toBeLessThanOrEqual(50);
   });
 
-  test('refuses those as well that wait for the bound of their instance', async () => {
+  test('also refuses calls that wait for the bound of their instance', async () => {
     const { acquire, runCall } = createTestLimiters({ concurrency: { initial: 5, min: 5, max: 5 } });
     const bound = { instance: 'i', max: 1 };
     expectPermit(acquire({ client: 'hanging', bound }));
@@ -73,7 +79,7 @@ describe('opening', () => {
     expect(await waiting).toEqual(REFUSED);
   });
 
-  test('failures of calls that began before the server last answered count for nothing', () => {
+  test('ignores failures of calls that began before the last answer of the server', () => {
     const limiters = createTestLimiters({ concurrency: { initial: 7, min: 7, max: 7 } });
     const slow = Array.from({ length: 6 }, () => expectPermit(limiters.acquire()));
     limiters.runCall('answered');
@@ -88,7 +94,7 @@ describe('a server that hangs', () => {
     { result: 'timed_out', allowedMs: 300 },
     { result: 'caller_left', allowedMs: 15_000 },
   ] as const)(
-    'is recognised by calls that end without an answer: $result, of $allowedMs ms',
+    'is recognised by calls that end without an answer: $result, with $allowedMs ms',
     ({ result, allowedMs }) => {
       const limiters = createTestLimiters({ concurrency: { initial: 8, min: 2, max: 8 } });
       for (let call = 0; call < 20; call++) limiters.runCall('answered', 100);
@@ -103,19 +109,19 @@ describe('a server that hangs', () => {
       }
       expect(readState(limiters)).toBe('open');
       expect(limiters.acquire({ client: 'c' })).toEqual(REFUSED);
-      // The level has not sunk by it: who allows a call little time says nothing of how much the server bears.
+      // The limit is unchanged: a short time limit says nothing about the capacity of the server.
       expect(limiters.databaseLimiters.states()[0]?.limit).toBe(8);
     },
   );
 
-  test('is recognised where nothing was ever learnt of it', () => {
+  test('is recognised if it never answered before', () => {
     const limiters = createTestLimiters();
     for (const client of ['a', 'b', 'a', 'b', 'a'])
       limiters.runCall('timed_out', 1000, { client, deadlineMs: limiters.clock.nowMs + 1000 });
     expect(readState(limiters)).toBe('open');
   });
 
-  test('is recognised where the operator allows hardly any time', () => {
+  test('is recognised if the operator allows very little time', () => {
     const limiters = createTestLimiters();
     for (let call = 0; call < 10; call++)
       limiters.runCall('timed_out', 50, {
@@ -125,14 +131,14 @@ describe('a server that hangs', () => {
     expect(readState(limiters)).not.toBe('closed');
   });
 
-  test('is not seen in calls that were left sooner than an answer usually comes', () => {
+  test('is not assumed from calls whose callers left before an answer usually comes', () => {
     const limiters = createTestLimiters();
     for (let call = 0; call < 20; call++) limiters.runCall('answered', 800);
     for (let call = 0; call < 100; call++) limiters.runCall('caller_left', 700, { client: `c${call % 2}` });
     expect(readState(limiters)).toBe('closed');
   });
 
-  test('nor in many calls that end at once, before it could have answered any of them', () => {
+  test('is not assumed from many calls that end before it could have answered any of them', () => {
     const limiters = createTestLimiters({ concurrency: { initial: 20, min: 20, max: 20 } });
     const permits = Array.from({ length: 20 }, (_, call) =>
       expectPermit(limiters.acquire({ client: `c${call}` })),
@@ -142,13 +148,13 @@ describe('a server that hangs', () => {
     expect(readState(limiters)).toBe('closed');
   });
 
-  test('a call that was not sent, or that the proxy ended, tells nothing', () => {
+  test('is not assumed from calls that were not sent or that the proxy ended', () => {
     const limiters = createTestLimiters();
     for (let call = 0; call < 20; call++) limiters.runCall('abandoned', 15_000, { client: `c${call % 2}` });
     expect(readState(limiters)).toBe('closed');
   });
 
-  test('the time before a call is sent is none in which the server was silent', () => {
+  test('the time before a call is sent does not count as silence of the server', () => {
     const limiters = createTestLimiters();
     for (const client of ['a', 'b', 'a', 'b', 'a', 'b']) {
       const permit = expectPermit(limiters.acquire({ client }));
@@ -162,7 +168,7 @@ describe('a server that hangs', () => {
 });
 
 describe('half open', () => {
-  test('answers to calls from before it opened do not close it', () => {
+  test('is not closed by answers to calls that began before it opened', () => {
     const limiters = createTestLimiters({ concurrency: { initial: 8, min: 8, max: 8 } });
     const early = expectPermit(limiters.acquire({ client: 'c' }));
     for (const client of ['a', 'a', 'a', 'a', 'b']) limiters.runCall('unreachable', 10, { client });
@@ -171,7 +177,7 @@ describe('half open', () => {
     expect(limiters.acquire()).toEqual(REFUSED);
   });
 
-  test('sends no probe beyond what may run', () => {
+  test('sends no probe beyond the bound of an instance', () => {
     const { acquire, clock, runCall } = createTestLimiters();
     const bound = { instance: 'i', max: 1 };
     expectPermit(acquire({ client: 'hanging', bound }));
@@ -181,7 +187,7 @@ describe('half open', () => {
     expectPermit(acquire());
   });
 
-  test('lets exactly one probe through when the time is over, whose answer closes it', () => {
+  test('sends exactly one probe when the open time is over, whose answer closes the breaker', () => {
     const limiters = openBreaker();
     const { acquire, clock } = limiters;
     clock.nowMs += 999;
@@ -195,7 +201,7 @@ describe('half open', () => {
     expectPermit(acquire());
   });
 
-  test('the level starts from below when it closes', () => {
+  test('the concurrency limit starts at its minimum when the breaker closes', () => {
     const { acquire, clock, databaseLimiters } = openBreaker({
       concurrency: { initial: 20, min: 2, max: 50 },
     });
@@ -204,7 +210,7 @@ describe('half open', () => {
     expect(databaseLimiters.states()).toMatchObject([{ breaker: 'closed', limit: 2, retryAfterSeconds: 0 }]);
   });
 
-  test('the time begins at a second again once it was closed', () => {
+  test('the open time is one second again after the breaker was closed', () => {
     const limiters = openBreaker();
     const { acquire, clock, runCall } = limiters;
     clock.nowMs += 1000;
@@ -217,7 +223,7 @@ describe('half open', () => {
   });
 
   test.each<PermitResult>(['unreachable', 'timed_out', 'overloaded'])(
-    'a probe that is %s doubles the time, up to half a minute',
+    'a probe that is %s doubles the open time, up to half a minute',
     (result) => {
       const { acquire, clock } = openBreaker();
       const times: number[] = [];
@@ -234,7 +240,7 @@ describe('half open', () => {
     },
   );
 
-  test('replicas do not probe all at once', () => {
+  test('replicas do not probe at the same time', () => {
     const openTimes = [0, 0.5, 1].map((random) => {
       const { acquire, clock } = openBreaker({ random: () => random });
       const openedMs = clock.nowMs;
@@ -244,7 +250,7 @@ describe('half open', () => {
     expect(openTimes).toEqual([1000, 875, 750]);
   });
 
-  test('a probe that is abandoned frees its place, for another client first', () => {
+  test('an abandoned probe allows another one, of another client first', () => {
     const { acquire, clock } = openBreaker();
     clock.nowMs += 1000;
     expectPermit(acquire({ client: 'a' })).release('abandoned');
@@ -254,7 +260,7 @@ describe('half open', () => {
     expectPermit(acquire({ client: 'a' }));
   });
 
-  test('a probe closes it as soon as its answer begins, however long the answer takes to read', () => {
+  test('a probe closes the breaker when its answer begins, however slowly the answer is read', () => {
     const limiters = openBreaker();
     const { acquire, clock } = limiters;
     clock.nowMs += 1000;
@@ -266,7 +272,7 @@ describe('half open', () => {
     expect(limiters.databaseLimiters.states()).toMatchObject([{ breaker: 'closed', running: 0 }]);
   });
 
-  test('calls that still hang since before it opened do not keep the probe away', () => {
+  test('calls that have hung since before the breaker opened do not prevent the probe', () => {
     const limiters = createTestLimiters({ concurrency: { initial: 8, min: 2, max: 16 } });
     const { acquire, clock, databaseLimiters } = limiters;
     const deadlineMs = clock.nowMs + 300_000;
@@ -280,7 +286,7 @@ describe('half open', () => {
     expect(readState(limiters)).toBe('closed');
   });
 
-  test("nor does a probe exceed the operator's bound", () => {
+  test("a probe does not exceed the operator's bound", () => {
     const { acquire, clock, runCall } = createTestLimiters({ concurrency: { initial: 2, min: 2, max: 2 } });
     expectPermit(acquire({ client: 'hanging', deadlineMs: clock.nowMs + 300_000 }));
     for (const client of ['a', 'a', 'a', 'a', 'b']) runCall('unreachable', 10, { client });
@@ -290,7 +296,7 @@ describe('half open', () => {
     expect(acquire({ client: 'd' })).toEqual(REFUSED);
   });
 
-  test('a probe that hangs does not hold its place for ever', () => {
+  test('a hung probe does not prevent others for ever', () => {
     const limiters = openBreaker();
     const { acquire, clock } = limiters;
     clock.nowMs += 1000;
@@ -305,13 +311,13 @@ describe('half open', () => {
   });
 });
 
-describe('what one client can do to others', () => {
+describe('the effect of one client on others', () => {
   const impatient = ({ clock }: TestLimiters, client = 'impatient') => ({
     client,
     deadlineMs: clock.nowMs + 1000,
   });
 
-  test('time-outs of calls that were given hardly any time open nothing while others are answered', () => {
+  test('time-outs of calls with very short time limits do not open the breaker while others are answered', () => {
     const limiters = createTestLimiters({ concurrency: { initial: 8, min: 1, max: 8 } });
     for (let round = 0; round < 100; round++) {
       const reports = Array.from({ length: 3 }, (_, call) =>
@@ -323,7 +329,7 @@ describe('what one client can do to others', () => {
     }
   });
 
-  test('nor do those of calls that were given less than an answer takes, ever', () => {
+  test('time-outs of calls with less time than an answer takes never open the breaker', () => {
     const limiters = createTestLimiters();
     for (let call = 0; call < 20; call++) limiters.runCall('answered', 8000);
     for (const client of ['x', 'y', 'x', 'y', 'x', 'y'])
@@ -333,7 +339,7 @@ describe('what one client can do to others', () => {
     expect(readState(limiters)).toBe('open');
   });
 
-  test('failures that one client alone has seen are held against that client alone', () => {
+  test('failures that only one client has seen cause refusals only for that client', () => {
     const limiters = createTestLimiters();
     for (let call = 0; call < 5; call++) limiters.runCall('timed_out', 15_000, { client: 'x' });
     expect(limiters.acquire({ client: 'x' })).toEqual(REFUSED);
@@ -343,7 +349,7 @@ describe('what one client can do to others', () => {
     expectPermit(limiters.acquire({ client: 'x' }));
   });
 
-  test('whose probe may still fail when another has been answered', () => {
+  test('a failed probe of that client does not open the breaker again after another client was answered', () => {
     const limiters = createTestLimiters({ concurrency: { initial: 8, min: 8, max: 8 } });
     for (let call = 0; call < 5; call++) limiters.runCall('unreachable', 10, { client: 'x' });
     limiters.clock.nowMs += 1000;
@@ -353,14 +359,14 @@ describe('what one client can do to others', () => {
     expect(readState(limiters)).toBe('closed');
   });
 
-  test('until another client has seen one too', () => {
+  test('all clients are refused once another client has seen a failure too', () => {
     const limiters = createTestLimiters();
     for (let call = 0; call < 5; call++) limiters.runCall('timed_out', 15_000, { client: 'x' });
     limiters.runCall('timed_out', 15_000, { client: 'y' });
     for (const client of ['x', 'y', 'z']) expect(limiters.acquire({ client })).toEqual(REFUSED);
   });
 
-  test('those of others that wait keep their places', async () => {
+  test('waiting calls of other clients keep their positions', async () => {
     const { acquire, clock } = createTestLimiters({ concurrency: { initial: 5, min: 5, max: 5 } });
     const permits = Array.from({ length: 5 }, () => expectPermit(acquire({ client: 'x' })));
     const ofOther = acquire({ client: 'y', deadlineMs: clock.nowMs + 60_000 });
@@ -369,7 +375,7 @@ describe('what one client can do to others', () => {
     expectPermit(await ofOther);
   });
 
-  test('one whose probes never tell anything cannot keep it open for the others', () => {
+  test('a client whose probes show nothing cannot keep the breaker open for others', () => {
     const limiters = openBreaker();
     const { acquire, clock } = limiters;
     clock.nowMs += 1000;
@@ -383,7 +389,7 @@ describe('what one client can do to others', () => {
     expect(readState(limiters)).toBe('closed');
   });
 
-  test('nor can several clients by turns, whose probes never tell anything', () => {
+  test('several clients whose probes show nothing cannot keep it open by alternating', () => {
     const limiters = openBreaker();
     const { acquire, clock } = limiters;
     const clients = ['a', 'b', 'c'];
@@ -406,7 +412,7 @@ describe('what one client can do to others', () => {
     expect(refusals).toBeLessThan(10);
   });
 
-  test('nor can a reader that takes its answer slowly hide that a server hangs', () => {
+  test('a client that reads its answer slowly cannot hide a hung server', () => {
     const limiters = createTestLimiters({ concurrency: { initial: 20, min: 8, max: 20 } });
     const { acquire, clock } = limiters;
     const download = expectPermit(acquire({ client: 'slow reader' }));

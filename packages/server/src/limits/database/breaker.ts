@@ -1,23 +1,26 @@
 /**
- * Whether a database is worth calling. It opens after five failures in a row; when its time is over one call probes, and
- * the answer to that closes it. Five in a row, since a share of failures would refuse calls to a server that serves the
- * others, and would wait for many calls where few are made.
+ * The circuit breaker of a database. It opens after five consecutive failures. When its time is over, one call is sent
+ * as a probe, and an answer to the probe closes it. It counts consecutive failures, not a failure rate: a rate could
+ * refuse calls to a server that serves other clients, and needs many calls where there are few.
  *
- * A failure counts only where the server has answered nobody since the call began: one call that a worker died of, or
- * that is too slow for its caller, says nothing of a server that answers others meanwhile. And where one client alone has
- * seen the failures, that client alone is refused: its report may be what is slow, its certificates what is wrong. The
- * first failure of another client closes the database for all; the first answer to another opens it for all.
+ * A failure counts only if the server has answered no call since the failed call began. A call that crashed a worker,
+ * or that is too slow for its caller, says nothing about a server that answers others meanwhile. If only one client has
+ * seen the failures, only that client is refused: its report may be slow, or its certificates may be wrong. The first
+ * failure of another client opens the breaker for all clients. The first answer to another client closes it.
  *
- * Each process counts failures for itself. What it finds it tells its peers, and what they tell holds here as well, unless
- * the server has answered this process in the time in which it seemed to answer nobody.
+ * Each process counts failures for itself, and tells its peers when the breaker opens or closes. Their news applies
+ * here as well, unless the server has answered this process since the failures that they report.
  */
 import { type BreakerNews, OPEN_MS_MAX, OPEN_MS_MIN, type Opening, type Peers } from './peers.ts';
 import type { PermitResult } from './permit.ts';
 
 const FAILURES_MAX = 5;
-/** A probe holds its place for so long at most; after that another call may probe as well. */
+/** Milliseconds after which another call may probe although a probe is still running. */
 const PROBE_MS = 5000;
-/** Up to this share of the time is left off, so that replicas that cannot ask each other do not probe all at once. */
+/**
+ * Maximum share by which the open time is shortened at random, so that replicas without a connection probe at different
+ * times.
+ */
 const JITTER = 0.25;
 const PAST = Number.NEGATIVE_INFINITY;
 
@@ -28,8 +31,8 @@ export interface BreakerOptions {
   peers: Peers;
 }
 
-export interface JudgedTurn {
-  /** Turns of the database are numbered as they begin, from 1. */
+export interface JudgedPermit {
+  /** Permits of a database are numbered from 1, in the order in which they begin. */
   readonly number: number;
   readonly client: string;
   readonly startedMs: number;
@@ -37,10 +40,12 @@ export interface JudgedTurn {
 
 export type JudgedResult =
   | Exclude<PermitResult, 'caller_left'>
-  /** Ended by its own time or its caller, and ran longer without an answer than answers usually take. */
+  /**
+   * The call's time ended or its caller disconnected, after a longer time without an answer than answers usually take.
+   */
   | 'silent';
 
-/** What changes who may go. */
+/** A change of the clients that are refused. */
 export type BreakerChange = 'opened' | 'recovered' | null;
 
 export class Breaker {
@@ -48,22 +53,22 @@ export class Breaker {
   readonly #nowMs: () => number;
   readonly #random: () => number;
   readonly #peers: Peers;
-  /** Since the server last answered. */
+  /** Number of failures since the server last answered. */
   #failures = 0;
-  /** The client that saw all of them; null: several did. */
+  /** The client that saw all of them; null if several did. */
   #witness: string | null = null;
-  /** When the first of the calls that failed began. */
+  /** Start of the first call that failed. */
   #sinceMs = PAST;
-  /** When the server last answered. */
+  /** Time of the server's last answer. */
   #answeredMs = PAST;
-  /** Null while it is closed. */
+  /** Null while the breaker is closed. */
   #opening: Opening | null = null;
-  /** Clients whose probes told nothing since it opened. */
-  readonly #toldNothing = new Set<string>();
-  /** The turn of this process that probes. */
+  /** Clients whose probes have shown nothing since the breaker opened. */
+  readonly #inconclusiveProbers = new Set<string>();
+  /** Number of the permit with which this process probes. */
   #probe: number | null = null;
-  /** Turns up to this number began before the server last answered, or before it was given up: they tell nothing. */
-  #tellsNothing = 0;
+  /** Permits up to this number are ignored: they began before the last answer, or before the breaker opened. */
+  #ignoredUpTo = 0;
 
   constructor({ database, nowMs, random, peers }: BreakerOptions) {
     this.#database = database;
@@ -71,7 +76,7 @@ export class Breaker {
     this.#random = random;
     this.#peers = peers;
     const known = peers.find(database);
-    if (known !== null) this.#take(known, 0);
+    if (known !== null) this.#applyOpening(known, 0);
   }
 
   get state(): 'closed' | 'open' | 'half_open' {
@@ -83,7 +88,7 @@ export class Breaker {
     return this.#failures > 0;
   }
 
-  /** Until a probe may be sent, or another one; at least 1. */
+  /** Time until the next probe; at least 1. */
   get retryAfterSeconds(): number {
     return Math.max(1, Math.ceil(((this.#opening?.untilMs ?? 0) - this.#nowMs()) / 1000));
   }
@@ -93,96 +98,100 @@ export class Breaker {
     return opening !== null && (opening.witness === null || opening.witness === client);
   }
 
-  /** Whether a call that it refuses otherwise may go as the probe, as far as this process knows. */
+  /** Whether a refused call may be sent as the probe, as far as this process knows. */
   mayProbe(client: string): boolean {
     if (this.#opening === null) return false;
     const { untilMs, probeUntilMs, lastProber, othersUntilMs } = this.#opening;
     const now = this.#nowMs();
-    const hasProbed = client === lastProber || this.#toldNothing.has(client);
+    const hasProbed = client === lastProber || this.#inconclusiveProbers.has(client);
     return now >= untilMs && now >= probeUntilMs && (!hasProbed || now >= othersUntilMs);
   }
 
-  /** Whether it may be sent: by promise where other processes are asked. */
-  beginProbe({ number, client }: JudgedTurn): true | Promise<boolean> {
-    if (this.#opening === null) throw new Error('Only an open breaker is probed.');
+  /** Whether the probe may be sent. A promise if other processes must be asked. */
+  beginProbe({ number, client }: JudgedPermit): true | Promise<boolean> {
+    if (this.#opening === null) throw new Error('Only an open breaker can be probed.');
     const untilMs = this.#nowMs() + PROBE_MS;
     this.#probe = number;
-    this.#opening = leaveToOthers({ ...this.#opening, probeUntilMs: untilMs }, client, untilMs);
-    const asked = this.#peers.askProbe(this.#database, this.#opening);
-    if (asked === true) return true;
-    return asked.then((isGranted) => {
+    this.#opening = preferOthers({ ...this.#opening, probeUntilMs: untilMs }, client, untilMs);
+    const reply = this.#peers.requestProbe(this.#database, this.#opening);
+    if (reply === true) return true;
+    return reply.then((isGranted) => {
       if (!isGranted && this.#probe === number) this.#probe = null;
       return isGranted;
     });
   }
 
   /**
-   * Takes what became of a turn, while `latest` is the last that has begun. Silent turns open it once no answer has come
-   * for `silenceMs`.
+   * Applies the result of a permit. `latest` is the number of the latest permit. `silent` results open the breaker only
+   * after `silenceMs` without any answer.
    */
-  judge(turn: JudgedTurn, result: JudgedResult, latest: number, silenceMs: number): BreakerChange {
-    const probed = turn.number === this.#probe ? this.#opening : null;
+  judge(permit: JudgedPermit, result: JudgedResult, latest: number, silenceMs: number): BreakerChange {
+    const probed = permit.number === this.#probe ? this.#opening : null;
     if (probed !== null) this.#probe = null;
-    else if (this.#opening !== null && turn.number <= this.#tellsNothing) return null;
+    else if (this.#opening !== null && permit.number <= this.#ignoredUpTo) return null;
     switch (result) {
       case 'answered': {
-        const wasRefused = this.refuses(turn.client);
-        if (this.#opening !== null) this.#peers.tellAnswered(this.#database);
+        const wasRefused = this.refuses(permit.client);
+        if (this.#opening !== null) this.#peers.publishAnswered(this.#database);
         this.#close(latest);
         this.#answeredMs = this.#nowMs();
         return wasRefused ? 'recovered' : null;
       }
       case 'abandoned':
-        if (probed !== null) this.#returnProbe(probed, turn);
+        if (probed !== null) this.#returnProbe(probed, permit);
         return null;
       case 'overloaded':
-        return probed && this.#reopen(probed, turn, latest);
+        return probed && this.#reopen(probed, permit, latest);
       case 'silent':
-        // A probe with a short time of its own must not keep the others away for long.
-        if (probed === null) return this.#countFailure(turn, latest, silenceMs);
-        this.#returnProbe(probed, turn);
+        // A probe with a short time limit must not block the probes of others for long.
+        if (probed === null) return this.#countFailure(permit, latest, silenceMs);
+        this.#returnProbe(probed, permit);
         return null;
       default:
-        return probed ? this.#reopen(probed, turn, latest) : this.#countFailure(turn, latest, 0);
+        return probed ? this.#reopen(probed, permit, latest) : this.#countFailure(permit, latest, 0);
     }
   }
 
-  /** Takes what another process has found. */
-  hear(news: BreakerNews, latest: number): BreakerChange {
-    if ('answeredMs' in news) return this.#hearAnswered(news.answeredMs, latest);
-    if (this.#answeredMs <= news.sinceMs) return this.#take(news, latest);
-    if (this.#opening === null) this.#peers.tellAnswered(this.#database);
-    // What was seen here since that answer is newer than what the others know.
-    else this.#peers.tellOpened(this.#database, this.#opening, false);
+  /** Applies what another process has found. */
+  applyNews(news: BreakerNews, latest: number): BreakerChange {
+    if ('answeredMs' in news) return this.#applyAnswered(news.answeredMs, latest);
+    if (this.#answeredMs <= news.sinceMs) return this.#applyOpening(news, latest);
+    if (this.#opening === null) this.#peers.publishAnswered(this.#database);
+    // The failures seen here since that answer are newer than those that the others report.
+    else this.#peers.publishOpened(this.#database, this.#opening, false);
     return null;
   }
 
-  #hearAnswered(answeredMs: number, latest: number): BreakerChange {
-    // What is older than the failures says nothing of them.
+  #applyAnswered(answeredMs: number, latest: number): BreakerChange {
+    // An answer from before the failures does not disprove them.
     if (this.#opening === null || answeredMs < this.#opening.sinceMs) return null;
     this.#close(latest);
     return 'recovered';
   }
 
-  #take(opening: Opening, latest: number): BreakerChange {
+  #applyOpening(opening: Opening, latest: number): BreakerChange {
     const known = this.#opening;
     this.#opening = opening;
-    if (opening.lastProber !== null) this.#toldNothing.add(opening.lastProber);
+    if (opening.lastProber !== null) this.#inconclusiveProbers.add(opening.lastProber);
     this.#failures = FAILURES_MAX;
     this.#witness = opening.witness;
     this.#sinceMs = opening.sinceMs;
-    if (known === null) this.#tellsNothing = latest;
+    if (known === null) this.#ignoredUpTo = latest;
     return known === null || known.witness !== opening.witness ? 'opened' : null;
   }
 
-  #returnProbe(opening: Opening, { client }: JudgedTurn): void {
-    this.#toldNothing.add(client);
-    this.#opening = leaveToOthers({ ...opening, probeUntilMs: PAST }, client, this.#nowMs());
+  #returnProbe(opening: Opening, { client }: JudgedPermit): void {
+    this.#inconclusiveProbers.add(client);
+    this.#opening = preferOthers({ ...opening, probeUntilMs: PAST }, client, this.#nowMs());
     this.#peers.returnProbe(this.#database, this.#opening);
   }
 
-  #countFailure({ number, client, startedMs }: JudgedTurn, latest: number, silenceMs: number): BreakerChange {
-    if (number <= this.#tellsNothing) return null;
+  #countFailure(
+    { number, client, startedMs }: JudgedPermit,
+    latest: number,
+    silenceMs: number,
+  ): BreakerChange {
+    if (number <= this.#ignoredUpTo) return null;
     const isFirst = this.#failures === 0;
     this.#witness = isFirst || this.#witness === client ? client : null;
     this.#sinceMs = isFirst ? startedMs : Math.min(this.#sinceMs, startedMs);
@@ -192,7 +201,7 @@ export class Breaker {
     return this.#open(openMs, probeUntilMs, latest, false);
   }
 
-  #reopen({ openMs }: Opening, { startedMs }: JudgedTurn, latest: number): BreakerChange {
+  #reopen({ openMs }: Opening, { startedMs }: JudgedPermit, latest: number): BreakerChange {
     this.#sinceMs = startedMs;
     return this.#open(Math.min(2 * openMs, OPEN_MS_MAX), PAST, latest, true);
   }
@@ -207,21 +216,21 @@ export class Breaker {
       lastProber: null,
       othersUntilMs: PAST,
     };
-    this.#tellsNothing = latest;
-    this.#toldNothing.clear();
-    this.#peers.tellOpened(this.#database, this.#opening, isProbe);
+    this.#ignoredUpTo = latest;
+    this.#inconclusiveProbers.clear();
+    this.#peers.publishOpened(this.#database, this.#opening, isProbe);
     return 'opened';
   }
 
   #close(latest: number): void {
     this.#opening = null;
     this.#failures = 0;
-    this.#toldNothing.clear();
+    this.#inconclusiveProbers.clear();
     this.#probe = null;
-    this.#tellsNothing = latest;
+    this.#ignoredUpTo = latest;
   }
 }
 
-function leaveToOthers(opening: Opening, client: string, fromMs: number): Opening {
+function preferOthers(opening: Opening, client: string, fromMs: number): Opening {
   return { ...opening, lastProber: client, othersUntilMs: fromMs + OPEN_MS_MIN };
 }

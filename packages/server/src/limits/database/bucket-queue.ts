@@ -1,38 +1,42 @@
-/** Items by a whole number of theirs, which changes in small steps: who has the lowest; first come first among equals. */
+/**
+ * A priority queue for integer priorities that change in small steps. Items with the same priority are in first-in,
+ * first-out order.
+ */
 import { LinkedList, type ListNode } from './linked-list.ts';
 
 export class BucketQueue<Item> {
-  readonly #ranks = new Map<number, LinkedList<Item>>();
-  readonly #places = new Map<Item, { rank: number; link: ListNode<Item> }>();
+  readonly #buckets = new Map<number, LinkedList<Item>>();
+  readonly #entries = new Map<Item, { priority: number; node: ListNode<Item> }>();
   #lowest = 0;
 
   get size(): number {
-    return this.#places.size;
+    return this.#entries.size;
   }
 
+  /** The oldest item of those with the lowest priority number. */
   get first(): Item | null {
     if (this.size === 0) return null;
-    let rank = this.#ranks.get(this.#lowest);
-    while (rank === undefined) rank = this.#ranks.get(++this.#lowest);
-    return rank.first?.item ?? null;
+    let bucket = this.#buckets.get(this.#lowest);
+    while (bucket === undefined) bucket = this.#buckets.get(++this.#lowest);
+    return bucket.first?.item ?? null;
   }
 
-  /** Adds it, or moves it to the end of another rank; in the same rank it keeps its place. */
-  place(item: Item, rank: number): void {
-    if (this.#places.get(item)?.rank === rank) return;
+  /** Adds the item, or moves it behind the others of another priority. An unchanged priority keeps its position. */
+  set(item: Item, priority: number): void {
+    if (this.#entries.get(item)?.priority === priority) return;
     this.remove(item);
-    const chain = this.#ranks.get(rank) ?? new LinkedList();
-    this.#ranks.set(rank, chain);
-    this.#lowest = this.size === 0 ? rank : Math.min(this.#lowest, rank);
-    this.#places.set(item, { rank, link: chain.add(item) });
+    const bucket = this.#buckets.get(priority) ?? new LinkedList();
+    this.#buckets.set(priority, bucket);
+    this.#lowest = this.size === 0 ? priority : Math.min(this.#lowest, priority);
+    this.#entries.set(item, { priority, node: bucket.add(item) });
   }
 
   remove(item: Item): void {
-    const place = this.#places.get(item);
-    if (place === undefined) return;
-    this.#places.delete(item);
-    const chain = this.#ranks.get(place.rank);
-    chain?.remove(place.link);
-    if (chain?.size === 0) this.#ranks.delete(place.rank);
+    const entry = this.#entries.get(item);
+    if (entry === undefined) return;
+    this.#entries.delete(item);
+    const bucket = this.#buckets.get(entry.priority);
+    bucket?.remove(entry.node);
+    if (bucket?.size === 0) this.#buckets.delete(entry.priority);
   }
 }

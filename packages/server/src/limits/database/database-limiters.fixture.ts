@@ -1,4 +1,4 @@
-/** A gate under a clock that the test sets, and visitors to it. */
+/** Database limiters with a clock that the test sets, and helpers that acquire permits. */
 import {
   DatabaseLimiters,
   type DatabaseLimitersOptions,
@@ -14,11 +14,11 @@ export interface TestLimiters {
   databaseLimiters: DatabaseLimiters;
   clock: { nowMs: number };
   acquire(changes?: Partial<PermitRequest>): ReturnType<DatabaseLimiters['acquire']>;
-  /** Enters and leaves again after so long. */
+  /** Acquires a permit and releases it after `tookMs`. */
   runCall(result: PermitResult, tookMs?: number, changes?: Partial<PermitRequest>): void;
 }
 
-/** Without changes at most two calls run at once. */
+/** By default, at most two calls run at once. */
 export function createTestLimiters(changes: Partial<DatabaseLimitersOptions> = {}): TestLimiters {
   const clock = { nowMs: 1_000_000 };
   const databaseLimiters = new DatabaseLimiters({
@@ -50,11 +50,11 @@ function makePermitRequest(
     signal: new AbortController().signal,
     bound: null,
   };
-  // With getters as they are: who shares a call may bring it more time later.
+  // Copies getters as getters: another caller of a shared read may extend the deadline later.
   return Object.defineProperties(request, Object.getOwnPropertyDescriptors(changes));
 }
 
-/** Fails where it is not a turn at once. */
+/** Throws unless the outcome is a permit that was given at once. */
 export function expectPermit(outcome: Permit | PermitRefusal | Promise<Permit | PermitRefusal>): Permit {
   if (!('release' in outcome)) throw new Error(`no permit at once: ${JSON.stringify(outcome)}`);
   return outcome;

@@ -1,4 +1,4 @@
-/** The gate before a simulated Odoo that is offered more than it can do. */
+/** The database limiters in front of a simulated overloaded Odoo. */
 import { expect, test } from 'vitest';
 import { createTestLimiters } from './database-limiters.fixture.ts';
 import type { Permit, PermitRefusal } from './database-limiters.ts';
@@ -19,11 +19,11 @@ interface Load {
   seed: number;
   seconds: number;
   timeoutMs: number;
-  /** Calls that come, as a share of what Odoo can do. */
+  /** Rate of calls, as a fraction of Odoo's capacity. */
   share: (nowMs: number) => number;
 }
 
-/** Calls of five clients come at random. A call that times out keeps its worker busy to the end, as in Odoo. */
+/** Five clients call at random times. A call that times out keeps its worker busy to its end, as in Odoo. */
 async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Second[]> {
   const random = createRandom(seed);
   const takeRandom = (meanMs: number) => -meanMs * Math.log(1 - random());
@@ -43,10 +43,10 @@ async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Seco
     if (second !== undefined) second[what]++;
   };
 
-  const events: { atMs: number; happen: () => void }[] = [];
-  const plan = (inMs: number, happen: () => void) => {
+  const events: { atMs: number; run: () => void }[] = [];
+  const schedule = (inMs: number, run: () => void) => {
     const atMs = clock.nowMs + inMs;
-    events.splice(events.findLastIndex((event) => event.atMs <= atMs) + 1, 0, { atMs, happen });
+    events.splice(events.findLastIndex((event) => event.atMs <= atMs) + 1, 0, { atMs, run });
   };
 
   const sent: (() => void)[] = [];
@@ -65,9 +65,9 @@ async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Seco
       count(result === 'answered' ? 'answered' : 'timedOut');
       permit.release(result);
     };
-    plan(deadlineMs - clock.nowMs, () => end('timed_out'));
+    schedule(deadlineMs - clock.nowMs, () => end('timed_out'));
     sent.push(() =>
-      plan(takeRandom(SERVICE_MS), () => {
+      schedule(takeRandom(SERVICE_MS), () => {
         working--;
         end('answered');
         work();
@@ -75,8 +75,8 @@ async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Seco
     );
     work();
   };
-  const come = () => {
-    plan(takeRandom(1000 / BEST_PER_SECOND / share(clock.nowMs - startMs)), come);
+  const arrive = () => {
+    schedule(takeRandom(1000 / BEST_PER_SECOND / share(clock.nowMs - startMs)), arrive);
     const ending = new AbortController();
     const deadlineMs = clock.nowMs + timeoutMs;
     const outcome = acquire({
@@ -87,18 +87,18 @@ async function simulate({ seed, seconds, timeoutMs, share }: Load): Promise<Seco
     const take = (given: Permit | PermitRefusal) =>
       'release' in given ? send(given, deadlineMs) : count('refused');
     if (!(outcome instanceof Promise)) return take(outcome);
-    plan(timeoutMs, () => ending.abort());
+    schedule(timeoutMs, () => ending.abort());
     outcome.then(take);
   };
 
-  come();
+  arrive();
   for (
     let next = events.shift();
     next !== undefined && next.atMs < startMs + seconds * 1000;
     next = events.shift()
   ) {
     clock.nowMs = next.atMs;
-    next.happen();
+    next.run();
     await Promise.resolve();
     const second = history[Math.floor((clock.nowMs - startMs) / 1000)];
     if (second !== undefined) second.waiting = databaseLimiters.states()[0]?.waiting ?? 0;
@@ -110,7 +110,7 @@ const sum = (history: Second[], what: keyof Second) =>
   history.reduce((total, second) => total + second[what], 0);
 
 test.each([1, 2, 3])(
-  'at five times what Odoo can do, most of what it can do is done in time; after it all is well within five seconds: seed %i',
+  'at five times the capacity of Odoo, most of the capacity answers calls in time, and service recovers in five seconds: seed %i',
   async (seed) => {
     const share = (nowMs: number) => (nowMs < 30_000 ? 5 : 0.5);
     const history = await simulate({ seed, seconds: 45, timeoutMs: 2000, share });

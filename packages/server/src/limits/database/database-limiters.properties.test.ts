@@ -1,7 +1,7 @@
 /**
- * What holds after any history of calls, batches and shared reads, of callers that leave, time-outs, answers and failures.
- * The signals are those that calls bring: one for all calls of a batch, and one of its own for a shared read, which ends
- * with the last of its readers.
+ * Invariants after any history of calls, batches and shared reads, with callers that leave, time-outs, answers and
+ * failures. Abort signals are as in production: one for all calls of a batch, and one for a shared read, which is
+ * aborted when its last reader leaves.
  */
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ const MAX = 6;
 const QUEUE_MAX = 5;
 const DATABASES = ['one', 'two'];
 
-/** Of instances; both databases have those. */
+/** Bounds of instances of both databases. */
 const BOUNDS: InstanceBound[] = [
   { instance: 'i', max: 1 },
   { instance: 'j', max: 2 },
@@ -73,7 +73,7 @@ const STEPS = fc.array(
   { maxLength: 200, size: 'max' },
 );
 
-/** A request: what ends its calls. */
+/** A client's request. Its end aborts its calls. */
 interface Request {
   ending: AbortController;
   dueMs: number;
@@ -82,7 +82,7 @@ interface Request {
 interface TestCall extends Pick<PermitRequest, 'client' | 'database' | 'bound' | 'signal'> {
   outcomes: (Permit | PermitRefusal)[];
   isOver: boolean;
-  /** Tells the readers of a shared call that it is over. */
+  /** Informs the readers of a shared call that it is over. */
   onOver: () => void;
 }
 
@@ -90,7 +90,7 @@ class History {
   readonly requests: Request[] = [];
   readonly calls: TestCall[] = [];
   readonly #limiters: TestLimiters;
-  /** Readers of shared calls that have not been given a reply yet. */
+  /** Number of readers of shared calls without a reply. */
   unanswered = 0;
 
   constructor(limiters: TestLimiters) {
@@ -174,7 +174,7 @@ class History {
     call.onOver();
   }
 
-  /** Ends the requests whose time is over, and the calls of theirs that run. */
+  /** Aborts the requests, and releases the permits of their running calls. */
   end(requests: Request[], result: PermitResult): void {
     for (const { ending } of requests) ending.abort();
     for (const call of this.running) if (call.signal.aborted) this.release(call, result);
@@ -187,7 +187,7 @@ class History {
   }
 }
 
-test('every call has one outcome, no more run than may, and nothing stays behind', async () => {
+test('every call has one outcome, limits hold, and no permits or listeners remain', async () => {
   await fc.assert(
     fc.asyncProperty(STEPS, async (steps) => {
       const limiters = createTestLimiters({
@@ -197,7 +197,7 @@ test('every call has one outcome, no more run than may, and nothing stays behind
       });
       const { databaseLimiters, clock } = limiters;
       const history = new History(limiters);
-      /** Lets those know that have been given an outcome, and compares the gate's count with ours. */
+      /** Waits for pending outcomes, then compares the limiters' counts with the expected ones. */
       const check = async () => {
         await new Promise(setImmediate);
         for (const database of DATABASES) expectConsistent(database, limiters, history);
@@ -260,12 +260,13 @@ function expectConsistent(database: string, { databaseLimiters }: TestLimiters, 
   expect(running.length).toBeLessThanOrEqual(MAX);
   expect(waiting.length).toBeLessThanOrEqual(QUEUE_MAX);
   for (const bound of BOUNDS) expect(countOf(bound)).toBeLessThanOrEqual(bound.max);
-  // A call that waits, waits for others: for a turn at the database, of its client's share, or of its instance.
+  // A waiting call waits for the concurrency limit, for its client's share, or for the bound of its instance.
   if (state !== undefined && running.length < state.limit)
     for (const call of waiting)
-      if (!isAtShare(call)) expect(call.bound && countOf(call.bound)).toBe(call.bound?.max ?? 'a turn');
+      if (!isAtShare(call))
+        expect(call.bound && countOf(call.bound)).toBe(call.bound?.max ?? 'a reason to wait');
 
-  /** Its client holds as many turns as it may, where others have calls or called lately. */
+  /** Whether its client holds its whole share, counting at least one other active client. */
   function isAtShare({ client }: TestCall): boolean {
     const clients = new Set([...running, ...waiting].map((one) => one.client)).size;
     const held = running.filter((one) => one.client === client).length;

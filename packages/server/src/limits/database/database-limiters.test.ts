@@ -7,7 +7,7 @@ import {
 } from './database-limiters.fixture.ts';
 import type { Permit, PermitRefusal } from './database-limiters.ts';
 
-/** Lets everything happen that does not wait for a turn. */
+/** Waits until all pending promises have settled, except calls that wait for a permit. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function watch(outcome: Permit | PermitRefusal | Promise<Permit | PermitRefusal>): {
@@ -20,8 +20,8 @@ function watch(outcome: Permit | PermitRefusal | Promise<Permit | PermitRefusal>
   return seen;
 }
 
-describe('the limit', () => {
-  test('lets in at once while there is room, and the next when one leaves', async () => {
+describe('the concurrency limit', () => {
+  test('gives a permit at once while there is room, and to the next call when one is released', async () => {
     const { databaseLimiters, acquire } = createTestLimiters();
     const first = expectPermit(acquire());
     expectPermit(acquire());
@@ -34,13 +34,13 @@ describe('the limit', () => {
     expectPermit(await third).release('answered');
   });
 
-  test('of one database does not touch another', () => {
+  test('of one database does not affect another', () => {
     const { acquire } = createTestLimiters();
     for (let call = 0; call < 1000; call++) acquire({ database: 'hanging', client: `c${call}` });
     expectPermit(acquire({ database: 'other' }));
   });
 
-  test('the bound of an instance holds for its own calls, below the level', () => {
+  test('the bound of an instance applies to its own calls, within the concurrency limit', () => {
     const { acquire } = createTestLimiters({ concurrency: { initial: 3, min: 1, max: 3 } });
     expectPermit(acquire({ bound: { instance: 'i', max: 2 } }));
     expectPermit(acquire());
@@ -55,7 +55,7 @@ describe('the limit', () => {
     expect(high.acquire({ bound: { instance: 'i', max: 9 } })).toBeInstanceOf(Promise);
   });
 
-  test('the bound of an instance counts its calls alone', () => {
+  test('the bound of an instance counts only its own calls', () => {
     const { acquire } = createTestLimiters({ concurrency: { initial: 8, min: 1, max: 8 } });
     expectPermit(acquire());
     expectPermit(acquire({ bound: { instance: 'i', max: 1 } }));
@@ -63,7 +63,7 @@ describe('the limit', () => {
     expect(acquire({ bound: { instance: 'i', max: 1 } })).toBeInstanceOf(Promise);
   });
 
-  test('one that waits for its own bound holds up nobody else, neither of other clients nor of its own', async () => {
+  test('a call that waits for the bound of its instance blocks no others, also of its own client', async () => {
     const { databaseLimiters, acquire } = createTestLimiters({ concurrency: { initial: 8, min: 8, max: 8 } });
     const bound = { instance: 'i', max: 1 };
     const running = expectPermit(acquire({ bound }));
@@ -81,7 +81,7 @@ describe('the limit', () => {
     expect(bounded.outcome).toHaveProperty('release');
   });
 
-  test('one that waits for its own bound and leaves lets those behind it go', async () => {
+  test('calls behind it run after a call that waited for its bound was cancelled', async () => {
     const { acquire } = createTestLimiters({ concurrency: { initial: 3, min: 1, max: 3 } });
     const bound = { instance: 'i', max: 1 };
     const running = expectPermit(acquire({ client: 'b', bound }));
@@ -99,7 +99,7 @@ describe('the limit', () => {
     expect(behind.outcome).toHaveProperty('release');
   });
 
-  test('a bound that the operator changes holds for those too that wait already', async () => {
+  test('a bound that the operator changes also applies to calls that already wait', async () => {
     const { acquire } = createTestLimiters({ concurrency: { initial: 8, min: 8, max: 8 } });
     const running = expectPermit(acquire({ bound: { instance: 'i', max: 1 } }));
     const early = Array.from({ length: 2 }, () => watch(acquire({ bound: { instance: 'i', max: 1 } })));
@@ -111,7 +111,7 @@ describe('the limit', () => {
     expect(early.map(({ outcome }) => outcome !== null)).toEqual([true, false]);
   });
 
-  test('clients take turns for the places of one instance as well, and those of an instance with others', async () => {
+  test('clients share the bound of an instance fairly, as they share the concurrency limit', async () => {
     const { acquire } = createTestLimiters({ concurrency: { initial: 2, min: 2, max: 2 } });
     const bound = { instance: 'i', max: 1 };
     const ofInstance = expectPermit(acquire({ client: 'busy', bound }));
@@ -128,14 +128,14 @@ describe('the limit', () => {
     expect([countBusy(), other.outcome !== null]).toEqual([0, true]);
   });
 
-  test('halves when the server says that it is too much', () => {
+  test('is halved when the server reports overload', () => {
     const { databaseLimiters, acquire } = createTestLimiters({ concurrency: { initial: 8, min: 1, max: 8 } });
     const permits = Array.from({ length: 8 }, () => expectPermit(acquire()));
     for (const permit of permits) permit.release('overloaded');
     expect(databaseLimiters.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
   });
 
-  test('halves when calls that had their time get no answer', () => {
+  test('is halved when calls with enough time get no answer', () => {
     const { databaseLimiters, acquire, clock } = createTestLimiters({
       concurrency: { initial: 8, min: 1, max: 8 },
     });
@@ -145,7 +145,7 @@ describe('the limit', () => {
     expect(databaseLimiters.states()).toMatchObject([{ limit: 4, breaker: 'closed' }]);
   });
 
-  test('does not sink by what this process itself adds to the time of an answer', () => {
+  test('is not lowered by the time that this process itself adds to answers', () => {
     let ownDelayMs = 0;
     const concurrency = { initial: 8, min: 1, max: 8 };
     const { databaseLimiters, clock, acquire } = createTestLimiters({
@@ -153,8 +153,8 @@ describe('the limit', () => {
       ownDelayMs: () => ownDelayMs,
     });
     const limit = () => databaseLimiters.states()[0]?.limit ?? concurrency.initial;
-    /** So many calls at once take no longer than one; what a busy process adds grows with the calls. */
-    const findLevel = (workers: number, addedMs: number) => {
+    /** Up to `workers` calls take no longer than one. The time that a busy process adds grows with the calls. */
+    const findLimit = (workers: number, addedMs: number) => {
       for (let round = 0; round < 50; round++) {
         const permits = Array.from({ length: limit() }, () => expectPermit(acquire()));
         ownDelayMs = addedMs * permits.length;
@@ -163,47 +163,47 @@ describe('the limit', () => {
       }
       return limit();
     };
-    expect(findLevel(8, 0)).toBe(8);
-    expect(findLevel(8, 20)).toBe(8);
-    expect(findLevel(1, 20)).toBeLessThan(8);
+    expect(findLimit(8, 0)).toBe(8);
+    expect(findLimit(8, 20)).toBe(8);
+    expect(findLimit(1, 20)).toBeLessThan(8);
   });
 
-  test('a turn is left once', () => {
+  test('a permit can be released only once', () => {
     const { acquire } = createTestLimiters();
     const permit = expectPermit(acquire());
     permit.release('answered');
-    expect(() => permit.release('answered')).toThrow('released once');
+    expect(() => permit.release('answered')).toThrow('released only once');
   });
 });
 
 describe('the share of a client', () => {
   const FIXED = { concurrency: { initial: 8, min: 8, max: 8 } };
 
-  const countTurns = (outcomes: (Permit | PermitRefusal | Promise<Permit | PermitRefusal>)[]) =>
+  const countPermits = (outcomes: (Permit | PermitRefusal | Promise<Permit | PermitRefusal>)[]) =>
     outcomes.filter((outcome) => 'release' in outcome).length;
 
-  const visitTimes = ({ acquire }: TestLimiters, times: number, client: string) =>
+  const acquireMany = ({ acquire }: TestLimiters, times: number, client: string) =>
     Array.from({ length: times }, () => acquire({ client }));
 
-  test('is all turns while nobody else calls', () => {
-    expect(countTurns(visitTimes(createTestLimiters(FIXED), 20, 'a'))).toBe(8);
+  test('is all permits while no other client calls', () => {
+    expect(countPermits(acquireMany(createTestLimiters(FIXED), 20, 'a'))).toBe(8);
   });
 
-  test('is an equal part of them while others call', () => {
+  test('is an equal part of the permits while others call', () => {
     const two = createTestLimiters(FIXED);
     two.runCall('answered', 10, { client: 'b' });
-    expect(countTurns(visitTimes(two, 20, 'a'))).toBe(4);
-    expect(countTurns(visitTimes(two, 20, 'b'))).toBe(4);
+    expect(countPermits(acquireMany(two, 20, 'a'))).toBe(4);
+    expect(countPermits(acquireMany(two, 20, 'b'))).toBe(4);
     const four = createTestLimiters(FIXED);
     for (const client of ['b', 'c', 'd']) expectPermit(four.acquire({ client }));
-    expect(countTurns(visitTimes(four, 20, 'a'))).toBe(2);
+    expect(countPermits(acquireMany(four, 20, 'a'))).toBe(2);
   });
 
-  test('is all of them again when the others have not called for ten seconds', async () => {
+  test('is all permits again when the others have not called for ten seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const test = createTestLimiters(FIXED);
     test.runCall('answered', 10, { client: 'b' });
-    const outcomes = visitTimes(test, 20, 'a').map(watch);
+    const outcomes = acquireMany(test, 20, 'a').map(watch);
     await settle();
     const count = () => outcomes.filter(({ outcome }) => outcome !== null).length;
     expect(count()).toBe(4);
@@ -214,26 +214,26 @@ describe('the share of a client', () => {
     expect(count()).toBe(8);
   });
 
-  test('clients that come while another holds more than its share get turns beyond the level, a quarter of it at most', () => {
+  test('new clients exceed the limit by up to a quarter while another holds more than its share', () => {
     const test = createTestLimiters({ concurrency: { initial: 8, min: 2, max: 64 } });
-    expect(countTurns(visitTimes(test, 20, 'a'))).toBe(8);
-    expect(countTurns(['b', 'c', 'd', 'e'].map((client) => test.acquire({ client })))).toBe(2);
-    expect(countTurns(visitTimes(test, 5, 'b'))).toBe(0);
+    expect(countPermits(acquireMany(test, 20, 'a'))).toBe(8);
+    expect(countPermits(['b', 'c', 'd', 'e'].map((client) => test.acquire({ client })))).toBe(2);
+    expect(countPermits(acquireMany(test, 5, 'b'))).toBe(0);
   });
 
-  test("turns beyond the level stay within the operator's bound", () => {
+  test("permits beyond the limit stay within the operator's bound", () => {
     const test = createTestLimiters(FIXED);
-    expect(countTurns(visitTimes(test, 20, 'a'))).toBe(8);
+    expect(countPermits(acquireMany(test, 20, 'a'))).toBe(8);
     expect(test.acquire({ client: 'b' })).toBeInstanceOf(Promise);
   });
 
-  test('no turn beyond the level is given where all hold no more than their share', () => {
+  test('the limit is not exceeded while no client holds more than its share', () => {
     const test = createTestLimiters({ concurrency: { initial: 2, min: 2, max: 64 } });
     for (const client of ['a', 'b']) expectPermit(test.acquire({ client }));
     expect(test.acquire({ client: 'c' })).toBeInstanceOf(Promise);
   });
 
-  test('does not keep the level from rising where the server bears more', async () => {
+  test('does not prevent the limit from rising if the server has capacity', async () => {
     const test = createTestLimiters({ concurrency: { initial: 8, min: 2, max: 64 } });
     const { acquire, clock, databaseLimiters } = test;
     let running: Permit[] = [];
@@ -253,8 +253,8 @@ describe('the share of a client', () => {
   });
 });
 
-describe('waiting', () => {
-  test('calls that have ended are not held against their client', async () => {
+describe('the queue', () => {
+  test('does not count calls that have ended', async () => {
     const { acquire, runCall } = createTestLimiters({ concurrency: { initial: 1, min: 1, max: 1 } });
     for (let call = 0; call < 100; call++) runCall('answered', 10, { client: 'old' });
     const running = expectPermit(acquire({ client: 'other' }));
@@ -266,7 +266,7 @@ describe('waiting', () => {
     expect(recent.outcome).toBeNull();
   });
 
-  test('a client with 1,000 calls waiting does not delay a client with one by more than one call', async () => {
+  test('delays a client with one call by at most one call of a client with 1,000', async () => {
     const { acquire, clock } = createTestLimiters({ concurrency: { initial: 1, min: 1, max: 1 } });
     const order: string[] = [];
     const call = async (client: string) => {
@@ -284,7 +284,7 @@ describe('waiting', () => {
     expect(order.indexOf('single')).toBeLessThanOrEqual(1);
   });
 
-  test('one that leaves while it waits is forgotten', async () => {
+  test('removes a call that is cancelled while it waits', async () => {
     const { databaseLimiters, acquire } = createTestLimiters();
     const permits = [expectPermit(acquire()), expectPermit(acquire())];
     const leaving = new AbortController();
@@ -297,7 +297,7 @@ describe('waiting', () => {
     expect(databaseLimiters.states()).toMatchObject([{ running: 0, waiting: 0 }]);
   });
 
-  test('is bounded: one client may fill the queue, and makes room for others with its newest calls', async () => {
+  test('is bounded: one client may fill it, and its newest calls are evicted for calls of others', async () => {
     const { databaseLimiters, acquire } = createTestLimiters({ queueMax: 10 });
     for (let call = 0; call < 2; call++) acquire({ client: 'greedy' });
     const greedy = Array.from({ length: 10 }, () => watch(acquire({ client: 'greedy' })));
@@ -312,7 +312,7 @@ describe('waiting', () => {
     expect(databaseLimiters.states()).toMatchObject([{ waiting: 10 }]);
   });
 
-  test('is bounded for those too that wait for the bound of their instance', async () => {
+  test('is also bounded for calls that wait for the bound of their instance', async () => {
     const { databaseLimiters, acquire } = createTestLimiters({
       concurrency: { initial: 8, min: 8, max: 8 },
       queueMax: 3,
@@ -329,7 +329,7 @@ describe('waiting', () => {
     expect(databaseLimiters.states()).toMatchObject([{ running: 2, waiting: 3 }]);
   });
 
-  test('a queue of no places refuses at once', () => {
+  test('refuses at once if its size is 0', () => {
     const { acquire } = createTestLimiters({ queueMax: 0 });
     acquire();
     acquire();
@@ -338,33 +338,33 @@ describe('waiting', () => {
 });
 
 describe('the deadline', () => {
-  /** Two at once, and an answer takes a second. */
-  function openSlowLimiters() {
+  /** At most two calls run at once, and an answer takes a second. */
+  function createSlowLimiters() {
     const test = createTestLimiters();
     for (let call = 0; call < 20; call++) test.runCall('answered', 1000);
     return test;
   }
 
-  test('refuses at the door a call that would have its turn too late, and says when to come again', () => {
-    const { acquire, clock } = openSlowLimiters();
+  test('refuses a call at once if its permit would come too late, and gives a time to retry', () => {
+    const { acquire, clock } = createSlowLimiters();
     acquire();
     acquire();
-    // A turn each half second, and a second to be answered.
+    // A permit every half second, and a second for the answer.
     const deadlineMs = clock.nowMs + 15_100;
     for (let ahead = 0; ahead < 28; ahead++) expect(acquire({ deadlineMs })).toBeInstanceOf(Promise);
     expect(acquire({ deadlineMs })).toEqual({ refused: 'too_late', retryAfterSeconds: 14 });
   });
 
-  test("counts only what is before a call in its client's fair turn", () => {
-    const { acquire } = openSlowLimiters();
+  test('counts only the calls that would run earlier in the fair order of clients', () => {
+    const { acquire } = createSlowLimiters();
     for (let call = 0; call < 30; call++) acquire({ client: 'busy' });
     expect(acquire({ client: 'busy' })).toMatchObject({ refused: 'too_late' });
     expectPermit(acquire({ client: 'other' }));
     expect(acquire({ client: 'third' })).toBeInstanceOf(Promise);
   });
 
-  test('counts calls that wait for the bound of an instance against calls of that instance alone', () => {
-    const { acquire } = openSlowLimiters();
+  test('counts calls that wait for the bound of an instance only for calls to that instance', () => {
+    const { acquire } = createSlowLimiters();
     const bound = { instance: 'i', max: 1 };
     acquire({ bound });
     for (let call = 0; call < 13; call++) expect(acquire({ bound })).toBeInstanceOf(Promise);
@@ -373,14 +373,14 @@ describe('the deadline', () => {
     expect(acquire()).toBeInstanceOf(Promise);
   });
 
-  test('refuses nothing at the door while it is not known how long an answer takes', () => {
+  test('refuses no call at once while the time of an answer is unknown', () => {
     const { acquire, clock } = createTestLimiters();
     for (let call = 0; call < 100; call++) acquire();
     expect(acquire({ deadlineMs: clock.nowMs + 1000 })).toBeInstanceOf(Promise);
   });
 
-  test('drops a call whose turn comes too late, and gives the turn to the next', async () => {
-    const { acquire, clock } = openSlowLimiters();
+  test('refuses a call whose permit comes too late, and gives the permit to the next', async () => {
+    const { acquire, clock } = createSlowLimiters();
     const permits = [expectPermit(acquire()), expectPermit(acquire())];
     const soon = watch(acquire({ deadlineMs: clock.nowMs + 3000 }));
     const late = watch(acquire({ deadlineMs: clock.nowMs + 30_000 }));
@@ -393,7 +393,7 @@ describe('the deadline', () => {
 });
 
 describe('memory', () => {
-  test('keeps so many databases, those that it learnt something of for longest', () => {
+  test('keeps a limited number of databases, those with knowledge of their server longest', () => {
     const { databaseLimiters, runCall } = createTestLimiters({ databasesMax: 10 });
     for (let call = 0; call < 10; call++) runCall('answered', 10, { database: 'real' });
     runCall('unreachable', 10, { database: 'down' });
@@ -404,7 +404,7 @@ describe('memory', () => {
     expect(names).toContain('down');
   });
 
-  test('one whose breaker refuses calls can be forgotten as well', () => {
+  test('a database with an open breaker can be dropped as well', () => {
     const { databaseLimiters, runCall, acquire } = createTestLimiters({ databasesMax: 10 });
     for (let call = 0; call < 5; call++) runCall('unreachable', 10, { database: 'down' });
     expect(acquire({ database: 'down' })).toMatchObject({ refused: 'breaker_open' });
@@ -415,7 +415,7 @@ describe('memory', () => {
     );
   });
 
-  test('databases with calls are never forgotten, and those beyond the bound go with their last call', () => {
+  test('databases with calls are never dropped, and those beyond the bound are dropped after their last call', () => {
     const { databaseLimiters, acquire } = createTestLimiters({ databasesMax: 10 });
     const permits = Array.from({ length: 50 }, (_, name) =>
       expectPermit(acquire({ database: `database ${name}` })),
@@ -426,13 +426,13 @@ describe('memory', () => {
   });
 });
 
-describe('a call whose time runs out while it waits', () => {
+describe('a call whose deadline approaches while it waits', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  /** The clock of the gate goes with the timers. */
-  function openTimedLimiters() {
+  /** Limiters whose clock advances together with the timers. */
+  function createTimedLimiters() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const test = createTestLimiters();
     const advance = async (ms: number) => {
@@ -445,8 +445,8 @@ describe('a call whose time runs out while it waits', () => {
     return { ...test, advance };
   }
 
-  test('leaves wherever it stands once an answer would come too late, before its time is over', async () => {
-    const { acquire, runCall, clock, databaseLimiters, advance } = openTimedLimiters();
+  test('is refused at any position once an answer would come too late, before its deadline', async () => {
+    const { acquire, runCall, clock, databaseLimiters, advance } = createTimedLimiters();
     for (let call = 0; call < 20; call++) runCall('answered', 1000);
     for (let call = 0; call < 2; call++) expectPermit(acquire({ deadlineMs: clock.nowMs + 60_000 }));
     const first = watch(acquire({ deadlineMs: clock.nowMs + 30_000 }));
@@ -459,8 +459,8 @@ describe('a call whose time runs out while it waits', () => {
     expect(databaseLimiters.states()).toMatchObject([{ running: 2, waiting: 1 }]);
   });
 
-  test('stays where a reader that shares it brings it more time', async () => {
-    const { acquire, clock, advance } = openTimedLimiters();
+  test('stays if another reader of a shared call extends its deadline', async () => {
+    const { acquire, clock, advance } = createTimedLimiters();
     const permits = [expectPermit(acquire()), expectPermit(acquire())];
     const request = { deadlineMs: clock.nowMs + 1000 };
     const shared = watch(
@@ -478,7 +478,7 @@ describe('a call whose time runs out while it waits', () => {
     expect(shared.outcome).toHaveProperty('release');
   });
 
-  test('leaves where answers have come to take longer than it has', async () => {
+  test('is refused if answers now take longer than the time it has left', async () => {
     const { acquire, clock } = createTestLimiters({ concurrency: { initial: 12, min: 12, max: 12 } });
     const deadlineMs = clock.nowMs + 60_000;
     const bound = { instance: 'i', max: 1 };

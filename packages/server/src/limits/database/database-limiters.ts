@@ -1,7 +1,7 @@
 /**
- * The gate in front of every upstream database: one lane each, which tells who may send now, who waits and who is refused.
- * Limiters are remembered after their last call for what they have learnt, up to a bound; callers may make up any number of
- * databases. Knows neither HTTP nor Odoo, nor what a call is.
+ * One database limiter for each upstream database: decides which calls may be sent now, which wait, and which are
+ * refused. A limiter keeps what it has learnt after its last call. Callers can make up any number of databases, so the
+ * number of limiters is bounded. Independent of HTTP, of Odoo and of the content of calls.
  */
 import {
   DatabaseLimiter,
@@ -9,18 +9,21 @@ import {
   type DatabaseLimiterState,
 } from './database-limiter.ts';
 import { NO_PEERS, type Peers } from './peers.ts';
-import type { Permit, PermitRefusal, PermitRequest } from './permit.ts';
+import type { PermitOutcome, PermitRefusal, PermitRequest } from './permit.ts';
 
 export type { Permit, PermitRefusal, PermitRequest, PermitResult } from './permit.ts';
 
 export interface DatabaseLimitersOptions
   extends Pick<DatabaseLimiterOptions, 'concurrency' | 'queueMax' | 'nowMs'> {
-  /** Databases that are remembered; more only while each has calls. Those that nothing was learnt of go first. */
+  /**
+   * Maximum number of limiters. Exceeded only while more databases have calls. A limiter that has learnt nothing is
+   * dropped first, then the one that has been idle longest.
+   */
   databasesMax: number;
   random?: () => number;
-  /** Left out: nothing. */
+  /** Default: 0. */
   ownDelayMs?: () => number;
-  /** Left out: this process is alone. */
+  /** Default: 1. */
   processes?: () => number;
   peers?: Peers;
 }
@@ -32,12 +35,12 @@ export interface DatabaseState extends DatabaseLimiterState {
 const ENDED: PermitRefusal = { refused: 'ended', retryAfterSeconds: 1 };
 
 export class DatabaseLimiters {
-  readonly #lanes = new Map<string, DatabaseLimiter>();
-  /** Those without calls, the longest unused first. */
+  readonly #limiters = new Map<string, DatabaseLimiter>();
+  /** Limiters without calls, the longest idle first: those without and those with knowledge of their database. */
   readonly #idleBlank = new Set<DatabaseLimiter>();
   readonly #idleLearnt = new Set<DatabaseLimiter>();
   readonly #databasesMax: number;
-  readonly #laneOptions: DatabaseLimiterOptions;
+  readonly #limiterOptions: DatabaseLimiterOptions;
 
   constructor({
     databasesMax,
@@ -48,41 +51,40 @@ export class DatabaseLimiters {
     ...options
   }: DatabaseLimitersOptions) {
     this.#databasesMax = databasesMax;
-    const onIdle = (lane: DatabaseLimiter) => this.#keep(lane);
-    this.#laneOptions = { ...options, random, ownDelayMs, processes, peers, onIdle };
-    peers.onNews((database, news) => this.#lanes.get(database)?.hear(news));
+    const onIdle = (limiter: DatabaseLimiter) => this.#keep(limiter);
+    this.#limiterOptions = { ...options, random, ownDelayMs, processes, peers, onIdle };
+    peers.onNews((database, news) => this.#limiters.get(database)?.applyNews(news));
   }
 
-  /** Gives at once what can be told at once: a promise is for those who wait. */
-  acquire(request: PermitRequest): Permit | PermitRefusal | Promise<Permit | PermitRefusal> {
-    const known = this.#lanes.get(request.database);
+  acquire(request: PermitRequest): PermitOutcome {
+    const known = this.#limiters.get(request.database);
     if (request.signal.aborted) return known?.refuse('ended') ?? ENDED;
-    const lane = known ?? this.#open(request.database);
-    if (!lane.isIdle) return lane.acquire(request);
-    if (!this.#idleBlank.delete(lane)) this.#idleLearnt.delete(lane);
-    const outcome = lane.acquire(request);
-    if (lane.isIdle) this.#keep(lane);
+    const limiter = known ?? this.#open(request.database);
+    if (!limiter.isIdle) return limiter.acquire(request);
+    if (!this.#idleBlank.delete(limiter)) this.#idleLearnt.delete(limiter);
+    const outcome = limiter.acquire(request);
+    if (limiter.isIdle) this.#keep(limiter);
     return outcome;
   }
 
-  /** For metrics and the admin API: the databases that are remembered. */
+  /** The states of all limiters, for metrics and the admin API. */
   states(): DatabaseState[] {
-    return this.#lanes
+    return this.#limiters
       .values()
-      .map((lane) => ({ database: lane.database, ...lane.describe() }))
+      .map((limiter) => ({ database: limiter.database, ...limiter.describe() }))
       .toArray();
   }
 
   #open(database: string): DatabaseLimiter {
-    if (this.#lanes.size >= this.#databasesMax) this.#forgetOne();
-    const lane = new DatabaseLimiter(database, this.#laneOptions);
-    this.#lanes.set(database, lane);
-    return lane;
+    if (this.#limiters.size >= this.#databasesMax) this.#forgetOne();
+    const limiter = new DatabaseLimiter(database, this.#limiterOptions);
+    this.#limiters.set(database, limiter);
+    return limiter;
   }
 
-  #keep(lane: DatabaseLimiter): void {
-    if (this.#lanes.size > this.#databasesMax) this.#lanes.delete(lane.database);
-    else (lane.hasLearnt ? this.#idleLearnt : this.#idleBlank).add(lane);
+  #keep(limiter: DatabaseLimiter): void {
+    if (this.#limiters.size > this.#databasesMax) this.#limiters.delete(limiter.database);
+    else (limiter.hasLearnt ? this.#idleLearnt : this.#idleBlank).add(limiter);
   }
 
   #forgetOne(): void {
@@ -90,6 +92,6 @@ export class DatabaseLimiters {
     const [oldest] = idle;
     if (oldest === undefined) return;
     idle.delete(oldest);
-    this.#lanes.delete(oldest.database);
+    this.#limiters.delete(oldest.database);
   }
 }

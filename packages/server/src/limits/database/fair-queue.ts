@@ -1,219 +1,220 @@
 /**
- * Calls that wait, by client. The client with the fewest calls running has the next turn, in order among equals: with one
- * place that is round robin, with more it shares out the places, so that a client of slow reports does not come to hold
- * all of them while the others take turns with short reads. Calls to an instance that has a bound of its own stand in a
- * branch of the queue: while the bound holds them back, they are stepped past. Every operation costs the same, however many
- * calls and clients wait; some cost more with the number of branches, of which the operator makes a handful.
+ * The waiting calls of a database, shared out fairly between clients. The client with the fewest running calls is next,
+ * in order of arrival among equals. With a concurrency limit of 1 this is round robin. With a higher limit, a client
+ * with slow reports cannot occupy the whole limit while others send short reads.
+ *
+ * Calls to an instance that has a bound of its own are in a subqueue. While the bound is reached, they are skipped. The
+ * cost of an operation does not depend on the number of calls or clients. Some operations are linear in the number of
+ * subqueues, which is small because the operator configures them.
  */
 
 import { BucketQueue } from './bucket-queue.ts';
 import { LinkedList, type ListNode } from './linked-list.ts';
 
-interface QueuedCall {
+interface ClientCall {
   readonly client: string;
-  /** The instance whose own bound holds for the call; null: none does. */
+  /** The instance whose bound applies to the call; null if none does. */
   readonly instance: string | null;
 }
 
-/** One call's place in the queue. */
-export type Place<Call> = ListNode<{
+/** The entry of one call in the queue. */
+export type QueueEntry<Call> = ListNode<{
   readonly call: Call;
-  /** In the order of coming. */
+  /** Increases with each arrival. */
   readonly number: number;
 }>;
 
-/** All of a client. */
-interface Line<Call> {
+interface ClientQueue<Call> {
   readonly client: string;
   running: number;
   waiting: number;
-  /** When it had `running` first, or came to wait if that is later, in counts of the queue. */
+  /** The queue's counter at the last change of `running`, or when the client began to wait if that is later. */
   since: number;
-  /** Those with calls that wait, by instance. */
-  readonly parts: Map<string | null, Part<Call>>;
+  /** Waiting calls, by instance. */
+  readonly parts: Map<string | null, ClientPart<Call>>;
 }
 
-/** The calls of one client in one branch. */
-interface Part<Call> {
-  readonly line: Line<Call>;
+/** The waiting calls of one client to one instance. */
+interface ClientPart<Call> {
+  readonly owner: ClientQueue<Call>;
   readonly instance: string | null;
-  readonly calls: LinkedList<Place<Call>['item']>;
+  readonly calls: LinkedList<QueueEntry<Call>['item']>;
 }
 
-/** The calls to one instance, or of all that has no bound of its own. */
-interface Branch<Call> {
+/** The waiting calls to one instance, or to all instances without a bound. */
+interface Subqueue<Call> {
   size: number;
-  readonly byRunning: BucketQueue<Part<Call>>;
+  readonly byRunning: BucketQueue<ClientPart<Call>>;
 }
 
-export class FairQueue<Call extends QueuedCall> {
-  /** Clients with calls that run or wait. */
-  readonly #lines = new Map<string, Line<Call>>();
-  /** Those with calls that wait. */
-  readonly #byLength = new BucketQueue<Line<Call>>();
-  /** Those with calls that run. */
-  readonly #byRunning = new BucketQueue<Line<Call>>();
-  /** Those with calls that wait, by instance. */
-  readonly #branches = new Map<string | null, Branch<Call>>();
+export class FairQueue<Call extends ClientCall> {
+  /** Clients with running or waiting calls. */
+  readonly #clients = new Map<string, ClientQueue<Call>>();
+  /** Clients with waiting calls, the most first. */
+  readonly #byWaiting = new BucketQueue<ClientQueue<Call>>();
+  /** Clients with running calls, the most first. */
+  readonly #byRunning = new BucketQueue<ClientQueue<Call>>();
+  /** Subqueues with waiting calls, by instance. */
+  readonly #subqueues = new Map<string | null, Subqueue<Call>>();
   #size = 0;
-  #count = 0;
+  #counter = 0;
 
-  /** Calls that wait. */
+  /** Number of waiting calls. */
   get size(): number {
     return this.#size;
   }
 
-  /** Calls of the client that run. */
   countRunning(client: string): number {
-    return this.#lines.get(client)?.running ?? 0;
+    return this.#clients.get(client)?.running ?? 0;
   }
 
-  /** Clients beside this one with calls that run or wait. */
+  /** Number of other clients with running or waiting calls. */
   countOthers(client: string): number {
-    return this.#lines.size - (this.#lines.has(client) ? 1 : 0);
+    return this.#clients.size - (this.#clients.has(client) ? 1 : 0);
   }
 
-  /** Calls that run of the client with the most. */
+  /** Number of running calls of the client that has the most. */
   get mostRunning(): number {
     return this.#byRunning.first?.running ?? 0;
   }
 
-  /** The call that has the next turn, of the branches whose own next call may go. */
-  findNext(mayGo: (call: Call) => boolean): Place<Call> | null {
-    let next: Part<Call> | null = null;
-    for (const { byRunning } of this.#branches.values()) {
+  /** The call to run next. Skips a subqueue if `mayRun` is false for its first call. */
+  findNext(mayRun: (call: Call) => boolean): QueueEntry<Call> | null {
+    let next: ClientPart<Call> | null = null;
+    for (const { byRunning } of this.#subqueues.values()) {
       const part = byRunning.first;
       const call = part?.calls.first?.item.call;
-      if (part === null || call === undefined || !mayGo(call)) continue;
+      if (part === null || call === undefined || !mayRun(call)) continue;
       if (next === null || isBefore(part, next)) next = part;
     }
     return next?.calls.first ?? null;
   }
 
-  add(call: Call): Place<Call> {
-    const line = this.#findLine(call.client);
-    if (line.waiting === 0) line.since = ++this.#count;
-    const part = line.parts.get(call.instance) ?? { line, instance: call.instance, calls: new LinkedList() };
-    line.parts.set(call.instance, part);
-    const place = part.calls.add({ call, number: ++this.#count });
+  add(call: Call): QueueEntry<Call> {
+    const owner = this.#findClient(call.client);
+    if (owner.waiting === 0) owner.since = ++this.#counter;
+    const { instance } = call;
+    const part = owner.parts.get(instance) ?? { owner, instance, calls: new LinkedList() };
+    owner.parts.set(instance, part);
+    const entry = part.calls.add({ call, number: ++this.#counter });
     this.#changeWaiting(part, 1);
-    return place;
+    return entry;
   }
 
-  /** Takes out a call that waits. False where it does not wait any more; nothing changes then. */
-  remove(place: Place<Call>): boolean {
-    const { client, instance } = place.item.call;
-    const part = this.#lines.get(client)?.parts.get(instance);
-    if (part === undefined || !part.calls.remove(place)) return false;
+  /** Removes a waiting call. Returns false, without a change, if it no longer waits. */
+  remove(entry: QueueEntry<Call>): boolean {
+    const { client, instance } = entry.item.call;
+    const part = this.#clients.get(client)?.parts.get(instance);
+    if (part === undefined || !part.calls.remove(entry)) return false;
     this.#changeWaiting(part, -1);
     return true;
   }
 
-  /** One call of the client runs. */
+  /** A call of the client begins to run. */
   begin(client: string): void {
-    this.#rank(this.#findLine(client), 1);
+    this.#changeRunning(this.#findClient(client), 1);
   }
 
-  /** One call of the client runs no more. */
+  /** A running call of the client has ended. */
   end(client: string): void {
-    const line = this.#findLine(client);
-    this.#rank(line, -1);
-    this.#forgetEmpty(line);
+    const owner = this.#findClient(client);
+    this.#changeRunning(owner, -1);
+    this.#forgetEmpty(owner);
   }
 
   /**
-   * How many of the branch would have their turn before another call of the client there; at most, since lines may be
-   * shorter than its own.
+   * Upper estimate of the calls in the subqueue that would run before another call of the client. The other clients may
+   * have fewer waiting calls than assumed.
    */
-  countAhead({ client, instance }: QueuedCall): number {
-    const branch = this.#branches.get(instance);
-    if (branch === undefined) return 0;
-    const own = this.#lines.get(client)?.parts.get(instance)?.calls.size ?? 0;
-    const clients = branch.byRunning.size + (own === 0 ? 1 : 0);
-    return Math.min(branch.size, (own + 1) * clients - 1);
+  countAhead({ client, instance }: ClientCall): number {
+    const subqueue = this.#subqueues.get(instance);
+    if (subqueue === undefined) return 0;
+    const own = this.#clients.get(client)?.parts.get(instance)?.calls.size ?? 0;
+    const clients = subqueue.byRunning.size + (own === 0 ? 1 : 0);
+    return Math.min(subqueue.size, (own + 1) * clients - 1);
   }
 
   /**
-   * The call that makes room for one of the client's: the newest of the longest line. Null where that line would not be
-   * longer than the client's own even then.
+   * The call to evict for a new call of the client: the newest call of the client with the most waiting calls. Null if
+   * that client would then not have more waiting calls than this one.
    */
-  findVictim(client: string): Place<Call> | null {
-    const longest = this.#byLength.first;
-    const own = this.#lines.get(client)?.waiting ?? 0;
+  findVictim(client: string): QueueEntry<Call> | null {
+    const longest = this.#byWaiting.first;
+    const own = this.#clients.get(client)?.waiting ?? 0;
     return longest !== null && longest.waiting > own + 1 ? findNewest(longest) : null;
   }
 
-  places(): Place<Call>[] {
-    return this.#lines
+  entries(): QueueEntry<Call>[] {
+    return this.#clients
       .values()
       .flatMap(({ parts }) => parts.values())
       .flatMap(({ calls }) => calls)
       .toArray();
   }
 
-  /** A call of the part has come or gone: the one place where calls that wait are counted. */
-  #changeWaiting(part: Part<Call>, change: 1 | -1): void {
-    const { line, instance } = part;
-    const branch = this.#findBranch(instance);
+  /** Updates all counts of waiting calls after a call was added to the part or removed from it. */
+  #changeWaiting(part: ClientPart<Call>, change: 1 | -1): void {
+    const { owner, instance } = part;
+    const subqueue = this.#findSubqueue(instance);
+    subqueue.size += change;
     this.#size += change;
-    branch.size += change;
-    line.waiting += change;
-    if (line.waiting === 0) this.#byLength.remove(line);
-    else this.#byLength.place(line, -line.waiting);
+    owner.waiting += change;
+    if (owner.waiting === 0) this.#byWaiting.remove(owner);
+    else this.#byWaiting.set(owner, -owner.waiting);
     if (part.calls.size === 0) {
-      branch.byRunning.remove(part);
-      line.parts.delete(instance);
-    } else branch.byRunning.place(part, line.running);
-    if (branch.size === 0) this.#branches.delete(instance);
-    this.#forgetEmpty(part.line);
+      subqueue.byRunning.remove(part);
+      owner.parts.delete(instance);
+    } else subqueue.byRunning.set(part, owner.running);
+    if (subqueue.size === 0) this.#subqueues.delete(instance);
+    this.#forgetEmpty(owner);
   }
 
-  #findLine(client: string): Line<Call> {
-    let line = this.#lines.get(client);
-    if (line === undefined) {
-      line = { client, running: 0, waiting: 0, since: 0, parts: new Map() };
-      this.#lines.set(client, line);
+  #findClient(client: string): ClientQueue<Call> {
+    let found = this.#clients.get(client);
+    if (found === undefined) {
+      found = { client, running: 0, waiting: 0, since: 0, parts: new Map() };
+      this.#clients.set(client, found);
     }
-    return line;
+    return found;
   }
 
-  #findBranch(instance: string | null): Branch<Call> {
-    let branch = this.#branches.get(instance);
-    if (branch === undefined) {
-      branch = { size: 0, byRunning: new BucketQueue() };
-      this.#branches.set(instance, branch);
+  #findSubqueue(instance: string | null): Subqueue<Call> {
+    let subqueue = this.#subqueues.get(instance);
+    if (subqueue === undefined) {
+      subqueue = { size: 0, byRunning: new BucketQueue() };
+      this.#subqueues.set(instance, subqueue);
     }
-    return branch;
+    return subqueue;
   }
 
-  #rank(line: Line<Call>, change: 1 | -1): void {
-    line.running += change;
-    line.since = ++this.#count;
-    if (line.running === 0) this.#byRunning.remove(line);
-    else this.#byRunning.place(line, -line.running);
-    for (const [instance, part] of line.parts)
-      this.#branches.get(instance)?.byRunning.place(part, line.running);
+  #changeRunning(owner: ClientQueue<Call>, change: 1 | -1): void {
+    owner.running += change;
+    owner.since = ++this.#counter;
+    if (owner.running === 0) this.#byRunning.remove(owner);
+    else this.#byRunning.set(owner, -owner.running);
+    for (const [instance, part] of owner.parts)
+      this.#subqueues.get(instance)?.byRunning.set(part, owner.running);
   }
 
-  #forgetEmpty({ client, running, waiting }: Line<Call>): void {
-    if (running === 0 && waiting === 0) this.#lines.delete(client);
+  #forgetEmpty({ client, running, waiting }: ClientQueue<Call>): void {
+    if (running === 0 && waiting === 0) this.#clients.delete(client);
   }
 }
 
-/** Of two parts in different branches; a client's own calls go in the order of coming. */
-function isBefore<Call>(one: Part<Call>, other: Part<Call>): boolean {
-  if (one.line === other.line) return readNumber(one.calls.first) < readNumber(other.calls.first);
-  const { running, since } = other.line;
-  return one.line.running === running ? one.line.since < since : one.line.running < running;
+/** Compares parts of different subqueues. Calls of the same client run in order of arrival. */
+function isBefore<Call>(one: ClientPart<Call>, other: ClientPart<Call>): boolean {
+  if (one.owner === other.owner) return readNumber(one.calls.first) < readNumber(other.calls.first);
+  const { running, since } = other.owner;
+  return one.owner.running === running ? one.owner.since < since : one.owner.running < running;
 }
 
-function findNewest<Call>({ parts }: Line<Call>): Place<Call> | null {
-  let newest: Place<Call> | null = null;
+function findNewest<Call>({ parts }: ClientQueue<Call>): QueueEntry<Call> | null {
+  let newest: QueueEntry<Call> | null = null;
   for (const { calls } of parts.values())
     if (readNumber(calls.last) > readNumber(newest)) newest = calls.last;
   return newest;
 }
 
-function readNumber<Call>(place: Place<Call> | null): number {
-  return place?.item.number ?? 0;
+function readNumber<Call>(entry: QueueEntry<Call> | null): number {
+  return entry?.item.number ?? 0;
 }

@@ -1,13 +1,13 @@
-/** What runs at one database of each instance that has a bound of its own. */
+/** Counts the running calls of each instance of a database that has a concurrency bound of its own. */
 import { divideWhole } from '../share.ts';
 import type { InstanceBound } from './permit.ts';
 
 export class InstanceLimits {
-  /** Those with calls that run. */
+  /** Instances with running calls. */
   readonly #instances = new Map<string, { running: number; max: number }>();
 
-  /** A call comes with it: the operator may have changed it, also for those that wait already. */
-  hear({ instance, max }: InstanceBound): void {
+  /** Applies the bound of the newest call. It also holds for calls that already wait. */
+  update({ instance, max }: InstanceBound): void {
     const known = this.#instances.get(instance);
     if (known !== undefined) known.max = max;
   }
@@ -18,13 +18,13 @@ export class InstanceLimits {
     this.#instances.set(instance, known);
   }
 
-  /** Once for each that has begun. */
+  /** Call once for each `begin`. */
   end({ instance }: InstanceBound): void {
     const known = this.#instances.get(instance);
     if (known !== undefined && --known.running === 0) this.#instances.delete(instance);
   }
 
-  /** `processes` share the bound. */
+  /** `processes`: number of processes that share the bound. */
   isReached({ instance }: InstanceBound, processes: number): boolean {
     const known = this.#instances.get(instance);
     return known !== undefined && known.running >= divideWhole(known.max, processes);

@@ -1,10 +1,10 @@
-/** A doubly linked list: what is in it can be taken out of its middle at once. */
+/** A doubly linked list. Any node can be removed in constant time. */
 export interface ListNode<Item> {
   readonly item: Item;
   before: ListNode<Item> | null;
   after: ListNode<Item> | null;
-  /** The chain that it is in; null once it was taken out. */
-  chain: LinkedList<Item> | null;
+  /** The list that contains the node; null after its removal. */
+  list: LinkedList<Item> | null;
 }
 
 export class LinkedList<Item> {
@@ -13,28 +13,28 @@ export class LinkedList<Item> {
   size = 0;
 
   *[Symbol.iterator](): Generator<ListNode<Item>> {
-    for (let link = this.first; link !== null; link = link.after) yield link;
+    for (let node = this.first; node !== null; node = node.after) yield node;
   }
 
-  /** Puts it at the end; the link takes it out again. */
+  /** Appends the item. */
   add(item: Item): ListNode<Item> {
-    const link: ListNode<Item> = { item, before: this.last, after: null, chain: this };
-    if (this.last === null) this.first = link;
-    else this.last.after = link;
-    this.last = link;
+    const node: ListNode<Item> = { item, before: this.last, after: null, list: this };
+    if (this.last === null) this.first = node;
+    else this.last.after = node;
+    this.last = node;
     this.size++;
-    return link;
+    return node;
   }
 
-  /** Whether it was in this chain; if not, nothing changes. */
-  remove(link: ListNode<Item>): boolean {
-    if (link.chain !== this) return false;
-    const { before, after } = link;
+  /** Returns whether the node was in this list. If not, nothing changes. */
+  remove(node: ListNode<Item>): boolean {
+    if (node.list !== this) return false;
+    const { before, after } = node;
     if (before === null) this.first = after;
     else before.after = after;
     if (after === null) this.last = before;
     else after.before = before;
-    link.chain = null;
+    node.list = null;
     this.size--;
     return true;
   }

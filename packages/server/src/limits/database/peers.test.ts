@@ -1,4 +1,4 @@
-/** What processes hear of each other's breakers, and what they make of it. How it is carried is tested in redis/. */
+/** How processes publish the state of breakers and apply the news of others. Transport is tested in redis/. */
 import { describe, expect, test } from 'vitest';
 import {
   createTestLimiters,
@@ -12,37 +12,38 @@ const REFUSED = { refused: 'breaker_open', retryAfterSeconds: 1 };
 const PAST = Number.NEGATIVE_INFINITY;
 const FIVE = { concurrency: { initial: 5, min: 5, max: 5 } };
 
-interface PeersTest extends TestLimiters {
-  /** What this process has told. */
-  told: (string | Opening)[];
-  /** Another process has found this. */
-  say(news: BreakerNews): void;
-  /** Answers the oldest question whether this process may probe. */
+interface LimitersWithPeers extends TestLimiters {
+  /** What this process has published. */
+  published: (string | Opening)[];
+  /** Delivers news of another process. */
+  deliver(news: BreakerNews): void;
+  /** Answers the oldest request to probe. */
   answer(isGranted: boolean): void;
 }
 
-function openWithPeers(
+function createWithPeers(
   changes: Parameters<typeof createTestLimiters>[0] = {},
   known: Opening | null = null,
-): PeersTest {
-  const told: PeersTest['told'] = [];
-  const questions: ((isGranted: boolean) => void)[] = [];
-  let say: PeersTest['say'] = () => {};
+): LimitersWithPeers {
+  const published: LimitersWithPeers['published'] = [];
+  const requests: ((isGranted: boolean) => void)[] = [];
+  let deliver: LimitersWithPeers['deliver'] = () => {};
   const peers: Peers = {
     find: () => known,
-    tellOpened: (_database, opening, isProbe) => void told.push(isProbe ? 'reopened' : 'opened', opening),
-    tellAnswered: () => void told.push('answered'),
-    returnProbe: () => void told.push('probe returned'),
-    askProbe: () => new Promise((resolve) => questions.push(resolve)),
+    publishOpened: (_database, opening, isProbe) =>
+      void published.push(isProbe ? 'reopened' : 'opened', opening),
+    publishAnswered: () => void published.push('answered'),
+    returnProbe: () => void published.push('probe returned'),
+    requestProbe: () => new Promise((resolve) => requests.push(resolve)),
     onNews: (listener) => {
-      say = (news) => listener(DATABASE, news);
+      deliver = (news) => listener(DATABASE, news);
     },
   };
   const limiters = createTestLimiters({ ...changes, peers });
-  return { ...limiters, told, say, answer: (isGranted) => questions.shift()?.(isGranted) };
+  return { ...limiters, published, deliver, answer: (isGranted) => requests.shift()?.(isGranted) };
 }
 
-/** An opening that another process found just now, after failures of a second. */
+/** An opening that another process has just published, after one second of failures. */
 function describeOpening({ clock: { nowMs } }: TestLimiters, changes: Partial<Opening> = {}): Opening {
   return {
     witness: null,
@@ -58,19 +59,19 @@ function describeOpening({ clock: { nowMs } }: TestLimiters, changes: Partial<Op
 
 const readState = ({ databaseLimiters }: TestLimiters) => databaseLimiters.states()[0]?.breaker;
 
-describe('telling', () => {
-  test('nothing is told of a database that answers, though some calls fail', () => {
-    const test = openWithPeers();
-    for (let call = 0; call < 100; call++) test.runCall(call % 4 ? 'unreachable' : 'answered', 10);
-    expect(test.told).toEqual([]);
+describe('publishing', () => {
+  test('nothing, for a database that answers although some calls fail', () => {
+    const limiters = createWithPeers();
+    for (let call = 0; call < 100; call++) limiters.runCall(call % 4 ? 'unreachable' : 'answered', 10);
+    expect(limiters.published).toEqual([]);
   });
 
-  test('that it opened, to whom, and since when nobody was answered', () => {
-    const test = openWithPeers();
-    const { nowMs } = test.clock;
-    for (let call = 0; call < 5; call++) test.runCall('unreachable', 10, { client: 'a' });
-    test.runCall('unreachable', 10, { client: 'b' });
-    expect(test.told).toMatchObject([
+  test('that the breaker opened, for which client, and since when no call was answered', () => {
+    const limiters = createWithPeers();
+    const { nowMs } = limiters.clock;
+    for (let call = 0; call < 5; call++) limiters.runCall('unreachable', 10, { client: 'a' });
+    limiters.runCall('unreachable', 10, { client: 'b' });
+    expect(limiters.published).toMatchObject([
       'opened',
       { witness: 'a', sinceMs: nowMs, openMs: 1000, untilMs: nowMs + 1050 },
       'opened',
@@ -78,161 +79,163 @@ describe('telling', () => {
     ]);
   });
 
-  test('what its probes find', async () => {
-    const test = openWithPeers();
-    test.acquire();
-    test.say(describeOpening(test));
+  test('the results of probes', async () => {
+    const limiters = createWithPeers();
+    limiters.acquire();
+    limiters.deliver(describeOpening(limiters));
     const probe = async () => {
-      test.clock.nowMs += 60_000;
-      const outcome = test.acquire({ client: 'b' });
-      test.answer(true);
+      limiters.clock.nowMs += 60_000;
+      const outcome = limiters.acquire({ client: 'b' });
+      limiters.answer(true);
       return expectPermit(await outcome);
     };
     (await probe()).release('unreachable');
-    expect(test.told.splice(0)).toMatchObject(['reopened', { witness: null, openMs: 2000 }]);
+    expect(limiters.published.splice(0)).toMatchObject(['reopened', { witness: null, openMs: 2000 }]);
     (await probe()).release('abandoned');
-    expect(test.told.splice(0)).toEqual(['probe returned']);
+    expect(limiters.published.splice(0)).toEqual(['probe returned']);
     (await probe()).release('answered');
-    expect(test.told).toEqual(['answered']);
+    expect(limiters.published).toEqual(['answered']);
   });
 });
 
-describe('hearing', () => {
-  test('that another found it open, it refuses at once, also those that wait', async () => {
-    const test = openWithPeers();
-    const permits = [expectPermit(test.acquire()), expectPermit(test.acquire())];
-    const waiting = test.acquire({ client: 'b' });
-    test.say(describeOpening(test));
+describe('news of other processes', () => {
+  test('an opening refuses calls at once, including waiting ones', async () => {
+    const limiters = createWithPeers();
+    const permits = [expectPermit(limiters.acquire()), expectPermit(limiters.acquire())];
+    const waiting = limiters.acquire({ client: 'b' });
+    limiters.deliver(describeOpening(limiters));
     expect(await waiting).toEqual(REFUSED);
-    expect(test.acquire()).toEqual(REFUSED);
+    expect(limiters.acquire()).toEqual(REFUSED);
     for (const permit of permits) permit.release('unreachable');
-    expect(test.told).toEqual([]);
+    expect(limiters.published).toEqual([]);
   });
 
-  test('that one client alone has seen the failures, it refuses that one alone, until another sees one too', () => {
-    const test = openWithPeers();
-    test.runCall('abandoned');
-    test.say(describeOpening(test, { witness: 'x' }));
-    expect(test.acquire({ client: 'x' })).toEqual(REFUSED);
-    test.runCall('unreachable', 10, { client: 'y' });
-    expect(test.told).toMatchObject(['opened', { witness: null }]);
-    expect(test.acquire({ client: 'z' })).toEqual(REFUSED);
+  test('an opening for one client refuses only that client, until another client sees a failure', () => {
+    const limiters = createWithPeers();
+    limiters.runCall('abandoned');
+    limiters.deliver(describeOpening(limiters, { witness: 'x' }));
+    expect(limiters.acquire({ client: 'x' })).toEqual(REFUSED);
+    limiters.runCall('unreachable', 10, { client: 'y' });
+    expect(limiters.published).toMatchObject(['opened', { witness: null }]);
+    expect(limiters.acquire({ client: 'z' })).toEqual(REFUSED);
   });
 
-  test('that one client alone is refused, it says so when the server answers another', () => {
-    const test = openWithPeers();
-    test.runCall('abandoned');
-    test.say(describeOpening(test, { witness: 'x' }));
-    test.runCall('answered', 10, { client: 'y' });
-    expect(test.told).toEqual(['answered']);
-    expectPermit(test.acquire({ client: 'x' }));
+  test('an opening for one client is closed for all processes when the server answers another client', () => {
+    const limiters = createWithPeers();
+    limiters.runCall('abandoned');
+    limiters.deliver(describeOpening(limiters, { witness: 'x' }));
+    limiters.runCall('answered', 10, { client: 'y' });
+    expect(limiters.published).toEqual(['answered']);
+    expectPermit(limiters.acquire({ client: 'x' }));
   });
 
-  test('that it answers nobody, it objects where it was answered itself meanwhile', () => {
-    const test = openWithPeers();
-    test.runCall('answered');
-    test.say(describeOpening(test));
-    expect(test.told).toEqual(['answered']);
-    expectPermit(test.acquire());
-    expect(readState(test)).toBe('closed');
+  test('an opening is contradicted if the server has answered this process since', () => {
+    const limiters = createWithPeers();
+    limiters.runCall('answered');
+    limiters.deliver(describeOpening(limiters));
+    expect(limiters.published).toEqual(['answered']);
+    expectPermit(limiters.acquire());
+    expect(readState(limiters)).toBe('closed');
   });
 
-  test('of failures from before it was answered, it tells of its own since then', () => {
-    const test = openWithPeers();
-    const { nowMs } = test.clock;
-    test.runCall('answered');
-    for (const client of ['a', 'a', 'a', 'a', 'b']) test.runCall('unreachable', 10, { client });
-    test.told.length = 0;
-    test.say(describeOpening(test, { sinceMs: nowMs - 1000 }));
-    expect(test.told).toMatchObject(['opened', { witness: null, sinceMs: nowMs }]);
-    expect(test.acquire()).toEqual(REFUSED);
+  test('for failures from before the last answer, the process publishes its own newer failures', () => {
+    const limiters = createWithPeers();
+    const { nowMs } = limiters.clock;
+    limiters.runCall('answered');
+    for (const client of ['a', 'a', 'a', 'a', 'b']) limiters.runCall('unreachable', 10, { client });
+    limiters.published.length = 0;
+    limiters.deliver(describeOpening(limiters, { sinceMs: nowMs - 1000 }));
+    expect(limiters.published).toMatchObject(['opened', { witness: null, sinceMs: nowMs }]);
+    expect(limiters.acquire()).toEqual(REFUSED);
   });
 
-  test('that it answers again, it opens for all, with a level from below', async () => {
-    const test = openWithPeers({ concurrency: { initial: 5, min: 1, max: 5 } });
-    const running = expectPermit(test.acquire());
-    test.say(describeOpening(test));
-    test.say({ answeredMs: test.clock.nowMs });
-    expect(test.databaseLimiters.states()).toMatchObject([{ breaker: 'closed', limit: 1 }]);
-    // It began before; it tells nothing of what came after.
+  test('an answer closes the breaker, and the concurrency limit starts at its minimum', async () => {
+    const limiters = createWithPeers({ concurrency: { initial: 5, min: 1, max: 5 } });
+    const running = expectPermit(limiters.acquire());
+    limiters.deliver(describeOpening(limiters));
+    limiters.deliver({ answeredMs: limiters.clock.nowMs });
+    expect(limiters.databaseLimiters.states()).toMatchObject([{ breaker: 'closed', limit: 1 }]);
+    // This call began before the answer, so its failure is ignored.
     running.release('unreachable');
-    for (let call = 0; call < 4; call++) test.runCall('unreachable');
-    expect(readState(test)).toBe('closed');
+    for (let call = 0; call < 4; call++) limiters.runCall('unreachable');
+    expect(readState(limiters)).toBe('closed');
   });
 
-  test('of an answer from before its own failures, it stays open', () => {
-    const test = openWithPeers();
-    const answeredMs = test.clock.nowMs - 1;
-    for (let call = 0; call < 5; call++) test.runCall('unreachable', 10, { client: 'a' });
-    test.say({ answeredMs });
-    expect(test.acquire()).toEqual(REFUSED);
+  test("an answer from before the process's own failures does not close the breaker", () => {
+    const limiters = createWithPeers();
+    const answeredMs = limiters.clock.nowMs - 1;
+    for (let call = 0; call < 5; call++) limiters.runCall('unreachable', 10, { client: 'a' });
+    limiters.deliver({ answeredMs });
+    expect(limiters.acquire()).toEqual(REFUSED);
   });
 
-  test('what was known before its first call holds for that one', () => {
+  test('an opening known before the first call applies to that call', () => {
     const { clock } = createTestLimiters();
-    const test = openWithPeers({}, describeOpening({ clock } as TestLimiters));
-    expect(test.acquire()).toEqual(REFUSED);
+    const limiters = createWithPeers({}, describeOpening({ clock } as TestLimiters));
+    expect(limiters.acquire()).toEqual(REFUSED);
   });
 });
 
-describe('the one probe', () => {
-  function openHalf(): PeersTest {
-    const test = openWithPeers(FIVE);
-    test.runCall('abandoned');
-    test.say(describeOpening(test));
-    test.clock.nowMs += 1000;
-    expect(readState(test)).toBe('half_open');
-    return test;
+describe('the only probe', () => {
+  function createHalfOpen(): LimitersWithPeers {
+    const limiters = createWithPeers(FIVE);
+    limiters.runCall('abandoned');
+    limiters.deliver(describeOpening(limiters));
+    limiters.clock.nowMs += 1000;
+    expect(readState(limiters)).toBe('half_open');
+    return limiters;
   }
 
-  test('waits for leave, and no other call waits with it', async () => {
-    const test = openHalf();
-    const probe = test.acquire({ client: 'a' });
-    expect(test.acquire({ client: 'b' })).toEqual(REFUSED);
-    test.answer(true);
+  test('waits for the grant, while other calls are refused', async () => {
+    const limiters = createHalfOpen();
+    const probe = limiters.acquire({ client: 'a' });
+    expect(limiters.acquire({ client: 'b' })).toEqual(REFUSED);
+    limiters.answer(true);
     expectPermit(await probe).release('answered');
-    expect(readState(test)).toBe('closed');
+    expect(readState(limiters)).toBe('closed');
   });
 
-  test('is refused where another process probes, until that has had its time', async () => {
-    const test = openHalf();
-    const probe = test.acquire({ client: 'a' });
-    test.say(describeOpening(test, { untilMs: test.clock.nowMs, probeUntilMs: test.clock.nowMs + 5000 }));
-    test.answer(false);
+  test('is refused while another process probes', async () => {
+    const limiters = createHalfOpen();
+    const probe = limiters.acquire({ client: 'a' });
+    limiters.deliver(
+      describeOpening(limiters, { untilMs: limiters.clock.nowMs, probeUntilMs: limiters.clock.nowMs + 5000 }),
+    );
+    limiters.answer(false);
     expect(await probe).toEqual(REFUSED);
-    expect(test.databaseLimiters.states()).toMatchObject([{ running: 0 }]);
-    expect(test.told).toEqual([]);
-    test.clock.nowMs += 4999;
-    expect(test.acquire({ client: 'a' })).toEqual(REFUSED);
-    test.clock.nowMs += 1;
-    const next = test.acquire({ client: 'a' });
-    test.answer(true);
+    expect(limiters.databaseLimiters.states()).toMatchObject([{ running: 0 }]);
+    expect(limiters.published).toEqual([]);
+    limiters.clock.nowMs += 4999;
+    expect(limiters.acquire({ client: 'a' })).toEqual(REFUSED);
+    limiters.clock.nowMs += 1;
+    const next = limiters.acquire({ client: 'a' });
+    limiters.answer(true);
     expectPermit(await next);
   });
 
-  test('is a call as any other where the answer is that the database is well', async () => {
-    const test = openHalf();
-    const probe = test.acquire({ client: 'a' });
-    test.say({ answeredMs: test.clock.nowMs });
-    test.answer(false);
+  test('is an ordinary call if the news is that the database answers', async () => {
+    const limiters = createHalfOpen();
+    const probe = limiters.acquire({ client: 'a' });
+    limiters.deliver({ answeredMs: limiters.clock.nowMs });
+    limiters.answer(false);
     expectPermit(await probe).release('answered');
-    expect(test.told).toEqual([]);
+    expect(limiters.published).toEqual([]);
   });
 
-  test('is given back where the caller leaves meanwhile', async () => {
-    const test = openHalf();
+  test('is returned if the caller leaves meanwhile', async () => {
+    const limiters = createHalfOpen();
     const leaving = new AbortController();
-    const probe = test.acquire({ client: 'a', signal: leaving.signal });
+    const probe = limiters.acquire({ client: 'a', signal: leaving.signal });
     leaving.abort();
-    test.answer(true);
+    limiters.answer(true);
     expect(await probe).toMatchObject({ refused: 'ended' });
-    expect(test.told).toEqual(['probe returned']);
-    expect(test.databaseLimiters.states()).toMatchObject([{ running: 0 }]);
+    expect(limiters.published).toEqual(['probe returned']);
+    expect(limiters.databaseLimiters.states()).toMatchObject([{ running: 0 }]);
   });
 });
 
-describe('bounds that several processes keep together', () => {
-  test('each keeps its part of them, at least one call, by how many there are now', () => {
+describe('bounds that several processes share', () => {
+  test('are divided by the current number of processes, with at least one call each', () => {
     let processes = 4;
     const { databaseLimiters, acquire } = createTestLimiters({
       concurrency: { initial: 8, min: 8, max: 8 },
@@ -253,7 +256,7 @@ describe('bounds that several processes keep together', () => {
     expect(databaseLimiters.states()).toMatchObject([{ limit: 1 }]);
   });
 
-  test('so it is with the bound of an instance, and with where the level starts', () => {
+  test('include the bound of an instance and the initial concurrency limit', () => {
     const { databaseLimiters, acquire } = createTestLimiters({
       concurrency: { initial: 8, min: 2, max: 64 },
       processes: () => 2,
@@ -265,7 +268,7 @@ describe('bounds that several processes keep together', () => {
     expect(alone.databaseLimiters.states()).toMatchObject([{ running: 1, waiting: 2 }]);
   });
 
-  test('a queue of no places has none for anybody', () => {
+  test('a queue of size 0 remains empty', () => {
     const { acquire } = createTestLimiters({ queueMax: 0, processes: () => 2 });
     acquire();
     expect(acquire()).toMatchObject({ refused: 'queue_full' });

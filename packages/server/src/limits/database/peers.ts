@@ -1,30 +1,33 @@
 /**
- * What processes tell each other of the breakers of databases: a port. All times are milliseconds of the process's own
- * clock, the `nowMs` of its gate.
+ * Port: what processes tell each other about the circuit breakers of databases. All times are milliseconds of the
+ * process's own clock, the `nowMs` of its database limiters.
  */
 
-/** A database is left alone for no less and no more at a time. */
+/** Minimum and maximum time for which a breaker stays open before a probe. */
 export const OPEN_MS_MIN = 1000;
 export const OPEN_MS_MAX = 30_000;
 
-/** Why calls to a database are refused, and until when. */
+/** Why and until when calls to a database are refused. */
 export interface Opening {
-  /** The client that alone has seen the failures, and alone is refused; null: several have. */
+  /** The only client that has seen the failures, and the only one that is refused. Null if several have seen them. */
   readonly witness: string | null;
-  /** When the first of the calls that failed began: the server has answered nobody since. */
+  /** Start of the first failed call. The server has not answered any call that began later. */
   readonly sinceMs: number;
-  /** For how long it is left alone this time; each probe that fails doubles it. */
+  /** How long the breaker stays open this time. Each failed probe doubles it. */
   readonly openMs: number;
-  /** From then on a call may probe. */
+  /** From this time on, a call may probe. */
   readonly untilMs: number;
-  /** Until then at most a probe is under way; in the past: none is. */
+  /** A probe may be running until this time. In the past if there is none. */
   readonly probeUntilMs: number;
-  /** Whose probe told nothing, or not yet: the next is left to others for a while, so that no client can hold the place. */
+  /**
+   * The client whose probe is running, or whose last one showed nothing. Until `othersUntilMs` only other clients may
+   * send the next probe, so that no client can block it.
+   */
   readonly lastProber: string | null;
   readonly othersUntilMs: number;
 }
 
-/** The server was found well. */
+/** The server has answered. */
 export interface Answered {
   readonly answeredMs: number;
 }
@@ -32,28 +35,28 @@ export interface Answered {
 export type BreakerNews = Opening | Answered;
 
 export interface Peers {
-  /** As last heard; null: nothing, or that it is well. */
+  /** The latest news of the database. Null if there is none, or if it answers. */
   find(database: string): Opening | null;
-  /** `isProbe`: this process's probe has failed. */
-  tellOpened(database: string, opening: Opening, isProbe: boolean): void;
-  tellAnswered(database: string): void;
-  /** This process's probe has told nothing. */
+  /** `isProbe`: a probe of this process has failed. */
+  publishOpened(database: string, opening: Opening, isProbe: boolean): void;
+  publishAnswered(database: string): void;
+  /** The probe of this process showed nothing. */
   returnProbe(database: string, opening: Opening): void;
   /**
-   * Whether this process may send the probe that its breaker has begun: of all processes one may. True where nobody can be
-   * asked. What the others know otherwise is told to the listener first. Never rejects, and never waits for long.
+   * Whether this process may send the probe that its breaker has begun. Only one process may. True if the others cannot
+   * be asked. Other news from them reaches the listener before the promise resolves. Never rejects; resolves soon.
    */
-  askProbe(database: string, opening: Opening): true | Promise<boolean>;
-  /** The one listener: told of what others did, and of what became of the telling. */
+  requestProbe(database: string, opening: Opening): true | Promise<boolean>;
+  /** Sets the only listener. It receives the actions of other processes and the results of this process's own. */
   onNews(listener: (database: string, news: BreakerNews) => void): void;
 }
 
-/** Of a process that is alone. */
+/** For a single process. */
 export const NO_PEERS: Peers = {
   find: () => null,
-  tellOpened() {},
-  tellAnswered() {},
+  publishOpened() {},
+  publishAnswered() {},
   returnProbe() {},
-  askProbe: () => true,
+  requestProbe: () => true,
   onNews() {},
 };

@@ -1,54 +1,57 @@
-/** Who comes to the gate, and what becomes of it. */
+/** Requests for a permit to call a database, and their outcomes. */
 
 export interface PermitRequest {
   /** The upstream database: address and name. */
   database: string;
-  /** The client key's id: calls of different clients take turns. */
+  /** The id of the client key. Permits are shared out fairly between clients. */
   client: string;
-  /** Time (`nowMs`) by which the call must be done. */
+  /** Time (`nowMs`) by which the call must end. */
   deadlineMs: number;
   signal: AbortSignal;
-  /** Of the instance that is called; null: it has none. */
+  /** The bound of the called instance; null if it has none. */
   bound: InstanceBound | null;
 }
 
-/** The operator's own bound for an instance: a call to it waits while so many to it run, of all processes together. */
+/** The operator's concurrency bound for one instance, across all processes. Calls beyond it wait. */
 export interface InstanceBound {
-  /** The instance's id: two that point to one database are counted apart. */
+  /** The instance's id. Two instances of the same database are counted separately. */
   instance: string;
   max: number;
 }
 
-/** Leave to send one call. It must be left, exactly once. */
+/** The right to send one call. Must be released exactly once. */
 export interface Permit {
-  /** The call is sent now: what came before was no wait for Odoo. */
+  /** The call is sent now. Time before this does not count as waiting for Odoo. */
   markSent(): void;
   /**
-   * Odoo has begun to answer: what follows is the pace of who takes it. To be left as `answered` later. The breaker hears of
-   * it at once: an answer that is read slowly says nothing of the server at its end.
+   * Odoo has begun to answer. The time after this depends on how fast the caller reads, so it does not count as answer
+   * time. The circuit breaker counts the answer now. Release the permit as `answered` later.
    */
   markAnswered(): void;
-  /** Whether there is time to wait so long and then for an answer, of a database that is not given up. */
+  /** Whether there is time for `waitMs` and then an answer, and the circuit breaker does not refuse the client. */
   mayRetry(waitMs: number): boolean;
   release(result: PermitResult): void;
 }
 
 export type PermitResult =
-  /** Odoo answered, whatever it said: business errors, and the 500 of a field that there is not. */
+  /** Odoo answered. Includes business errors and the status 500 for an unknown field. */
   | 'answered'
-  /** No answer in the call's time. */
+  /** No answer within the call's time. */
   | 'timed_out'
-  /** Connection refused or reset, no such host, TLS, 502. */
+  /** Connection refused or reset, unknown host, TLS error, or status 502. */
   | 'unreachable'
-  /** 429 or 503 of the upstream. */
+  /** Status 429 or 503 from the upstream. */
   | 'overloaded'
-  /** The caller left while the answer was still to come. */
+  /** The caller disconnected before the answer. */
   | 'caller_left'
-  /** The call was not sent, or the proxy ended it: says nothing of the server. */
+  /** The call was not sent, or the proxy ended it. Says nothing about the server. */
   | 'abandoned';
 
 export interface PermitRefusal {
-  /** `ended`: by its signal. */
+  /** `ended`: the request's signal was aborted. */
   refused: 'queue_full' | 'too_late' | 'breaker_open' | 'ended';
   retryAfterSeconds: number;
 }
+
+/** A promise only if the request must wait. */
+export type PermitOutcome = Permit | PermitRefusal | Promise<Permit | PermitRefusal>;

@@ -1,7 +1,7 @@
-/** Whether a database was called lately by anyone beside one client. Remembers the two clients that called last. */
+/** Whether a client other than a given one called a database recently. Stores only the two clients that called last. */
 
-/** For so long a client counts as one that calls. */
-export const LATELY_MS = 10_000;
+/** Milliseconds for which a client counts as active after its call. */
+export const RECENT_MS = 10_000;
 
 interface Caller {
   client: string;
@@ -10,10 +10,10 @@ interface Caller {
 
 export class RecentCallers {
   #last: Caller | null = null;
-  /** The last one beside it. */
+  /** The last caller that is another client than `#last`. */
   #other: Caller | null = null;
 
-  note(client: string, nowMs: number): void {
+  add(client: string, nowMs: number): void {
     if (this.#last?.client !== client) {
       this.#other = this.#last;
       this.#last = { client, calledMs: nowMs };
@@ -22,6 +22,6 @@ export class RecentCallers {
 
   hasOther(client: string, nowMs: number): boolean {
     const other = this.#last?.client === client ? this.#other : this.#last;
-    return other !== null && nowMs - other.calledMs < LATELY_MS;
+    return other !== null && nowMs - other.calledMs < RECENT_MS;
   }
 }
