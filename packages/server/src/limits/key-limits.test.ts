@@ -16,40 +16,40 @@ function createLimits(processes?: () => number): KeyLimits {
 test('a key without limits is never refused', () => {
   const limits = createLimits();
   const key = { id: 'a', policy: {} };
-  for (let call = 0; call < 1000; call++) expect(limits.enter(key)).toEqual(UNLIMITED);
-  expect(limits.takeMore(key, 99)).toEqual(UNLIMITED);
-  expect(limits.takeSlots(key, 8)).toBe(8);
+  for (let call = 0; call < 1000; call++) expect(limits.admit(key)).toEqual(UNLIMITED);
+  expect(limits.admitMore(key, 99)).toEqual(UNLIMITED);
+  expect(limits.acquireMore(key, 8)).toBe(8);
 });
 
 test('limits the calls that run at once, including those of a batch', () => {
   const limits = createLimits();
   const key = { id: 'a', policy: { concurrency: 3 } };
-  expect(limits.enter(key).ok).toBe(true);
-  expect(limits.takeSlots(key, 7)).toBe(2);
-  expect(limits.enter(key)).toMatchObject({ ok: false, rule: 'concurrency', retryAfterSeconds: 1 });
-  limits.leave(key, 3);
-  expect(limits.enter(key).ok).toBe(true);
+  expect(limits.admit(key).ok).toBe(true);
+  expect(limits.acquireMore(key, 7)).toBe(2);
+  expect(limits.admit(key)).toMatchObject({ ok: false, rule: 'concurrency', retryAfterSeconds: 1 });
+  limits.release(key, 3);
+  expect(limits.admit(key).ok).toBe(true);
 });
 
 test('a call that the rate refuses does not count as running', () => {
   const limits = createLimits();
   const key = { id: 'a', policy: { concurrency: 2, rate: { requests: 1, seconds: 60 } } };
-  expect(limits.enter(key)).toMatchObject({ ok: true, rate: { remaining: 0, burst: 1, seconds: 60 } });
+  expect(limits.admit(key)).toMatchObject({ ok: true, rate: { remaining: 0, burst: 1, seconds: 60 } });
   for (let call = 0; call < 5; call++)
-    expect(limits.enter(key)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: 60 });
-  limits.leave(key);
+    expect(limits.admit(key)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: 60 });
+  limits.release(key);
 });
 
 test('a call that the day or the rate refuses counts for neither', () => {
   const limits = createLimits();
   const key = { id: 'a', policy: { per_day: 3, rate: { requests: 2, seconds: 60 } } };
-  expect(limits.enter(key)).toMatchObject({ ok: true, day: { remaining: 2, burst: 3, seconds: 86_400 } });
-  expect(limits.takeMore(key, 2)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: null });
-  expect(limits.takeMore(key, 3)).toMatchObject({ ok: false, rule: 'per_day', retryAfterSeconds: null });
-  expect(limits.enter(key)).toMatchObject({ ok: true, day: { remaining: 1 }, rate: { remaining: 0 } });
+  expect(limits.admit(key)).toMatchObject({ ok: true, day: { remaining: 2, burst: 3, seconds: 86_400 } });
+  expect(limits.admitMore(key, 2)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: null });
+  expect(limits.admitMore(key, 3)).toMatchObject({ ok: false, rule: 'per_day', retryAfterSeconds: null });
+  expect(limits.admit(key)).toMatchObject({ ok: true, day: { remaining: 1 }, rate: { remaining: 0 } });
   const other = { id: 'b', policy: { per_day: 1 } };
-  expect(limits.enter(other).ok).toBe(true);
-  expect(limits.enter(other)).toMatchObject({ ok: false, rule: 'per_day', retryAfterSeconds: 43_200 });
+  expect(limits.admit(other).ok).toBe(true);
+  expect(limits.admit(other)).toMatchObject({ ok: false, rule: 'per_day', retryAfterSeconds: 43_200 });
 });
 
 test('each of several processes enforces its share, at least one call', () => {
@@ -57,17 +57,17 @@ test('each of several processes enforces its share, at least one call', () => {
   const limits = createLimits(() => processes);
   const policy = { concurrency: 10, per_day: 3, rate: { requests: 8, seconds: 60 } };
   const key = { id: 'a', policy };
-  expect(limits.enter(key)).toMatchObject({ ok: true, rate: { burst: 2, remaining: 1 }, day: { burst: 1 } });
-  expect(limits.enter(key)).toMatchObject({ ok: false, rule: 'per_day' });
-  expect(limits.takeSlots(key, 10)).toBe(1);
+  expect(limits.admit(key)).toMatchObject({ ok: true, rate: { burst: 2, remaining: 1 }, day: { burst: 1 } });
+  expect(limits.admit(key)).toMatchObject({ ok: false, rule: 'per_day' });
+  expect(limits.acquireMore(key, 10)).toBe(1);
   processes = 1;
-  expect(limits.takeSlots(key, 10)).toBe(8);
-  expect(limits.enter(key)).toMatchObject({ ok: false, rule: 'concurrency' });
+  expect(limits.acquireMore(key, 10)).toBe(8);
+  expect(limits.admit(key)).toMatchObject({ ok: false, rule: 'concurrency' });
 });
 
 test('a batch beyond the limit gets no retry time; a batch beyond the share gets one', () => {
   const limits = createLimits(() => 4);
   const key = { id: 'a', policy: { rate: { requests: 8, seconds: 60 } } };
-  expect(limits.takeMore(key, 7)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: 5 });
-  expect(limits.takeMore(key, 8)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: null });
+  expect(limits.admitMore(key, 7)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: 5 });
+  expect(limits.admitMore(key, 8)).toMatchObject({ ok: false, rule: 'rate', retryAfterSeconds: null });
 });

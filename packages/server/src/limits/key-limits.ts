@@ -21,13 +21,13 @@ export type { Admitted, LimitedKey, RateState } from './admitted.ts';
 
 /** The limits of keys. Returns promises only if they are shared with other processes. */
 export interface Limits {
-  /** Admits one call of the key, or refuses it. Each admitted call needs one `leave`. */
-  enter(key: LimitedKey): Admitted | Promise<Admitted>;
+  /** Admits one call of the key, or refuses it. Each admitted call needs one `release`. */
+  admit(key: LimitedKey): Admitted | Promise<Admitted>;
   /** Counts further calls of an admitted request, all or none. */
-  takeMore(key: LimitedKey, count: number): Admitted | Promise<Admitted>;
+  admitMore(key: LimitedKey, count: number): Admitted | Promise<Admitted>;
   /** Acquires up to `count` further units of the key's concurrency for an admitted request. Returns how many. */
-  takeSlots(key: LimitedKey, count: number): number | Promise<number>;
-  leave(key: LimitedKey, slots?: number): void;
+  acquireMore(key: LimitedKey, count: number): number | Promise<number>;
+  release(key: LimitedKey, count?: number): void;
 }
 
 export class KeyLimits implements Limits {
@@ -46,20 +46,20 @@ export class KeyLimits implements Limits {
     this.#processes = processes;
   }
 
-  enter(key: LimitedKey): Admitted {
+  admit(key: LimitedKey): Admitted {
     const { concurrency } = this.#share(key);
     if (concurrency !== undefined && !this.#running.tryAcquire(key.id, concurrency)) return BUSY;
     const admitted = this.#take(key, 1);
-    if (!admitted.ok) this.leave(key);
+    if (!admitted.ok) this.release(key);
     return admitted;
   }
 
-  takeMore(key: LimitedKey, count: number): Admitted {
+  admitMore(key: LimitedKey, count: number): Admitted {
     if (count === 0) return UNLIMITED;
     return judgeRequest(this.#take(key, count), key.policy, 1 + count);
   }
 
-  takeSlots(key: LimitedKey, count: number): number {
+  acquireMore(key: LimitedKey, count: number): number {
     const { concurrency } = this.#share(key);
     if (concurrency === undefined) return count;
     let taken = 0;
@@ -67,18 +67,18 @@ export class KeyLimits implements Limits {
     return taken;
   }
 
-  leave({ id, policy: { concurrency } }: LimitedKey, slots = 1): void {
+  release({ id, policy: { concurrency } }: LimitedKey, count = 1): void {
     if (concurrency === undefined) return;
-    for (let slot = 0; slot < slots; slot++) this.#running.release(id);
+    for (let index = 0; index < count; index++) this.#running.release(id);
   }
 
   /** Counts calls that another instance of `Limits` has admitted. */
-  record(key: LimitedKey, calls: number, slots: number): void {
+  record(key: LimitedKey, calls: number, running: number): void {
     const rate = readRate(this.#share(key));
     if (rate !== null) this.#rates.charge(key.id, rate, calls);
     this.#countDay(key, calls);
     if (key.policy.concurrency === undefined) return;
-    for (let slot = 0; slot < slots; slot++) this.#running.tryAcquire(key.id, Number.POSITIVE_INFINITY);
+    for (let index = 0; index < running; index++) this.#running.tryAcquire(key.id, Number.POSITIVE_INFINITY);
   }
 
   /** The calls that this process has admitted today (UTC), and the current day in days since 1970. */

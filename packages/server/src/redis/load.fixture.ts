@@ -43,7 +43,7 @@ export async function runLoad({
   let letIn = 0;
   const answers: Promise<void>[] = [];
   const call = async () => {
-    if ((await limits.enter(key)).ok) letIn++;
+    if ((await limits.admit(key)).ok) letIn++;
   };
   while (Date.now() < startedAt + seconds * 1000) {
     const due = ((Date.now() - startedAt) * callsPerSecond) / 1000;

@@ -42,24 +42,24 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     ['is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0'], /^OOM/],
     ['only reads after a failover', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], /^READONLY/],
   ])('calls go on when Redis %s, and are counted when it is well again', async (_what, harm, mend, said) => {
-    expect(await limits.takeMore(key, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
+    expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
     await server.command(...harm);
-    expect(await limits.takeMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
+    expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
     expect(redis.trouble).toMatch(said);
     await server.command(...mend);
     await expect.poll(() => redis.trouble, POLL).toBeNull();
-    expect(await limits.takeMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 4 } });
+    expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 4 } });
     expect(troubles).toEqual([null, expect.stringMatching(said), null]);
   });
 
   test('a Redis that is started anew without its data is taken into use by itself', async () => {
-    expect((await limits.takeMore(key, 2)).ok).toBe(true);
+    expect((await limits.admitMore(key, 2)).ok).toBe(true);
     await server.kill();
-    expect(await limits.takeMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
+    expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
     await server.start();
     await expect.poll(() => redis.trouble, POLL).toBeNull();
     // It knows of the 3 only: the burst of a rate is what may be gained by a loss.
-    expect(await limits.takeMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 6 } });
+    expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 6 } });
   });
 
   test('starts without Redis, and says what is wrong without the password', async () => {
@@ -67,7 +67,7 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     await server.command('CONFIG', 'SET', 'requirepass', 'right');
     open(server.url.replace('//', '//:very-wrong@'));
     await redis.start();
-    expect(await limits.takeMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 7 } });
+    expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 7 } });
     expect(redis.trouble).toMatch(/^(WRONGPASS|NOAUTH)/);
     expect(`${redis.trouble} ${redis.label}`).not.toContain('very-wrong');
   });
@@ -86,8 +86,8 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     await redis.start();
     limits = new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
     const limited = { id: 'a', policy: { ...key.policy, concurrency: 2, per_day: 9 } };
-    expect(await limits.enter(limited)).toMatchObject({ ok: true });
-    limits.leave(limited);
+    expect(await limits.admit(limited)).toMatchObject({ ok: true });
+    limits.release(limited);
     const breakers = new SharedBreakers({ redis, nowMs: () => performance.now() });
     const now = performance.now();
     const opening = { witness: null, sinceMs: now, openMs: 1000, untilMs: now, lastProber: 'a' };

@@ -61,7 +61,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     );
     const steps = fc.array(
       fc.record({
-        act: fc.constantFrom('enter', 'takeMore', 'takeSlots', 'leave'),
+        act: fc.constantFrom('admit', 'admitMore', 'acquireMore', 'release'),
         count: fc.integer({ min: 1, max: 8 }),
       }),
       { maxLength: 30 },
@@ -73,20 +73,20 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         const alone = new KeyLimits(nowMs, Date.now);
         let slots = 0;
         for (const { act, count } of history) {
-          if (act === 'leave') {
+          if (act === 'release') {
             const ended = Math.min(slots, count);
             slots -= ended;
-            alone.leave(key, ended);
-            limits.leave(key, ended);
-          } else if (act === 'takeSlots') {
-            const taken = alone.takeSlots(key, count);
-            expect(await limits.takeSlots(key, count)).toBe(taken);
+            alone.release(key, ended);
+            limits.release(key, ended);
+          } else if (act === 'acquireMore') {
+            const taken = alone.acquireMore(key, count);
+            expect(await limits.acquireMore(key, count)).toBe(taken);
             slots += taken;
           } else {
-            const asked = act === 'enter' ? alone.enter(key) : alone.takeMore(key, count);
-            const shared = await (act === 'enter' ? limits.enter(key) : limits.takeMore(key, count));
+            const asked = act === 'admit' ? alone.admit(key) : alone.admitMore(key, count);
+            const shared = await (act === 'admit' ? limits.admit(key) : limits.admitMore(key, count));
             expect(roundTimes(shared)).toEqual(roundTimes(asked));
-            if (act === 'enter' && asked.ok) slots++;
+            if (act === 'admit' && asked.ok) slots++;
           }
         }
       }),
@@ -98,52 +98,52 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const key = { id: 'a', policy: { concurrency: 3 } };
     const dying = await startReplica(wire.url);
     const living = await startReplica();
-    expect(await dying.limits.takeSlots(key, 2)).toBe(2);
-    expect(await living.limits.enter(key)).toMatchObject({ ok: true });
-    expect(await living.limits.enter(key)).toMatchObject({ ok: false, rule: 'concurrency' });
-    living.limits.leave(key);
-    expect(await living.limits.takeSlots(key, 9)).toBe(1);
+    expect(await dying.limits.acquireMore(key, 2)).toBe(2);
+    expect(await living.limits.admit(key)).toMatchObject({ ok: true });
+    expect(await living.limits.admit(key)).toMatchObject({ ok: false, rule: 'concurrency' });
+    living.limits.release(key);
+    expect(await living.limits.acquireMore(key, 9)).toBe(1);
     wire.cut();
-    await expect.poll(() => living.limits.takeSlots(key, 9), POLL).toBe(2);
-    expect(await living.limits.enter(key)).toMatchObject({ ok: false, rule: 'concurrency' });
+    await expect.poll(() => living.limits.acquireMore(key, 9), POLL).toBe(2);
+    expect(await living.limits.admit(key)).toMatchObject({ ok: false, rule: 'concurrency' });
   });
 
   test('a call that runs for longer than a lease keeps its slot', async () => {
     const key = { id: 'a', policy: { concurrency: 1 } };
     const { limits } = await startReplica();
-    expect((await limits.enter(key)).ok).toBe(true);
+    expect((await limits.admit(key)).ok).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, 6500));
-    expect((await limits.enter(key)).ok).toBe(false);
-    limits.leave(key);
-    expect((await limits.enter(key)).ok).toBe(true);
+    expect((await limits.admit(key)).ok).toBe(false);
+    limits.release(key);
+    expect((await limits.admit(key)).ok).toBe(true);
   }, 15_000);
 
   test('counts the day for all replicas, through the restart of one', async () => {
     const key = { id: 'a', policy: { per_day: 5 } };
     const first = await startReplica();
-    expect((await first.limits.takeMore(key, 3)).ok).toBe(true);
+    expect((await first.limits.admitMore(key, 3)).ok).toBe(true);
     await first.redis.close();
     replicas.length = 0;
     const { limits } = await startReplica();
-    expect(await limits.takeMore(key, 3)).toMatchObject({
+    expect(await limits.admitMore(key, 3)).toMatchObject({
       ok: false,
       rule: 'per_day',
       day: { remaining: 2 },
     });
-    expect(await limits.takeMore(key, 2)).toMatchObject({ ok: true, day: { remaining: 0 } });
+    expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, day: { remaining: 0 } });
   });
 
   test('when Redis loses its data, the day and what runs are counted as before', async () => {
     const key = { id: 'a', policy: { per_day: 20, concurrency: 4 } };
     const [first, second] = [await startReplica(), await startReplica()];
     for (const { limits } of [first, second]) {
-      expect((await limits.enter(key)).ok).toBe(true);
-      expect((await limits.takeMore(key, 4)).ok).toBe(true);
+      expect((await limits.admit(key)).ok).toBe(true);
+      expect((await limits.admitMore(key, 4)).ok).toBe(true);
     }
     await names.lose();
-    expect(await first.limits.takeMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 14 } });
-    expect(await second.limits.takeMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 8 } });
-    expect(await first.limits.takeMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 7 } });
+    expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 14 } });
+    expect(await second.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 8 } });
+    expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 7 } });
     // Each replica renews its leases with its next beat.
     await names.lose();
     await expect.poll(() => takeAndLeave(first, key, 4), POLL).toBe(2);
@@ -158,27 +158,27 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     async (_what, twice, harm) => {
       const key = { id: 'a', policy: { rate: NEVER_FULL, concurrency: 8, per_day: 1000 } };
       const [hurt, well] = [await startReplica(wire.url), await startReplica()];
-      for (const { limits } of [hurt, well]) expect((await limits.takeMore(key, 2)).ok).toBe(true);
+      for (const { limits } of [hurt, well]) expect((await limits.admitMore(key, 2)).ok).toBe(true);
       harm();
       // The share is 10, of which 2 are taken.
       let letIn = 0;
-      for (let call = 0; call < 20; call++) if ((await hurt.limits.takeMore(key, 1)).ok) letIn++;
+      for (let call = 0; call < 20; call++) if ((await hurt.limits.admitMore(key, 1)).ok) letIn++;
       expect(letIn).toBe(8);
       expect(hurt.redis.trouble).not.toBeNull();
-      expect(await hurt.limits.takeSlots(key, 8)).toBe(4);
+      expect(await hurt.limits.acquireMore(key, 8)).toBe(4);
       // None waits for a Redis that is known to be away: the answer is there before the next turn of the event loop.
       const turn = new Promise((resolve) => setImmediate(resolve, 'later'));
-      expect(await Promise.race([hurt.limits.enter(key), turn])).toMatchObject({ ok: false });
+      expect(await Promise.race([hurt.limits.admit(key), turn])).toMatchObject({ ok: false });
 
       wire.mend();
       await expect.poll(() => hurt.redis.trouble, POLL).toBeNull();
       // 20 less 2, 2 and 8. The call for which Redis was asked in vain may count twice in the rate, once it has got there.
-      expect(await hurt.limits.takeMore(key, 1)).toMatchObject({
+      expect(await hurt.limits.admitMore(key, 1)).toMatchObject({
         ok: true,
         rate: { remaining: 7 - twice },
         day: { remaining: 987 },
       });
-      expect(await well.limits.takeMore(key, 1)).toMatchObject({
+      expect(await well.limits.admitMore(key, 1)).toMatchObject({
         ok: true,
         rate: { remaining: 6 - twice },
         day: { remaining: 986 },
@@ -190,25 +190,25 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   test('a slot that was taken while Redis was away can be given back when it is there again, and the other way round', async () => {
     const key = { id: 'a', policy: { concurrency: 2 } };
     const { limits, redis } = await startReplica(wire.url);
-    expect((await limits.enter(key)).ok).toBe(true);
+    expect((await limits.admit(key)).ok).toBe(true);
     wire.cut();
     await expect.poll(() => redis.trouble, POLL).not.toBeNull();
-    expect((await limits.enter(key)).ok).toBe(true);
-    expect((await limits.enter(key)).ok).toBe(false);
-    limits.leave(key);
-    expect((await limits.enter(key)).ok).toBe(true);
+    expect((await limits.admit(key)).ok).toBe(true);
+    expect((await limits.admit(key)).ok).toBe(false);
+    limits.release(key);
+    expect((await limits.admit(key)).ok).toBe(true);
     wire.mend();
     await expect.poll(() => redis.trouble, POLL).toBeNull();
-    expect((await limits.enter(key)).ok).toBe(false);
-    limits.leave(key, 2);
-    expect(await limits.takeSlots(key, 9)).toBe(2);
+    expect((await limits.admit(key)).ok).toBe(false);
+    limits.release(key, 2);
+    expect(await limits.acquireMore(key, 9)).toBe(2);
   });
 
   test('a rate that was made slower, or a clock of Redis that was ahead, holds a key up no longer than its burst', async () => {
     const { limits } = await startReplica();
-    expect((await limits.takeMore({ id: 'a', policy: { rate: NEVER_FULL } }, 20)).ok).toBe(true);
+    expect((await limits.admitMore({ id: 'a', policy: { rate: NEVER_FULL } }, 20)).ok).toBe(true);
     const key = { id: 'a', policy: { rate: { requests: 10, seconds: 10 } } };
-    expect(await limits.enter(key)).toMatchObject({ ok: false, retryAfterSeconds: 1 });
+    expect(await limits.admit(key)).toMatchObject({ ok: false, retryAfterSeconds: 1 });
   });
 });
 
@@ -220,7 +220,7 @@ function roundTimes(admitted: object): unknown {
 }
 
 async function takeAndLeave({ limits }: Replica, key: LimitedKey, count: number): Promise<number> {
-  const taken = await limits.takeSlots(key, count);
-  limits.leave(key, taken);
+  const taken = await limits.acquireMore(key, count);
+  limits.release(key, taken);
   return taken;
 }

@@ -48,37 +48,37 @@ export class SharedKeyLimits implements Limits {
     redis.onBeat(() => this.#renew());
   }
 
-  async enter(key: LimitedKey): Promise<Admitted> {
+  async admit(key: LimitedKey): Promise<Admitted> {
     const leases = this.#nameLeases(key, 1);
     const answer = await this.#ask(key, 1, leases);
-    const admitted = answer === null ? this.#own.enter(key) : describeAnswer(key, 1, answer);
+    const admitted = answer === null ? this.#own.admit(key) : describeAnswer(key, 1, answer);
     if (!admitted.ok) return admitted;
     this.#count(key, 1, leases, answer);
     return admitted;
   }
 
-  async takeMore(key: LimitedKey, count: number): Promise<Admitted> {
+  async admitMore(key: LimitedKey, count: number): Promise<Admitted> {
     if (count === 0) return UNLIMITED;
     const answer = await this.#ask(key, count, []);
-    const admitted = answer === null ? this.#own.takeMore(key, count) : describeAnswer(key, count, answer);
+    const admitted = answer === null ? this.#own.admitMore(key, count) : describeAnswer(key, count, answer);
     if (admitted.ok) this.#count(key, count, [], answer);
     return judgeRequest(admitted, key.policy, 1 + count);
   }
 
-  async takeSlots(key: LimitedKey, count: number): Promise<number> {
+  async acquireMore(key: LimitedKey, count: number): Promise<number> {
     const leases = this.#nameLeases(key, count);
     if (leases.length === 0) return count;
     const answer = await this.#ask(key, 0, leases);
-    const taken = answer === null ? this.#own.takeSlots(key, count) : answer.leases;
+    const taken = answer === null ? this.#own.acquireMore(key, count) : answer.leases;
     this.#count(key, 0, leases.slice(0, taken), answer);
     return taken;
   }
 
-  leave(key: LimitedKey, slots = 1): void {
-    this.#own.leave(key, slots);
+  release(key: LimitedKey, count = 1): void {
+    this.#own.release(key, count);
     const held = this.#leases.get(key.id);
     if (held === undefined) return;
-    const ended = held.splice(-slots);
+    const ended = held.splice(-count);
     if (held.length === 0) this.#leases.delete(key.id);
     this.#tell(RELEASE, key.id, ended);
   }

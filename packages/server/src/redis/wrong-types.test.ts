@@ -52,11 +52,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const [one, other] = [createLimits(), createLimits()];
     await spoil('rate', 'a');
     for (let turn = 0; turn < 3; turn++)
-      expect(await one.takeMore({ id: 'a', policy }, 2)).toMatchObject({ ok: true });
-    expect(await one.takeMore({ id: 'b', policy }, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
-    expect(await other.takeMore({ id: 'b', policy }, 2)).toMatchObject({ ok: true, rate: { remaining: 6 } });
+      expect(await one.admitMore({ id: 'a', policy }, 2)).toMatchObject({ ok: true });
+    expect(await one.admitMore({ id: 'b', policy }, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
+    expect(await other.admitMore({ id: 'b', policy }, 2)).toMatchObject({ ok: true, rate: { remaining: 6 } });
     // Counted in this process: 6 of 10 are gone.
-    expect(await one.takeMore({ id: 'a', policy }, 5)).toMatchObject({ ok: false });
+    expect(await one.admitMore({ id: 'a', policy }, 5)).toMatchObject({ ok: false });
     expect(redis.trouble).toBeNull();
     expect(troubles).toEqual([null]);
     expect(refusals).toEqual([
@@ -70,19 +70,22 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   test('the limits of that key are shared again once the value is gone, with what was let in meanwhile', async () => {
     const limits = createLimits();
     await spoil('rate', 'a');
-    expect(await limits.takeMore({ id: 'a', policy }, 3)).toMatchObject({ ok: true });
+    expect(await limits.admitMore({ id: 'a', policy }, 3)).toMatchObject({ ok: true });
     await hand.del(redis.name('rate', 'a'));
-    expect(await limits.takeMore({ id: 'a', policy }, 1)).toMatchObject({ ok: true, rate: { remaining: 6 } });
+    expect(await limits.admitMore({ id: 'a', policy }, 1)).toMatchObject({
+      ok: true,
+      rate: { remaining: 6 },
+    });
   });
 
   test('slots of a key are taken and left in this process where its leases cannot be kept', async () => {
     const limits = createLimits();
     await spoil('running', 'a');
-    expect(await limits.enter({ id: 'a', policy })).toMatchObject({ ok: true });
-    expect(await limits.takeSlots({ id: 'a', policy }, 2)).toBe(1);
-    limits.leave({ id: 'a', policy }, 2);
-    expect(await limits.enter({ id: 'a', policy })).toMatchObject({ ok: true });
-    limits.leave({ id: 'a', policy });
+    expect(await limits.admit({ id: 'a', policy })).toMatchObject({ ok: true });
+    expect(await limits.acquireMore({ id: 'a', policy }, 2)).toBe(1);
+    limits.release({ id: 'a', policy }, 2);
+    expect(await limits.admit({ id: 'a', policy })).toMatchObject({ ok: true });
+    limits.release({ id: 'a', policy });
     expect(redis.trouble).toBeNull();
   });
 

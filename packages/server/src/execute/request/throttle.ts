@@ -22,14 +22,14 @@ export class Pass {
   /** Counts the calls of a batch beyond the first, all or none. */
   async takeCalls(count: number): Promise<Denial | null> {
     if (count === 0) return null;
-    const admitted = await this.#limits.takeMore(this.#key, count);
+    const admitted = await this.#limits.admitMore(this.#key, count);
     this.#quotas = admitted;
     return admitted.ok ? null : denyLimited(admitted, count + 1);
   }
 
   /** How many of `wanted` calls may run at once. */
   async takeSlots(wanted: number): Promise<number> {
-    this.#slots += await this.#limits.takeSlots(this.#key, wanted - this.#slots);
+    this.#slots += await this.#limits.acquireMore(this.#key, wanted - this.#slots);
     return this.#slots;
   }
 
@@ -38,7 +38,7 @@ export class Pass {
   }
 
   leave(): void {
-    this.#limits.leave(this.#key, this.#slots);
+    this.#limits.release(this.#key, this.#slots);
   }
 }
 
@@ -48,7 +48,7 @@ export async function throttle({ key, policy }: Client, limits: Limits): Promise
   const { rate, concurrency, per_day } = policy.policy;
   if (rate === undefined && concurrency === undefined && per_day === undefined) return null;
   const limited = { id: key.id, policy: policy.policy };
-  const admitted = await limits.enter(limited);
+  const admitted = await limits.admit(limited);
   return admitted.ok ? new Pass(limits, limited, admitted) : denyLimited(admitted, 1);
 }
 
