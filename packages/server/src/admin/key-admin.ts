@@ -3,7 +3,7 @@ import type { InvalidMember, KeyChanges, KeyView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import { parsePolicy } from '../policy/parse.ts';
-import type { KeyRecord, RotationOutcome } from '../stores/ports.ts';
+import type { KeyRecord, RotationResult } from '../stores/ports.ts';
 import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
 import { type AdminError, createAdminError, createInputError } from './admin-error.ts';
@@ -108,7 +108,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
 }
 
 function explainNotRotated(
-  outcome: Exclude<RotationOutcome, 'done'>,
+  outcome: Exclude<RotationResult, 'done'>,
   key: KeyView,
   version: number | undefined,
 ): AdminError {

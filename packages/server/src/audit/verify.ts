@@ -6,7 +6,7 @@ import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditVerdict } from '@erp-proxy/contract';
 import { hashRow } from '../stores/audit-chain.ts';
-import type { AuditPlace, AuditRow, AuditStore } from '../stores/ports.ts';
+import type { AuditPosition, AuditRow, AuditStore } from '../stores/ports.ts';
 import { AuditQueryError } from './query.ts';
 import { readView } from './record.ts';
 
@@ -18,11 +18,11 @@ type Break = NonNullable<AuditVerdict['fault']>;
 
 interface Chain {
   /** The last row that retention has removed. */
-  floor: AuditPlace;
+  floor: AuditPosition;
   /** The last row. */
-  end: AuditPlace;
+  end: AuditPosition;
   /** A head of earlier that the operator has kept. */
-  kept: AuditPlace | null;
+  kept: AuditPosition | null;
 }
 
 export async function verifyChain(
@@ -49,7 +49,7 @@ export async function verifyChain(
 }
 
 /** Rows that retention removes meanwhile look like rows that someone has taken out. */
-async function hasRetentionPassed(store: AuditStore, floor: AuditPlace, { seq }: Break): Promise<boolean> {
+async function hasRetentionPassed(store: AuditStore, floor: AuditPosition, { seq }: Break): Promise<boolean> {
   const now = (await store.readFloor())?.seq ?? 0;
   return now > floor.seq && now >= seq;
 }
@@ -83,7 +83,12 @@ async function findBreak(store: AuditStore, chainKey: KeyObject, chain: Chain): 
   return found ?? (await findRowBehind(store, end)) ?? judgeKeptHead(chain);
 }
 
-function judgeRow(row: AuditRow, before: AuditPlace, chainKey: KeyObject, floor: AuditPlace): Break | null {
+function judgeRow(
+  row: AuditRow,
+  before: AuditPosition,
+  chainKey: KeyObject,
+  floor: AuditPosition,
+): Break | null {
   const { seq } = row;
   if (seq !== before.seq + 1) return describeGap(before.seq + 1, seq - 1);
   if (!isSame(hashRow(chainKey, before.hash, seq, row.record), row.hash)) {
@@ -101,7 +106,7 @@ function judgeRow(row: AuditRow, before: AuditPlace, chainKey: KeyObject, floor:
 }
 
 /** Where the walk comes past a place that is known by its hash as well. */
-function judgePlace(place: AuditPlace, { end, kept }: Chain): Break | null {
+function judgePlace(place: AuditPosition, { end, kept }: Chain): Break | null {
   const { seq } = place;
   if (seq === end.seq && !isSame(place.hash, end.hash)) {
     return { seq, problem: 'The stored end of the chain was changed: it is not this record.' };
@@ -112,7 +117,7 @@ function judgePlace(place: AuditPlace, { end, kept }: Chain): Break | null {
   return null;
 }
 
-async function findRowBehind(store: AuditStore, end: AuditPlace): Promise<Break | null> {
+async function findRowBehind(store: AuditStore, end: AuditPosition): Promise<Break | null> {
   const [row] = await store.readAfter(end.seq, 1);
   if (!row || ((await store.readHead())?.seq ?? 0) >= row.seq) return null;
   return { seq: row.seq, problem: 'The stored end of the chain was changed: there are records behind it.' };
@@ -141,7 +146,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 /** Null for the head of an empty chain, which every chain goes on from. */
-function readHead(text: string): AuditPlace | null {
+function readHead(text: string): AuditPosition | null {
   const [, seq, hash] = HEAD.exec(text) ?? [];
   if (seq === undefined || hash === undefined) {
     throw new AuditQueryError('A head is <number>:<64 hex digits>, as an earlier verification printed it.');

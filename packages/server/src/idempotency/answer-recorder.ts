@@ -1,55 +1,55 @@
 /**
- * Copies an answer on its way out, within a bound. All of it goes on at once but the end, which waits until it is let go: a
- * caller that has an answer whole finds the same one under its key. Of an answer whose length is told, the last piece is the
- * end.
+ * Copies an answer while it is sent, within a bound. Everything passes at once except the end, which is held back until
+ * `release`: a caller that has a whole answer finds the same answer under its key. If the length of the answer was
+ * announced, its last piece is the end.
  */
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { PieceCollector } from '../streams/piece-collector.ts';
 import type { StoredAnswer } from './answer-seal.ts';
 
-/** Bytes that all recorders together may hold. */
-export class RecordingRoom {
+/** Memory that all recorders share. */
+export class RecordingBudget {
   #freeBytes: number;
 
   constructor(bytesMax: number) {
     this.#freeBytes = bytesMax;
   }
 
-  /** False, and nothing taken, where there is no room. */
+  /** False, and nothing is taken, if less is free. */
   take(bytes: number): boolean {
     if (bytes > this.#freeBytes) return false;
     this.#freeBytes -= bytes;
     return true;
   }
 
-  give(bytes: number): void {
+  giveBack(bytes: number): void {
     this.#freeBytes += bytes;
   }
 }
 
 export class AnswerRecorder implements AnswerWriter {
   readonly #out: AnswerWriter;
-  readonly #room: RecordingRoom;
+  readonly #budget: RecordingBudget;
   readonly #bytesMax: number;
   #status = 0;
-  /** Null: not to be kept. */
+  /** Null: the answer is not recorded. */
   #pieces: PieceCollector | null = new PieceCollector();
-  /** Bytes of the length that was told which are still to come; null where none was. */
+  /** Bytes of the announced length that are still to come; null: no length was announced. */
   #missingBytes: number | null = null;
-  /** What makes up that length. */
-  #last: Uint8Array[] = [];
-  /** What ends the answer; null until it is whole. */
-  #end: (() => void) | null = null;
+  /** Pieces that complete the announced length. */
+  #lastPieces: Uint8Array[] = [];
+  /** Sends the end of the answer; null until the answer is complete. */
+  #sendEnd: (() => void) | null = null;
 
-  constructor(out: AnswerWriter, room: RecordingRoom, bytesMax: number) {
+  constructor(out: AnswerWriter, budget: RecordingBudget, bytesMax: number) {
     this.#out = out;
-    this.#room = room;
+    this.#budget = budget;
     this.#bytesMax = bytesMax;
   }
 
-  /** The answer; null where it is not whole or too large. */
+  /** Null if the answer is incomplete or too large. */
   get answer(): StoredAnswer | null {
-    if (this.#end === null || this.#pieces === null) return null;
+    if (this.#sendEnd === null || this.#pieces === null) return null;
     return { status: this.#status, body: this.#pieces.join() };
   }
 
@@ -57,16 +57,16 @@ export class AnswerRecorder implements AnswerWriter {
     return this.#out.isHeldBack;
   }
 
-  /** Passes on what was held back, and forgets what was recorded. */
-  letGo(): void {
-    this.#end?.();
+  /** Sends what was held back, and drops the copy. */
+  release(): void {
+    this.#sendEnd?.();
     this.#drop();
   }
 
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
     this.#status = status;
     this.#add(body);
-    this.#end = () => this.#out.sendWhole(status, headers, body);
+    this.#sendEnd = () => this.#out.sendWhole(status, headers, body);
   }
 
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
@@ -80,13 +80,13 @@ export class AnswerRecorder implements AnswerWriter {
     if (this.#missingBytes === null) return this.#out.write(piece);
     this.#missingBytes -= piece.length;
     if (this.#missingBytes > 0) return this.#out.write(piece);
-    this.#last.push(piece);
+    this.#lastPieces.push(piece);
     return undefined;
   }
 
   end(): void {
-    this.#end = () => {
-      for (const piece of this.#last) void this.#out.write(piece);
+    this.#sendEnd = () => {
+      for (const piece of this.#lastPieces) void this.#out.write(piece);
       this.#out.end();
     };
   }
@@ -105,19 +105,19 @@ export class AnswerRecorder implements AnswerWriter {
 
   #add(piece: Uint8Array): void {
     if (this.#pieces === null) return;
-    if (this.#pieces.length + piece.length <= this.#bytesMax && this.#room.take(piece.length))
+    if (this.#pieces.length + piece.length <= this.#bytesMax && this.#budget.take(piece.length))
       this.#pieces.add(piece);
-    else this.#forget();
+    else this.#dropCopy();
   }
 
   #drop(): void {
-    this.#forget();
-    this.#last = [];
-    this.#end = null;
+    this.#dropCopy();
+    this.#lastPieces = [];
+    this.#sendEnd = null;
   }
 
-  #forget(): void {
-    this.#room.give(this.#pieces?.length ?? 0);
+  #dropCopy(): void {
+    this.#budget.giveBack(this.#pieces?.length ?? 0);
     this.#pieces = null;
   }
 }

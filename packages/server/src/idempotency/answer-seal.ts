@@ -1,10 +1,10 @@
 /**
- * Seals answers that are kept: AES-256-GCM, under a key for each id that follows from one secret. So a sealed answer opens
- * for its own id only, and random nonces do not run out however many answers there are (NIST SP 800-38D 8.3). Pure.
+ * Seals stored answers with AES-256-GCM. One secret gives a key for each id. A sealed answer therefore opens only for its
+ * own id, and the limit on random nonces of one key is never reached (NIST SP 800-38D 8.3). Pure.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 
-/** An answer as it went out, without its headers. */
+/** An answer as it was sent, without its headers. */
 export interface StoredAnswer {
   status: number;
   body: Uint8Array;
@@ -12,7 +12,7 @@ export interface StoredAnswer {
 
 export interface AnswerSeal {
   seal(id: string, answer: StoredAnswer): Uint8Array;
-  /** Throws where it was not sealed for this id under this secret. */
+  /** Throws if it was not sealed for this id under this secret. */
   open(id: string, sealed: Uint8Array): StoredAnswer;
 }
 

@@ -1,4 +1,4 @@
-/** For tests: a writer whose answer can be read. */
+/** For tests: a writer that collects the answer. */
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 
 export class CollectingWriter implements AnswerWriter {

@@ -1,6 +1,6 @@
 /**
- * How the store knows a call again without holding anything of it: two hashes under a secret, so that whoever reads the
- * store can neither read nor guess a key or a body. The client goes by its public id. Pure.
+ * Names a call for the store by two hashes under a secret. A reader of the store can neither read nor guess a key or a
+ * body. The client is stored as its public id. Pure.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
 
@@ -11,30 +11,29 @@ export interface CallIdentity {
   clientId: string;
   /** The text of the header. */
   key: string;
-  /** Place in the batch; 0 where the call came alone. */
+  /** Position in the batch; 0 for a single call. */
   index: number;
-  /** What kind of call it is. */
+  /** Kind of call, with its target. */
   operation: string;
-  /** The call's own part of the body. */
+  /** The part of the body that is this call. */
   bytes: Uint8Array;
 }
 
 export interface CallName {
-  /** Of client, key and index. */
+  /** Hash of client, key and index. */
   readonly id: string;
   readonly client: string;
-  /** Of what was called. */
+  /** Hash of the call. */
   readonly fingerprint: string;
 }
 
-/** Whether a text can be an idempotency key. */
 export function isIdempotencyKey(text: string): boolean {
   return text.length >= 1 && text.length <= KEY_LENGTH_MAX;
 }
 
 export function createCallNames(secret: Uint8Array): (call: CallIdentity) => CallName {
   const hashKey = createSecretKey(secret);
-  // JSON keeps the parts apart, whatever characters they have.
+  // JSON keeps the parts apart, whatever characters they contain.
   const hash = (...parts: (string | number)[]) => createHmac('sha256', hashKey).update(JSON.stringify(parts));
   return ({ clientId, key, index, operation, bytes }) => ({
     id: hash('id', clientId, key, index).digest('hex'),

@@ -16,7 +16,7 @@ const START = Date.parse('2026-03-31T08:00:00Z');
 const RUNS_FOR_MS = 15 * SECOND_MS;
 const WRITE = { runsForMs: RUNS_FOR_MS, isReadOnly: false };
 const READ = { runsForMs: RUNS_FOR_MS, isReadOnly: true };
-/** Longer than an attempt may run and end. */
+/** Longer than an attempt may take, including the storing of its outcome. */
 const CUT_OFF_MS = RUNS_FOR_MS + 10 * SECOND_MS;
 
 let now: number;
@@ -64,7 +64,7 @@ function attempt({
   return by.begin({ clientId, key, index: 0, operation: 'execute', bytes });
 }
 
-/** Sends an answer through the attempt, whole, and finishes. */
+/** Sends a whole answer through the attempt, and finishes it. */
 async function answer(call: IdempotentCall, text: string, outcome: AttemptOutcome = 'answered') {
   const out = new CollectingWriter();
   call.record(out).sendWhole(200, {}, Buffer.from(text));
@@ -72,8 +72,8 @@ async function answer(call: IdempotentCall, text: string, outcome: AttemptOutcom
   return out;
 }
 
-/** What the next caller with the key meets, at the door and behind it. */
-async function meet(of: Parameters<typeof attempt>[0] = {}) {
+/** What a retry gets from the look-up, and from the claim: null if it may run. */
+async function retry(of: Parameters<typeof attempt>[0] = {}) {
   const next = attempt(of);
   const known = await next.find();
   expect(known === null ? null : await next.claim(WRITE)).toEqual(known);
@@ -82,89 +82,89 @@ async function meet(of: Parameters<typeof attempt>[0] = {}) {
     : (known?.kind ?? null);
 }
 
-describe('a call that comes again', () => {
-  test('is given the first answer, to the byte and with its status', async () => {
+describe('a retry', () => {
+  test('gets the first answer, byte for byte and with its status', async () => {
     const first = attempt();
     expect(await first.find()).toBeNull();
     expect(await first.claim(WRITE)).toBeNull();
     expect(await answer(first, '{"result":1.0}')).toMatchObject({ body: '{"result":1.0}', state: 'whole' });
-    expect(await meet()).toEqual({ status: 200, body: '{"result":1.0}' });
-    expect(await meet()).toEqual({ status: 200, body: '{"result":1.0}' });
+    expect(await retry()).toEqual({ status: 200, body: '{"result":1.0}' });
+    expect(await retry()).toEqual({ status: 200, body: '{"result":1.0}' });
   });
 
-  test('is told that the first one runs, by every replica', async () => {
+  test('learns from every replica that the first attempt is running', async () => {
     await attempt().claim(WRITE);
-    expect(await meet()).toBe('running');
-    expect(await meet({ by: open() })).toBe('running');
+    expect(await retry()).toBe('running');
+    expect(await retry({ by: open() })).toBe('running');
   });
 
-  test('is told where its key belongs to another call, whatever has become of that one', async () => {
+  test('learns that its key belongs to another call, however that call ended', async () => {
     const other = { body: '{"action":"unlink"}' };
     const first = attempt();
     await first.claim(WRITE);
-    expect(await meet(other)).toBe('other_call');
+    expect(await retry(other)).toBe('other_call');
     await answer(first, 'x');
-    expect(await meet(other)).toBe('other_call');
+    expect(await retry(other)).toBe('other_call');
     const second = attempt({ key: 'order 18' });
     await second.claim(WRITE);
     await second.finish('unknown');
-    expect(await meet({ ...other, key: 'order 18' })).toBe('other_call');
+    expect(await retry({ ...other, key: 'order 18' })).toBe('other_call');
   });
 
-  test('may be run where nothing has happened', async () => {
+  test('may run if the first attempt did not', async () => {
     const first = attempt();
     await first.claim(WRITE);
     expect(await answer(first, 'busy', 'not_run')).toMatchObject({ body: 'busy', state: 'whole' });
-    expect(await meet()).toBeNull();
+    expect(await retry()).toBeNull();
     expect(await attempt().claim(WRITE)).toBeNull();
   });
 
-  test('is told at once where the outcome of the first one is unknown', async () => {
+  test('learns at once that the outcome of the first attempt is unknown', async () => {
     const first = attempt();
     await first.claim(WRITE);
     await answer(first, 'timeout', 'unknown');
-    expect(await meet()).toBe('outcome_unknown');
+    expect(await retry()).toBe('outcome_unknown');
   });
 
-  test('is told that the outcome is unknown when an attempt has not ended in its time', async () => {
+  test('learns that the outcome is unknown once the time of the first attempt is over', async () => {
     await attempt().claim(WRITE);
     now += RUNS_FOR_MS;
-    expect(await meet(), 'the answer may be leaving').toBe('running');
+    expect(await retry(), 'its answer may still be on its way').toBe('running');
     now += CUT_OFF_MS;
-    expect(await meet()).toBe('outcome_unknown');
+    expect(await retry()).toBe('outcome_unknown');
   });
 
-  test('is given the answer of an attempt that stood still for longer than its time', async () => {
+  test('gets the answer of an attempt that was suspended for longer than its time', async () => {
     const first = attempt();
     await first.claim(WRITE);
     now += HOUR_MS;
-    expect(await meet()).toBe('outcome_unknown');
+    expect(await retry()).toBe('outcome_unknown');
     await answer(first, 'late');
-    expect(await meet()).toEqual({ status: 200, body: 'late' });
+    expect(await retry()).toEqual({ status: 200, body: 'late' });
   });
 
-  test('may be run when a day has passed since the answer, or since the attempt was cut off', async () => {
+  test('may run one day after the answer, or after the attempt was cut off', async () => {
     const first = attempt();
     await first.claim(WRITE);
     await answer(first, 'x');
     await attempt({ key: 'order 18' }).claim(WRITE);
     now += DAY_MS - 1;
-    expect(await meet()).not.toBeNull();
+    expect(await retry()).not.toBeNull();
     now += 1;
-    expect(await meet()).toBeNull();
-    expect(await meet({ key: 'order 18' })).toBe('outcome_unknown');
+    expect(await retry()).toBeNull();
+    expect(await retry({ key: 'order 18' })).toBe('outcome_unknown');
     now += CUT_OFF_MS;
-    expect(await meet({ key: 'order 18' })).toBeNull();
+    expect(await retry({ key: 'order 18' })).toBeNull();
   });
 });
 
-test('an attempt takes its key once, however often it is sent', async () => {
+test('an attempt claims its key once, however often it is sent', async () => {
   const first = attempt();
   expect(await first.claim(WRITE)).toBeNull();
   expect(await first.claim(WRITE)).toBeNull();
 });
 
-test('an attempt that never took its key changes nothing, and its answer goes out as it comes', async () => {
+test('an attempt without a claim changes nothing, and its answer is not held back', async () => {
   const first = attempt();
   await first.claim(WRITE);
   const late = attempt();
@@ -172,18 +172,18 @@ test('an attempt that never took its key changes nothing, and its answer goes ou
   const out = new CollectingWriter();
   expect(late.record(out)).toBe(out);
   await late.finish('unknown');
-  expect(await meet()).toBe('running');
+  expect(await retry()).toBe('running');
 });
 
-describe('an answer that cannot be kept', () => {
-  test('goes out, and is known as that of a call that has run', async () => {
+describe('an answer that cannot be stored', () => {
+  test('is sent, and a retry learns that the call ran', async () => {
     const first = attempt();
     await first.claim(WRITE);
     expect(await answer(first, 'x'.repeat(1001))).toMatchObject({ state: 'whole' });
-    expect(await meet()).toBe('answer_not_stored');
+    expect(await retry()).toBe('answer_not_stored');
   });
 
-  test('also where it broke off on its way', async () => {
+  test('a retry learns the same if the answer broke off', async () => {
     const first = attempt();
     await first.claim(WRITE);
     const writer = first.record(new CollectingWriter());
@@ -191,17 +191,17 @@ describe('an answer that cannot be kept', () => {
     void writer.write(Buffer.from('{"result":'));
     writer.breakOff();
     await first.finish('answered');
-    expect(await meet()).toBe('answer_not_stored');
+    expect(await retry()).toBe('answer_not_stored');
   });
 
-  test('also where an error took its place, which is not given again', async () => {
+  test('a retry learns the same if an error replaced the answer; the error is not repeated', async () => {
     const first = attempt();
     await first.claim(WRITE);
     expect(await answer(first, 'it broke off', 'ran_without_answer')).toMatchObject({ body: 'it broke off' });
-    expect(await meet()).toBe('answer_not_stored');
+    expect(await retry()).toBe('answer_not_stored');
   });
 
-  test('and one in the store that does not open is reported, and never given', async () => {
+  test('a stored answer that does not open is reported, and never sent', async () => {
     const first = attempt();
     await first.claim(WRITE);
     await answer(first, 'x');
@@ -215,10 +215,10 @@ describe('an answer that cannot be kept', () => {
   });
 });
 
-describe('a client that has as much in the store as it may', () => {
+describe('a client that has reached its bounds', () => {
   const bounded = { clientBounds: { keysMax: 3, answerBytesMax: 300 } };
 
-  test('gets no further key on any replica, keeps those that it has, and leaves others theirs', async () => {
+  test('gets no new key on any replica, keeps its present keys, and does not affect other clients', async () => {
     for (const key of ['a', 'b', 'c']) {
       const first = attempt({ key, by: open(bounded) });
       expect(await first.claim(WRITE)).toBeNull();
@@ -232,7 +232,7 @@ describe('a client that has as much in the store as it may', () => {
     expect(await attempt({ key: 'd', by, clientId: 'other' }).claim(WRITE)).toBeNull();
   });
 
-  test('gets the place of a key again whose call did not happen, and of one that another attempt has', async () => {
+  test('can claim another key after a call that did not run, or after a claim that another attempt had', async () => {
     const by = open(bounded);
     for (const key of ['a', 'b']) expect(await attempt({ key, by }).claim(WRITE)).toBeNull();
     for (let time = 0; time < 5; time++) {
@@ -243,7 +243,7 @@ describe('a client that has as much in the store as it may', () => {
     }
   });
 
-  test('gets the place of a key once, however often the attempt is said to have ended', async () => {
+  test('regains the place of a key only once, however often the attempt is finished', async () => {
     const by = open(bounded);
     for (const key of ['a', 'b']) expect(await attempt({ key, by }).claim(WRITE)).toBeNull();
     const first = attempt({ key: 'c', by });
@@ -254,14 +254,14 @@ describe('a client that has as much in the store as it may', () => {
     expect(await attempt({ key: 'e', by }).claim(WRITE)).toEqual({ kind: 'too_many_keys' });
   });
 
-  test('has its calls run at once no more often than it may have keys', async () => {
+  test('cannot claim more keys at once than its bound', async () => {
     const by = open(bounded);
     const claims = Array.from({ length: 10 }, (_, index) => attempt({ key: `${index}`, by }).claim(WRITE));
     const known = await Promise.all(claims);
     expect(known.filter((one) => one === null)).toHaveLength(3);
   });
 
-  test('has no further answer kept: a write is known as run, and a read is run again', async () => {
+  test('has no further answer stored: a write counts as run, and a read may run again', async () => {
     const by = open(bounded);
     const first = attempt({ key: 'a', by });
     await first.claim(WRITE);
@@ -272,24 +272,24 @@ describe('a client that has as much in the store as it may', () => {
     const third = attempt({ key: 'c', by });
     await third.claim(READ);
     await answer(third, 'z'.repeat(200));
-    expect(await meet({ key: 'a', by })).toMatchObject({ status: 200 });
-    expect(await meet({ key: 'b', by })).toBe('answer_not_stored');
+    expect(await retry({ key: 'a', by })).toMatchObject({ status: 200 });
+    expect(await retry({ key: 'b', by })).toBe('answer_not_stored');
     expect(await attempt({ key: 'c', by }).find()).toBeNull();
-    expect(await attempt({ key: 'c', by }).claim(READ), 'and a shorter answer fits').toBeNull();
+    expect(await attempt({ key: 'c', by }).claim(READ), 'a shorter answer would fit').toBeNull();
   });
 
-  test('has room again when its keys have been forgotten', async () => {
+  test('can claim keys again after its keys have expired', async () => {
     const by = open(bounded);
     for (const key of ['a', 'b', 'c']) expect(await attempt({ key, by }).claim(WRITE)).toBeNull();
     expect(await attempt({ key: 'd', by }).claim(WRITE)).toEqual({ kind: 'too_many_keys' });
     now += DAY_MS + CUT_OFF_MS;
     expect(await store.prune(10)).toBe(3);
-    expect(await attempt({ key: 'd', by }).claim(WRITE), 'as counted a moment ago').not.toBeNull();
+    expect(await attempt({ key: 'd', by }).claim(WRITE), 'counted less than a minute ago').not.toBeNull();
     nowMs += 60_001;
     expect(await attempt({ key: 'd', by }).claim(WRITE)).toBeNull();
   });
 
-  test('is not known where the store cannot say what it has: nothing is claimed', async () => {
+  test('cannot claim a key while the store cannot report its totals', async () => {
     const failing: IdempotencyStore = {
       ...store,
       measure: () => {
@@ -298,35 +298,35 @@ describe('a client that has as much in the store as it may', () => {
     };
     const by = open({ store: failing });
     await expect(attempt({ by }).claim(WRITE)).rejects.toThrow('the store is away');
-    expect(await meet()).toBeNull();
+    expect(await retry()).toBeNull();
   });
 });
 
 describe('a call that only reads', () => {
-  test('is kept as any other', async () => {
+  test('has its answer stored as a write has', async () => {
     const first = attempt();
     await first.claim(READ);
     await answer(first, 'records');
     now += HOUR_MS;
-    expect(await meet()).toEqual({ status: 200, body: 'records' });
+    expect(await retry()).toEqual({ status: 200, body: 'records' });
   });
 
-  test('may be run again at once where its outcome is unknown, or its answer too large', async () => {
+  test('may run again at once if its outcome is unknown or its answer is too large', async () => {
     const first = attempt();
     await first.claim(READ);
-    expect(await meet()).toBe('running');
+    expect(await retry()).toBe('running');
     await answer(first, 'timeout', 'unknown');
-    expect(await meet()).toBeNull();
+    expect(await retry()).toBeNull();
     const second = attempt();
     await second.claim(READ);
     await answer(second, 'x'.repeat(1001));
-    expect(await meet()).toBeNull();
+    expect(await retry()).toBeNull();
   });
 
-  test('may be run again after a crash, when its time is over', async () => {
+  test('may run again after a crash, once its time is over', async () => {
     await attempt().claim(READ);
     now += CUT_OFF_MS;
-    expect(await meet()).toBeNull();
+    expect(await retry()).toBeNull();
   });
 });
 
@@ -335,15 +335,15 @@ describe('a store that is away', () => {
     throw new Error('the store is away');
   };
 
-  test('lets no call through that asked for protection', async () => {
+  test('no call with a key may run', async () => {
     const find = attempt({ by: open({ store: { ...store, find: away } }) });
     await expect(find.find()).rejects.toThrow('the store is away');
     const claim = attempt({ by: open({ store: { ...store, claim: away } }) });
     await expect(claim.claim(WRITE)).rejects.toThrow('the store is away');
-    expect(await meet()).toBeNull();
+    expect(await retry()).toBeNull();
   });
 
-  test('leaves no key taken where it only failed to say that it took it', async () => {
+  test('a claim that was stored although the store failed is released', async () => {
     const silent: IdempotencyStore = {
       ...store,
       claim: async (claim) => {
@@ -352,11 +352,11 @@ describe('a store that is away', () => {
       },
     };
     await expect(attempt({ by: open({ store: silent }) }).claim(WRITE)).rejects.toThrow();
-    expect(await meet()).toBeNull();
+    expect(await retry()).toBeNull();
   });
 
   test.each(['claim', 'finish'] as const)(
-    'leaves no key taken at %s, once it answers again, of a call that did not happen',
+    'if it fails at %s, the claim of a call that did not run is released once it answers again',
     async (at) => {
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
       let isAway = false;
@@ -376,35 +376,35 @@ describe('a store that is away', () => {
         await first.finish('not_run');
       }
       await vi.advanceTimersByTimeAsync(3000);
-      expect(await meet()).toBe('running');
+      expect(await retry()).toBe('running');
       isAway = false;
       await vi.advanceTimersByTimeAsync(1000);
-      expect(await meet()).toBeNull();
-      expect(vi.getTimerCount(), 'pruning alone').toBe(1);
+      expect(await retry()).toBeNull();
+      expect(vi.getTimerCount(), 'only the timer of pruning').toBe(1);
     },
   );
 
-  test('keeps no answer from its caller; the outcome is unknown then', async () => {
-    const failing = { ...store, keep: away, giveUp: away, release: away };
+  test('the caller still gets its answer; a retry gets an unknown outcome', async () => {
+    const failing = { ...store, complete: away, markUnknown: away, release: away };
     for (const outcome of ['answered', 'unknown', 'not_run'] as const) {
       const first = attempt({ key: outcome, by: open({ store: failing }) });
       await first.claim(WRITE);
       expect(await answer(first, 'x', outcome)).toMatchObject({ body: 'x', state: 'whole' });
-      expect(await meet({ key: outcome })).toBe('running');
+      expect(await retry({ key: outcome })).toBe('running');
     }
     now += CUT_OFF_MS;
-    expect(await meet({ key: 'answered' })).toBe('outcome_unknown');
+    expect(await retry({ key: 'answered' })).toBe('outcome_unknown');
     expect(errors.map(String)).toEqual(Array(3).fill('Error: the store is away'));
   });
 
-  test('holds an answer back for a second at most where it does not answer, and keeps it when it does', async () => {
+  test('an answer is held back for one second at most, and is stored when the store answers', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>();
+    const { promise: isBack, resolve: resume } = Promise.withResolvers<void>();
     const slow: IdempotencyStore = {
       ...store,
-      keep: async (...end) => {
+      complete: async (...end) => {
         await isBack;
-        await store.keep(...end);
+        await store.complete(...end);
       },
     };
     const first = attempt({ by: open({ store: slow }) });
@@ -417,48 +417,48 @@ describe('a store that is away', () => {
     await vi.advanceTimersByTimeAsync(1);
     await finished;
     expect(out.state).toBe('whole');
-    comeBack();
-    await expect.poll(() => meet()).toEqual({ status: 200, body: 'x' });
+    resume();
+    await expect.poll(() => retry()).toEqual({ status: 200, body: 'x' });
   });
 });
 
-describe('a clock that jumps', () => {
-  test('back: what runs or is kept stays so for longer, and nothing is run twice', async () => {
+describe('a jump of the clock', () => {
+  test('back: claims and answers last longer, and nothing runs twice', async () => {
     await attempt({ key: 'runs' }).claim(WRITE);
     const first = attempt();
     await first.claim(WRITE);
     await answer(first, 'x');
     now -= 2 * HOUR_MS;
-    expect(await meet()).toEqual({ status: 200, body: 'x' });
+    expect(await retry()).toEqual({ status: 200, body: 'x' });
     now += 1 * HOUR_MS;
-    expect(await meet({ key: 'runs' })).toBe('running');
+    expect(await retry({ key: 'runs' })).toBe('running');
     now += 1 * HOUR_MS + CUT_OFF_MS;
-    expect(await meet({ key: 'runs' })).toBe('outcome_unknown');
+    expect(await retry({ key: 'runs' })).toBe('outcome_unknown');
   });
 
-  test('forward by less than a day: what runs is taken for cut off until it ends, and is not run twice', async () => {
+  test('forward by less than a day: a running call counts as cut off until it ends, and does not run twice', async () => {
     const first = attempt();
     await first.claim(WRITE);
     now += 23 * HOUR_MS;
-    expect(await meet()).toBe('outcome_unknown');
+    expect(await retry()).toBe('outcome_unknown');
     await answer(first, 'x');
-    expect(await meet()).toEqual({ status: 200, body: 'x' });
+    expect(await retry()).toEqual({ status: 200, body: 'x' });
   });
 
-  test('forward by more: keys are forgotten, and an attempt of before cannot end one of after', async () => {
+  test('forward by more: keys expire, and an attempt from before cannot finish one from after', async () => {
     const first = attempt();
     await first.claim(WRITE);
     now += 2 * DAY_MS;
     const second = attempt();
     expect(await second.claim(WRITE)).toBeNull();
     await answer(first, 'first');
-    expect(await meet()).toBe('running');
+    expect(await retry()).toBe('running');
     await answer(second, 'second');
-    expect(await meet()).toEqual({ status: 200, body: 'second' });
+    expect(await retry()).toEqual({ status: 200, body: 'second' });
   });
 });
 
-test('nothing of key, call or answer can be read in the store', async () => {
+test('key, call and answer cannot be read in the store', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-idempotency-'));
   const file = await openSqliteStore(join(directory, 'store.db'));
   try {
@@ -466,7 +466,7 @@ test('nothing of key, call or answer can be read in the store', async () => {
     const first = attempt({ key: 'secret-key', body: '{"secret-call":1}', by });
     await first.claim(WRITE);
     await answer(first, '{"secret-answer":1}');
-    expect(await meet({ key: 'secret-key', body: '{"secret-call":1}', by })).toMatchObject({ status: 200 });
+    expect(await retry({ key: 'secret-key', body: '{"secret-call":1}', by })).toMatchObject({ status: 200 });
     const written = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'latin1'));
     expect(written.join('')).toContain('idempotency_keys');
     expect(written.join('')).not.toMatch(/secret-/);

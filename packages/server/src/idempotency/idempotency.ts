@@ -1,9 +1,9 @@
 /**
- * Idempotency keys: a call that comes again under its key gets the answer of the first time and is not run again. Knows
- * neither HTTP nor Odoo, nor which store it is: whoever runs the call says how an attempt ended.
+ * Idempotency keys: a retry with the same key gets the answer of the first attempt, and the call does not run again. Must
+ * know neither HTTP, nor Odoo, nor the engine of the store. The caller says how an attempt ended.
  */
 import type { IdempotencyStore } from '../stores/ports.ts';
-import { RecordingRoom } from './answer-recorder.ts';
+import { RecordingBudget } from './answer-recorder.ts';
 import { createAnswerSeal } from './answer-seal.ts';
 import { type CallIdentity, createCallNames } from './call-names.ts';
 import { type ClientBounds, ClientUse } from './client-use.ts';
@@ -13,28 +13,28 @@ import { startPruning } from './pruning.ts';
 
 export interface IdempotencyOptions {
   store: IdempotencyStore;
-  /** 32 bytes, the same on every replica: names and seals what is stored. */
+  /** 32 bytes, the same on every replica. Hashes and seals what is stored. */
   secret: Uint8Array;
-  /** How long an answer is kept, and how long a call whose outcome is unknown stays known as such. */
+  /** Milliseconds that an answer, or an unknown outcome, is stored. */
   keptForMs: number;
-  /** Longest answer that is kept. */
+  /** Largest answer that is stored. */
   answerBytesMax: number;
-  /** Of one client key. */
+  /** Bounds of each client key. */
   clientBounds: ClientBounds;
-  /** A clock that never goes back, in milliseconds. */
+  /** A monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Told of what goes wrong after the call, which its caller is not told of. */
+  /** Receives errors of the store that no caller sees. */
   onError: (error: unknown) => void;
 }
 
 export interface Idempotency {
-  /** One attempt at a call that came with an idempotency key. */
+  /** Begins one attempt at a call with an idempotency key. */
   begin(call: CallIdentity): IdempotentCall;
   /** The store stays open. */
   close(): Promise<void>;
 }
 
-/** Memory for answers that are being recorded, of all calls together. */
+/** Memory for the answers that all calls are recording. */
 const RECORDING_BYTES_MAX = 64 * 1024 * 1024;
 
 export function createIdempotency({
@@ -48,7 +48,7 @@ export function createIdempotency({
 }: IdempotencyOptions): Idempotency {
   const nameCall = createCallNames(secret);
   const seal = createAnswerSeal(secret);
-  const room = new RecordingRoom(RECORDING_BYTES_MAX);
+  const budget = new RecordingBudget(RECORDING_BYTES_MAX);
   const use = new ClientUse(store, clientBounds, nowMs);
   const releases = new PendingReleases(store);
   const pruning = startPruning(store, onError);
@@ -57,7 +57,7 @@ export function createIdempotency({
       new IdempotentCall(nameCall(call), {
         store,
         seal,
-        room,
+        budget,
         use,
         releases,
         keptForMs,

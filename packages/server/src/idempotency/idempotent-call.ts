@@ -1,37 +1,37 @@
 /**
- * One attempt at a call under an idempotency key. It takes the key right before the call is sent: from there on a crash
- * means that the call may have happened, and nobody else sends it. Knows nothing of why an attempt ended as it did.
+ * One attempt at a call with an idempotency key. It claims the key right before the call is sent. After a crash from then
+ * on, the call may have run, and no other attempt sends it. Must not know why an attempt ended as it did.
  */
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
 import { waitFor } from '../streams/wait.ts';
-import { AnswerRecorder, type RecordingRoom } from './answer-recorder.ts';
+import { AnswerRecorder, type RecordingBudget } from './answer-recorder.ts';
 import type { AnswerSeal, StoredAnswer } from './answer-seal.ts';
 import type { CallName } from './call-names.ts';
 import type { ClientUse } from './client-use.ts';
 import type { PendingReleases } from './pending-releases.ts';
 
-/** What another attempt has left, in place of running the call. */
+/** Why the call is not run: what the store has under its key. */
 export type StoredResult =
-  /** The answer that it was given. */
+  /** An earlier attempt was answered; this is its answer. */
   | { kind: 'answered'; answer: StoredAnswer }
-  /** It was run, and its answer is not there: too large, too many of them, or broken off. */
+  /** An earlier attempt ran. Its answer was too large, exceeded the client's bound, or broke off. */
   | { kind: 'answer_not_stored' }
   | { kind: 'running' }
-  /** It was sent, and then cut off. */
+  /** An earlier attempt was sent, and then cut off. */
   | { kind: 'outcome_unknown' }
   /** The key belongs to another call. */
   | { kind: 'other_call' }
-  /** The client has as many keys as it may; nothing is known of this one. */
+  /** The client has reached its maximum number of keys, and this is a new one. */
   | { kind: 'too_many_keys' };
 
 export type AttemptOutcome =
-  /** The answer that goes out is the one to give again. */
+  /** The answer that is sent is stored for retries. */
   | 'answered'
-  /** The call was run, but its answer did not get through whole. */
+  /** The call ran, but its answer was not sent completely. */
   | 'ran_without_answer'
-  /** It was not run, or was undone. */
+  /** The call did not run, or was undone. */
   | 'not_run'
   | 'unknown';
 
@@ -44,7 +44,7 @@ interface Claim {
 export interface IdempotentCallDeps {
   store: IdempotencyStore;
   seal: AnswerSeal;
-  room: RecordingRoom;
+  budget: RecordingBudget;
   use: ClientUse;
   releases: PendingReleases;
   keptForMs: number;
@@ -53,20 +53,20 @@ export interface IdempotentCallDeps {
 }
 
 /**
- * Beyond its time an attempt still ends its answer and writes how it ended; then it is taken for cut off. With the second
- * that a claim may take, five seconds: docs/idempotency.md.
+ * Time after the call's own time limit in which an attempt completes its answer and stores its outcome. After that it
+ * counts as cut off. Together with the second that a claim may take, five seconds: docs/idempotency.md.
  */
 const FINISH_MS = 4000;
-/** How long an answer waits for a slow store. Less than the time that answers have to leave after a deadline. */
+/** Maximum time that an answer waits for a slow store. Less than the time in which answers must leave after a deadline. */
 const FINISH_WAIT_MS = 1000;
 
 export class IdempotentCall {
   readonly #name: CallName;
   readonly #deps: IdempotentCallDeps;
-  /** Its claim on the key, once it has one. */
+  /** Null until the key is claimed. */
   #claim: Claim | null = null;
-  /** The writing down of how it ended, once that has begun. */
-  #finished: Promise<void> | null = null;
+  /** Resolves when the outcome is stored; null until `finish` is called. */
+  #stored: Promise<void> | null = null;
   #recorder: AnswerRecorder | null = null;
 
   constructor(name: CallName, deps: IdempotentCallDeps) {
@@ -74,15 +74,15 @@ export class IdempotentCall {
     this.#deps = deps;
   }
 
-  /** What is known of the call; null: nothing, it may be run. Rejects where the store fails. */
+  /** Looks the key up. Null: the call may run. Rejects if the store fails. */
   async find(): Promise<StoredResult | null> {
     const row = await this.#deps.store.find(this.#name.id);
     return row && this.#judge(row);
   }
 
   /**
-   * Takes the key for `runsForMs`, the time that the call has left; to be called right before the call is sent, and again before it is sent once
-   * more. Null: it may be sent. Rejects where the store fails: the call must not be sent then.
+   * Claims the key for `runsForMs`, the time that the call has left. Call it right before the call is sent, and before
+   * each time that it is sent again. Null: the call may be sent. Rejects if the store fails; do not send the call then.
    */
   async claim({
     runsForMs,
@@ -94,79 +94,79 @@ export class IdempotentCall {
     if (this.#claim !== null) return null;
     const { store, use, keptForMs } = this.#deps;
     const { client } = this.#name;
-    if (!(await use.takeKey(client))) return { kind: 'too_many_keys' };
+    if (!(await use.addKey(client))) return { kind: 'too_many_keys' };
     const claim: Claim = { id: this.#name.id, attempt: randomUUID(), isReadOnly };
     const heldForMs = runsForMs + FINISH_MS;
-    // A read that was cut off may simply be run again.
+    // A read that was cut off may be run again.
     const expiresInMs = isReadOnly ? heldForMs : heldForMs + keptForMs;
     let row: IdempotencyRow | null;
     try {
       row = await store.claim({ ...this.#name, attempt: claim.attempt, runsForMs: heldForMs, expiresInMs });
     } catch (error) {
-      // The store may have taken it and failed to say so; the call is not sent.
-      void this.#write(claim, 'not_run');
+      // The store may have stored the claim before it failed. The call is not sent.
+      void this.#store(claim, 'not_run');
       throw error;
     }
     if (row !== null) {
-      use.giveKey(client);
+      use.removeKey(client);
       return this.#judge(row);
     }
     this.#claim = claim;
     return null;
   }
 
-  /** The call has more time since it took the key. */
+  /** Extends the claim after the call was given more time. */
   extend(runsForMs: number): void {
     const { store, onError } = this.#deps;
-    if (this.#claim === null || this.#finished !== null) return;
+    if (this.#claim === null || this.#stored !== null) return;
     const { id, attempt } = this.#claim;
     void (async () => store.extend(id, attempt, runsForMs + FINISH_MS))().catch(onError);
   }
 
-  /** The writer for the answer; where the key was taken it records, and holds the end back until `finish`. */
+  /** Wraps the writer of the answer. With a claim, it records the answer and holds its end back until `finish`. */
   record(writer: AnswerWriter): AnswerWriter {
     if (this.#claim === null) return writer;
-    const { room, answerBytesMax } = this.#deps;
-    this.#recorder = new AnswerRecorder(writer, room, answerBytesMax);
+    const { budget, answerBytesMax } = this.#deps;
+    this.#recorder = new AnswerRecorder(writer, budget, answerBytesMax);
     return this.#recorder;
   }
 
   /**
-   * Writes down how the attempt ended, and lets the answer go. Never rejects. Who gave up waiting for the claim may say so
-   * beside the call itself: what is said first is written, once.
+   * Stores the outcome of the attempt, and sends the end of the answer. Never rejects. It may be called twice, by the call
+   * and by a caller that stopped waiting for the claim. Only the first outcome is stored.
    */
   async finish(outcome: AttemptOutcome): Promise<void> {
     if (this.#claim !== null) {
-      this.#finished ??= this.#write(this.#claim, outcome);
-      await waitFor(this.#finished, { timeoutMs: FINISH_WAIT_MS });
+      this.#stored ??= this.#store(this.#claim, outcome);
+      await waitFor(this.#stored, { timeoutMs: FINISH_WAIT_MS });
     }
-    this.#recorder?.letGo();
+    this.#recorder?.release();
   }
 
   /**
-   * Where this fails the key stays taken, and is one of an unknown outcome when its time is over; but a call that did not
-   * happen gives it back when the store answers again.
+   * If the store fails, the key stays claimed, and its outcome is unknown once its time is over. The claim of a call that
+   * did not run is released when the store answers again.
    */
-  async #write(claim: Claim, outcome: AttemptOutcome): Promise<void> {
+  async #store(claim: Claim, outcome: AttemptOutcome): Promise<void> {
     const { store, use, releases, keptForMs, onError } = this.#deps;
     const { client } = this.#name;
     const { id, attempt, isReadOnly } = claim;
     try {
       const answer = outcome === 'answered' ? this.#sealAnswer(id) : null;
-      if (answer !== null && (await use.takeBytes(client, answer.length)))
-        await store.keep(id, attempt, answer, keptForMs);
+      if (answer !== null && (await use.addBytes(client, answer.length)))
+        await store.complete(id, attempt, answer, keptForMs);
       else if (outcome === 'not_run' || isReadOnly) {
         await store.release(id, attempt);
-        use.giveKey(client);
-      } else if (outcome === 'unknown') await store.giveUp(id, attempt);
-      else await store.keep(id, attempt, null, keptForMs);
+        use.removeKey(client);
+      } else if (outcome === 'unknown') await store.markUnknown(id, attempt);
+      else await store.complete(id, attempt, null, keptForMs);
     } catch (error) {
       onError(error);
       if (outcome === 'not_run') releases.add(id, attempt);
     }
   }
 
-  /** Null where the answer is not there to be kept. */
+  /** Null if there is no complete answer to store. */
   #sealAnswer(id: string): Uint8Array | null {
     const answer = this.#recorder?.answer ?? null;
     return answer && this.#deps.seal.seal(id, answer);

@@ -21,28 +21,28 @@ const STORES: Record<string, (clock: Clock) => IdempotencyStore> = {
   },
 };
 
-/** What becomes of an attempt that was sent. */
-const FATES = [
+/** How an attempt that was sent can end. */
+const ENDS = [
   { hasRun: true, outcome: 'answered' },
   { hasRun: false, outcome: 'answered' },
   { hasRun: false, outcome: 'not_run' },
   { hasRun: true, outcome: 'unknown' },
   { hasRun: false, outcome: 'unknown' },
-  // Killed: nobody says how it ended.
+  // Killed: its outcome is never stored.
   { hasRun: true, outcome: null },
   { hasRun: false, outcome: null },
 ] satisfies { hasRun: boolean; outcome: AttemptOutcome | null }[];
 
 type Step =
   | { kind: 'start' }
-  | { kind: 'end'; index: number; fate: (typeof FATES)[number] }
+  | { kind: 'end'; index: number; end: (typeof ENDS)[number] }
   | { kind: 'clock'; ms: number };
 
 const STEPS: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     fc.record({ kind: fc.constant('start' as const) }),
-    fc.record({ kind: fc.constant('end' as const), index: fc.nat(5), fate: fc.constantFrom(...FATES) }),
-    // Both ways, and all of it together less than the day for which keys are kept.
+    fc.record({ kind: fc.constant('end' as const), index: fc.nat(5), end: fc.constantFrom(...ENDS) }),
+    // In both directions, and in total less than the day for which keys are stored.
     fc.record({
       kind: fc.constant('clock' as const),
       ms: fc.integer({ min: -HOUR_MS / 2, max: HOUR_MS / 2 }),
@@ -52,7 +52,7 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
 );
 
 test.each(Object.entries(STORES))(
-  '%s: whatever is cut off, ends late or comes again, nothing runs twice and every answer is the one of the run',
+  '%s: no call runs twice, and every retry gets the answer of the run, whichever attempts are cut off, late or repeated',
   async (_, createStore) => {
     await fc.assert(
       fc.asyncProperty(STEPS, async (steps) => {
@@ -94,7 +94,7 @@ test.each(Object.entries(STORES))(
           }
         }
 
-        async function end(index: number, { hasRun, outcome }: (typeof FATES)[number]): Promise<void> {
+        async function end(index: number, { hasRun, outcome }: (typeof ENDS)[number]): Promise<void> {
           const [call] = open.splice(index % Math.max(open.length, 1), 1);
           if (call === undefined) return;
           if (hasRun) runs++;
@@ -109,7 +109,7 @@ test.each(Object.entries(STORES))(
 
         for (const step of steps) {
           if (step.kind === 'start') await start();
-          if (step.kind === 'end') await end(step.index, step.fate);
+          if (step.kind === 'end') await end(step.index, step.end);
           if (step.kind === 'clock') now += step.ms;
         }
         await start();

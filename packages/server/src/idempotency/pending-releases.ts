@@ -1,16 +1,16 @@
 /**
- * Claims that are to be taken back from a store that failed: tried again each second until it answers. Left alone, a call
- * that was never sent would be taken for one that may have been.
+ * Claims that could not be released because the store failed. Their release is retried every second until the store
+ * answers. Without it, a call that was never sent would count as one that may have run.
  */
 import type { IdempotencyStore } from '../stores/ports.ts';
 
 const INTERVAL_MS = 1000;
-/** What is beyond stays taken. */
+/** Claims beyond this number stay. */
 const PENDING_MAX = 10_000;
 
 export class PendingReleases {
   readonly #store: Pick<IdempotencyStore, 'release'>;
-  /** By attempt, the id that it has. */
+  /** Attempt to the id that it claimed. */
   readonly #pending = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
@@ -25,7 +25,7 @@ export class PendingReleases {
     this.#timer ??= setInterval(() => this.#start(), INTERVAL_MS).unref();
   }
 
-  /** Resolves when nothing is being taken back any more; what is still releases stays taken. */
+  /** Resolves when no release is running. The remaining claims stay. */
   async close(): Promise<void> {
     this.#pending.clear();
     this.#stop();
@@ -34,7 +34,7 @@ export class PendingReleases {
 
   #start(): void {
     this.#running ??= this.#release()
-      // Who owes has said so already.
+      // The failure was reported when the release was added.
       .catch(() => {})
       .finally(() => {
         this.#running = null;

@@ -19,8 +19,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** True where so many keys of this minute are in the store. */
-async function claimAll(count: number): Promise<boolean> {
+/** Claims this many keys of the current minute. False if the store has no room for all of them. */
+async function claimMany(count: number): Promise<boolean> {
   try {
     for (let index = 0; index < count; index++) {
       const row = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 1, expiresInMs: MINUTE_MS };
@@ -37,23 +37,23 @@ async function passMinute(): Promise<void> {
   await vi.advanceTimersByTimeAsync(MINUTE_MS);
 }
 
-test('makes room for new keys every minute, however many have expired, until it is closed', async () => {
+test('removes all expired keys every minute, until it is closed', async () => {
   const pruning = startPruning(store, (error) => errors.push(error));
   for (let minute = 0; minute < 3; minute++) {
-    await expect.poll(() => claimAll(ROWS_MAX)).toBe(true);
-    expect(await claimAll(ROWS_MAX + 1)).toBe(false);
+    await expect.poll(() => claimMany(ROWS_MAX)).toBe(true);
+    expect(await claimMany(ROWS_MAX + 1)).toBe(false);
     await passMinute();
   }
   await pruning.close();
   const left = await store.prune(ROWS_MAX);
-  expect(await claimAll(ROWS_MAX)).toBe(true);
+  expect(await claimMany(ROWS_MAX)).toBe(true);
   await passMinute();
-  expect(left, 'closed in the middle').toBeLessThan(ROWS_MAX);
+  expect(left, 'pruning was closed while it ran').toBeLessThan(ROWS_MAX);
   expect(await store.prune(ROWS_MAX)).toBe(ROWS_MAX);
   expect(errors).toEqual([]);
 });
 
-test('tells of a store that is away, and tries again a minute later', async () => {
+test('reports a store that is away, and tries again a minute later', async () => {
   const { prune } = store;
   const failing: Pick<IdempotencyStore, 'prune'> = {
     prune: (limit) => {
@@ -62,7 +62,7 @@ test('tells of a store that is away, and tries again a minute later', async () =
     },
   };
   const pruning = startPruning(failing, (error) => errors.push(error));
-  expect(await claimAll(1)).toBe(true);
+  expect(await claimMany(1)).toBe(true);
   await passMinute();
   await expect.poll(() => errors).toHaveLength(1);
   await passMinute();

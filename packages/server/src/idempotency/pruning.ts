@@ -1,12 +1,12 @@
 /**
- * Removes idempotency keys whose time is over, every minute, in small steps. Each process does it: what one has removed
- * costs the others one look at an index.
+ * Removes expired idempotency keys every minute, in small batches. Every process does this. What one process removed costs
+ * the others one look-up in an index.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IdempotencyStore } from '../stores/ports.ts';
 
 const INTERVAL_MS = 60_000;
-/** Small, so that other operations of the store run in between, also where the answers are large. */
+/** Small, so that other operations of the store run in between, even if the answers are large. */
 const BATCH_ROWS_MAX = 20;
 
 export function startPruning(
@@ -29,7 +29,7 @@ export function startPruning(
   }, INTERVAL_MS).unref();
 
   return {
-    /** Resolves when nothing is being removed any more. */
+    /** Resolves when no removal is running. */
     async close() {
       isClosed = true;
       clearInterval(timer);

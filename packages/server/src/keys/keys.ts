@@ -21,7 +21,7 @@ import type {
   KeyListQuery,
   KeyRecord,
   KeyStore,
-  RotationOutcome,
+  RotationResult,
   Store,
   StoredKey,
 } from '../stores/ports.ts';
@@ -112,7 +112,7 @@ export interface Keys {
     id: string,
     rotation: Rotation,
     describeAct?: DescribeRotation,
-  ): Promise<NewKey | Exclude<RotationOutcome, 'done'>>;
+  ): Promise<NewKey | Exclude<RotationResult, 'done'>>;
   /** 32 bytes for another purpose than keys, which follow from the same secret. */
   deriveSecret(purpose: string): Uint8Array;
   flush(): Promise<void>;

@@ -94,7 +94,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await store.claim(CLAIM)).toBeNull();
     await names.lose();
     expect(await store.claim({ ...CLAIM, attempt: 'two' })).toBeNull();
-    await store.keep('a', 'one', new Uint8Array(1), 1000);
+    await store.complete('a', 'one', new Uint8Array(1), 1000);
     expect(await store.find('a')).toMatchObject({ state: 'running' });
   });
 });

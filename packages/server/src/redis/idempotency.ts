@@ -90,10 +90,10 @@ export function createRedisIdempotency(redis: RedisClient): IdempotencyStore {
     async extend(id, attempt, runsForMs) {
       await redis.run(EXTEND, [nameRow(id)], [attempt, runsForMs]);
     },
-    async keep(id, attempt, answer, expiresInMs) {
+    async complete(id, attempt, answer, expiresInMs) {
       await redis.run(KEEP, [nameRow(id)], [attempt, expiresInMs, ...(answer === null ? [] : [answer])]);
     },
-    async giveUp(id, attempt) {
+    async markUnknown(id, attempt) {
       await redis.run(GIVE_UP, [nameRow(id)], [attempt]);
     },
     async release(id, attempt) {

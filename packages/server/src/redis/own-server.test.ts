@@ -110,8 +110,8 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
       expiresInMs: 1000,
     };
     expect(await idempotency.claim(claim)).toBeNull();
-    await idempotency.giveUp('a', 'one');
-    await idempotency.keep('a', 'one', new Uint8Array(1), 1000);
+    await idempotency.markUnknown('a', 'one');
+    await idempotency.complete('a', 'one', new Uint8Array(1), 1000);
     const secret = randomBytes(32);
     const answers = new RedisAnswers({ redis, secret, seal: createAnswerSeal(secret), bytesMax: 3000 });
     for (const name of ['one', 'two', 'three']) {

@@ -3,7 +3,7 @@
  * put in without the key. Pure.
  */
 import { createHmac, type KeyObject } from 'node:crypto';
-import type { AuditBatch, AuditPlace, AuditRow } from './ports.ts';
+import type { AuditBatch, AuditPosition, AuditRow } from './ports.ts';
 import { StoreError } from './store-error.ts';
 
 /** Numbers from the store are read as at most this. */
@@ -18,7 +18,7 @@ const CHAIN_CHANGED =
   'the row of the table audit_chain, which says where the audit ends, was changed. Restore the store from a backup.';
 
 /** The rows of a batch that is appended behind this place. */
-export function chainRows({ records, chainKey }: AuditBatch, head: AuditPlace): AuditRow[] {
+export function chainRows({ records, chainKey }: AuditBatch, head: AuditPosition): AuditRow[] {
   if (head.seq < 0 || head.seq > SEQ_MAX - records.length) {
     throw new StoreError(`The audit cannot be written: ${CHAIN_CHANGED}`, { reason: CHAIN_CHANGED });
   }

@@ -124,11 +124,11 @@ test.each([100, 50_000])(
       answerLikeOdoo(socket, printResult(`"${'x'.repeat(bytes)}"`)),
     );
     const { idempotency } = proxy.app.store;
-    const { keep } = idempotency;
+    const { complete } = idempotency;
     const kept = Promise.withResolvers<void>();
-    idempotency.keep = async (...given) => {
+    idempotency.complete = async (...given) => {
       await kept.promise;
-      return keep(...given);
+      return complete(...given);
     };
     const isWhole = send('a').then(() => true);
     const isAhead = await Promise.race([isWhole, delay(300, false)]);

@@ -133,13 +133,13 @@ test('a turn is given back once all of the answer has come, though the store has
   const { proxy, print } = await start();
   const store = proxy.app.store.idempotency;
   const held = Promise.withResolvers<void>();
-  const keep = store.keep.bind(store);
+  const complete = store.complete.bind(store);
   let isKeeping = false;
   Object.assign(store, {
-    keep: async (...kept: Parameters<typeof keep>) => {
+    complete: async (...given: Parameters<typeof complete>) => {
       isKeeping = true;
       await held.promise;
-      return keep(...kept);
+      return complete(...given);
     },
   });
   const headers = { ...(await makeKey(proxy)), 'idempotency-key': 'a-key' };

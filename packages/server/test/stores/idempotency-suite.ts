@@ -32,7 +32,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     for (const answer of [new Uint8Array(0), bytesOf(0, 255, 10, 0), new Uint8Array(1024 * 1024).fill(200)]) {
       const id = `${answer.length}`;
       await store.claim(buildClaim({ id }));
-      await store.keep(id, 'one', answer, MINUTE_MS);
+      await store.complete(id, 'one', answer, MINUTE_MS);
       const kept = { fingerprint: 'f', state: 'done', answer: [...answer] };
       expect(plain(await store.find(id))).toEqual(kept);
       expect(plain(await store.claim(buildClaim({ id, attempt: 'two' })))).toEqual(kept);
@@ -41,7 +41,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
 
   test('knows a call as done without its answer', async () => {
     await store.claim(buildClaim({}));
-    await store.keep('a', 'one', null, MINUTE_MS);
+    await store.complete('a', 'one', null, MINUTE_MS);
     expect(await store.find('a')).toEqual({ fingerprint: 'f', state: 'done', answer: null });
   });
 
@@ -49,7 +49,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     await store.claim(buildClaim({ runsForMs: SOON_MS }));
     await expect.poll(async () => (await store.find('a'))?.state, POLL).toBe('outcome_unknown');
     expect(await store.claim(buildClaim({ attempt: 'two' }))).toMatchObject({ state: 'outcome_unknown' });
-    await store.keep('a', 'one', bytesOf(1), MINUTE_MS);
+    await store.complete('a', 'one', bytesOf(1), MINUTE_MS);
     expect(plain(await store.find('a'))).toMatchObject({ state: 'done', answer: [1] });
   });
 
@@ -66,7 +66,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
 
   test('knows at once that an attempt was given up', async () => {
     await store.claim(buildClaim({}));
-    await store.giveUp('a', 'one');
+    await store.markUnknown('a', 'one');
     expect(await store.find('a')).toEqual({ fingerprint: 'f', state: 'outcome_unknown', answer: null });
   });
 
@@ -80,8 +80,8 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
 
   test('lets an attempt end only what is its own, and only once', async () => {
     const ends: Record<string, (id: string, attempt: string) => unknown> = {
-      keep: (id, attempt) => store.keep(id, attempt, bytesOf(2), 2 * MINUTE_MS),
-      giveUp: (id, attempt) => store.giveUp(id, attempt),
+      complete: (id, attempt) => store.complete(id, attempt, bytesOf(2), 2 * MINUTE_MS),
+      markUnknown: (id, attempt) => store.markUnknown(id, attempt),
       extend: (id, attempt) => store.extend(id, attempt, 0),
       release: (id, attempt) => store.release(id, attempt),
     };
@@ -95,7 +95,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
       await end(id, 'one');
       expect(await store.find(id)).toMatchObject({ state: 'running' });
 
-      await store.keep(id, 'two', bytesOf(1), MINUTE_MS);
+      await store.complete(id, 'two', bytesOf(1), MINUTE_MS);
       await end(id, 'two');
       expect(plain(await store.find(id))).toMatchObject({ state: 'done', answer: [1] });
     }
@@ -105,13 +105,13 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     for (const id of ['a', 'b', 'c', 'd', 'e']) await store.claim(buildClaim({ id, client: 'one' }));
     await store.claim(buildClaim({ id: 'other', client: 'two' }));
     expect(await store.measure('one')).toEqual({ keys: 5, answerBytes: 0 });
-    await store.keep('a', 'one', new Uint8Array(100), MINUTE_MS);
-    await store.keep('b', 'one', new Uint8Array(30), 120 * MINUTE_MS);
-    await store.keep('c', 'one', null, MINUTE_MS);
+    await store.complete('a', 'one', new Uint8Array(100), MINUTE_MS);
+    await store.complete('b', 'one', new Uint8Array(30), 120 * MINUTE_MS);
+    await store.complete('c', 'one', null, MINUTE_MS);
     await store.release('d', 'one');
-    await store.giveUp('e', 'one');
+    await store.markUnknown('e', 'one');
     // Neither is its to end any more.
-    await store.keep('a', 'one', new Uint8Array(1000), MINUTE_MS);
+    await store.complete('a', 'one', new Uint8Array(1000), MINUTE_MS);
     await store.release('b', 'one');
     expect(await store.measure('one')).toEqual({ keys: 4, answerBytes: 130 });
     expect(await store.measure('two')).toEqual({ keys: 1, answerBytes: 0 });
@@ -120,15 +120,15 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
 
   test('forgets what has expired, done or not, and nothing of it comes back with the next attempt', async () => {
     await store.claim(buildClaim({ id: 'done' }));
-    await store.keep('done', 'one', bytesOf(1), SOON_MS);
+    await store.complete('done', 'one', bytesOf(1), SOON_MS);
     await store.claim(buildClaim({ id: 'cut off', runsForMs: SOON_MS, expiresInMs: SOON_MS }));
     await store.claim(buildClaim({ id: 'ended', expiresInMs: SOON_MS }));
-    await store.keep('ended', 'one', bytesOf(1), MINUTE_MS);
+    await store.complete('ended', 'one', bytesOf(1), MINUTE_MS);
     for (const id of ['done', 'cut off']) {
       await expect.poll(() => store.find(id), POLL).toBeNull();
       expect(await store.claim(buildClaim({ id, attempt: 'two', fingerprint: 'f2' }))).toBeNull();
       expect(await store.find(id)).toEqual({ fingerprint: 'f2', state: 'running', answer: null });
-      await store.keep(id, 'one', bytesOf(3), MINUTE_MS);
+      await store.complete(id, 'one', bytesOf(3), MINUTE_MS);
       expect(await store.find(id)).toMatchObject({ state: 'running', answer: null });
     }
     expect(await store.find('ended')).toMatchObject({ state: 'done' });
@@ -142,7 +142,7 @@ export function describeIdempotencyPruning(use: () => IdempotencyStore): void {
     for (const id of ['a', 'b', 'c']) await store.claim(buildClaim({ id, expiresInMs: SOON_MS }));
     await store.claim(buildClaim({ id: 'stays' }));
     await store.claim(buildClaim({ id: 'kept', expiresInMs: SOON_MS }));
-    await store.keep('kept', 'one', bytesOf(1), MINUTE_MS);
+    await store.complete('kept', 'one', bytesOf(1), MINUTE_MS);
     await expect.poll(() => store.find('c'), POLL).toBeNull();
     expect([await store.prune(2), await store.prune(2), await store.prune(2)]).toEqual([2, 1, 0]);
     expect(await store.measure('c')).toEqual({ keys: 2, answerBytes: 1 });
@@ -184,8 +184,8 @@ export function describeSharedIdempotency(use: () => [IdempotencyStore, Idempote
     await one.claim(buildClaim({ id: 'done' }));
     await one.claim(buildClaim({ id: 'given up' }));
     await one.claim(buildClaim({ id: 'released' }));
-    await one.keep('done', 'one', bytesOf(1), MINUTE_MS);
-    await one.giveUp('given up', 'one');
+    await one.complete('done', 'one', bytesOf(1), MINUTE_MS);
+    await one.markUnknown('given up', 'one');
     await one.release('released', 'one');
     expect(plain(await two.find('done'))).toMatchObject({ state: 'done', answer: [1] });
     expect(await two.find('given up')).toMatchObject({ state: 'outcome_unknown' });

@@ -7,7 +7,7 @@ import { CHAIN_KEY, makeBatch } from '../../src/stores/audit-batch.fixture.ts';
 import { hashRow } from '../../src/stores/audit-chain.ts';
 import type {
   AuditBatch,
-  AuditPlace,
+  AuditPosition,
   AuditRow,
   AuditSearch,
   AuditStore,
@@ -873,9 +873,9 @@ async function expectTold(
 /** That each row follows the one before it, by number and by hash. */
 export function expectChain(
   rows: readonly AuditRow[],
-  floor: AuditPlace = { seq: 0, hash: new Uint8Array(32) },
+  floor: AuditPosition = { seq: 0, hash: new Uint8Array(32) },
 ): void {
-  let before: AuditPlace = floor;
+  let before: AuditPosition = floor;
   for (const row of rows) {
     expect(row.seq).toBe(before.seq + 1);
     expect([...row.hash]).toEqual([...hashRow(CHAIN_KEY, before.hash, row.seq, row.record)]);
@@ -908,6 +908,6 @@ function readable(key: StoredKey | null) {
   return key && { ...key, secretHash: [...key.secretHash] };
 }
 
-function plain(place: AuditPlace | null) {
+function plain(place: AuditPosition | null) {
   return place && { seq: place.seq, hash: [...place.hash] };
 }

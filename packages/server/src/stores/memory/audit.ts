@@ -1,15 +1,15 @@
 /** The audit in memory: its rows in order, without those that retention has removed. */
 import { chainRows } from '../audit-chain.ts';
 import { matchesFilters } from '../audit-filters.ts';
-import type { AuditPlace, AuditRow, AuditStore } from '../ports.ts';
+import type { AuditPosition, AuditRow, AuditStore } from '../ports.ts';
 import { RecentBatches } from '../recent-batches.ts';
 
 export function createMemoryAudit(): AuditStore {
   const rows: AuditRow[] = [];
   const appended = new RecentBatches();
-  let floor: AuditPlace = { seq: 0, hash: new Uint8Array(32) };
+  let floor: AuditPosition = { seq: 0, hash: new Uint8Array(32) };
 
-  function readHead(): AuditPlace {
+  function readHead(): AuditPosition {
     const { seq, hash } = rows.at(-1) ?? floor;
     return { seq, hash };
   }

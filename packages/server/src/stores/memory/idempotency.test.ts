@@ -6,10 +6,10 @@ const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 10, ex
 test('lets go of the oldest answers where they are too many bytes, and of no key', async () => {
   const store = createMemoryIdempotency(() => 0, { rowsMax: 10, answerBytesMax: 100 });
   for (const id of ['a', 'b', 'c', 'd']) await store.claim({ ...CLAIM, id });
-  for (const id of ['b', 'a', 'c']) await store.keep(id, 'one', new Uint8Array(40), 20);
+  for (const id of ['b', 'a', 'c']) await store.complete(id, 'one', new Uint8Array(40), 20);
   expect(await store.find('b')).toEqual({ fingerprint: 'f', state: 'done', answer: null });
   for (const id of ['a', 'c']) expect((await store.find(id))?.answer).toHaveLength(40);
-  await store.keep('d', 'one', new Uint8Array(101), 20);
+  await store.complete('d', 'one', new Uint8Array(101), 20);
   for (const id of ['a', 'b', 'c', 'd'])
     expect(await store.find(id)).toMatchObject({ state: 'done', answer: null });
 });
@@ -18,11 +18,11 @@ test('gives the bytes of what has expired to other answers', async () => {
   let now = 0;
   const store = createMemoryIdempotency(() => now, { rowsMax: 10, answerBytesMax: 100 });
   await store.claim({ ...CLAIM, id: 'old' });
-  await store.keep('old', 'one', new Uint8Array(100), 20);
+  await store.complete('old', 'one', new Uint8Array(100), 20);
   now = 20;
   expect(await store.prune(1)).toBe(1);
   for (const id of ['a', 'b']) await store.claim({ ...CLAIM, id });
-  for (const id of ['a', 'b']) await store.keep(id, 'one', new Uint8Array(50), 20);
+  for (const id of ['a', 'b']) await store.complete(id, 'one', new Uint8Array(50), 20);
   for (const id of ['a', 'b']) expect((await store.find(id))?.answer).toHaveLength(50);
 });
 
@@ -34,7 +34,7 @@ test('refuses further keys where there are too many, and still ends those that i
   await expect((async () => store.claim({ ...CLAIM, id: 'c' }))()).rejects.toThrow(/use a lasting store/);
   expect(await store.find('c')).toBeNull();
   expect(await store.claim({ ...CLAIM, id: 'a' })).toMatchObject({ state: 'running' });
-  await store.keep('a', 'one', new Uint8Array(1), 100);
+  await store.complete('a', 'one', new Uint8Array(1), 100);
   expect(await store.find('a')).toMatchObject({ state: 'done' });
   now = 20;
   expect(await store.claim({ ...CLAIM, id: 'b', attempt: 'two' }), 'in the place of the expired').toBeNull();
@@ -44,7 +44,7 @@ test('is not changed through an answer that it was given or has given', async ()
   const store = createMemoryIdempotency(() => 0);
   await store.claim({ ...CLAIM, id: 'a' });
   const answer = new Uint8Array([1]);
-  await store.keep('a', 'one', answer, 20);
+  await store.complete('a', 'one', answer, 20);
   answer.fill(0);
   (await store.find('a'))?.answer?.fill(0);
   expect([...((await store.find('a'))?.answer ?? [])]).toEqual([1]);

@@ -74,7 +74,7 @@ export function createMemoryIdempotency(
       const row = findRunning(id, attempt);
       if (row !== null) row.runsUntil = clock() + runsForMs;
     },
-    keep(id, attempt, answer, expiresInMs) {
+    complete(id, attempt, answer, expiresInMs) {
       const row = findRunning(id, attempt);
       if (row === null) return;
       row.isDone = true;
@@ -87,7 +87,7 @@ export function createMemoryIdempotency(
         forgetAnswer(oldest);
       }
     },
-    giveUp(id, attempt) {
+    markUnknown(id, attempt) {
       const row = findRunning(id, attempt);
       if (row !== null) row.runsUntil = -Infinity;
     },

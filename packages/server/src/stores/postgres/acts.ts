@@ -3,7 +3,7 @@
  * commit does not arrive, it looks for the record, which tells whether both were made.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AuditBatch, AuditPlace } from '../ports.ts';
+import type { AuditBatch, AuditPosition } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { appendBatch, isAppended } from './audit.ts';
@@ -12,23 +12,23 @@ import type { Database, Statements } from './database.ts';
 const LOOKS_MAX = 3;
 const LOOK_AGAIN_MS = 500;
 
-export interface ActChange<Outcome> {
+export interface ActChange<Result> {
   act: AuditBatch | undefined;
-  change: (statements: Statements) => Promise<Outcome>;
+  change: (statements: Statements) => Promise<Result>;
   /** Whether the act is to be appended. */
-  isDone: (outcome: Outcome) => boolean;
+  isDone: (outcome: Result) => boolean;
 }
 
 /** Gives what `change` gives. Without an act there is no transaction. */
-export async function runWithAct<Outcome>(database: Database, given: ActChange<Outcome>): Promise<Outcome> {
+export async function runWithAct<Result>(database: Database, given: ActChange<Result>): Promise<Result> {
   return given.act === undefined ? given.change(database) : transactWithAct(database, given);
 }
 
-export async function transactWithAct<Outcome>(
+export async function transactWithAct<Result>(
   database: Database,
-  { act, change, isDone }: ActChange<Outcome>,
-): Promise<Outcome> {
-  let appended: { outcome: Outcome; end: AuditPlace } | undefined;
+  { act, change, isDone }: ActChange<Result>,
+): Promise<Result> {
+  let appended: { outcome: Result; end: AuditPosition } | undefined;
   try {
     return await database.transact(async (statements) => {
       const outcome = await change(statements);
@@ -46,7 +46,7 @@ export async function transactWithAct<Outcome>(
 }
 
 /** Throws the error where that cannot be found out. */
-async function isMade(database: Database, end: AuditPlace, error: UnknownOutcomeError): Promise<boolean> {
+async function isMade(database: Database, end: AuditPosition, error: UnknownOutcomeError): Promise<boolean> {
   for (let looks = 1; ; looks++) {
     try {
       return await database.inspect((statements) => isAppended(statements, end));

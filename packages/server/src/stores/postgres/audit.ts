@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
 import { matchesFilters } from '../audit-filters.ts';
-import type { AuditBatch, AuditPlace, AuditRow, AuditStore } from '../ports.ts';
+import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import type { Database, Statements } from './database.ts';
 import { readCode } from './failures.ts';
@@ -25,7 +25,7 @@ function asJsonb(text: string): string {
 
 export function createPostgresAudit(database: Database): AuditStore {
   /** Where a batch was put, which may have failed or not. */
-  const attempts = new LRUCache<string, AuditPlace>({ max: ATTEMPTS_MAX });
+  const attempts = new LRUCache<string, AuditPosition>({ max: ATTEMPTS_MAX });
 
   /** Of the rows that are there, as far as the ends of the chain, where they are known, take them in. */
   async function readSpan(): Promise<{ first: number; last: number }> {
@@ -109,14 +109,14 @@ export function createPostgresAudit(database: Database): AuditStore {
 }
 
 /** Whether the transaction that has put a row there was committed. It has ended when the head can be locked. */
-export async function isAppended(statements: Statements, { seq, hash }: AuditPlace): Promise<boolean> {
+export async function isAppended(statements: Statements, { seq, hash }: AuditPosition): Promise<boolean> {
   await lockHead(statements);
   const rows = await statements.query('SELECT FROM audit WHERE seq = $1 AND hash = $2', [seq, hash]);
   return rows.length > 0;
 }
 
 /** Appends of other replicas wait until the transaction has ended. */
-async function lockHead(statements: Statements): Promise<AuditPlace> {
+async function lockHead(statements: Statements): Promise<AuditPosition> {
   const head = await readPlace(statements, 'head', 'FOR UPDATE');
   if (head === null)
     throw new StoreError(`The audit cannot be written: ${CHAIN_LOST}`, { reason: CHAIN_LOST });
@@ -124,7 +124,7 @@ async function lockHead(statements: Statements): Promise<AuditPlace> {
 }
 
 /** Appends a batch in the transaction that has begun. Gives the place of its last row. */
-export async function appendBatch(statements: Statements, batch: AuditBatch): Promise<AuditPlace> {
+export async function appendBatch(statements: Statements, batch: AuditBatch): Promise<AuditPosition> {
   const head = await lockHead(statements);
   const rows = chainRows(batch, head);
   const end = rows.at(-1) ?? head;
@@ -150,8 +150,8 @@ async function readPlace(
   statements: Statements,
   end: 'head' | 'floor',
   lock: 'FOR UPDATE' | '' = '',
-): Promise<AuditPlace | null> {
-  const [place] = await statements.query<AuditPlace>(
+): Promise<AuditPosition | null> {
+  const [place] = await statements.query<AuditPosition>(
     `SELECT ${bound(`${end}_seq`)} AS seq, ${end}_hash AS hash FROM audit_chain ${lock}`,
   );
   return place ?? null;

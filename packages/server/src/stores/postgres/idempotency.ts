@@ -49,14 +49,14 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
         runsForMs,
       ]);
     },
-    async keep(id, attempt, answer, expiresInMs) {
+    async complete(id, attempt, answer, expiresInMs) {
       await database.change(
         `UPDATE idempotency_keys
          SET is_done = true, answer = $3, answer_bytes = $4, expires_at = ${nowPlus('$5')} WHERE ${IS_RUNNING}`,
         [id, attempt, answer, answer?.length ?? 0, expiresInMs],
       );
     },
-    async giveUp(id, attempt) {
+    async markUnknown(id, attempt) {
       await database.change(`UPDATE idempotency_keys SET runs_until = '-infinity' WHERE ${IS_RUNNING}`, [
         id,
         attempt,

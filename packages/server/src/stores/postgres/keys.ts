@@ -1,5 +1,5 @@
 /** Client keys in PostgreSQL. Must not know what a key means or when it is valid. */
-import type { Change, KeyListQuery, KeyRecord, KeyStore, RotationOutcome, StoredKey } from '../ports.ts';
+import type { Change, KeyListQuery, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
 import { runWithAct, transactWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
 import type { Database, Statements } from './database.ts';
@@ -56,7 +56,7 @@ export function createPostgresKeys(database: Database): KeyStore {
       return isKnown;
     },
     async rotate(id, version, { now, expiresAt, successor }, act) {
-      const change = async (statements: Statements): Promise<RotationOutcome> => {
+      const change = async (statements: Statements): Promise<RotationResult> => {
         const working = await findSuccessor(statements, id, version, now);
         if (working !== null) return working;
         const outcome = await updateKey(statements, id, version, { expiresAt });
@@ -92,7 +92,7 @@ export function createPostgresKeys(database: Database): KeyStore {
   };
 }
 
-function isDone(outcome: RotationOutcome): boolean {
+function isDone(outcome: RotationResult): boolean {
   return outcome === 'done';
 }
 

@@ -5,11 +5,11 @@ import { prepareAppend } from './audit.ts';
 import { transact } from './transaction.ts';
 
 /** Gives what `change` gives; where that is done, the act is appended. */
-export type RunWithAct = <Outcome>(
+export type RunWithAct = <Result>(
   act: AuditBatch | undefined,
-  change: () => Outcome,
-  isDone: (outcome: Outcome) => boolean,
-) => Outcome;
+  change: () => Result,
+  isDone: (outcome: Result) => boolean,
+) => Result;
 
 export function createActRunner(database: DatabaseSync): RunWithAct {
   const append = prepareAppend(database);

@@ -1,7 +1,7 @@
 /** The audit in SQLite: one chain of rows, whichever process appends. Knows of a record what a search compares. */
 import type { DatabaseSync } from 'node:sqlite';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
-import type { AuditBatch, AuditPlace, AuditRow, AuditStore } from '../ports.ts';
+import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports.ts';
 import { RecentBatches } from '../recent-batches.ts';
 import { StoreError } from '../store-error.ts';
 import { transact } from './transaction.ts';
@@ -99,7 +99,7 @@ export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false 
     prune(before, limit) {
       return transact(database, () => {
         if (floor.read() === null) return 0;
-        let last: AuditPlace | undefined;
+        let last: AuditPosition | undefined;
         for (const row of readOldest.all(limit) as unknown as AuditRow[]) {
           if (row.at >= before) break;
           last = row;
@@ -132,8 +132,8 @@ function prepareEnd(database: DatabaseSync, end: 'head' | 'floor') {
   const read = database.prepare(`SELECT ${bound(`${end}_seq`)} AS seq, ${end}_hash AS hash FROM audit_chain`);
   const move = database.prepare(`UPDATE audit_chain SET ${end}_seq = ?, ${end}_hash = ?`);
   return {
-    read: () => (read.get() ?? null) as AuditPlace | null,
-    move: ({ seq, hash }: AuditPlace) => move.run(seq, hash),
+    read: () => (read.get() ?? null) as AuditPosition | null,
+    move: ({ seq, hash }: AuditPosition) => move.run(seq, hash),
   };
 }
 

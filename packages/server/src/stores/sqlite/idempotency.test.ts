@@ -43,7 +43,9 @@ test('takes no key on a full disk, and takes keys again when there is room', asy
 test('leaves a key taken whose answer does not fit on the disk', async () => {
   await store.claim({ ...CLAIM, id: 'a' });
   leaveBytes(10_000);
-  await expect((async () => store.keep('a', 'one', new Uint8Array(100_000), 2000))()).rejects.toThrow(/full/);
+  await expect((async () => store.complete('a', 'one', new Uint8Array(100_000), 2000))()).rejects.toThrow(
+    /full/,
+  );
   expect(await store.find('a')).toEqual({ fingerprint: 'f', state: 'running', answer: null });
   now += 1000;
   expect(await store.find('a')).toMatchObject({ state: 'outcome_unknown' });

@@ -28,12 +28,12 @@ export function createSqliteIdempotency(
   );
   const isRunning = 'id = :id AND attempt = :attempt AND NOT is_done';
   const extend = quick.prepare(`UPDATE idempotency_keys SET runs_until = :runsUntil WHERE ${isRunning}`);
-  const keep = quick.prepare(
+  const complete = quick.prepare(
     `UPDATE idempotency_keys
      SET is_done = 1, answer = :answer, answer_bytes = coalesce(length(:answer), 0), expires_at = :expiresAt
      WHERE ${isRunning}`,
   );
-  const giveUp = quick.prepare(`UPDATE idempotency_keys SET runs_until = 0 WHERE ${isRunning}`);
+  const markUnknown = quick.prepare(`UPDATE idempotency_keys SET runs_until = 0 WHERE ${isRunning}`);
   const release = quick.prepare(`DELETE FROM idempotency_keys WHERE ${isRunning}`);
   const measure = quick.prepare(
     'SELECT count(*) AS keys, total(answer_bytes) AS answerBytes FROM idempotency_keys WHERE client = ?',
@@ -56,11 +56,11 @@ export function createSqliteIdempotency(
     extend(id, attempt, runsForMs) {
       extend.run({ id, attempt, runsUntil: clock() + runsForMs });
     },
-    keep(id, attempt, answer, expiresInMs) {
-      keep.run({ id, attempt, answer, expiresAt: clock() + expiresInMs });
+    complete(id, attempt, answer, expiresInMs) {
+      complete.run({ id, attempt, answer, expiresAt: clock() + expiresInMs });
     },
-    giveUp(id, attempt) {
-      giveUp.run({ id, attempt });
+    markUnknown(id, attempt) {
+      markUnknown.run({ id, attempt });
     },
     release(id, attempt) {
       release.run({ id, attempt });

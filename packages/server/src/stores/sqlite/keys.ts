@@ -1,6 +1,6 @@
 /** Client keys in SQLite. Must not know what a key means or when it is valid. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Change, KeyRecord, KeyStore, RotationOutcome, StoredKey } from '../ports.ts';
+import type { Change, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
 import { createActRunner } from './acts.ts';
 import { createKeyList, RECORD_COLUMNS } from './key-list.ts';
 import { transact } from './transaction.ts';
@@ -79,7 +79,7 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
       return true;
     },
     rotate(id, version, { now, expiresAt, successor }, act) {
-      const rotate = (): RotationOutcome => {
+      const rotate = (): RotationResult => {
         const working = find(id)?.version === version ? findSuccessor.get(id, now) : undefined;
         if (working !== undefined) return { successorId: String(working['id']) };
         const outcome = updateVersion(id, version, { expiresAt });
@@ -104,6 +104,6 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   };
 }
 
-function isDone(outcome: RotationOutcome): boolean {
+function isDone(outcome: RotationResult): boolean {
   return outcome === 'done';
 }
