@@ -1,4 +1,4 @@
-/** The program: gives the command line its surroundings and takes its exit status. */
+/** The program: connects the command line to the process, and exits with its status. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { untilLauncherEnds } from './cli/launcher.ts';
 import { runCommandLine } from './cli/run.ts';
 
+/** Signals within this time of the first are echoes of it. */
 const ECHO_MS = 300;
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -14,9 +15,9 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 let isServing = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A full disk or a log collector that went away must not end the calls.
+  // A full disk or a log collector that went away must not stop the server.
   if (isServing) return;
-  // EPIPE: whoever read the output has gone, as `head` does when it has enough.
+  // EPIPE: the reader of the output has exited, as `head` does after enough lines.
   if (error.code !== 'EPIPE') {
     process.stderr.write(`Standard output cannot be written (${error.code}): it is not whole.\n`);
   }
@@ -42,14 +43,14 @@ process.exitCode = await runCommandLine(
   },
 );
 
-/** Where nobody reads any more, the listener for errors above ends the program. */
+/** Resolves once the output was taken. If its reader has exited, the listener for errors above ends the program. */
 async function untilTaken(): Promise<void> {
   if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
 }
 
 /**
- * A second signal ends the program at once. One that comes with the first is its echo: npm passes on the Ctrl-C that the
- * terminal has sent to all of them.
+ * Resolves at the first signal. A second one ends the program at once, unless it is an echo of the first: npm forwards a
+ * Ctrl-C that the terminal has also sent to this process.
  */
 function untilStopped(): Promise<void> {
   isServing = true;

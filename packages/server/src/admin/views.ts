@@ -1,5 +1,5 @@
 /** How keys and instances are shown: the one place where a stored row becomes what an administrator sees. */
-import type { InstanceView, KeyState, KeyView } from '@erp-proxy/contract';
+import type { InstanceView, KeyState, KeyView, UpstreamView } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { judgeKey } from '../key-rotation/expiry.ts';
 import { readStoredPolicy, StoredPolicyError } from '../keys/stored-policy.ts';
@@ -43,6 +43,19 @@ export function showInstance(instance: InstanceRecord, now: number): InstanceVie
     updated_at: showTime(instance.updatedAt),
     version: instance.version,
   };
+}
+
+/** What the limiters know of one upstream database. */
+interface UpstreamState extends Omit<UpstreamView, 'retry_after_seconds'> {
+  retryAfterSeconds: number;
+}
+
+const UPSTREAMS_SHOWN_MAX = 1_000;
+
+export function showUpstreams(states: readonly UpstreamState[]): UpstreamView[] {
+  return states
+    .slice(0, UPSTREAMS_SHOWN_MAX)
+    .map(({ retryAfterSeconds, ...state }) => ({ ...state, retry_after_seconds: retryAfterSeconds }));
 }
 
 function judgeState({ revokedAt, expiresAt }: KeyRecord, now: number): KeyState {

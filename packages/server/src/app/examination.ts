@@ -1,4 +1,4 @@
-/** Examines Odoo servers as the settings say: puts together what examine/examine.ts needs. Remembers nothing between two. */
+/** Creates the parts that examine/examine.ts needs, from the settings. No state is kept between two examinations. */
 import { randomBytes } from 'node:crypto';
 import type { Examination } from '@erp-proxy/contract';
 import type { Settings } from '../config/schema.ts';
@@ -14,13 +14,13 @@ export interface Address {
   url: string;
   credentials: { db: string; userId: number; apiKey: string } | null;
   trust?: EgressTrust | null;
-  /** Where it is a stored one. */
+  /** The stored instance, if the address belongs to one. */
   instance?: Instance;
-  /** For each question; null: as calls have. */
+  /** Time limit of each request; null: that of calls. */
   timeoutMs?: number | null;
 }
 
-/** What stands in the place of credentials where there are none: no database and no key has this name. */
+/** Placeholder if there are no credentials. No database and no key has this name. */
 const NO_CREDENTIALS = { db: 'none', userId: 0, apiKey: 'none' };
 
 export async function examineAddress(
@@ -33,12 +33,12 @@ export async function examineAddress(
     const check = { name: 'url', state: 'failed', text: `The address ${base.fault}.` } as const;
     return { ok: false, checks: [check], ...NOTHING_FOUND };
   }
-  const named = { ...base, ...(credentials ?? NO_CREDENTIALS), trust };
+  const target = { ...base, ...(credentials ?? NO_CREDENTIALS), trust };
   const nameCredentials = createCredentialNames(randomBytes(32));
   const nowMs = () => performance.now();
   return examineServer(
     {
-      target: { ...named, instance: instance ?? null, credentialsId: nameCredentials(named) },
+      target: { ...target, instance: instance ?? null, credentialsId: nameCredentials(target) },
       hasCredentials: credentials !== null,
       timeoutMs: timeoutMs ?? upstream.timeoutMs,
     },

@@ -1,10 +1,7 @@
-/**
- * What replicas share through Redis, opened for the composition root (app.ts). Its driver is loaded only where there is a
- * Redis.
- */
+/** Creates the parts that replicas share through Redis. The driver is loaded only if `redis.url` is set. */
 import type { Settings } from '../config/schema.ts';
-import type { Check } from '../http/health-route.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
+import { checkRedis } from '../observe/health.ts';
 import type { Logger } from '../observe/log.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { findLosses } from '../redis/losses.ts';
@@ -16,11 +13,13 @@ export interface ReplicasOptions {
   logger: Logger;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** A clock that never goes back, in milliseconds. */
+  /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
 
-/** Opened also where Redis does not answer; null where there is none. */
+export type Replicas = NonNullable<Awaited<ReturnType<typeof openReplicas>>>;
+
+/** Succeeds also while Redis does not answer. Null without `redis.url`. */
 export async function openReplicas({ settings, keys, logger, clock, nowMs }: ReplicasOptions) {
   const { redis, idempotency, cache } = settings;
   if (redis.url === null) return null;
@@ -38,9 +37,9 @@ export async function openReplicas({ settings, keys, logger, clock, nowMs }: Rep
     import('../redis/answers.ts'),
   ]);
   const { url } = redis;
-  // Replicas of one store have the same name; other deployments can use the same Redis.
+  // Replicas of one store derive the same prefix. Other deployments can use the same Redis.
   const prefix = `erp-proxy:${Buffer.from(keys.deriveSecret('redis names')).toString('hex', 0, 8)}`;
-  /** `what` is what the log calls it. */
+  /** `what` names the connection in the log. */
   const connect = async (what: string, name: string, onAnswer: (client: RedisClient) => void) => {
     const client: RedisClient = new RedisClient({
       url,
@@ -57,13 +56,13 @@ export async function openReplicas({ settings, keys, logger, clock, nowMs }: Rep
     return client;
   };
 
-  const keepsCalls = idempotency.store === 'redis';
+  const keepsIdempotencyKeys = idempotency.store === 'redis';
   const client = await connect('redis', prefix, (answering) => {
-    if (keepsCalls) void warnOfLosses(answering, logger);
+    if (keepsIdempotencyKeys) void warnOfLosses(answering, logger);
   });
   const breakers = new SharedBreakers({ redis: client, nowMs });
   const keepsAnswers = cache.store === 'redis' && cache.bytesMax > 0;
-  // A connection of its own: large answers must not hold up what limits ask.
+  // A separate connection: large answers must not delay the commands of limits.
   const answersClient = keepsAnswers
     ? await connect('redis for kept answers', `${prefix}:answers`, () => {})
     : null;
@@ -71,9 +70,9 @@ export async function openReplicas({ settings, keys, logger, clock, nowMs }: Rep
   return {
     limits: new SharedKeyLimits({ redis: client, nowMs, clock }),
     breakers,
-    /** Null where they are kept in the store. */
-    idempotency: keepsCalls ? createRedisIdempotency(client) : null,
-    /** Null where answers are kept in memory, or none are. */
+    /** Null if idempotency keys are kept in the store. */
+    idempotency: keepsIdempotencyKeys ? createRedisIdempotency(client) : null,
+    /** Null if answers are kept in memory, or not at all. */
     answers:
       answersClient &&
       new RedisAnswers({
@@ -82,10 +81,10 @@ export async function openReplicas({ settings, keys, logger, clock, nowMs }: Rep
         secret: keys.deriveSecret('names of kept answers'),
         bytesMax: cache.bytesMax,
       }),
-    /** Processes that were there lately; this one is one of them. */
+    /** Number of processes seen lately, including this one. */
     count: () => client.replicas,
     isUp: () => client.trouble === null,
-    check: () => checkRedis(client, keepsCalls),
+    check: () => checkRedis(client, keepsIdempotencyKeys),
     async close(): Promise<void> {
       breakers.close();
       await client.close();
@@ -94,16 +93,9 @@ export async function openReplicas({ settings, keys, logger, clock, nowMs }: Rep
   };
 }
 
-/** Each time that it answers again, since it may be another one then. */
+/** Called each time that Redis answers again, because it may be another Redis then. */
 async function warnOfLosses(redis: RedisClient, logger: Logger): Promise<void> {
-  // Away again, or not allowed to say: then there is nothing to warn of.
+  // If Redis is away again, or the command is not permitted, there is nothing to warn of.
   const losses = findLosses(await redis.readInfo().catch(() => ''));
   if (losses.length > 0) logger.warn('redis can lose idempotency keys', { losses });
-}
-
-function checkRedis({ trouble }: RedisClient, keepsCalls: boolean): Check {
-  if (trouble === null) return { state: 'ok', detail: null };
-  const detail = 'Redis is away; each process keeps its share of the limits';
-  const refused = ', and calls with an idempotency key are refused';
-  return { state: 'degraded', detail: keepsCalls ? detail + refused : detail };
 }

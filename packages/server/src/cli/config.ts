@@ -1,6 +1,6 @@
 /** `config …`: what the settings are, and whether they are right. Faults are reported before a command runs. */
 
-import { explainPolicyFaults, explainTogether } from '../app/services.ts';
+import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import { printSettings } from '../config/print.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
@@ -24,8 +24,8 @@ export const configCheckCommand: Command = {
   async run(input) {
     const { settings } = input;
     const errors = [
-      ...explainPolicyFaults(parseEgressPolicy(settings.egress.allow).faults),
-      ...explainTogether(settings),
+      ...explainEgressErrors(parseEgressPolicy(settings.egress.allow).faults),
+      ...explainContradictions(settings),
     ];
     reportErrors(errors, input);
     return errors.length === 0 ? 0 : 2;

@@ -2,7 +2,7 @@
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { type App, createApp } from '../app/app.ts';
-import { StartError } from '../app/services.ts';
+import { StartError } from '../config/start-error.ts';
 import { createLogger } from '../observe/log.ts';
 import type { Command, CommandInput } from './command.ts';
 import { makeLocalUrl } from './local-url.ts';

@@ -1,7 +1,8 @@
 /** `doctor`: looks whether the proxy can work with an Odoo server, and says what to do where it cannot. */
 import type { Examination } from '@erp-proxy/contract';
 import { examineAddress } from '../app/examination.ts';
-import { openEgress, StartError } from '../app/services.ts';
+import { openEgress } from '../app/services.ts';
+import { StartError } from '../config/start-error.ts';
 import { type Command, CommandError, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 import { useAdmin } from './use-admin.ts';
 

@@ -1,10 +1,10 @@
 /** The command line: finds the command, loads the settings, turns errors into one clear message and an exit status. */
 import { parseArgs } from 'node:util';
 import { AdminError } from '../admin/admin-error.ts';
-import { StartError } from '../app/services.ts';
 import { splitFlags } from '../config/flags.ts';
 import { type LoadOptions, loadSettings } from '../config/load.ts';
 import { explainReadError, readErrorCode } from '../config/read-error.ts';
+import { StartError } from '../config/start-error.ts';
 import { VaultError } from '../instances/vault.ts';
 import { StoreError } from '../stores/store-error.ts';
 import { COMMON_OPTIONS, type Command, CommandError, type Surroundings } from './command.ts';

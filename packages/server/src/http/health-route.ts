@@ -1,34 +1,23 @@
 /** `GET /healthz`: the process is alive. `GET /readyz`: the process can take traffic. */
-import type { CheckState } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
-
-/** What a check found: `degraded` works on for now, `failed` takes the process out of traffic. */
-export interface Check {
-  state: CheckState;
-  /** For operators: what is wrong and what it means; null where nothing is. */
-  detail: string | null;
-}
+import { type HealthCheck, judgeReadiness } from '../observe/health.ts';
 
 export interface HealthRouteDeps {
-  /** What must hold for calls to work, by name. */
-  readiness: () => Promise<Record<string, Check>>;
+  /** Runs the checks that decide whether the process can take traffic; returns them by name. */
+  checkReadiness: () => Promise<Record<string, HealthCheck>>;
 }
 
-export function addHealthRoutes(app: FastifyInstance, deps: HealthRouteDeps): void {
+export function addHealthRoutes(app: FastifyInstance, { checkReadiness }: HealthRouteDeps): void {
   app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const checks = await deps.readiness();
-    const states = Object.values(checks).map(({ state }) => state);
-    const isReady = !states.includes('failed');
-    const status = isReady ? (states.includes('degraded') ? 'degraded' : 'ready') : 'not_ready';
+    const checks = Object.entries(await checkReadiness());
+    const { isReady, status } = judgeReadiness(checks.map(([, check]) => check));
     return reply
       .code(isReady ? 200 : 503)
       .header('cache-control', 'no-store')
       .send({
         status,
-        checks: Object.fromEntries(
-          Object.entries(checks).map(([name, { state, detail }]) => [name, detail ?? state]),
-        ),
+        checks: Object.fromEntries(checks.map(([name, { state, detail }]) => [name, detail ?? state])),
       });
   });
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../observe/metrics.ts';
 
 export interface MetricsRouteDeps {
-  metrics: Metrics;
+  metrics: Pick<Metrics, 'contentType' | 'render'>;
 }
 
 export function addMetricsRoute(app: FastifyInstance, path: string, deps: MetricsRouteDeps): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DatabaseLabels } from './database-labels.ts';
-import type { DatabaseMetrics } from './metrics.ts';
+import type { DatabaseMetrics } from './source-metrics.ts';
 
 const HOUR_MS = 3_600_000;
 const state = (database: string, changes: Partial<DatabaseMetrics> = {}): DatabaseMetrics => ({
@@ -18,27 +18,27 @@ function createLabels() {
   return { clock, labels: new DatabaseLabels(() => clock.ms) };
 }
 
-/** The label as one text; null where the database is not shown. */
-function findName(labels: DatabaseLabels, of: DatabaseMetrics): string | null {
-  const label = labels.find(of);
+/** The label as one text; null if the database is not shown. */
+function findName(labels: DatabaseLabels, metrics: DatabaseMetrics): string | null {
+  const label = labels.find(metrics);
   return label && `${label.upstream} ${label.db}`;
 }
 
-describe('a database that never answered well', () => {
+describe('a database without a successful call', () => {
   test.each([
     ['runs calls', { running: 1 }],
-    ['has calls that wait', { waiting: 1 }],
-    ['is left alone', { breaker: 'open' }],
+    ['has waiting calls', { waiting: 1 }],
+    ['has an open circuit breaker', { breaker: 'open' }],
     ['is being probed', { breaker: 'half_open' }],
   ] as const)('is named while it %s', (_what, changes) => {
     expect(findName(createLabels().labels, state('http://a prod', changes))).toBe('http://a prod');
   });
 
-  test('is not named where there is nothing to tell', () => {
+  test('is not named while it is idle', () => {
     expect(findName(createLabels().labels, state('http://a prod'))).toBeNull();
   });
 
-  test('has no name of its own where there are 20 others, until one was not shown for an hour', () => {
+  test('shares one series beyond 20 others, until one of them was not shown for an hour', () => {
     const { clock, labels } = createLabels();
     for (let n = 0; n < 20; n++)
       expect(findName(labels, down(`http://${n} made_up`))).toBe(`http://${n} made_up`);
@@ -51,7 +51,7 @@ describe('a database that never answered well', () => {
     expect(findName(labels, down('http://0 made_up'))).toBe('other other');
   });
 
-  test('names over a day are 20 an hour at most, whatever callers make up', () => {
+  test('gets at most 20 new names an hour, whatever databases callers make up', () => {
     const { clock, labels } = createLabels();
     const named = new Set<string | null>();
     for (let call = 0; call < 24 * 600; call++) {
@@ -62,21 +62,21 @@ describe('a database that never answered well', () => {
   });
 });
 
-test('a database that has earned its name has it for good, whatever others make up', () => {
+test('a database that has earned its name keeps it, whatever databases callers make up', () => {
   const { labels } = createLabels();
   for (let n = 0; n < 50; n++) findName(labels, down(`http://${n} made_up`));
   labels.earn('http://a prod');
   expect(findName(labels, state('http://a prod'))).toBe('http://a prod');
 });
 
-test('a hundred databases earn a name', () => {
+test('at most a hundred databases earn a name', () => {
   const { labels } = createLabels();
   for (let n = 0; n < 150; n++) labels.earn(`http://${n} prod`);
   expect(findName(labels, state('http://99 prod'))).toBe('http://99 prod');
   expect(findName(labels, state('http://100 prod'))).toBeNull();
 });
 
-test('a database has one name by whatever certificates it is reached', () => {
+test('a database has one name, whatever certificates its calls trust', () => {
   const { labels } = createLabels();
   labels.earn('http://a prod');
   expect(findName(labels, state('http://a abc123 prod'))).toBe('http://a prod');

@@ -1,15 +1,15 @@
 /**
- * Which upstream databases the metrics name. Callers can make up any number of databases, so a name is earned: by a call
- * that worked, or by being a stored instance's. A database that has earned none yet is named while it has calls or is left
- * alone, if there is room; all that have no room are one series.
+ * Decides which upstream databases get labels of their own in the metrics. Callers can make up any number of databases, so a
+ * database must earn its label: by a successful call, or because it belongs to a stored instance. A database without one
+ * is shown while it has calls or its circuit breaker is not closed, up to a bound. Those beyond the bound share one series.
  */
-import type { DatabaseMetrics } from './metrics.ts';
+import type { DatabaseMetrics } from './source-metrics.ts';
 
-/** Databases that earn a name for good. */
+/** Maximum number of databases that keep their label for ever. */
 const EARNED_MAX = 100;
-/** Others that are named at a time. */
+/** Maximum number of other databases shown at a time. */
 const UNPROVEN_MAX = 20;
-/** The name of one goes to another when it was not shown for so long: so many new names an hour at most. */
+/** After this time without being shown, a database frees its place. This bounds new labels to UNPROVEN_MAX per hour. */
 const UNPROVEN_TTL_MS = 3_600_000;
 
 export interface DatabaseLabel {
@@ -23,7 +23,7 @@ const OTHER: DatabaseLabel = { upstream: 'other', db: 'other' };
 export class DatabaseLabels {
   readonly #now: () => number;
   readonly #earned = new Set<string>();
-  /** When each was shown last. */
+  /** Database to the time when it was last shown, in milliseconds since 1970. */
   readonly #unproven = new Map<string, number>();
 
   /** `now`: milliseconds since 1970. */
@@ -37,30 +37,30 @@ export class DatabaseLabels {
     this.#unproven.delete(database);
   }
 
-  /** Null: it is not shown. */
+  /** The label of a database; null: it is not shown. */
   find(state: DatabaseMetrics): DatabaseLabel | null {
     const [upstream, db] = withoutTrust(state.database);
     const database = `${upstream} ${db}`;
     if (this.#earned.has(database)) return { upstream, db };
     if (state.running === 0 && state.waiting === 0 && state.breaker === 'closed') return null;
-    return this.#takeRoom(database) ? { upstream, db } : OTHER;
+    return this.#takePlace(database) ? { upstream, db } : OTHER;
   }
 
-  #takeRoom(database: string): boolean {
+  #takePlace(database: string): boolean {
     const now = this.#now();
-    if (!this.#unproven.has(database)) this.#forgetOld(now);
+    if (!this.#unproven.has(database)) this.#freeOldPlaces(now);
     if (!this.#unproven.has(database) && this.#unproven.size >= UNPROVEN_MAX) return false;
     this.#unproven.set(database, now);
     return true;
   }
 
-  #forgetOld(now: number): void {
+  #freeOldPlaces(now: number): void {
     for (const [database, shownAt] of this.#unproven)
       if (now - shownAt >= UNPROVEN_TTL_MS) this.#unproven.delete(database);
   }
 }
 
-/** Address and name, without the part between them that says by what trust the database is reached. */
+/** Base address and database name, without the part between them that identifies the trusted certificates. */
 function withoutTrust(database: string): [upstream: string, db: string] {
   const parts = database.split(' ');
   return [parts[0] as string, parts.at(-1) as string];

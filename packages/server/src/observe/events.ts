@@ -1,109 +1,113 @@
-/** What can be observed of the proxy: each fact is one method of `Events`; log and metrics are made of these. */
+/** The events of the proxy, from which log, metrics and audit are derived. */
 
-/** One call, after its end. Durations in milliseconds. */
+/** One call, after its end. Durations are in milliseconds. */
 export interface CallRecord {
   requestId: string;
-  /** The client key's id; null where none was accepted. */
+  /** Id of the client key; null if none was accepted. */
   keyId: string | null;
-  /** Where the call came from. */
+  /** Address of the caller. */
   address: string;
   /** Position in the batch; null for a single call. */
   batchIndex: number | null;
   /** The call's `id` as JSON text. */
   id: string;
-  /** Name of the stored instance; null where the call brought address and credentials itself. */
+  /** Name of the stored instance; null if the call brought address and credentials itself. */
   instance: string | null;
-  /** Base address of the Odoo server, also of a call that was refused; null where it is not known. */
+  /** Base address of the Odoo server, also if the call was refused; null if it is not known. */
   upstream: string | null;
   db: string | null;
   model: string | null;
   method: string | null;
-  /** `ok`, `replayed`, `data.type` of the error, or why the connection was broken off. */
+  /** `ok`, `replayed`, `data.type` of the error, or the reason why the connection was closed early. */
   outcome: string;
   code: number | null;
-  /** The rule of the key's policy that denied it. */
+  /** The rule of the key's policy that denied the call or request; null if none did. */
   rule: string | null;
   httpStatus: number;
-  /** Which protocol carried the call to Odoo; null where nothing was sent. */
+  /** The protocol in which the call was sent to Odoo; null if it was not sent. */
   protocol: 'jsonrpc' | 'json2' | null;
   upstreamStatus: number | null;
-  /** How often the request was sent to Odoo. */
+  /** How often the call was sent to Odoo. */
   attempts: number;
-  /** Where the answer to a read came from that was not sent: the same read in flight, or one before it. Null: it was its own. */
+  /** For a read that was not sent: an equal read in flight, or the cache of kept answers, gave its answer. Otherwise null. */
   sharedFrom: 'flight' | 'cache' | null;
   totalMs: number;
-  /** From sending to the head of the answer; null where nothing was sent. */
+  /** From sending to the head of the answer; null if the call was not sent. */
   upstreamMs: number | null;
   /** The cause of a failure, for the operator. */
   detail: string | null;
 }
 
-/** Why a call was sent to Odoo once more: what had come of sending it. */
+/** Why a call was sent to Odoo again. */
 export type RetryReason =
-  /** Refused, or closed without an answer. */
+  /** The connection was refused, or closed without an answer. */
   | 'connection'
-  /** 502, 503 or 504. */
+  /** A gateway answered 502, 503 or 504. */
   | 'gateway'
-  /** Rolled back for another transaction. */
+  /** Odoo rolled the call back because of a concurrent transaction. */
   | 'conflict';
 
-/** A request that was refused before a call could be read. */
+/** A request that was refused before its body was parsed into calls. */
 export interface RefusalRecord {
   requestId: string;
-  /** The client key's id; null where none was accepted. */
+  /** Id of the client key; null if none was accepted. */
   keyId: string | null;
   address: string;
   outcome: string;
-  /** The rule of the key's policy that denied it. */
+  /** The rule of the key's policy that denied the call or request; null if none did. */
   rule: string | null;
-  /** The key that was not accepted, where there was one in the form of a key. */
+  /** The refused key, if the request had a text in the format of a key. */
   refusedKey: RefusedKey | null;
   httpStatus: number;
   detail: string | null;
 }
 
 export interface RefusedKey {
-  /** The id in the key's text. */
+  /** The id in the text of the key. */
   id: string;
-  /** `unknown`: no key has the id, or the secret is another one. */
+  /** `unknown`: no key has the id, or the secret is wrong. */
   why: 'unknown' | 'expired' | 'revoked';
 }
 
+/** Everything that can be observed, one method for each kind of event. */
 export interface Events {
   requestStarted(): void;
   requestEnded(): void;
   callRetried(reason: RetryReason): void;
   callEnded(record: CallRecord): void;
   requestRefused(record: RefusalRecord): void;
-  /** So many more requests were refused unread, since the processor has no time for them. */
+  /** This many further requests were refused unread, for lack of processor time. */
   requestsShed(count: number): void;
-  /** A fault of our own; the error goes to the log only. */
+  /** An internal error of the proxy. Only the log gets the error itself. */
   faultSeen(requestId: string, error: unknown): void;
 }
 
-/** One `Events` that tells several. */
-export function combineEvents(all: readonly Events[]): Events {
+/** The events that one observer handles. */
+export type EventHandlers = Partial<Events>;
+
+/** Passes each event on to all observers that handle it. */
+export function combineEvents(observers: readonly EventHandlers[]): Events {
   return {
     requestStarted() {
-      for (const events of all) events.requestStarted();
+      for (const observer of observers) observer.requestStarted?.();
     },
     requestEnded() {
-      for (const events of all) events.requestEnded();
+      for (const observer of observers) observer.requestEnded?.();
     },
     callRetried(reason) {
-      for (const events of all) events.callRetried(reason);
+      for (const observer of observers) observer.callRetried?.(reason);
     },
     callEnded(record) {
-      for (const events of all) events.callEnded(record);
+      for (const observer of observers) observer.callEnded?.(record);
     },
     requestRefused(record) {
-      for (const events of all) events.requestRefused(record);
+      for (const observer of observers) observer.requestRefused?.(record);
     },
     requestsShed(count) {
-      for (const events of all) events.requestsShed(count);
+      for (const observer of observers) observer.requestsShed?.(count);
     },
     faultSeen(requestId, error) {
-      for (const events of all) events.faultSeen(requestId, error);
+      for (const observer of observers) observer.faultSeen?.(requestId, error);
     },
   };
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { collectLines } from './lines.ts';
 
-test('writes the lines of a moment at once, in their order', async () => {
+test('writes lines that follow each other closely in one write, in order', async () => {
   const writes: string[] = [];
   const lines = collectLines({ write: (text) => writes.push(text) });
   lines.write('a\n');
@@ -17,7 +17,7 @@ test('writes the lines of a moment at once, in their order', async () => {
   expect(writes.at(-1)).toBe(`${long}\n`);
 });
 
-test('keeps a bounded part of what nobody takes, and goes on once it is taken', async () => {
+test('drops lines beyond a bound while the receiver does not read, and continues once it reads', async () => {
   const stalled = new PassThrough();
   const lines = collectLines(stalled);
   for (let count = 0; count < 40; count++) {

@@ -1,24 +1,27 @@
-/** Collects lines so that those of a moment leave in one write: a write costs more than a line. */
+/** Buffers lines briefly and writes them together, because a write costs more than a line. */
 
 export interface LineDestination {
   write(lines: string): unknown;
-  /** Bytes that were written and are not taken yet. */
+  /** Bytes that were written, but that the receiver has not taken yet. */
   readonly writableLength?: number;
 }
 
-/** A tenth less processor time a call than one write in each turn of the event loop; `kill -9` loses so much of the log. */
-const HELD_MS = 10;
+/**
+ * Maximum time for which a line is buffered; `kill -9` loses these lines. Calls take a tenth less processor time than with
+ * one write per turn of the event loop.
+ */
+const BUFFERED_MS = 10;
 /** In characters. */
-const HELD_MAX = 64 * 1024;
-/** With more than this waiting, whoever should take the lines has stopped: further ones are lost, or they would fill the memory. */
+const BUFFERED_MAX = 64 * 1024;
+/** Above this, the receiver has stopped reading. Further lines are dropped, because they would fill the memory. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
-/** What is still held when the process ends is written then. */
+/** Buffered lines are also written when the process exits. */
 export function collectLines(destination: LineDestination): LineDestination {
-  let held = '';
+  let buffered = '';
   const flush = () => {
-    const lines = held;
-    held = '';
+    const lines = buffered;
+    buffered = '';
     if (lines === '' || (destination.writableLength ?? 0) > WAITING_BYTES_MAX) return;
     destination.write(lines);
   };
@@ -27,9 +30,9 @@ export function collectLines(destination: LineDestination): LineDestination {
     write(line) {
       if (isFirst) process.once('exit', flush);
       isFirst = false;
-      if (held === '') setTimeout(flush, HELD_MS).unref();
-      held += line;
-      if (held.length > HELD_MAX) flush();
+      if (buffered === '') setTimeout(flush, BUFFERED_MS).unref();
+      buffered += line;
+      if (buffered.length > BUFFERED_MAX) flush();
     },
   };
 }

@@ -1,14 +1,17 @@
-/** Lines as collectors read them. */
+/** Log lines as log collectors read them. */
 import { expect, test } from 'vitest';
 import { createLogger, describeError, logEvents } from './log.ts';
 
-function log(level: string): { logger: ReturnType<typeof createLogger>; lines: Record<string, unknown>[] } {
+function createLog(level: string): {
+  logger: ReturnType<typeof createLogger>;
+  lines: Record<string, unknown>[];
+} {
   const lines: Record<string, unknown>[] = [];
   const logger = createLogger(level, { write: (line) => lines.push(JSON.parse(line)) });
   return { logger, lines };
 }
 
-test('a line says its level, time, fields and message, and ends with a line break', () => {
+test('a line has level, time, fields and message, and ends with a line break', () => {
   const written: string[] = [];
   createLogger('info', { write: (line) => written.push(line) }).warn('hello\nthere', { a: '"', b: null });
   expect(written).toHaveLength(1);
@@ -24,18 +27,18 @@ test.each([
   ['error', ['c']],
   ['fatal', []],
   ['silent', []],
-])('level %s lets through what is as severe', (level, expected) => {
-  const { logger, lines } = log(level);
+])('level %s writes lines that are at least as severe', (level, expected) => {
+  const { logger, lines } = createLog(level);
   logger.info('a');
   logger.warn('b');
   logger.error('c');
   expect(lines.map((line) => line['msg'])).toEqual(expected);
 });
 
-test('a fault is told with its type, code, stack and cause', () => {
-  const { logger, lines } = log('info');
+test('an internal error is logged with its type, code, stack and cause', () => {
+  const { logger, lines } = createLog('info');
   const cause = Object.assign(new TypeError('inner'), { code: 'E_INNER' });
-  logEvents(logger).faultSeen('r1', new Error('outer', { cause }));
+  logEvents(logger).faultSeen?.('r1', new Error('outer', { cause }));
   expect(lines[0]).toMatchObject({
     level: 'error',
     requestId: 'r1',
@@ -50,12 +53,12 @@ test('a fault is told with its type, code, stack and cause', () => {
   expect(describeError('thrown text')).toBe('thrown text');
 });
 
-test('requests that were refused for want of processor time are one line a second', async () => {
-  const { logger, lines } = log('info');
+test('requests that were refused for lack of processor time are one line per second', async () => {
+  const { logger, lines } = createLog('info');
   const events = logEvents(logger);
-  for (const count of [1, 20, 300]) events.requestsShed(count);
+  for (const count of [1, 20, 300]) events.requestsShed?.(count);
   expect(lines).toEqual([]);
   await expect.poll(() => lines, { timeout: 10_000 }).toMatchObject([{ refused: 321, msg: 'overloaded' }]);
-  events.requestsShed(5);
+  events.requestsShed?.(5);
   await expect.poll(() => lines[1], { timeout: 10_000 }).toMatchObject({ refused: 5 });
 });

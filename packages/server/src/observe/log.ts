@@ -1,8 +1,8 @@
-/** The log: one line a call, JSON, on standard output. Never a value, a key or a traceback of Odoo's. */
-import type { CallRecord, Events } from './events.ts';
+/** The log: a line of JSON for each call, on standard output. It never has values of calls, keys or tracebacks of Odoo. */
+import type { CallRecord, EventHandlers } from './events.ts';
 import { collectLines, type LineDestination } from './lines.ts';
 
-/** The least severe first. */
+/** In ascending order of severity. */
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export interface Logger {
@@ -11,24 +11,24 @@ export interface Logger {
   error(message: string, fields?: object): void;
 }
 
-/** A logger that writes JSON lines of this level (`log.level`) and above; `destination` is for tests. */
+/** Creates a logger that writes lines of this level (`log.level`) and above. Tests pass a `destination`. */
 export function createLogger(
   level: string,
   destination: LineDestination = collectLines(process.stdout),
 ): Logger {
   const names: readonly string[] = LEVELS;
-  const least = names.indexOf(names.includes(level) ? level : 'info');
-  const writeAt = (own: (typeof LEVELS)[number]): Logger['info'] => {
-    if (names.indexOf(own) < least) return () => {};
+  const minimum = names.indexOf(names.includes(level) ? level : 'info');
+  const writeAt = (lineLevel: (typeof LEVELS)[number]): Logger['info'] => {
+    if (names.indexOf(lineLevel) < minimum) return () => {};
     return (message, fields) => {
-      const line = { level: own, time: new Date().toISOString(), ...fields, msg: message };
+      const line = { level: lineLevel, time: new Date().toISOString(), ...fields, msg: message };
       destination.write(`${JSON.stringify(line)}\n`);
     };
   };
   return { info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') };
 }
 
-/** An error for a log line, with what caused it. */
+/** Describes an error and its causes for a log line. */
 export function describeError(error: unknown): object | string {
   if (!(error instanceof Error)) return String(error);
   const { name: type, message, stack, cause } = error;
@@ -41,28 +41,26 @@ export function describeError(error: unknown): object | string {
   };
 }
 
+/** Shed requests of this time share one line. */
 const SHED_PERIOD_MS = 1000;
 
-/** Writes each ended call, each refusal and each fault of our own. */
-export function logEvents(logger: Logger): Events {
+/** Logs ended calls, refused requests and internal errors. */
+export function logEvents(logger: Logger): EventHandlers {
   let shed = 0;
-  const tellShed = () => {
+  const logShed = () => {
     logger.warn('overloaded', { refused: shed });
     shed = 0;
   };
   return {
-    requestStarted() {},
-    requestEnded() {},
-    callRetried() {},
     callEnded(record) {
-      logger[isOperatorsConcern(record.outcome) ? 'warn' : 'info']('call', round(record));
+      logger[concernsOperator(record.outcome) ? 'warn' : 'info']('call', round(record));
     },
     requestRefused(record) {
       logger.info('refused', record);
     },
     requestsShed(count) {
-      // A line each would cost more than the refusal.
-      if (shed === 0) setTimeout(tellShed, SHED_PERIOD_MS).unref();
+      // A line for each would cost more than the refusal.
+      if (shed === 0) setTimeout(logShed, SHED_PERIOD_MS).unref();
       shed += count;
     },
     faultSeen(requestId, error) {
@@ -71,8 +69,19 @@ export function logEvents(logger: Logger): Events {
   };
 }
 
-/** Faults of the way to Odoo, which an operator can mend; those of callers are their own. */
-function isOperatorsConcern(outcome: string): boolean {
+/** An event of the rotation of the keys of instances, which `kind` names. */
+interface KeyRotationEvent {
+  kind: string;
+  instance: string;
+}
+
+export function logKeyRotation({ kind, instance, ...more }: KeyRotationEvent, logger: Logger): void {
+  const isSuccess = kind === 'rotated' || kind === 'revoked';
+  logger[isSuccess ? 'info' : 'warn'](`instance key ${kind}`, { instance, ...more });
+}
+
+/** True for failures of the connection to Odoo and of the proxy, which an operator can fix. Callers fix their own errors. */
+function concernsOperator(outcome: string): boolean {
   return outcome.startsWith('upstream_') || outcome === 'internal' || outcome === 'broken_off';
 }
 

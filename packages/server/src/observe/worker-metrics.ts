@@ -1,8 +1,8 @@
-/** The metric of the primary process: how many of its workers answer. Made where no worker has to be asked for it. */
+/** The metric of the primary process: how many of its workers answer. It needs no answer of a worker. */
 import { Gauge, Registry } from 'prom-client';
 import type { MetricsSnapshot } from './metrics.ts';
 
-/** Workers at one scrape. A silent worker did not answer in time: its numbers are missing from this scrape. */
+/** Workers at one scrape. A silent worker did not answer in time, so its numbers are missing from the scrape. */
 export interface WorkerCounts {
   answering: number;
   silent: number;
@@ -22,4 +22,4 @@ export function snapshotWorkers({ answering, silent }: WorkerCounts): Promise<Me
 }
 
 export const WORKERS_HELP =
-  'Workers by state at this scrape. The numbers of a silent worker are missing. Only with several workers.';
+  'Workers by state at this scrape. The numbers of silent workers are missing. Only with several workers.';

@@ -1,0 +1,11 @@
+/** The events that become audit records. */
+import type { EventHandlers } from '../observe/events.ts';
+import type { Audit } from './audit.ts';
+
+/** Requests refused before authentication (`requestsShed`) are not recorded: the audit says who did what. */
+export function auditEvents(audit: Pick<Audit, 'recordCall' | 'recordRefusal'>): EventHandlers {
+  return {
+    callEnded: (record) => audit.recordCall(record),
+    requestRefused: (record) => audit.recordRefusal(record),
+  };
+}

@@ -1,0 +1,34 @@
+/** Errors in settings that the schema cannot find, explained for the operator. */
+import { maskValue } from './mask.ts';
+import type { Settings } from './schema.ts';
+
+/** A larger answer could take Redis longer than a call waits for it, and would delay the commands behind it. */
+const REDIS_ANSWER_BYTES_MAX = 1024 * 1024;
+
+/** Settings that are each valid but contradict each other. */
+export function explainContradictions({
+  cache,
+  idempotency,
+  redis,
+}: Pick<Settings, 'cache' | 'idempotency' | 'redis'>): string[] {
+  const errors: string[] = [];
+  if (idempotency.store === 'redis' && redis.url === null) {
+    errors.push('idempotency.store is redis, and redis.url is empty: set it, or idempotency.store to store.');
+  }
+  if (idempotency.store === 'redis' && idempotency.answerBytesMax > REDIS_ANSWER_BYTES_MAX) {
+    errors.push(
+      'idempotency.store is redis, and idempotency.answerBytesMax is more than 1MiB: set it to 1MiB or less, or idempotency.store to store.',
+    );
+  }
+  if (cache.store === 'redis' && redis.url === null) {
+    errors.push('cache.store is redis, and redis.url is empty: set it, or cache.store to memory.');
+  }
+  return errors;
+}
+
+/** Errors in entries of `egress.allow`. A password in an entry is masked. */
+export function explainEgressErrors(errors: readonly { entry: string; message: string }[]): string[] {
+  return errors.map(
+    ({ entry, message }) => `egress.allow: "${maskValue('egress.allow', entry)}": ${message}`,
+  );
+}

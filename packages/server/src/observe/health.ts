@@ -1,0 +1,78 @@
+/**
+ * The rules that decide whether this process is healthy. `degraded` is for operators: the process still serves calls.
+ * `failed` means that it must get no traffic. Knows the parts that it checks only by what a rule needs.
+ */
+import type { CheckState } from '@erp-proxy/contract';
+
+export interface HealthCheck {
+  state: CheckState;
+  /** For operators: what is wrong and what it means; null if nothing is. */
+  detail: string | null;
+}
+
+export interface Readiness {
+  isReady: boolean;
+  status: 'ready' | 'degraded' | 'not_ready';
+}
+
+export function judgeReadiness(checks: readonly HealthCheck[]): Readiness {
+  const states = checks.map(({ state }) => state);
+  if (states.includes('failed')) return { isReady: false, status: 'not_ready' };
+  return { isReady: true, status: states.includes('degraded') ? 'degraded' : 'ready' };
+}
+
+const OK: HealthCheck = { state: 'ok', detail: null };
+
+export function checkTraffic({ isStopping }: { isStopping: boolean }): HealthCheck {
+  return isStopping ? { state: 'failed', detail: 'shutting down' } : OK;
+}
+
+interface CheckedStore {
+  /** Throws or rejects if the store does not answer. */
+  probe(): unknown;
+  /** Why the store takes no changes; null if it does. */
+  readonly trouble: string | null;
+  /** False while changes of other processes may be missed. */
+  readonly isWatching: boolean;
+}
+
+/** Known keys and instances work for some minutes without the store, so it never fails the process. */
+export async function checkStore(store: CheckedStore): Promise<HealthCheck> {
+  try {
+    await store.probe();
+  } catch {
+    return degraded('the store does not answer; known keys and instances work on');
+  }
+  if (store.trouble !== null) return degraded(`the store takes no changes: ${store.trouble}`);
+  return store.isWatching ? OK : degraded('changes made elsewhere do not arrive; see the log');
+}
+
+/** Waiting audit records from which on the audit is degraded. */
+const AUDIT_WAITING_DEGRADED = 10_000;
+
+export function checkAudit({ waiting, lost }: { waiting: number; lost: number }): HealthCheck {
+  if (lost > 0) return degraded(`${lost} records of the audit are lost; see the log`);
+  if (waiting < AUDIT_WAITING_DEGRADED) return OK;
+  return degraded(`${waiting} records of the audit wait to be written`);
+}
+
+/** `warning`: which keys of instances expire soon, have expired or could not be replaced; null if none. */
+export function checkInstanceKeys(warning: string | null): HealthCheck {
+  return warning === null ? OK : degraded(warning);
+}
+
+interface CheckedRedis {
+  /** Why Redis cannot be used; null if it can. */
+  readonly trouble: string | null;
+}
+
+export function checkRedis({ trouble }: CheckedRedis, keepsIdempotencyKeys: boolean): HealthCheck {
+  if (trouble === null) return OK;
+  const detail = 'Redis is away; each process keeps its share of the limits';
+  const refused = ', and calls with an idempotency key are refused';
+  return degraded(keepsIdempotencyKeys ? detail + refused : detail);
+}
+
+function degraded(detail: string): HealthCheck {
+  return { state: 'degraded', detail };
+}

@@ -1,0 +1,155 @@
+/**
+ * Metrics whose values are read from parts of the proxy at each scrape: one table, from which they are registered and
+ * documented.
+ */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { DatabaseLabels } from './database-labels.ts';
+
+/** The values that the metrics read. */
+export interface MetricSources {
+  audit: () => { waiting: number; lost: number };
+  /** The keys of stored instances for Odoo; `expiresAt` in milliseconds since 1970, null if it is not known. */
+  instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
+  isStoreUp: () => boolean;
+  /** Since the start of the process. */
+  storeStatementsGivenUp: () => number;
+  /** Null without Redis. */
+  isRedisUp: (() => boolean) | null;
+  /** The upstream databases that this process knows. */
+  databases: () => readonly DatabaseMetrics[];
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** Version of this program. */
+  version: string;
+}
+
+export interface DatabaseMetrics {
+  database: string;
+  running: number;
+  waiting: number;
+  /** Current concurrency limit. */
+  limit: number;
+  breaker: 'closed' | 'open' | 'half_open';
+}
+
+interface Sample {
+  labels?: Record<string, string>;
+  value: number;
+}
+
+interface SourceMetric {
+  name: string;
+  help: string;
+  type: 'gauge' | 'counter';
+  labelNames?: readonly string[];
+  /** How several workers' values are combined; the sum if left out. */
+  aggregator?: 'min';
+  /** Whether these sources have the metric. */
+  isPresent?(sources: MetricSources): boolean;
+  /** Samples with equal labels are added up. */
+  read(sources: MetricSources, labels: DatabaseLabels): Iterable<Sample>;
+}
+
+export const SOURCE_METRICS: readonly SourceMetric[] = [
+  {
+    // Value 1, as Prometheus exporters publish their version.
+    name: 'erp_proxy_build_info',
+    help: 'Always 1. The labels have the versions of erp-proxy and Node.js.',
+    type: 'gauge',
+    aggregator: 'min',
+    labelNames: ['version', 'node_version'],
+    read: ({ version }) => [{ labels: { version, node_version: process.versions.node }, value: 1 }],
+  },
+  {
+    name: 'erp_proxy_audit_waiting_records',
+    help: 'Audit records that are not in the store yet.',
+    type: 'gauge',
+    read: ({ audit }) => [{ value: audit().waiting }],
+  },
+  {
+    name: 'erp_proxy_audit_lost_records_total',
+    help: 'Audit records that were lost since the start.',
+    type: 'counter',
+    read: ({ audit }) => [{ value: audit().lost }],
+  },
+  {
+    name: 'erp_proxy_store_up',
+    help: '1 while the store accepts changes and reports those of other processes, otherwise 0.',
+    type: 'gauge',
+    aggregator: 'min',
+    read: ({ isStoreUp }) => [{ value: isStoreUp() ? 1 : 0 }],
+  },
+  {
+    name: 'erp_proxy_store_statements_given_up_total',
+    help: 'Statements that were cancelled because PostgreSQL did not finish them in time.',
+    type: 'counter',
+    read: ({ storeStatementsGivenUp }) => [{ value: storeStatementsGivenUp() }],
+  },
+  {
+    name: 'erp_proxy_redis_up',
+    help: '1 while Redis answers; 0 while this process enforces its share of the limits by itself.',
+    type: 'gauge',
+    aggregator: 'min',
+    isPresent: ({ isRedisUp }) => isRedisUp !== null,
+    read: ({ isRedisUp }) => [{ value: isRedisUp?.() ? 1 : 0 }],
+  },
+  {
+    name: 'erp_proxy_instance_key_expiry_seconds',
+    help: 'Seconds until the Odoo key of a stored instance expires, if that is known.',
+    type: 'gauge',
+    aggregator: 'min',
+    labelNames: ['instance'],
+    *read({ instanceKeys, now }) {
+      for (const { instance, expiresAt } of instanceKeys())
+        if (expiresAt !== null) yield { labels: { instance }, value: Math.round((expiresAt - now()) / 1000) };
+    },
+  },
+  databaseGauge('running', 'Calls that run on the database now.', ({ running }) => running),
+  databaseGauge('waiting', 'Calls that wait for the database.', ({ waiting }) => waiting),
+  databaseGauge('limit', 'Current concurrency limit of the database.', ({ limit }) => limit),
+  databaseGauge(
+    'breaker_open',
+    '1 while the circuit breaker of the database is open or half-open.',
+    ({ breaker }) => (breaker === 'closed' ? 0 : 1),
+  ),
+];
+
+function databaseGauge(
+  suffix: string,
+  help: string,
+  readValue: (state: DatabaseMetrics) => number,
+): SourceMetric {
+  return {
+    name: `erp_proxy_upstream_${suffix}`,
+    help,
+    type: 'gauge',
+    labelNames: ['upstream', 'db'],
+    *read({ databases }, labels) {
+      for (const state of databases()) {
+        const label = labels.find(state);
+        if (label !== null) yield { labels: { ...label }, value: readValue(state) };
+      }
+    },
+  };
+}
+
+export function registerSourceMetrics(
+  registry: Registry,
+  sources: MetricSources,
+  labels: DatabaseLabels,
+): void {
+  for (const metric of SOURCE_METRICS) {
+    const { type, read, isPresent, labelNames = [], ...options } = metric;
+    if (isPresent?.(sources) === false) continue;
+    const Metric = type === 'gauge' ? Gauge : Counter;
+    new Metric({
+      ...options,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const sample of read(sources, labels)) this.inc(sample.labels ?? {}, sample.value);
+      },
+    });
+  }
+}
