@@ -1,4 +1,4 @@
-/** The figures as text: a table for the terminal, a page for docs/. Knows nothing of how they came about. */
+/** Renders measurements as a table for the terminal and as a page for docs/. Does not know how they were made. */
 import { cpus, totalmem } from 'node:os';
 import type { Table } from './scenario.ts';
 
@@ -17,25 +17,29 @@ export function renderTerminal(table: Table): string {
 export function renderPage(tables: Table[], missing: string[], date: string): string {
   return `# Benchmarks
 
-Written by \`npm run bench\` on ${date}; do not edit it by hand.
+This page shows what a call through the proxy costs: processor time, latency and memory. It compares the proxy with
+other reverse proxies and with minimal programs.
 
-## What falls short
+\`npm run bench\` wrote this page on ${date}. Do not edit it by hand.
+
+## Targets
 
 ${renderShortcomings(tables)}
 
 ## Method
 
-- All of it in one run on one machine: ${describeMachine()}. Upstream, load and each subject are processes of their own and share these
-  cores, so calls per second and latencies are those of a machine that is full. Compare figures within a table, not with other machines.
-- CPU time is user and system time of the subject's process (and its children) divided by the calls, from /proc. It hardly depends
-  on what else the machine does, and is the figure to look at first.
-- 16 connections, each with one call after the other. The subjects take turns in short rounds after a warm-up; each figure is the
-  median of the rounds. Every answer's status and length are checked; a failed call ends the bench.
-- The proxy is the real program with its default settings and everything on: keys in SQLite, egress guard (the test upstream is in
-  \`egress.allow\`), credential memory, metrics, and a log line for each call, written to a file. The peers parse nothing, check nothing and log nothing.
-- The upstream that keeps connections speaks HTTP/1.1; the one that closes them answers as Odoo's workers do: HTTP/1.0, Content-Length,
-  \`Connection: close\`. The caller's request is a \`search_read\` of some 400 bytes.
-- "By hand" is the floor: node:http and undici (or a bare socket a call), nothing else.${missing.length === 0 ? '' : `\n- Not installed on this machine, so not measured: ${missing.join(', ')}.`}
+${wrapWords(`All figures are from one run on one machine: ${describeMachine()}. Upstream, load generator and each subject are separate processes that share these cores. Calls per second and latencies are therefore those of a fully loaded machine. Compare figures within a table, not with other machines.`)}
+
+- **CPU time** is user and system time of the subject's process and its children, from /proc, divided by the number of
+  calls. It hardly depends on what else the machine does, so look at it first.
+- **Load.** 16 connections send one call after the other. The subjects take turns in short rounds after a warm-up. Each
+  figure is the median of the rounds. The status and length of every answer are checked, and a failed call ends the run.
+- **erp-proxy** is the real program with its default settings: keys in SQLite, egress guard (the test upstream is in
+  \`egress.allow\`), credential memory, metrics, and a log line for each call, written to a file.
+- **The other subjects** parse nothing, check nothing and log nothing. "By hand" is the floor: only node:http and
+  undici, or node:http and one bare socket for each call.
+- **Upstream.** The upstream that keeps connections speaks HTTP/1.1. The one that closes them answers like Odoo's
+  workers: HTTP/1.0, Content-Length, \`Connection: close\`. The caller's request is a \`search_read\` of about 400 bytes.${missing.length === 0 ? '' : `\n- **Not measured**, because not installed on this machine: ${missing.join(', ')}.`}
 
 ${tables.map(renderMarkdownTable).join('\n')}`;
 }
@@ -71,7 +75,7 @@ function renderFindings(tables: Table[]): string[] {
   );
 }
 
-/** In general words: no name of the machine, no paths. */
+/** Processors, memory, platform and Node version. No host name and no paths. */
 export function describeMachine(): string {
   const [first] = cpus();
   const gibibytes = Math.round(totalmem() / 2 ** 30);

@@ -12,7 +12,7 @@ export interface Bench {
   load: HelperProcess;
 }
 
-/** Whether one goal of the benchmarks is reached (docs/benchmarks.md#what-falls-short). */
+/** Whether one goal of the benchmarks is reached (docs/benchmarks.md#targets). */
 export interface Finding {
   isReached: boolean;
   text: string;

@@ -70,10 +70,10 @@ export const inFlight: Scenario = {
           ],
           rows: [row],
           notes: [
-            'With `upstream.concurrency` 10000, since all go to one database, and `upstream.protocol` jsonrpc.',
-            ...(firstFault === null ? [] : [`The first fault: ${firstFault}`]),
+            '`upstream.concurrency` was 10000, because all calls go to one database, and `upstream.protocol` was `jsonrpc`.',
+            ...(firstFault === null ? [] : [`The first error: ${firstFault}`]),
             ...(possible < CALLS_WANTED
-              ? [`This machine lets a process open sockets for ${possible} calls only.`]
+              ? [`This machine allows a process to open sockets for only ${possible} calls.`]
               : []),
           ],
           findings: bench.isQuick

@@ -11,9 +11,9 @@ import { type Bench, findMedian, runLoad, type Scenario } from '../scenario.ts';
 import { SMALL_BYTES } from '../upstream.ts';
 
 const HASH_SECRET = 'the secret of a bench, forgotten after it';
-/** More than the proxy remembers, so that each call comes with a key that it must look up. */
+/** More than the proxy keeps in memory, so that it must read the key of each call from the store. */
 const USED_KEYS = 20_000;
-/** Above this the figures differ by more than the noise of the rounds. */
+/** Ratios above this are not noise of the rounds. */
 const NOISE = 1.1;
 
 interface Measured {
@@ -39,7 +39,7 @@ export const keys: Scenario = {
       const calls = bench.isQuick ? 500 : 4000;
       for (let round = 0; round < (bench.isQuick ? 2 : 8); round++) {
         for (const { program, requests, cpuUs } of measured) {
-          // Each round goes on where the last one stopped, so that no key comes again while it is remembered.
+          // Each round continues where the last one stopped, so that no key is used again while it is in memory.
           const from = (round * calls) % requests.length;
           const inTurn = [...requests.slice(from), ...requests.slice(0, from)];
           const beforeMs = readCpuMs(program.pid);
@@ -69,8 +69,8 @@ export const keys: Scenario = {
           (findMedian(cpuUs) / oneUs).toFixed(2),
         ]),
         notes: [
-          "The rows are put into the store's own schema in bulk, the used keys hashed as the proxy hashes them.",
-          'Keys of 10,000 are remembered for half a second; beyond that each call looks its key up and hashes it.',
+          'The keys were inserted in bulk into the schema of the store. Those that are used have the hashes that the proxy computes.',
+          'The proxy keeps up to 10,000 keys in memory. Each call with another key reads it from the store and computes its hash.',
         ],
         findings: [
           {

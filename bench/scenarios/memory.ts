@@ -55,7 +55,7 @@ export const memory: Scenario = {
           columns: ['the caller', 'before, MiB', 'added at most, MiB', 'seconds'],
           rows,
           notes: [
-            '"Added" is the peak of the resident memory during the call less what was resident before it.',
+            '"Added" is the peak of the resident memory during the call, minus the resident memory before it.',
           ],
           findings: [
             { isReached, text: `a 200 MB result adds at most 32 MiB (${printMebibytes(worstBytes)})` },

@@ -38,7 +38,7 @@ export const ready: Scenario = {
           describe('erp-proxy, to ready', programMs),
           describe('Node with an empty script, to its end', emptyMs),
         ],
-        notes: ['With the compile cache filled by an earlier start, and a store that is there already.'],
+        notes: ['The compile cache was filled by an earlier start, and the store existed.'],
         findings: [
           {
             isReached: medianMs < READY_MS_WANTED,

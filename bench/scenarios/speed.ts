@@ -109,10 +109,10 @@ function tabulate(measured: Measured[], mode: ConnectionMode, bodyBytes: number)
 }
 
 function judge(mode: ConnectionMode, cpuOf: (name: string) => number): Finding[] {
-  const where = mode === 'keep' ? 'keeping' : 'closing';
+  const where = mode === 'keep' ? 'upstream keeps connections' : 'upstream closes connections';
   const compareTo = (name: string, share: number, what: string): Finding => ({
     isReached: cpuOf(PROXY) <= cpuOf(name) * share,
-    text: `${where} upstream: ${what} (${(cpuOf(PROXY) / cpuOf(name)).toFixed(2)} times ${name})`,
+    text: `CPU time, ${where}: ${what} (${(cpuOf(PROXY) / cpuOf(name)).toFixed(2)} times ${name})`,
   });
   const peers = ['@fastify/http-proxy', 'http-proxy'].map((name) => compareTo(name, 1, `less than ${name}`));
   const floor = compareTo(FLOORS[mode], 1.2, 'at most 1.2 times the floor');

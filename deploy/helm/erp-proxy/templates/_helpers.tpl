@@ -1,4 +1,4 @@
-{{- /* A name that Kubernetes takes for every object: letters, digits and hyphens, beginning with a letter, at most 63. */}}
+{{- /* A name that is valid for every kind of object: at most 63 letters, digits and hyphens, beginning with a letter. */}}
 {{- define "erp-proxy.name" -}}
 {{ regexReplaceAll "-+$" (regexReplaceAll "^[^a-z]" (regexReplaceAll "[^a-z0-9-]" (lower (default .Release.Name .Values.fullnameOverride)) "-") "erp-proxy-${0}" | trunc 63) "" }}
 {{- end }}
@@ -39,12 +39,12 @@ labels:
 {{- end -}}
 {{- end }}
 
-{{- /* "true" while a HorizontalPodAutoscaler sets the number of pods. */}}
+{{- /* "true" if a HorizontalPodAutoscaler sets the number of pods. */}}
 {{- define "erp-proxy.autoscales" -}}
 {{- with .Values.autoscaling }}{{ if .enabled }}true{{ end }}{{ end -}}
 {{- end }}
 
-{{- /* Fails where values contradict each other. */}}
+{{- /* Fails if values contradict each other. */}}
 {{- define "erp-proxy.check" -}}
 {{- if le (mul (int .Values.terminationGracePeriodSeconds) 1000) (add (mul (int .Values.drainSeconds) 1000) (int (dig "http" "shutdownGraceMs" 10000 (.Values.settings | default dict)))) }}
 {{- fail "terminationGracePeriodSeconds must be more than drainSeconds and settings.http.shutdownGraceMs (10000 by default) together." }}

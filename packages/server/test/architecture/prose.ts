@@ -64,15 +64,19 @@ export function listHashCommentSentences(source: string): Sentence[] {
   return listParagraphs(comments).flatMap(splitSentences);
 }
 
+/** A code span counts as one word. */
 export function countWords(sentence: string): number {
-  return sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+  return sentence
+    .replaceAll(/`[^`]*`/g, 'code')
+    .split(/\s+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 }
 
 function numberLines(text: string): Line[] {
   return text.split('\n').map((line, index) => ({ number: index + 1, text: line }));
 }
 
-/** Leaves the words that a reader sees; a code span counts as one word. */
+/** Leaves the words that a reader sees. Spaces in a code span become U+00A0, so that it is not split. */
 function stripMarkup(text: string): string {
   return text
     .replaceAll(/`[^`]*`/g, (span) => span.replaceAll(/\s+/g, '\u00a0'))
@@ -97,7 +101,7 @@ function listParagraphs(lines: Line[]): Line[][] {
   return paragraphs;
 }
 
-const SENTENCE_END = /(?<=[.?!][)"'’”]*)\s+(?=["'(“[`]*[\p{Lu}\p{N}`])/u;
+const SENTENCE_END = /(?<=[.?!][)"'’”]*) (?=["'(“[`]*[\p{Lu}\p{N}`])/u;
 
 function splitSentences(paragraph: Line[]): Sentence[] {
   const sentences: Sentence[] = [];
