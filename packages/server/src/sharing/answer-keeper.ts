@@ -1,4 +1,4 @@
-/** Collects results while they pass through, to keep those that come whole and are not too big. Where is the store's. */
+/** Collects results while they pass through, and stores those that arrive whole and are small enough. */
 import type { AnswerStore, ReadMoment, ReadScope } from './answer-store.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { CollectingBody } from './collecting-body.ts';
@@ -6,13 +6,13 @@ import type { StreamedResult } from './result.ts';
 
 export interface AnswerKeeperOptions {
   store: AnswerStore;
-  /** A bigger answer is not kept. */
+  /** Maximum bytes of a kept answer. */
   answerBytesMax: number;
-  /** What is collected to be kept counts in it until it is whole. */
+  /** Counts the bytes of an answer while it is collected. */
   budget: ByteBudget;
 }
 
-/** A read that went out, and whether its answer is kept: that of many callers is kept once. */
+/** A read that was sent, and whether its answer is kept already: an answer for many callers is kept once. */
 export interface KeepingMoment extends ReadMoment {
   isKept: boolean;
 }
@@ -26,7 +26,7 @@ export class AnswerKeeper<Result extends StreamedResult> {
     this.#options = options;
   }
 
-  /** The result as it goes on to a caller, who accepts this age: once it has been whole there, it is kept. */
+  /** The result for a caller that accepts answers of this age. It is kept once this caller has read it to its end. */
   keep(result: Result, scope: ReadScope, moment: KeepingMoment, maxAgeMs: number): Result {
     const { rest, pieces, tail, lastByte } = result;
     const store = (all: Uint8Array[]) => this.#store([...all, tail], scope, moment, maxAgeMs);
@@ -51,7 +51,7 @@ export class AnswerKeeper<Result extends StreamedResult> {
   }
 }
 
-/** In memory of its own: a piece can be a small part of a large buffer, and so are short ones that `Buffer` makes. */
+/** Copies into memory of its own: a piece can be a small part of a large buffer, such as the pool of `Buffer`. */
 function copyWhole(pieces: Uint8Array[], length: number): Uint8Array {
   const whole = new Uint8Array(length);
   let at = 0;
@@ -62,7 +62,7 @@ function copyWhole(pieces: Uint8Array[], length: number): Uint8Array {
   return whole;
 }
 
-/** The last byte that is no white space. */
+/** The last byte that is not white space. */
 function findLastByte(pieces: Uint8Array[]): number | undefined {
   for (const piece of pieces.toReversed()) {
     const last = piece.findLast((byte) => !WHITESPACE.has(byte));

@@ -1,40 +1,41 @@
 /**
- * Where answers are kept for callers who accept one that is some seconds old: what the memory of this process
- * (memory-answers.ts) and Redis have in common. It is asked as long as a call goes on without it: it never fails.
+ * The interface of stores for kept answers: memory-answers.ts and Redis. Calls work without the store, so that none of its
+ * methods fails.
  */
 
-/** A read: its name, and what a write must concern to make its answer out of date. */
+/** A read: its name, and the scope of the writes that make its answer stale. */
 export interface ReadScope {
   name: string;
   database: string;
   model: string;
 }
 
-/** When a read went out. */
+/** When a read was sent. */
 export interface ReadMoment {
   askedMs: number;
-  /** Writes that the log had counted by then. */
+  /** Number of the last write in the log at that time. */
   writes: number;
-  /** What the store said before; null where it was not asked, or had nothing to say. */
+  /** The mark that `find` gave; null if the store was not asked or gave none. */
   mark: string | null;
 }
 
 export interface KeptAnswer {
   answer: Uint8Array;
-  /** Milliseconds since its call was made. */
+  /** Milliseconds since its call was sent. */
   ageMs: number;
 }
 
 export interface Found {
-  /** Null where there is none that is young enough. */
+  /** Null if no answer is young enough. */
   kept: KeptAnswer | null;
+  /** Identifies the state of the store at this time, by which `keep` recognises later writes; null if it needs none. */
   mark: string | null;
 }
 
 export interface AnswerStore {
   find(scope: ReadScope, maxAgeMs: number): Found | Promise<Found>;
-  /** Keeps an answer, for as long as its caller would accept it at least; not where it may be out of date already. */
+  /** Keeps an answer for at least `maxAgeMs`, unless it may be stale already. */
   keep(scope: ReadScope, moment: ReadMoment, maxAgeMs: number, answer: Uint8Array): void;
-  /** Once this is done nobody gets what was read before. `model` null: whatever its model. */
+  /** Removes the answers of a model; null: of all models. Afterwards no earlier read is served. */
   drop(database: string, model: string | null): void | Promise<void>;
 }

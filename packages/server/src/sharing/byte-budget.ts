@@ -1,6 +1,6 @@
-/** Counts the bytes that are held on behalf of many calls, so that all together stay within one bound. */
+/** Counts the bytes that are held for many calls, so that their sum stays within one bound. */
 
-/** What a held piece costs beside its bytes: a server can send them one by one. */
+/** Overhead of a held piece beside its bytes. It matters because a server can send single bytes. */
 const PIECE_BYTES = 256;
 
 export class ByteBudget {
@@ -11,12 +11,11 @@ export class ByteBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** Nothing more should be held: what is must be passed on or dropped first. */
+  /** True if nothing more should be held until some of it is passed on or dropped. */
   get isSpent(): boolean {
     return this.#heldBytes >= this.#bytesMax;
   }
 
-  /** Bytes held now. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -30,12 +29,12 @@ export class ByteBudget {
   }
 }
 
-/** Bytes that a piece counts for. */
+/** Bytes that a piece counts in the budget. */
 export function weighPiece(piece: Uint8Array): number {
   return piece.length + PIECE_BYTES;
 }
 
-/** A copy where the piece is a small part of a large buffer: a server that sends much beside few bytes would have us hold it all. */
+/** Copies a piece that is a small part of a large buffer. The piece would keep the whole buffer in memory. */
 export function detachPiece(piece: Uint8Array): Uint8Array {
   if (piece.length * 2 >= piece.buffer.byteLength) return piece;
   const copy = Buffer.allocUnsafeSlow(piece.length);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCacheWish } from './cache-control.ts';
+import { readCacheControl } from './cache-control.ts';
 
 test.each([
   [undefined, true, null],
@@ -20,16 +20,16 @@ test.each([
   ['max-age=soon', true, null],
   [`max-age=${'9'.repeat(400)}`, true, Number.POSITIVE_INFINITY],
   [',,=,"', true, null],
-])('%j: shares %s, takes answers of %j ms', (header, mayShare, maxAgeMs) => {
-  expect(readCacheWish(header, true)).toEqual({ mayShare, maxAgeMs });
+])('%j: may share: %s, maximum age: %j ms', (header, mayShare, maxAgeMs) => {
+  expect(readCacheControl(header, true)).toEqual({ mayShare, maxAgeMs });
 });
 
-test('a key that may not have kept answers gets none, and may still have a call of its own', () => {
-  expect(readCacheWish('max-age=60', false)).toEqual({ mayShare: true, maxAgeMs: null });
-  expect(readCacheWish('no-cache', false)).toEqual({ mayShare: false, maxAgeMs: null });
+test('a key without permission for kept answers gets none, and can still ask for a call of its own', () => {
+  expect(readCacheControl('max-age=60', false)).toEqual({ mayShare: true, maxAgeMs: null });
+  expect(readCacheControl('no-cache', false)).toEqual({ mayShare: false, maxAgeMs: null });
 });
 
-test('nor does it join a call that may be older than it accepts', () => {
-  expect(readCacheWish('max-age=1', false)).toEqual({ mayShare: false, maxAgeMs: null });
-  expect(readCacheWish('max-age=2', false)).toEqual({ mayShare: true, maxAgeMs: null });
+test('such a key joins no call that can be older than the age it accepts', () => {
+  expect(readCacheControl('max-age=1', false)).toEqual({ mayShare: false, maxAgeMs: null });
+  expect(readCacheControl('max-age=2', false)).toEqual({ mayShare: true, maxAgeMs: null });
 });

@@ -1,22 +1,22 @@
-/** Reads what a request's `cache-control` asks for (RFC 9111, section 5.2.1). Directives that are not known are no mistake. */
+/** Reads the directives of a request's `cache-control` (RFC 9111, section 5.2.1). Unknown directives are ignored. */
 import { JOIN_MS } from './shared-reads.ts';
 
-export interface CacheWish {
-  /** False: the answer must come from a call of its own. */
+export interface CacheControl {
+  /** False: the call must be sent on its own. */
   mayShare: boolean;
-  /** Age that a kept answer may have; null: none is wanted. */
+  /** Maximum age of a kept answer in milliseconds; null: the caller wants none, or may not have one. */
   maxAgeMs: number | null;
 }
 
-const NO_WISH: CacheWish = { mayShare: true, maxAgeMs: null };
-const OWN_CALL: CacheWish = { mayShare: false, maxAgeMs: null };
+const NO_DIRECTIVE: CacheControl = { mayShare: true, maxAgeMs: null };
+const OWN_CALL: CacheControl = { mayShare: false, maxAgeMs: null };
 
-/** The form with quotes is one that a recipient should take, too. */
+/** Recipients should accept the quoted form, too. */
 const SECONDS = /^"?(\d+)"?$/;
 
-/** Who may not have kept answers gets a fresh one, whatever age it would accept. */
-export function readCacheWish(header: string | undefined, isCacheAllowed: boolean): CacheWish {
-  if (header === undefined) return NO_WISH;
+/** A key that may not have kept answers gets a fresh one, whatever age it accepts. */
+export function readCacheControl(header: string | undefined, isCacheAllowed: boolean): CacheControl {
+  if (header === undefined) return NO_DIRECTIVE;
   let maxAgeMs: number | null = null;
   for (const directive of header.split(',')) {
     const [name, value = ''] = directive.split('=', 2).map((part) => part.trim().toLowerCase());
@@ -25,8 +25,8 @@ export function readCacheWish(header: string | undefined, isCacheAllowed: boolea
     if (seconds !== undefined)
       maxAgeMs = Math.min(maxAgeMs ?? Number.POSITIVE_INFINITY, Number(seconds) * 1000);
   }
-  // Nothing that is there already is young enough.
+  // No existing answer is young enough.
   if (maxAgeMs === 0) return OWN_CALL;
   if (isCacheAllowed) return { mayShare: true, maxAgeMs };
-  return maxAgeMs !== null && maxAgeMs < JOIN_MS ? OWN_CALL : NO_WISH;
+  return maxAgeMs !== null && maxAgeMs < JOIN_MS ? OWN_CALL : NO_DIRECTIVE;
 }

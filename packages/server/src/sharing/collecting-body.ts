@@ -1,4 +1,4 @@
-/** A body that is read as it is, and beside that collected: whoever wants it whole gets it once its end was read. */
+/** A body that passes its bytes on and collects them: once its end was read, the whole is available. */
 import type { ByteStream } from '../streams/byte-stream.ts';
 import { type ByteBudget, weighPiece } from './byte-budget.ts';
 
@@ -7,11 +7,11 @@ export class CollectingBody implements ByteStream {
   readonly #weightMax: number;
   readonly #budget: ByteBudget;
   readonly #onWhole: (pieces: Uint8Array[]) => void;
-  /** Null once nobody needs them: they were too many, or the body has ended. */
+  /** Null once they are not collected any more: they were too many, or the body has ended. */
   #pieces: Uint8Array[] | null = [];
   #weight = 0;
 
-  /** `onWhole` is not called for a body that is heavier than `weightMax`, breaks off or is left. */
+  /** `onWhole` is not called for a body that is heavier than `weightMax`, breaks off or is cancelled. */
   constructor(
     body: ByteStream,
     weightMax: number,

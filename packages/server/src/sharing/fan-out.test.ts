@@ -27,8 +27,8 @@ function setUp(source: ByteStream, changes: Partial<FanOutLimits> = {}) {
   return { budget, fanOut: new FanOut(source, limits) };
 }
 
-describe('a body that several read', () => {
-  test('gives each all of it, from the first byte on, though it is read once', async () => {
+describe('a body with several readers', () => {
+  test('passes all its bytes to each, and is read once', async () => {
     const source = new ScriptedBody('one ', 'two ');
     const { fanOut, budget } = setUp(source);
     const first = fanOut.join(signal());
@@ -45,7 +45,7 @@ describe('a body that several read', () => {
     expect(fanOut.isJoinable).toBe(false);
   });
 
-  test('is not read before somebody asks, nor ahead of the one who is fastest', async () => {
+  test('is not read before a reader asks, nor ahead of the fastest reader', async () => {
     const source = new ScriptedBody('one', 'two', null);
     const { fanOut } = setUp(source);
     const reader = fanOut.join(signal());
@@ -54,7 +54,7 @@ describe('a body that several read', () => {
     expect(source.readCount).toBe(1);
   });
 
-  test('breaks off for all where it breaks off, also for who is behind', async () => {
+  test('breaks off for all readers, also for those behind', async () => {
     const source = new ScriptedBody('one', 'two');
     const { fanOut, budget } = setUp(source);
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
@@ -69,7 +69,7 @@ describe('a body that several read', () => {
     expect(fanOut.isJoinable).toBe(false);
   });
 
-  test('goes on when one leaves, and ends with the last', async () => {
+  test('continues when one reader leaves, and is cancelled with the last', async () => {
     const source = new ScriptedBody('one');
     const { fanOut, budget } = setUp(source);
     const leaving = new AbortController();
@@ -95,13 +95,13 @@ describe('a body that several read', () => {
     expect(fanOut.isJoinable).toBe(false);
   });
 
-  test('ends at once for a reader that had left before it joined', () => {
+  test('is cancelled at once if its only reader left before it joined', () => {
     const source = new ScriptedBody();
     setUp(source).fanOut.join(AbortSignal.abort());
     expect(source.isCancelled).toBe(true);
   });
 
-  test('cannot be joined once more came than is kept of the start', async () => {
+  test('cannot be joined once more bytes arrived than are kept of the start', async () => {
     const { fanOut, budget } = setUp(new ScriptedBody(Buffer.alloc(600), Buffer.alloc(600)), {
       startBytesMax: 1000,
     });
@@ -116,7 +116,7 @@ describe('a body that several read', () => {
 });
 
 describe('a reader that is slower than the others', () => {
-  test('makes them wait once it is too far behind, and no longer than their patience', async () => {
+  test('makes them wait once it is too far behind, but no longer than the patience', async () => {
     vi.useFakeTimers();
     const source = new ScriptedBody();
     const { fanOut, budget } = setUp(source, { startBytesMax: 0, lagBytesMax: 2000, patienceMs: 1000 });
@@ -133,7 +133,7 @@ describe('a reader that is slower than the others', () => {
     await third;
     expect(source.readCount).toBe(3);
 
-    // 600 ms of the patience are used up; what is left is for all that follows.
+    // 600 ms of the patience are used up. The rest is for all later waits.
     const fourth = fast.next();
     await vi.advanceTimersByTimeAsync(399);
     expect(source.readCount).toBe(3);
@@ -145,7 +145,7 @@ describe('a reader that is slower than the others', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is not broken off where nobody waits for it any more', async () => {
+  test('is not broken off if no reader waits for it any more', async () => {
     vi.useFakeTimers();
     const source = new ScriptedBody(Buffer.alloc(1000), Buffer.alloc(1000), null);
     const { fanOut } = setUp(source, { startBytesMax: 0, lagBytesMax: 1000 });
@@ -158,7 +158,7 @@ describe('a reader that is slower than the others', () => {
     expect((await readText(slow)).length).toBe(2000);
   });
 
-  test('may be as slow as it likes within the bound, and after the end', async () => {
+  test('may take any time within the bound and after the end', async () => {
     vi.useFakeTimers();
     const { fanOut } = setUp(new ScriptedBody('one ', 'two ', 'three', null), { startBytesMax: 0 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
@@ -180,7 +180,7 @@ test('a piece that is a small part of a large buffer does not hold all of it', a
   expect(await reader.next()).toBe(large);
 });
 
-test('nothing lives on by a reader that was left behind', async () => {
+test('a removed reader keeps no later pieces alive', async () => {
   const source = new ScriptedBody('one');
   const { fanOut } = setUp(source, { startBytesMax: 0 });
   const [left, stays] = [fanOut.join(signal()), fanOut.join(signal())];
@@ -198,7 +198,7 @@ test('nothing lives on by a reader that was left behind', async () => {
   expect(() => left.next()).toThrow(ByteStreamError);
 });
 
-test('bytes that all have taken are free as soon as young ones are collected, however old the first are', async () => {
+test('bytes that all readers have taken are freed by a minor collection, even if the first pieces are old', async () => {
   const pieceBytes = 100_000;
   const source = new ScriptedBody();
   const { fanOut } = setUp(source, { startBytesMax: pieceBytes });
@@ -209,7 +209,7 @@ test('bytes that all have taken are free as soon as young ones are collected, ho
     await turn();
   };
   await readOne();
-  // Twice survived: what was read first is old now, and stays until all is collected.
+  // The first piece has survived two minor collections: it is old, and stays until a major collection.
   for (let round = 0; round < 3; round++) collectGarbage('minor');
   const before = process.memoryUsage().arrayBuffers;
   for (let piece = 0; piece < 40; piece++) {
@@ -220,7 +220,7 @@ test('bytes that all have taken are free as soon as young ones are collected, ho
   await expect.poll(added, { timeout: 5000 }).toBeLessThan(10 * pieceBytes);
 });
 
-test('without room in the budget no start is kept and readers go in step; one alone goes on as ever', async () => {
+test('without room in the budget no start is kept and readers read in step; a single reader is not slowed', async () => {
   const budget = new ByteBudget(1);
   budget.hold(1);
   const lone = setUp(new ScriptedBody('one ', 'two ', 'three', null), { budget });
@@ -241,7 +241,7 @@ test('without room in the budget no start is kept and readers go in step; one al
   expect(await Promise.all([readText(fast), readText(slow)])).toEqual(['three', 'two three']);
 });
 
-describe('whatever readers and source do', () => {
+describe('for any sequence of actions of readers and source', () => {
   const step = fc.oneof(
     { weight: 2, arbitrary: fc.constant({ does: 'join' as const }) },
     { weight: 8, arbitrary: fc.record({ does: fc.constant('read' as const), who: fc.nat(9) }) },
@@ -257,7 +257,7 @@ describe('whatever readers and source do', () => {
     heldBytesMax: fc.integer({ min: 0, max: 10_000 }),
   });
 
-  test('no byte is lost, doubled or out of order, no part looks whole, and what is held is bounded', async () => {
+  test('no byte is lost, doubled or out of order, no part looks whole, and the held bytes are bounded', async () => {
     await fc.assert(
       fc.asyncProperty(
         sizes,
@@ -265,7 +265,7 @@ describe('whatever readers and source do', () => {
         bounds,
         fc.array(step, { maxLength: 120 }),
         async (sizes, breaks, { heldBytesMax, ...limits }, steps) => {
-          // Piece n is filled with n, so that a wrong order shows.
+          // Piece n is filled with n, so that a wrong order is detected.
           const pieces = sizes.map((size, index) => new Uint8Array(size).fill(index));
           const whole = Buffer.concat(pieces);
           const script = [...pieces, breaks ? BROKEN : null];
@@ -318,7 +318,7 @@ describe('whatever readers and source do', () => {
   });
 });
 
-/** A reader that takes a piece when it is told to, and notes what it gets. */
+/** A reader that takes a piece on request and records its bytes. */
 class Follower {
   readonly #body: ByteStream;
   #isWaiting = false;

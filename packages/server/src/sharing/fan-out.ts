@@ -1,66 +1,66 @@
 /**
- * One body, read once and given to any number of readers, each at its own pace within a bound. Every reader gets every
- * byte from the first one on, or an `ByteStreamError`: never a part that looks whole. Knows nothing of what the bytes say.
+ * Reads one body once and passes it to any number of readers, each at its own pace within a bound. A reader gets all bytes
+ * from the first one on, or a `ByteStreamError`: never a part that looks whole. Does not interpret the bytes.
  *
- * The pieces are a linked list. A reader holds on to the last piece it took, and the bytes of the pieces after it are held
- * for as long as somebody is to take them.
+ * The pieces form a linked list. Each reader refers to the last piece that it took. The bytes of later pieces are held until
+ * all readers have taken them.
  */
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { type ByteBudget, detachPiece, weighPiece } from './byte-budget.ts';
 
 export interface FanOutLimits {
-  /** For as long as no more than this came, a newcomer can still get the whole. */
+  /** New readers can join until more bytes than this have arrived. */
   startBytesMax: number;
-  /** How far the slowest reader may be behind before the others wait for it. */
+  /** Bytes that the slowest reader may be behind before the others wait for it. */
   lagBytesMax: number;
-  /** How long readers wait for slower ones, all in all; after that who is too far behind is broken off. */
+  /** Milliseconds, in total, that readers wait for slower ones. Then the slowest ones are broken off. */
   patienceMs: number;
-  /** What all fan-outs may hold. Without room in it no start is kept, and readers go in step. */
+  /** Bytes that all fan-outs may hold. Once it is spent, no start is kept, and all readers read in step. */
   budget: ByteBudget;
-  /** A clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
 
 interface Piece {
-  /** Empty once nobody is to take them. */
+  /** Empty once all readers have taken it. */
   bytes: Uint8Array;
-  /** Readers that are still to take it. */
+  /** Number of readers that have not taken it yet. */
   untaken: number;
   next: Piece | null;
 }
 
 interface Reader {
-  /** The piece that it took last. */
+  /** The last piece that it took. */
   last: Piece;
   takenPieces: number;
-  /** It has all that came, and waits for more. */
+  /** Its pending `next`: it has taken all pieces so far. */
   waiting: PromiseWithResolvers<Uint8Array | null> | null;
-  /** Why it gets nothing more. */
+  /** Why it gets no more pieces. */
   error: Error | null;
   stopListening(): void;
 }
 
 const NOTHING = new Uint8Array();
-/** Where a reader stands that is to get nothing more. */
-const NOWHERE: Piece = { bytes: NOTHING, untaken: 0, next: null };
+/** The position of a reader that gets no more pieces. */
+const REMOVED: Piece = { bytes: NOTHING, untaken: 0, next: null };
 
 export class FanOut {
   readonly #source: ByteStream;
   readonly #limits: FanOutLimits;
   readonly #onClosed: () => void;
   readonly #readers = new Set<Reader>();
-  /** Stands before the first piece; null once the start is not kept any more. */
+  /** The position before the first piece; null once the start is not kept any more. */
   #start: Piece | null = { bytes: NOTHING, untaken: 0, next: null };
   #newest = this.#start as Piece;
   #heldBytes = 0;
   #isReading = false;
-  /** The source has given all it will give. */
+  /** Nothing more is read from the source. */
   #isEnded = false;
   #patienceMs: number;
-  /** Since when a reader waits for slower ones. */
+  /** Set while readers wait for slower ones. */
   #stalled: { sinceMs: number; timer: NodeJS.Timeout } | null = null;
 
-  /** `onClosed` is called once, when nobody can join any more. */
+  /** `onClosed` is called once, when no reader can join any more. */
   constructor(source: ByteStream, limits: FanOutLimits, onClosed: () => void = () => {}) {
     this.#source = source;
     this.#limits = limits;
@@ -68,12 +68,12 @@ export class FanOut {
     this.#patienceMs = limits.patienceMs;
   }
 
-  /** Whether a newcomer would get the whole. */
+  /** Whether a new reader would get the whole body. */
   get isJoinable(): boolean {
     return this.#start !== null;
   }
 
-  /** One more reader, from the first byte on; it leaves by `cancel` or with the signal. The last one to leave ends the source. */
+  /** Adds a reader, which leaves by `cancel` or the signal. The source is cancelled when the last reader leaves. */
   join(signal: AbortSignal): ByteStream {
     if (this.#start === null) throw new Error('the start is not kept any more');
     const leave = () => this.#remove(reader, new ByteStreamError('aborted', 'the reader left'));
@@ -92,7 +92,7 @@ export class FanOut {
   }
 
   #next(reader: Reader): Uint8Array | null | Promise<Uint8Array | null> {
-    if (reader.waiting !== null) throw new Error('next() was called before the last one was done');
+    if (reader.waiting !== null) throw new Error('next() was called while another next() is pending');
     if (reader.last.next === null) this.#readSource();
     const taken = this.#take(reader);
     if (taken !== undefined) return taken;
@@ -100,7 +100,7 @@ export class FanOut {
     return reader.waiting.promise;
   }
 
-  /** The reader's next bytes, null at the end; undefined where they are still to come. */
+  /** The reader's next bytes; null at the end, undefined if they have not arrived. */
   #take(reader: Reader): Uint8Array | null | undefined {
     if (reader.error !== null) throw reader.error;
     const piece = reader.last.next;
@@ -161,7 +161,7 @@ export class FanOut {
     }
   };
 
-  /** The source broke off: so do all readers, wherever they are. */
+  /** The source broke off, and so do all readers, whatever they have taken. */
   readonly #fail = (error: unknown): void => {
     this.#isReading = false;
     if (this.#isEnded) return;
@@ -176,10 +176,10 @@ export class FanOut {
     reader.waiting?.reject(error);
     reader.waiting = null;
     for (let piece = reader.last.next; piece !== null; piece = piece.next) this.#release(piece);
-    // What follows must not live on by one that waits for its caller to take what it has.
-    reader.last = NOWHERE;
+    // A removed reader can live on until its caller has taken its bytes. It must not keep later pieces alive.
+    reader.last = REMOVED;
     if (this.#readers.size === 0) this.#end();
-    else if (this.#stalled !== null) this.#goOn();
+    else if (this.#stalled !== null) this.#resume();
   }
 
   #end(): void {
@@ -190,13 +190,13 @@ export class FanOut {
     this.#source.cancel();
   }
 
-  /** One reader less: there may be room now, or nobody who waits for it. */
-  #goOn(): void {
+  /** Reads on after a reader was removed, or ends the stall if no reader waits. */
+  #resume(): void {
     if (this.#readers.values().some((reader) => reader.waiting !== null)) this.#readSource();
     else this.#endStall();
   }
 
-  /** Whether one more piece may be held. A start that is in the way goes; where nobody is behind, there always is room. */
+  /** Whether one more piece may be held. Drops the start if it is in the way. If no reader is behind, there is always room. */
   #hasRoom(): boolean {
     if (this.#isWithinBounds()) return true;
     this.#dropStart();
@@ -231,19 +231,19 @@ export class FanOut {
       const slowest = Math.min(...this.#readers.values().map((reader) => reader.takenPieces));
       for (const reader of this.#readers) if (reader.takenPieces === slowest) this.#remove(reader, error);
     }
-    this.#goOn();
+    this.#resume();
   }
 
   #release(piece: Piece): void {
     piece.untaken--;
-    if (piece.untaken === 0 && this.#start === null) this.#letGo(piece);
+    if (piece.untaken === 0 && this.#start === null) this.#free(piece);
   }
 
   /**
-   * The bytes do not wait for the piece to be collected: one that has grown old keeps all that follow it alive until the
-   * next full collection, tens of megabytes later.
+   * Frees the bytes before the piece is garbage: a piece in the old generation keeps all later pieces alive until the next
+   * major collection, tens of megabytes later.
    */
-  #letGo(piece: Piece): void {
+  #free(piece: Piece): void {
     this.#hold(-weighPiece(piece.bytes));
     piece.bytes = NOTHING;
   }
@@ -252,7 +252,7 @@ export class FanOut {
     if (this.#start === null) return;
     let piece = this.#start.next;
     this.#start = null;
-    for (; piece !== null; piece = piece.next) if (piece.untaken === 0) this.#letGo(piece);
+    for (; piece !== null; piece = piece.next) if (piece.untaken === 0) this.#free(piece);
     this.#onClosed();
   }
 

@@ -1,123 +1,123 @@
 /**
- * One call to Odoo on behalf of all who ask the same while it runs, its members. Each leaves at its own time; the call ends
- * with the last of them. Knows neither what is asked nor what the members are.
+ * One call whose reply goes to several callers, its members. A member can leave at any time; the call is aborted when the
+ * last one leaves. Knows neither the call nor the members beyond these interfaces.
  */
 import { FanOut, type FanOutLimits } from './fan-out.ts';
 import type { StreamedResult } from './result.ts';
 
-/** One who waits for the reply. */
+/** A caller that waits for the reply. */
 export interface Member {
   readonly signal: AbortSignal;
 }
 
-/** A call that runs, as whoever began it handles it. */
+/** A running call, as its owner implements it. */
 export interface SharedCall<Reply, AnyMember> {
   reply: Promise<Reply>;
-  /** Whether this one may still wait for it. */
-  takes(member: AnyMember): boolean;
-  /** This one waits for it too: it may take the time that this one has, if that is longer. */
+  /** Whether this member may join now. */
+  accepts(member: AnyMember): boolean;
+  /** A member has joined: the call may take as long as this member allows, if that is longer. */
   extend(member: AnyMember): void;
-  /** What one gets whose time is over, or who leaves, while others still wait. */
-  giveUp(member: AnyMember): Reply;
-  /** Nobody waits any more: `last` was the last one, and gets the reply that it comes to. */
-  end(last: AnyMember): void;
+  /** The reply for a member that leaves while others still wait. */
+  denyLeaver(member: AnyMember): Reply;
+  /** The last member leaves. It gets the reply with which the aborted call ends. */
+  abort(last: AnyMember): void;
 }
 
-export interface FlightMeans<Result, Refusal> {
-  isResult(reply: Result | Refusal): reply is Result;
+export interface FlightOptions<Result, Denied> {
+  isResult(reply: Result | Denied): reply is Result;
   limits: FanOutLimits;
 }
 
-interface Waiting<Reply, AnyMember> {
+interface Waiter<Reply, AnyMember> {
   member: AnyMember;
   reply: PromiseWithResolvers<Reply>;
   stopListening(): void;
 }
 
-export class Flight<Result extends StreamedResult, Refusal, AnyMember extends Member> {
-  readonly #call: SharedCall<Result | Refusal, AnyMember>;
-  readonly #means: FlightMeans<Result, Refusal>;
+export class Flight<Result extends StreamedResult, Denied, AnyMember extends Member> {
+  readonly #call: SharedCall<Result | Denied, AnyMember>;
+  readonly #options: FlightOptions<Result, Denied>;
   readonly #onClosed: () => void;
-  readonly #waiting = new Set<Waiting<Result | Refusal, AnyMember>>();
+  readonly #waiters = new Set<Waiter<Result | Denied, AnyMember>>();
   #streamed: { result: Result; fanOut: FanOut } | null = null;
 
-  /** `onClosed` is called when nobody can join any more, once or several times. */
+  /** `onClosed` is called once or several times, when nobody can join any more. */
   constructor(
-    call: SharedCall<Result | Refusal, AnyMember>,
-    means: FlightMeans<Result, Refusal>,
+    call: SharedCall<Result | Denied, AnyMember>,
+    options: FlightOptions<Result, Denied>,
     onClosed: () => void,
   ) {
     this.#call = call;
-    this.#means = means;
+    this.#options = options;
     this.#onClosed = onClosed;
     call.reply.then(
-      (reply) => this.#land(reply),
-      (error) => this.#crash(error),
+      (reply) => this.#resolve(reply),
+      (error) => this.#reject(error),
     );
   }
 
-  takes(member: AnyMember): boolean {
-    return this.#call.takes(member);
+  accepts(member: AnyMember): boolean {
+    return this.#call.accepts(member);
   }
 
-  /** The reply for one more member. Not to be called once the flight is closed. */
-  join(member: AnyMember): Promise<Result | Refusal> {
+  /** The reply for one more member. Must not be called once the flight is closed. */
+  join(member: AnyMember): Promise<Result | Denied> {
     if (this.#streamed !== null) {
       const { result, fanOut } = this.#streamed;
       return Promise.resolve({ ...result, rest: fanOut.join(member.signal) });
     }
-    const leave = () => this.#leave(waiting);
-    const waiting: Waiting<Result | Refusal, AnyMember> = {
+    const leave = () => this.#leave(waiter);
+    const waiter: Waiter<Result | Denied, AnyMember> = {
       member,
       reply: Promise.withResolvers(),
       stopListening: () => member.signal.removeEventListener('abort', leave),
     };
-    this.#waiting.add(waiting);
+    this.#waiters.add(waiter);
     this.#call.extend(member);
     member.signal.addEventListener('abort', leave);
     if (member.signal.aborted) leave();
-    return waiting.reply.promise;
+    return waiter.reply.promise;
   }
 
-  #leave(waiting: Waiting<Result | Refusal, AnyMember>): void {
-    if (!this.#waiting.has(waiting)) return;
-    const { member, reply } = waiting;
-    if (this.#waiting.size === 1) {
-      // What the call comes to now is for this member alone.
+  #leave(waiter: Waiter<Result | Denied, AnyMember>): void {
+    if (!this.#waiters.has(waiter)) return;
+    const { member, reply } = waiter;
+    if (this.#waiters.size === 1) {
+      // The reply of the aborted call is for this member alone.
       this.#onClosed();
-      this.#call.end(member);
+      this.#call.abort(member);
       return;
     }
-    this.#waiting.delete(waiting);
-    waiting.stopListening();
-    reply.resolve(this.#call.giveUp(member));
+    this.#waiters.delete(waiter);
+    waiter.stopListening();
+    reply.resolve(this.#call.denyLeaver(member));
   }
 
-  #land(reply: Result | Refusal): void {
-    const { isResult, limits } = this.#means;
+  #resolve(reply: Result | Denied): void {
+    const { isResult, limits } = this.#options;
     if (isResult(reply) && reply.rest !== null) {
       const fanOut = new FanOut(reply.rest, limits, this.#onClosed);
       this.#streamed = { result: reply, fanOut };
-      // All of them before the first one reads.
+      // All members join before the first one reads.
       this.#settle(({ member, reply: { resolve } }) =>
         resolve({ ...reply, rest: fanOut.join(member.signal) }),
       );
     } else {
       this.#onClosed();
-      this.#settle((waiting) => waiting.reply.resolve(reply));
+      this.#settle((waiter) => waiter.reply.resolve(reply));
     }
   }
 
-  #crash(error: unknown): void {
+  #reject(error: unknown): void {
     this.#onClosed();
-    this.#settle((waiting) => waiting.reply.reject(error));
+    this.#settle((waiter) => waiter.reply.reject(error));
   }
 
-  #settle(settle: (waiting: Waiting<Result | Refusal, AnyMember>) => void): void {
-    for (const waiting of this.#waiting) {
-      waiting.stopListening();
-      settle(waiting);
+  #settle(settle: (waiter: Waiter<Result | Denied, AnyMember>) => void): void {
+    for (const waiter of this.#waiters) {
+      waiter.stopListening();
+      settle(waiter);
     }
-    this.#waiting.clear();
+    this.#waiters.clear();
   }
 }

@@ -1,14 +1,14 @@
-/** Kept answers in the memory of this process: bounded by bytes, those that were not used for longest go first. */
+/** Kept answers in the memory of this process, bounded by bytes. The least recently used are evicted first. */
 import { LRUCache } from 'lru-cache';
 import type { AnswerStore, Found, ReadMoment, ReadScope } from './answer-store.ts';
 import type { WriteLog } from './write-log.ts';
 
 export interface MemoryAnswersOptions {
-  /** Of all kept answers. */
+  /** Maximum bytes of all kept answers. */
   bytesMax: number;
-  /** Tells what is out of date. */
+  /** Tells which answers are stale. */
   writes: WriteLog;
-  /** A clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
 
@@ -18,7 +18,7 @@ interface Kept {
   writes: number;
 }
 
-/** What a kept answer costs beside its bytes. */
+/** Overhead of a kept answer beside its bytes. */
 const ENTRY_BYTES = 1024;
 const NOT_FOUND: Found = { kept: null, mark: null };
 
@@ -36,7 +36,7 @@ export class MemoryAnswers implements AnswerStore {
   find({ name, database, model }: ReadScope, maxAgeMs: number): Found {
     const kept = this.#kept.get(name);
     if (kept === undefined) return NOT_FOUND;
-    if (this.#writes.hasOf(database, model, kept.writes)) {
+    if (this.#writes.hasModelWrite(database, model, kept.writes)) {
       this.#kept.delete(name);
       return NOT_FOUND;
     }
@@ -46,14 +46,14 @@ export class MemoryAnswers implements AnswerStore {
   }
 
   keep({ name, database, model }: ReadScope, moment: ReadMoment, _: number, answer: Uint8Array): void {
-    // Nothing more of the moment: whoever tells it may hold the whole call by it.
+    // The moment itself is not kept: it can hold a reference to the whole call.
     const { askedMs, writes } = moment;
-    if (this.#writes.hasOf(database, model, writes)) return;
-    // A slow call can end after one that went out later.
+    if (this.#writes.hasModelWrite(database, model, writes)) return;
+    // A slow call can end after one that was sent later.
     if ((this.#kept.peek(name)?.askedMs ?? askedMs) > askedMs) return;
     this.#kept.set(name, { answer, askedMs, writes }, { size: answer.length + ENTRY_BYTES });
   }
 
-  /** The log of writes says it. */
+  /** Needs no action: `find` and `keep` ask the log of writes. */
   drop(): void {}
 }

@@ -10,7 +10,7 @@ const READ = {
   keyword: Buffer.from('{"context":{"allowed_company_ids":[1]}}'),
 };
 
-test('reads that are the same have one name', () => {
+test('equal reads have the same name', () => {
   expect(nameRead({ ...READ, params: Buffer.from('[[1]]') })).toBe(nameRead(READ));
 });
 
@@ -23,11 +23,11 @@ test.each<Partial<NamedRead>>([
   { params: Buffer.from('[[1] ]') },
   { keyword: Buffer.from('{"context":{"allowed_company_ids":[2]}}') },
   { keyword: Buffer.from('{"limit":80,"context":{"allowed_company_ids":[1]}}') },
-])('another one has another: %j', (change) => {
+])('a different read has a different name: %j', (change) => {
   expect(nameRead({ ...READ, ...change })).not.toBe(nameRead(READ));
 });
 
-test('what stands in one part cannot be taken for another', () => {
+test('the bytes of one member cannot be mistaken for those of another', () => {
   const [params, keyword] = [Buffer.from('[["{}"]]'), Buffer.from('{}')];
   const moved = { params: Buffer.from('[["{}"]]{'), keyword: Buffer.from('}') };
   expect(nameRead({ ...READ, params, keyword })).not.toBe(nameRead({ ...READ, ...moved }));
@@ -36,7 +36,7 @@ test('what stands in one part cannot be taken for another', () => {
   );
 });
 
-test('a read with long arguments has none, and a name holds nothing of its read', () => {
+test('a read with long arguments has no name, and a name reveals nothing of its read', () => {
   expect(nameRead({ ...READ, params: Buffer.alloc(256 * 1024) })).toBeNull();
   expect(nameRead(READ)).toMatch(/^[A-Za-z0-9+/]{43}=$/);
 });

@@ -1,22 +1,22 @@
-/** Names a read by all that its answer depends on: reads of one name may have one answer. Holds none of it. */
+/** Names a read by a hash of everything that its answer depends on. Reads with the same name can share one answer. */
 import { hash } from 'node:crypto';
 
 export interface NamedRead {
-  /** Server, database, user and key, as a hash under a secret: who has it not cannot guess what a name stands for. */
+  /** Keyed hash of server, database, user and key. Without the secret nobody can guess what a name stands for. */
   credentialsId: string;
-  /** The stored instance; null where the call brought its own. Instances differ in protocol and trust. */
+  /** The stored instance; null if the call has its own credentials. Instances differ in protocol and trust. */
   instanceId: string | null;
   model: string;
   method: string;
-  /** The arguments as they are sent: what a policy adds or cuts is in them. */
+  /** The arguments as they are sent, after the policy was applied. */
   params: Uint8Array;
   keyword: Uint8Array;
 }
 
-/** Arguments that are longer would take longer to hash than sharing them is worth. */
+/** Hashing longer arguments would cost more than sharing saves. */
 const ARGUMENT_BYTES_MAX = 256 * 1024;
 
-/** Null where the read is too long to be named. */
+/** Null if the arguments are too long to be hashed. */
 export function nameRead(read: NamedRead): string | null {
   const { credentialsId, instanceId, model, method, params, keyword } = read;
   if (params.length + keyword.length > ARGUMENT_BYTES_MAX) return null;

@@ -1,12 +1,12 @@
-/** What this folder knows of a reply that is a result: its bytes, as far as they are there. Whose reply it is stays outside. */
+/** The part of a result that this folder needs: its bytes, as far as they have arrived. */
 import type { ByteStream } from '../streams/byte-stream.ts';
 
 export interface StreamedResult {
   pieces: Uint8Array[];
-  /** What is still to come; null where `pieces` are the whole. */
+  /** The bytes after `pieces`; null if `pieces` are all. */
   rest: ByteStream | null;
-  /** The byte that pieces and rest must end with; null where any may. */
+  /** The byte with which `pieces` and `rest` must end; null if any is valid. */
   lastByte: number | null;
-  /** What follows pieces and rest. */
+  /** Bytes to append after `pieces` and `rest`. */
   tail: Uint8Array;
 }

@@ -1,4 +1,4 @@
-/** A body whose pieces come when the test says so, and readers of bodies. */
+/** A body whose pieces the test provides, and a function that reads a body. */
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 
 export class ScriptedBody implements ByteStream {
@@ -7,7 +7,7 @@ export class ScriptedBody implements ByteStream {
   readCount = 0;
   isCancelled = false;
 
-  /** All of these are there at once; null is the end. */
+  /** These pieces can be read at once; null is the end. */
   constructor(...ready: (Uint8Array | string | null)[]) {
     for (const item of ready) this.give(typeof item === 'string' ? Buffer.from(item) : item);
   }
@@ -37,7 +37,7 @@ export class ScriptedBody implements ByteStream {
   }
 }
 
-/** All of a body as text; fails where the body does. */
+/** Reads a whole body as text; rejects if the body fails. */
 export async function readText(body: ByteStream): Promise<string> {
   const pieces: Uint8Array[] = [];
   for (let piece = await body.next(); piece !== null; piece = await body.next()) pieces.push(piece);

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import type { AnswerStore, Found } from './answer-store.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import type { SharedCall } from './flight.ts';
 import { MemoryAnswers } from './memory-answers.ts';
@@ -14,10 +15,10 @@ interface Result {
   lastByte: number | null;
   tail: Uint8Array;
 }
-interface Refusal {
-  refused: string;
+interface Denied {
+  denied: string;
 }
-type Reply = Result | Refusal;
+type Reply = Result | Denied;
 
 class Caller {
   readonly #leaving = new AbortController();
@@ -33,29 +34,30 @@ class Caller {
   }
 }
 
-/** A call that goes out: the test decides what comes of it. */
+/** A call whose reply the test decides. */
 class Call implements SharedCall<Reply, Caller> {
   readonly #reply = Promise.withResolvers<Reply>();
   readonly reply = this.#reply.promise;
   readonly members: string[] = [];
-  endedBy: string | null = null;
-  refused: string | null = null;
+  abortedBy: string | null = null;
+  /** The member that may not join. */
+  excluded: string | null = null;
 
-  takes({ name }: Caller): boolean {
-    return name !== this.refused;
+  accepts({ name }: Caller): boolean {
+    return name !== this.excluded;
   }
 
   extend({ name }: Caller): void {
     this.members.push(name);
   }
 
-  giveUp({ name }: Caller): Refusal {
-    return { refused: `${name} gave up` };
+  denyLeaver({ name }: Caller): Denied {
+    return { denied: `${name} gave up` };
   }
 
-  end({ name }: Caller): void {
-    this.endedBy = name;
-    this.answer({ refused: `ended by ${name}` });
+  abort({ name }: Caller): void {
+    this.abortedBy = name;
+    this.answer({ denied: `aborted by ${name}` });
   }
 
   answer(reply: Reply): void {
@@ -73,7 +75,7 @@ const PARTNER = { name: 'partners', database: 'prod', model: 'res.partner' };
 
 let now: number;
 let calls: Call[];
-let reads: SharedReads<Result, Refusal, Caller>;
+let reads: SharedReads<Result, Denied, Caller>;
 beforeEach(() => {
   now = 1000;
   calls = [];
@@ -82,17 +84,20 @@ beforeEach(() => {
 
 interface OpenOptions extends Partial<SharedReadsBounds> {
   cacheBytesMax?: number;
+  /** In place of the memory. */
+  store?: AnswerStore;
 }
 
-function open({ cacheBytesMax = 1_000_000, ...bounds }: OpenOptions = {}) {
+function open({ cacheBytesMax = 1_000_000, store, ...bounds }: OpenOptions = {}) {
   const nowMs = () => now;
   const writes = new WriteLog();
-  return new SharedReads<Result, Refusal, Caller>({
+  const openStore = () => store ?? new MemoryAnswers({ bytesMax: cacheBytesMax, writes, nowMs });
+  return new SharedReads<Result, Denied, Caller>({
     nowMs,
     isResult: (reply) => 'rest' in reply,
     makeResult,
     writes,
-    answers: cacheBytesMax === 0 ? null : new MemoryAnswers({ bytesMax: cacheBytesMax, writes, nowMs }),
+    answers: cacheBytesMax === 0 ? null : openStore(),
     bounds,
   });
 }
@@ -103,8 +108,16 @@ function begin(): Call {
   return call;
 }
 
-const ask = (scope = PARTNER, maxAgeMs: number | null = null, caller = new Caller('caller')) =>
-  reads.read(scope, maxAgeMs, caller, begin);
+/** A read as share-read.ts makes it. The store of these tests answers at once, so that a call begins at once, too. */
+async function ask(
+  scope = PARTNER,
+  maxAgeMs: number | null = null,
+  caller = new Caller('caller'),
+): Promise<SharedAnswer<Reply>> {
+  const found = reads.find(scope, maxAgeMs);
+  if (found instanceof Promise) throw new Error('the store did not answer at once');
+  return 'reply' in found ? found : (reads.join(found, caller) ?? reads.open(found, begin(), caller));
+}
 
 function whole(text: string): Result {
   return makeResult(Buffer.from(text));
@@ -119,13 +132,13 @@ function streamed(start: string, rest: ByteStream, lastByte: number | null = BRA
 }
 
 async function readReply({ reply }: SharedAnswer<Reply>): Promise<string> {
-  if ('refused' in reply) return reply.refused;
+  if ('denied' in reply) return reply.denied;
   const start = Buffer.concat(reply.pieces).toString();
   return reply.rest === null ? start : start + (await readText(reply.rest));
 }
 
 describe('reads in flight', () => {
-  test('that are the same become one call, whose answer all get', async () => {
+  test('that are equal become one call, whose answer all callers get', async () => {
     const answers = [ask(), ask(), ask()];
     expect(calls).toHaveLength(1);
     const rest = new ScriptedBody('two', '}');
@@ -145,8 +158,8 @@ describe('reads in flight', () => {
     expect(reads.heldBytes).toBe(0);
   });
 
-  test('share a refusal and a whole result as well, and a fault of ours', async () => {
-    for (const reply of [{ refused: 'no such field' }, whole('all}')]) {
+  test('share a denial, a whole result and an internal error', async () => {
+    for (const reply of [{ denied: 'no such field' }, whole('all}')]) {
       const answers = [ask(), ask()];
       calls.at(-1)?.answer(reply);
       for (const answer of await Promise.all(answers)) expect(answer.reply).toBe(reply);
@@ -157,7 +170,7 @@ describe('reads in flight', () => {
     expect(calls).toHaveLength(3);
   });
 
-  test('of another name have a call of their own, and so has one that comes after the answer', async () => {
+  test('with another name have a call of their own, and so has one that comes after the answer', async () => {
     const [one, other] = [ask(), ask({ ...PARTNER, name: 'of another key' })];
     expect(calls).toHaveLength(2);
     calls[0]?.answer(whole('one'));
@@ -167,7 +180,27 @@ describe('reads in flight', () => {
     expect(calls).toHaveLength(3);
   });
 
-  test('break off for all where the server breaks off', async () => {
+  test('are not joined by a member that the call does not accept', async () => {
+    void ask();
+    if (calls[0] !== undefined) calls[0].excluded = 'excluded';
+    void ask(PARTNER, null, new Caller('excluded'));
+    expect(calls).toHaveLength(2);
+  });
+
+  test('are joined by a read that waited for the store of kept answers meanwhile', async () => {
+    const asked = Promise.withResolvers<Found>();
+    reads = open({ store: { find: () => asked.promise, keep() {}, drop() {} } });
+    const found = [reads.find(PARTNER, 60_000), reads.find(PARTNER, 60_000)];
+    asked.resolve({ kept: null, mark: null });
+    for (const read of await Promise.all(found)) {
+      if ('reply' in read) throw new Error('nothing is kept');
+      const caller = new Caller('caller');
+      void (reads.join(read, caller) ?? reads.open(read, begin(), caller));
+    }
+    expect(calls.map(({ members }) => members)).toEqual([['caller', 'caller']]);
+  });
+
+  test('break off for all callers if the server breaks off', async () => {
     const answers = [ask(), ask()];
     const rest = new ScriptedBody('two');
     calls[0]?.answer(streamed('one ', rest));
@@ -178,7 +211,7 @@ describe('reads in flight', () => {
     expect(calls).toHaveLength(2);
   });
 
-  test('are not joined once they went out too long ago', async () => {
+  test('are not joined once they were sent too long ago', async () => {
     void ask();
     now += 2000;
     void ask();
@@ -193,7 +226,7 @@ describe('reads in flight', () => {
     expect(calls).toHaveLength(2);
   });
 
-  test('are not joined by who accepts no answer of their age', async () => {
+  test('are not joined by a caller that accepts no answer of their age', async () => {
     void ask();
     now += 1500;
     void ask(PARTNER, 1500);
@@ -202,7 +235,7 @@ describe('reads in flight', () => {
     expect(calls).toHaveLength(2);
   });
 
-  test('are not joined after a write to their database: who wrote must see it', async () => {
+  test('are not joined after a write to their database: the writer must see its own write', async () => {
     void ask();
     const writing = Promise.withResolvers<string>();
     const written = reads.write('prod', 'sale.order.line', () => writing.promise);
@@ -222,48 +255,48 @@ describe('reads in flight', () => {
 });
 
 describe('a member that leaves', () => {
-  test('gives up for itself; the call has the time of those who stay', async () => {
+  test('leaves alone; the call goes on for the members that stay', async () => {
     const [first, second] = [new Caller('first'), new Caller('second')];
     const answers = [ask(PARTNER, null, first), ask(PARTNER, null, second)];
     expect(calls[0]?.members).toEqual(['first', 'second']);
     first.leave();
-    expect((await answers[0])?.reply).toEqual({ refused: 'first gave up' });
-    expect(calls[0]?.endedBy).toBeNull();
+    expect((await answers[0])?.reply).toEqual({ denied: 'first gave up' });
+    expect(calls[0]?.abortedBy).toBeNull();
     calls[0]?.answer(whole('all'));
     expect((await answers[1])?.reply).toEqual(whole('all'));
   });
 
-  test('as the last one ends the call, gets what it comes to, and lets nobody join', async () => {
+  test('as the last one aborts the call, gets its reply, and lets nobody join', async () => {
     const [first, second] = [new Caller('first'), new Caller('second')];
     const answers = [ask(PARTNER, null, first), ask(PARTNER, null, second)];
     second.leave();
     first.leave();
-    expect(calls[0]?.endedBy).toBe('first');
+    expect(calls[0]?.abortedBy).toBe('first');
     void ask();
     expect(calls).toHaveLength(2);
     expect((await Promise.all(answers)).map(({ reply }) => reply)).toEqual([
-      { refused: 'ended by first' },
-      { refused: 'second gave up' },
+      { denied: 'aborted by first' },
+      { denied: 'second gave up' },
     ]);
   });
 
-  test('may wait twice: each place gets its reply', async () => {
+  test('can wait twice: each wait gets its reply', async () => {
     const caller = new Caller('caller');
     const answers = [ask(PARTNER, null, caller), ask(PARTNER, null, caller)];
     caller.leave();
     expect((await Promise.all(answers)).map(({ reply }) => reply)).toEqual([
-      { refused: 'caller gave up' },
-      { refused: 'ended by caller' },
+      { denied: 'caller gave up' },
+      { denied: 'aborted by caller' },
     ]);
   });
 
-  test('before it joined ends the call that was begun for it', async () => {
+  test('before it joined aborts the call that was begun for it', async () => {
     const gone = new Caller('gone');
     gone.leave();
-    expect((await ask(PARTNER, null, gone)).reply).toEqual({ refused: 'ended by gone' });
+    expect((await ask(PARTNER, null, gone)).reply).toEqual({ denied: 'aborted by gone' });
   });
 
-  test('while the answer comes ends it only where nobody else reads it', async () => {
+  test('while the answer arrives cancels it only if nobody else reads it', async () => {
     const [first, second] = [new Caller('first'), new Caller('second')];
     const answers = [ask(PARTNER, null, first), ask(PARTNER, null, second)];
     const rest = new ScriptedBody('two ');
@@ -278,7 +311,7 @@ describe('a member that leaves', () => {
     expect(reads.heldBytes).toBe(0);
   });
 
-  test('at the moment of the answer leaves nothing open', async () => {
+  test('at the moment of the answer leaves no stream open', async () => {
     const caller = new Caller('caller');
     const answer = ask(PARTNER, null, caller);
     const rest = new ScriptedBody('two');
@@ -290,14 +323,14 @@ describe('a member that leaves', () => {
 });
 
 describe('kept answers', () => {
-  /** Asks, and lets the call come to this. */
+  /** Asks, and ends the call with this reply. */
   async function askFor(reply: Reply, scope = PARTNER, maxAgeMs: number | null = 60_000): Promise<string> {
     const asked = ask(scope, maxAgeMs);
     calls.at(-1)?.answer(reply);
     return readReply(await asked);
   }
 
-  test('are given to who accepts their age, with the age, and to nobody else', async () => {
+  test('go to callers that accept their age, with the age, and to no others', async () => {
     expect(await askFor(streamed('one ', new ScriptedBody('two', '}\n', null)))).toBe('one two}\n');
     now += 5000;
     const kept = await ask(PARTNER, 5000);
@@ -313,7 +346,7 @@ describe('kept answers', () => {
     expect(calls).toHaveLength(4);
   });
 
-  test('count their age from when the call went out, for who joined it as well', async () => {
+  test('count their age from the sending of the call, also for a caller that joined it', async () => {
     const first = ask();
     now += 1500;
     const joined = ask(PARTNER, 60_000);
@@ -322,7 +355,7 @@ describe('kept answers', () => {
     expect(await ask(PARTNER, 60_000)).toMatchObject({ source: 'kept', ageMs: 1500 });
   });
 
-  test('are never replaced by older ones: a call can take longer than one that went out after it', async () => {
+  test('are never replaced by older ones: a call can take longer than one that was sent after it', async () => {
     const slow = ask(PARTNER, 60_000);
     now += 3000;
     await askFor(whole('new'));
@@ -331,14 +364,14 @@ describe('kept answers', () => {
     expect(await readReply(await ask(PARTNER, 60_000))).toBe('new');
   });
 
-  test('are those of callers who accept kept ones', async () => {
+  test('come only from callers that accept kept answers', async () => {
     await askFor(whole('all'), PARTNER, null);
     void ask(PARTNER, 60_000);
     expect(calls).toHaveLength(2);
   });
 
   test('are whole results only', async () => {
-    await askFor({ refused: 'access denied' });
+    await askFor({ denied: 'access denied' });
     await askFor(streamed('one ', new ScriptedBody('two', null)));
     const dying = new ScriptedBody('two');
     dying.give(new ByteStreamError('broken_off', 'the upstream died'));
@@ -365,11 +398,11 @@ describe('kept answers', () => {
     const scopes = Array.from({ length: 10 }, (_, index) => ({ ...PARTNER, name: `read ${index}` }));
     for (const scope of scopes) await askFor(whole('x'.repeat(4000)), scope);
     for (const scope of scopes.reverse()) void ask(scope, 60_000);
-    // There is room for three answers and what their entries cost.
+    // There is room for three answers and the overhead of their entries.
     expect(calls).toHaveLength(3 + 10 + 7);
   });
 
-  test.each(['whole', 'streamed'])('hold on to nothing of the call that they came of: %s', async (kind) => {
+  test.each(['whole', 'streamed'])('keep no reference to their call: %s', async (kind) => {
     const result = kind === 'whole' ? whole('all') : streamed('all', new ScriptedBody('}', null));
     await askFor(result);
     const remains = new WeakRef(calls.pop() as Call);
@@ -379,14 +412,14 @@ describe('kept answers', () => {
     expect(await ask(PARTNER, 60_000)).toMatchObject({ source: 'kept' });
   });
 
-  test('hold on to no more memory than their bytes', async () => {
+  test('use no more memory than their bytes', async () => {
     await askFor(whole('1'));
     const { reply } = await ask(PARTNER, 60_000);
-    if ('refused' in reply) throw new Error(reply.refused);
+    if ('denied' in reply) throw new Error(reply.denied);
     expect(reply.pieces.map(({ buffer }) => buffer.byteLength)).toEqual([1]);
   });
 
-  test('are not collected where too much is held already', async () => {
+  test('are not collected while too many bytes are held', async () => {
     reads = open({ heldBytesMax: 0 });
     await askFor(streamed('one ', new ScriptedBody('two}', null)));
     await askFor(whole('all'));
@@ -413,14 +446,14 @@ describe('kept answers', () => {
     expect(calls).toHaveLength(callsMade);
   });
 
-  test('go when a write begins, not when it ends', async () => {
+  test('are dropped when a write begins, not when it ends', async () => {
     await askFor(whole('before'));
     void reads.write('prod', 'res.partner', () => new Promise(() => {}));
     void ask(PARTNER, 60_000);
     expect(calls).toHaveLength(2);
   });
 
-  test('are not what was read while a write ran, nor before it', async () => {
+  test('never come from reads sent before or during a write', async () => {
     const writing = Promise.withResolvers<void>();
     const beforeIt = ask(PARTNER, 60_000);
     const written = reads.write('prod', 'res.partner', () => writing.promise);

@@ -1,31 +1,30 @@
 /**
- * Reads that need no call of their own: one that is the same as another in flight gets its answer from that one, and a
- * caller who accepts an answer of some age may get one that was kept. What a read, a result or a member is comes from
- * outside; whether two reads are the same is told by their names (name-read.ts).
+ * Answers reads without a call of their own: an equal read in flight is joined, and a caller that accepts an older answer
+ * can get a kept one. The caller defines what a result and a member are. name-read.ts tells which reads are equal.
  */
 import { AnswerKeeper, type KeepingMoment } from './answer-keeper.ts';
-import type { AnswerStore, ReadScope } from './answer-store.ts';
+import type { AnswerStore, Found, ReadScope } from './answer-store.ts';
 import { ByteBudget } from './byte-budget.ts';
-import { Flight, type FlightMeans, type Member, type SharedCall } from './flight.ts';
+import { Flight, type FlightOptions, type Member, type SharedCall } from './flight.ts';
 import type { StreamedResult } from './result.ts';
 import type { WriteLog } from './write-log.ts';
 
 export interface SharedReadsBounds {
-  /** A bigger answer is not kept. */
+  /** Maximum bytes of a kept answer. */
   answerBytesMax: number;
-  /** Bytes of answers that pass through and are held for those who come later or are slower, in all. */
+  /** Maximum bytes, over all answers in flight, that are held for slower or later callers. */
   heldBytesMax: number;
-  /** Bytes of one answer's start that are held for who comes later. */
+  /** Maximum bytes of the start of one answer that are held for callers that join later. */
   startBytesMax: number;
-  /** Bytes of one answer that are held for who is slower. */
+  /** Maximum bytes of one answer that are held for slower callers. */
   lagBytesMax: number;
-  /** How long readers of one answer wait for slower ones, all in all. */
+  /** Milliseconds, in total, that the readers of one answer wait for slower ones. */
   patienceMs: number;
-  /** A read that went out longer ago than this is not joined: what it tells is too old. */
+  /** Maximum age in milliseconds of a read that can be joined. */
   joinMs: number;
 }
 
-/** So old may a call be that is joined by callers who say nothing of age. */
+/** Maximum age in milliseconds of a read in flight that is joined by a caller without `max-age`. */
 export const JOIN_MS = 2000;
 
 const SHARED_READS_BOUNDS: SharedReadsBounds = {
@@ -37,45 +36,50 @@ const SHARED_READS_BOUNDS: SharedReadsBounds = {
   joinMs: JOIN_MS,
 };
 
-export interface SharedReadsOptions<Result, Refusal> extends Omit<FlightMeans<Result, Refusal>, 'limits'> {
-  /** The result that has these bytes, and is whole. */
+export interface SharedReadsOptions<Result, Denied> extends Omit<FlightOptions<Result, Denied>, 'limits'> {
+  /** Makes a whole result of its bytes. */
   makeResult(bytes: Uint8Array): Result;
-  /** A clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   nowMs: () => number;
   writes: WriteLog;
-  /** Where answers are kept; null: nowhere. */
+  /** Store of kept answers; null: none are kept. */
   answers: AnswerStore | null;
   bounds?: Partial<SharedReadsBounds>;
 }
 
 export interface SharedAnswer<Reply> {
   reply: Reply;
-  /** Whether the call was made for this member, for another one before it, or an answer was kept. */
+  /** `own`: a call was made for this member. `joined`: for an earlier member. `kept`: the answer was in the store. */
   source: 'own' | 'joined' | 'kept';
-  /** Of a kept answer: milliseconds since its call was made. */
+  /** Age of a kept answer in milliseconds, counted from its call. */
   ageMs: number | null;
 }
 
-const NOT_ASKED = { kept: null, mark: null };
-
-interface OpenFlight<Result extends StreamedResult, Refusal, AnyMember extends Member> extends KeepingMoment {
-  flight: Flight<Result, Refusal, AnyMember>;
+/** A read without a kept answer: it must join a flight or open one. */
+export interface UnansweredRead {
+  scope: ReadScope;
+  maxAgeMs: number | null;
+  mark: Found['mark'];
 }
 
-export class SharedReads<Result extends StreamedResult, Refusal, AnyMember extends Member> {
+interface OpenFlight<Result extends StreamedResult, Denied, AnyMember extends Member> extends KeepingMoment {
+  flight: Flight<Result, Denied, AnyMember>;
+}
+
+export class SharedReads<Result extends StreamedResult, Denied, AnyMember extends Member> {
   readonly #nowMs: () => number;
   readonly #joinMs: number;
-  readonly #means: FlightMeans<Result, Refusal>;
+  readonly #flightOptions: FlightOptions<Result, Denied>;
   readonly #makeResult: (bytes: Uint8Array) => Result;
   readonly #budget: ByteBudget;
   readonly #writes: WriteLog;
   readonly #answers: AnswerStore | null;
   readonly #keeper: AnswerKeeper<Result> | null;
-  /** Those that can be joined. */
-  readonly #open = new Map<string, OpenFlight<Result, Refusal, AnyMember>>();
+  /** The flights that can be joined, by the name of their read. */
+  readonly #open = new Map<string, OpenFlight<Result, Denied, AnyMember>>();
 
-  constructor(options: SharedReadsOptions<Result, Refusal>) {
-    const { nowMs, writes, answers, makeResult, bounds, ...means } = options;
+  constructor(options: SharedReadsOptions<Result, Denied>) {
+    const { nowMs, writes, answers, makeResult, bounds, ...rest } = options;
     const { answerBytesMax, heldBytesMax, joinMs, ...each } = { ...SHARED_READS_BOUNDS, ...bounds };
     const budget = new ByteBudget(heldBytesMax);
     this.#nowMs = nowMs;
@@ -84,43 +88,60 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
     this.#budget = budget;
     this.#writes = writes;
     this.#answers = answers;
-    this.#means = { ...means, limits: { ...each, budget, nowMs } };
+    this.#flightOptions = { ...rest, limits: { ...each, budget, nowMs } };
     this.#keeper = answers && new AnswerKeeper({ store: answers, answerBytesMax, budget });
   }
 
-  /** Bytes of answers that pass through and are held now. */
+  /** Bytes of answers in flight that are held now. */
   get heldBytes(): number {
     return this.#budget.heldBytes;
   }
 
   /**
-   * The answer to a read. Where it cannot be had with others `begin` makes the call, which must not end with the signal
-   * of any member. `maxAgeMs`: the age that a kept answer may have; null: none is wanted.
+   * A kept answer of at most this age, or the read for `join` and `open`. `maxAgeMs` null: the caller wants no kept answer.
+   * A promise only if the store of kept answers gives one.
    */
-  async read(
+  find(
     scope: ReadScope,
     maxAgeMs: number | null,
-    member: AnyMember,
-    begin: () => SharedCall<Result | Refusal, AnyMember>,
-  ): Promise<SharedAnswer<Result | Refusal>> {
-    const found = maxAgeMs === null ? undefined : this.#answers?.find(scope, maxAgeMs);
-    const { kept, mark } = (found instanceof Promise ? await found : found) ?? NOT_ASKED;
-    if (kept !== null) return { reply: this.#makeResult(kept.answer), source: 'kept', ageMs: kept.ageMs };
+  ): SharedAnswer<Result> | UnansweredRead | Promise<SharedAnswer<Result> | UnansweredRead> {
+    const conclude = ({ kept, mark }: Found) =>
+      kept === null
+        ? { scope, maxAgeMs, mark }
+        : ({ reply: this.#makeResult(kept.answer), source: 'kept', ageMs: kept.ageMs } as const);
+    if (maxAgeMs === null || this.#answers === null) return conclude(NOT_FOUND);
+    const found = this.#answers.find(scope, maxAgeMs);
+    return found instanceof Promise ? found.then(conclude) : conclude(found);
+  }
 
-    const joined = this.#findOpen(scope, member, maxAgeMs);
-    const open = joined ?? this.#begin(scope, mark, begin());
-    const reply = await open.flight.join(member);
-    const isKept = maxAgeMs !== null && this.#keeper !== null && this.#means.isResult(reply);
-    return {
-      reply: isKept ? this.#keeper.keep(reply, scope, open, maxAgeMs) : reply,
-      source: joined === null ? 'own' : 'joined',
-      ageMs: null,
-    };
+  /** Joins an equal read in flight; null if there is none that this member can join. */
+  join(read: UnansweredRead, member: AnyMember): Promise<SharedAnswer<Result | Denied>> | null {
+    const open = this.#findOpen(read, member);
+    return open && this.#answer(open, read, member, 'joined');
   }
 
   /**
-   * Runs what may write: what went out before its end is given to nobody who asks after it. `model` is the one that it
-   * changes; null where others may change too.
+   * Opens a flight for a call that has just begun. The signal of one member must not end the call. Call it right after
+   * `join` gave null, in the same turn of the event loop: otherwise equal reads may be sent twice.
+   */
+  open(
+    read: UnansweredRead,
+    call: SharedCall<Result | Denied, AnyMember>,
+    member: AnyMember,
+  ): Promise<SharedAnswer<Result | Denied>> {
+    const { name } = read.scope;
+    const flight = new Flight(call, this.#flightOptions, () => {
+      if (this.#open.get(name) === open) this.#open.delete(name);
+    });
+    const { mark } = read;
+    const open = { flight, askedMs: this.#nowMs(), writes: this.#writes.count, mark, isKept: false };
+    this.#open.set(name, open);
+    return this.#answer(open, read, member, 'own');
+  }
+
+  /**
+   * Runs a possible write. Reads sent before it ends are not served to later callers. `model` is the only model that it
+   * changes; null if it may change others too.
    */
   async write<Reply>(database: string, model: string | null, send: () => Promise<Reply>): Promise<Reply> {
     void this.#drop(database, model);
@@ -137,28 +158,27 @@ export class SharedReads<Result extends StreamedResult, Refusal, AnyMember exten
   }
 
   #findOpen(
-    { name, database }: ReadScope,
+    { scope: { name, database }, maxAgeMs }: UnansweredRead,
     member: AnyMember,
-    maxAgeMs: number | null,
-  ): OpenFlight<Result, Refusal, AnyMember> | null {
+  ): OpenFlight<Result, Denied, AnyMember> | null {
     const open = this.#open.get(name);
     const ageMsMax = Math.min(this.#joinMs, maxAgeMs ?? this.#joinMs);
     if (open === undefined || this.#nowMs() - open.askedMs > ageMsMax) return null;
-    if (!open.flight.takes(member)) return null;
-    // A write to one model changes computed fields of others: nothing before it is joined after it.
-    return this.#writes.hasAny(database, open.writes) ? null : open;
+    if (!open.flight.accepts(member)) return null;
+    // A write to one model can change computed fields of others, so any write to the database counts.
+    return this.#writes.hasWrite(database, open.writes) ? null : open;
   }
 
-  #begin(
-    { name }: ReadScope,
-    mark: string | null,
-    call: SharedCall<Result | Refusal, AnyMember>,
-  ): OpenFlight<Result, Refusal, AnyMember> {
-    const flight = new Flight(call, this.#means, () => {
-      if (this.#open.get(name) === open) this.#open.delete(name);
-    });
-    const open = { flight, askedMs: this.#nowMs(), writes: this.#writes.count, mark, isKept: false };
-    this.#open.set(name, open);
-    return open;
+  async #answer(
+    open: OpenFlight<Result, Denied, AnyMember>,
+    { scope, maxAgeMs }: UnansweredRead,
+    member: AnyMember,
+    source: 'own' | 'joined',
+  ): Promise<SharedAnswer<Result | Denied>> {
+    const reply = await open.flight.join(member);
+    const isKept = maxAgeMs !== null && this.#keeper !== null && this.#flightOptions.isResult(reply);
+    return { reply: isKept ? this.#keeper.keep(reply, scope, open, maxAgeMs) : reply, source, ageMs: null };
   }
 }
+
+const NOT_FOUND: Found = { kept: null, mark: null };

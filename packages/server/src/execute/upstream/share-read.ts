@@ -4,7 +4,7 @@
  */
 import { findWrittenModel } from '../../odoo/methods.ts';
 import type { AnswerStore } from '../../sharing/answer-store.ts';
-import { readCacheWish } from '../../sharing/cache-control.ts';
+import { readCacheControl } from '../../sharing/cache-control.ts';
 import { MemoryAnswers } from '../../sharing/memory-answers.ts';
 import { nameRead } from '../../sharing/name-read.ts';
 import { type SharedAnswer, SharedReads } from '../../sharing/shared-reads.ts';
@@ -69,7 +69,12 @@ export async function shareRead<Deps extends ShareDeps>(
   if (wish === null || name === null) return send(scope, run);
   const read = { name, database: nameDatabaseAcrossTrusts(target), model: call.model };
   const member = { signal: deadline.signal, deadline, dueMs, keyId: scope.client.key.id };
-  const answer = await deps.reads.read(read, wish.maxAgeMs, member, () => fly(scope, run, send));
+  const found = await deps.reads.find(read, wish.maxAgeMs);
+  const answer =
+    'reply' in found
+      ? found
+      : await (deps.reads.join(found, member) ??
+          deps.reads.open(found, openFlight(scope, run, send), member));
   noteSource(answer, scope);
   // What others have asked for may be more than this key may have by now.
   if (answer.source === 'own' || (await scope.isUnchanged())) return answer.reply;
@@ -94,12 +99,12 @@ function findWish({ isReadOnly }: MethodCall, { client, protect }: CallScope, ru
   if (!isReadOnly || run.isBatch || protect !== null) return null;
   const { policy } = client;
   const isCacheAllowed = policy === null || policy.policy.cache === true;
-  const wish = readCacheWish(run.exchange.header('cache-control'), isCacheAllowed);
+  const wish = readCacheControl(run.exchange.header('cache-control'), isCacheAllowed);
   return wish.mayShare ? wish : null;
 }
 
 /** A call on behalf of many: its time is the longest of theirs, and nobody else gives its turn back. */
-function fly<Deps>(
+function openFlight<Deps>(
   first: CallScope,
   run: Run<Deps>,
   send: (scope: CallScope, run: Run<Deps>) => Promise<Reply>,
@@ -110,17 +115,17 @@ function fly<Deps>(
   return {
     reply: flyToEnd(),
     // Until it has its turn it waits in the line of the first one's key, which is no other key's to wait in.
-    takes: ({ keyId }: ReadMember) => keyId === first.client.key.id || scope.onDone !== null,
+    accepts: ({ keyId }: ReadMember) => keyId === first.client.key.id || scope.onDone !== null,
     extend({ dueMs }: ReadMember) {
       shared.dueMs = Math.max(shared.dueMs, dueMs);
     },
-    giveUp({ deadline }: ReadMember) {
+    denyLeaver({ deadline }: ReadMember) {
       const isUnsent = scope.onDone === null && deadline.reason !== 'shutdown';
       return isUnsent
         ? denyUnsent({ isReadOnly: true })
         : denyEnded(deadline, { outcome: 'unknown', isReadOnly: true });
     },
-    end({ deadline: { reason }, dueMs }: ReadMember) {
+    abort({ deadline: { reason }, dueMs }: ReadMember) {
       // The time that the server was said to have is not over: it is not to blame.
       const isEarly = reason === 'timeout' && dueMs < shared.dueMs;
       deadline.end(reason === null || isEarly ? 'caller_left' : reason);

@@ -135,12 +135,12 @@ class History {
     const flight = new Flight<StreamedResult, string, { signal: AbortSignal; dueMs: number }>(
       {
         reply: reply.promise,
-        takes: () => true,
+        accepts: () => true,
         extend: ({ dueMs }) => {
           dueAtMs = Math.max(dueAtMs, dueMs);
         },
-        giveUp: () => 'left',
-        end: () => ending.abort(),
+        denyLeaver: () => 'left',
+        abort: () => ending.abort(),
       },
       {
         isResult: (one): one is StreamedResult => typeof one !== 'string',
