@@ -152,7 +152,7 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/examine/**`,
-    allow: [...EXECUTE, '../execute/{call,terms,upstream}/*', '../key-rotation/own-keys.ts'],
+    allow: [...EXECUTE, '../execute/{call,terms,upstream}/*', '../key-rotation/odoo-keys.ts'],
     takesClock: true,
   },
   { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'lru-cache', 'node:*'], takesClock: true },

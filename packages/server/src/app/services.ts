@@ -94,8 +94,8 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     ask: createAskOdoo({ egress, timeoutMs: settings.upstream.timeoutMs }),
     clock,
     onEvent: (event) => logKeyRotation(event, logger),
-    onError: logErrorOf('key care'),
-    keepsFailures: isServing,
+    onError: logErrorOf('key rotation'),
+    storesFailures: isServing,
   });
   if (isServing) void instances.reseal(createResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
   const startedAt = clock();

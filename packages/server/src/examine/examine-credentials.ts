@@ -9,12 +9,12 @@ import type { Reply } from '../execute/upstream/receive.ts';
 import { runMethod } from '../execute/upstream/send-method.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import {
-  describeOwnKeys,
+  describeKeyQuery,
   findExpiry,
   KEYS_MODEL,
-  type OwnKey,
-  readOwnKeys,
-} from '../key-rotation/own-keys.ts';
+  type OdooKey,
+  readOdooKeys,
+} from '../key-rotation/odoo-keys.ts';
 import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
 import { buildJson2Request, isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
@@ -69,7 +69,7 @@ export async function examineCredentials(
   checks.push({ name: 'database', state: 'ok', text: `${db} is there` }, check);
   checks.push({ name: 'key', state: 'ok', text: `Odoo accepts it for user ${userId}` });
 
-  const keys = await run(KEYS_MODEL, 'search_read', [], describeOwnKeys(userId));
+  const keys = await run(KEYS_MODEL, 'search_read', [], describeKeyQuery(userId));
   const expiry = describeExpiry(target.apiKey, await readKeys(keys, deps.clock()), deps.clock());
   facts.key = expiry.key;
   const path = facts.protocol === 'json2' ? '/json/2' : '/jsonrpc';
@@ -166,11 +166,11 @@ async function readUser(
 }
 
 /** Why the keys are not known: null where Odoo has no such dates. */
-async function readKeys(reply: Reply, now: number): Promise<OwnKey[] | 'no dates' | 'unknown'> {
+async function readKeys(reply: Reply, now: number): Promise<OdooKey[] | 'no dates' | 'unknown'> {
   if (!(reply instanceof Denial) && reply.kind === 'fault') {
     return reply.fault.data['type'] === 'query_invalid' ? 'no dates' : 'unknown';
   }
-  return readOwnKeys(await readValue(reply), now) ?? 'unknown';
+  return readOdooKeys(await readValue(reply), now) ?? 'unknown';
 }
 
 function describeExpiry(

@@ -1,9 +1,9 @@
-/** Judges certificates in PEM, as an operator pastes them. Knows nothing of whom they are trusted for. */
+/** Checks certificates in PEM, as an operator pastes them. Does not know for which server they are trusted. */
 import { X509Certificate } from 'node:crypto';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 
-/** What is wrong with the text, to be read behind the name of the member that holds it; null where nothing is. */
+/** The error of the text, as a continuation of the member's name; null if there is none. */
 export function findCertificateError(pem: string): string | null {
   if (pem.includes('PRIVATE KEY-----')) return 'must not have a private key in it: give certificates only';
   const certificates = pem.match(CERTIFICATE) ?? [];

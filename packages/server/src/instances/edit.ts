@@ -1,10 +1,10 @@
-/** What becomes of an opened instance when an operator, or key care, changes it. Pure. */
+/** Applies the changes of an operator or of key rotation to an opened instance. Pure. */
 import { type Changes, checkTogether, InstanceInputError } from './members.ts';
 import { findRedirection } from './redirection.ts';
 import type { Body } from './row.ts';
 import type { PendingKey } from './views.ts';
 
-/** What is left out stays. */
+/** Omitted members stay. */
 export interface KeyChange {
   apiKey?: string;
   expiresAt?: number | null;
@@ -13,7 +13,7 @@ export interface KeyChange {
   pending?: PendingKey | null;
 }
 
-/** Throws an {@link InstanceInputError}. What was known of a key goes with it. */
+/** A new key resets what was known about the old one. Throws an {@link InstanceInputError}. */
 export function applyChanges(opened: Body, { key_expires_at, ...members }: Changes): Body {
   const redirection = findRedirection(opened, members);
   const isMoved = redirection === 'url';
@@ -48,12 +48,12 @@ export function applyKeyChange(
   };
 }
 
-/** As an operator gives it: null where nobody knows. */
+/** `expiresAt` as an operator gives it; null if it is not known. */
 export function describeExpiry(expiresAt: number | null): Pick<Body, 'key_expires_at' | 'is_expiry_known'> {
   return { key_expires_at: expiresAt, is_expiry_known: expiresAt !== null };
 }
 
-/** An operator has put a key in place of both: the second one is to be removed at Odoo, unless it is this very key. */
+/** The operator gave a new key. The pending key is to be revoked at Odoo, unless it is the same key. */
 function retire(pending: Body['pending'], apiKey: string | undefined): Body['pending'] {
   return pending === null || pending.api_key === apiKey ? null : { ...pending, step: 'revoking' };
 }

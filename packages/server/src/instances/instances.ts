@@ -1,6 +1,6 @@
 /**
- * Stored Odoo servers, each with a user and a sealed key: changes them, lists them without their keys, and opens them for
- * calls and for key care. Knows nothing of Odoo.
+ * Stored Odoo servers, each with a user and a sealed key. Changes them, lists them without their keys, and opens them
+ * for calls and for key rotation. Knows nothing about Odoo.
  */
 import { randomUUID } from 'node:crypto';
 import type { InstanceChanges, InstanceInput } from '@erp-proxy/contract';
@@ -32,16 +32,16 @@ export { InstanceInputError } from './members.ts';
 export type { DescribeReseal } from './reseal.ts';
 export type { Instance, InstanceRecord, KeyState } from './views.ts';
 
-/** Methods throw (or reject with) a {@link VaultError} where a secret is needed that cannot be sealed or opened. */
+/** Methods throw (or reject with) a {@link VaultError} if a secret cannot be sealed or opened. */
 export interface Instances {
-  /** For a call: from memory where it can be. */
+  /** For a call: from memory if possible. */
   find(name: string): Awaitable<Instance | null>;
   get(name: string): Promise<InstanceRecord | null>;
-  /** By name. A row that cannot be read is left out, and `onError` told. */
+  /** Sorted by name. A row that cannot be read is omitted, and reported to `onError`. */
   list(query: InstanceListQuery): Promise<InstanceRecord[]>;
   /**
-   * Null where the name is taken. Rejects with an {@link InstanceInputError}. `describeAct` gives the record for the audit,
-   * which is written in the transaction of the change; so does `act` below.
+   * Null if the name is taken. Rejects with an {@link InstanceInputError}. `describeAct` creates the audit record,
+   * which is written in the transaction of the change. `act` below is such a record.
    */
   add(
     input: InstanceInput,
@@ -52,7 +52,7 @@ export interface Instances {
   remove(name: string, version: number, act?: AuditBatch): Promise<Change>;
   openKey(name: string): Promise<KeyState | null>;
   changeKey(name: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
-  /** Seals with the current master key what others have sealed, and gives how many instances that were. */
+  /** Reseals under the current master key the instances that other master keys sealed. Returns their number. */
   reseal(describeAct: DescribeReseal): Promise<number>;
   /** The store stays open. */
   close(): void;
@@ -64,16 +64,16 @@ export interface InstancesOptions {
   vault: Vault | null;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Told of rows that cannot be used. */
+  /** Receives the errors of rows that cannot be used. */
   onError?: (error: unknown) => void;
-  /** True: a master key that is lost does not keep the instances that it sealed from being listed and removed. */
+  /** True: instances whose master key is lost can still be listed and removed. */
   isForRepair?: boolean;
 }
 
-/** A few KB each; an instance beyond costs a lookup in the store and the opening of its key a call. */
+/** A few KB each. Beyond it, each call costs a lookup in the store and the opening of the key. */
 const CACHED_INSTANCES_MAX = 1_000;
 
-/** Rejects with a {@link VaultError} where the store has instances that the vault cannot open. */
+/** Rejects with a {@link VaultError} if the store has instances that the vault cannot open. */
 export async function createInstances({
   store,
   vault,
@@ -124,11 +124,11 @@ export async function createInstances({
     const opened = openRow(row, requireVault());
     const next = { ...edit(opened), updated_at: clock() };
     const sealed = sealRow(row, next, requireVault());
-    return forgetting(name, () => rows.replace(row.id, version, sealed, act));
+    return changeAndForget(name, () => rows.replace(row.id, version, sealed, act));
   }
 
-  /** Also where it fails: then the outcome may be unknown. */
-  async function forgetting<Result>(name: string, run: () => Awaitable<Result>): Promise<Result> {
+  /** Drops the cached instance, also after a failure: its outcome may be unknown. */
+  async function changeAndForget<Result>(name: string, run: () => Awaitable<Result>): Promise<Result> {
     try {
       return await run();
     } finally {
@@ -162,7 +162,7 @@ export async function createInstances({
 
     async add(input, describeAct) {
       const { name, key_expires_at, ...members } = readInput(input);
-      // What a wrong master key sealed would be of no use to those who have the right one.
+      // Replicas with the right master key could not open what a wrong one sealed.
       await checkMasterKeys(store, vault);
       const identity = { id: randomUUID(), name };
       const now = clock();
@@ -177,7 +177,7 @@ export async function createInstances({
       };
       const sealed = { ...identity, ...sealRow(identity, body, requireVault()) };
       const made = toRecord({ ...identity, version: 1 }, body);
-      const outcome = await forgetting(name, () => rows.insert(sealed, describeAct?.(made)));
+      const outcome = await changeAndForget(name, () => rows.insert(sealed, describeAct?.(made)));
       return outcome === 'done' ? made : null;
     },
 
@@ -189,7 +189,7 @@ export async function createInstances({
     async remove(name, version, act) {
       const row = await rows.findByName(name);
       if (row === null) return 'missing';
-      return forgetting(name, () => rows.remove(row.id, version, act));
+      return changeAndForget(name, () => rows.remove(row.id, version, act));
     },
 
     async openKey(name) {
@@ -211,7 +211,7 @@ async function checkMasterKeys(store: Store, vault: Vault | null): Promise<void>
   if (unknown.length > 0) throw new VaultError(explainUnknownKeys(unknown, vault?.masterKeyId ?? null));
 }
 
-/** The store looks through the whole body, which has more in it than anybody asks for. */
+/** The store searches the whole body. Only the name and the address count here. */
 function matches({ name, url }: InstanceRecord, search: string | undefined): boolean {
   if (search === undefined) return true;
   const wanted = search.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * The members of an instance and the rules for each, and how an operator's input is read by them. All faults are
- * reported at once, and none shows a value: it may be the key.
+ * The members of an instance, their rules, and the parser of an operator's input. All errors are reported at once, and
+ * without values: a value may be the key.
  */
 import type { InstanceChanges, InstanceInput, InvalidMember } from '@erp-proxy/contract';
 import { z } from 'zod';
@@ -41,7 +41,7 @@ const RULES = {
   key_expires_at: 'must be a time as in "2027-01-31T00:00:00Z", in the years 0 to 9999 in UTC, or null',
 };
 
-/** What an instance has in a store and in input alike. */
+/** Members that have the same form in the store and in input. */
 export const MEMBERS = {
   url: textBy(URL_LENGTH_MAX, RULES.url, (text) => {
     const address = parseBaseUrl(text);
@@ -57,12 +57,12 @@ export const MEMBERS = {
   rotate_key: z.boolean(RULES.boolean),
 };
 
-/** Members that a store keeps in another form. */
+/** Members that the store keeps in another form. */
 const GIVEN = {
   api_key: z.string(RULES.api_key).regex(/^[\x21-\x7e]{1,256}$/, RULES.api_key),
   key_expires_at: z.iso
     .datetime({ offset: true, error: RULES.key_expires_at, abort: true })
-    // In UTC it may lie in a year of five digits, or before the year 0, which is printed with a sign.
+    // In UTC its year may have five digits, or lie before the year 0, which is printed with a sign.
     .refine((text) => /^\d/.test(new Date(text).toISOString()), RULES.key_expires_at)
     .transform((text) => Date.parse(text))
     .nullable(),
@@ -103,21 +103,21 @@ const CHANGES = z.strictObject(
 
 export type Changes = z.infer<typeof CHANGES>;
 
-/** With what is left out filled in. Throws an {@link InstanceInputError}. */
+/** Fills in the defaults of omitted members. Throws an {@link InstanceInputError}. */
 export function readInput(input: InstanceInput): z.infer<typeof INPUT> {
   const members = read(INPUT, Object.keys(INPUT.shape), input);
   checkTogether(members);
   return members;
 }
 
-/** What members say of each other. Throws an {@link InstanceInputError}. */
+/** Checks members that depend on each other. Throws an {@link InstanceInputError}. */
 export function checkTogether({ url, certificates }: { url: string; certificates: string | null }): void {
   if (certificates === null || new URL(url).protocol === 'https:') return;
   const message = 'are of use over https only, and `url` is plain http: leave them out, or correct the url';
   throw new InstanceInputError([{ path: 'certificates', message }]);
 }
 
-/** With those members only that are given. Throws an {@link InstanceInputError}. */
+/** Only the members that are given. Throws an {@link InstanceInputError}. */
 export function readChanges(changes: InstanceChanges): Changes {
   return read(CHANGES, Object.keys(CHANGES.shape), changes);
 }
@@ -134,7 +134,7 @@ function read<Output>(schema: z.ZodType<Output>, members: string[], given: unkno
   );
 }
 
-/** A member that is undefined is one that was left out. */
+/** An undefined member counts as omitted. */
 function withoutUndefined(given: unknown): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

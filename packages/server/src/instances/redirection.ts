@@ -1,24 +1,27 @@
-/** Which changes could let another server have an instance's stored key, so that they need the key anew. Pure. */
+/** Finds changes that could send an instance's stored key to another server. They require the key again. Pure. */
 import { parseBaseUrl } from '../egress/base-url.ts';
 
-/** The members by which a call finds its server and knows it for the right one. */
-export interface Way {
+/** The members by which a call finds and authenticates its server. */
+export interface ServerIdentity {
   url: string;
   certificates: string | null;
   allow_private: boolean;
 }
 
-/** The member that needs the key anew: `url` where it is another server's, the others where more could pass for this one. */
+/**
+ * The member whose change requires the key again: `url` if it names another server, the others if they let more servers
+ * pass for this one. Null if there is none.
+ */
 export function findRedirection(
-  before: Way,
-  { url, certificates, allow_private }: Partial<Way>,
-): keyof Way | null {
+  before: ServerIdentity,
+  { url, certificates, allow_private }: Partial<ServerIdentity>,
+): keyof ServerIdentity | null {
   if (url !== undefined && !isSameServer(url, before.url)) return 'url';
   if (certificates !== undefined && certificates !== before.certificates) return 'certificates';
   return allow_private === true && !before.allow_private ? 'allow_private' : null;
 }
 
-/** However the two are written. */
+/** Compares the parsed addresses, so that spelling does not matter. */
 function isSameServer(one: string, other: string): boolean {
   return JSON.stringify(parseBaseUrl(one)) === JSON.stringify(parseBaseUrl(other));
 }

@@ -1,6 +1,6 @@
 /**
- * Brings all instances under the current master key after it was changed. Safe while others read, change and do the same:
- * a row is put in place of the one that was read, or not at all.
+ * Reseals all instances under the current master key after it was changed. Safe during concurrent reads, changes and
+ * reseals: a row is replaced only if it still has the version that was read.
  */
 import type { AuditBatch, InstanceStore, StoredInstance } from '../stores/ports.ts';
 import { openRow, sealRow } from './row.ts';
@@ -8,16 +8,16 @@ import { type Vault, VaultError } from './vault.ts';
 
 const PAGE_ROWS = 100;
 
-/** The record for the audit: an instance is sealed under another master key. The keys are given by their names. */
+/** Creates the audit record of a reseal. Master keys are given by their names. */
 export type DescribeReseal = (instance: string, masterKeys: { from: string; to: string }) => AuditBatch;
 
 export interface ResealOptions {
-  /** Told of instances that cannot be opened. */
+  /** Receives the errors of instances that cannot be opened. */
   onError: (error: unknown) => void;
   describeAct: DescribeReseal;
 }
 
-/** Gives how many instances it has sealed again. */
+/** Returns the number of resealed instances. */
 export async function resealAll(
   rows: InstanceStore,
   vault: Vault,
@@ -39,7 +39,7 @@ export async function resealAll(
   }
 }
 
-/** False where it was under the current master key already, or another one has done it, or it is gone. */
+/** False if the instance is under the current master key already, or was removed meanwhile. */
 async function resealRow(
   rows: InstanceStore,
   listed: StoredInstance,

@@ -1,6 +1,6 @@
 /**
- * An instance as it lies in the store: the shape of its body, read and written here alone, and the sealing of its
- * secrets. Row and secrets are bound together: what was moved or changed in the store does not open.
+ * The stored form of an instance: the shape of its body, which only this file reads and writes, and the sealing of its
+ * secrets. A sealed secret is bound to its row: it does not open if either was moved or changed in the store.
  */
 import { z } from 'zod';
 import type { StoredInstance } from '../stores/ports.ts';
@@ -10,16 +10,16 @@ import { type Vault, VaultError } from './vault.ts';
 const BODY = z.strictObject({
   v: z.literal(1),
   ...MEMBERS,
-  /** Sealed, where the body is that of a row; the text itself in an {@link openRow opened} one. */
+  /** Sealed in a stored body; the plain text in an {@link openRow opened} one. */
   api_key: z.string(),
   key_expires_at: z.number().nullable(),
   is_expiry_known: z.boolean(),
   /** Why the last rotation failed, for operators. */
   key_failure: z.string().nullable(),
-  /** A second key at Odoo, while one takes over from the other. */
+  /** The second key at Odoo during a rotation. */
   pending: z
     .strictObject({
-      /** As the other. */
+      /** Sealed like the other. */
       api_key: z.string(),
       step: z.enum(['proving', 'revoking']),
       since: z.number(),
@@ -44,7 +44,7 @@ export function readRow({ name, body }: Pick<StoredInstance, 'name' | 'body'>): 
   );
 }
 
-/** The body with its secrets open: never to be kept, logged or handed out as it is. Throws a {@link VaultError}. */
+/** The body with opened secrets. Never store, log or pass it on as it is. Throws a {@link VaultError}. */
 export function openRow(row: StoredInstance, vault: Vault): Body {
   const body = readRow(row);
   try {
@@ -55,7 +55,7 @@ export function openRow(row: StoredInstance, vault: Vault): Body {
   }
 }
 
-/** What {@link openRow} opens. */
+/** The reverse of {@link openRow}. */
 export function sealRow(
   identity: Identity,
   opened: Body,
@@ -75,12 +75,15 @@ function mapSecrets(body: Body, map: (secret: string, what: Secret) => string): 
   };
 }
 
-/** All that says who may use a secret and where it goes. Whoever can only write to the store must not turn it elsewhere. */
+/**
+ * The members that determine where a secret is sent and for whom. They are bound to it, so that write access to the
+ * store is not enough to redirect it.
+ */
 function bind(what: Secret, { id, name }: Identity, { url, certificates, allow_private }: Body): string {
   return JSON.stringify([what, id, name, url, certificates, allow_private]);
 }
 
-/** Undefined where it is not JSON. */
+/** Undefined if it is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** How the server of an instance is reached, as egress/ takes it. */
+/** How the server of an instance is reached, in the form that egress/ takes. */
 import { hash } from 'node:crypto';
 import type { EgressTrust } from '../egress/dispatcher.ts';
 

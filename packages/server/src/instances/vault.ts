@@ -1,6 +1,6 @@
 /**
- * Seals secrets under the operator's master key, so that whoever reads the store reads none of them. Knows neither the
- * store nor what the secrets are for.
+ * Seals secrets under the operator's master key, so that read access to the store reveals none of them. Knows neither
+ * the store nor the purpose of the secrets.
  */
 import {
   createCipheriv,
@@ -12,37 +12,39 @@ import {
 } from 'node:crypto';
 
 export interface Vault {
-  /** Name of the master key that seals. */
+  /** Name of the current master key, which seals. */
   readonly masterKeyId: string;
-  /** True where what this master key has sealed can be opened. */
+  /** True if texts sealed under this master key can be opened. */
   knows(masterKeyId: string): boolean;
-  /** A text that {@link open} opens only with the same `boundTo`: what the secret is, and for whom. */
+  /**
+   * Returns a text that {@link open} opens only with the same `boundTo`, which says what the secret is and for whom.
+   */
   seal(secret: string, boundTo: string): string;
   /** Throws a {@link VaultError}. */
   open(sealed: string, boundTo: string): string;
 }
 
-/** Stored secrets cannot be used as things are; the message is for the operator. */
+/** Stored secrets cannot be used with the present settings or data. The message is for the operator. */
 export class VaultError extends Error {
   override readonly name = 'VaultError';
 }
 
 export interface MasterKeys {
-  /** 32 bytes in base64: seals, and opens. */
+  /** 32 bytes in base64. It seals and opens. */
   masterKey: string | null;
-  /** These open only. */
+  /** These only open. */
   otherMasterKeys: readonly string[];
 }
 
 const MASTER_KEY_BYTES = 32;
 const CIPHER = 'aes-256-gcm';
-/** Random, since replicas share a key and no counter: good for 2^32 seals (NIST SP 800-38D 8.3). */
+/** Random, because replicas share a key but no counter. Good for 2^32 seals (NIST SP 800-38D 8.3). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** `v1.<name of the master key>.<nonce>.<cipher text and tag>` */
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/;
 
-/** Null where there is no master key: nothing can be sealed then. */
+/** Null without a master key: nothing can be sealed then. */
 export function createVault({ masterKey, otherMasterKeys }: MasterKeys): Vault | null {
   if (masterKey === null) return null;
   const current = deriveKey(masterKey, 'vault.masterKey');
@@ -75,7 +77,7 @@ export function createVault({ masterKey, otherMasterKeys }: MasterKeys): Vault |
       try {
         return decipher.update(bytes.subarray(0, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
       } catch {
-        // That of node:crypto says nothing more.
+        // The error of node:crypto says nothing more.
         throw new VaultError(
           'A stored secret was changed, or moved to another place, by something other than this proxy: give it again.',
         );
@@ -84,7 +86,7 @@ export function createVault({ masterKey, otherMasterKeys }: MasterKeys): Vault |
   };
 }
 
-/** `currentId`: null where no master key is set. */
+/** `currentId`: null if no master key is set. */
 export function explainUnknownKeys(ids: readonly string[], currentId: string | null): string {
   const present = currentId === null ? 'no master key is set' : `vault.masterKey is ${currentId}`;
   return (
@@ -94,7 +96,7 @@ export function explainUnknownKeys(ids: readonly string[], currentId: string | n
   );
 }
 
-/** The master key itself encrypts nothing: what is derived can be changed by version, and tells nothing of it. */
+/** The master key itself encrypts nothing. Derived keys can change with the version, and do not reveal it. */
 function deriveKey(masterKey: string, setting: string): { id: string; key: KeyObject } {
   const bytes = Buffer.from(masterKey, 'base64');
   if (bytes.length !== MASTER_KEY_BYTES) {

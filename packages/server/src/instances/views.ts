@@ -1,6 +1,6 @@
 /**
- * What is handed out of a stored instance: to calls, to operators, to key care. What is open in it stands only as `apiKey`,
- * which no log and no printer of objects can see.
+ * The forms in which a stored instance is passed to calls, to operators and to key rotation. Opened keys are only in
+ * the members `apiKey`, which logs and object printers cannot see.
  */
 import type { InstanceProtocol } from '@erp-proxy/contract';
 import type { EgressTrust } from '../egress/dispatcher.ts';
@@ -20,11 +20,11 @@ export interface Instance {
   readonly protocol: InstanceProtocol;
   readonly timeoutMs: number | null;
   readonly concurrency: number | null;
-  /** How its server is reached; null: like any other. */
+  /** How its server is reached; null: like any other server. */
   readonly trust: EgressTrust | null;
 }
 
-/** An instance as anyone may see it. Times are milliseconds since 1970. */
+/** An instance without secrets. Times are milliseconds since 1970. */
 export interface InstanceRecord {
   readonly id: string;
   readonly name: string;
@@ -37,7 +37,7 @@ export interface InstanceRecord {
   readonly certificates: string | null;
   readonly allowPrivate: boolean;
   readonly key: {
-    /** Null: never, or nobody knows. */
+    /** Null: never, or not known. */
     readonly expiresAt: number | null;
     readonly isExpiryKnown: boolean;
     readonly rotate: boolean;
@@ -46,20 +46,20 @@ export interface InstanceRecord {
   };
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** From 1; each change adds 1. */
+  /** Starts at 1; each change adds 1. */
   readonly version: number;
 }
 
-/** A second key at Odoo, while one takes over from the other. */
+/** The second key at Odoo during a rotation. */
 export interface PendingKey {
-  /** Of `proving`: the new one, not used yet; of `revoking`: one that is to be removed at Odoo. Cannot be enumerated. */
+  /** In `proving`: the new key, not used yet. In `revoking`: the key to remove at Odoo. Cannot be enumerated. */
   readonly apiKey: string;
   readonly step: 'proving' | 'revoking';
   readonly since: number;
   readonly expiresAt: number | null;
 }
 
-/** What key care works on. */
+/** What key rotation works on. */
 export interface KeyState {
   readonly record: InstanceRecord;
   /** Cannot be enumerated. */
@@ -124,7 +124,7 @@ export function toKeyState(row: StoredInstance, opened: Body): KeyState {
   });
 }
 
-/** A key that is there for those who ask for it by name: private members are neither printed nor copied nor serialised. */
+/** Holds a key in a private member, which is neither printed nor copied nor serialised. */
 class KeyHolder {
   readonly #apiKey: string;
 

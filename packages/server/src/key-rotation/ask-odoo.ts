@@ -1,6 +1,6 @@
 /**
- * Asks the Odoo server of an instance one thing, over the protocol that it speaks, and gives the answer as a value. No
- * answer and no text in it has a credential of the question.
+ * Calls one method of the Odoo server of an instance, over a protocol that the server supports. Returns the answer as a
+ * value, from which the credentials of the call are removed.
  */
 import type { BusinessErrorType } from '@erp-proxy/contract';
 import type { EgressDispatcher, EgressFailure } from '../egress/dispatcher.ts';
@@ -12,35 +12,35 @@ import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
 import { buildJson2Request } from '../odoo/json2/json2-request.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
 
-/** A method of a model that takes no records. */
+/** A call of a model's method, without records. */
 export interface Question {
   model: string;
   method: string;
-  /** The named arguments; `key` is taken for a secret. */
+  /** The named arguments. `key` is a secret. */
   keyword: Record<string, unknown>;
-  /** What else the server may know and no text of it may tell. */
+  /** Other secrets that the server may know, and that must not appear in the answer. */
   secrets?: readonly string[];
 }
 
 export type OdooAnswer =
   | { kind: 'result'; value: unknown }
-  /** Odoo said no, and nothing has changed there. */
+  /** Odoo refused, and changed nothing. */
   | { kind: 'refused'; type: BusinessErrorType; message: string }
-  /** Odoo did not say: it may have done what was asked. */
+  /** Odoo did not answer. It may have run the method. */
   | { kind: 'unanswered'; message: string };
 
-/** Asks as the instance's user, with this key in place of the stored one. */
+/** Calls as the instance's user, with this key instead of the stored one. */
 export type AskOdoo = (instance: InstanceRecord, apiKey: string, question: Question) => Promise<OdooAnswer>;
 
 export interface AskOdooOptions {
   egress: EgressDispatcher;
-  /** Time for one question to an instance that has none of its own. */
+  /** Time limit of one call, for instances without one of their own. */
   timeoutMs: number;
 }
 
-/** Every answer to a question of ours is far shorter. */
+/** All expected answers are far shorter. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
-/** What a server says stands in logs and in the row of the instance. */
+/** Texts of a server are logged and stored with the instance. */
 const TEXT_LENGTH_MAX = 300;
 
 export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
@@ -78,16 +78,17 @@ export function createAskOdoo({ egress, timeoutMs }: AskOdooOptions): AskOdoo {
   return async (instance, apiKey, { secrets: others = [], ...question }) => {
     const { key } = question.keyword;
     const secrets = [apiKey, ...(typeof key === 'string' ? [key] : []), ...others];
-    if (instance.protocol === 'json2') return noRoute(await askJson2(instance, apiKey, question, secrets));
-    // /jsonrpc first: it is in every version but the latest, and 16 spends a second on a path that it lacks
+    if (instance.protocol === 'json2')
+      return requireRoute(await askJson2(instance, apiKey, question, secrets));
+    // /jsonrpc first: every version but the latest has it, and Odoo 16 spends a second on a path that it lacks
     // (docs/odoo-facts.md#html-404-cost).
     const answer = await askJsonrpc(instance, apiKey, question, secrets);
-    if (answer !== ROUTE_MISSING || instance.protocol === 'jsonrpc') return noRoute(answer);
-    return noRoute(await askJson2(instance, apiKey, question, secrets));
+    if (answer !== ROUTE_MISSING || instance.protocol === 'jsonrpc') return requireRoute(answer);
+    return requireRoute(await askJson2(instance, apiKey, question, secrets));
   };
 }
 
-/** The server has no such route for us: nothing was run. */
+/** The server has no such route: nothing was run. */
 const ROUTE_MISSING = Symbol('route missing');
 
 type Ask = (
@@ -107,7 +108,7 @@ function readJsonrpcAnswer(
 ): OdooAnswer | typeof ROUTE_MISSING {
   const envelope = status === 200 ? parseJson(body) : undefined;
   if (typeof envelope === 'object' && envelope !== null && 'jsonrpc' in envelope) {
-    if ('error' in envelope) return refuse(classifyFault(envelope.error, { debug: false, secrets }));
+    if ('error' in envelope) return toRefused(classifyFault(envelope.error, { debug: false, secrets }));
     return { kind: 'result', value: 'result' in envelope ? envelope.result : null };
   }
   const isMissing = [403, 404, 405, 410].includes(status) || (status >= 300 && status < 400);
@@ -126,16 +127,16 @@ function readJson2Answer(
   if (verdict.kind === 'route_missing') return ROUTE_MISSING;
   if (verdict.kind === 'status') return fail(`HTTP ${status}`);
   if (verdict.kind === 'bad') return fail(verdict.reason);
-  if (verdict.kind !== 'result') return refuse(verdict.fault);
+  if (verdict.kind !== 'result') return toRefused(verdict.fault);
   const value = parseJson(body);
   return value === undefined ? fail('the answer is broken JSON') : { kind: 'result', value };
 }
 
-function noRoute(answer: OdooAnswer | typeof ROUTE_MISSING): OdooAnswer {
+function requireRoute(answer: OdooAnswer | typeof ROUTE_MISSING): OdooAnswer {
   return answer === ROUTE_MISSING ? fail("the server answers none of Odoo's protocols") : answer;
 }
 
-function refuse({ data: { type, message } }: Fault): OdooAnswer {
+function toRefused({ data: { type, message } }: Fault): OdooAnswer {
   return { kind: 'refused', type, message: shorten(message) };
 }
 
@@ -143,7 +144,7 @@ function fail(message: string): OdooAnswer {
   return { kind: 'unanswered', message: shorten(message) };
 }
 
-/** One line, without what a terminal would obey. */
+/** One line, without control characters. */
 function shorten(text: string): string {
   return text
     .slice(0, TEXT_LENGTH_MAX)
@@ -151,7 +152,7 @@ function shorten(text: string): string {
     .toWellFormed();
 }
 
-/** Undefined where it is not JSON. */
+/** Undefined if it is not JSON. */
 function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));

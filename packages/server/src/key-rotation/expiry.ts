@@ -1,16 +1,16 @@
-/** How soon a key of Odoo's ends, and what that calls for: pure rules about time. */
+/** Decides from the expiry of an Odoo key whether to warn or to replace it. Pure. */
 import type { InstanceKeyView } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/views.ts';
 
 export const DAY_MS = 86_400_000;
 
-/** Time enough for a person to make a new key by hand. */
+/** Enough time for a person to create a new key by hand. */
 const WARN_WITHIN_MS = 14 * DAY_MS;
 
 /**
- * A key is replaced when a third of its life is left, and with 30 days at most. A third, because it fits any life: of a
- * day, eight hours are left for attempts. Of the usual 90 days it is 30, so that attempts which fail have gone on for two
- * weeks before anybody is warned.
+ * A key is replaced when a third of its lifetime is left, but never earlier than 30 days before it expires. A third
+ * fits any lifetime: a key of one day leaves eight hours for attempts. A key of the usual 90 days leaves 30, so
+ * attempts fail for two weeks before the first warning.
  */
 const ROTATE_WITHIN_MS = 30 * DAY_MS;
 
@@ -23,7 +23,7 @@ export function judgeKey({ expiresAt, isExpiryKnown }: Expiry, now: number): Ins
   return expiresAt - now < WARN_WITHIN_MS ? 'expiring' : 'ok';
 }
 
-/** Whether a key is to be replaced; `createdAt` is null where nobody knows. */
+/** Whether a key is due for replacement. `createdAt` is null if it is not known. */
 export function isRotationDue(
   { expiresAt, createdAt }: { expiresAt: number | null; createdAt: number | null },
   now: number,

@@ -1,66 +1,72 @@
 /**
- * Looks after the API keys of stored instances: learns when they end, says so in time, and replaces those that it may.
- * Looks at all of them about once a minute, from the rows of the store; Odoo is asked only where something is to be done.
+ * Key rotation: learns when the API keys of stored instances expire, warns in time, and replaces those that it may
+ * replace. Checks all of them in the store about once a minute. Odoo is called only if a step is due.
  */
 import type { InstanceKeyView } from '@erp-proxy/contract';
 import type { Instances } from '../instances/instances.ts';
 import type { InstanceRecord } from '../instances/views.ts';
 import type { LeaseStore } from '../stores/ports.ts';
 import { DAY_MS, judgeKey } from './expiry.ts';
-import { type DescribeKeyRotationAct, isToDo, type RotationDeps, type Step, takeStep } from './rotate.ts';
+import {
+  type DescribeKeyRotationAct,
+  isStepDue,
+  type RotationDeps,
+  type StepResult,
+  takeStep,
+} from './rotation-steps.ts';
 
-export type { DescribeKeyRotationAct } from './rotate.ts';
+export type { DescribeKeyRotationAct } from './rotation-steps.ts';
 
 /** What happened to the key of an instance. */
 export type KeyRotationEvent =
-  /** Once a day, from two weeks before the end; after the end too. */
+  /** Once a day, from two weeks before the key expires; also after it expired. */
   | { kind: 'expiring'; instance: string; expiresAt: number }
-  /** Once a day: a key that is to be replaced in time, and nobody knows when that is. */
+  /** Once a day: a key that is to be replaced in time, but whose expiry is not known. */
   | { kind: 'unknown'; instance: string }
   /** A new key is in use. */
   | { kind: 'rotated'; instance: string; expiresAt: number | null }
-  /** The old key opens nothing any more. */
+  /** The old key no longer works. */
   | { kind: 'revoked'; instance: string }
   | { kind: 'failed'; instance: string; failure: string };
 
 export interface KeyRotationOptions extends Omit<RotationDeps, 'instances' | 'pauseMs'> {
   instances: Pick<Instances, 'openKey' | 'changeKey' | 'get' | 'list'>;
   leases: LeaseStore;
-  /** This process among the replicas. */
+  /** Identifies this process among the replicas. */
   owner: string;
   onEvent: (event: KeyRotationEvent) => void;
-  /** Faults of our own and of the store. */
+  /** Receives errors of the store and unexpected errors. */
   onError: (error: unknown) => void;
   /**
-   * Whether others are to see why a key was not replaced. Not what a command meets, which has its own way to Odoo and
-   * asks but once.
+   * Whether the reason of a failed rotation is stored with the instance. False for a command: it tries only once, and
+   * reaches Odoo by its own egress settings.
    */
-  keepsFailures: boolean;
+  storesFailures: boolean;
   pauseMs?: number;
 }
 
-/** The key of an instance as it was last seen. */
+/** The key of an instance at the last check. */
 export interface KeyStatus extends Pick<InstanceKeyView, 'state' | 'failure'> {
   instance: string;
-  /** Null: never, or nobody knows. */
+  /** Null: never, or not known. */
   expiresAt: number | null;
 }
 
 export interface KeyRotation {
-  /** Looks now and from then on. */
+  /** Checks all keys now, and then about once a minute. */
   start(): void;
-  /** Looks once; resolves when everything is done that could be. */
-  look(): Promise<void>;
+  /** Checks all keys once. Resolves when every due step has run or failed. */
+  checkAll(): Promise<void>;
   /**
-   * Puts a new key in place of the stored one; the old one goes a few minutes later. `describeAct`: in whose name. Rejects
-   * with {@link KeyRotationError}.
+   * Replaces the stored key with a new one. The old key is revoked a few minutes later. `describeAct` creates the audit
+   * records with the actor. Rejects with {@link KeyRotationError}.
    */
   rotate(instance: string, describeAct?: DescribeKeyRotationAct): Promise<void>;
-  /** From memory. */
+  /** As of the last check. */
   states(): KeyStatus[];
-  /** What `/readyz` tells of them, without names; null where all is well. */
+  /** The text for `/readyz`, without names; null if no key has expired or will soon. */
   warning(): string | null;
-  /** Ends with the step that runs, which may wait for Odoo. */
+  /** Resolves when the running steps have ended, which may wait for Odoo. */
   close(): Promise<void>;
 }
 
@@ -69,65 +75,65 @@ export class KeyRotationError extends Error {
   override readonly name = 'KeyRotationError';
 }
 
-/** Calls last 300 seconds at most, and replicas hear of a change within one. */
+/** A call lasts at most 300 seconds, and replicas learn of a change within one second. */
 const PAUSE_MS = 310_000;
-const LOOK_EVERY_MS = 60_000;
-/** Looked after at once: one server that hangs must not keep all others waiting. */
+const CHECK_INTERVAL_MS = 60_000;
+/** Instances checked concurrently: a server that hangs must not delay all others. */
 const PAGE_SIZE = 20;
 const LEASE_MS = 120_000;
 const RETRY_AFTER_MS = 3_600_000;
 
-/** Steps after which there is no next one. */
-const ENDS: ReadonlySet<Step> = new Set(['nothing', 'unanswered', 'overtaken']);
+/** Results after which no further step is taken. */
+const FINAL_RESULTS: ReadonlySet<StepResult> = new Set(['nothing', 'unanswered', 'conflict']);
 
-/** By an operator, in whose name the acts of the rotation stand. */
-type Asked = Pick<RotationDeps, 'describeAct'>;
+/** A rotation that an operator requests; the audit records name the operator. */
+type RotationRequest = Pick<RotationDeps, 'describeAct'>;
 
-interface Outcome {
-  last: Step;
-  /** A new key was asked for, and is neither in use nor on its way. */
-  isStillAsked: boolean;
+interface RunResult {
+  last: StepResult;
+  /** A new key was requested, and none is in use or pending. */
+  isRequestOpen: boolean;
 }
 
 const MISSING = 'There is no instance of this name.';
-const BUSY = 'This key is being looked after just now: try again in a minute.';
-const OVERTAKEN =
+const BUSY = 'Another step for this key is running: try again in a minute.';
+const CONFLICT =
   'The instance was changed meanwhile, and its key was not replaced: look at it, and try again.';
 const TOO_SOON =
   'The key was replaced a few minutes ago, and the one before it is still kept for calls that began with it: try again in six minutes.';
 
 export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
-  const { instances, leases, owner, clock, onEvent, onError, keepsFailures } = options;
+  const { instances, leases, owner, clock, onEvent, onError, storesFailures } = options;
   const deps: RotationDeps = { ...options, pauseMs: options.pauseMs ?? PAUSE_MS };
   const states = new Map<string, KeyStatus>();
-  /** Until when nothing is to be asked for an instance, as long as it has this version. */
-  const waits = new Map<string, { version: number; until: number }>();
+  /** The next step of an instance waits until then, unless its version changes. */
+  const retries = new Map<string, { version: number; at: number }>();
   const warnedAt = new Map<string, number>();
-  const tending = new Map<string, Promise<unknown>>();
-  let looking: Promise<void> | null = null;
+  const running = new Map<string, Promise<unknown>>();
+  let checking: Promise<void> | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  async function lookAtAll(): Promise<void> {
+  async function checkEach(): Promise<void> {
     const seen = new Set<string>();
     for (let after: string | null = null; ; ) {
       const page: InstanceRecord[] = await instances.list({ after, limit: PAGE_SIZE });
-      await Promise.all(page.map((record) => lookAt(record).catch(onError)));
+      await Promise.all(page.map((record) => check(record).catch(onError)));
       for (const { name } of page) seen.add(name);
       after = page.at(-1)?.name ?? null;
       if (page.length < PAGE_SIZE || isClosed) break;
     }
     if (isClosed) return;
-    for (const known of [states, waits, warnedAt])
+    for (const known of [states, retries, warnedAt])
       for (const name of known.keys()) if (!seen.has(name)) known.delete(name);
   }
 
-  async function lookAt(record: InstanceRecord): Promise<void> {
+  async function check(record: InstanceRecord): Promise<void> {
     note(record);
     const { name, version, key } = record;
-    const wait = waits.get(name);
-    const isResting = wait !== undefined && wait.version === version && wait.until > clock();
-    if (!isClosed && !isResting && isToDo(record, clock())) await tend(name, null);
+    const retry = retries.get(name);
+    const isWaiting = retry !== undefined && retry.version === version && retry.at > clock();
+    if (!isClosed && !isWaiting && isStepDue(record, clock())) await run(name, null);
     warn(name, key.rotate);
   }
 
@@ -143,36 +149,44 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     onEvent(warning);
   }
 
-  /** Undefined: somebody else is at it, here or in another process. */
-  async function tend(name: string, asked: Asked | null): Promise<Outcome | undefined> {
-    if (tending.has(name)) return undefined;
-    const outcome = tendUnderLease(name, asked);
-    tending.set(name, outcome);
-    return outcome.finally(() => tending.delete(name));
+  /** Undefined if steps for this instance run already, here or in another process. */
+  async function run(name: string, request: RotationRequest | null): Promise<RunResult | undefined> {
+    if (running.has(name)) return undefined;
+    const result = runUnderLease(name, request);
+    running.set(name, result);
+    return result.finally(() => running.delete(name));
   }
 
-  async function tendUnderLease(name: string, asked: Asked | null): Promise<Outcome | undefined> {
+  async function runUnderLease(
+    name: string,
+    request: RotationRequest | null,
+  ): Promise<RunResult | undefined> {
+    // The name of the lease is shared with replicas of earlier releases.
     const lease = `key-care:${name}`;
     const acquire = () => leases.acquire(lease, owner, LEASE_MS);
     if (!(await acquire())) return undefined;
     try {
-      const outcome = await takeSteps(name, asked, acquire);
-      await settle(name, outcome.last);
-      return outcome;
+      const result = await takeSteps(name, request, acquire);
+      await finish(name, result.last);
+      return result;
     } finally {
       await leases.release(lease, owner);
     }
   }
 
-  /** Takes steps for as long as there are any. */
-  async function takeSteps(name: string, asked: Asked | null, renewLease: () => unknown): Promise<Outcome> {
-    let isStillAsked = asked !== null;
+  /** Takes steps until none is due. */
+  async function takeSteps(
+    name: string,
+    request: RotationRequest | null,
+    renewLease: () => unknown,
+  ): Promise<RunResult> {
+    let isRequestOpen = request !== null;
     for (;;) {
       const state = isClosed ? null : await instances.openKey(name);
-      if (state === null) return { last: 'nothing', isStillAsked };
-      const last = await takeStep(state, isStillAsked, { ...deps, ...asked });
-      if (typeof last === 'object' || ENDS.has(last)) return { last, isStillAsked };
-      if (last === 'made' || last === 'switched') isStillAsked = false;
+      if (state === null) return { last: 'nothing', isRequestOpen };
+      const last = await takeStep(state, isRequestOpen, { ...deps, ...request });
+      if (typeof last === 'object' || FINAL_RESULTS.has(last)) return { last, isRequestOpen };
+      if (last === 'made' || last === 'switched') isRequestOpen = false;
       if (last === 'switched')
         onEvent({ kind: 'rotated', instance: name, expiresAt: state.pending?.expiresAt ?? null });
       if (last === 'revoked') onEvent({ kind: 'revoked', instance: name });
@@ -180,35 +194,35 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     }
   }
 
-  /** Keeps what came of it where operators look, and lets the instance rest. */
-  async function settle(name: string, last: Step): Promise<void> {
+  /** Stores a failure where operators see it, and sets the time of the next attempt. */
+  async function finish(name: string, last: StepResult): Promise<void> {
     let record = await instances.get(name);
     if (typeof last === 'object') {
       const { failure } = last;
       onEvent({ kind: 'failed', instance: name, failure });
-      if (keepsFailures && record !== null && record.key.failure !== failure) {
+      if (storesFailures && record !== null && record.key.failure !== failure) {
         await instances.changeKey(name, record.version, { failure });
         record = await instances.get(name);
       }
     }
     if (record === null) return;
     note(record);
-    // Spread, so that instances that were added together do not ask together for ever.
-    const restMs = chooseRest(record, last) * (0.9 + Math.random() / 5);
-    waits.set(name, { version: record.version, until: clock() + restMs });
+    // Jitter: instances that were added together should not call Odoo together for ever.
+    const delayMs = chooseDelay(record, last) * (0.9 + Math.random() / 5);
+    retries.set(name, { version: record.version, at: clock() + delayMs });
   }
 
-  function look(): Promise<void> {
-    looking ??= lookAtAll().finally(() => {
-      looking = null;
+  function checkAll(): Promise<void> {
+    checking ??= checkEach().finally(() => {
+      checking = null;
     });
-    return looking;
+    return checking;
   }
 
   function schedule(delayMs: number): void {
     timer = setTimeout(async () => {
-      await look().catch(onError);
-      if (!isClosed) schedule(LOOK_EVERY_MS * (0.75 + Math.random() / 2));
+      await checkAll().catch(onError);
+      if (!isClosed) schedule(CHECK_INTERVAL_MS * (0.75 + Math.random() / 2));
     }, delayMs).unref();
   }
 
@@ -216,15 +230,15 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     start() {
       schedule(0);
     },
-    look,
+    checkAll,
     async rotate(name, describeAct = deps.describeAct) {
-      const outcome = await tend(name, { describeAct });
-      if (outcome === undefined) throw new KeyRotationError(BUSY);
-      const { last, isStillAsked } = outcome;
+      const result = await run(name, { describeAct });
+      if (result === undefined) throw new KeyRotationError(BUSY);
+      const { last, isRequestOpen } = result;
       if ((await instances.get(name)) === null) throw new KeyRotationError(MISSING);
       if (typeof last === 'object') throw new KeyRotationError(last.failure);
-      if (last === 'overtaken') throw new KeyRotationError(OVERTAKEN);
-      if (isStillAsked) throw new KeyRotationError(TOO_SOON);
+      if (last === 'conflict') throw new KeyRotationError(CONFLICT);
+      if (isRequestOpen) throw new KeyRotationError(TOO_SOON);
     },
     states: () => [...states.values()],
     warning() {
@@ -237,7 +251,7 @@ export function createKeyRotation(options: KeyRotationOptions): KeyRotation {
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      await Promise.allSettled([looking, ...tending.values()]);
+      await Promise.allSettled([checking, ...running.values()]);
     },
   };
 }
@@ -249,10 +263,10 @@ function chooseWarning(status: KeyStatus | undefined, isToRotate: boolean): KeyR
   return state === 'ok' || expiresAt === null ? null : { kind: 'expiring', instance, expiresAt };
 }
 
-/** Until there may be something to do again. */
-function chooseRest({ key }: InstanceRecord, last: Step): number {
+/** Milliseconds until the next attempt. */
+function chooseDelay({ key }: InstanceRecord, last: StepResult): number {
   if (typeof last === 'object' || last === 'unanswered') return RETRY_AFTER_MS;
-  // Overtaken, or a key that waits for its revocation.
-  if (last === 'overtaken' || key.pendingStep !== null) return 0;
+  // A conflict, or an old key that waits for its revocation.
+  if (last === 'conflict' || key.pendingStep !== null) return 0;
   return key.isExpiryKnown ? RETRY_AFTER_MS : DAY_MS;
 }

@@ -1,11 +1,11 @@
-/** Questions to Odoo: which protocol carries them, and what odd answers come to. */
+/** Calls of key rotation to Odoo: the protocol, and how unusual answers are read. */
 import { afterEach, expect, test } from 'vitest';
 import { createEgressDispatcher } from '../../src/egress/dispatcher.ts';
 import { parseEgressPolicy } from '../../src/egress/policy.ts';
 import type { InstanceRecord } from '../../src/instances/views.ts';
 import { createAskOdoo, type OdooAnswer, type Question } from '../../src/key-rotation/ask-odoo.ts';
 import { answerLikeOdoo, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
-import { openStage } from './stage.ts';
+import { startHarness } from './rotation-harness.ts';
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -38,7 +38,7 @@ async function askUpstream(
   changes: Partial<InstanceRecord> = {},
 ): Promise<{ answer: OdooAnswer; paths: string[] }> {
   const upstream = await startUpstream(script);
-  // What the instance allows is allowed for it alone: the policy itself has nothing.
+  // The policy allows no private address; only the instance does, for itself.
   const egress = createEgressDispatcher({
     allow: parseEgressPolicy([]).policy,
     connectTimeoutMs: 5000,
@@ -50,7 +50,7 @@ async function askUpstream(
   return { answer, paths: upstream.requests.map(({ head }) => head.split(' ')[1] ?? '') };
 }
 
-test('one that Odoo repeats with the keys in it comes without them', async () => {
+test('keys that Odoo repeats in a message are removed', async () => {
   const text = `${OTHER_KEY} is not ${KEY}`;
   const data = { name: 'odoo.exceptions.UserError', message: text, arguments: [text], context: {} };
   const error = { code: 0, message: text, data: { ...data, debug: text } };
@@ -67,18 +67,18 @@ test.each<[string, Script, RegExp]>([
   ['a list', (socket) => answerLikeOdoo(socket, '[]'), /HTTP 200 that is no answer/],
   ['an endless answer', (socket) => answerLikeOdoo(socket, ' '.repeat(2 ** 21)), /larger than/],
   ['a cut answer', (socket) => void socket.end('HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n{'), /./],
-])('%s is no answer', async (_, script, message) => {
+])('%s counts as no answer', async (_, script, message) => {
   const { answer, paths } = await askUpstream(script);
   expect(answer).toEqual({ kind: 'unanswered', message: expect.stringMatching(message) });
   expect(paths).toEqual(['/erp/jsonrpc']);
 });
 
-test('a server that is silent is left after the time of the instance', async () => {
+test('a server that does not answer is given up after the time limit of the instance', async () => {
   const { answer } = await askUpstream(() => {}, { timeoutMs: 1000 });
   expect(answer.kind).toBe('unanswered');
 });
 
-test('where /jsonrpc is gone, json2 carries it, unless the instance says otherwise', async () => {
+test('json2 is used if /jsonrpc is missing, unless the instance requires JSON-RPC', async () => {
   const script: Script = (socket, { head }) =>
     head.includes('/jsonrpc')
       ? answerLikeOdoo(socket, '<html>', '404 Not Found')
@@ -108,13 +108,10 @@ test('an address that neither the policy nor the instance allows is not reached'
   expect(paths).toEqual([]);
 });
 
-test.each(['jsonrpc', 'json2'] as const)(
-  '%s says the same of a method that is not there',
-  async (protocol) => {
-    const stage = await openStage({ version: 19, protocol });
-    closing.push(() => stage.close());
-    const { record, apiKey } = (await stage.instances.openKey('prod')) ?? expect.fail();
-    const answer = await stage.ask(record, apiKey, { ...REVOKE, method: 'nope' });
-    expect(answer).toMatchObject({ kind: 'refused', type: 'method_not_found' });
-  },
-);
+test.each(['jsonrpc', 'json2'] as const)('a missing method has the same error over %s', async (protocol) => {
+  const harness = await startHarness({ version: 19, protocol });
+  closing.push(() => harness.close());
+  const { record, apiKey } = (await harness.instances.openKey('prod')) ?? expect.fail();
+  const answer = await harness.ask(record, apiKey, { ...REVOKE, method: 'nope' });
+  expect(answer).toMatchObject({ kind: 'refused', type: 'method_not_found' });
+});

@@ -1,164 +1,161 @@
-/** What is known of a key's end, and how it is told before it comes. */
+/** Learning the expiry of a key, and warnings before it. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { CREATED_AT, DAY_MS, HOUR_MS, openStage, type Stage } from './stage.ts';
+import { CREATED_AT, DAY_MS, HOUR_MS, type RotationHarness, startHarness } from './rotation-harness.ts';
 
-let stage: Stage;
-afterEach(() => stage.close());
+let harness: RotationHarness;
+afterEach(() => harness.close());
 
-const readKey = async () => (await stage.instances.get('prod'))?.key;
+const readKey = async () => (await harness.instances.get('prod'))?.key;
 const END = CREATED_AT + 90 * DAY_MS;
 
-describe('is learned from Odoo', () => {
-  test.each(['jsonrpc', 'json2', 'auto'] as const)(
-    'over %s, where the user has one key',
-    async (protocol) => {
-      stage = await openStage({ protocol, rotate: false });
-      await stage.openCare().look();
-      expect(await readKey()).toMatchObject({ expiresAt: END, isExpiryKnown: true });
-    },
-  );
-
-  test.each([18, 22] as const)('by %i', async (version) => {
-    stage = await openStage({ version, rotate: false });
-    await stage.openCare().look();
+describe('the expiry is learned from Odoo', () => {
+  test.each(['jsonrpc', 'json2', 'auto'] as const)('over %s, if the user has one key', async (protocol) => {
+    harness = await startHarness({ protocol, rotate: false });
+    await harness.openRotation().checkAll();
     expect(await readKey()).toMatchObject({ expiresAt: END, isExpiryKnown: true });
   });
 
-  test('where the other keys are lost ones that the proxy made', async () => {
-    stage = await openStage({ rotate: false });
-    const { record, apiKey } = (await stage.instances.openKey('prod')) ?? expect.fail();
+  test.each([18, 22] as const)('version %i', async (version) => {
+    harness = await startHarness({ version, rotate: false });
+    await harness.openRotation().checkAll();
+    expect(await readKey()).toMatchObject({ expiresAt: END, isExpiryKnown: true });
+  });
+
+  test('if the other keys are lost keys that the proxy made', async () => {
+    harness = await startHarness({ rotate: false });
+    const { record, apiKey } = (await harness.instances.openKey('prod')) ?? expect.fail();
     const name = 'erp-proxy prod 2027-01-30T01:30Z';
     const keyword = { key: apiKey, scope: 'rpc', name, expiration_date: '2027-04-01' };
-    await stage.ask(record, apiKey, { model: 'res.users.apikeys', method: 'generate', keyword });
-    await stage.openCare().look();
+    await harness.ask(record, apiKey, { model: 'res.users.apikeys', method: 'generate', keyword });
+    await harness.openRotation().checkAll();
     expect(await readKey()).toMatchObject({ expiresAt: END, isExpiryKnown: true });
   });
 
-  test('a key that never ends', async () => {
-    stage = await openStage({ keyDays: null });
-    const care = stage.openCare();
-    await care.look();
+  test('of a key that never expires', async () => {
+    harness = await startHarness({ keyDays: null });
+    const rotation = harness.openRotation();
+    await rotation.checkAll();
     expect(await readKey()).toMatchObject({ expiresAt: null, isExpiryKnown: true });
-    expect(care.states()).toEqual([{ instance: 'prod', state: 'ok', expiresAt: null, failure: null }]);
+    expect(rotation.states()).toEqual([{ instance: 'prod', state: 'ok', expiresAt: null, failure: null }]);
   });
 
-  test('once: what is known is not asked again', async () => {
-    stage = await openStage({ rotate: false });
-    const care = stage.openCare();
-    await care.look();
-    const { total } = stage.sandbox.requests;
+  test('only once', async () => {
+    harness = await startHarness({ rotate: false });
+    const rotation = harness.openRotation();
+    await rotation.checkAll();
+    const { total } = harness.sandbox.requests;
     for (let day = 0; day < 3; day++) {
-      stage.advance(DAY_MS);
-      await care.look();
+      harness.advance(DAY_MS);
+      await rotation.checkAll();
     }
-    expect(stage.sandbox.requests.total).toBe(total);
+    expect(harness.sandbox.requests.total).toBe(total);
   });
 });
 
-describe('stays unknown', () => {
+describe('the expiry stays unknown', () => {
   test.each([
-    ['on 16, which has no such date', { version: 16, keyDays: null }],
-    ['on 17, which has no such date', { version: 17, keyDays: null }],
-    ['where a password is stored', { apiKey: 'demo' }],
+    ['on Odoo 16, which has no such date', { version: 16, keyDays: null }],
+    ['on Odoo 17, which has no such date', { version: 17, keyDays: null }],
+    ['if a password is stored', { apiKey: 'demo' }],
   ] as const)('%s', async (_, options) => {
-    stage = await openStage({ ...options, rotate: false });
-    const care = stage.openCare();
-    await care.look();
+    harness = await startHarness({ ...options, rotate: false });
+    const rotation = harness.openRotation();
+    await rotation.checkAll();
     expect(await readKey()).toMatchObject({ expiresAt: null, isExpiryKnown: false, failure: null });
-    expect(care.states()).toMatchObject([{ state: 'unknown' }]);
+    expect(rotation.states()).toMatchObject([{ state: 'unknown' }]);
   });
 
-  test('where the user has two keys; a day later it is asked again', async () => {
-    stage = await openStage({ rotate: false });
-    const { record, apiKey } = (await stage.instances.openKey('prod')) ?? expect.fail();
+  test('if the user has two keys; Odoo is called again a day later', async () => {
+    harness = await startHarness({ rotate: false });
+    const { record, apiKey } = (await harness.instances.openKey('prod')) ?? expect.fail();
     const keyword = { key: apiKey, scope: 'rpc', name: 'second', expiration_date: '2027-02-01' };
-    await stage.ask(record, apiKey, { model: 'res.users.apikeys', method: 'generate', keyword });
-    const care = stage.openCare();
-    await care.look();
+    await harness.ask(record, apiKey, { model: 'res.users.apikeys', method: 'generate', keyword });
+    const rotation = harness.openRotation();
+    await rotation.checkAll();
     expect(await readKey()).toMatchObject({ isExpiryKnown: false });
-    stage.advance(HOUR_MS);
-    await care.look();
-    expect(stage.sandbox.requests.calls['res.users.apikeys.search_read']).toBe(1);
-    // The second has ended by then.
-    stage.advance(3 * DAY_MS);
-    await care.look();
+    harness.advance(HOUR_MS);
+    await rotation.checkAll();
+    expect(harness.sandbox.requests.calls['res.users.apikeys.search_read']).toBe(1);
+    // The second key has expired by then.
+    harness.advance(3 * DAY_MS);
+    await rotation.checkAll();
     expect(await readKey()).toMatchObject({ expiresAt: END, isExpiryKnown: true });
   });
 
-  test('where it should be replaced in time, that is said once a day', async () => {
-    stage = await openStage({ version: 17, keyDays: null });
-    const care = stage.openCare();
-    await care.look();
-    stage.advance(HOUR_MS);
-    await care.look();
-    expect(stage.events).toEqual([{ kind: 'unknown', instance: 'prod' }]);
+  test('with a warning once a day if the key should be replaced in time', async () => {
+    harness = await startHarness({ version: 17, keyDays: null });
+    const rotation = harness.openRotation();
+    await rotation.checkAll();
+    harness.advance(HOUR_MS);
+    await rotation.checkAll();
+    expect(harness.events).toEqual([{ kind: 'unknown', instance: 'prod' }]);
   });
 
-  test('while Odoo is away, and is asked for within the hour', async () => {
-    stage = await openStage({ rotate: false });
+  test('while Odoo is unavailable; the next attempt follows within about an hour', async () => {
+    harness = await startHarness({ rotate: false });
     let isAway = true;
-    const care = stage.openCare({
+    const rotation = harness.openRotation({
       ask: async (...question) =>
-        isAway ? { kind: 'unanswered', message: 'refused' } : stage.ask(...question),
+        isAway ? { kind: 'unanswered', message: 'refused' } : harness.ask(...question),
     });
-    await care.look();
+    await rotation.checkAll();
     expect(await readKey()).toMatchObject({ isExpiryKnown: false, failure: null });
     isAway = false;
-    stage.advance(1.2 * HOUR_MS);
-    await care.look();
+    harness.advance(1.2 * HOUR_MS);
+    await rotation.checkAll();
     expect(await readKey()).toMatchObject({ isExpiryKnown: true });
   });
 });
 
-test("the operator's date counts, and Odoo is not asked", async () => {
+test("the operator's date takes precedence, and Odoo is not called", async () => {
   const keyExpiresAt = new Date(CREATED_AT + 75 * DAY_MS).toISOString();
-  stage = await openStage({ rotate: false, keyExpiresAt });
-  const care = stage.openCare();
-  await care.look();
-  expect(care.states()).toMatchObject([{ state: 'expiring', expiresAt: CREATED_AT + 75 * DAY_MS }]);
-  expect(stage.sandbox.requests.total).toBe(0);
+  harness = await startHarness({ rotate: false, keyExpiresAt });
+  const rotation = harness.openRotation();
+  await rotation.checkAll();
+  expect(rotation.states()).toMatchObject([{ state: 'expiring', expiresAt: CREATED_AT + 75 * DAY_MS }]);
+  expect(harness.sandbox.requests.total).toBe(0);
 });
 
-test('an end within 14 days is told once a day, and in the states, until and after it', async () => {
-  stage = await openStage({ rotate: false, nowDays: 75.9 });
-  const care = stage.openCare();
-  await care.look();
-  await care.look();
-  expect(care.states()).toMatchObject([{ state: 'ok' }]);
-  expect(care.warning()).toBeNull();
-  expect(stage.events).toEqual([]);
+test('a key that expires within 14 days is reported once a day and in the states, also after it expired', async () => {
+  harness = await startHarness({ rotate: false, nowDays: 75.9 });
+  const rotation = harness.openRotation();
+  await rotation.checkAll();
+  await rotation.checkAll();
+  expect(rotation.states()).toMatchObject([{ state: 'ok' }]);
+  expect(rotation.warning()).toBeNull();
+  expect(harness.events).toEqual([]);
 
-  stage.advance(0.2 * DAY_MS);
-  await care.look();
-  stage.advance(HOUR_MS);
-  await care.look();
-  expect(care.states()).toEqual([{ instance: 'prod', state: 'expiring', expiresAt: END, failure: null }]);
-  expect(care.warning()).toContain('1 to expire within 14 days');
-  expect(stage.events).toEqual([{ kind: 'expiring', instance: 'prod', expiresAt: END }]);
+  harness.advance(0.2 * DAY_MS);
+  await rotation.checkAll();
+  harness.advance(HOUR_MS);
+  await rotation.checkAll();
+  expect(rotation.states()).toEqual([{ instance: 'prod', state: 'expiring', expiresAt: END, failure: null }]);
+  expect(rotation.warning()).toContain('1 to expire within 14 days');
+  expect(harness.events).toEqual([{ kind: 'expiring', instance: 'prod', expiresAt: END }]);
 
-  stage.advance(14 * DAY_MS);
-  await care.look();
-  expect(care.states()).toMatchObject([{ state: 'expired' }]);
-  expect(care.warning()).toContain('1 expired');
-  expect(stage.events).toHaveLength(2);
+  harness.advance(14 * DAY_MS);
+  await rotation.checkAll();
+  expect(rotation.states()).toMatchObject([{ state: 'expired' }]);
+  expect(rotation.warning()).toContain('1 expired');
+  expect(harness.events).toHaveLength(2);
 });
 
-test('an instance that is removed is in no state', async () => {
-  stage = await openStage({ rotate: false, nowDays: 80 });
-  const care = stage.openCare();
-  await care.look();
-  const { version = 0 } = (await stage.instances.get('prod')) ?? {};
-  await stage.instances.remove('prod', version);
-  await care.look();
-  expect(care.states()).toEqual([]);
-  expect(care.warning()).toBeNull();
+test('a removed instance has no state', async () => {
+  harness = await startHarness({ rotate: false, nowDays: 80 });
+  const rotation = harness.openRotation();
+  await rotation.checkAll();
+  const { version = 0 } = (await harness.instances.get('prod')) ?? {};
+  await harness.instances.remove('prod', version);
+  await rotation.checkAll();
+  expect(rotation.states()).toEqual([]);
+  expect(rotation.warning()).toBeNull();
 });
 
-test('every instance is looked at, however many there are', async () => {
-  stage = await openStage({ rotate: false });
-  const { sandbox, user } = stage;
+test('every instance is checked, also beyond one page', async () => {
+  harness = await startHarness({ rotate: false });
+  const { sandbox, user } = harness;
   for (let nth = 0; nth < 45; nth++) {
-    await stage.instances.add({
+    await harness.instances.add({
       name: `shop-${nth}`,
       url: sandbox.url,
       db: sandbox.db,
@@ -167,17 +164,17 @@ test('every instance is looked at, however many there are', async () => {
       allow_private: true,
     });
   }
-  const care = stage.openCare();
-  await care.look();
-  expect(care.states()).toHaveLength(46);
-  expect(care.states().every(({ expiresAt }) => expiresAt === END)).toBe(true);
+  const rotation = harness.openRotation();
+  await rotation.checkAll();
+  expect(rotation.states()).toHaveLength(46);
+  expect(rotation.states().every(({ expiresAt }) => expiresAt === END)).toBe(true);
 });
 
-test('once started it looks by itself, until it is closed', async () => {
-  stage = await openStage({ rotate: false });
-  const care = stage.openCare();
-  care.start();
+test('checks run by themselves from start to close', async () => {
+  harness = await startHarness({ rotate: false });
+  const rotation = harness.openRotation();
+  rotation.start();
   await vi.waitFor(async () => expect(await readKey()).toMatchObject({ isExpiryKnown: true }));
-  await care.close();
-  expect(stage.errors).toEqual([]);
+  await rotation.close();
+  expect(harness.errors).toEqual([]);
 });

@@ -1,5 +1,4 @@
-/** A sandbox Odoo over real HTTP, an instance stored for it, and key care of it on a clock that the test sets. */
-
+/** Starts a sandbox Odoo, stores an instance for it, and runs its key rotation on a clock that the test sets. */
 import { type Sandbox, type SandboxUser, startSandbox, type Version } from '@erp-proxy/sandbox';
 import { createEgressDispatcher } from '../../src/egress/dispatcher.ts';
 import { parseEgressPolicy } from '../../src/egress/policy.ts';
@@ -19,16 +18,16 @@ import type { LeaseStore } from '../../src/stores/ports.ts';
 export const CREATED_AT = Date.UTC(2026, 10, 21, 1, 30, 31);
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-/** What key care waits before it revokes, and a little more. */
+/** Slightly longer than the pause before key rotation revokes the old key. */
 export const PAUSE_MS = 320_000;
 
 const LABEL = /^erp-proxy prod /;
 
-export interface StageOptions {
+export interface HarnessOptions {
   version?: Version;
   protocol?: 'auto' | 'jsonrpc' | 'json2';
   user?: 'admin' | 'demo';
-  /** In place of the user's key. */
+  /** Stored instead of the user's key. */
   apiKey?: string;
   /** Days from {@link CREATED_AT}; null: never. */
   keyDays?: number | null;
@@ -39,15 +38,15 @@ export interface StageOptions {
   programmaticKeys?: boolean;
 }
 
-export interface CareParts {
+export interface RotationParts {
   ask: AskOdoo;
   instances: Instances;
   leases: LeaseStore;
   owner: string;
-  keepsFailures?: boolean;
+  storesFailures?: boolean;
 }
 
-export interface Stage {
+export interface RotationHarness {
   sandbox: Sandbox;
   user: SandboxUser;
   instances: Instances;
@@ -57,18 +56,18 @@ export interface Stage {
   errors: unknown[];
   advance(ms: number): void;
   now(): number;
-  /** A process with no memory of those before. */
-  openCare(parts?: Partial<CareParts>): KeyRotation;
-  /** What Odoo says to a call with the stored key. */
+  /** Like a new process: remembers nothing of earlier ones. */
+  openRotation(parts?: Partial<RotationParts>): KeyRotation;
+  /** Odoo's answer to a call with the stored key. */
   callWithStoredKey(): Promise<OdooAnswer>;
   callWith(apiKey: string): Promise<OdooAnswer>;
   storedKey(): Promise<string>;
-  /** Living keys of the user by name; `ours`: those that the proxy made. */
+  /** Names of the user's keys that have not expired; `ours`: those that the proxy made. */
   listKeys(): Promise<{ all: string[]; ours: string[] }>;
   close(): Promise<void>;
 }
 
-export async function openStage({
+export async function startHarness({
   version = 19,
   protocol = 'auto',
   user: login = 'demo',
@@ -77,7 +76,7 @@ export async function openStage({
   rotate = true,
   programmaticKeys = true,
   ...options
-}: StageOptions = {}): Promise<Stage> {
+}: HarnessOptions = {}): Promise<RotationHarness> {
   let now = CREATED_AT + nowDays * DAY_MS;
   const clock = () => now;
   const keysExpireAt = keyDays === null ? null : CREATED_AT + keyDays * DAY_MS;
@@ -112,7 +111,7 @@ export async function openStage({
     if (state === null) throw new Error('the instance is gone');
     return state;
   }
-  const callWith: Stage['callWith'] = async (apiKey) =>
+  const callWith: RotationHarness['callWith'] = async (apiKey) =>
     ask((await open()).record, apiKey, { model: 'res.users', method: 'context_get', keyword: {} });
 
   return {
@@ -127,7 +126,7 @@ export async function openStage({
       now += ms;
     },
     now: clock,
-    openCare: (parts = {}) =>
+    openRotation: (parts = {}) =>
       createKeyRotation({
         instances,
         ask,
@@ -137,7 +136,7 @@ export async function openStage({
         describeAct: (act) => makeBatch({ at: now, record: JSON.stringify(act) }),
         onEvent: (event) => events.push(event),
         onError,
-        keepsFailures: true,
+        storesFailures: true,
         ...parts,
       }),
     callWith,

@@ -1,21 +1,22 @@
-/** Why a key could not be looked after, in texts for operators: each says what to do. No text has a key in it. */
+/** Texts for operators: why a step of key rotation failed and what to do. They contain no key. */
 import type { OdooAnswer } from './ask-odoo.ts';
 
-type Refusal = Exclude<OdooAnswer, { kind: 'result' }>;
+/** An answer without a result. */
+type FailedAnswer = Exclude<OdooAnswer, { kind: 'result' }>;
 
 const BY_HAND =
   'make a key by hand in Odoo (Preferences, Account Security, New API Key) and give it to the instance';
 
-export function explainUnanswered(doing: string, { message }: Refusal): string {
+export function explainUnanswered(doing: string, { message }: FailedAnswer): string {
   return `Odoo did not answer while ${doing}: ${message}. It is tried again in about an hour.`;
 }
 
-export function explainNotMade(refusal: Refusal, label: string): string {
-  const { kind, message } = refusal;
+export function explainNotMade(answer: FailedAnswer, label: string): string {
+  const { kind, message } = answer;
   if (kind === 'unanswered') {
-    return `${explainUnanswered('making a key', refusal)} A key named "${label}" may be at Odoo: nobody knows its text, and it ends by itself.`;
+    return `${explainUnanswered('making a key', answer)} A key named "${label}" may be at Odoo: nobody knows its text, and it ends by itself.`;
   }
-  switch (refusal.type) {
+  switch (answer.type) {
     case 'method_not_found':
       return `This Odoo cannot make keys by call (19 can, from its later updates on): ${BY_HAND}.`;
     case 'access_denied':

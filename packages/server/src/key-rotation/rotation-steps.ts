@@ -1,12 +1,11 @@
 /**
- * Replaces the key of one instance, a step at a time. Each step ends in one write of the store, and between any two there
- * is a stored key that works: where a process dies, the next one goes on. Knows nothing of when to look, nor of other
- * replicas: of two that meet, the version of the instance lets one win.
+ * The steps that replace the key of one instance. Each step ends with one write to the store, and the stored key works
+ * between any two steps. So another process can continue after a crash. Knows neither schedules nor leases: if two
+ * processes run the same step, the version of the instance lets one write succeed.
  *
- *   no pending key → make → `proving`: the new key, not used yet → prove → `revoking`: the new key is the stored one, and
- *   calls that began with the old one end → revoke → no pending key
+ *   no pending key → make → `proving`: the new key is stored, but not used yet → prove → `revoking`: the new key is used,
+ *   while calls that began with the old key end → revoke → no pending key
  */
-
 import type { Instances } from '../instances/instances.ts';
 import type { InstanceRecord, KeyState, PendingKey } from '../instances/views.ts';
 import type { AuditBatch } from '../stores/ports.ts';
@@ -20,26 +19,26 @@ import {
   explainNotRevoked,
   explainSharedKey,
   explainUnanswered,
-} from './failures.ts';
+} from './explain-failure.ts';
 import {
   countLostKeys,
   findCreation,
   findExpiry,
   KEYS_MODEL,
   labelKey,
-  listOwnKeys,
+  listOdooKeys,
   printDate,
-} from './own-keys.ts';
+} from './odoo-keys.ts';
 
-/** For the audit. */
+/** What the audit records. */
 export interface KeyRotationAct {
   kind: 'rotated' | 'revoked';
   instance: string;
-  /** When the stored key ends: of the old one, and of the new one. */
+  /** Expiry of the old stored key and of the new one. */
   expiresAt: { from: number | null; to: number | null };
 }
 
-/** The act's record, to be written in the transaction of the change. */
+/** Creates the act's record, which is written in the transaction of the change. */
 export type DescribeKeyRotationAct = (act: KeyRotationAct) => AuditBatch;
 
 export interface RotationDeps {
@@ -48,29 +47,36 @@ export interface RotationDeps {
   describeAct: DescribeKeyRotationAct;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** From the switch until the old key goes: longer than any call lasts, and than any replica knows only the old one. */
+  /**
+   * Milliseconds from the switch until the old key is revoked: longer than any call lasts, and than any replica still
+   * uses the old key.
+   */
   pauseMs: number;
 }
 
-export type Step =
-  /** The store has it; there may be more to do. */
+export type StepResult =
+  // The store has the change. Another step may be due.
   | 'learned'
   | 'made'
   | 'switched'
   | 'revoked'
-  /** There is nothing to do now. */
+  /** No step is due. */
   | 'nothing'
-  /** Odoo could not be asked. */
+  /** Odoo did not answer. */
   | 'unanswered'
-  /** Somebody has changed the instance meanwhile, and theirs counts. */
-  | 'overtaken'
-  /** For the operator. */
+  /** The instance was changed during the step. That change is kept. */
+  | 'conflict'
+  /** The text is for the operator. */
   | { failure: string };
 
-/** Takes the next step; `isAsked`: the operator wants a new key, however long the present one lasts. */
-export async function takeStep(state: KeyState, isAsked: boolean, given: RotationDeps): Promise<Step> {
+/** Takes the next step. `isRequested`: an operator wants a new key, even if the present one is not about to expire. */
+export async function takeStep(
+  state: KeyState,
+  isRequested: boolean,
+  given: RotationDeps,
+): Promise<StepResult> {
   const { pending } = state;
-  // Odoo was sent both keys, and may say one when it is asked with the other.
+  // Odoo was sent both keys, and may repeat one in its answer to a call with the other.
   const secrets = pending === null ? [state.apiKey] : [state.apiKey, pending.apiKey];
   const deps: RotationDeps = {
     ...given,
@@ -78,49 +84,52 @@ export async function takeStep(state: KeyState, isAsked: boolean, given: Rotatio
   };
   if (pending?.step === 'proving') return prove(state, pending, deps);
   if (pending?.step === 'revoking') return revoke(state, pending, deps);
-  if (isAsked) return make(state, deps, true);
+  if (isRequested) return make(state, deps, true);
   if (!state.record.key.isExpiryKnown) return learn(state, deps);
-  return isToDo(state.record, deps.clock()) ? make(state, deps, false) : 'nothing';
+  return isStepDue(state.record, deps.clock()) ? make(state, deps, false) : 'nothing';
 }
 
-/** Whether Odoo has to be asked for anything, as far as the row tells. */
-export function isToDo({ key }: InstanceRecord, now: number): boolean {
+/** Whether a step is due that calls Odoo, judged by the stored row alone. */
+export function isStepDue({ key }: InstanceRecord, now: number): boolean {
   if (key.pendingStep !== null || !key.isExpiryKnown) return true;
-  // As if its life were the longest: when it was made, only Odoo knows.
+  // Only Odoo knows when the key was made, so this assumes the longest lifetime.
   return key.rotate && isRotationDue({ expiresAt: key.expiresAt, createdAt: null }, now);
 }
 
-/** Lives to ask for, in days: a little below what Odoo lets users choose (by their groups 90 or less), as clocks differ. */
-const LIVES_DAYS = [89, 29, 6.5, 0.9];
-/** Keys whose text was lost in a crash live on, count towards Odoo's limit of 10, and only the user can remove them. */
-const LOST_KEYS_MAX = 3;
 /**
- * What opens calls over every protocol, and the most that a key of that scope may ask for
- * (docs/odoo-facts.md#api-key-form).
+ * Lifetimes to request, in days. Each is slightly below one that Odoo allows (90 or less, by the user's groups),
+ * because clocks differ.
  */
+const LIFETIMES_DAYS = [89, 29, 6.5, 0.9];
+/**
+ * A key whose text was lost in a crash keeps working and counts towards Odoo's limit of 10 keys. Only the user can
+ * remove it.
+ */
+const LOST_KEYS_MAX = 3;
+/** The scope that allows calls over every protocol (docs/odoo-facts.md#api-key-form). */
 const SCOPE = 'rpc';
 
-async function learn(state: KeyState, { instances, ask, clock }: RotationDeps): Promise<Step> {
+async function learn(state: KeyState, { instances, ask, clock }: RotationDeps): Promise<StepResult> {
   const { record, apiKey } = state;
-  const keys = await listOwnKeys(state, ask, clock());
-  // 16 and 17 have no such date, and no keys that end.
+  const keys = await listOdooKeys(state, ask, clock());
+  // Odoo 16 and 17 have no such date, and their keys do not expire.
   if ('kind' in keys) return keys.kind === 'refused' ? 'nothing' : 'unanswered';
   const expiresAt = findExpiry(apiKey, keys);
   if (expiresAt === undefined) return 'nothing';
   const learned = { expiresAt, isExpiryKnown: true, failure: null };
   const change = await instances.changeKey(record.name, record.version, learned);
-  return change === 'done' ? 'learned' : 'overtaken';
+  return change === 'done' ? 'learned' : 'conflict';
 }
 
-async function make(state: KeyState, deps: RotationDeps, isAsked: boolean): Promise<Step> {
+async function make(state: KeyState, deps: RotationDeps, isRequested: boolean): Promise<StepResult> {
   const { instances, ask, clock } = deps;
   const { record } = state;
   const now = clock();
   const label = labelKey(record.name, now);
-  const keys = await listOwnKeys(state, ask, now);
+  const keys = await listOdooKeys(state, ask, now);
   if (!('kind' in keys)) {
     const dates = { expiresAt: record.key.expiresAt, createdAt: findCreation(record, keys) };
-    if (!isAsked && !isRotationDue(dates, now)) return 'nothing';
+    if (!isRequested && !isRotationDue(dates, now)) return 'nothing';
     const lost = countLostKeys(record, keys);
     if (lost >= LOST_KEYS_MAX) return { failure: explainLostKeys(lost, label) };
   } else if (keys.kind === 'unanswered') {
@@ -139,18 +148,18 @@ async function make(state: KeyState, deps: RotationDeps, isAsked: boolean): Prom
   const change = await instances
     .changeKey(record.name, record.version, { pending })
     .catch(async (error: unknown) => {
-      await removeUnlessKept(record, made, deps);
+      await removeUnlessStored(record, made, deps);
       throw error;
     });
   if (change === 'done') return 'made';
-  await removeUnlessKept(record, made, deps);
-  return 'overtaken';
+  await removeUnlessStored(record, made, deps);
+  return 'conflict';
 }
 
-/** One word that a header can hold: what a key of a later Odoo may look like is not ours to say. */
+/** Any text without blanks that a header can hold: keys of later Odoo versions may have another form. */
 const KEY_SHAPE = /^[\x21-\x7e]{20,200}$/;
 
-/** Another instance with the same key, which would lose it. */
+/** The name of another instance with the same key, which would stop working; null if there is none. */
 async function findSharer(
   { record, apiKey }: KeyState,
   instances: RotationDeps['instances'],
@@ -166,24 +175,28 @@ async function findSharer(
 
 const PAGE_SIZE = 100;
 
-/** Asks for the longest life that Odoo gives to the user. */
+/** Requests a key with the longest lifetime that Odoo allows this user. */
 async function generate({ record, apiKey }: KeyState, ask: AskOdoo, label: string, now: number) {
   for (let choice = 0; ; choice++) {
-    const expiresAt = Math.floor((now + (LIVES_DAYS[choice] ?? 0) * DAY_MS) / 1000) * 1000;
+    const expiresAt = Math.floor((now + (LIFETIMES_DAYS[choice] ?? 0) * DAY_MS) / 1000) * 1000;
     const answer = await ask(record, apiKey, {
       model: KEYS_MODEL,
       method: 'generate',
       keyword: { key: apiKey, scope: SCOPE, name: label, expiration_date: printDate(expiresAt) },
     });
     const isTooLong = answer.kind === 'refused' && answer.type === 'validation_error';
-    if (!isTooLong || choice === LIVES_DAYS.length - 1) return { answer, expiresAt };
+    if (!isTooLong || choice === LIFETIMES_DAYS.length - 1) return { answer, expiresAt };
   }
 }
 
-async function prove({ record, apiKey }: KeyState, pending: PendingKey, deps: RotationDeps): Promise<Step> {
+async function prove(
+  { record, apiKey }: KeyState,
+  pending: PendingKey,
+  deps: RotationDeps,
+): Promise<StepResult> {
   const { instances, ask, clock } = deps;
   const { name, version, key } = record;
-  const answer = await askWhoseKey(record, pending.apiKey, ask);
+  const answer = await askForUser(record, pending.apiKey, ask);
   if (answer.kind === 'unanswered' || (answer.kind === 'refused' && answer.type !== 'access_denied'))
     return { failure: explainUnanswered('trying the new key', answer) };
   if (answer.kind === 'refused' || readUid(answer.value) !== record.userId) {
@@ -203,12 +216,12 @@ async function prove({ record, apiKey }: KeyState, pending: PendingKey, deps: Ro
   const act = deps.describeAct({ kind: 'rotated', instance: name, expiresAt });
   const change = await instances.changeKey(name, version, next, act);
   if (change === 'done') return 'switched';
-  await removeUnlessKept(record, pending.apiKey, deps);
-  return 'overtaken';
+  await removeUnlessStored(record, pending.apiKey, deps);
+  return 'conflict';
 }
 
-/** A new key that the store has nowhere is of no use to anybody: it removes itself. */
-async function removeUnlessKept(
+/** Revokes a new key that was not stored, with that key itself. */
+async function removeUnlessStored(
   record: InstanceRecord,
   made: string,
   { instances, ask }: RotationDeps,
@@ -222,31 +235,31 @@ async function revoke(
   { record, apiKey }: KeyState,
   pending: PendingKey,
   { instances, ask, clock, pauseMs, describeAct }: RotationDeps,
-): Promise<Step> {
+): Promise<StepResult> {
   if (clock() - pending.since < pauseMs) return 'nothing';
   const answer = await askToRevoke(record, apiKey, pending.apiKey, ask);
   const isDone = answer.kind === 'result' && answer.value === true;
-  // Odoo refuses a key that is gone already, too: an earlier attempt may have removed it, or it has ended.
-  if (!isDone && (answer.kind === 'unanswered' || !(await isDead(record, pending.apiKey, ask))))
+  // Odoo also refuses a key that no longer exists: an earlier attempt may have removed it, or it has expired.
+  if (!isDone && (answer.kind === 'unanswered' || !(await isInvalid(record, pending.apiKey, ask))))
     return { failure: explainNotRevoked(answer) };
   const { name, version, key } = record;
   const expiresAt = { from: key.expiresAt, to: key.expiresAt };
   const act = describeAct({ kind: 'revoked', instance: name, expiresAt });
   const change = await instances.changeKey(name, version, { pending: null, failure: null }, act);
-  return change === 'done' ? 'revoked' : 'overtaken';
+  return change === 'done' ? 'revoked' : 'conflict';
 }
 
 function askToRevoke(record: InstanceRecord, by: string, key: string, ask: AskOdoo): Promise<OdooAnswer> {
   return ask(record, by, { model: KEYS_MODEL, method: 'revoke', keyword: { key } });
 }
 
-/** `context_get`: the one method that tells a key's user and does nothing else. */
-function askWhoseKey(record: InstanceRecord, key: string, ask: AskOdoo): Promise<OdooAnswer> {
+/** `context_get` is the one method that only reports the user of a key. */
+function askForUser(record: InstanceRecord, key: string, ask: AskOdoo): Promise<OdooAnswer> {
   return ask(record, key, { model: 'res.users', method: 'context_get', keyword: {} });
 }
 
-async function isDead(record: InstanceRecord, key: string, ask: AskOdoo): Promise<boolean> {
-  const answer = await askWhoseKey(record, key, ask);
+async function isInvalid(record: InstanceRecord, key: string, ask: AskOdoo): Promise<boolean> {
+  const answer = await askForUser(record, key, ask);
   return answer.kind === 'refused' && answer.type === 'access_denied';
 }
 
