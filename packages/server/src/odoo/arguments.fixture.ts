@@ -1,4 +1,4 @@
-/** Arguments from the text of `params` and `keyword`. */
+/** Reads arguments from the text of `params` and `keyword`. */
 import { readElements } from '../json/elements.ts';
 import { readMembers } from '../json/members.ts';
 import type { JsonSpan } from '../json/span.ts';

@@ -1,18 +1,21 @@
-/** The arguments of a call as its caller gave them: some by position, some by name, all as spans. Knows no method. */
+/** The positional and named arguments of a call, as spans of its bytes. Knows no method. */
 import type { JsonMember, JsonSpan } from '../json/span.ts';
 
-/** More than any method takes that is known here; a body can hold millions. */
+/** Known methods take fewer positional arguments; a body can hold millions. */
 export const POSITIONAL_MAX = 16;
 
 export interface Arguments {
-  /** What the spans point into. */
+  /** The bytes that the spans refer to. */
   bytes: Uint8Array;
-  /** The first of them, at most POSITIONAL_MAX. */
+  /** The positional arguments, at most POSITIONAL_MAX of them. */
   positional: readonly JsonSpan[];
   named: readonly JsonMember[];
 }
 
-/** The values of one argument, wherever they stand (`position` null: it is always named): Odoo refuses it twice, but nobody here relies on that. */
+/**
+ * All values of one argument (`position` null: it is always named). A call that gives it twice is refused by Odoo, but
+ * no code here relies on that.
+ */
 export function findArgument(
   { positional, named }: Arguments,
   position: number | null,

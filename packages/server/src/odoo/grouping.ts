@@ -1,11 +1,11 @@
 /**
- * The texts by which a grouping read says what to group by and what to make of each group: `date:month`, `amount:sum`,
- * `partner_id.country_id`. Knows not what they mean.
+ * Visits the strings with which a grouping read names its groups and aggregates: `date:month`, `amount:sum`,
+ * `partner_id.country_id`. Does not interpret them.
  */
 import { someString } from '../json/strings.ts';
 import type { Arguments } from './arguments.ts';
 
-/** Each takes its domain first (docs/odoo-facts.md#parameters). */
+/** All of these take the domain as their first argument (docs/odoo-facts.md#parameters). */
 const METHODS = new Set([
   'read_group',
   'web_read_group',
@@ -14,10 +14,10 @@ const METHODS = new Set([
   'read_progress_bar',
   'get_gantt_data',
 ]);
-/** These choose records, and what is named there is not given. */
+/** These arguments select records. Fields that they name are not returned. */
 const CHOOSING = new Set(['domain', 'having', 'context', 'opening_info']);
 
-/** Far more than anybody groups by; a body can hold millions. */
+/** Maximum number of strings that are visited. Normal calls have few; a body can hold millions. */
 const TEXTS_MAX = 1000;
 
 export function isGrouping(method: string): boolean {
@@ -25,7 +25,8 @@ export function isGrouping(method: string): boolean {
 }
 
 /**
- * Whether any text passes, at whatever place (Python takes the keys of an object for a list), or they are too many to look at.
+ * Whether `test` returns true for any string, at any depth (Python treats the keys of an object as a list), or there
+ * are too many strings to visit.
  */
 export function someGroupingText(
   { bytes, positional, named }: Arguments,

@@ -1,9 +1,9 @@
 /**
- * The bytes of Odoo's `/jsonrpc`: builds the request around the caller's own bytes, and tells from the first bytes of
- * an answer what it is. Knows nothing of sockets, and never parses a value of the caller or of Odoo.
+ * Builds requests to Odoo's `/jsonrpc` around the bytes of the caller, and classifies an answer by its first bytes.
+ * Does no I/O, and never parses a value of the caller or of Odoo.
  */
 
-/** What one `execute_kw` needs; `params` and `keyword` are JSON texts in UTF-8 and are sent as they are. */
+/** The parts of one `execute_kw`. `params` and `keyword` are JSON in UTF-8 and are sent unchanged. */
 export interface ExecuteKw {
   db: string;
   userId: number;
@@ -16,7 +16,7 @@ export interface ExecuteKw {
   keyword: Uint8Array;
 }
 
-/** The `id` of every request to Odoo: fixed, so that the head of its answer is fixed too. */
+/** The `id` of every request to Odoo. It is constant, so that the first bytes of the answer are constant too. */
 const UPSTREAM_ID = '1';
 
 const BODY_START =
@@ -40,17 +40,17 @@ export function buildExecuteKw(call: ExecuteKw): Uint8Array {
   return body;
 }
 
-/** What the first bytes of an answer say about it. */
+/** What the first bytes of an answer show. */
 export type ResultHead =
-  /** A success; its value begins at `resultStart`. */
+  /** A success. Its value begins at `resultStart`. */
   | { kind: 'result'; resultStart: number }
-  /** A failure: to be read whole. */
+  /** An error. The answer must be read completely. */
   | { kind: 'error' }
   /** A success without a value: the method returned None (docs/odoo-facts.md#none-result). */
   | { kind: 'empty' }
-  /** Too few bytes to tell. */
+  /** More bytes are needed. */
   | { kind: 'more' }
-  /** Not the head that Odoo prints: to be read whole and parsed. */
+  /** Not the beginning that Odoo prints. The answer must be read completely and parsed. */
   | { kind: 'other' };
 
 const COMMA = 0x2c;
@@ -68,8 +68,8 @@ const MORE_HEAD = Object.freeze({ kind: 'more' }) satisfies ResultHead;
 const OTHER_HEAD = Object.freeze({ kind: 'other' }) satisfies ResultHead;
 
 /**
- * Tells what an answer is from its first bytes. The order jsonrpc, id, result | error holds in every recorded answer
- * (docs/odoo-facts.md#json-spacing); after a colon or comma one space may stand, as Python prints it, or none.
+ * Classifies an answer by its first bytes. Every recorded answer has the order jsonrpc, id, result or error
+ * (docs/odoo-facts.md#json-spacing). One space may follow each colon and comma, as Python prints it.
  */
 export function matchResultHead(bytes: Uint8Array): ResultHead {
   const idEnd = matchCompact(bytes, 0, ENVELOPE);
@@ -89,7 +89,7 @@ export function matchResultHead(bytes: Uint8Array): ResultHead {
 const MISMATCH = -1;
 const SHORT = -2;
 
-/** Where the text ends that equals `compact`, but for one space that may follow each colon and comma. */
+/** The end of the text that equals `compact`, except for one optional space after each colon and comma. */
 function matchCompact(bytes: Uint8Array, start: number, compact: Uint8Array): number {
   let at = start;
   for (let i = 0; i < compact.length; i++) {

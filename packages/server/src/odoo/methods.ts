@@ -1,11 +1,11 @@
 /**
- * What is known of Odoo's methods by name: which only read, and how `keyword.limit` is kept for them. Knows no policy
- * and no version: a method counts as read-only only where it is so in every version from 14.
+ * What is known about Odoo's methods by name: which are read-only, and how `keyword.limit` is enforced for them. Knows
+ * no policy and no version: a method counts as read-only only if it is so in every version from 14.
  */
 
 /**
- * Methods of every model that only read. A wrong entry would let a write be sent twice, so what is not certain stays
- * out: `default_get` and `onchange` run code of the model, `export_data` makes external ids.
+ * Methods of every model that are read-only. A wrong entry could cause a write to be sent twice, so uncertain methods
+ * are not listed: `default_get` and `onchange` run code of the model, `export_data` creates external ids.
  */
 const READ_ONLY_METHODS: ReadonlySet<string> = new Set([
   // Marked readonly on all six models of signatures-18.0.json and signatures-19.0.json
@@ -22,11 +22,11 @@ const READ_ONLY_METHODS: ReadonlySet<string> = new Set([
   'web_search_read',
   'web_read_group',
   'get_views',
-  // Marked readonly on all six models of signatures-19.0.json only: new there.
+  // New in 19, and marked readonly on all six models of signatures-19.0.json.
   'formatted_read_group',
   'formatted_read_grouping_sets',
   'web_name_search',
-  // Not marked in any version; the ORM's own definition reads and nothing else.
+  // Not marked in any version, but the ORM's definition only reads.
   'fields_get',
   'name_get',
   'get_metadata',
@@ -37,14 +37,17 @@ const READ_ONLY_METHODS: ReadonlySet<string> = new Set([
   'check_access_rule',
 ]);
 
-/** Methods of one model that only read. */
+/** Read-only methods of a single model. */
 const READ_ONLY_METHODS_OF_MODEL: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  // The proxy's own look-up of a key's user (docs/odoo-facts.md#json2-user), and the question about a group
+  // The proxy's own look-up of a key's user (docs/odoo-facts.md#json2-user), and the check of a group
   // (docs/odoo-facts.md#parameters).
   ['res.users', new Set(['context_get', 'has_group'])],
 ]);
 
-/** Methods of every model that are known to write to it (docs/odoo-facts.md#parameters); the list need not be whole. */
+/**
+ * Methods of every model that are known to write only to that model (docs/odoo-facts.md#parameters). The list need not
+ * be complete.
+ */
 const WRITE_METHODS: ReadonlySet<string> = new Set([
   'create',
   'write',
@@ -62,32 +65,32 @@ const WRITE_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Methods without a `limit` of their own that take ids or rows: more than the limit is refused (docs/execute.md#limit,
- * docs/odoo-facts.md#read-limit).
+ * Methods without a `limit` parameter that take ids or rows. If there are more than the limit, the call is refused
+ * (docs/execute.md#limit, docs/odoo-facts.md#read-limit).
  */
 const LIMIT_REFUSING_METHODS: ReadonlySet<string> = new Set(['write', 'unlink', 'copy', 'create']);
 
-/** True only where the method is known to read and do nothing else: such a call may be sent again. */
+/** True only if the method is known to be read-only. Such a call may be sent again. */
 export function isReadOnlyMethod(method: string, model?: string): boolean {
   if (READ_ONLY_METHODS.has(method)) return true;
   return model !== undefined && READ_ONLY_METHODS_OF_MODEL.get(model)?.has(method) === true;
 }
 
-/** A label of few values for metrics: what a call does, as far as its name tells. */
+/** What a call does as far as its name shows: a label with few values, for metrics. */
 export function classifyAction(method: string): 'read' | 'write' | 'other' {
   if (READ_ONLY_METHODS.has(method)) return 'read';
   return WRITE_METHODS.has(method) ? 'write' : 'other';
 }
 
-/** Their records say who sees which records of the other models. */
+/** Models whose records control access to records of other models. */
 const RIGHTS_MODELS: ReadonlySet<string> = new Set(['res.users', 'res.groups', 'ir.rule', 'ir.model.access']);
 
-/** The model whose answers a call that may write makes out of date; null where it may be any. */
+/** The model whose kept answers a write makes stale; null: possibly any model. */
 export function findWrittenModel(model: string, method: string): string | null {
   return WRITE_METHODS.has(method) && !RIGHTS_MODELS.has(model) ? model : null;
 }
 
-/** How `keyword.limit` is kept: by cutting the ids, by refusing too many ids or rows, or by Odoo. */
+/** How `keyword.limit` is enforced: by cutting the ids, by refusing too many ids or rows, or by Odoo. */
 export function limitRule(method: string): 'cut' | 'refuse' | 'pass' {
   if (method === 'read') return 'cut';
   return LIMIT_REFUSING_METHODS.has(method) ? 'refuse' : 'pass';

@@ -1,6 +1,6 @@
 /**
- * How many records a read gives at most, as far as its arguments tell, and where its limit stands. Positions are the same in
- * every version from 14 (docs/odoo-facts.md#parameters). Knows no policy.
+ * Determines from the arguments of a read how many records it can return, and where its limit is. Positions are the
+ * same in every version from 14 (docs/odoo-facts.md#parameters). Knows no policy.
  */
 import { readElements } from '../json/elements.ts';
 import { readInteger } from '../json/number.ts';
@@ -11,25 +11,28 @@ import { isGrouping, someGroupingText } from './grouping.ts';
 import { isReadOnlyMethod } from './methods.ts';
 
 export interface RecordCount {
-  /** Most that the call can give. Null: all there are; NaN: what it says is no number of records. */
+  /**
+   * Maximum number of records that the call can return. Null: all records. NaN: the argument is not a number of
+   * records.
+   */
   asked: number | null;
-  /** True where fewer can be asked for without changing what is meant. */
+  /** True if a lower number can be requested without changing the meaning of the call. */
   canLower: boolean;
 }
 
-/** What bounds the records of a read. */
+/** What bounds the number of records of a read: */
 type Bound =
-  /** It gives none, or only counts them. */
+  /** it returns no records, or only counts them */
   | 'none'
-  /** Its ids, which must not be cut: an answer stands for each. */
+  /** its ids, which must not be cut, because the answer has one entry for each */
   | 'ids'
-  /** Its ids, of which the first are as good. */
+  /** its ids, which may be cut */
   | 'ids_cut'
-  /** Its limit, which is always named; it answers with an error where there are more. */
+  /** its limit, which is always named; with more records it returns an error */
   | 'limit_named'
-  /** Its limit: where it stands among the positional arguments, and what Odoo takes where it is left out. */
+  /** its limit, with the position among the positional arguments and the default */
   | { position: number; standard: number | null }
-  /** Nothing. */
+  /** nothing */
   | 'unbounded';
 
 const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
@@ -50,7 +53,7 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
   ['search_panel_select_range', 'limit_named'],
   ['search_panel_select_multi_range', 'limit_named'],
   ['formatted_read_grouping_sets', 'unbounded'],
-  // Of the modules web_hierarchy and web_gantt.
+  // Methods of the modules web_hierarchy and web_gantt.
   ['hierarchy_read', 'unbounded'],
   ['get_gantt_data', 'unbounded'],
   ['search_count', 'none'],
@@ -68,16 +71,19 @@ const BOUNDS: ReadonlyMap<string, Bound> = new Map<string, Bound>([
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
-/** With these `web_read_group` gives records of each group too, beyond any limit; the first also by position, up to 16. */
+/**
+ * With these, `web_read_group` also returns the records of each group, beyond any limit. Up to 16 the first can be
+ * positional.
+ */
 const UNFOLDING = ['expand', 'auto_unfold', 'opening_info', 'unfold_read_specification'];
 const EXPAND_POSITION = 7;
 
-/** Of these a group holds one value for each of its records. */
+/** Aggregates with one value for each record of a group. */
 const LISTING_AGGREGATES = [':array_agg', ':recordset'];
 
 /**
- * Null where the method is not known to give records. One that only reads, in a way that is not known here, gives all there
- * are. Ids are counted to one more than `max`.
+ * Null if the method is not known to return records. An unknown read-only method can return all records. Ids are
+ * counted up to `max` + 1.
  */
 export function countRecords(
   model: string,
@@ -98,7 +104,7 @@ export function countRecords(
   return { asked: limits.length === 0 ? standard : findLargest(limits), canLower: position !== null };
 }
 
-/** Where the limit of a method stands among the positional arguments; null where it takes none. */
+/** Position of the method's limit among the positional arguments; null if it takes none. */
 export function findLimitPosition(method: string): number | null {
   const bound = BOUNDS.get(method);
   return typeof bound === 'object' ? bound.position : null;
@@ -111,7 +117,7 @@ function isUnfolding(method: string, { positional, named }: Arguments): boolean 
   return [...(expand ? [expand] : []), ...values].some(({ kind }) => kind !== 'null' && kind !== 'false');
 }
 
-/** No name of a field or an aggregate has an escape: what has one cannot be told. */
+/** Names of fields and aggregates have no escapes, so a string with an escape counts as a match. */
 function listsInGroups(method: string, call: Arguments): boolean {
   const { bytes } = call;
   return (
@@ -130,7 +136,7 @@ function listsInGroups(method: string, call: Arguments): boolean {
 function countIds(bytes: Uint8Array, ids: JsonSpan, max: number): number {
   if (ids.kind === 'null' || ids.kind === 'false') return 0;
   if (ids.kind === 'number') return 1;
-  // Odoo would take the characters of a text, or the keys of an object, for ids.
+  // Odoo would take the characters of a string, or the keys of an object, for ids.
   if (ids.kind !== 'array') return Number.NaN;
   let count = 0;
   readElements(bytes, ids, (id) => {
@@ -140,7 +146,7 @@ function countIds(bytes: Uint8Array, ids: JsonSpan, max: number): number {
   return count;
 }
 
-/** As Odoo takes it: 0, null and false are no limit. */
+/** As in Odoo, 0, null and false mean no limit. */
 function readLimit(bytes: Uint8Array, value: JsonSpan): number | null {
   if (value.kind === 'null' || value.kind === 'false') return null;
   const limit = readInteger(bytes, value);

@@ -1,6 +1,6 @@
-/** Odoo's version: how to ask for it without leaving anything on the server, and how to read what it says. Pure. */
+/** How to ask for Odoo's version without side effects on the server, and how to read the answer. Pure functions. */
 
-/** What `common.version` says; the members of Odoo's own object. */
+/** The answer of `common.version`, with Odoo's own member names. */
 export interface OdooVersion {
   server_version: string;
   server_version_info: (string | number)[];
@@ -12,20 +12,20 @@ export interface OdooVersion {
 export const JSON2_SINCE = 19;
 
 /**
- * The first version whose login cooldown does not hold for `/jsonrpc` (docs/odoo-facts.md#wrong-key-cost,
+ * The first version in which `/jsonrpc` is exempt from the login cooldown (docs/odoo-facts.md#wrong-key-cost,
  * docs/odoo-facts.md#login-cooldown).
  */
 export const LOCKS_NOBODY_OUT_SINCE = 16;
 
 /**
- * The body of `common.version` for `/jsonrpc`: opens no database and makes no session, unlike the version pages
+ * The body of `common.version` for `/jsonrpc`. It opens no database and creates no session, unlike the version pages
  * (docs/odoo-facts.md#version-pages).
  */
 export const VERSION_BODY: Uint8Array = Buffer.from(
   '{"jsonrpc":"2.0","method":"call","params":{"service":"common","method":"version","args":[]},"id":1}',
 );
 
-/** Reads the answer of `/jsonrpc` to {@link VERSION_BODY}; null where it is another. */
+/** Reads the answer of `/jsonrpc` to {@link VERSION_BODY}; null if it is not a version. */
 export function readJsonrpcVersion(body: Uint8Array): OdooVersion | null {
   const answer = parseObject(body);
   const version = answer?.['result'];
@@ -36,7 +36,7 @@ export function readJsonrpcVersion(body: Uint8Array): OdooVersion | null {
   return { server_version, server_version_info, server_serie, protocol_version };
 }
 
-/** Reads `GET /json/version` (19 and later), `{"version_info": […], "version": "…"}`; null where it is another. */
+/** Reads `GET /json/version` (19 and later), `{"version_info": […], "version": "…"}`; null if it is not a version. */
 export function readJsonVersion(body: Uint8Array): OdooVersion | null {
   const answer = parseObject(body);
   const version = answer?.['version'];
@@ -46,7 +46,7 @@ export function readJsonVersion(body: Uint8Array): OdooVersion | null {
   return { server_version: version, server_version_info: info, server_serie: serie, protocol_version: 1 };
 }
 
-/** The number before the point: 19 of "19.0", 18 of "saas~18.2"; null where there is none. */
+/** The number before the point: 19 of "19.0", 18 of "saas~18.2"; null if there is none. */
 export function readMajor({ server_serie }: OdooVersion): number | null {
   const [, major] = /^(?:saas~)?(\d{1,4})(?:\.|$)/.exec(server_serie) ?? [];
   return major === undefined ? null : Number(major);
@@ -61,7 +61,7 @@ function parseObject(body: Uint8Array): Record<string, unknown> | null {
   }
 }
 
-/** Numbers and texts, as `[19, 0, 0, "final", 0, ""]`. */
+/** Numbers and strings, as in `[19, 0, 0, "final", 0, ""]`. */
 function isVersionInfo(value: unknown): value is (string | number)[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string' || typeof item === 'number');
 }

@@ -1,6 +1,7 @@
 /**
- * Finds mistakes in the arguments of a call that no version of Odoo takes: each version stumbles over them at another place,
- * with another exception. It is asked once Odoo has refused the call, so that rights and credentials come first.
+ * Finds mistakes in the arguments of a call that every version of Odoo rejects, each in a different place and with a
+ * different exception. Used only after Odoo has refused the call, so that errors about rights and credentials take
+ * precedence.
  */
 import type { BusinessErrorType } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
@@ -13,13 +14,13 @@ import { findSignature } from '../signatures/signatures.ts';
 
 export interface CallMistake {
   type: BusinessErrorType;
-  /** What to do about it. */
+  /** Advice for the caller. */
   text: string;
-  /** False where it is one only if a field is of a certain type. */
+  /** False if it is a mistake only for certain types of field. */
   isCertain: boolean;
 }
 
-/** `unknownKey` is the field that Odoo did not find. */
+/** `unknownKey` is the name of the field that Odoo did not find. */
 export function findCallMistake(
   model: string,
   method: string,
@@ -38,7 +39,7 @@ export function findCallMistake(
   return judgeValues(method, call, unknownKey);
 }
 
-/** Where the domain of a method stands, in every version from 14. */
+/** The position of the domain among the arguments of a method, in every version from 14. */
 const DOMAIN_POSITIONS: ReadonlyMap<string, number> = new Map([
   ['search', 0],
   ['search_count', 0],
@@ -53,10 +54,10 @@ const DOMAIN_POSITIONS: ReadonlyMap<string, number> = new Map([
   ['name_search', 1],
   ['web_name_search', 2],
 ]);
-/** These take what is false in Python for no domain. */
+/** These methods accept any value that is false in Python as an empty domain. */
 const TOLERANT: ReadonlySet<string> = new Set(['search_read', 'name_search', 'web_name_search']);
 
-/** Whether the method searches by a domain of the caller's. */
+/** Whether the method searches with a domain of the caller. */
 export function takesDomain(method: string): boolean {
   return DOMAIN_POSITIONS.has(method);
 }
@@ -64,7 +65,7 @@ export function takesDomain(method: string): boolean {
 function findDomain(method: string, call: Arguments): JsonSpan | null {
   const position = DOMAIN_POSITIONS.get(method);
   if (position === undefined) return null;
-  // `args` is its name in older versions (docs/odoo-facts.md#domain-by-name).
+  // `args` is the name of the parameter in older versions (docs/odoo-facts.md#domain-by-name).
   const [domain] = [...findArgument(call, position, 'domain'), ...findArgument(call, null, 'args')];
   return domain ?? null;
 }
@@ -79,10 +80,10 @@ const CREATE_ADVICE =
 const WRITE_ADVICE =
   'The values do not fit: `write` takes the ids and an object of field values, e.g. `[[1], {"name": "x"}]`.';
 
-/** Far more conditions than anybody writes; a body can hold millions. */
+/** Maximum number of conditions that are checked. Realistic domains have far fewer, but a body can hold millions. */
 const CONDITIONS_MAX = 1_000;
 
-/** What is wrong with a domain; null where a version may take it. */
+/** Describes the mistake in a domain; null if some version may accept the domain. */
 function judgeDomain(bytes: Uint8Array, domain: JsonSpan, isTolerant: boolean): string | null {
   if (domain.kind !== 'array') {
     const isTaken = isTolerant && isFalse(bytes, domain);
@@ -111,24 +112,24 @@ function judgeItem(bytes: Uint8Array, item: JsonSpan): string | null {
   return isCondition ? null : DOMAIN_ADVICE;
 }
 
-/** `[1, "=", 1]` is a condition too. */
+/** A condition may begin with a number: `[1, "=", 1]`. */
 const NAMING: ReadonlySet<string> = new Set(['string', 'number']);
 const DOMAIN_OPERATORS: ReadonlySet<string> = new Set(['&', '|', '!']);
-/** Any of them with its quotes, escaped. */
+/** Length of the longest of them, with its quotes and with every character escaped. */
 const OPERATOR_BYTES_MAX = 8;
 
 function isDomainOperator(bytes: Uint8Array, item: JsonSpan): boolean {
   return item.end - item.start <= OPERATOR_BYTES_MAX && DOMAIN_OPERATORS.has(decodeString(bytes, item));
 }
 
-/** As Python sees it. */
+/** Whether Python treats the value as false. */
 function isFalse(bytes: Uint8Array, { kind, start, end }: JsonSpan): boolean {
   if (kind === 'null' || kind === 'false') return true;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
   return end - start < 100 && /^(\{\s*\}|""|-?0+(\.0*)?)$/.test(text.toString('latin1'));
 }
 
-/** Texts and null are for the versions to judge: some find no such record. */
+/** Strings and null are left to Odoo: some versions only find no such record. */
 function mayBeIds(bytes: Uint8Array, ids: JsonSpan): boolean {
   if (ids.kind === 'object') return false;
   if (ids.kind !== 'array') return true;
@@ -150,7 +151,7 @@ function judgeValues(method: string, call: Arguments, unknownKey: string | null)
   return rows.map((row) => judgeRow(call.bytes, row, unknownKey)).find((mistake) => mistake !== null) ?? null;
 }
 
-/** Enough to find a mistake that all rows have. */
+/** Rows that are checked: enough to find a mistake that all rows have. */
 const ROWS_MAX = 100;
 const MEMBERS_MAX = 1_000;
 

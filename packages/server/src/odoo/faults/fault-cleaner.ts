@@ -1,13 +1,13 @@
 /**
- * Cuts out of Odoo's texts what must not reach a caller: the credentials of the call, server paths, tracebacks, SQL.
- * Bounded in length and depth. Knows nothing of what the texts mean.
+ * Removes from Odoo's messages what must not reach a caller: the credentials of the call, server paths, tracebacks and
+ * SQL. Bounded in length and depth. Does not interpret the messages.
  */
 
-/** Longest text that is passed on, in characters. */
+/** Maximum length of a message that is passed on, in characters. */
 const TEXT_LENGTH_MAX = 32_768;
-/** Longest traceback that is passed on where the operator wants it, in characters. */
+/** Maximum length of a traceback that is passed on if the operator enabled that, in characters. */
 const DEBUG_LENGTH_MAX = 65_536;
-/** Most values, and most characters, in `arguments` or `context` together. */
+/** Maximum number of values, and of characters, in `arguments` and `context` together. */
 const VALUES_MAX = 2_000;
 const VALUE_LENGTH_MAX = 131_072;
 const DEPTH_MAX = 16;
@@ -15,13 +15,13 @@ const DEPTH_MAX = 16;
 const SECRET_MARK = '***';
 const CUT_MARK = '…';
 
-/** Cuts texts and values for one call. */
+/** Cleans the messages and values of one call. */
 export interface FaultCleaner {
-  /** Without secrets, paths, tracebacks and SQL. */
+  /** Removes secrets, paths, tracebacks and SQL. */
   cleanText(text: string): string;
-  /** The same for every text within a JSON value. */
+  /** Applies `text` to every string of a JSON value. */
   cleanValue(value: unknown): unknown;
-  /** Without secrets only: for a traceback that the operator asked for. */
+  /** Removes secrets only, for a traceback that the operator asked for. */
   cleanDebug(text: string): string;
 }
 
@@ -37,7 +37,10 @@ export function createFaultCleaner(secrets: readonly string[]): FaultCleaner {
     cleanDebug: (text) => cutEnd(text).slice(-DEBUG_LENGTH_MAX),
   };
 
-  /** The start of a text without secrets. Where it is shortened no half of a secret stays: its end goes with it. */
+  /**
+   * The beginning of a text, with secrets removed. If the text is shortened, its end is cut further so that no part of
+   * a secret remains.
+   */
   function cutStart(text: string): string {
     const lengthMax = TEXT_LENGTH_MAX + 2 * longest;
     if (text.length <= lengthMax) return cutSecrets(text);
@@ -52,9 +55,8 @@ export function createFaultCleaner(secrets: readonly string[]): FaultCleaner {
 }
 
 /**
- * A secret of this length or more is cut wherever it stands; a shorter one (a password such as `admin` can be an
- * api_key, docs/odoo-facts.md#password-for-key) only where it is a word of its own, or every other word would lose
- * letters.
+ * A secret of at least this length is removed wherever it occurs. A shorter one (a password such as `admin` can be an
+ * api_key, docs/odoo-facts.md#password-for-key) is removed only as a whole word, because other words could contain it.
  */
 const SECRET_LENGTH_MIN = 8;
 
@@ -64,13 +66,13 @@ function createSecretCutter(form: string): (text: string) => string {
   return (text) => text.replace(word, SECRET_MARK);
 }
 
-/** The longest first, so that none is cut within another. */
+/** The longest first, so that a secret that contains another is removed whole. */
 function listForms(secrets: readonly string[]): string[] {
   const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(listWrittenForms));
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** How a secret can stand in a text: as it is, and as JSON, Python, a URL or HTML write it; JSON also within HTML. */
+/** The encodings in which a secret can occur in a text: plain, JSON, Python, URL, HTML, and JSON inside HTML. */
 function listWrittenForms(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const python = secret.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n');
@@ -78,7 +80,10 @@ function listWrittenForms(secret: string): string[] {
   return [...texts, ...listUrlForms(secret.toWellFormed()), ...texts.flatMap(listHtmlForms)];
 }
 
-/** Python's `quote` escapes `!'()*` and leaves `/`, `quote_plus` writes a space as `+`, and some write small digits. */
+/**
+ * Python's `quote` escapes `!'()*` and keeps `/`, `quote_plus` writes a space as `+`, and some encoders use lower-case
+ * hex digits.
+ */
 function listUrlForms(secret: string): string[] {
   const script = encodeURIComponent(secret);
   const plus = script
@@ -91,7 +96,7 @@ function listUrlForms(secret: string): string[] {
   ]);
 }
 
-/** Quotes are written in several ways, or left as they are. */
+/** HTML encoders write quotes in several ways, or leave them as they are. */
 function listHtmlForms(text: string): string[] {
   const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return ['"', '&quot;', '&#34;'].flatMap((quote) =>
@@ -113,19 +118,19 @@ function shortenText(text: string, lengthMax: number): string {
 
 const TRACEBACK = /Traceback \(most recent call last\)[\s\S]*$/;
 const FRAME = /\bFile "[^"\n]*"(, line \d+)?(, in [^\s]+)?/g;
-/** PostgreSQL's lines below a message; two spaces follow the labels of all but the first. */
+/** The lines that PostgreSQL adds below a message. Two spaces follow each label but the first. */
 const SQL_LINES =
   /^[ \t]*(LINE \d+: |(DETAIL|HINT|CONTEXT|QUERY|STATEMENT|WHERE): {2}).*(\n[ \t]*\^[ \t]*$)?/gm;
-/** Capitals only, as Odoo writes SQL: `Select a product from the list` is a text. */
+/** Upper case only, as Odoo writes SQL: `Select a product from the list` is a normal message. */
 const SQL_STATEMENT =
   /\bINSERT\s+INTO\s+["\w]|\bUPDATE\s+(ONLY\s+)?[\w".]+\s+SET\s|\bDELETE\s+FROM\s+["\w]|\bVALUES\s*\(|\b(ALTER|CREATE|DROP)\s+TABLE\s/;
 const SQL_SELECT = /\bSELECT\b/g;
 const SQL_FROM = /\bFROM\s+["\w(]/g;
-/** Most characters between the two. */
+/** Maximum number of characters between the two keywords. */
 const SELECTED_LENGTH_MAX = 4_000;
 const CONNECTION =
   /(connection to server|could not connect to server|could not translate host name)\b[^\n]*/gi;
-/** Whatever could be a path; {@link isServerPath} decides. */
+/** Candidates for a path; {@link isServerPath} decides. */
 const PATH_LIKE = /[\w.@+~<>:/\\-]{3,}/g;
 const SERVER_FOLDER =
   /(^|[^\w])\/(opt|usr|home|var|etc|root|srv|tmp|mnt|lib|bin|proc|run|Users|Library|private|workspace|app)\//;
@@ -142,13 +147,13 @@ function cutInternals(text: string): string {
   return cutStatement(withoutLines).replace(PATH_LIKE, (word) => (isServerPath(word) ? CUT_MARK : word));
 }
 
-/** From the first statement on. */
+/** Removes the text from the first SQL statement on. */
 function cutStatement(text: string): string {
   const starts = [text.search(SQL_STATEMENT), findSelect(text)].filter((at) => at !== -1);
   return starts.length === 0 ? text : `${text.slice(0, Math.min(...starts))}${CUT_MARK}`;
 }
 
-/** In one pass: one pattern for both words would look for the second from each place of the first. */
+/** A single pass. One pattern for both keywords would search for the second from each occurrence of the first. */
 function findSelect(text: string): number {
   const froms = Array.from(text.matchAll(SQL_FROM), ({ index }) => index);
   let next = 0;
@@ -176,7 +181,7 @@ interface Budget {
   length: number;
 }
 
-/** Copies a JSON value with its texts cleaned, as far as the budget goes. */
+/** Copies a JSON value with its strings cleaned, within the budget. */
 function copyValue(
   value: unknown,
   cleanText: (text: string) => string,
@@ -206,14 +211,17 @@ function copyValue(
   return Object.fromEntries(entries);
 }
 
-/** Charges what was read, not what is left of it: cleaning is the work. */
+/** Charges the length before cleaning, because cleaning is the work that must be bounded. */
 function copyText(text: string, cleanText: (text: string) => string, budget: Budget): string {
   const lengthMax = Math.max(0, budget.length);
   budget.length -= Math.min(text.length, TEXT_LENGTH_MAX);
   return shortenText(cleanText(text), lengthMax);
 }
 
-/** A key of digits could come back as a number; ids are shorter than any key that is cut within a word. */
+/**
+ * A key that consists of digits could be printed as a number. Ids are shorter than any key that is removed inside
+ * words.
+ */
 function copyNumber(value: number, cleanText: (text: string) => string): unknown {
   const digits = String(value);
   return digits.length >= SECRET_LENGTH_MIN && cleanText(digits) !== digits ? SECRET_MARK : value;

@@ -1,38 +1,38 @@
 /**
- * The table that says what went wrong from what Odoo printed: class, text, and the place that raised it. Data only,
- * for every version and protocol at once; a new wording is one row. The first row that fits wins, so a row on a text
- * stands before the row on its class.
+ * The table that maps Odoo's exceptions to types, by class, message and the frame that raised them. Data only, for all
+ * versions and both protocols; a new wording is one row. The first row that matches wins, so a row for a message must
+ * precede the row for its class.
  */
 import type { BusinessErrorType } from '@erp-proxy/contract';
 
-/** A row of {@link FAULT_RULES}: every pattern given must match. */
+/** A row of {@link FAULT_RULES}. All given patterns must match. */
 export interface FaultRule {
   type: BusinessErrorType;
-  /** On Odoo's exception class, e.g. `builtins.KeyError`. */
+  /** Matches Odoo's exception class, e.g. `builtins.KeyError`. */
   name?: RegExp;
-  /** On Odoo's text. */
+  /** Matches Odoo's message. */
   message?: RegExp;
   /**
-   * On the innermost frame of the traceback, `File "…", line 1, in name`; empty where there is no traceback or it was
-   * cut. Texts can be translated (`context.lang`), frames cannot.
+   * Matches the innermost frame of the traceback, `File "…", line 1, in name`. The frame is empty if the traceback is
+   * missing or truncated. Messages can be translated (`context.lang`), frames cannot.
    */
   frame?: RegExp;
-  /** Our own text for the caller, where Odoo's says nothing. */
+  /** The text for the caller if Odoo's message is not helpful. */
   text?: string;
 }
 
-/** Where Odoo reads a domain: its own code for it (14 to 18, 19), and the methods that hand it there. */
+/** Frames that read a domain: Odoo's code for domains (14 to 18, and 19), and the methods that pass it there. */
 const DOMAIN_FRAME =
   /[\\/](osv[\\/]expression|orm[\\/]domains)\.py"|[\\/](models|res_partner)\.py", line \d+, in (_?search|_where_calc|_flush_search|_?name_search|_?search_display_name|search_(count|read|fetch)|_?read_group\w*|_read_group_raw)$/;
-/** The same, or no place where the traceback tells none. */
+/** Frames that read a domain, or no frame. */
 const DOMAIN_OR_NO_FRAME = new RegExp(`^$|${DOMAIN_FRAME.source}`);
 /**
- * Where Odoo's framework, or an override of what it lets modules override, handles arguments: deeper in a module, or where it
- * sorts and filters records, the same exception is a fault inside Odoo.
+ * Frames in which Odoo's framework, or an overridden method of it, handles arguments. Deeper inside a module, or while
+ * records are sorted and filtered, the same exception is a fault of Odoo.
  */
 const ARGUMENT_OR_NO_FRAME =
   /^$|[\\/]odoo[\\/](models|fields|api|http)\.py", line \d+, in (?!(sorted|mapped|filtered\w*|<\w+>)$)|[\\/]odoo[\\/](orm|osv|tools|service)[\\/]\w+\.py", line \d+, in (?!(sorted|mapped|filtered\w*|<\w+>)$)|, in (create|write|copy|copy_data|read|unlink|default_get|search\w*|_search|name_search|name_create|onchange|load|export_data|message_post|fields_get|get_views?|read_group|formatted_read_group|web_\w+)$/;
-/** Where 19 reads a date of a domain. */
+/** Frames in which 19 reads a date in a domain. */
 const DATE_FRAME = /[\\/]date_utils\.py", line \d+, in parse_(iso_)?date$/;
 const DATE_TEXT =
   'The domain compares a date with something that is none, e.g. a text or a day of no calendar.';
@@ -40,8 +40,8 @@ const DOMAIN_TEXT =
   'The domain does not fit: a domain is a list of conditions, each a list of a field, an operator and a value, e.g. `[["email", "=", "x"]]`.';
 
 export const FAULT_RULES: readonly FaultRule[] = [
-  // Credentials. At authentication Odoo reads the user as itself: the missing record and the user are one
-  // (docs/odoo-facts.md#unknown-user).
+  // Credentials. During authentication Odoo reads the user as that same user, so the missing record and the user have
+  // the same id (docs/odoo-facts.md#unknown-user).
   {
     type: 'access_denied',
     name: /\.MissingError$/,
@@ -58,19 +58,20 @@ export const FAULT_RULES: readonly FaultRule[] = [
     text: 'The model has no such field: `data.message` names it.',
   },
 
-  // The database. One that is not Odoo's loads, and then lacks its models (docs/odoo-facts.md#database-not-restricted).
+  // The database. A database of another application loads, but lacks Odoo's models
+  // (docs/odoo-facts.md#database-not-restricted).
   { type: 'database_missing', name: /^builtins\.KeyError$/, message: /^'?(res\.users|ir\.http)'?$/ },
   { type: 'database_missing', name: /^builtins\.AssertionError$/, message: /^Missing database name/ },
   { type: 'database_missing', name: /^psycopg\d?\..*\bInvalidCatalogName$/ },
   {
-    // PostgreSQL prints in the language of its own installation.
+    // PostgreSQL's messages are in the language of its installation.
     type: 'database_missing',
     name: /^psycopg\d?\.OperationalError$/,
     message:
       /\bFATAL:[^\n]{0,8}(database "[^\n]{0,80}" does not exist|Datenbank [^\n]{0,80} existiert nicht|base de données [^\n]{0,80} n[’']existe pas|no existe la base de datos|il database [^\n]{0,80} non esiste|banco de dados [^\n]{0,80} não existe)/,
   },
 
-  // Other transactions. Odoo has tried again itself, and rolled back (docs/odoo-facts.md#serialization-retries).
+  // Conflicts with other transactions. Odoo has retried and rolled back (docs/odoo-facts.md#serialization-retries).
   {
     type: 'concurrency_conflict',
     name: /^psycopg\d?\..*\b(SerializationFailure|DeadlockDetected|LockNotAvailable|TransactionRollback(Error)?)$/,
@@ -82,7 +83,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
   },
   { type: 'concurrency_conflict', name: /^odoo\.exceptions\.(LockError|ConcurrencyError)$/ },
 
-  // What the database refused, by the class of its SQLSTATE.
+  // Errors of the database, by the class of their SQLSTATE.
   {
     type: 'validation_error',
     name: /^psycopg\d?\..*\b(UniqueViolation|CheckViolation|NotNullViolation|ForeignKeyViolation|RestrictViolation|ExclusionViolation|IntegrityError)$/,
@@ -91,10 +92,10 @@ export const FAULT_RULES: readonly FaultRule[] = [
     type: 'arguments_invalid',
     name: /^psycopg\d?\..*\b(InvalidTextRepresentation|NumericValueOutOfRange|DatetimeFieldOverflow|StringDataRightTruncation|DatatypeMismatch|CharacterNotInRepertoire|UntranslatableCharacter|InvalidRowCountIn\w+|InvalidParameterValue|DataError)$/,
   },
-  // Values are read as dates before they are written: only a domain brings one to PostgreSQL.
+  // Values to write are parsed as dates first. Only a domain can pass an invalid date to PostgreSQL.
   { type: 'query_invalid', name: /^psycopg\d?\..*\bInvalidDatetimeFormat$/, text: DATE_TEXT },
   {
-    // Ids in a list in a list, which 16 passes on to PostgreSQL.
+    // Ids in a list inside a list, which 16 passes on to PostgreSQL.
     type: 'arguments_invalid',
     name: /^psycopg\d?\..*\b(UndefinedFunction|ProgrammingError)$/,
     message: /^(operator does not exist: integer = \w+\[\]|can't adapt type '(dict|list)')/,
@@ -105,7 +106,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
   },
   { type: 'upstream_error', name: /^psycopg\d?\./ },
 
-  // Models and methods. Private ones do not exist for a caller, whatever class says so
+  // Models and methods. A private method does not exist for a caller, whatever class Odoo raises
   // (docs/odoo-facts.md#private-methods).
   { type: 'model_not_found', name: /\.UserError$/, message: /^Object \S+ doesn't exist\.?$/ },
   {
@@ -135,7 +136,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
   { type: 'method_not_found', name: /\.AttributeError$/, message: /has no attribute '__name__'$/ },
   { type: 'method_not_found', name: /\.TypeError$/, message: /^'member_descriptor' object is not callable/ },
   {
-    // Of a record, and raised where the method is looked up; deeper it is a fault in Odoo's own code.
+    // An attribute of a recordset, raised where Odoo looks up the method. Deeper frames are faults of Odoo.
     type: 'method_not_found',
     name: /\.AttributeError$/,
     message: /^'[a-z_][a-z0-9_]*(\.[a-z0-9_]+)+' object has no attribute/,
@@ -143,7 +144,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
   },
   { type: 'method_not_found', name: /\.NameError$/, message: /^Method not available/ },
 
-  // A domain that is none, in the words of 14 to 18: the code that reads one expects lists.
+  // A value that is not a domain, as 14 to 18 report it: the code that reads a domain expects lists.
   {
     type: 'query_invalid',
     name: /\.TypeError$/,
@@ -175,17 +176,17 @@ export const FAULT_RULES: readonly FaultRule[] = [
       /^(Invalid (field|leaf|operator|domain|term|"order"|order|groupby|group by|aggregat|granularity|property)|Unknown (field|operator|aggregat)|Domains? ?\(|Domain \[|Domains? to normalize|This domain is|Cannot convert [^\n]* to SQL|Order a property|Aggregat\w* )/i,
   },
   {
-    // A leaf that has not three parts (17, 18), and the operator `any` before 17 (docs/odoo-facts.md#domain-any).
+    // A condition without three parts (17, 18), and the operator `any` before 17 (docs/odoo-facts.md#domain-any).
     type: 'query_invalid',
     name: /\.(ValueError|TypeError)$/,
     message: /values to unpack \(expected 3\b|^unhashable type: '(list|dict)'/,
     frame: DOMAIN_OR_NO_FRAME,
   },
   { type: 'query_invalid', name: /\.ValueError$/, frame: DATE_FRAME, text: DATE_TEXT },
-  // Whatever else goes wrong where a domain is read.
+  // All other exceptions while a domain is read.
   { type: 'query_invalid', name: /^builtins\.(Type|Value)Error$/, frame: DOMAIN_FRAME },
 
-  // Arguments: those of the method, and values that a field cannot take.
+  // Arguments of the method, and values that a field cannot have.
   { type: 'arguments_invalid', name: /\.UnprocessableEntity$/ },
   {
     type: 'arguments_invalid',
@@ -227,17 +228,17 @@ export const FAULT_RULES: readonly FaultRule[] = [
     frame: ARGUMENT_OR_NO_FRAME,
   },
   {
-    // An object in place of an x2many command: the command's first item is looked up in it.
+    // An object instead of an x2many command: Odoo looks up the first item of a command in it.
     type: 'arguments_invalid',
     name: /^builtins\.KeyError$/,
     message: /^-?\d+$/,
     frame: /[\\/](odoo[\\/]fields|orm[\\/]fields\w*)\.py", line \d+, in /,
   },
-  // Text ids in 16; later versions find no record (docs/odoo-facts.md#faults-16).
+  // Ids as text in 16. Later versions find no record (docs/odoo-facts.md#faults-16).
   { type: 'arguments_invalid', name: /\.AccessError$/, message: /^Database fetch misses ids/ },
   { type: 'arguments_invalid', name: /\.UserError$/, message: /^Invalid language code/ },
 
-  // 16 stumbles over its own text of a broken constraint (docs/odoo-facts.md#faults-16).
+  // While 16 formats the message of a violated constraint, it raises KeyError (docs/odoo-facts.md#faults-16).
   {
     type: 'validation_error',
     name: /^builtins\.KeyError$/,
@@ -245,7 +246,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     text: 'A constraint was broken: a value must be unique or fails a check. This version of Odoo does not say which.',
   },
 
-  // By class alone.
+  // By class only.
   { type: 'access_error', name: /^odoo\.exceptions\.AccessError$/ },
   { type: 'record_missing', name: /^odoo\.exceptions\.MissingError$/ },
   { type: 'validation_error', name: /^odoo\.exceptions\.ValidationError$/ },

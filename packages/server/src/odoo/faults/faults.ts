@@ -1,6 +1,6 @@
 /**
- * Turns what Odoo answered as an error into the `error` member of our answer: one type for one mistake, whatever the
- * version and the protocol. Must never let a traceback, a path, SQL or a credential pass, nor throw on any input.
+ * Converts an error from Odoo into the `error` member of our answer. One mistake gets one type, whatever the version
+ * and the protocol. Never passes a traceback, a path, SQL or a credential, and never throws, whatever the input.
  */
 import { BUSINESS_CODES, BUSINESS_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
 import { createFaultCleaner, type FaultCleaner } from './fault-cleaner.ts';
@@ -8,14 +8,14 @@ import { FAULT_RULES, type FaultRule } from './fault-rules.ts';
 import { findInnermostFrame } from './innermost-frame.ts';
 import { translateJson2Fault } from './json2-faults.ts';
 
-/** The `error` member of an answer that Odoo gave. */
+/** An error that Odoo raised, as the `error` member of our answer. */
 export type Fault = {
   code: number;
   message: string;
   data: {
     type: BusinessErrorType;
     retryable: boolean;
-    /** Odoo's exception class; empty where it named none. */
+    /** Odoo's exception class; empty if Odoo named none. */
     name: string;
     message: string;
     arguments: unknown[];
@@ -26,7 +26,7 @@ export type Fault = {
 };
 
 export interface ClassifyOptions {
-  /** True passes Odoo's traceback on, without the secrets. */
+  /** If true, passes Odoo's traceback on, with secrets removed. */
   debug: boolean;
   /** The credentials of the call. */
   secrets: readonly string[];
@@ -59,7 +59,7 @@ export function classifyFault(fault: unknown, options: ClassifyOptions): Fault {
   };
 }
 
-/** Our text where Odoo's may not pass, or is empty. */
+/** The text for the caller if Odoo's is empty or must not be passed on. */
 const OWN_TEXTS: Record<BusinessErrorType, string> = {
   access_denied: 'Access denied: check the credentials of the call.',
   access_error: 'The user may not do this.',
@@ -77,7 +77,10 @@ const OWN_TEXTS: Record<BusinessErrorType, string> = {
   upstream_error: "Odoo failed; the Odoo server's log has the cause.",
 };
 
-/** Classes whose texts are written for people. Others (psycopg2, sockets, files) name hosts, paths and SQL. */
+/**
+ * Classes whose messages are written for users. Messages of other classes (psycopg2, sockets, files) contain hosts,
+ * paths and SQL.
+ */
 const PASSED_CLASSES =
   /^(odoo\.|werkzeug\.exceptions\.|builtins\.(Exception$|(Assertion|Attribute|Index|Key|Name|NotImplemented|Type|Value|Runtime|ZeroDivision|Overflow)Error$))/;
 
@@ -94,7 +97,7 @@ interface ReadFault {
   debug: string;
 }
 
-/** The longest class name; a longer one is none. */
+/** Longest class name in characters. A longer text is not a class name. */
 const NAME_LENGTH_MAX = 200;
 
 function readFault(fault: unknown): ReadFault {
@@ -118,7 +121,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** No rule looks further into a text; keeps the patterns cheap on a text of megabytes. */
+/** Characters of a message that rules look at, so that a message of megabytes costs little. */
 const MATCHED_LENGTH_MAX = 4_096;
 
 function findRule(name: string, message: string, debug: string): FaultRule | undefined {
@@ -133,7 +136,7 @@ function findRule(name: string, message: string, debug: string): FaultRule | und
 }
 
 interface PassedTexts {
-  /** What the answer's own message is taken from. */
+  /** The text from which the message of the answer is made. */
   summary: string;
   message: string;
   arguments: unknown[];
@@ -150,7 +153,7 @@ function passTexts(
   const cleanArguments = cleaner.cleanValue(read.arguments) as unknown[];
   const [first] = cleanArguments;
   return {
-    // The message of a RedirectWarning is the repr of all its arguments; the first is the text
+    // The message of a RedirectWarning is the repr of all its arguments. The first argument is the text
     // (docs/odoo-facts.md#redirect-warning).
     summary: type === 'redirect_warning' && typeof first === 'string' ? first : cleanMessage,
     message: cleanMessage,
@@ -165,13 +168,13 @@ function replaceTexts(type: BusinessErrorType): PassedTexts {
 }
 
 /**
- * 19 says 0 where 16 to 18 say 200 (docs/odoo-facts.md#error-code-order), and /json/2 says nothing: only what went
- * wrong counts.
+ * The code depends only on the mistake: 19 sends 0 where 16 to 18 send 200 (docs/odoo-facts.md#error-code-order), and
+ * /json/2 sends none.
  */
 function chooseCode(code: number | undefined, name: string, rule: FaultRule | undefined): number {
   if (code === BUSINESS_CODES.session || name.endsWith('.SessionExpiredException'))
     return BUSINESS_CODES.session;
-  // A /json/2 NotFound of a model or method is the same mistake as /jsonrpc's UserError and AttributeError.
+  // For a model or method, a NotFound of /json/2 is the same mistake as UserError and AttributeError of /jsonrpc.
   const isRouteMissing = code === BUSINESS_CODES.routeMissing || name === 'werkzeug.exceptions.NotFound';
   return isRouteMissing && rule === undefined ? BUSINESS_CODES.routeMissing : BUSINESS_CODES.error;
 }

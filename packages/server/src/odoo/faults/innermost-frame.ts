@@ -1,20 +1,20 @@
-/** Finds the place in a Python traceback that raised the exception. Pure. */
+/** Finds the frame of a Python traceback that raised the exception. Pure functions. */
 
-/** No class name is looked for further behind the last frame. */
+/** Characters after the last frame in which the class name is searched. */
 const CLASS_WITHIN = 4_096;
-/** A traceback with its message is far shorter; what stands further in front would hold other calls up. */
+/** Characters of a traceback that are searched, from its end. A normal traceback with its message is far shorter. */
 const DEBUG_LENGTH_MAX = 262_144;
-/** A longer line is no frame; keeps the patterns on a frame cheap. */
+/** Longest line that can be a frame, in characters. Keeps the pattern cheap. */
 const FRAME_LENGTH_MAX = 2_048;
-/** Between the parts of a chained traceback. */
+/** The line that separates the parts of a chained traceback. */
 const CAUSE = '\nThe above exception was the direct cause of the following exception:';
 /**
- * Odoo 14 and 15 raise every exception once more here, so that the part before the last names the place
+ * Odoo 14 and 15 raise every exception again here. The last part before that one names the place that raised it
  * (docs/odoo-facts.md#chained-traceback).
  */
 const RAISED_AGAIN = /[\\/]http\.py", line \d+, in _handle_exception$/;
 
-/** The fault that the traceback belongs to. */
+/** The fault that contains the traceback. */
 export interface TracedFault {
   /** Odoo's exception class. */
   name: string;
@@ -23,8 +23,8 @@ export interface TracedFault {
 }
 
 /**
- * The frame that raised the exception, `File "…", line 1, in name`. Empty unless the traceback goes on to name the
- * exception's class: what was cut tells nothing.
+ * The frame that raised the exception, as `File "…", line 1, in name`. Empty unless the class of the exception follows
+ * in the traceback: a truncated traceback proves nothing.
  */
 export function findInnermostFrame({ name, message, debug }: TracedFault): string {
   const places = cutMessage(debug.slice(-DEBUG_LENGTH_MAX), message);
@@ -35,14 +35,16 @@ export function findInnermostFrame({ name, message, debug }: TracedFault): strin
   return (cause === -1 ? null : findLastFrame(places, cause)?.text) ?? '';
 }
 
-/** A traceback ends with the message. It can hold a user's text, and so lines that look like frames. */
+/**
+ * The end of the frames, before the message. The message can contain a user's text, with lines that look like frames.
+ */
 function cutMessage(debug: string, message: string): string {
   const text = message.trimEnd();
   const whole = debug.trimEnd();
   return text !== '' && whole.endsWith(text) ? whole.slice(0, -text.length) : debug;
 }
 
-/** The last frame that begins before `before`. */
+/** The last frame that begins before offset `before`. */
 function findLastFrame(debug: string, before: number): { text: string; end: number } | null {
   const at = debug.lastIndexOf('\n  File "', before);
   if (at === -1) return null;

@@ -1,9 +1,10 @@
 /**
- * The table from the exceptions that only `/json/2` raises to those of `/jsonrpc` for the same mistake
- * (docs/odoo-facts.md#json2-status), held to the recordings of 19. Every other exception is the same in both.
+ * Maps the exceptions that only `/json/2` raises to those that `/jsonrpc` raises for the same mistake
+ * (docs/odoo-facts.md#json2-status). Tested against the recordings of 19. All other exceptions are the same in both
+ * protocols.
  */
 
-/** The body of an error of `/json/2` as far as it was read. */
+/** The parts of the body of a `/json/2` error that the table needs. */
 export interface RawFault {
   name: string;
   message: string;
@@ -13,9 +14,9 @@ export interface RawFault {
 interface Translation {
   name: string;
   message: RegExp;
-  /** The exception of `/jsonrpc`. */
+  /** The exception class of `/jsonrpc`. */
   becomes: string;
-  /** Its text, with `$1` for what the pattern caught; that of `/json/2` where it is left out. */
+  /** The message of `/jsonrpc`, with `$1` for the group of the pattern. Without it, the message of `/json/2` stays. */
   text?: string;
 }
 
@@ -38,7 +39,7 @@ const TRANSLATIONS: readonly Translation[] = [
     text: 'Access Denied',
   },
   {
-    // What inspect.Signature.bind says, and the route about ids that the method takes none of.
+    // Messages of inspect.Signature.bind, and of the route if a method takes no ids.
     name: 'werkzeug.exceptions.UnprocessableEntity',
     message:
       /^(cannot call \S+ with ids$|missing a required( keyword-only)? argument|got an unexpected keyword argument|multiple values for argument|too many positional arguments|got some positional-only arguments|'\w+' parameter is positional only)/,
@@ -46,11 +47,11 @@ const TRANSLATIONS: readonly Translation[] = [
   },
 ];
 
-/** The same fault as `/jsonrpc` would have raised it. */
+/** Rewrites the fault as `/jsonrpc` would have raised it. */
 export function translateJson2Fault(fault: RawFault): RawFault {
   const row = TRANSLATIONS.find(({ name, message }) => name === fault.name && message.test(fault.message));
   if (row === undefined) return fault;
   const message = row.text === undefined ? fault.message : fault.message.replace(row.message, row.text);
-  // The exceptions of werkzeug carry their status as well.
+  // The arguments of werkzeug exceptions also contain the status.
   return { name: row.becomes, message, arguments: [message] };
 }

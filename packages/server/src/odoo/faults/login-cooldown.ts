@@ -1,11 +1,11 @@
 /**
- * Tells the login cooldown of Odoo 14 and 15 from a wrong key. After five failures of one address in a worker process
- * Odoo refuses every credential that it has to check there, right ones too, for a minute
- * (docs/odoo-facts.md#login-cooldown). Pure.
+ * Distinguishes the login cooldown of Odoo 14 and 15 from a wrong key. After five failed logins from one address in a
+ * worker process, Odoo refuses every credential that it has to check there for a minute, including correct ones
+ * (docs/odoo-facts.md#login-cooldown). A pure function.
  */
 import { findInnermostFrame } from './innermost-frame.ts';
 
-/** `fault` is the `error` member of an answer of `/jsonrpc`. Its text can be translated, its traceback cannot. */
+/** `fault` is the `error` member of an answer of `/jsonrpc`. Its message can be translated, its traceback cannot. */
 export function isLoginCooldown(fault: unknown): boolean {
   const data = readMember(fault, 'data');
   const name = readMember(data, 'name');
@@ -15,7 +15,7 @@ export function isLoginCooldown(fault: unknown): boolean {
   return name.endsWith('.AccessDenied') && REFUSING_FRAME.test(findInnermostFrame({ name, message, debug }));
 }
 
-/** A module can have a method of that name too. */
+/** Includes the file, because a module can have a method of the same name. */
 const REFUSING_FRAME = /[\\/]base[\\/]models[\\/]res_users\.py", line \d+, in _assert_can_auth$/;
 
 function readMember(value: unknown, name: string): unknown {

@@ -1,19 +1,23 @@
 /**
- * Parses a fault of Odoo's, `{code, message, data}` or the body of a `/json/2` error. What a fault needs is a few kilobytes; of
- * a long one, such as a value that Odoo repeats, only that is parsed, since all of it would hold other calls up.
+ * Parses a fault: `{code, message, data}`, or the body of a `/json/2` error. The parts that are used are a few
+ * kilobytes. Of a longer fault, which may repeat a value of the call, only those parts are parsed: parsing all of it
+ * would delay other calls.
  */
 import { readMembers } from '../../json/members.ts';
 import type { JsonSpan } from '../../json/span.ts';
 
-/** A fault up to this length is parsed as it is, and so is a member of a longer one. */
+/** A fault up to this length in bytes is parsed completely, as is each member of a longer one. */
 const BYTES_MAX = 131_072;
-/** Of a text. Even where each character is six bytes this is more than is passed on, so that no half of a secret is. */
+/**
+ * Bytes of a text that are parsed. Even with six bytes per character this is more than is passed on, so that no part of
+ * a secret is.
+ */
 const TEXT_BYTES_MAX = 1_048_576;
 const MEMBERS_MAX = 64;
-/** Longer than a character of UTF-8 or an escape that a cut can leave in half. */
+/** Longer than a UTF-8 character or a JSON escape that the cut may split. */
 const CUT_BYTES = 8;
 
-/** `span` is that of valid JSON. */
+/** `span` must be valid JSON. */
 export function parseFault(bytes: Uint8Array, span: JsonSpan): unknown {
   if (span.end - span.start <= BYTES_MAX) return JSON.parse(decode(bytes, span.start, span.end));
   if (span.kind !== 'object') return null;
@@ -25,7 +29,7 @@ function parseMember(bytes: Uint8Array, name: string, value: JsonSpan): unknown 
   if (name === 'data' || value.end - value.start <= BYTES_MAX) return parseFault(bytes, value);
   if (value.kind !== 'string') return null;
   if (value.end - value.start <= TEXT_BYTES_MAX) return JSON.parse(decode(bytes, value.start, value.end));
-  // A traceback says at its end what was raised where, and begins with a line that is no frame.
+  // The end of a traceback names the exception and its place. Its first line is not a frame.
   return name === 'debug' ? parseEnd(bytes, value) : parseStart(bytes, value);
 }
 

@@ -1,6 +1,7 @@
 /**
- * Gives a fault the type of the mistake that the call has, where Odoo's exception does not tell it: what Python raises over
- * a malformed argument depends on the version and on the model. Never turns what Odoo says in its own words.
+ * Replaces the type of a fault by the type of the mistake in the call if Odoo's exception does not identify it. The
+ * exception that Python raises for a malformed argument depends on the version and on the model. Never replaces the
+ * type of a message that Odoo wrote on purpose.
  */
 import { BUSINESS_ERRORS } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
@@ -27,12 +28,12 @@ export function refineFault(fault: Fault, call: RefinedCall): Fault {
   const isUnknownField = name === 'builtins.KeyError' && type === 'query_invalid';
   const unknownKey = isUnknownField ? message.replace(/^'(.*)'$/s, '$1') : null;
   const mistake = findCallMistake(call.model, call.method, readArguments(call), unknownKey);
-  // A query that does not fit is a mistake of its own, and what a module raises inside is none of the caller's.
+  // An invalid query is a mistake of its own. An exception raised inside a module is not a mistake of the caller.
   if (mistake === null || (!mistake.isCertain && type !== 'arguments_invalid')) return fault;
   return changeFault(fault, mistake);
 }
 
-/** What is longer keeps the type that the exception gives: looking through it would hold other calls up. */
+/** Longest call that is searched, in bytes. Searching a longer one would delay other calls. */
 const ARGUMENT_BYTES_MAX = 1024 * 1024;
 
 function changeFault(fault: Fault, { type, text }: Pick<CallMistake, 'type' | 'text'>): Fault {
@@ -40,13 +41,13 @@ function changeFault(fault: Fault, { type, text }: Pick<CallMistake, 'type' | 't
   return { ...fault, message: text, data: { ...fault.data, type, retryable: retry === 'always', status } };
 }
 
-/** Written values too can be out of range. */
+/** Values to write can also be out of range. */
 const DATE_OUT_OF_RANGE = /^psycopg\d?\..*\bDatetimeFieldOverflow$/;
 const DATE_ADVICE = 'The domain compares a date with a day of no calendar, or a time that there is not.';
 const PYTHON = /^builtins\.(Assertion|Attribute|Index|Key|Type|Value)Error$/;
 const POSTGRESQL = /^psycopg\d?\./;
 
-/** An exception that Odoo did not raise on purpose, or PostgreSQL about a value. */
+/** An exception that Odoo did not raise on purpose, or one of PostgreSQL about a value. */
 function isOfPython({ data: { name, type } }: Fault): boolean {
   if (PYTHON.test(name)) return ['upstream_error', 'arguments_invalid', 'query_invalid'].includes(type);
   return POSTGRESQL.test(name) && (type === 'arguments_invalid' || type === 'query_invalid');

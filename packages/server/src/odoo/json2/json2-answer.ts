@@ -1,6 +1,6 @@
 /**
- * Tells what an answer of `/json/2` is, from its status, its head and (except for a result) its body. Knows what Odoo and
- * the proxies in front of it answer, and nothing of what the caller of ours gets for it.
+ * Classifies an answer of `/json/2` by its status, its header and (except for results) its body. Knows the answers of
+ * Odoo and of proxies in front of it, not what our caller gets.
  */
 import { readDocument } from '../../json/document.ts';
 import { JsonSyntaxError } from '../../json/syntax-error.ts';
@@ -10,33 +10,37 @@ import { isLoginRedirect } from '../login-redirect.ts';
 
 export interface Json2Answer {
   status: number;
-  /** The header as it came; empty where there was none. */
+  /** The header as received; empty if there was none. */
   contentType: string;
   location: string;
-  /** Of a fault, whole; of a result it is not looked at. */
+  /** The complete body of an error; not used for results. */
   body: Uint8Array;
 }
 
 export type Json2Verdict =
-  /** The body is the value, and nothing else. */
+  /** The body is exactly the value. */
   | { kind: 'result' }
-  /** What Odoo said no with, as `/jsonrpc` would have said it. */
+  /** An error of Odoo, as `/jsonrpc` would have sent it. */
   | { kind: 'fault'; fault: Fault }
   /**
-   * The server binds arguments otherwise than the signature that we mapped by. Nothing was run: forget the signature, and
-   * send the call another way if there is one; else it is the caller's fault. `takesNoIds`: it got ids, and takes none.
+   * The server binds the arguments differently from the signature that was used. Nothing ran. Forget the signature and
+   * send the call another way if there is one; otherwise it is a mistake of the caller. `takesNoIds`: the method takes
+   * no ids but got some.
    */
   | { kind: 'signature_differs'; fault: Fault; takesNoIds: boolean }
   /**
-   * The server shows no such database. `/jsonrpc` may still open it: `dbfilter` does not hold there
+   * The server does not show this database. `/jsonrpc` may still open it, because `dbfilter` does not apply there
    * (docs/odoo-facts.md#database-not-restricted).
    */
   | { kind: 'database_hidden'; fault: Fault }
-  /** The server has no `/json/2` for us: it is older than 19, not the Odoo that it was, or what is in front blocks it. */
+  /**
+   * The server has no `/json/2` for us: it is older than 19, it was replaced, or a proxy in front of it blocks the
+   * route.
+   */
   | { kind: 'route_missing' }
-  /** 413, 429, 502, 503 and 504 mean the same whatever was asked for. */
+  /** 413, 429, 502, 503 and 504 have the same meaning for every request. */
   | { kind: 'status' }
-  /** Not an answer of Odoo's to this request; the reason is for the log. */
+  /** Not an answer of Odoo to this request. The reason is for the log. */
   | { kind: 'bad'; reason: string };
 
 const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 405, 410]);
@@ -50,15 +54,15 @@ export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOption
   if (isLoginRedirect(status, location)) return { kind: 'route_missing' };
   if (status < 400) return bad(`HTTP ${status}`);
   if (isJson) return classifyBody(status, body, options);
-  // No page of Odoo's: what stands in front of it keeps the route from us.
+  // Not a page of Odoo: a proxy in front of it blocks the route.
   if (BLOCKING_STATUSES.has(status)) return { kind: 'route_missing' };
   if (status !== 404) return bad(`HTTP ${status} that is not JSON`);
-  // One text in every language: no database, no translations (docs/odoo-facts.md#json2-pages).
+  // The message is never translated, since translations are in the database (docs/odoo-facts.md#json2-pages).
   const isHidden = decodeStart(body).includes('No database is selected');
   return isHidden ? { kind: 'database_hidden', fault: denyDatabase(options) } : { kind: 'route_missing' };
 }
 
-/** Exceptions that say that the request did not arrive as it was sent: something on the way has changed it. */
+/** Exceptions that show that the request arrived damaged: something on the way changed it. */
 const CHANGED_ON_THE_WAY: readonly { name: string; message: RegExp; reason: string }[] = [
   {
     name: 'werkzeug.exceptions.Unauthorized',
@@ -87,7 +91,7 @@ function classifyBody(status: number, body: Uint8Array, options: ClassifyOptions
   );
   if (changed) return bad(changed.reason);
   const fault = classifyFault(raw, options);
-  // The route says so before it calls the method; one that raises this class itself has another text.
+  // The route raises this before it calls the method. A method that raises the same class has another message.
   const isMisbound = raw.name.endsWith('.UnprocessableEntity') && fault.data.name === 'builtins.TypeError';
   if (!isMisbound) return { kind: 'fault', fault };
   return { kind: 'signature_differs', fault, takesNoIds: /^cannot call \S+ with ids$/.test(raw.message) };
@@ -102,10 +106,7 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-/**
- * 14 and 15 answer a call to a path that they do not know with an error of JSON-RPC
- * (docs/odoo-facts.md#early-errors-14).
- */
+/** 14 and 15 answer a call to an unknown path with a JSON-RPC error (docs/odoo-facts.md#early-errors-14). */
 function isOldNotFound(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || !('error' in value))
     return false;
@@ -116,12 +117,12 @@ function isOldNotFound(value: unknown): boolean {
 function readFault(value: unknown): { name: string; message: string } | null {
   if (typeof value !== 'object' || value === null || 'data' in value) return null;
   const { name, message } = value as Record<string, unknown>;
-  // A class has its module in front; other programs have a `message` too.
+  // Odoo's class names include the module. Errors of other programs can have a `message` too.
   if (typeof name !== 'string' || !/^\w+(\.\w+)+$/.test(name) || typeof message !== 'string') return null;
   return { ...value, name, message };
 }
 
-/** As `/jsonrpc` says it: PostgreSQL finds no such database (docs/odoo-facts.md#database-not-restricted). */
+/** The error of `/jsonrpc` if PostgreSQL has no such database (docs/odoo-facts.md#database-not-restricted). */
 function denyDatabase(options: ClassifyOptions): Fault {
   const message = 'FATAL:  database "" does not exist';
   return classifyFault(
@@ -134,7 +135,7 @@ function bad(reason: string): Json2Verdict {
   return { kind: 'bad', reason };
 }
 
-/** Enough of a page to know it by. */
+/** Bytes of a page that are enough to recognise it. */
 function decodeStart(body: Uint8Array): string {
   return new TextDecoder().decode(body.subarray(0, 4_096));
 }

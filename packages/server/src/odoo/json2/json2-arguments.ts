@@ -1,7 +1,7 @@
 /**
- * Turns the arguments of `execute_kw` into the body of `/json/2`, which takes named ones only: the outcome must be the one
- * that `/jsonrpc` gives, so what cannot be told with certainty is not mapped. Values keep their bytes. Knows no method but
- * `create`, and nothing of the request around the body.
+ * Converts the arguments of `execute_kw` into the body of `/json/2`, which takes named arguments only. The outcome must
+ * equal that of `/jsonrpc`, so a call is not converted unless that is certain. Values keep their bytes. Knows no method
+ * but `create`, and nothing of the request around the body.
  */
 import { readElements } from '../../json/elements.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
@@ -13,9 +13,9 @@ import type { Parameter, Signature } from '../signatures/signature.ts';
 export interface PositionalCall {
   method: string;
   signature: Signature;
-  /** A JSON array, nothing around it: the positional arguments. */
+  /** A JSON array without surrounding white space: the positional arguments. */
   params: Uint8Array;
-  /** A JSON object, nothing around it: the named arguments. */
+  /** A JSON object without surrounding white space: the named arguments. */
   keyword: Uint8Array;
   /** The credentials of the call. */
   secrets: readonly string[];
@@ -23,22 +23,22 @@ export interface PositionalCall {
 
 export type MappedArguments =
   | { body: Uint8Array }
-  /** The mistake that `/jsonrpc` would find, in the words of Python's `inspect.Signature.bind`. */
+  /** The mistake that `/jsonrpc` would report, worded like Python's `inspect.Signature.bind`. */
   | { fault: Fault }
-  /** Why the call cannot go over `/json/2`, and what would help. */
+  /** Why the call cannot be sent over `/json/2`, and what would help. */
   | { unmappable: string };
 
 export function mapArguments(call: PositionalCall): MappedArguments {
   const outcome = bindArguments(call);
   if (outcome instanceof Refusal) {
-    // Odoo looks for the method before it looks at the arguments, and would say that there is none.
+    // Odoo looks up the method before it looks at the arguments, and would report that it does not exist.
     if (call.signature.isPrivate) return unmappable('the method is private');
     return { fault: describeMistake(outcome, call.secrets) };
   }
   return outcome;
 }
 
-/** A call that Python refuses. */
+/** A mistake that Python would raise when it binds the arguments. */
 class Refusal {
   readonly name: 'TypeError' | 'IndexError';
   readonly message: string;
@@ -50,8 +50,8 @@ class Refusal {
 }
 
 /**
- * Arguments of the route itself (docs/odoo-facts.md#json2-arguments, docs/odoo-facts.md#parameters): a parameter of the
- * method with such a name is out of reach.
+ * Arguments of the route itself (docs/odoo-facts.md#json2-arguments, docs/odoo-facts.md#parameters). A parameter of the
+ * method with the same name cannot be reached.
  */
 const ROUTE_ARGUMENTS: ReadonlySet<string> = new Set(['self', 'ids', 'context', '__model__', '__method__']);
 
@@ -60,12 +60,13 @@ function bindArguments({ method, signature, params, keyword }: PositionalCall) {
   const body = new BodyPieces();
   const positionals = readPositionals(params, parameters.length + 2);
 
-  // /jsonrpc then looks at another argument to choose the result's form; Odoo's own is never of records.
+  // In this case /jsonrpc uses another argument to choose the form of the result. Odoo's own `create` is never a method
+  // of records.
   if (method === 'create' && signature.kind === 'ids')
     return unmappable('`create` is not a method of the model');
   if (signature.kind === 'ids') {
     const ids = positionals.shift();
-    // Over /json/2 it would be a call on no record, that does nothing and says so to nobody
+    // Over /json/2 this would be a call on an empty recordset, which silently does nothing
     // (docs/odoo-facts.md#json2-arguments).
     if (ids === undefined) return new Refusal('IndexError', 'list index out of range');
     if (!isIds(params, ids)) return unmappable('`params[0]` must be an id or a list of ids');
@@ -94,11 +95,12 @@ function bindArguments({ method, signature, params, keyword }: PositionalCall) {
     ({ name, kind, isRequired }) =>
       isRequired &&
       !bound.has(name) &&
-      // Under these a keyword is another argument: the context of the call, or one of `**kwargs`.
+      // For these parameters, a member of `keyword` with the same name is something else: the context of the call, or
+      // an entry of `**kwargs`.
       (name === 'context' || kind === 'positional_only' || !seen.has(name)),
   );
   if (missing) return new Refusal('TypeError', `missing a required argument: '${missing.name}'`);
-  // /jsonrpc looks at the first positional argument once the records are made, and takes them back
+  // /jsonrpc reads the first positional argument after it has created the records, fails, and rolls back
   // (docs/odoo-facts.md#execute-kw-arguments).
   if (method === 'create' && positionals.length === 0)
     return new Refusal('IndexError', 'list index out of range');
@@ -139,7 +141,7 @@ function checkKeyword(name: string, parameters: readonly Parameter[], bound: Rea
   return 'take';
 }
 
-/** /jsonrpc takes whatever is false in Python for no context; /json/2 takes only null, and then its own default. */
+/** /jsonrpc ignores a context that is false in Python. /json/2 ignores only null, and then uses its own default. */
 function checkContext(bytes: Uint8Array, context: JsonSpan) {
   const { kind } = context;
   if (kind === 'object') return 'take';
@@ -147,7 +149,7 @@ function checkContext(bytes: Uint8Array, context: JsonSpan) {
   return isLeftOut ? 'leave_out' : unmappable('`keyword.context` must be an object');
 }
 
-/** Enough of them to see that there are too many: a body can hold millions. */
+/** Reads enough elements to detect too many; a body can hold millions. */
 function readPositionals(bytes: Uint8Array, countMax: number): JsonSpan[] {
   const elements: JsonSpan[] = [];
   readElements(bytes, wholeOf('array', bytes), (element) => {
@@ -157,7 +159,10 @@ function readPositionals(bytes: Uint8Array, countMax: number): JsonSpan[] {
   return elements;
 }
 
-/** `browse` takes more (a text, null), but who sends that means something else; `3.0` is a float in Python, and no id. */
+/**
+ * `browse` accepts more (a string, null), but a caller who sends these means something else. `3.0` is a float in
+ * Python, not an id.
+ */
 function isIds(bytes: Uint8Array, { kind, start, end }: JsonSpan): boolean {
   if (kind === 'array') return true;
   return kind === 'number' && bytes.subarray(start, end).every((byte) => byte === MINUS || isDigit(byte));
@@ -177,7 +182,7 @@ const COMMA = Buffer.from(',');
 const OPENING_BRACE = Buffer.from('{');
 const CLOSING_BRACE = Buffer.from('}');
 
-/** The members of an object, copied once, when all are known. */
+/** Collects the members of an object, and copies them once. */
 class BodyPieces {
   readonly #pieces: Uint8Array[] = [];
 
@@ -186,7 +191,7 @@ class BodyPieces {
     this.#pieces.push(bytes.subarray(start, end));
   }
 
-  /** A name, or a name with its value, as the caller wrote it. */
+  /** Adds a name, or a name with its value, as the caller wrote it. */
   addWritten(text: Uint8Array): void {
     this.#pieces.push(this.#pieces.length === 0 ? OPENING_BRACE : COMMA, text);
   }

@@ -1,6 +1,6 @@
 /**
- * A call of a method that nobody knows the signature of: it can go over `/json/2` only where the records are certain and
- * every other argument has its name. Values keep their bytes.
+ * Converts a call of a method with unknown signature. It can use `/json/2` only if it is certain which argument is the
+ * records, and all others have names. Values keep their bytes.
  */
 import { joinParts, removeMembers } from '../../json/edit.ts';
 import { readElements } from '../../json/elements.ts';
@@ -10,18 +10,24 @@ import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 
 export interface NamedCall {
-  /** A JSON array, nothing around it: the positional arguments. */
+  /** A JSON array without surrounding white space: the positional arguments. */
   params: Uint8Array;
-  /** A JSON object, nothing around it: the named arguments. */
+  /** A JSON object without surrounding white space: the named arguments. */
   keyword: Uint8Array;
-  /** Whether the caller said by name that the first of `params` is the records (`given`), or that there are none. */
+  /**
+   * `given`: the caller stated that the first of `params` is the records. `none`: the caller stated that there are
+   * none. `unsaid`: neither.
+   */
   records: 'given' | 'none' | 'unsaid';
 }
 
 export type NamedBody =
   | {
       body: Uint8Array;
-      /** True where a list of ids is taken for the records: where the method takes none the server refuses it unrun. */
+      /**
+       * True if a list of ids is assumed to be the records. If the method takes none, the server refuses the call
+       * without running it.
+       */
       isIdsGuess: boolean;
     }
   | { unmappable: string };
@@ -32,7 +38,7 @@ export function readNamedCall({ params, keyword, records }: NamedCall): NamedBod
   const context = members.find(({ name }) => name === 'context')?.value;
   if (context !== undefined && !CONTEXTS.has(context.kind) && !isEmptyArray(keyword, context))
     return { unmappable: '`keyword.context` must be an object' };
-  // /jsonrpc takes what is false in Python for no context, and PHP prints `[]` for one that is empty.
+  // /jsonrpc ignores a context that is false in Python, and PHP prints `[]` for an empty one.
   const leftOut = new Set(context === undefined || context.kind === 'object' ? [] : ['context']);
   const rest = joinParts(keyword, removeMembers(object, members, leftOut));
   if (records === 'none' && isEmptyArray(params, wholeOf(params))) return { body: rest, isIdsGuess: false };
@@ -48,9 +54,9 @@ const NO_RECORD = '`ids` is empty, which the server takes for none and runs the 
 const UNKNOWN = 'its documentation on the server has no such method, or may not be read';
 
 /**
- * The only positional argument, where it is ids. `/json/2` looks for ids of a method that takes none before it binds or
- * runs anything (docs/odoo-facts.md#json2-status: "cannot call … with ids"), but an empty list is none to it: the
- * method would run without arguments.
+ * The only positional argument, if it is a list of ids. If a method takes no ids, `/json/2` refuses them before it
+ * binds or runs anything (docs/odoo-facts.md#json2-status: "cannot call … with ids"). It ignores an empty list,
+ * however, so the method would run without arguments.
  */
 function findIds(params: Uint8Array, records: NamedCall['records']): JsonSpan | { unmappable: string } {
   const elements: JsonSpan[] = [];
@@ -59,7 +65,7 @@ function findIds(params: Uint8Array, records: NamedCall['records']): JsonSpan | 
     return elements.length < 2;
   });
   const [ids] = elements;
-  // Without ids a method of records would do nothing and say so to nobody (docs/odoo-facts.md#json2-arguments).
+  // Without ids, a method of records would silently do nothing (docs/odoo-facts.md#json2-arguments).
   if (ids === undefined) return { unmappable: '`ids` is missing' };
   if (elements.length > 1 || records === 'none') return { unmappable: UNKNOWN };
   if (records === 'given' && isNone(params, ids)) return { unmappable: NO_RECORD };

@@ -1,10 +1,10 @@
 /**
- * Where a request to `/json/2` goes and with which headers; its body is json2-arguments.ts'. Must not let a name or a
- * credential of the call become another part of the request.
+ * Builds the path and the headers of a request to `/json/2`; json2-arguments.ts builds the body. A name or a credential
+ * of the call must not become another part of the request.
  */
 
 export interface Json2Call {
-  /** Of the server's address: empty, or `/…` without a slash at the end. */
+  /** The path prefix of the server's address: empty, or `/…` without a trailing slash. */
   pathPrefix: string;
   db: string;
   apiKey: string;
@@ -14,12 +14,10 @@ export interface Json2Call {
 
 export type Json2Request =
   | { path: string; headers: Record<string, string> }
-  /** Why the call cannot go over `/json/2`. */
+  /** Why the call cannot be sent over `/json/2`. */
   | { unmappable: string };
 
-/**
- * Always send the body with a Content-Length: `/json/2` takes a chunked one for none (docs/odoo-facts.md#chunked-body).
- */
+/** The body must be sent with a Content-Length: `/json/2` ignores a chunked body (docs/odoo-facts.md#chunked-body). */
 export function buildJson2Request({ pathPrefix, db, apiKey, model, method }: Json2Call): Json2Request {
   if (!isPathSegment(model) || !isPathSegment(method))
     return { unmappable: 'the name of the model or the method cannot stand in a path' };
@@ -32,7 +30,7 @@ export function buildJson2Request({ pathPrefix, db, apiKey, model, method }: Jso
   };
 }
 
-/** The request for a model's doc page: a GET. */
+/** The GET request for the doc page of a model. */
 export function buildDocPageRequest({
   pathPrefix,
   db,
@@ -47,19 +45,19 @@ export function buildDocPageRequest({
 }
 
 /**
- * Whether a key looks like one that Odoo made (docs/odoo-facts.md#api-key-form). `/jsonrpc` takes the user's password
- * in its place (docs/odoo-facts.md#password-for-key), `/json/2` does not.
+ * Whether a key has the form of an API key of Odoo (docs/odoo-facts.md#api-key-form). `/jsonrpc` also accepts the
+ * password of the user (docs/odoo-facts.md#password-for-key), `/json/2` does not.
  */
 export function isApiKeyShaped(apiKey: string): boolean {
   return /^[0-9a-f]{40}$/.test(apiKey);
 }
 
-/** `..` would be another path to any proxy on the way. */
+/** A proxy on the way would resolve `..` to another path. */
 function isPathSegment(name: string): boolean {
   return /^[A-Za-z0-9_.]+$/.test(name) && !/^\.+$/.test(name);
 }
 
-/** One word of visible ASCII (RFC 9110 section 5.5); Odoo cuts the value at white space. */
+/** One word of visible ASCII (RFC 9110 section 5.5). Odoo splits the value at white space. */
 const HEADER_WORD = /^[\x21-\x7e]+$/;
 
 function buildBearerHeaders(db: string, apiKey: string): Record<string, string> | null {

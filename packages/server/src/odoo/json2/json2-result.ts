@@ -1,17 +1,20 @@
 /**
  * The one difference between the results of `/json/2` and `/jsonrpc` (docs/odoo-facts.md#json2-null,
- * docs/odoo-facts.md#create-result): `create` of one record's values gives a list where `/jsonrpc` gives a number.
- * Every other result has the same bytes; None is `null` here.
+ * docs/odoo-facts.md#create-result): for the values of one record, `create` returns a list over `/json/2` and a number
+ * over `/jsonrpc`. All other results are the same bytes; None is `null` here.
  */
 import { readDocument } from '../../json/document.ts';
 import { readElements } from '../../json/elements.ts';
 import type { JsonSpan } from '../../json/span.ts';
 import { JsonSyntaxError } from '../../json/syntax-error.ts';
 
-/** `same` can go on as it arrives; `unwrap_one` is a few bytes, to be read whole and given to {@link unwrapOne}. */
+/**
+ * `same`: pass on as it arrives. `unwrap_one`: a few bytes, which must be read completely and passed to {@link
+ * unwrapOne}.
+ */
 export type ResultShape = 'same' | 'unwrap_one';
 
-/** `params` is a JSON array, nothing around it: the positional arguments. */
+/** `params` is a JSON array without surrounding white space: the positional arguments. */
 export function chooseResultShape(method: string, params: Uint8Array): ResultShape {
   if (method !== 'create') return 'same';
   let shape: ResultShape = 'same';
@@ -25,8 +28,8 @@ export function chooseResultShape(method: string, params: Uint8Array): ResultSha
 const FALSE = Buffer.from('false');
 
 /**
- * The number in `[82]`, as its bytes; `false` for `[]`, which is what the `id` of no record is. Null for anything else:
- * then the record may exist, and nobody knows its id.
+ * The number in `[82]`, as its bytes; `false` for `[]`, which is the `id` of an empty recordset. Null for anything
+ * else: the record may exist, with an unknown id.
  */
 export function unwrapOne(bytes: Uint8Array): Uint8Array | null {
   const elements: JsonSpan[] = [];

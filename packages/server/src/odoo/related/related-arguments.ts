@@ -1,30 +1,30 @@
 /**
- * The arguments by which a call can read fields of related records, as data. Every parameter of the recorded signatures of
- * Odoo 14 to 19 is judged: related-arguments.test.ts holds the list of those that cannot. Knows no bytes.
+ * The arguments with which a call can read fields of related records, as data. Every parameter of the recorded
+ * signatures of Odoo 14 to 19 is classified: related-arguments.test.ts lists those that cannot read such fields.
  */
 
 /** How an argument names fields of related records. */
 export type FieldForm =
   /** A nested object: `{"partner_id": {"fields": {"email": {}}, "context": {}}}` (docs/odoo-facts.md#parameters). */
   | 'specification'
-  /** Member names, elements or one text, each the name of a field; behind a dot stands a field of a related record. */
+  /** Member names, elements or one string, each a field name. A dot precedes a field of a related record. */
   | 'paths'
-  /** It reads related records wherever it is given. */
+  /** The argument always reads related records. */
   | 'whole';
 
 export interface FieldArgument {
   methods: readonly string[];
   name: string;
-  /** Among the positional arguments, the ids of a record method included; null: it is always named. */
+  /** Position among the positional arguments, including the ids of a record method; null: it is always named. */
   position: number | null;
   form: FieldForm;
   /** Versions of Odoo that have it. */
   versions: string;
-  /** The signature, or the module, that shows it. */
+  /** The signature or the module that proves it. */
   reason: string;
 }
 
-/** Grouping reads are not here: every text in them can be a path (grouping.ts). */
+/** Grouping reads are not listed: every string in them can be a path (grouping.ts). */
 export const FIELD_ARGUMENTS: readonly FieldArgument[] = [
   {
     methods: ['onchange'],
@@ -164,8 +164,8 @@ export function listFieldArguments(method: string): readonly FieldArgument[] {
 }
 
 /**
- * Members of a context that put fields of a partner into its display name, and so into whatever names it: 14 to 19,
- * `_get_name` and `_compute_display_name` of res.partner.
+ * Members of a context that add fields of a partner to its display name, and so to every answer that includes the name.
+ * See `_get_name` and `_compute_display_name` of res.partner in 14 to 19.
  */
 export const NAMING_CONTEXT: ReadonlySet<string> = new Set([
   'show_address',

@@ -1,4 +1,4 @@
-/** Finds the members of a context by which a call changes records of sensitive models. Knows no policy. */
+/** Finds the members of a context through which a call changes records of sensitive models. Knows no policy. */
 import { readMembers } from '../../json/members.ts';
 import { readKind, skipValue } from '../../json/skip.ts';
 import type { JsonKind, JsonSpan } from '../../json/span.ts';
@@ -10,10 +10,10 @@ export function listContextWrites(bytes: Uint8Array, context: JsonSpan): Sensiti
   return SENSITIVE_CONTEXT.filter(({ name }) => someMember(bytes, context, [name], (at) => isSet(bytes, at)));
 }
 
-/** Far more fields than an import names. */
+/** Maximum number of fields that are searched; imports name far fewer. */
 const FIELDS_MAX = 1000;
 
-/** Null, false, and an object of nothing else count as left out. */
+/** Null, false, and an object whose members are all empty count as omitted. */
 function isSet(bytes: Uint8Array, start: number): boolean {
   const kind = readKind(bytes, start);
   if (kind !== 'object') return !isFalse(kind);

@@ -1,6 +1,6 @@
 /**
- * Whether a call reads fields of related records. Their models are not in the call: only Odoo knows them. What cannot be told
- * counts as found. Knows no policy; the arguments to look at are in related-arguments.ts.
+ * Decides whether a call reads fields of related records. Only Odoo knows the models of these records. If it cannot be
+ * determined, the answer is yes. Knows no policy; related-arguments.ts lists the arguments to check.
  */
 import { readMembers } from '../../json/members.ts';
 import { skipWhiteSpace } from '../../json/scan.ts';
@@ -12,12 +12,12 @@ import { isGrouping, someGroupingText } from '../grouping.ts';
 import { SIGNATURES } from '../signatures/signatures.ts';
 import { FIELD_ARGUMENTS, type FieldForm, listFieldArguments, NAMING_CONTEXT } from './related-arguments.ts';
 
-/** `read` gives as much of a related record. */
+/** The fields of a related record that a plain `read` returns as well. */
 const NAMING_FIELDS = new Set(['id', 'display_name']);
 
-/** Whose display name a context can extend by fields. */
+/** The model whose display name a context can extend by fields. */
 const NAMED_MODEL = 'res.partner';
-/** They give no display name, whatever the context. */
+/** Methods that return no display names, whatever the context. */
 const NAMELESS_METHODS: ReadonlySet<string> = new Set([
   'create',
   'write',
@@ -32,11 +32,11 @@ const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-/** A call of a method of this model. */
+/** A call of a method of the partner model. */
 export function readsRelated(model: string, method: string, call: Arguments): boolean {
   const { bytes } = call;
   if (isGrouping(method) && someGroupingText(call, (start, end) => isPath(bytes, start, end))) return true;
-  // The names that such a context makes are those of partners: a call to their own model reads them anyway.
+  // These context members extend names of partners only, and a call of the partner model can read those fields anyway.
   if (model !== NAMED_MODEL && !NAMELESS_METHODS.has(method) && bringsNamingContext(method, call))
     return true;
   return someFieldArgument(method, call, (value, form) => {
@@ -46,7 +46,7 @@ export function readsRelated(model: string, method: string, call: Arguments): bo
   });
 }
 
-/** Whether a context stands among the fields: it holds for what is read there. */
+/** Whether a specification contains a context, which applies to the fields that are read there. */
 export function bringsContext(method: string, call: Arguments): boolean {
   const { bytes } = call;
   return someFieldArgument(
@@ -61,14 +61,14 @@ function bringsNamingContext(method: string, call: Arguments): boolean {
   const test = (value: JsonSpan) => someMember(bytes, value, NAMING_MEMBERS, (at) => !isEmpty(bytes, at));
   const isPairs = ({ kind, start }: JsonSpan) => kind === 'array' && !isEmpty(bytes, start);
   if (named.some(({ name, value }) => name === 'context' && (isPairs(value) || test(value)))) return true;
-  // Deep in an argument of an unknown method these words mean nothing.
+  // Deep inside an argument of an unknown method, these words have no meaning.
   return (
     listFieldArguments(method).length > 0 &&
     someFieldArgument(method, call, (value, form) => form === 'specification' && test(value))
   );
 }
 
-/** Any argument of a method of which nothing is known can be a specification. */
+/** Any argument of an unknown method can be a specification. */
 function someFieldArgument(
   method: string,
   call: Arguments,
@@ -90,19 +90,19 @@ function someFieldArgument(
   );
 }
 
-/** They mean the same on every method, so that no override can take them unseen. */
+/** These arguments have the same meaning for every method, so an override cannot use them for something else. */
 const SPECIFICATION_NAMES: ReadonlySet<string> = new Set(
   FIELD_ARGUMENTS.filter(({ form }) => form === 'specification').map(({ name }) => name),
 );
 const NAMING_MEMBERS = [...NAMING_CONTEXT];
 
-/** Names of members, elements of a list, or one text. */
+/** Member names, elements of a list, or one string. */
 function somePath(bytes: Uint8Array, value: JsonSpan): boolean {
   const test = (start: number, end: number) => isPath(bytes, start, end);
   return value.kind === 'object' ? someName(bytes, value, test) : someString(bytes, value, test);
 }
 
-/** No name of a field has an escape. */
+/** Names of fields contain no escapes. */
 function isPath(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     if (bytes[at] === DOT || bytes[at] === BACKSLASH) return true;
@@ -110,7 +110,7 @@ function isPath(bytes: Uint8Array, start: number, end: number): boolean {
   return false;
 }
 
-/** Null, false, or without any member or element; PHP prints `[]` for `{}`. */
+/** Null, false, an empty object, or an empty list: PHP prints `[]` for `{}`. */
 function isEmpty(bytes: Uint8Array, at: number): boolean {
   const kind = readKind(bytes, at);
   if (kind !== 'object' && kind !== 'array') return kind === 'null' || kind === 'false';
@@ -118,7 +118,10 @@ function isEmpty(bytes: Uint8Array, at: number): boolean {
   return bytes[inner] === (kind === 'object' ? CLOSE_OBJECT : CLOSE_ARRAY);
 }
 
-/** Whether these are fields that only name a record. A list can be of pairs, which Odoo makes an object of, with any names. */
+/**
+ * Whether these fields only name a record. A list can consist of pairs, which Odoo converts into an object with any
+ * names.
+ */
 function isNaming(bytes: Uint8Array, at: number): boolean {
   if (readKind(bytes, at) !== 'object') return false;
   const object: JsonSpan = { kind: 'object', start: at, end: skipValue(bytes, at) };

@@ -1,6 +1,7 @@
 /**
- * Changes of records of sensitive models that a call asks for by the values of another record: x2many commands under a member
- * that leads there, paths of `load`, fields that are kept there, and members of the context. What cannot be told counts as found. Knows no policy.
+ * Finds changes of sensitive models that a call makes through the values of another record: x2many commands under a
+ * member that leads to such a model, paths of `load`, fields that are stored in the other record, and members of the
+ * context. If it cannot be determined, the answer is yes. Knows no policy.
  */
 import { isEmptyArray } from '../../json/empty-array.ts';
 import { decodeName } from '../../json/name.ts';
@@ -17,19 +18,19 @@ import { type CommandVisitor, someCommand, someValueCommand } from './x2many-com
 export interface RelatedWrite {
   member: string;
   model: string;
-  /** The method that a direct call would take. */
+  /** The method that a direct call would use. */
   method: WriteMethod;
 }
 
 export type WriteMethod = 'create' | 'write' | 'unlink';
 
-/** Where there is too much to look at. */
+/** The result if the call has too much to search. */
 export const UNTOLD = 'untold';
 
 type Allows = (model: string, method: WriteMethod) => boolean;
 type Found = RelatedWrite | typeof UNTOLD | null;
 
-/** The first that is not allowed; null where there is none. For a call of a method that may write. */
+/** The first change that is not allowed; null: none. Only for calls of methods that may write. */
 export function findRelatedWrite(model: string, method: string, call: Arguments, allows: Allows): Found {
   if (call.positional.length === POSITIONAL_MAX) return UNTOLD;
   const search = new Search(call.bytes, model, allows);
@@ -40,16 +41,16 @@ export function findRelatedWrite(model: string, method: string, call: Arguments,
   for (const { name, value } of call.named) {
     if (skipped.includes(value)) continue;
     const isContext = name === 'context';
-    // Python takes pairs for an object.
+    // Python converts a list of pairs into an object.
     if (isContext && value.kind === 'array' && !isEmptyArray(call.bytes, value)) return UNTOLD;
     if (isContext ? search.findInContext(value) : search.findInNamed(name, value)) return search.found;
-    // A context holds for whatever the method makes.
+    // A context applies to everything that the method creates.
     if (search.findIn(value, isContext ? null : model)) return search.found;
   }
   return method === 'load' ? findInColumns(call, model, allows) : null;
 }
 
-/** These name fields and bring no values. */
+/** Arguments that name fields and contain no values. */
 function listSkipped(method: string, call: Arguments): JsonSpan[] {
   return listFieldArguments(method)
     .filter(({ form }) => form !== 'whole')
@@ -58,17 +59,17 @@ function listSkipped(method: string, call: Arguments): JsonSpan[] {
 
 const BACKSLASH = 0x5c;
 
-/** Names with escapes have to be decoded; names of fields have none. */
+/** Maximum number of names with escapes, because these have to be decoded. Names of fields have no escapes. */
 const ESCAPED_NAMES_MAX = 1000;
 
-/** Different names that are of the table or look like it; a call has few. */
+/** Maximum number of different names that are in the table or look like it. Normal calls have few. */
 const MEMBERS_MAX = 1000;
 
-/** A member that was found in a call, under one of its names. */
+/** A member that was found in a call, with the name that was used. */
 interface FoundMember {
   member: SensitiveMember;
   name: string;
-  /** Bits of METHODS. */
+  /** Bits of METHODS: methods that the policy does not allow. */
   denied: number;
 }
 
@@ -80,7 +81,7 @@ class Search implements CommandVisitor<FoundMember> {
   /** The model of the values at the first level; null: not known. */
   #valuesModel: string | null = null;
   #escapedNames = 0;
-  /** As the names were looked for last. */
+  /** The last look-up of each name. */
   readonly #members = new Map<string, { model: string | null; field: FoundMember | null }>();
   readonly #denied = new Map<string, number>();
 
@@ -95,7 +96,10 @@ class Search implements CommandVisitor<FoundMember> {
     return someCommand(this.#bytes, value, this) || this.found !== null;
   }
 
-  /** An argument that can be a value itself, as those of `action_set_lost(**values)`: a link may be something else there. */
+  /**
+   * For an argument that can be the value of a field, as in `action_set_lost(**values)`. A link there may have another
+   * meaning.
+   */
   findInNamed(name: string, value: JsonSpan): boolean {
     const member = findMember(name, this.#model);
     if (member === null || member.form === 'values') return false;
@@ -120,7 +124,7 @@ class Search implements CommandVisitor<FoundMember> {
     const model = within?.member.model ?? (depth === 1 ? this.#valuesModel : null);
     const field = this.#findMember(text, model);
     if (field?.member.form !== 'values') return field;
-    // Among the values of its own model it leads nowhere.
+    // Among the values of its own model, the field leads nowhere else.
     if (field.member.model !== model) this.#judge(field, WRITE);
     return null;
   }
@@ -130,7 +134,7 @@ class Search implements CommandVisitor<FoundMember> {
     return this.#judge(field, command === null ? ALL : METHODS_OF_COMMANDS[field.member.form][command]!);
   }
 
-  /** Null where it cannot be one of the table. */
+  /** The decoded name; null if it cannot be in the table. */
   #readName(name: ByteRange): string | null {
     if (!hasEscape(this.#bytes, name)) {
       return couldBeMember(this.#bytes, name) ? decodeName(this.#bytes, name) : null;
@@ -182,7 +186,7 @@ const WRITE = 2;
 const UNLINK = 4;
 const ALL = CREATE | WRITE | UNLINK;
 
-/** In the order of COMMANDS; what is taken out of a list of lines can be deleted. */
+/** In the order of COMMANDS. A record that is removed from a one2many field can be deleted. */
 const METHODS_OF_COMMANDS: Record<SensitiveMember['form'], readonly number[]> = {
   lines: [CREATE, WRITE, UNLINK, WRITE | UNLINK, WRITE, WRITE | UNLINK, WRITE | UNLINK],
   relation: [CREATE, WRITE, UNLINK, WRITE, WRITE, WRITE, WRITE],
@@ -191,11 +195,11 @@ const METHODS_OF_COMMANDS: Record<SensitiveMember['form'], readonly number[]> = 
   free: [],
 };
 
-/** Far more than any import has. */
+/** Imports have far fewer columns. */
 const COLUMNS_MAX = 10_000;
 const COLUMN_LENGTH_MAX = 1000;
 
-/** `user_ids/login` makes and changes users, `user_ids/id` and `user_ids` link them. */
+/** `user_ids/login` creates and changes users; `user_ids/id` and `user_ids` link them. */
 function findInColumns(call: Arguments, model: string, allows: Allows): Found {
   let found: Found = null;
   let count = 0;

@@ -1,25 +1,25 @@
 /**
- * Looks at x2many commands in the values of a call, in one pass over bytes that readDocument has already checked: commands that
- * stand within others cost no further pass. Knows no names of fields.
+ * Visits the x2many commands in the values of a call. It needs one pass over bytes that readDocument has already
+ * checked, even for commands inside commands. Knows no names of fields.
  */
 import { readInteger } from '../../json/number.ts';
 import { skipWhiteSpace } from '../../json/scan.ts';
 import { readKind, skipString, skipValue } from '../../json/skip.ts';
 import type { ByteRange, JsonKind, JsonSpan } from '../../json/span.ts';
 
-/** The names in Odoo's `Command`, by number. */
+/** The names of Odoo's `Command`, by number. */
 export const COMMANDS = ['create', 'update', 'delete', 'unlink', 'link', 'clear', 'set'] as const;
 const CLEAR = COMMANDS.indexOf('clear');
 const SET = COMMANDS.indexOf('set');
 
 export interface CommandVisitor<Field> {
   /**
-   * The field, where the commands under this name are of interest. `depth` is the number of objects around the name: 1 for a
-   * member of the value itself, or of an element of an array. `within` is the list of commands of which one has the name
-   * among its values; null: none that is of interest.
+   * Returns the field if the commands under this name are of interest. `depth` is the number of objects around the
+   * name: 1 for a member of the value itself, or of an element of an array. `within` is the field whose command has the
+   * name directly among its values; null: no field of interest.
    */
   findField(name: ByteRange, depth: number, within: Field | null): Field | null;
-  /** An index of {@link COMMANDS}; null: none that Odoo has. True ends the search. */
+  /** `command` is an index of {@link COMMANDS}; null: not a command of Odoo. Returns true to end the search. */
   visit(field: Field, command: number | null): boolean;
 }
 
@@ -34,27 +34,27 @@ const COMMA = 0x2c;
 const OTHER = 0;
 const SCALAR = 1;
 const NESTING = 2;
-/** The token that a byte outside a string can begin. */
+/** The kind of token that begins with this byte, outside strings. */
 const KINDS = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   if ('[]{}"'.includes(character)) return NESTING;
   return /[-0-9tfn]/.test(character) ? SCALAR : OTHER;
 });
 
-/** A list of commands that is open. */
+/** A list of commands that has not ended. */
 interface OpenList<Field> {
   field: Field;
-  /** Arrays and objects around its elements. */
+  /** Number of arrays and objects around its elements. */
   level: number;
-  /** Whether the element that was opened last is a command: an array. */
+  /** Whether the last opened element is a command, that is, an array. */
   isInCommand: boolean;
 }
 
 const NONE = -10;
-/** The command, and the object of its values. */
+/** Levels from a list of commands to the values of a command: the command, and the object in it. */
 const VALUES_LEVELS = 2;
 
-/** Whether any command within a value ends the search. */
+/** Visits all commands within a value. True if the visitor ended the search. */
 export function someCommand<Field>(
   bytes: Uint8Array,
   range: ByteRange,
@@ -63,7 +63,7 @@ export function someCommand<Field>(
   return search(bytes, range, visitor, []);
 }
 
-/** The same where the value itself is that of a field. */
+/** The same for a value that is itself the value of `field`. */
 export function someValueCommand<Field>(
   bytes: Uint8Array,
   value: JsonSpan,
@@ -85,7 +85,7 @@ function search<Field>(
   let listLevel = list?.level ?? NONE;
   let level = 0;
   let objects = 0;
-  /** Where the array that was opened last has its first element. */
+  /** Offset of the first element of the array that was opened last. */
   let pairStart = NONE;
   let at = range.start;
   while (at < end) {
@@ -96,7 +96,7 @@ function search<Field>(
         at++;
         continue;
       }
-      // An element of a list of commands: an id, or nothing that Odoo takes.
+      // An element of a list of commands that is not a command: an id, or a value that Odoo does not accept.
       const isNumber = readKind(bytes, at) === 'number';
       if (visitor.visit(list!.field, isNumber ? SET : null)) return true;
       at = skipValue(bytes, at);
@@ -144,8 +144,8 @@ function search<Field>(
 }
 
 /**
- * Python makes an object of `[["user_ids", [[5]]]]` too. A text or a number behind a name is rather a condition or another name,
- * and makes no command.
+ * Python also converts `[["user_ids", [[5]]]]` into an object. After a name, a string or a number is more likely a
+ * condition or another name, and contains no command.
  */
 function isPairValue(bytes: Uint8Array, start: number, end: number): boolean {
   if (start >= end) return false;
@@ -153,13 +153,16 @@ function isPairValue(bytes: Uint8Array, start: number, end: number): boolean {
   return kind === 'array' || kind === 'object' || kind === 'null' || kind === 'false';
 }
 
-/** A value that is no list: nothing clears the field, an object is none of Odoo's, and Odoo refuses any other. */
+/**
+ * A value that is not a list: null and false clear the field, Odoo has no meaning for an object, and refuses other
+ * values.
+ */
 function visitOther<Field>(visitor: CommandVisitor<Field>, field: Field, kind: JsonKind): boolean {
   if (kind === 'null' || kind === 'false') return visitor.visit(field, CLEAR);
   return kind === 'object' && visitor.visit(field, null);
 }
 
-/** Python takes `true` for 1: what is no number counts as none that Odoo has. */
+/** Python treats `true` as 1. A value that is not a number counts as an unknown command. */
 function readCommand(bytes: Uint8Array, array: number): number | null {
   const start = skipWhiteSpace(bytes, array + 1, bytes.length);
   const kind = readKind(bytes, start);

@@ -1,23 +1,26 @@
 /**
- * Finds the row of sensitive-members.ts for a member's name. A body can hold millions of names: nearly all are told by their
- * last bytes, without decoding.
+ * Finds the row of sensitive-members.ts for the name of a member. A body can hold millions of names, so nearly all are
+ * rejected by their last bytes, without decoding.
  */
 import type { ByteRange } from '../../json/span.ts';
 import { SENSITIVE_MEMBERS, type SensitiveMember } from './sensitive-members.ts';
 
-/** The row of a field's name. `model` is that whose values the member is among; null where it is not known. */
+/** The row for the name of a field. `model` is the model that the values are for; null: not known. */
 export function findMember(name: string, model: string | null): SensitiveMember | null {
   const field = name.startsWith(DEFAULT) ? name.slice(DEFAULT.length) : name;
   const ofModel = model === null ? undefined : OF_MODEL.get(`${model}/${field}`);
   return ofModel ?? BY_NAME.get(field) ?? BY_END.find(([end]) => field.endsWith(end))?.[1] ?? null;
 }
 
-/** False for nearly all names that have no row. Of a name without escapes, with its quotes. */
+/**
+ * A cheap check, which is false for nearly all names without a row. The range includes the quotes; the name has no
+ * escapes.
+ */
 export function couldBeMember(bytes: Uint8Array, name: ByteRange): boolean {
   return KEYS.has(readKey(bytes, name));
 }
 
-/** In a context: the value of a field where the call gives none. */
+/** In a context, `default_x` is the value of field `x` if the call gives none. */
 const DEFAULT = 'default_';
 
 const ROWS = SENSITIVE_MEMBERS.flatMap((row) => row.members.map((member) => [member, row] as const));
@@ -35,7 +38,7 @@ const BY_END: readonly (readonly [string, SensitiveMember])[] = ANYWHERE.filter(
 
 /** No pattern of the table is shorter. */
 const KEY_BYTES = 7;
-/** Letters and `_` differ in these bits, so that a key fits a number. */
+/** The bits in which letters and `_` differ. With only these, a key fits into a number. */
 const KEY_BITS = 0x1f;
 const KEYS: ReadonlySet<number> = new Set(
   ROWS.flatMap(([member]) => {
@@ -47,7 +50,7 @@ const KEYS: ReadonlySet<number> = new Set(
   }),
 );
 
-/** The last bytes of a name, its opening quote among them where it is short. */
+/** The last bytes of a name, including its opening quote if the name is short. */
 function readKey(bytes: Uint8Array, { start, end }: ByteRange): number {
   let key = 0;
   for (let at = Math.max(start, end - 1 - KEY_BYTES); at < end - 1; at++) {

@@ -1,26 +1,27 @@
 /**
- * The members of a record's values by which a call changes records of models on the list of sensitive methods, as data. Fields
- * of Odoo Community 14 to 19 and of well-known modules. Decides nothing.
+ * The members of a record's values through which a call changes records of sensitive models, as data: fields of Odoo
+ * Community 14 to 19 and of well-known modules. Contains no decisions.
  */
 
 export interface SensitiveMember {
-  /** Names of fields; one that begins with `*` stands for all that end so. `default_…` in a context counts as the field. */
+  /** Names of fields. A leading `*` matches any beginning. In a context, `default_x` counts as the field `x`. */
   members: readonly string[];
-  /** Which the field leads to. */
+  /** The model that the field leads to. */
   model: string;
   /**
-   * `lines`: a one2many field, whose records can be deleted when they are taken out; `relation`: a many2many field by which
-   * a link changes rights; `reference`: a field where a link (3, 4, 5, 6) changes nothing of the record that it leads to, so that
-   * only 0, 1 and 2 count; `values`: a field that is kept in the other record; `free`: a field that leads to records whose own
-   * rows are to hold within, and of which no command counts.
+   * `lines`: a one2many field; records removed from it can be deleted.
+   * `relation`: a many2many field; a link changes rights.
+   * `reference`: a link (commands 3, 4, 5, 6) changes nothing in the linked record, so only commands 0, 1 and 2 count.
+   * `values`: a field whose value is stored in the other record.
+   * `free`: no command counts, but rows of the linked model apply to the values inside.
    */
   form: 'lines' | 'relation' | 'reference' | 'values' | 'free';
-  /** The field has this meaning on these models only; these rows come before the others. */
+  /** If given, the row applies to these models only, and takes precedence over rows without it. */
   of?: readonly string[];
   why: string;
 }
 
-/** A member of a context by which any method that makes records changes those of another model. */
+/** A member of a context that makes any method that creates records change records of another model. */
 export interface SensitiveContextMember {
   name: string;
   model: string;
@@ -28,7 +29,7 @@ export interface SensitiveContextMember {
   why: string;
 }
 
-/** Odoo 14 to 19: ir_fields.py. */
+/** Read by ir_fields.py of Odoo 14 to 19. */
 export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
   {
     name: 'name_create_enabled_fields',
@@ -45,7 +46,7 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
 ];
 
 export const SENSITIVE_MEMBERS: readonly SensitiveMember[] = [
-  // Fields that have this meaning on some models only.
+  // Fields with this meaning on some models only.
   {
     members: ['user_ids'],
     model: 'res.users',

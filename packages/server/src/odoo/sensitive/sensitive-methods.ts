@@ -1,11 +1,11 @@
 /**
- * Whether a policy must name a method in so many words, because it gives away more than the model's name says. The list is
- * sensitive-table.ts.
+ * Decides whether a policy must name a method literally because the method exposes more than the name of its model
+ * says. The list is sensitive-table.ts.
  */
 import { isReadOnlyMethod } from '../methods.ts';
 import { SENSITIVE_RULES, SENSITIVE_TABLE } from './sensitive-table.ts';
 
-/** The reason why a policy must name the method, as the end of a sentence about it; null for any other method. */
+/** The reason why a policy must name the method, worded as the end of a sentence; null if it need not. */
 export function findSensitivity(model: string, method: string): string | null {
   const rows = findRows(model);
   if (rows.length > 0) {
@@ -19,14 +19,14 @@ export function findSensitivity(model: string, method: string): string | null {
 type Test = (text: string) => boolean;
 
 interface CompiledRow {
-  /** Null: all that are not known to only read. */
+  /** Null: all methods that are not known to be read-only. */
   methods: Test | null;
   reason: string;
 }
 
 const ANY = '*';
 
-/** Rows of models by name or pattern, in the order of the table; the others are of every model. */
+/** Rows with a model name or pattern, in the order of the table. The other rows apply to every model. */
 const OF_MODELS = SENSITIVE_TABLE.filter(({ models }) => !models.includes(ANY)).map(
   ({ models, methods, rule }) => ({
     isOfModel: compile(models),
@@ -44,7 +44,7 @@ const OF_EVERY_MODEL = SENSITIVE_TABLE.filter(({ models }) => models.includes(AN
   }),
 );
 
-/** A server has some hundreds of models and methods, and callers can make names up: what is kept is bounded. */
+/** A server has a few hundred models and methods, but callers can invent names, so the cache is bounded. */
 const NAMES_MAX = 4096;
 const NAME_LENGTH_MAX = 128;
 
@@ -68,7 +68,7 @@ function remember<Value>(find: (name: string) => Value): (name: string) => Value
   };
 }
 
-/** Patterns of the table: none has more than two `*`. */
+/** Matches patterns of the table, which contain at most two `*`. */
 function compile(patterns: readonly string[]): Test {
   const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')));
   const sources = patterns

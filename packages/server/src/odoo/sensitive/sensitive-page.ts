@@ -1,4 +1,4 @@
-/** The page for operators about what a policy must name, docs/sensitive-methods.md. */
+/** Renders docs/sensitive-methods.md, which tells operators what a policy must name. */
 import {
   SENSITIVE_CONTEXT,
   SENSITIVE_MEMBERS,

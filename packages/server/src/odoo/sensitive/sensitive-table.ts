@@ -1,9 +1,9 @@
 /**
- * The methods that a policy must name in so many words, as data: each row with the rule by which it is here, what it holds or
- * does, and the versions of Odoo Community, or the module of another vendor, in which it is so. Decides nothing.
+ * The methods that a policy must name literally, as data. Each row has the rule that puts it on the list, a reason, and
+ * the versions of Odoo Community, or the module, that it applies to. Contains no decisions.
  */
 
-/** Why a method is on the list. */
+/** The reasons for which a method is on the list. */
 export const SENSITIVE_RULES = {
   credentials: {
     reason: 'can show or set credentials',
@@ -44,21 +44,21 @@ export type SensitiveRule = keyof typeof SENSITIVE_RULES;
 
 export interface SensitiveRow {
   rule: SensitiveRule;
-  /** In these and in `methods` `*` stands for any text. */
+  /** Patterns, like `methods`: `*` stands for any text. */
   models: readonly string[];
-  /** `writes`: all that are not known to only read. */
+  /** `writes`: all methods that are not known to be read-only. */
   methods: readonly string[] | 'writes';
-  /** The content of the models, or the effect of the methods. */
+  /** What the models hold, or what the methods do. */
   why: string;
-  /** Versions of Odoo Community, or the module that has it. */
+  /** Versions of Odoo Community that have it, or the module that adds it. */
   versions: string;
 }
 
 const ALL = ['*'];
 
-/** The first row that matches a call gives its rule. */
+/** The first row that matches a call determines its rule. */
 export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
-  // Credentials, by model.
+  // Models that hold credentials.
   {
     rule: 'credentials',
     models: ['res.users.apikeys*', 'res.users.identitycheck', 'change.password.*'],
@@ -318,7 +318,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     versions: '14 to 19, any module',
   },
 
-  // Credentials, by method.
+  // Methods that return or set credentials.
   {
     rule: 'credentials',
     models: ALL,
@@ -361,7 +361,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     versions: '17 to 19; 16 to 19',
   },
 
-  // Code.
+  // Models that run code.
   {
     rule: 'code',
     models: ['ir.cron*', 'ir.qweb*', 'ir.demo*'],
@@ -521,7 +521,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     versions: 'OCA: web-api, rest-framework, server-tools, mis-builder',
   },
 
-  // Rights, and records of any model.
+  // Rights, and methods that reach records of any model.
   {
     rule: 'rights',
     models: ['res.groups*', 'ir.rule*', 'ir.ui.menu', 'project.collaborator'],
@@ -567,7 +567,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
   {
     rule: 'related',
     models: ALL,
-    // A copy has the lines of its record.
+    // A copied record includes its lines.
     methods: ['export_data', 'load', 'mapped', 'copy_data'],
     why: 'takes paths: `user_ids/login`, `user_ids.login`; a copy has the lines of its record',
     versions: '14 to 19',

@@ -1,18 +1,18 @@
 /**
- * Reads the signatures of a model's methods from `/doc-bearer/<model>.json` (docs/odoo-facts.md#doc-page). A page of
- * another shape is refused and a method that is described otherwise than expected is left out: an argument must never
- * get a name by guessing. Knows nothing of how the page was fetched; its length is the caller's to bound.
+ * Reads the signatures of a model's methods from `/doc-bearer/<model>.json` (docs/odoo-facts.md#doc-page). A page of an
+ * unexpected shape is refused, and a method with an unexpected description is omitted, because an argument must never
+ * get a wrong name. Does not fetch the page; the caller bounds its length.
  */
 import type { Parameter, ParameterKind, Signature } from './signature.ts';
 
 export type DocPage =
   | { signatures: ReadonlyMap<string, Signature> }
-  /** Why the page is not taken; for the log. */
+  /** Why the page is refused; for the log. */
   | { refusal: string };
 
 /**
- * `model` is the one that was asked for: the pages of all models share one ETag (docs/odoo-facts.md#doc-etag), so a
- * cache can mix them up.
+ * `model` is the requested model. The pages of all models share one ETag (docs/odoo-facts.md#doc-etag), so a cache can
+ * return the page of another model.
  */
 export function readDocPage(bytes: Uint8Array, model: string): DocPage {
   let page: unknown;
@@ -33,7 +33,7 @@ export function readDocPage(bytes: Uint8Array, model: string): DocPage {
   return { signatures };
 }
 
-/** What a method can be marked with; with any other mark, who knows what it takes. */
+/** Known markers of a method. A method with any other marker is omitted. */
 const MARKS: ReadonlySet<unknown> = new Set(['model', 'readonly']);
 
 function readMethod(method: unknown): Signature | null {
@@ -46,10 +46,10 @@ function readMethod(method: unknown): Signature | null {
   return { kind: marks.includes('model') ? 'model' : 'ids', parameters, isPrivate: false };
 }
 
-/** Far more than any method has. */
+/** Maximum number of parameters; methods have far fewer. */
 const PARAMETERS_MAX = 200;
 const SIGNATURE_LENGTH_MAX = 20_000;
-/** Python allows more letters, and longer names; such a name is rare enough to go another way. */
+/** Python allows more letters and longer names. Such names are rare; their methods are omitted. */
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const KINDS: ReadonlyMap<unknown, ParameterKind> = new Map([
   [undefined, 'positional'],
@@ -78,12 +78,12 @@ function readParameters(described: Record<string, unknown>, text: string): Param
   return isPythonOrder(parameters) ? parameters : null;
 }
 
-/** `name`, `name=default`, `name: type`, `name: type = default`. */
+/** Matches `name`, `name=default`, `name: type`, and `name: type = default`. */
 const WRITTEN_PARAMETER = /^ ?\*{0,2}(\w+)(?: ?:[^=]*)?(?: ?(=)|$)/;
 
 /**
- * The parameters as the signature's text has them. The order of an object's members is lost in many tools, and with it
- * which argument is which; the text keeps it. Null where it is no list in parentheses.
+ * The parameters in the order of the signature's text. Many tools change the order of an object's members, and with it
+ * the positions of arguments. Null if the text is not a list in parentheses.
  */
 function splitParameters(text: string): string[] | null {
   if (text[0] !== '(' || text.length > SIGNATURE_LENGTH_MAX) return null;
@@ -105,7 +105,10 @@ function splitParameters(text: string): string[] | null {
   return null;
 }
 
-/** A text in quotes as Python prints it (without its end it is the rest, or each quote would be a search), or what ends a parameter. */
+/**
+ * A string as Python prints it, or a character that ends a parameter. An unterminated string extends to the end;
+ * otherwise each quote would start a new search.
+ */
 const TOKEN = /'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[()[\]{},]/gs;
 const OPENING: ReadonlySet<string> = new Set(['(', '[', '{']);
 const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
@@ -118,7 +121,10 @@ const ORDER: readonly ParameterKind[] = [
   'var_keyword',
 ];
 
-/** The kinds in their order, at most one `*args` and `**kwargs`, and no required argument behind one with a default. */
+/**
+ * Whether the kinds are in order, there is at most one `*args` and one `**kwargs`, and no required parameter follows an
+ * optional one.
+ */
 function isPythonOrder(parameters: readonly Parameter[]): boolean {
   return parameters.every((parameter, index) => {
     const before = parameters[index - 1];

@@ -1,7 +1,7 @@
 /**
- * The parameters of methods that one model of Odoo 19 has, as data: those that were recorded, and those of base that
- * every user needs. The server's own doc page comes first, since a module can change them; not every user may read it
- * (docs/odoo-facts.md#doc-group).
+ * The parameters of methods that a single model of Odoo 19 has, as data: recorded ones, and those of the module base
+ * that every user needs. The server's doc page takes precedence, since a module can change them, but not every user may
+ * read it (docs/odoo-facts.md#doc-group).
  */
 import { parseSignature, type Signature } from './signature.ts';
 
@@ -9,7 +9,7 @@ export function findModelSignature(model: string, method: string): Signature | u
   return MODEL_SIGNATURES.get(`${model}/${method}`);
 }
 
-/** Methods of records that take nothing but the records. */
+/** Methods of records without parameters. */
 const PLAIN: Readonly<Record<string, string>> = {
   'crm.lead':
     'action_generate_leads action_new_quotation action_reschedule_meeting action_restore action_sale_quotations_new action_set_automated_probability action_set_won action_set_won_rainbowman action_show_potential_duplicates action_view_sale_order action_view_sale_quotation',
@@ -20,7 +20,7 @@ const PLAIN: Readonly<Record<string, string>> = {
     'action_add_from_catalog action_cancel action_confirm action_draft action_lock action_open_business_doc action_open_discount_wizard action_preview_sale_order action_quotation_send action_quotation_sent action_unlock action_update_prices action_update_taxes',
 };
 
-/** Of the mixins for messages and activities. */
+/** Methods of the mixins for messages and activities. */
 const WITH_MESSAGES = ['crm.lead', 'product.product', 'sale.order'];
 const OF_MESSAGES: Readonly<Record<string, string>> = {
   message_subscribe: 'ids (partner_ids=, subtype_ids=)',

@@ -1,9 +1,8 @@
-/**
- * The shape in which this folder knows a method's parameters: those of Python's `inspect.Signature`, without the record
- * (`self`). Knows no method by name.
- */
+/** The parameters of a method, as in Python's `inspect.Signature` but without the record (`self`). Knows no method. */
 
-/** Where an argument can stand, as in Python's `inspect.Parameter.kind`; `positional` ones take a name as well. */
+/**
+ * How an argument can be passed, as in Python's `inspect.Parameter.kind`. `positional` parameters can be named as well.
+ */
 export type ParameterKind =
   | 'positional_only'
   | 'positional'
@@ -14,25 +13,25 @@ export type ParameterKind =
 export interface Parameter {
   name: string;
   kind: ParameterKind;
-  /** False where it has a default, and for `*args` and `**kwargs`. */
+  /** False if the parameter has a default, and for `*args` and `**kwargs`. */
   isRequired: boolean;
 }
 
 export interface Signature {
   /**
-   * `ids`: of records, whose ids are the first positional argument of `execute_kw`; `model`: takes none
+   * `ids`: a method of records, whose ids are the first positional argument of `execute_kw`; `model`: it takes no ids
    * (docs/odoo-facts.md#execute-kw-arguments).
    */
   kind: 'ids' | 'model';
-  /** In Python's order. */
+  /** In the order of the Python signature. */
   parameters: readonly Parameter[];
-  /** True where Odoo lets nobody call it from outside: it says so before it looks at the arguments. */
+  /** True if Odoo refuses every remote call of the method, before it looks at the arguments. */
   isPrivate: boolean;
 }
 
 /**
- * Reads the notation of signatures.ts: `[private ]ids (a, b=, *args, c=, **kwargs)`, with Python's `/` and `*`; `=` marks
- * a default, whose value is of no interest.
+ * Parses the notation of signatures.ts: `[private ]ids (a, b=, *args, c=, **kwargs)`, with Python's `/` and `*`. `=`
+ * marks a default; its value is not needed.
  */
 export function parseSignature(text: string): Signature {
   const [, hidden, kind, list] = /^(private )?(ids|model) \((.*)\)$/.exec(text) ?? [];

@@ -1,7 +1,6 @@
 /**
  * The parameters of the methods that every model of Odoo 19 has, as data (docs/odoo-facts.md#parameters). A method that
- * is not here can have any parameters: its names are on the server's own doc page (doc-page.ts), or nobody can tell
- * them.
+ * is not listed can have any parameters. Their names are known only from the server's doc page (doc-page.ts).
  */
 import { parseSignature, type Signature } from './signature.ts';
 
@@ -11,7 +10,7 @@ export function findSignature(model: string, method: string): Signature | undefi
 }
 
 export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
-  // The same on all 397 models.
+  // Identical on all 397 models.
   read: 'ids (fields=, load=)',
   search: 'model (domain, offset=, limit=, order=)',
   search_read: 'model (domain=, fields=, offset=, limit=, order=, **read_kwargs)',
@@ -39,13 +38,13 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
   export_data: 'ids (fields_to_export)',
   action_archive: 'ids ()',
   action_unarchive: 'ids ()',
-  // Deprecated, and left out of the doc page; they still work (docs/odoo-facts.md#doc-page).
+  // Deprecated and omitted from the doc page, but still working (docs/odoo-facts.md#doc-page).
   read_group: 'model (domain, fields, groupby, offset=, limit=, orderby=, lazy=)',
   check_access_rights: 'model (operation, raise_exception=)',
   check_access_rule: 'ids (operation)',
   toggle_active: 'ids ()',
 
-  // Of every model by definition, and the same on all six of signatures-19.0.json.
+  // Defined for every model, and identical on all six models of signatures-19.0.json.
   formatted_read_grouping_sets: 'model (domain, grouping_sets, aggregates=, *, order=)',
   web_save_multi: 'ids (vals_list, specification)',
   web_name_search: 'model (name, specification, domain=, operator=, limit=)',
@@ -62,10 +61,10 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
   search_panel_select_multi_range: 'model (field_name, **kwargs)',
   is_transient: 'ids ()',
 
-  // Of every model with messages (31 of the 397).
+  // Methods of every model with messages (31 of the 397).
   message_post: 'ids (*args, body=, message_type=, **kwargs)',
 
-  // Odoo refuses these itself, in its own words (docs/odoo-facts.md#private-methods).
+  // Odoo itself refuses these (docs/odoo-facts.md#private-methods).
   search_fetch: 'private model (domain, field_names=, offset=, limit=, order=)',
   fetch: 'private ids (field_names=)',
   check_access: 'private ids (operation)',
@@ -87,7 +86,7 @@ export const SIGNATURES: ReadonlyMap<string, Signature> = parseTable({
   modified: 'private ids (fnames, create=, before=)',
 });
 
-/** Where a model has it otherwise: four overrides in all of Odoo (docs/odoo-facts.md#parameters). */
+/** Models with different parameters: there are four overrides in all of Odoo (docs/odoo-facts.md#parameters). */
 export const OVERRIDES: ReadonlyMap<string, Signature> = parseTable({
   'iap.account/web_read': 'ids (*args, **kwargs)',
   'iap.account/web_save': 'ids (*args, **kwargs)',
