@@ -1,7 +1,7 @@
 /**
- * The one gate. Runs every stage to its end, so that all faults show at once, and fails if one of them failed. What a
- * stage judges is configured where its tool looks: biome.json, tsconfig.json, knip.json, vitest.config.ts. With `--all` it
- * also runs the tests that flood, kill processes or measure memory, which take some minutes more.
+ * Runs all checks. Every stage runs to its end, so that all errors are reported at once; if one stage failed, the
+ * script fails. What a stage checks is configured in biome.json, tsconfig.json, knip.json and vitest.config.ts. `--all`
+ * adds the tests that flood the proxy, kill processes or measure memory, which take some minutes.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 interface Stage {
   name: string;
   command: [string, ...string[]];
-  /** Text that stands for a success, from the output; nothing by default. */
+  /** Extracts a summary of a success from the output; default: none. */
   summarize?: (output: string) => string;
 }
 
@@ -54,7 +54,7 @@ try {
   const failedStages = cheap.filter((passed) => !passed).length;
   const passed = tests.passed + cheap.length - failedStages;
   const failed = tests.failed + failedStages;
-  // CI reads this line: it stands alone, each cheap stage counts as one check.
+  // CI parses this line. Each stage but the tests counts as one check.
   const skipped = tests.skipped > 0 ? `, ${tests.skipped} skipped` : '';
   process.stdout.write(`\n${passed} passed, ${failed} failed${skipped}\n`);
   process.exitCode = failed > 0 ? 1 : 0;
@@ -62,7 +62,7 @@ try {
   rmSync(reportFolder, { recursive: true, force: true });
 }
 
-/** True if the stage passed. Its output is shown only if it failed. */
+/** True if the stage passed. Its output is printed only if it failed. */
 async function runStage(stage: Stage): Promise<boolean> {
   const startedMs = performance.now();
   const { passed, output } = await run(stage.command);
@@ -73,13 +73,13 @@ async function runStage(stage: Stage): Promise<boolean> {
 }
 
 function run([command, ...args]: [string, ...string[]]): Promise<{ passed: boolean; output: string }> {
-  // The tools start with `#!/usr/bin/env node`: they must find the Node that runs this, not the machine's older one.
+  // The tools start with `#!/usr/bin/env node`, so PATH must begin with the Node that runs this script.
   const path = [dirname(process.execPath), join(root, 'node_modules/.bin'), process.env['PATH']];
   return new Promise((resolve) => {
     let output = '';
     const child = spawn(command, args, {
       cwd: root,
-      // Colour would break up the summary line that is looked for; vitest turns it on wherever CI is set.
+      // Colours would break the summary line; vitest turns them on if CI is set.
       env: { ...process.env, PATH: path.join(delimiter), NO_COLOR: '1', FORCE_COLOR: undefined },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -93,7 +93,7 @@ function run([command, ...args]: [string, ...string[]]): Promise<{ passed: boole
   });
 }
 
-/** The test files that took longest, from vitest's report. */
+/** The slowest test files, from vitest's report. */
 function listSlowest(): string {
   try {
     const { testResults } = JSON.parse(readFileSync(reportFile, 'utf8'));
@@ -111,7 +111,9 @@ function listSlowest(): string {
   }
 }
 
-/** Counts from vitest's report. A run that failed without a failed test (a file that does not load) counts as one failure. */
+/**
+ * Counts from vitest's report. A failed run without a failed test (a file that does not load) counts as one failure.
+ */
 function countTests(passed: boolean): Counts {
   try {
     const report = JSON.parse(readFileSync(reportFile, 'utf8'));

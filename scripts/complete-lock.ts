@@ -1,6 +1,6 @@
 /**
- * Adds to package-lock.json the binaries of other platforms that npm left out because its registry lacks them: without
- * their entries `npm ci` refuses the file. npm installs none of them here, so that their hashes are not needed.
+ * Adds the binaries of other platforms to package-lock.json if npm omitted them because its registry lacks them: `npm
+ * ci` refuses the file without their entries. npm does not install them here, so their hashes are not needed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Writes every generated page; with `--check` it writes nothing, names the stale ones and fails. What a page says is the
- * business of its render function, which is next to the data that it shows.
+ * Writes every generated page. With `--check` it writes nothing, lists the stale pages, and fails if there are any.
+ * Each page has a render function beside the data that it shows.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ import { renderBoundaries } from './boundaries.ts';
 import { renderErrors } from './errors.ts';
 
 interface Page {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   path: string;
   render: () => string;
 }
@@ -52,7 +52,7 @@ function readPage(path: string): string | null {
   }
 }
 
-/** Of the program. */
+/** The version of the program. */
 function readVersion(): string {
   return (JSON.parse(readFileSync(locatePage('packages/server/package.json'), 'utf8')) as { version: string })
     .version;

@@ -1,4 +1,7 @@
-/** Renders docs/errors.md from the error tables of the contract. The facts are in the tables; this file has only the text around them. */
+/**
+ * Renders docs/errors.md from the error tables of the contract. The tables hold the facts, this file the surrounding
+ * text.
+ */
 
 import { COMPATIBLE_CHANGES, COMPATIBLE_ERRORS } from '../packages/contract/src/compatible.ts';
 import {
@@ -12,7 +15,6 @@ import {
 
 const RETRYABLE: Record<Retry, string> = { never: 'no', always: 'yes', if_safe: 'if safe' };
 
-/** The whole page. */
 export function renderErrors(): string {
   const proxyErrors = Object.entries<ErrorRow>(PROXY_ERRORS);
   const businessErrors = Object.entries<BusinessErrorRow>(BUSINESS_ERRORS);
@@ -115,7 +117,7 @@ function renderWhen({ when, notYet }: ErrorRow): string {
 }
 
 function renderRow(cells: (string | number)[]): string {
-  // A bar within a cell would end the cell, in code spans too.
+  // A `|` ends the cell even inside a code span.
   return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
 }
 

@@ -1,7 +1,7 @@
-/** The shapes of `/admin/v1`, and of what the commands print with `--json`. Times are ISO 8601 in UTC. */
+/** The shapes of `/admin/v1`, and of what commands print with `--json`. Times are ISO 8601 in UTC. */
 import type { Policy } from './policy.ts';
 
-/** One page of a list; `next` is the cursor of the one after it, null on the last. */
+/** One page of a list. `next` is the cursor of the next page, null on the last page. */
 export interface Page<Item> {
   items: Item[];
   next: string | null;
@@ -9,7 +9,7 @@ export interface Page<Item> {
 
 export interface PageQuery {
   cursor?: string;
-  /** 1 to 500; 50 where it is left out. */
+  /** 1 to 500; default 50. */
   limit?: number;
 }
 
@@ -20,35 +20,35 @@ export interface KeyView {
   id: string;
   name: string;
   state: KeyState;
-  /** Null: the key may do anything that egress allows. */
+  /** Null: the key may do everything that the egress rules allow. */
   policy: Policy | UnreadablePolicy | null;
   created_at: string;
   expires_at: string | null;
-  /** Exact to about a minute. */
+  /** Accurate to about a minute. */
   last_used_at: string | null;
   revoked_at: string | null;
-  /** The key that this one took over from. */
+  /** Id of the key that this one replaced. */
   replaces: string | null;
-  /** Counts the changes; the ETag. */
+  /** Incremented by each change; used as ETag. */
   version: number;
 }
 
-/** In place of a stored policy that cannot be read. A key with one makes no call. */
+/** Stands for a stored policy that cannot be read. A key with such a policy cannot make calls. */
 export interface UnreadablePolicy {
-  /** Why it cannot be read. */
+  /** Why the policy cannot be read. */
   unreadable: string;
 }
 
-/** A key that was just made: the only time that its text is shown. */
+/** The answer to the creation of a key. Only here is the text of the key shown. */
 export interface NewKeyView extends KeyView {
   key: string;
 }
 
 export interface KeyQuery extends PageQuery {
   state?: KeyState;
-  /** Part of the id or the name, in any case. */
+  /** Part of the id or the name, case-insensitive. */
   search?: string;
-  /** The whole name. */
+  /** The exact name. */
   name?: string;
 }
 
@@ -58,52 +58,52 @@ export interface KeyInput {
   expires_at?: string | null;
 }
 
-/** What is left out stays as it is. */
+/** Omitted members keep their values. */
 export type KeyChanges = Partial<KeyInput>;
 
 export interface KeyRotation {
-  /** How long the old key goes on working beside the new one. */
+  /** How long the old key stays valid beside the new one. */
   overlap_seconds: number;
 }
 
 export type InstanceProtocol = 'auto' | 'jsonrpc' | 'json2';
 
-/** What is known of an instance's key at Odoo. */
+/** What is known about the Odoo key of an instance. */
 export interface InstanceKeyView {
-  /** When Odoo stops taking it; null where it never does, or nobody knows. */
+  /** When the key expires in Odoo; null: never, or not known. */
   expires_at: string | null;
-  /** `unknown`: Odoo does not tell, as up to version 18. */
+  /** `unknown`: Odoo up to version 18 does not tell. */
   state: 'ok' | 'expiring' | 'expired' | 'unknown';
-  /** True where the proxy replaces it before it expires. */
+  /** True if the proxy replaces the key before it expires. */
   rotate: boolean;
-  /** Why the last rotation failed; null where none did. */
+  /** Why the last rotation failed; null if it did not. */
   failure: string | null;
 }
 
-/** A stored Odoo server with a user of it. The key itself is never shown. */
+/** A stored Odoo server with one of its users. The Odoo key itself is never shown. */
 export interface InstanceView {
   name: string;
   url: string;
   db: string;
   user_id: number;
   protocol: InstanceProtocol;
-  /** Time for a call that asks for none itself; null: `upstream.timeoutMs`. */
+  /** Time limit of a call that sets none itself; null: `upstream.timeoutMs`. */
   timeout_ms: number | null;
-  /** Calls at once; null: no limit of its own. */
+  /** Maximum number of calls at once; null: no separate limit. */
   concurrency: number | null;
-  /** PEM certificates trusted for this instance in place of the public ones. */
+  /** PEM certificates that are trusted for this instance instead of the public ones. */
   certificates: string | null;
-  /** True: its own origin may be private or plain http, as if `egress.allow` named it. */
+  /** True: the origin of this instance may be a private address or plain http, as if `egress.allow` listed it. */
   allow_private: boolean;
   key: InstanceKeyView;
   created_at: string;
   updated_at: string;
-  /** Counts the changes; the ETag. */
+  /** Incremented by each change; used as ETag. */
   version: number;
 }
 
 export interface InstanceQuery extends PageQuery {
-  /** Part of the name or the url, in any case. */
+  /** Part of the name or the URL, case-insensitive. */
   search?: string;
 }
 
@@ -112,7 +112,7 @@ export interface InstanceInput {
   url: string;
   db: string;
   user_id: number;
-  /** Written only; no answer ever has it. */
+  /** Write-only: no answer contains it. */
   api_key: string;
   protocol?: InstanceProtocol;
   timeout_ms?: number | null;
@@ -121,17 +121,17 @@ export interface InstanceInput {
   allow_private?: boolean;
   /** True: the proxy replaces the key before it expires (Odoo 19 and later). */
   rotate_key?: boolean;
-  /** Where Odoo does not tell. */
+  /** The expiry of the key, for versions of Odoo that do not tell it. */
   key_expires_at?: string | null;
 }
 
 /**
- * What is left out stays as it is. A new `url`, changed `certificates` and an `allow_private` that is turned on need the
- * `api_key` again: a stored one never goes to another server, nor to one that could pass for its own.
+ * Omitted members keep their values. A new `url`, changed `certificates`, and turning on `allow_private` require the
+ * `api_key` again: a stored key is never sent to another server, nor to one that could impersonate its own.
  */
 export type InstanceChanges = Partial<Omit<InstanceInput, 'name'>>;
 
-/** One record of the audit: a call, or an act of an administrator. No values, no secrets. */
+/** One audit record: a call, or an administrative act. Contains no values and no secrets. */
 export type AuditView = AuditCallView | AuditActView | AuditDamagedView;
 
 interface AuditBase {
@@ -143,11 +143,11 @@ interface AuditBase {
 
 export interface AuditCallView extends AuditBase {
   kind: 'call';
-  /** Of a key that was not accepted (`rule` says so): the id in its text. */
+  /** If the key was not accepted (see `rule`): the id in the text of the key. */
   key_id: string | null;
-  /** Where the call came from; null in records of before. */
+  /** Address of the caller; null in older records. */
   address: string | null;
-  /** Name of the stored instance; null where the call brought credentials of its own. */
+  /** Name of the stored instance; null if the call had its own credentials. */
   instance: string | null;
   /** Base address of the Odoo server. */
   upstream: string | null;
@@ -156,7 +156,7 @@ export interface AuditCallView extends AuditBase {
   action: string | null;
   /** `ok`, or `data.type` of the error. */
   outcome: string;
-  /** The rule of the key's policy that denied it; or `key:unknown`, `key:expired`, `key:revoked`. */
+  /** The rule of the key's policy that denied the call, or `key:unknown`, `key:expired`, `key:revoked`. */
   rule: string | null;
   code: number | null;
   http_status: number;
@@ -168,18 +168,18 @@ export interface AuditCallView extends AuditBase {
 
 export interface AuditActView extends AuditBase {
   kind: 'admin';
-  /** `token`, `session`, `cli:<user>@<host>` or `proxy` (what it does by itself). */
+  /** `token`, `session`, `cli:<user>@<host>`, or `proxy` for what the proxy does itself. */
   actor: string;
   address: string | null;
   /** e.g. `key.create`, `instance.update`. */
   action: string;
-  /** What it was done to: `key <id>`, `instance <name>`. */
+  /** The object of the act: `key <id>`, `instance <name>`. */
   target: string;
-  /** Members that changed, before and after; secrets stand as `(secret)`. */
+  /** Changed members, before and after. Secrets are shown as `(secret)`. */
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
-/** What stands in the store in place of a record, and is none. */
+/** A row of the audit table that is not a valid record. */
 export interface AuditDamagedView extends AuditBase {
   kind: 'damaged';
   problem: string;
@@ -197,18 +197,18 @@ export interface AuditQuery extends PageQuery {
   actor?: string;
 }
 
-/** What `audit verify` finds. */
+/** The result of `audit verify`. */
 export interface AuditVerdict {
-  /** True where every record from `first_seq` to `last_seq` is there as it was written. */
+  /** True if every record from `first_seq` to `last_seq` is present and unchanged. */
   intact: boolean;
   first_seq: number;
   last_seq: number;
   /**
-   * `<seq>:<hash in hex>` of the last record: kept elsewhere, it later proves that nothing was cut from the end. Null where
-   * the store has lost it.
+   * `<seq>:<hash in hex>` of the last record. Kept outside the store, it proves later that no record was removed from
+   * the end. Null if the store has lost it.
    */
   head: string | null;
-  /** What is wrong, at the first place where something is; null where nothing is. */
+  /** The first error found; null if there is none. */
   fault: { seq: number; problem: string } | null;
 }
 
@@ -218,28 +218,28 @@ export interface Explanation {
   /** The rule that decided, e.g. `models["sale.*"]`; null for a key without a policy. */
   rule: string | null;
   message: string;
-  /** What is changed in the call before it goes on. */
+  /** What the policy sets in the call before it is sent. */
   sets: { limit?: number; allowed_company_ids?: number[] };
 }
 
 export interface ExplainInput {
   /** The body of an execute call. */
   call: unknown;
-  /** Where it comes from; left out: not looked at. */
+  /** Address of the caller; if omitted, it is not checked. */
   address?: string;
-  /** The browser's `origin` header; left out: not a browser. */
+  /** The `origin` header of a browser; if omitted, the caller is not a browser. */
   origin?: string;
 }
 
-/** What the proxy finds where it looks whether it can work with an Odoo server. */
+/** The result of checking whether the proxy can work with an Odoo server. */
 export interface Examination {
-  /** True where no check failed. */
+  /** True if no check failed. */
   ok: boolean;
-  /** In order; the first that fails ends them. */
+  /** In order of execution. The first failed check is the last. */
   checks: ExaminationCheck[];
-  /** E.g. `18.0`; null where the server does not tell. */
+  /** E.g. `18.0`; null if the server does not tell. */
   version: string | null;
-  /** The one that carries calls of these credentials; null where none was made. */
+  /** The protocol for calls with these credentials; null if no call was made. */
   protocol: 'jsonrpc' | 'json2' | null;
   user: { id: number; name: string; login: string; company: string | null } | null;
   key: {
@@ -247,7 +247,7 @@ export interface Examination {
     expires_at: string | null;
     is_expiry_known: boolean;
   } | null;
-  /** From the request to the head of the answer: the quickest of the calls that were made. */
+  /** Milliseconds from the request to the header of the answer, for the fastest of the calls. */
   round_trip_ms: number | null;
 }
 
@@ -266,7 +266,7 @@ export interface ExaminationCheck {
     | 'key'
     | 'expiry'
     | 'time';
-  /** `skipped`: not looked at, or nobody tells. */
+  /** `skipped`: not checked, or the server does not tell. */
   state: 'ok' | 'failed' | 'skipped';
   /** What was found, and what to do. */
   text: string;
@@ -278,10 +278,10 @@ export interface StatusView {
   version: string;
   started_at: string;
   store: string;
-  /** What `/readyz` looks at. */
+  /** The checks of `/readyz`. */
   checks: Record<string, { state: CheckState; detail: string | null }>;
   audit: { waiting: number; lost: number };
-  /** Upstream databases that this process knows, at most a thousand; a command that works on the store knows none. */
+  /** Upstream databases that this process knows, at most 1,000. A command that works on the store knows none. */
   upstreams: UpstreamView[];
 }
 
@@ -290,10 +290,10 @@ export interface UpstreamView {
   database: string;
   running: number;
   waiting: number;
-  /** Calls at once at present. */
+  /** Number of calls that run at present. */
   limit: number;
   breaker: 'closed' | 'open' | 'half_open';
-  /** Until the next try; 0 while the breaker is closed. */
+  /** Milliseconds until the next probe; 0 while the breaker is closed. */
   retry_after_seconds: number;
 }
 

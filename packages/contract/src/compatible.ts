@@ -1,10 +1,10 @@
 /**
- * What the routes for callers of ODXProxy answer otherwise than ours: their own errors, and the codes and statuses that
- * their clients expect of errors that both have. docs/errors.md shows both tables.
+ * Where the routes for callers of ODXProxy differ from ours: errors of their own, and the codes and statuses that their
+ * clients expect of common errors. docs/errors.md shows both tables.
  */
 import { type ErrorRow, PROXY_ERRORS, type ProxyErrorType } from './errors.ts';
 
-/** Errors that only `/v2/odoo/…` gives. */
+/** Errors of `/v2/odoo/…` only. */
 export const COMPATIBLE_ERRORS = {
   json2_missing: {
     code: -32006,
@@ -22,9 +22,9 @@ export const COMPATIBLE_ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-/** Errors of the proxy that have another code or status on the compatible routes; `data.type` is the same. */
+/** Errors of the proxy with another code or status on the compatible routes; `data.type` is the same. */
 export const COMPATIBLE_CHANGES: Partial<Record<ProxyErrorType, { code: number; httpStatus: number }>> = {
-  // Its clients take every 403 for an invalid licence.
+  // Their clients treat every 403 as an invalid licence.
   policy_denied: {
     code: PROXY_ERRORS.action_invalid.code,
     httpStatus: PROXY_ERRORS.action_invalid.httpStatus,
@@ -36,10 +36,10 @@ export const COMPATIBLE_CHANGES: Partial<Record<ProxyErrorType, { code: number; 
   upstream_bad_response: { code: PROXY_ERRORS.upstream_bad_response.code, httpStatus: 500 },
 };
 
-/** `data.type` of an error that only the compatible routes give. */
+/** `data.type` of an error of the compatible routes only. */
 export type CompatibleErrorType = keyof typeof COMPATIBLE_ERRORS;
 
-/** Every error of the proxy, whatever route gives it. */
+/** `data.type` of any error of the proxy, on any route. */
 export const ALL_ERRORS: Readonly<Record<ProxyErrorType | CompatibleErrorType, ErrorRow>> = {
   ...PROXY_ERRORS,
   ...COMPATIBLE_ERRORS,

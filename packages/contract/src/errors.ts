@@ -1,11 +1,11 @@
 /**
- * The one table of errors: from `data.type` to code, HTTP status and the rest. docs/errors.md is generated from it,
- * and nothing else in the code names a code or a status of an error.
+ * The table of errors: for each `data.type` the code, the HTTP status and the documentation. docs/errors.md is
+ * generated from it. No other code names a code or a status of an error.
  */
 
 /**
- * Whether the same call may be sent again as it is. `if_safe`: only where nothing can have happened yet, or where the
- * action only reads.
+ * Whether the same call may be sent again unchanged. `if_safe`: only if the call cannot have run yet, or if it only
+ * reads.
  */
 export type Retry = 'never' | 'always' | 'if_safe';
 
@@ -13,20 +13,20 @@ export type Retry = 'never' | 'always' | 'if_safe';
 export interface ErrorRow {
   /** JSON-RPC error code. */
   code: number;
-  /** HTTP status of an answer to a single call; within a batch it is always 200. */
+  /** HTTP status of an answer to a single call. A batch always has status 200. */
   httpStatus: number;
   retry: Retry;
-  /** True where `data.outcome` is part of the error. */
+  /** True if the error has `data.outcome`. */
   hasOutcome?: true;
-  /** Promised by the contract, but nothing gives it yet, and why. */
+  /** If the error is part of the contract but is not sent yet: the reason. */
   notYet?: string;
-  /** When it is given, for the documentation. */
+  /** The cause of the error, for the documentation. */
   when: string;
   /** What the caller can do, for the documentation. */
   remedy: string;
 }
 
-/** Errors of the proxy itself: the call did not get an answer of Odoo's. */
+/** Errors of the proxy itself: there is no answer from Odoo. */
 export const PROXY_ERRORS = {
   parse_error: {
     code: -32700,
@@ -177,17 +177,17 @@ export const PROXY_ERRORS = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-/** A row of {@link BUSINESS_ERRORS}: the HTTP status is always 200, since Odoo did answer. */
+/** A row of {@link BUSINESS_ERRORS}. The HTTP status is always 200, because the call reached Odoo. */
 export interface BusinessErrorRow {
-  /** `data.status`: the HTTP status that the failure would deserve. */
+  /** `data.status`: the HTTP status that matches the error. */
   status: number;
   retry: Retry;
   when: string;
 }
 
 /**
- * What Odoo itself answered, by what went wrong; the same in every Odoo version and protocol. HTTP 200, with one of
- * {@link BUSINESS_CODES}.
+ * Errors from Odoo, by cause. They are the same for every Odoo version and protocol. The HTTP status is 200, the code
+ * one of {@link BUSINESS_CODES}.
  */
 export const BUSINESS_ERRORS = {
   access_denied: {
@@ -237,11 +237,11 @@ export const BUSINESS_ERRORS = {
   upstream_error: { status: 500, retry: 'never', when: 'Any other failure in Odoo.' },
 } as const satisfies Record<string, BusinessErrorRow>;
 
-/** `error.code` of what Odoo answered, the same in every Odoo version. */
+/** `error.code` of errors from Odoo, the same for every Odoo version. */
 export const BUSINESS_CODES = { error: 200, session: 100, routeMissing: 404 } as const;
 
-/** `data.type` of an error of the proxy's own. */
+/** `data.type` of an error of the proxy itself. */
 export type ProxyErrorType = keyof typeof PROXY_ERRORS;
 
-/** `data.type` of what Odoo answered. */
+/** `data.type` of an error from Odoo. */
 export type BusinessErrorType = keyof typeof BUSINESS_ERRORS;

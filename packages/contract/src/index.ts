@@ -1,4 +1,4 @@
-/** The public contract of erp-proxy: what goes over the wire, and every error. Imports nothing. */
+/** The public contract of erp-proxy: the wire types and the table of errors. Imports nothing. */
 export * from './admin.ts';
 export * from './compatible.ts';
 export * from './errors.ts';

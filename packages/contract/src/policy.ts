@@ -1,35 +1,35 @@
-/** What a client key may do, as an operator writes it: in the admin API, in a YAML file, in the store. */
+/** What a client key may do, in the form of the admin API, the YAML file and the store. */
 
 /**
- * A policy allows what it names and nothing else. A server must be named by `instances` or `origins`, a method by
- * `models`; every other member narrows that, and restricts nothing where it is left out. In patterns `*` stands for any
- * text; there is no other wildcard.
+ * A policy allows only what it names. It must name the server in `instances` or `origins`, and the method in `models`.
+ * The other members narrow this; an omitted member restricts nothing. In patterns, `*` stands for any text and is the
+ * only wildcard.
  */
 export interface Policy {
-  /** Patterns of the names of stored instances that calls may go to. */
+  /** Patterns of the names of stored instances that calls may use. */
   instances?: string[];
-  /** Patterns of origins (`https://erp.example.com`) that calls with credentials of their own may go to. */
+  /** Patterns of origins (`https://erp.example.com`) that calls with their own credentials may use. */
   origins?: string[];
-  /** Patterns of databases, for calls with credentials of their own. Left out: any. */
+  /** Patterns of databases, for calls with their own credentials. Default: any. */
   dbs?: string[];
   /** Patterns of models, each with patterns of its methods: `{"res.partner": ["read", "search*"], "sale.*": ["*"]}`. */
   models: Record<string, string[]>;
-  /** True: only methods that are known to read and do nothing else. */
+  /** True: only methods that are known to be read-only. */
   read_only?: boolean;
-  /** Ids of the companies that `allowed_company_ids` may name; set as it where a call names none. */
+  /** Ids of the companies that `allowed_company_ids` may name. A call that names none gets all of them. */
   companies?: number[];
-  /** Most records of one read: a read that asks for more, or for all, gets this many. */
+  /** Maximum number of records of one read. A read that asks for more, or for all, gets this many. */
   limit_max?: number;
-  /** True: reads may get answers that were kept, of the age that the caller accepts. */
+  /** True: reads may get kept answers, up to the age that the caller accepts. */
   cache?: boolean;
-  /** Calls in any span of `seconds`, on average; `burst` of them at once (left out: `requests`). */
+  /** Average number of calls in any span of `seconds`; up to `burst` of them at once (default: `requests`). */
   rate?: { requests: number; seconds: number; burst?: number };
-  /** Calls in one day (UTC). */
+  /** Maximum number of calls in one day (UTC). */
   per_day?: number;
-  /** Calls at once. */
+  /** Maximum number of calls at once. */
   concurrency?: number;
-  /** Addresses and networks that calls may come from. Left out: any. */
+  /** Addresses and networks that calls may come from. Default: any. */
   cidrs?: string[];
-  /** Patterns of browser origins that may use the key. Left out: none, so that no web page can. */
+  /** Patterns of browser origins that may use the key. Default: none, so that web pages cannot use it. */
   cors_origins?: string[];
 }

@@ -1,29 +1,29 @@
-/** The shapes of the execute call and its answer. Limits here are part of the contract. */
+/** The shapes of the execute call and its answer. The limits are part of the contract. */
 
 /** Path of the execute call. */
 export const EXECUTE_PATH = '/api/erp/execute';
 
-/** Path of the question for a server's version. */
+/** Path of the call that asks for a server's version. */
 export const VERSION_PATH = '/api/erp/version';
 
 /** Header that carries the client key. */
 export const KEY_HEADER = 'x-proxy-api';
 
-/** Header of an answer: the limit of records that the key's policy put in place of the caller's. */
+/** Header of an answer: the limit that the key's policy set instead of the caller's. */
 export const LIMIT_HEADER = 'erp-proxy-limit';
 
-/** Most calls that one batch may hold. */
+/** Maximum number of calls in a batch. */
 export const BATCH_CALLS_MAX = 100;
 
-/** Longest text `id`, in characters. */
+/** Maximum length of a text `id`, in characters. */
 export const ID_LENGTH_MAX = 256;
 
-/** Any JSON value. Between caller and Odoo these travel as bytes; this type is for clients only. */
+/** Any JSON value. For clients only: the proxy passes these values on as bytes. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
 /** The Odoo server, database and user that a call runs on. */
 export interface ErpInstance {
-  /** http or https, may carry a path prefix; no userinfo, query or fragment. */
+  /** http or https, optionally with a path prefix; no userinfo, query or fragment. */
   url: string;
   db: string;
   user_id: number;
@@ -40,7 +40,7 @@ export interface ExecuteCall {
   fn_name?: string | null;
   /** Positional arguments, as `execute_kw` takes them; for `read`: `[[id, …]]`. */
   params?: Json[] | null;
-  /** Named arguments. `limit` caps the records of the call. */
+  /** Named arguments. `limit` bounds the records of the call. */
   keyword?: {
     limit?: number | null | false;
     context?: { [name: string]: Json };
@@ -54,7 +54,7 @@ export type ExecuteAnswer =
   | { jsonrpc: '2.0'; id: string | number | null; result: Json }
   | { jsonrpc: '2.0'; id: string | number | null; error: ErrorBody };
 
-/** What a caller of a write must know when an answer did not come: whether it may have happened. */
+/** Whether the call ran in Odoo. */
 export type Outcome = 'not_sent' | 'rolled_back' | 'unknown';
 
 /** The `error` member of an answer. */
@@ -64,13 +64,13 @@ export interface ErrorBody {
   message: string;
   data: {
     type: string;
-    /** True only where the same call may be sent again as it is. */
+    /** True only if the same call may be sent again unchanged. */
     retryable: boolean;
-    /** The member at fault, e.g. `keyword.limit`. */
+    /** The member that caused the error, e.g. `keyword.limit`. */
     path?: string;
-    /** With policy_denied: the rule of the key's policy that decided, e.g. `models["sale.*"]`. */
+    /** For policy_denied: the rule of the key's policy that decided, e.g. `models["sale.*"]`. */
     rule?: string;
-    /** With upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
+    /** For upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
     outcome?: Outcome;
     [name: string]: unknown;
   };

@@ -24,6 +24,6 @@ describe.each(STAGES)('Odoo %i, %s', async (version, protocol) => {
     const answer = await proxy.post(printOperation(sandbox, { name: mistake, ...call }));
     expect(describeKind(answer)).toBe(type);
     if (mistake.startsWith('an unwrapped condition'))
-      expect(JSON.parse(answer.body.toString()).error.message).toMatch(/one bracket more/);
+      expect(JSON.parse(answer.body.toString()).error.message).toMatch(/one more pair of brackets/);
   });
 });

@@ -71,14 +71,14 @@ function findDomain(method: string, call: Arguments): JsonSpan | null {
 }
 
 const SHAPE = 'a domain is a list of conditions, each a list of a field, an operator and a value';
-const DOMAIN_ADVICE = `The domain does not fit: ${SHAPE}, e.g. \`[["email", "=", "x"]]\`.`;
-const UNWRAPPED_ADVICE = `The domain does not fit: ${SHAPE}. A single condition needs one bracket more: in \`params\` \`[[["email", "=", "x"]]]\`.`;
-const NESTED_ADVICE = `The domain does not fit: ${SHAPE}. A condition stands in one bracket too many.`;
-const IDS_ADVICE = 'The ids do not fit: `params[0]` must be an id or a list of ids, e.g. `[[1, 2]]`.';
+const DOMAIN_ADVICE = `The domain is malformed: ${SHAPE}, e.g. \`[["email", "=", "x"]]\`.`;
+const UNWRAPPED_ADVICE = `The domain is malformed: ${SHAPE}. A single condition needs one more pair of brackets: in \`params\` \`[[["email", "=", "x"]]]\`.`;
+const NESTED_ADVICE = `The domain is malformed: ${SHAPE}. A condition has one pair of brackets too many.`;
+const IDS_ADVICE = 'The ids are invalid: `params[0]` must be an id or a list of ids, e.g. `[[1, 2]]`.';
 const CREATE_ADVICE =
-  'The values do not fit: `create` takes an object of field values, or a list of them, e.g. `[{"name": "x"}]`.';
+  'The values are invalid: `create` takes an object of field values, or a list of them, e.g. `[{"name": "x"}]`.';
 const WRITE_ADVICE =
-  'The values do not fit: `write` takes the ids and an object of field values, e.g. `[[1], {"name": "x"}]`.';
+  'The values are invalid: `write` takes the ids and an object of field values, e.g. `[[1], {"name": "x"}]`.';
 
 /** Maximum number of conditions that are checked. Realistic domains have far fewer, but a body can hold millions. */
 const CONDITIONS_MAX = 1_000;
@@ -174,7 +174,7 @@ function judgeRow(bytes: Uint8Array, row: JsonSpan, unknownKey: string | null): 
   return {
     type: 'arguments_invalid',
     isCertain: false,
-    text: `A value does not fit: if \`${cut(objects.name)}\` is a field to several records, it takes a list of commands, e.g. \`[[6, 0, [1, 2]]]\` or \`[[0, 0, {"name": "x"}]]\`.`,
+    text: `A value is invalid: if \`${cut(objects.name)}\` is a one2many or many2many field, it takes a list of commands, e.g. \`[[6, 0, [1, 2]]]\` or \`[[0, 0, {"name": "x"}]]\`.`,
   };
 }
 

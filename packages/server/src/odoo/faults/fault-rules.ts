@@ -35,9 +35,9 @@ const ARGUMENT_OR_NO_FRAME =
 /** Frames in which 19 reads a date in a domain. */
 const DATE_FRAME = /[\\/]date_utils\.py", line \d+, in parse_(iso_)?date$/;
 const DATE_TEXT =
-  'The domain compares a date with something that is none, e.g. a text or a day of no calendar.';
+  'The domain compares a date with a value that is not a date, e.g. a text or a day that does not exist.';
 const DOMAIN_TEXT =
-  'The domain does not fit: a domain is a list of conditions, each a list of a field, an operator and a value, e.g. `[["email", "=", "x"]]`.';
+  'The domain is malformed: a domain is a list of conditions, each a list of a field, an operator and a value, e.g. `[["email", "=", "x"]]`.';
 
 export const FAULT_RULES: readonly FaultRule[] = [
   // Credentials. During authentication Odoo reads the user as that same user, so the missing record and the user have
@@ -206,7 +206,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     name: /\.IndexError$/,
     message: /^(tuple|list) index out of range/,
     frame: /^$|, in (_?call_kw\w*|execute\w*|dispatch)$/,
-    text: 'The arguments are too few: the ids, or the values of a `create`, must be in `params`.',
+    text: 'Arguments are missing: the ids, or the values of a `create`, must be in `params`.',
   },
   {
     type: 'arguments_invalid',
@@ -243,7 +243,7 @@ export const FAULT_RULES: readonly FaultRule[] = [
     type: 'validation_error',
     name: /^builtins\.KeyError$/,
     message: /^'?lang'?$/,
-    text: 'A constraint was broken: a value must be unique or fails a check. This version of Odoo does not say which.',
+    text: 'A constraint was violated: a value must be unique or fails a check. This version of Odoo does not say which.',
   },
 
   // By class only.

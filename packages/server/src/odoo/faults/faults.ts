@@ -65,14 +65,14 @@ const OWN_TEXTS: Record<BusinessErrorType, string> = {
   access_error: 'The user may not do this.',
   record_missing: 'A record does not exist or was deleted.',
   validation_error:
-    'A constraint of the database was broken: a value is missing, not unique, or still in use.',
+    'A constraint of the database was violated: a value is missing, not unique, or still in use.',
   user_error: 'Odoo refused the call.',
   redirect_warning: 'Odoo refused the call; `data.arguments` names an action that would help.',
   model_not_found: 'The database has no such model.',
   method_not_found: 'The model has no such public method.',
-  arguments_invalid: 'A value of the call does not fit: it is out of range or of another type.',
-  query_invalid: 'The query does not fit: check its fields, operators, order and grouping.',
-  concurrency_conflict: 'Another transaction was in the way, and Odoo rolled back: send the call again.',
+  arguments_invalid: 'A value of the call is invalid: it is out of range or has the wrong type.',
+  query_invalid: 'The query is invalid: check its fields, operators, order and grouping.',
+  concurrency_conflict: 'The call conflicted with another transaction and was rolled back: send it again.',
   database_missing: 'The server has no such Odoo database: check `db`.',
   upstream_error: "Odoo failed; the Odoo server's log has the cause.",
 };

@@ -40,7 +40,7 @@ describe('the message of a domain that is none', () => {
   test.each(unwrapped)('says that a bracket is missing, in every version: $mistake', (mistake) => {
     for (const version of VERSIONS) {
       const { message, data } = classify(mistake, mistake.faults[version]!);
-      expect(message).toMatch(/one bracket more/);
+      expect(message).toMatch(/one more pair of brackets/);
       expect(data.status).toBe(422);
       // Odoo's own text stays beside it.
       expect(data.message).toBe(mistake.faults[version]!.message);

@@ -43,7 +43,7 @@ function changeFault(fault: Fault, { type, text }: Pick<CallMistake, 'type' | 't
 
 /** Values to write can also be out of range. */
 const DATE_OUT_OF_RANGE = /^psycopg\d?\..*\bDatetimeFieldOverflow$/;
-const DATE_ADVICE = 'The domain compares a date with a day of no calendar, or a time that there is not.';
+const DATE_ADVICE = 'The domain compares a date with a day or a time that does not exist.';
 const PYTHON = /^builtins\.(Assertion|Attribute|Index|Key|Type|Value)Error$/;
 const POSTGRESQL = /^psycopg\d?\./;
 

@@ -30,7 +30,7 @@ export type MappedArguments =
 
 export function mapArguments(call: PositionalCall): MappedArguments {
   const outcome = bindArguments(call);
-  if (outcome instanceof Refusal) {
+  if (outcome instanceof BindingError) {
     // Odoo looks up the method before it looks at the arguments, and would report that it does not exist.
     if (call.signature.isPrivate) return unmappable('the method is private');
     return { fault: describeMistake(outcome, call.secrets) };
@@ -39,7 +39,7 @@ export function mapArguments(call: PositionalCall): MappedArguments {
 }
 
 /** A mistake that Python would raise when it binds the arguments. */
-class Refusal {
+class BindingError {
   readonly name: 'TypeError' | 'IndexError';
   readonly message: string;
 
@@ -68,7 +68,7 @@ function bindArguments({ method, signature, params, keyword }: PositionalCall) {
     const ids = positionals.shift();
     // Over /json/2 this would be a call on an empty recordset, which silently does nothing
     // (docs/odoo-facts.md#json2-arguments).
-    if (ids === undefined) return new Refusal('IndexError', 'list index out of range');
+    if (ids === undefined) return new BindingError('IndexError', 'list index out of range');
     if (!isIds(params, ids)) return unmappable('`params[0]` must be an id or a list of ids');
     body.add('ids', params, ids);
   }
@@ -99,11 +99,11 @@ function bindArguments({ method, signature, params, keyword }: PositionalCall) {
       // an entry of `**kwargs`.
       (name === 'context' || kind === 'positional_only' || !seen.has(name)),
   );
-  if (missing) return new Refusal('TypeError', `missing a required argument: '${missing.name}'`);
+  if (missing) return new BindingError('TypeError', `missing a required argument: '${missing.name}'`);
   // /jsonrpc reads the first positional argument after it has created the records, fails, and rolls back
   // (docs/odoo-facts.md#execute-kw-arguments).
   if (method === 'create' && positionals.length === 0)
-    return new Refusal('IndexError', 'list index out of range');
+    return new BindingError('IndexError', 'list index out of range');
   return { body: body.join() };
 }
 
@@ -119,14 +119,14 @@ function bindPositionals(
       return unmappable(`\`${parameter.name}\` cannot be given by name`);
     else if (parameters.some(({ kind }) => kind === 'var_positional'))
       return unmappable('the method takes positional arguments that have no names: use `keyword`');
-    else return new Refusal('TypeError', 'too many positional arguments');
+    else return new BindingError('TypeError', 'too many positional arguments');
   }
   return null;
 }
 
 function checkKeyword(name: string, parameters: readonly Parameter[], bound: ReadonlySet<string>) {
   const quoted = `'${name.length > 64 ? `${name.slice(0, 64)}…` : name}'`;
-  if (bound.has(name)) return new Refusal('TypeError', `multiple values for argument ${quoted}`);
+  if (bound.has(name)) return new BindingError('TypeError', `multiple values for argument ${quoted}`);
   const takesAny = parameters.some(({ kind }) => kind === 'var_keyword');
   const parameter = parameters.find(
     (candidate) => candidate.name === name && !candidate.kind.startsWith('var_'),
@@ -134,8 +134,8 @@ function checkKeyword(name: string, parameters: readonly Parameter[], bound: Rea
   const isNamed = parameter !== undefined && parameter.kind !== 'positional_only';
   if (!isNamed && !takesAny) {
     return parameter === undefined
-      ? new Refusal('TypeError', `got an unexpected keyword argument ${quoted}`)
-      : new Refusal('TypeError', `${quoted} parameter is positional only, but was passed as a keyword`);
+      ? new BindingError('TypeError', `got an unexpected keyword argument ${quoted}`)
+      : new BindingError('TypeError', `${quoted} parameter is positional only, but was passed as a keyword`);
   }
   if (ROUTE_ARGUMENTS.has(name)) return unmappable(`\`${name}\` means something else in /json/2`);
   return 'take';
@@ -206,7 +206,7 @@ function unmappable(reason: string): { unmappable: string } {
   return { unmappable: reason };
 }
 
-function describeMistake({ name, message }: Refusal, secrets: readonly string[]): Fault {
+function describeMistake({ name, message }: BindingError, secrets: readonly string[]): Fault {
   const fault = { name: `builtins.${name}`, message, arguments: [message], context: {} };
   return classifyFault(fault, { debug: false, secrets });
 }
