@@ -6,7 +6,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 describe('the request body', () => {
-  test('is the execute_kw envelope, with params and keyword as the very bytes they came in', () => {
+  test('is the execute_kw envelope, with the bytes of params and keyword unchanged', () => {
     const params = encode('[ [3, 12345678901234567890],1.0 ]');
     const keyword = encode('{"b":1.0,  "a":"\\u00e9"}');
     const body = buildExecuteKw({
@@ -24,7 +24,7 @@ describe('the request body', () => {
     );
   });
 
-  test('keeps texts of any content in their own argument', () => {
+  test('keeps texts of any content inside their own argument', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
@@ -64,7 +64,7 @@ describe('the request body', () => {
   });
 });
 
-/** Splits the text at every point; what each beginning was taken for. */
+/** Splits the text at every offset, and classifies each beginning. */
 function matchPrefixes(text: string): string[] {
   const bytes = encode(text);
   return Array.from(
@@ -73,7 +73,7 @@ function matchPrefixes(text: string): string[] {
   );
 }
 
-describe('the head of an answer', () => {
+describe('the beginning of an answer', () => {
   const spaced = '{"jsonrpc": "2.0", "id": 1';
   const compact = '{"jsonrpc":"2.0","id":1';
 
@@ -81,9 +81,9 @@ describe('the head of an answer', () => {
     [`${spaced}, "result": `, '[{"id": 3}]}'],
     [`${compact},"result":`, '[{"id":3}]}'],
     [`${spaced}, "result": `, 'false}'],
-  ])('of a result tells where the value starts, at every split of %s', (head, rest) => {
+  ])('of a result gives the offset of the value, at every split of %s', (head, rest) => {
     const bytes = encode(head + rest);
-    // A compact head is only whole when the byte after it is not the space of a spaced one.
+    // A compact beginning is complete only if the next byte is not a space.
     const toldFrom = head.endsWith(' ') ? head.length : head.length + 1;
     for (let length = 0; length <= bytes.length; length++) {
       const told = matchResultHead(bytes.subarray(0, length));
@@ -96,7 +96,7 @@ describe('the head of an answer', () => {
   test.each([
     [`${spaced}, "error": `, '{"code": 200}}'],
     [`${compact},"error":`, '{"code":200}}'],
-  ])('of an error is told at every split of %s', (head, rest) => {
+  ])('of an error is recognised at every split of %s', (head, rest) => {
     const kinds = matchPrefixes(head + rest);
     const toldFrom = head.endsWith(' ') ? head.length : head.length + 1;
     expect(kinds.slice(0, toldFrom)).toStrictEqual(Array(toldFrom).fill('more'));
@@ -105,18 +105,21 @@ describe('the head of an answer', () => {
     );
   });
 
-  test.each([`${spaced}}`, `${compact}}`])('of None is empty when whole, and unknown before: %s', (text) => {
-    const kinds = matchPrefixes(text);
-    expect(kinds.pop()).toBe('empty');
-    expect(new Set(kinds)).toStrictEqual(new Set(['more']));
-    expect(matchResultHead(encode(`${text}\r\n`)).kind).toBe('empty');
-    expect(matchResultHead(encode(`${text}{}`)).kind).toBe('other');
-  });
+  test.each([`${spaced}}`, `${compact}}`])(
+    'of None is empty if it is complete, and unknown before: %s',
+    (text) => {
+      const kinds = matchPrefixes(text);
+      expect(kinds.pop()).toBe('empty');
+      expect(new Set(kinds)).toStrictEqual(new Set(['more']));
+      expect(matchResultHead(encode(`${text}\r\n`)).kind).toBe('empty');
+      expect(matchResultHead(encode(`${text}{}`)).kind).toBe('other');
+    },
+  );
 
-  test('is never taken for a result where one byte differs', () => {
+  test('is never classified as a result if one byte differs', () => {
     const head = `${spaced}, "result": `;
     for (let at = 0; at < head.length; at++) {
-      // A missing space is the compact form; a byte of another kind is not.
+      // A missing space makes it the compact form; any other byte does not.
       const bytes = encode(`${head}1}`);
       bytes[at] = 0x21;
       const told = matchResultHead(bytes);

@@ -12,7 +12,7 @@ describe('a read-only method', () => {
     'fields_get',
     'has_access',
     'name_get',
-  ])('is one that only reads on every model: %s', (method) => {
+  ])('reads on every model: %s', (method) => {
     expect(isReadOnlyMethod(method)).toBe(true);
     expect(isReadOnlyMethod(method, 'sale.order')).toBe(true);
   });
@@ -35,12 +35,12 @@ describe('a read-only method', () => {
     'READ',
     'reads',
     '',
-  ])('is never guessed: %s', (method) => {
+  ])('is never assumed: %s', (method) => {
     expect(isReadOnlyMethod(method)).toBe(false);
     expect(isReadOnlyMethod(method, 'res.users')).toBe(false);
   });
 
-  test('can be one of a single model', () => {
+  test('can belong to a single model', () => {
     expect(isReadOnlyMethod('context_get', 'res.users')).toBe(true);
     expect(isReadOnlyMethod('context_get', 'x.custom')).toBe(false);
     expect(isReadOnlyMethod('context_get')).toBe(false);
@@ -53,7 +53,7 @@ test('the kind of an action is read, write or other', () => {
   expect(classifyAction('action_confirm')).toBe('other');
 });
 
-test('a limit cuts read, refuses what changes records, and is left to Odoo elsewhere', () => {
+test('a limit cuts the ids of read, refuses methods that change records, and is left to Odoo otherwise', () => {
   expect(limitRule('read')).toBe('cut');
   for (const method of ['write', 'unlink', 'copy', 'create']) expect(limitRule(method)).toBe('refuse');
   for (const method of ['search', 'search_read', 'web_read', 'action_confirm', 'constructor']) {
@@ -67,6 +67,6 @@ test.each([
   ['res.partner', 'anything_else', null],
   ['res.users', 'write', null],
   ['ir.rule', 'unlink', null],
-])('%s.%s makes answers out of date of the model %s', (model, method, written) => {
+])('%s.%s makes kept answers of the model %s stale', (model, method, written) => {
   expect(findWrittenModel(model, method)).toBe(written);
 });

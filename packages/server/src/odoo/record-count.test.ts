@@ -1,4 +1,7 @@
-/** What reads can give, by their arguments; positions of `limit` are held to recorded signatures. */
+/**
+ * The number of records that reads can return, by their arguments. Positions of `limit` are checked against recorded
+ * signatures.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { countReads } from '../json/counted-bytes.fixture.ts';
@@ -7,10 +10,10 @@ import type { Arguments } from './arguments.ts';
 import { isReadOnlyMethod } from './methods.ts';
 import { countRecords, findLimitPosition } from './record-count.ts';
 
-/** Counted as far as anyone could want. */
+/** More than any test expects. */
 const count = (method: string, call: Arguments, max = 1000) => countRecords('res.partner', method, call, max);
 
-describe('a method with a limit gives', () => {
+describe('a method with a limit returns', () => {
   test.each<[string, string, string, number | null]>([
     ['search', '[[]]', '{}', null],
     ['search', '[[], 0, 5]', '{}', 5],
@@ -30,7 +33,7 @@ describe('a method with a limit gives', () => {
     ['search', '[[]]', '{"limit": "5"}', Number.NaN],
     ['search', '[[]]', '{"limit": 1e400}', Number.NaN],
     ['search', '[[]]', '{"l\\u0069mit": 7}', 7],
-    // Odoo refuses it twice; what it would take is not for us to guess.
+    // Odoo refuses a limit that is given twice; the largest one counts here.
     ['search', '[[], 0, 5]', '{"limit": 7}', 7],
     ['search', '[[], 0, 5]', '{"limit": null}', null],
     ['search', '[[], 0, 5]', '{"limit": "x"}', Number.NaN],
@@ -51,7 +54,7 @@ describe('a method with a limit gives', () => {
   });
 });
 
-describe('a method with ids gives', () => {
+describe('a method with ids returns', () => {
   test.each<[string, string, string, number]>([
     ['read', '[[1, 2, 3]]', '{}', 3],
     ['read', '[7]', '{}', 1],
@@ -72,14 +75,14 @@ describe('a method with ids gives', () => {
   });
 });
 
-test('the search panel gives as many as its limit says, which it cannot be given: it would answer with an error', () => {
+test('the search panel returns as many records as its limit says, and gets no lower limit, because it would answer with an error', () => {
   expect(count('search_panel_select_range', readArguments('["user_id"]', '{"limit": 7}'))).toEqual({
     asked: 7,
     canLower: false,
   });
 });
 
-test('ids are counted to one more than may be given, and no further', () => {
+test('ids are counted up to one more than the maximum, and no further', () => {
   const params = `[[${'1, '.repeat(5000)}1]]`;
   const { positional, named } = readArguments(params);
   const { bytes, reads } = countReads(`${params}{}`);
@@ -87,12 +90,12 @@ test('ids are counted to one more than may be given, and no further', () => {
   expect(reads()).toBeLessThan(200);
 });
 
-test('the ids of read alone may be cut', () => {
+test('only the ids of read may be cut', () => {
   expect(count('read', readArguments('[[1]]'))?.canLower).toBe(true);
   expect(count('web_read', readArguments('[[1]]'))?.canLower).toBe(false);
 });
 
-test.each(['search_count', 'fields_get', 'has_access', 'get_views'])('%s gives no records', (method) => {
+test.each(['search_count', 'fields_get', 'has_access', 'get_views'])('%s returns no records', (method) => {
   expect(count(method, readArguments('[[]]'))).toBeNull();
 });
 
@@ -118,7 +121,7 @@ test.each([
 });
 
 test.each(['14.0', '15.0', '16.0', '17.0', '18.0', '19.0'])(
-  'positions of `limit` are those that Odoo %s has',
+  'positions of `limit` are those of Odoo %s',
   (version) => {
     const file = new URL(`../../../sandbox/recordings/signatures-${version}.json`, import.meta.url);
     const models: Record<string, Record<string, { params: string[]; ids: boolean }>> = JSON.parse(
@@ -143,7 +146,7 @@ test.each(['14.0', '15.0', '16.0', '17.0', '18.0', '19.0'])(
   },
 );
 
-test('no method that is known to only read is left without an answer, but one that has no bound', () => {
+test('every read-only method has a row, unless it has no bound', () => {
   const file = new URL('../../../sandbox/recordings/signatures-19.0.json', import.meta.url);
   const models: Record<string, Record<string, object>> = JSON.parse(readFileSync(file, 'utf8'));
   const names = new Set(Object.values(models).flatMap(Object.keys));

@@ -9,7 +9,7 @@ const version = (server_serie: string) => ({
   protocol_version: 1,
 });
 
-test.each(['16.0', '19.0', 'saas~18.2'])('reads what /jsonrpc says of %s', (serie) => {
+test.each(['16.0', '19.0', 'saas~18.2'])('reads the answer of /jsonrpc for %s', (serie) => {
   const read = readJsonrpcVersion(bytes({ jsonrpc: '2.0', id: 1, result: version(serie) }));
   expect(read).toEqual(version(serie));
 });
@@ -29,7 +29,7 @@ test.each([
   expect(readMajor(version(serie))).toBe(major);
 });
 
-describe('what is no version', () => {
+describe('an answer without a version', () => {
   test.each([
     '',
     '<html>',
@@ -49,7 +49,7 @@ describe('what is no version', () => {
   });
 });
 
-test('reads what /json/version says', () => {
+test('reads the answer of /json/version', () => {
   const info = [19, 0, 0, 'final', 0, ''];
   expect(readJsonVersion(bytes({ version_info: info, version: '19.0' }))).toEqual({
     server_version: '19.0',

@@ -91,7 +91,7 @@ describe('denies by', () => {
     [
       'sensitive_methods',
       { models: { '*': ['*'], 'res.users': ['create'] } },
-      { ...MAKES_USER, findRelatedWrite: () => 'untold' },
+      { ...MAKES_USER, findRelatedWrite: () => 'undetermined' },
     ],
     ['read_only', { read_only: true }, { model: 'sale.order', method: 'action_confirm', isReadOnly: false }],
     ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: [1, 2], others: [] }) }],

@@ -31,7 +31,9 @@ export interface PolicyRequest {
    * The first change of records of a sensitive model by way of other ones that `allows` does not allow; null where there is
    * none, `untold` where the call has too much to look at.
    */
-  findRelatedWrite(allows: (model: string, method: WriteMethod) => boolean): RelatedWrite | 'untold' | null;
+  findRelatedWrite(
+    allows: (model: string, method: WriteMethod) => boolean,
+  ): RelatedWrite | 'undetermined' | null;
   /** Null where the call is not known to give records. Nothing is counted further than to one more than `max`. */
   countRecords(max: number): RecordCount | null;
   readCompanies(): NamedCompanies;
@@ -159,7 +161,7 @@ function denyRelatedWrite(models: readonly ModelRule[], request: PolicyRequest):
   if (found === null) return null;
   return deny(
     'sensitive_methods',
-    found === 'untold'
+    found === 'undetermined'
       ? 'The call has too many positional arguments, columns, or names of members to tell what it changes. Send fewer in one call.'
       : `\`${found.member}\` leads to \`${found.model}\`: a key may change that by another record only where its policy names \`${found.method}\` of \`${found.model}\` without \`*\`. Leave the member out, or ask the operator.`,
   );

@@ -1,4 +1,4 @@
-/** Faults of Odoo 14 and 15 as sent: their tracebacks are chained (docs/odoo-facts.md#chained-traceback). */
+/** Faults as Odoo 14 and 15 sent them, with chained tracebacks (docs/odoo-facts.md#chained-traceback). */
 import { readFileSync } from 'node:fs';
 import type { BusinessErrorType } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
@@ -11,10 +11,10 @@ interface SentFault {
   data: { name: string; debug: string; message: string; arguments: string[]; context: object };
 }
 
-/** The mistake that each is: what 16 to 19 answer to it has the same type. */
+/** The mistake of each. The answers of 16 to 19 to it have the same type. */
 const TYPES: Record<string, BusinessErrorType> = {
   'no-ids': 'arguments_invalid',
-  // These versions make the record, and then find no positional argument.
+  // These versions create the record, and then miss the positional argument.
   'create-kwargs-only': 'validation_error',
   'domain-any': 'query_invalid',
   'leaf-dict': 'query_invalid',
@@ -26,7 +26,7 @@ const TYPES: Record<string, BusinessErrorType> = {
   'wrong-key': 'access_denied',
   lockout: 'access_denied',
 };
-/** Those that a rule on the frame tells where the text is translated. */
+/** Those that a rule for the frame recognises if the message is translated. */
 const TOLD_BY_FRAME = ['unknown-model', 'private'];
 
 describe.each(['14.0', '15.0'])('Odoo %s', (version) => {
@@ -34,7 +34,7 @@ describe.each(['14.0', '15.0'])('Odoo %s', (version) => {
   const answers = JSON.parse(readFileSync(file, 'utf8')) as Record<string, { error: SentFault }>;
   const faultOf = (name: string) => structuredClone(answers[name]!.error);
 
-  test('has a type for each recorded fault', () => {
+  test('every recorded fault has a type', () => {
     expect(Object.keys(answers).sort()).toEqual(Object.keys(TYPES).sort());
   });
 
@@ -55,7 +55,7 @@ describe.each(['14.0', '15.0'])('Odoo %s', (version) => {
   });
 
   test.each(['wrong-key', 'lockout'])(
-    'the key in the traceback of %s is cut out of what `errors.debug` shows',
+    'the key in the traceback of %s is removed from what `errors.debug` shows',
     (name) => {
       const secrets = [
         '0000000000000000000000000000000000000000',
@@ -67,7 +67,7 @@ describe.each(['14.0', '15.0'])('Odoo %s', (version) => {
     },
   );
 
-  test('the cooldown of logins is told apart from a wrong key, in any language', () => {
+  test('the login cooldown is distinguished from a wrong key, in any language', () => {
     expect(Object.keys(TYPES).filter((name) => isLoginCooldown(faultOf(name)))).toEqual(['lockout']);
     const fault = faultOf('lockout');
     fault.data.debug = fault.data.debug.replaceAll(fault.data.message, 'Zu viele Anmeldeversuche');
@@ -75,7 +75,7 @@ describe.each(['14.0', '15.0'])('Odoo %s', (version) => {
     expect(isLoginCooldown(fault)).toBe(true);
   });
 
-  test('a method that raises AccessDenied itself is no cooldown, whatever its name and its text', () => {
+  test('a method that raises AccessDenied itself is not a cooldown, whatever its name and its message', () => {
     const file = /File "[^"]*res_users\.py"(, line \d+, in _assert_can_auth)/;
     const named = faultOf('lockout');
     expect(named.data.debug).toMatch(file);
@@ -91,7 +91,7 @@ describe.each(['14.0', '15.0'])('Odoo %s', (version) => {
 });
 
 test.each([null, {}, { data: null }, { data: { name: 'odoo.exceptions.AccessDenied', debug: 7 } }, []])(
-  '%j is no cooldown',
+  '%j is not a cooldown',
   (fault) => {
     expect(isLoginCooldown(fault)).toBe(false);
   },

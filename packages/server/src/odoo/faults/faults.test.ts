@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { classifyFault } from './faults.ts';
 
 const VERSIONS = ['16.0', '17.0', '18.0', '19.0'];
-/** As the recorder wrote the two keys. */
+/** The forms in which the recorder masked the two keys. */
 const RECORDED_KEYS = ['<UPSTREAM_API_KEY>', '<UPSTREAM_DEMO_API_KEY>'];
 const PLAIN = { debug: false, secrets: RECORDED_KEYS };
 
@@ -29,7 +29,7 @@ function readRecordedFault(recording: Recording) {
   return recording.protocol === 'json2' ? body : body.error;
 }
 
-/** The mistake that each recorded operation is: the same in every version and protocol, but for OVER_JSON2. */
+/** The mistake of each recorded operation. It is the same in every version and protocol, except for OVER_JSON2. */
 const EXPECTED_TYPES: Record<string, BusinessErrorType> = {
   'call-kw-unauthenticated': 'access_denied',
   'check-access-returns-none': 'method_not_found',
@@ -163,15 +163,15 @@ const EXPECTED_TYPES: Record<string, BusinessErrorType> = {
   'write-missing-record': 'record_missing',
 };
 
-/** There the ids have a name, and do not stand where a domain belongs. */
+/** Over /json/2 the ids have a name, so they are not taken for a domain. */
 const OVER_JSON2: Record<string, BusinessErrorType> = { 'error-ids-on-api-model': 'arguments_invalid' };
 
-/** What may never be in an answer: tracebacks, paths, SQL, and where the database is. */
+/** What no answer may contain: tracebacks, paths, SQL, and the address of the database. */
 const INTERNALS =
   /Traceback|File \\?"|\.py\b|<odoo>|<python>|site-packages|\/usr\/|LINE \d|VALUES \(|SELECT |HINT:|DETAIL:|127\.0\.0\.1|5432|res_partner"|\bFATAL\b|cut by recorder/;
 
 describe('every recorded error', () => {
-  test('is one that the table of types knows, and the table knows no other', () => {
+  test('has a type in the table below, and the table has no other rows', () => {
     expect([...new Set(recordings.map(({ name }) => name))].sort()).toStrictEqual(
       Object.keys(EXPECTED_TYPES).sort(),
     );
@@ -197,7 +197,7 @@ describe('every recorded error', () => {
       expect(JSON.parse(text).data).not.toHaveProperty('debug');
     });
 
-    test.each(ofVersion)('is cleared of the key wherever it stands: $protocol $name', (recording) => {
+    test.each(ofVersion)('has the key removed wherever it occurs: $protocol $name', (recording) => {
       const key = '5f1d"a\\é00c0ffee00c0ffee00c0ffee';
       const fault = readRecordedFault(recording);
       const data = fault.data ?? fault;
@@ -255,7 +255,7 @@ const typeOf = (name: string, message: string, debug = '') =>
 const buildTraceback = (frame: string, last: string) =>
   `Traceback (most recent call last):\n  File "/opt/odoo/odoo/http.py", line 1652, in _serve_db\n    return x\n  ${frame}\n    y\n    ^\n${last}\n`;
 
-describe('the type of what was not recorded', () => {
+describe('the type of an unrecorded error', () => {
   test.each<[BusinessErrorType, string, string]>([
     [
       'concurrency_conflict',
@@ -312,12 +312,12 @@ describe('the type of what was not recorded', () => {
     expect(typeOf(name, message)).toBe(expected);
   });
 
-  test('allows the same call again only where Odoo rolled back for another transaction', () => {
+  test('allows a retry only if Odoo rolled back because of another transaction', () => {
     const error = classifyFault(build('psycopg2.errors.SerializationFailure', 'x'), PLAIN);
     expect(error.data).toMatchObject({ retryable: true, status: 409 });
   });
 
-  test('is told by the place that raised it where the text is translated', () => {
+  test('is determined by the frame if the message is translated', () => {
     const privateTrace = buildTraceback(
       'File "/o/odoo/models.py", line 9, in check_method_name',
       'odoo.exceptions.AccessError: x',
@@ -333,7 +333,7 @@ describe('the type of what was not recorded', () => {
     expect(typeOf('odoo.exceptions.UserError', "L'objet x n'existe pas")).toBe('user_error');
   });
 
-  test('is not told by frames that stand in the text of the exception', () => {
+  test('is not determined by frames inside the message of the exception', () => {
     const raised =
       'Traceback (most recent call last):\n  File "/o/odoo/addons/x/models/x.py", line 1, in confirm\n    y\n';
     const chained = (debug: string, last: string) =>
@@ -357,7 +357,7 @@ describe('the type of what was not recorded', () => {
     }
   });
 
-  test('blames the method for a missing attribute only where it was looked up', () => {
+  test('is method_not_found for a missing attribute only if Odoo was looking up the method', () => {
     const message = "'res.partner' object has no attribute 'nope'";
     const outer = buildTraceback('File "/o/odoo/api.py", line 9, in call_kw', `AttributeError: ${message}`);
     const inner = buildTraceback(
@@ -368,7 +368,7 @@ describe('the type of what was not recorded', () => {
     expect(typeOf('builtins.AttributeError', message, inner)).toBe('upstream_error');
   });
 
-  test('blames the arguments for an index only where the call itself raised it', () => {
+  test('is arguments_invalid for an IndexError only if the call itself raised it', () => {
     const message = 'list index out of range';
     const outer = buildTraceback(
       'File "/o/odoo/api.py", line 9, in _call_kw_multi',
@@ -383,8 +383,8 @@ describe('the type of what was not recorded', () => {
   });
 });
 
-describe('the texts', () => {
-  test('of a business rule are passed on as they are', () => {
+describe('the message', () => {
+  test('of a business rule is passed on unchanged', () => {
     const message =
       'Vous ne pouvez pas supprimer « S/00012 » (Select one from the list, 3/4, 12:30).\nhttps://shop.example/my/orders/7 <b>a/b</b> /web/content/7';
     const error = classifyFault(build('odoo.exceptions.UserError', message), PLAIN);
@@ -397,14 +397,14 @@ describe('the texts', () => {
     });
   });
 
-  test('of a redirect warning are its own text, with the action in the arguments', () => {
+  test('of a redirect warning is its own text, with the action in the arguments', () => {
     const recording = recordings.find(({ name }) => name === 'error-unlink-user-partner')!;
     const error = classifyFault(readRecordedFault(recording), PLAIN);
     expect(error.message).toMatch(/^You cannot delete contacts linked .* Mitchell Admin$/s);
     expect(error.data.arguments[1]).toMatchObject({ type: 'ir.actions.act_window', res_model: 'res.users' });
   });
 
-  test('of a database error are ours, in the arguments too', () => {
+  test('of a database error is ours, in the arguments too', () => {
     const message =
       'duplicate key value violates unique constraint "u"\nDETAIL:  Key (login)=(boss) already exists.\n';
     const error = classifyFault(build('psycopg2.errors.UniqueViolation', message), PLAIN);
@@ -426,11 +426,11 @@ describe('the texts', () => {
       'Oh: connection to server at "10.1.2.3", port 5432 failed',
       'Oh: the connection to the database failed',
     ],
-  ])('lose %s', (_, message, expected) => {
+  ])('loses %s', (_, message, expected) => {
     expect(classifyFault(build('odoo.exceptions.UserError', message), PLAIN).message).toBe(expected);
   });
 
-  test('of a class that nobody knows are ours', () => {
+  test('of an unknown class is ours', () => {
     const error = classifyFault(build('requests.exceptions.ConnectionError', "host='10.0.0.5'"), PLAIN);
     expect(JSON.stringify(error)).not.toContain('10.0.0.5');
     expect(error.data).toMatchObject({
@@ -440,7 +440,7 @@ describe('the texts', () => {
     });
   });
 
-  test('hold the traceback only where the operator wants it, without the key', () => {
+  test('contains the traceback only if the operator enabled that, without the key', () => {
     const debug = 'Traceback: secret-key-1 in /opt/x.py';
     const fault = build('odoo.exceptions.UserError', 'No', debug);
     const secrets = ['secret-key-1'];
@@ -453,26 +453,26 @@ describe('a credential', () => {
   const clean = (message: string, secret: string) =>
     classifyFault(build('odoo.exceptions.UserError', message), { debug: false, secrets: [secret] }).message;
 
-  test('of eight characters or more is cut within words too', () => {
+  test('of eight characters or more is removed inside words too', () => {
     expect(clean('key=abcdefghij!', 'abcdefgh')).toBe('key=***ij!');
   });
 
-  test('of fewer is cut where it is a word, and no other word loses letters', () => {
+  test('of fewer characters is removed as a word, and other words keep their letters', () => {
     expect(clean('The administrator admin said "admin"', 'admin')).toBe('The administrator *** said "***"');
     expect(clean('This is a test', 'is')).toBe('This *** a test');
   });
 
-  test('that is empty cuts nothing', () => {
+  test('that is empty removes nothing', () => {
     expect(clean('Text', '')).toBe('Text');
   });
 
-  test('is cut in every writing: JSON, URL, HTML', () => {
+  test('is removed in every encoding: JSON, URL, HTML', () => {
     const secret = `pass&'"\\<é word>`;
     for (const written of [
       secret,
       JSON.stringify(secret).slice(1, -1),
       encodeURIComponent(secret),
-      // Python: `quote`, `quote_plus`, and small digits.
+      // Python: `quote`, `quote_plus`, and lower-case hex digits.
       'pass%26%27%22%5C%3C%C3%A9%20word%3E',
       'pass%26%27%22%5C%3C%C3%A9+word%3E',
       'pass%26%27%22%5c%3c%c3%a9+word%3e',
@@ -483,7 +483,7 @@ describe('a credential', () => {
     }
   });
 
-  test('is cut as a number and as the name of a member', () => {
+  test('is removed as a number and as the name of a member', () => {
     const fault = { ...build('odoo.exceptions.UserError', 'No') };
     fault.data.arguments = [1234567890, { '1234567890': 7 }] as never;
     expect(classifyFault(fault, { debug: false, secrets: ['1234567890'] }).data.arguments).toStrictEqual([
@@ -492,7 +492,7 @@ describe('a credential', () => {
     ]);
   });
 
-  test('is gone from any text around it', () => {
+  test('is removed from any text around it', () => {
     const part = fc.string({ maxLength: 20 });
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9a-f]{40}$/), part, part, (secret, before, after) => {
@@ -501,7 +501,7 @@ describe('a credential', () => {
     );
   });
 
-  test('of any characters is cut', () => {
+  test('of any characters is removed', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (secret) => {
         const text = clean(`key: ${secret} ${JSON.stringify(secret)}`, secret);
@@ -510,7 +510,7 @@ describe('a credential', () => {
     );
   });
 
-  test('is not left in half where a long text is shortened', () => {
+  test('does not leave a part behind if a long text is shortened', () => {
     const secret = 'c0ffee'.repeat(7);
     const message = clean(`${'x '.repeat(16_380)}${secret}`, secret);
     expect(message).not.toContain('c0ffee');
@@ -538,7 +538,7 @@ describe('a malformed fault', () => {
     [{ code: 200, message: 'Odoo Server Error' }],
     [{ data: { name: 7, message: {}, arguments: {}, context: [], debug: 5 } }],
     [{ data: [] }],
-  ])('is an upstream_error with a text of ours: %j', (fault) => {
+  ])('is an upstream_error with a message of ours: %j', (fault) => {
     const error = classifyFault(fault, { debug: true, secrets: ['k'] });
     expect(error).toMatchObject({
       code: 200,
@@ -572,7 +572,7 @@ describe('a malformed fault', () => {
     );
   });
 
-  test('of any depth and size gives a small answer, in time', () => {
+  test('of any depth and size gives a small answer, in bounded time', () => {
     const deep = JSON.parse(`${'['.repeat(5_000)}1${']'.repeat(5_000)}`);
     const wide = Array.from({ length: 50_000 }, (_, index) => `item ${index}`);
     const started = performance.now();
@@ -624,7 +624,7 @@ describe('a malformed fault', () => {
         debug: `\n  File "${'/models.py", line 1'.repeat(400_000)}", line 1, in x\nValueError: x`,
       },
     ],
-  ])('of crafted texts takes no longer than one of the same size without them: %s', (_, crafted) => {
+  ])('with crafted texts takes no longer than one of the same size without them: %s', (_, crafted) => {
     const measure = (change: (text: string) => string) => {
       const data = Object.fromEntries(
         Object.entries({

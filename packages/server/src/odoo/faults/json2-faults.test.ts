@@ -32,7 +32,7 @@ describe('an exception of /json/2', () => {
       "missing a required keyword-only argument: 'a'",
       "builtins.TypeError: missing a required keyword-only argument: 'a'",
     ],
-  ])('%s, %s, is that of /jsonrpc', (name, message, expected) => {
+  ])('%s, %s, is translated to that of /jsonrpc', (name, message, expected) => {
     expect(translate(`werkzeug.exceptions.${name}`, message)).toBe(expected);
   });
 
@@ -42,11 +42,11 @@ describe('an exception of /json/2', () => {
     ['werkzeug.exceptions.Unauthorized', 'Session expired'],
     ['odoo.exceptions.UserError', "the model 'x' does not exist"],
     ['builtins.ValueError', 'Invalid apikey'],
-  ])('%s, %s, is no mistake in the call to the route, and stays', (name, message) => {
+  ])('%s, %s, is not a mistake in the call of the route, and stays', (name, message) => {
     expect(translate(name, message)).toBe(`${name}: ${message}`);
   });
 
-  test('is read as one only where it is the whole body: within /jsonrpc a method raised it', () => {
+  test('is translated only if it is the whole body: inside /jsonrpc a method raised it', () => {
     const data = {
       name: 'werkzeug.exceptions.NotFound',
       message: "the model 'x' does not exist",

@@ -13,7 +13,7 @@ const faults = recordedJson2.flatMap((recording) => {
     : [];
 });
 
-test('there are enough recorded faults to tell', () => {
+test('there are enough recorded faults', () => {
   expect(faults.length).toBeGreaterThan(40);
 });
 

@@ -1,4 +1,4 @@
-/** One mistake has one type, whatever the version of Odoo raises over it. */
+/** One mistake has one type, whatever exceptions the versions of Odoo raise for it. */
 import { describe, expect, test } from 'vitest';
 import { MISTAKES, type Mistake, printDebug, type RaisedFault } from '../../../test/mistakes.ts';
 import { classifyFault } from './faults.ts';
@@ -16,7 +16,7 @@ function classify({ call }: Mistake, fault: RaisedFault, isJson2 = false) {
   return refineFault(classified, sent);
 }
 
-test('the table has the seventy commonest mistakes, each as all four versions give it', () => {
+test('the table has the seventy commonest mistakes, each with the faults of all four versions', () => {
   expect(MISTAKES.length).toBeGreaterThanOrEqual(70);
   expect(new Set(MISTAKES.map(({ mistake }) => mistake)).size).toBe(MISTAKES.length);
   for (const { faults } of MISTAKES) {
@@ -29,20 +29,20 @@ test.each(MISTAKES)('$mistake: $type in every version', (mistake) => {
   const types = VERSIONS.map((version) => classify(mistake, mistake.faults[version]!).data.type);
   expect(types).toEqual(VERSIONS.map(() => mistake.type));
   const overJson2 = mistake.faults['19 json2'] ?? mistake.faults['19']!;
-  // There the ids have a name, and do not stand where a domain belongs.
+  // Over /json/2 the ids have a name, so they are not taken for a domain.
   const isOtherCall = overJson2.message.endsWith(' with ids');
   expect(classify(mistake, overJson2, true).data.type).toBe(isOtherCall ? 'query_invalid' : mistake.type);
 });
 
-describe('the message of a domain that is none', () => {
+describe('the message for a malformed domain', () => {
   const unwrapped = MISTAKES.filter(({ mistake }) => mistake.startsWith('an unwrapped condition'));
 
-  test.each(unwrapped)('says that a bracket is missing, in every version: $mistake', (mistake) => {
+  test.each(unwrapped)('says that a pair of brackets is missing, in every version: $mistake', (mistake) => {
     for (const version of VERSIONS) {
       const { message, data } = classify(mistake, mistake.faults[version]!);
       expect(message).toMatch(/one more pair of brackets/);
       expect(data.status).toBe(422);
-      // Odoo's own text stays beside it.
+      // The answer also has Odoo's own message.
       expect(data.message).toBe(mistake.faults[version]!.message);
     }
   });
@@ -76,7 +76,7 @@ describe('a fault inside Odoo', () => {
     ['AttributeError', "'str' object has no attribute 'get'"],
     ['IndexError', 'string index out of range'],
     ['KeyError', 'nope'],
-  ])('is not blamed on the caller: %s: %s', (name, message) => {
+  ])('is not a mistake of the caller: %s: %s', (name, message) => {
     expect(raise(name, message, MODULE)).toBe('upstream_error');
   });
 
@@ -102,11 +102,11 @@ describe('a fault inside Odoo', () => {
       'odoo/addons/x/models/x.py',
       'wrapped',
     ],
-  ])('is told from an argument that its framework stumbles over: %s: %s', (name, message, file, where) => {
+  ])('is distinguished from an argument that its framework rejects: %s: %s', (name, message, file, where) => {
     expect(raise(name, message, [file, where])).toBe('arguments_invalid');
   });
 
-  test('where it sorts or filters records is not blamed on the caller', () => {
+  test('is not a mistake of the caller if it occurs while records are sorted or filtered', () => {
     const message = "'<' not supported between instances of 'NoneType' and 'int'";
     for (const name of ['sorted', 'filtered', 'mapped', '<lambda>'])
       expect(raise('TypeError', message, ['odoo/orm/models.py', name])).toBe('upstream_error');
@@ -114,7 +114,7 @@ describe('a fault inside Odoo', () => {
   });
 });
 
-describe('a call that has a mistake', () => {
+describe('a call with a mistake', () => {
   const refine = (
     [action, params, keyword = '{}']: [string, string, string?],
     name: string,
@@ -135,19 +135,19 @@ describe('a call that has a mistake', () => {
     ['builtins.AttributeError', ['create', '[["x"]]'], 'arguments_invalid'],
     ['builtins.AttributeError', ['write', '[[1],"x"]'], 'arguments_invalid'],
     ['psycopg2.errors.UndefinedFunction', ['unlink', '[[[1]]]'], 'arguments_invalid'],
-  ])('and %s over %j: %s', (name, call, type) => {
+  ])('and %s for %j: %s', (name, call, type) => {
     expect(refine(call, name, 'something')).toBe(type);
   });
 
   test.each<[string, [string, string, string?], string]>([
-    // What Odoo says on purpose is what is wrong.
+    // Messages that Odoo wrote on purpose are correct.
     ['odoo.exceptions.AccessError', ['search', '[["a","=","b"]]'], 'access_error'],
     ['odoo.exceptions.UserError', ['search', '[["a","=","b"]]'], 'user_error'],
     ['psycopg2.errors.QueryCanceled', ['search', '[["a","=","b"]]'], 'upstream_error'],
     [UNKNOWN, ['search', '[["a","=","b"]]'], 'upstream_error'],
-    // Without the place nothing tells a key of the values from one inside Odoo.
+    // Without the frame, a key of the values cannot be distinguished from a key inside Odoo.
     ['builtins.KeyError', ['create', '[{"something":"x"}]'], 'upstream_error'],
-    // These are no mistakes, in some version at least.
+    // Some version accepts these.
     ['builtins.IndexError', ['search', '[["&",["a","=","b"],[1,"=",1]]]'], 'upstream_error'],
     ['builtins.IndexError', ['search', '[["\\u0026",["a","=","b"],["c","in",[]]]]'], 'upstream_error'],
     ['builtins.IndexError', ['search_read', '[{}]'], 'upstream_error'],
@@ -156,7 +156,7 @@ describe('a call that has a mistake', () => {
     ['builtins.IndexError', ['read', '["3"]'], 'upstream_error'],
     ['builtins.KeyError', ['create', '[{"name":"x"}]'], 'upstream_error'],
     ['builtins.KeyError', ['action_archive', '[[1]]'], 'upstream_error'],
-  ])('but %s over %j: %s', (name, call, type) => {
+  ])('but %s for %j: %s', (name, call, type) => {
     expect(refine(call, name, 'something')).toBe(type);
   });
 
@@ -173,12 +173,12 @@ describe('a call that has a mistake', () => {
     ).data.type;
 
   test.each<[string, string, [string, string]]>([
-    // A member that takes an object, and one that takes a list of them.
+    // A member that takes an object, and one that takes a list of objects.
     ['TypeError', "unhashable type: 'dict'", ['create', '[{"analytic_distribution":{"12":100}}]']],
     ['TypeError', "'NoneType' object is not subscriptable", ['write', '[[1],{"properties":[{"name":"x"}]}]']],
     ['KeyError', "'name'", ['create', '[{"name":"x"}]']],
     ['KeyError', '0', ['write', '[[1],{"tax_id":[{"id":1}]}]']],
-  ])('and %s: %s inside a module over %j is not blamed on the caller', (name, message, call) => {
+  ])('and %s: %s inside a module for %j is not a mistake of the caller', (name, message, call) => {
     expect(raiseIn([MODULE, '_compute_amount'], call, name, message)).toBe('upstream_error');
   });
 
@@ -186,18 +186,18 @@ describe('a call that has a mistake', () => {
     ['TypeError', "unhashable type: 'dict'", ['odoo/fields.py', 'write_real']],
     ['KeyError', '0', ['odoo/fields.py', 'write_real']],
     ['KeyError', '0', ['odoo/orm/fields_relational.py', 'write_real']],
-  ])('and %s: %s in %j is one', (name, message, frame) => {
+  ])('and %s: %s in %j is a mistake of the caller', (name, message, frame) => {
     expect(raiseIn(frame, ['write', '[[1],{"tax_id":[{"id":1}]}]'], name, message)).toBe('arguments_invalid');
   });
 
-  test('keeps what Odoo says of a query beside values that may not fit', () => {
+  test('keeps the type query_invalid, even if the values may also be invalid', () => {
     const call: [string, string] = ['create', '[{"nope":{"a":1}}]'];
     expect(refine(call, 'builtins.ValueError', "Invalid field 'nope' on model 'res.partner'")).toBe(
       'query_invalid',
     );
   });
 
-  test('of more than a megabyte is not looked through', () => {
+  test('is not searched if it is larger than a megabyte', () => {
     const call: [string, string] = ['search', `[["${'a'.repeat(2 ** 20)}","=","b"]]`];
     expect(refine(call, 'builtins.IndexError', 'something')).toBe('upstream_error');
   });

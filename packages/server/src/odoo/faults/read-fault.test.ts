@@ -24,15 +24,15 @@ function parse(fault: unknown) {
 }
 
 test.each([build(), build({ context: { a: [1.5, null, 'é'] } }), null, [], 7, 'x', { name: 'x' }])(
-  'a short value is parsed as it is: %j',
+  'a short value is parsed completely: %j',
   (value) => {
     expect(parse(value)).toEqual(value);
   },
 );
 
-describe('of a long fault', () => {
+describe('a long fault', () => {
   test.each(['x', 'é', '\\', '"', '\u0001', '😀', '\ud83d'])(
-    'of %j the start of the message and the end of the traceback stay',
+    'of %j keeps the beginning of the message and the end of the traceback',
     (unit) => {
       for (let shift = 0; shift < 7; shift++) {
         const text = 'a'.repeat(shift) + unit.repeat(1_100_000 / unit.length);
@@ -64,7 +64,7 @@ describe('of a long fault', () => {
     ['arguments', Array.from({ length: 500_000 }, (_, index) => `${index}`)],
     ['context', Object.fromEntries(Array.from({ length: 300_000 }, (_, index) => [`key ${index}`, index]))],
     ['name', 'x'.repeat(4_000_000)],
-  ])('many values cost no more than to pass over them: %s', (member, value) => {
+  ])('many values take no longer than skipping them: %s', (member, value) => {
     const bytes = Buffer.from(JSON.stringify(build({ [member]: value })));
     const measure = (run: () => void) => {
       const started = performance.now();

@@ -31,12 +31,15 @@ function findFault(name: string): Fault {
   return classifyFault(answer.error, OPTIONS);
 }
 
-/** What is never asked of /json/2: the mistake is found before. */
+/** Calls that are never sent over /json/2, because the mistake is found before. */
 const NOT_SENT = ['error-missing-ids-positional'];
-/** Sent otherwise by the recorder: ids and a domain, which /jsonrpc has no way to say; and a rate of another day. */
+/**
+ * Sent differently by the recorder: ids and a domain, which /jsonrpc cannot express; and an exchange rate of another
+ * day.
+ */
 const OTHER_CALLS = ['error-ids-on-api-model', 'create-date-datetime'];
 
-describe('a fault that was recorded over both protocols', () => {
+describe('a fault recorded over both protocols', () => {
   const both = recordedExecuteKw.filter(
     ({ name, answer }) =>
       'error' in answer &&
@@ -44,7 +47,7 @@ describe('a fault that was recorded over both protocols', () => {
       recordedJson2.some((recording) => recording.name === name),
   );
 
-  test('is there for enough mistakes to tell', () => {
+  test('exists for enough mistakes', () => {
     expect(both.length).toBeGreaterThan(40);
     for (const name of OTHER_CALLS) expect(() => findRecorded(name)).not.toThrow();
   });
@@ -55,10 +58,10 @@ describe('a fault that was recorded over both protocols', () => {
     expect(summarize(verdict.fault)).toStrictEqual(summarize(findFault(name)));
   });
 
-  test.each(both)('has the same text in both where Odoo itself writes it: $name', ({ name }) => {
+  test.each(both)('has the same message in both if Odoo itself wrote it: $name', ({ name }) => {
     const verdict = classifyRecorded(findRecorded(name));
     if (!('fault' in verdict)) throw new Error(verdict.kind);
-    // Python's own call names the class, `inspect` does not; and the records of the two recordings have other ids.
+    // Python's own error names the class, that of `inspect` does not. The two recordings also have different ids.
     if (verdict.fault.data.name === 'builtins.TypeError' && verdict.kind === 'signature_differs') return;
     const withoutIds = (text: string) => text.replace(/\((7|8)2,\)/, '()');
     const expected = findFault(name);
@@ -71,7 +74,7 @@ describe('a fault that was recorded over both protocols', () => {
   });
 });
 
-/** The same mistake under two names. */
+/** The same mistake with two names. */
 test.each([
   ['error-bearer-invalid', 'error-wrong-key'],
   ['error-bearer-invalid', 'no-lockout-wrong-key'],
@@ -82,7 +85,7 @@ test.each([
   ['create-positional-vals', 'error-missing-required-arg'],
   ['default-get-fields-list-name', 'error-missing-required-arg'],
   ['search-read-company-not-allowed', 'error-access-company'],
-])('%s over /json/2 is answered as %s over /jsonrpc', (json2, jsonrpc) => {
+])('%s over /json/2 gets the answer of %s over /jsonrpc', (json2, jsonrpc) => {
   const verdict = classifyRecorded(findRecorded(json2));
   if (!('fault' in verdict)) throw new Error(verdict.kind);
   expect(summarize(verdict.fault)).toStrictEqual(summarize(findFault(jsonrpc)));
@@ -119,12 +122,12 @@ describe('every recorded answer', () => {
     ],
   };
 
-  test.each(recordedJson2)('is what its status and body say: $name', (recording) => {
+  test.each(recordedJson2)('is classified by its status and body: $name', (recording) => {
     const special = Object.entries(expected).find(([, names]) => names.includes(recording.name))?.[0];
     expect(classifyRecorded(recording).kind).toBe(special ?? (recording.status === 200 ? 'result' : 'fault'));
   });
 
-  test('shows no traceback, nor another status of werkzeug in the arguments', () => {
+  test('shows no traceback, and no other status of werkzeug in the arguments', () => {
     for (const recording of recordedJson2) {
       const verdict = classifyRecorded(recording);
       if (verdict.kind !== 'signature_differs') continue;
@@ -134,8 +137,8 @@ describe('every recorded answer', () => {
   });
 });
 
-describe('an answer that was not recorded', () => {
-  test.each([413, 429, 502, 503, 504])('of %i is told by its status, whatever its body', (status) => {
+describe('an unrecorded answer', () => {
+  test.each([413, 429, 502, 503, 504])('of %i is classified by its status, whatever its body', (status) => {
     const body = printFault('werkzeug.exceptions.RequestEntityTooLarge', 'x');
     expect(classify({ status, body }).kind).toBe('status');
     expect(classify({ status, contentType: HTML_TYPE, body: '<html>' }).kind).toBe('status');
@@ -173,7 +176,7 @@ describe('an answer that was not recorded', () => {
     ['a list', { status: 500, body: '[]' }],
     ['null', { status: 500, body: 'null' }],
     ['broken JSON', { status: 500, body: '{"name": "odoo.exc' }],
-  ])('that is %s is no answer of Odoo', (_, answer) => {
+  ])('that is %s is not an answer of Odoo', (_, answer) => {
     expect(classify(answer).kind).toBe('bad');
   });
 
@@ -209,7 +212,7 @@ describe('an answer that was not recorded', () => {
   });
 });
 
-test('the JSON 404 of Odoo 14 and 15 says that there is no such route', () => {
+test('a JSON 404 of Odoo 14 or 15 means that there is no such route', () => {
   const error = { code: 404, message: '404: Not Found', data: { name: 'werkzeug.exceptions.NotFound' } };
   const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
   expect(classify({ status: 404, contentType: 'application/json', body })).toEqual({ kind: 'route_missing' });

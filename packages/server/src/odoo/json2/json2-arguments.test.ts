@@ -23,7 +23,7 @@ function map(signature: string | Signature, { params = '[]', keyword = '{}', met
   });
 }
 
-/** The body as text, or what was said instead. */
+/** The body as text, or the reason why there is none. */
 function describeMapped(signature: string | Signature, given: Given): string {
   const mapped = map(signature, given);
   if ('body' in mapped) return Buffer.from(mapped.body).toString();
@@ -33,7 +33,7 @@ function describeMapped(signature: string | Signature, given: Given): string {
   return `${name}: ${message}`;
 }
 
-/** Signatures of recorded calls that are not in the table: as signatures-19.0.json has them. */
+/** Signatures of recorded calls that are not in the table, from signatures-19.0.json. */
 const OTHER_SIGNATURES: Record<string, string> = {
   'res.users/context_get': 'model ()',
   'res.users/has_group': 'ids (group_ext_id)',
@@ -43,14 +43,14 @@ const OTHER_SIGNATURES: Record<string, string> = {
   'sale.order/action_quotation_send': 'ids ()',
 };
 
-/** What the recorder sent otherwise over the two protocols: other records or texts, and once no ids. */
+/** Calls that the recorder sent differently over the two protocols: other records or texts, and once no ids. */
 const RECORDED_OTHERWISE: Record<string, [jsonrpc: string, json2: string]> = {
   'create-date-datetime': ['"2031-02-04"', '"2031-02-03"'],
   'create-x2many-commands': ['Cat jsonrpc', 'Cat json2'],
   'name-create': ['"Tag 1795225340532"', '"Tag j2 1795225340532"'],
   'error-access-has-access-false': ['"ids":[],', ''],
   'has-access-no-ids': ['"ids":[],', ''],
-  // A call that /jsonrpc cannot make: ids and a domain for a method of the model.
+  // /jsonrpc cannot make this call: ids and a domain for a method of the model.
   'error-ids-on-api-model': ['{"domain":[3],"offset":[]}', '{"ids":[3],"domain":[]}'],
 };
 const CREATED_RECORDS = /"ids":\[(7[2-9]|8[0-9]|9[01]|2[34])\b[^\]]*\]/;
@@ -62,7 +62,7 @@ describe('a recorded call of /jsonrpc', () => {
     return signature ? [{ ...call, signature }] : [];
   });
 
-  test('has a method that is known, or that does not exist', () => {
+  test('has a known method, or one that does not exist', () => {
     const unknown = recordedExecuteKw.filter((call) => !known.some(({ name }) => name === call.name));
     for (const { name, answer } of unknown) {
       const fault = classifyFault('error' in answer && answer.error, { debug: false, secrets: [] });
@@ -101,7 +101,7 @@ describe('a recorded call of /jsonrpc', () => {
     );
   });
 
-  test('that Odoo refused for its arguments is refused before it is sent', () => {
+  test('that Odoo refused because of its arguments is refused before it is sent', () => {
     const refused = known.filter((call) => 'fault' in mapArguments({ ...call, secrets: [] }));
     expect(refused.map(({ name }) => name).sort()).toStrictEqual([
       'error-create-kwargs-only',
@@ -164,7 +164,7 @@ describe('positional arguments', () => {
       "builtins.TypeError: 'a' parameter is positional only, but was passed as a keyword",
     ],
     ['model (context)', '[]', '{"context":{}}', "builtins.TypeError: missing a required argument: 'context'"],
-  ])('of %s: %s %s are answered as /jsonrpc does: %s', (signature, params, keyword, answer) => {
+  ])('of %s: %s %s get the answer of /jsonrpc: %s', (signature, params, keyword, answer) => {
     expect(describeMapped(signature, { params, keyword })).toBe(answer);
   });
 
@@ -191,23 +191,23 @@ describe('positional arguments', () => {
     ['model ()', '[]', '{"context":1}'],
     ['model ()', '[]', '{"context":[1]}'],
     ['private ids (a)', '[[1]]', '{}'],
-  ])('of %s: %s %s have no sure form, and are not sent', (signature, params, keyword) => {
+  ])('of %s: %s %s cannot be converted with certainty, and are not sent', (signature, params, keyword) => {
     expect(describeMapped(signature, { params, keyword })).toMatch(/^unmappable: /);
   });
 
-  test('of a private method go to Odoo, which refuses them in its own words', () => {
+  test('of a private method are sent to Odoo, which refuses them itself', () => {
     expect(describeMapped(findSignature('x', 'search_fetch')!, { params: '[[]]' })).toBe('{"domain":[]}');
   });
 });
 
 describe('the context', () => {
-  test('is passed as it is', () => {
+  test('is passed on unchanged', () => {
     expect(describeMapped('model ()', { keyword: '{"context":{"lang": "fr_FR","x":1.0}}' })).toBe(
       '{"context":{"lang": "fr_FR","x":1.0}}',
     );
   });
 
-  test.each(['null', 'false', '[]', '[ ]'])('of %s is left out: /jsonrpc takes it for none', (value) => {
+  test.each(['null', 'false', '[]', '[ ]'])('of %s is omitted, as /jsonrpc ignores it', (value) => {
     expect(describeMapped('model (a)', { keyword: `{"context":${value},"a":1}` })).toBe('{"a":1}');
     expect(describeMapped('model (a)', { keyword: `{"a":1,"context":${value}}` })).toBe('{"a":1}');
   });
@@ -222,7 +222,7 @@ describe('create', () => {
     expect(describeCreate({ params: '[[{"name":"a"}]]' })).toBe('{"vals_list":[{"name":"a"}]}');
   });
 
-  test('by name is refused, as /jsonrpc does once it has undone it', () => {
+  test('with named values is refused, like /jsonrpc after its rollback', () => {
     expect(describeCreate({ keyword: '{"vals_list":[{}]}' })).toBe(
       'builtins.IndexError: list index out of range',
     );
@@ -231,13 +231,13 @@ describe('create', () => {
     );
   });
 
-  test('of records is nothing that Odoo has', () => {
+  test('on records does not exist in Odoo', () => {
     expect(describeMapped('ids (vals)', { method: 'create', params: '[[1],{}]' })).toMatch(/^unmappable/);
   });
 });
 
 describe('a fault', () => {
-  test('does not repeat a credential, nor a long name', () => {
+  test('does not repeat a credential or a long name', () => {
     const keyword = Buffer.from(JSON.stringify({ c0ffee00c0ffee: 1 }));
     const call = { method: 'run', signature: parseSignature('model ()'), params: Buffer.from('[]'), keyword };
     expect(JSON.stringify(mapArguments({ ...call, secrets: ['c0ffee00c0ffee'] }))).not.toContain('c0ffee');
@@ -283,7 +283,7 @@ describe('any call', () => {
   const value = printedJson.map(({ text }) => text);
   const keyword = fc.dictionary(fc.constantFrom(...names, 'k', 'e'), value, { maxKeys: 4 });
 
-  test('is sent with exactly its arguments in their bytes, or not at all', () => {
+  test('is sent with the bytes of exactly its arguments, or not at all', () => {
     let sent = 0;
     fc.assert(
       fc.property(
@@ -302,7 +302,7 @@ describe('any call', () => {
           });
           if (!('body' in mapped)) return;
           sent++;
-          // What Python would bind, told by hand.
+          // Predicts the arguments that Python would bind.
           const rest = [...positionals];
           const expected: string[] = [];
           const signed = parseSignature(text);
@@ -327,7 +327,7 @@ describe('any call', () => {
     expect(sent).toBeGreaterThan(50);
   });
 
-  test('with the method known and the arguments in order maps without a fault', () => {
+  test('with a known method and arguments in order is converted without a fault', () => {
     fc.assert(
       fc.property(fc.array(fc.nat()), value, keyword, (ids, vals, { a = '1' }) => {
         expect(

@@ -8,7 +8,7 @@ function read(params: string, keyword: string, records: NamedCall['records'] = '
     : outcome.unmappable;
 }
 
-describe('records that the caller gave by name', () => {
+describe('records that the caller named', () => {
   test.each([
     ['[[1, 2]]', '{"x":1.0}', '{"ids":[1, 2],"x":1.0}'],
     ['[7]', '{ "x": 9007199254740993 }', '{"ids":7, "x": 9007199254740993 }'],
@@ -21,7 +21,7 @@ describe('records that the caller gave by name', () => {
   });
 });
 
-// They are no ids to /json/2, so that a method of the model would run without arguments.
+// /json/2 does not take these for ids, so a method of the model would run without arguments.
 test.each(['[[]]', '[[ ]]', '[0]', '[-0]', '[0.0]', '[0e7]'])(
   'records by name that are none are not sent: %s',
   (params) => {
@@ -29,7 +29,7 @@ test.each(['[[]]', '[[ ]]', '[0]', '[-0]', '[0.0]', '[0e7]'])(
   },
 );
 
-describe('a method that takes no records, as the caller says', () => {
+describe('a method that takes no records, according to the caller', () => {
   test.each([
     ['{}', '{}'],
     ['{"x":1}', '{"x":1}'],
@@ -44,7 +44,7 @@ describe('a method that takes no records, as the caller says', () => {
   });
 });
 
-describe('one positional list of ids', () => {
+describe('a single positional list of ids', () => {
   test.each([
     ['[[1,2]]', '{}', '{"ids":[1,2]}'],
     ['[7]', '{"x":1}', '{"ids":7,"x":1}'],
@@ -53,7 +53,7 @@ describe('one positional list of ids', () => {
     expect(read(params, keyword)).toEqual({ body, isIdsGuess: true });
   });
 
-  // An empty list is none to /json/2: a method of the model would run without arguments.
+  // /json/2 ignores an empty list, so a method of the model would run without arguments.
   test.each([
     '[[]]',
     '[0]',
@@ -65,7 +65,7 @@ describe('one positional list of ids', () => {
     '[{"id":1}]',
     '[[[1]]]',
     '[[1],2]',
-  ])('%s is not taken for one', (params) => {
+  ])('%s is not taken for ids', (params) => {
     expect(read(params, '{}')).toMatch(/documentation/);
   });
 });
@@ -76,6 +76,6 @@ test.each<[string, string, NamedCall['records'], RegExp]>([
   ['[[1]]', '{"ids":[1]}', 'unsaid', /twice/],
   ['[[1]]', '{"context":[1]}', 'given', /context/],
   ['[[1]]', '{"context":"fr_FR"}', 'unsaid', /context/],
-])('guesses nothing of %s with %s (%s)', (params, keyword, records, reason) => {
+])('guesses nothing about %s with %s (%s)', (params, keyword, records, reason) => {
   expect(read(params, keyword, records)).toMatch(reason);
 });

@@ -7,7 +7,7 @@ const KEY = '5f1d0c'.repeat(7).slice(0, 40);
 const CALL = { pathPrefix: '', db: 'shop', apiKey: KEY, model: 'res.partner', method: 'read' };
 
 describe('a request to /json/2', () => {
-  test('names model and method in its path, key and database in its headers', () => {
+  test('has model and method in its path, key and database in its headers', () => {
     expect(buildJson2Request(CALL)).toStrictEqual({
       path: '/json/2/res.partner/read',
       headers: {
@@ -29,7 +29,7 @@ describe('a request to /json/2', () => {
   });
 
   test.each(['..', '.', '...', '', 'a/b', 'a?b', 'a#b', 'a%2e', 'a b', 'é', 'a\n'])(
-    'is not made for the model or method %j',
+    'is not built for the model or method %j',
     (name) => {
       expect(buildJson2Request({ ...CALL, model: name })).toHaveProperty('unmappable');
       expect(buildJson2Request({ ...CALL, method: name })).toHaveProperty('unmappable');
@@ -38,7 +38,7 @@ describe('a request to /json/2', () => {
   );
 
   test.each(['', 'a b', 'a\r\nx-y: z', 'é', 'a\u0000', 'a\t', '\u{1f600}'])(
-    'is not made with the key or database %j, and does not repeat it',
+    'is not built with the key or database %j, and does not repeat it',
     (text) => {
       for (const part of [{ apiKey: text }, { db: text }]) {
         const request = buildJson2Request({ ...CALL, ...part });
@@ -58,14 +58,14 @@ describe('a request to /json/2', () => {
   });
 });
 
-test('a doc page is asked for by model, with the same credentials and no content type', () => {
+test('for a doc page names the model, with the same credentials and no content type', () => {
   expect(buildDocPageRequest({ ...CALL, pathPrefix: '/erp' })).toStrictEqual({
     path: '/erp/doc-bearer/res.partner.json',
     headers: { authorization: `bearer ${KEY}`, 'x-odoo-database': 'shop' },
   });
 });
 
-test('a password does not look like a key of Odoo', () => {
+test('a password does not look like an API key of Odoo', () => {
   expect(isApiKeyShaped(KEY)).toBe(true);
   for (const text of ['admin', '', KEY.slice(1), `${KEY}0`, KEY.toUpperCase(), `${KEY}\n`])
     expect(isApiKeyShaped(text), text).toBe(false);

@@ -7,7 +7,7 @@ const unwrap = (text: string) => {
   return bytes === null ? null : Buffer.from(bytes).toString();
 };
 
-/** Recorded results that differ because the recorder worked on other records or other texts by then. */
+/** Recorded results that differ because records or texts had changed between the recordings. */
 const OTHER_RECORDS: Record<string, [pattern: RegExp, why: string]> = {
   'copy-default': [/^\[\d+\]$/, 'the next id'],
   copy: [/^\[\d+\]$/, 'the next id'],
@@ -26,7 +26,7 @@ const OTHER_RECORDS: Record<string, [pattern: RegExp, why: string]> = {
   'sale-order-create': [/^\[\d+\]$/, 'the next id'],
 };
 
-describe('a result that was recorded over both protocols', () => {
+describe('a result recorded over both protocols', () => {
   const pairs = recordedExecuteKw.flatMap((call) => {
     const json2 = recordedJson2.find(
       ({ name, path }) => name === call.name && path.endsWith(`/${call.method}`),
@@ -37,7 +37,7 @@ describe('a result that was recorded over both protocols', () => {
   });
 
   test.each(pairs)(
-    'has the same bytes in both, but for create of one: $name',
+    'has the same bytes in both, except for create of one record: $name',
     ({ name, method, params, result, json2 }) => {
       const shape = chooseResultShape(method, params);
       expect(shape).toBe(name === 'create-one-dict' ? 'unwrap_one' : 'same');
@@ -52,7 +52,7 @@ describe('a result that was recorded over both protocols', () => {
     },
   );
 
-  test('is there for enough operations to tell', () => {
+  test('exists for enough operations', () => {
     expect(pairs.length).toBeGreaterThan(50);
     expect(pairs.filter(({ name }) => name in OTHER_RECORDS).length).toBe(Object.keys(OTHER_RECORDS).length);
     expect(pairs.some(({ result }) => result === 'null')).toBe(true);
@@ -85,6 +85,6 @@ test.each([
   ['[82', null],
   ['', null],
   ['<html>', null],
-])('%j has the one number %j', (text, number) => {
+])('%j has the single number %j', (text, number) => {
   expect(unwrap(text)).toBe(number);
 });

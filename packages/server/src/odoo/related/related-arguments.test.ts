@@ -1,4 +1,7 @@
-/** Every parameter that a recorded signature of Odoo 14 to 19 has is judged: it can name fields of related records, or it cannot. */
+/**
+ * Every parameter of the recorded signatures of Odoo 14 to 19 is classified: it can name fields of related records, or
+ * it cannot.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readArguments } from '../arguments.fixture.ts';
@@ -7,16 +10,16 @@ import { findSensitivity } from '../sensitive/sensitive-methods.ts';
 import { FIELD_ARGUMENTS } from './related-arguments.ts';
 import { readsRelated } from './related-reads.ts';
 
-/** Method → parameter → versions: the union of all models, from the recorded signatures and lists of parameters. */
+/** Method → parameter → versions: the union over all models, from the recorded signatures and lists of parameters. */
 const RECORDED: Record<string, Record<string, string>> = JSON.parse(
   readFileSync(new URL('../../../test/data/parameters-14-to-19.json', import.meta.url), 'utf8'),
 );
 
-/** Methods that the list of sensitive methods holds, or whose texts are all searched. */
+/** Sensitive methods, and methods whose strings are all searched. */
 const isJudgedOtherwise = (method: string) =>
   isGrouping(method) || findSensitivity('res.partner', method) !== null;
 
-/** Names of parameters that lead to no field of a related record, whatever their method. */
+/** Parameters that lead to no field of a related record, whatever the method. */
 const HARMLESS: Record<string, string> = {
   'domain args additional_domain company_domain': 'chooses records and gives nothing of them',
   'order limit offset count count_limit reverse key operator': 'orders or bounds what is chosen',
@@ -42,7 +45,7 @@ const HARMLESS: Record<string, string> = {
 
 const HARMLESS_NAMES = new Set(Object.keys(HARMLESS).flatMap((names) => names.split(' ')));
 
-test('every parameter of every recorded method is judged', () => {
+test('every parameter of every recorded method is classified', () => {
   const open = Object.entries(RECORDED)
     .filter(([method]) => !isJudgedOtherwise(method))
     .flatMap(([method, parameters]) => Object.keys(parameters).map((name) => [method, name] as const))
@@ -53,7 +56,7 @@ test('every parameter of every recorded method is judged', () => {
   expect(open.map((pair) => pair.join(' '))).toEqual([]);
 });
 
-test('every argument of the recorded methods that can is found, by position and by name', () => {
+test('every argument of the recorded methods that can name such fields is found, by position and by name', () => {
   const values = {
     specification: '{"user_ids": {"fields": {"login": {}}}}',
     paths: '["user_ids.login"]',
@@ -80,7 +83,7 @@ test.each(FIELD_ARGUMENTS.filter(({ methods }) => methods.some((method) => metho
     const [first, last = first] = versions.split(' to ');
     for (const method of methods.filter((each) => each in RECORDED)) {
       const recorded = RECORDED[method] ?? {};
-      // Methods of web that no recorded model shows with names of its own.
+      // Methods of the module web, which no recorded model overrides with other names.
       if (!(name in recorded)) expect(Object.keys(recorded)).toContain('**kwargs');
       else
         expect(listVersions(recorded[name])).toEqual(

@@ -1,4 +1,4 @@
-/** Calls that read fields of other models by way of their own. */
+/** Calls that read fields of other models through their own records. */
 import { expect, test } from 'vitest';
 import { countReads } from '../../json/counted-bytes.fixture.ts';
 import { readArguments } from '../arguments.fixture.ts';
@@ -18,7 +18,7 @@ test.each([
   ['web_read', '[[1]]', '{"specification": {"user_ids": {"fields": {}, "fields": {"login": {}}}}}'],
   ['web_read', '[[1]]', `{"specification": {"a": {"fields": {"id": {"fields": {"b": {}}}}}}}`],
   ['web_read', '[[1]]', `{"specification": ${deep(400)}}`],
-  // Odoo makes an object of a list of pairs.
+  // Odoo converts a list of pairs into an object.
   [
     'web_read',
     '[[1], {"user_id": {"fields": [["login", {}], ["company_id", {"fields": [["vat", {}]]}]]}}]',
@@ -33,7 +33,7 @@ test.each([
   ['web_save', '[[1], {}, {"user_ids": {"fields": {"login": {}}}}]', '{}'],
   ['onchange', '[[1], {}, [], {"user_ids": {"fields": {"login": {}}}}]', '{}'],
   ['onchange', '[[1], {}, []]', '{"fields_spec": {"user_ids": {"fields": {"login": {}}}}}'],
-  // Odoo 14 to 16: a map of paths, or a list of them.
+  // Odoo 14 to 16: an object with paths as names, or a list of paths.
   ['onchange', '[[1], {}, "a", {"partner_id.user_ids.login": "1"}]', '{}'],
   ['onchange', '[[1], {}, "a", {"name": "", "user_ids.login": ""}]', '{}'],
   ['onchange', '[[1], {}, "a", ["user_ids", "user_ids.login"]]', '{}'],
@@ -42,11 +42,11 @@ test.each([
   ['onchange', '[]', '{"values": {}, "field_name": [], "field_onchange": ["user_ids.login"]}'],
   ['get_property_definition', '["properties.abc"]', '{}'],
   ['get_property_definition', '[]', '{"full_name": "properties.abc"}'],
-  // A context by which display names hold fields of a partner.
+  // A context that adds fields of a partner to display names.
   ['read', '[[1], ["partner_id"]]', '{"context": {"show_email": true}}'],
   ['search_read', '[[], ["partner_id"]]', '{"context": {"lang": "fr_FR", "show_\\u0061ddress": 1}}'],
   ['name_search', '["a"]', '{"context": {"show_vat": true}}'],
-  // Python makes an object of a list of pairs.
+  // Python converts a list of pairs into an object.
   ['name_search', '["a"]', '{"context": [["show_vat", true]]}'],
   ['web_read', '[[1], {"partner_id": {"fields": {"display_name": {}}, "context": {"show_email": 1}}}]', '{}'],
   ['web_read_group', '[[], ["user_id"], []]', '{"groupby_read_specification": {"user_id": {"login": {}}}}'],
@@ -59,7 +59,7 @@ test.each([
   ['search_panel_select_multi_range', '["user_id"]', '{"group_by": "login"}'],
   ['search_panel_select_range', '["user_id"]', '{"comodel_domain": [["id", ">", 0]]}'],
   ['search_panel_select_range', '["user_id"]', '{"expand": true}'],
-  // Of methods that nobody knows here, any argument can be a specification.
+  // Any argument of an unknown method can be a specification.
   ['a_read_that_is_new', '[[1], [{"user_id": {"fields": {"login": {}}}}]]', '{}'],
   ['a_read_that_is_new', '[]', '{"anything": {"user_id": {"fields": ["login"]}}}'],
   ['a_read_that_is_new', `[${'0,'.repeat(16)}{"user_id": {"fields": {"login": {}}}}]`, '{}'],
@@ -86,7 +86,7 @@ test.each([
     '{"domain": [["user_id.login", "=", "a"]], "groupby": ["user_id"], "context": {"a.b": 1}}',
   ],
   ['web_read', '[[1], {"user_id": {"fields": {"id": null}}, "a": {"fields": false}, "fields": {}}]', '{}'],
-  // As PHP prints an empty object.
+  // An empty object as PHP prints it.
   ['web_read', '[[1], {"user_id": {"fields": [ ], "context": [ ]}, "name": []}]', '{}'],
   [
     'search_panel_select_range',
@@ -94,13 +94,13 @@ test.each([
     '{"comodel_domain": [], "expand": false, "search_domain": [["a.b", "=", 1]]}',
   ],
   ['a_read_that_is_new', '[[1], {"user_id": {}}, "fields"]', '{"fields": ["a"], "context": {"context": 1}}'],
-  // Values of fields that a model can have.
+  // Values of fields that any model can have.
   ['write', '[[1], {"context": "{}", "fields": "a"}]', '{}'],
   ['create', '[[{"context": {"a": 1}, "fields": {"a": 1}}]]', '{}'],
   ['web_save', '[[1], {"context": "{}", "fields": "a"}, {"context": {}, "fields": {}}]', '{}'],
   ['read', '[[1], ["user_id.login"]]', '{}'],
   ['search', '[[["user_id.login", "=", "a"]]]', '{}'],
-])('takes what names related records for a read of its own model: %s %s %s', (method, params, keyword) => {
+])('treats names of related records only as a read of the own model: %s %s %s', (method, params, keyword) => {
   expect(find(method, params, keyword)).toEqual({ readsRelated: false, bringsContext: false });
 });
 
@@ -121,11 +121,11 @@ test.each(['{"show_email": false}', '{"show_email": null, "lang": "show_vat"}', 
   },
 );
 
-test.each(['create', 'write', 'search'])('%s gives no names, whatever the context', (method) => {
+test.each(['create', 'write', 'search'])('%s returns no names, whatever the context', (method) => {
   expect(find(method, '[[]]', '{"context": {"show_email": true}}').readsRelated).toBe(false);
 });
 
-test('finds a context among the fields', () => {
+test('finds a context inside a specification', () => {
   const inner = '{"fields": {"display_name": {}}, "context": {"allowed_company_ids": [2]}}';
   expect(find('web_read', `[[1], {"user_id": ${inner}}]`)).toEqual({
     readsRelated: false,
@@ -152,12 +152,12 @@ test.each<[string, string]>([
   ['read_group', `[[], [${'"abc", '.repeat(900)}"d"], []]`],
   ['read_group', `[[], ${'["a", '.repeat(3000)}[]${']'.repeat(3000)}, []]`],
   ['a_read_that_is_new', `[${'{"a": [{"fields": {"id": {}}}, "b"]}, '.repeat(14)}${deep(3000)}]`],
-])('%s looks at no byte more than a few times, whatever they are', (method, params) => {
+])('%s reads no byte more than a few times, whatever they are', (method, params) => {
   const { positional, named } = readArguments(params);
   const { bytes, reads } = countReads(`${params}{}`);
   readsRelated('sale.order', method, { bytes, positional, named });
   bringsContext(method, { bytes, positional, named });
   expect(reads()).toBeGreaterThan(0);
-  // Two looks, each of which reads past a list of names before it reads them.
+  // Two passes, each of which skips a list of names before it reads it.
   expect(reads()).toBeLessThan(2 * 3 * params.length);
 });

@@ -1,13 +1,13 @@
-/** Calls that change users, groups, rights, code and the like by way of another record. */
+/** Calls that change users, groups, rights, code and the like through the values of another record. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countReads } from '../../json/counted-bytes.fixture.ts';
 import { readArguments } from '../arguments.fixture.ts';
 import { SENSITIVE_CONTEXT, SENSITIVE_MEMBERS } from '../sensitive/sensitive-members.ts';
 import { findSensitivity } from '../sensitive/sensitive-methods.ts';
-import { findRelatedWrite, UNTOLD, type WriteMethod } from './related-writes.ts';
+import { findRelatedWrite, UNDETERMINED, type WriteMethod } from './related-writes.ts';
 
-/** The methods that a policy has to name until nothing is denied, in order: `res.users/create`. */
+/** The methods that a policy has to allow one after another until the call is allowed: `res.users/create`. */
 function list(name: string, params: string, keyword = '{}'): string[] {
   const [model = '', method = ''] = name.split('/');
   const call = readArguments(params, keyword);
@@ -15,7 +15,7 @@ function list(name: string, params: string, keyword = '{}'): string[] {
   for (;;) {
     const found = findRelatedWrite(model, method, call, (...pair) => allowed.includes(pair.join('/')));
     if (found === null) return allowed;
-    if (found === UNTOLD) return [...allowed, UNTOLD];
+    if (found === UNDETERMINED) return [...allowed, UNDETERMINED];
     const pair = `${found.model}/${found.method}`;
     expect(allowed).not.toContain(pair);
     allowed.push(pair);
@@ -27,7 +27,7 @@ function find(name: string, params: string, keyword = '{}') {
   return findRelatedWrite(model, method, readArguments(params, keyword), () => false);
 }
 
-describe('each command counts as the method that it stands for', () => {
+describe('each command needs the method that it stands for', () => {
   test.each([
     ['[0, 0, {"login": "x"}]', ['create']],
     ['[0, "virtual_1", {"login": "x"}]', ['create']],
@@ -40,7 +40,7 @@ describe('each command counts as the method that it stands for', () => {
     ['[5, 0, 0]', ['write']],
     ['[6, 0, [5, 6]]', ['write']],
     ['[1.0, 5, {}]', ['write']],
-    // Python takes these for 0 and 1; and nobody knows what comes after 6.
+    // Python treats these as 0 and 1. Commands above 6 are unknown.
     ['[false, 0, {}]', ['create', 'write', 'unlink']],
     ['[true, 5, {}]', ['create', 'write', 'unlink']],
     ['[7]', ['create', 'write', 'unlink']],
@@ -61,7 +61,7 @@ describe('each command counts as the method that it stands for', () => {
     ['[4, 5]', ['write']],
     ['[5]', ['write', 'unlink']],
     ['[6, 0, []]', ['write', 'unlink']],
-  ])('%s of a one2many field, whose records Odoo deletes with their link', (command, methods) => {
+  ])('%s of a one2many field, because Odoo deletes records that are unlinked from it', (command, methods) => {
     expect(list('x.model/write', `[[1], {"api_key_ids": [${command}]}]`)).toEqual(
       methods.map((method) => `res.users.apikeys/${method}`),
     );
@@ -96,9 +96,9 @@ describe('finds commands', () => {
     ['res.partner/name_create', '["a"]', `{"context": {"default_user_ids": ${user}}}`],
     ['res.partner/default_get', '[["user_ids"]]', `{"context": {"default_user_ids": ${user}}}`],
     ['sale.order/action_confirm', '[[1]]', `{"context": {"default_user_ids": ${user}}}`],
-    // A default is no assignment: it holds for whatever the method makes.
+    // A default is not an assignment: it applies to everything that the method creates.
     ['project.task/create', '[{"name": "a"}]', '{"context": {"default_user_ids": [[4, 5]]}}'],
-    // Python makes an object of a list of pairs: `dict(default or [])` in copy, `update(values)` in create.
+    // Python converts a list of pairs into an object: `dict(default or [])` in copy, `update(values)` in create.
     ['crm.team/copy', `[[1], [["name", "a"], ["user_ids", ${user}]]]`],
     ['digest.digest/create', `[[[["name", "a"], ["user_ids", ${user}]]]]`],
     ['crm.lead/create', `[{"tag_ids": [[0, 0, [["user_ids", ${user}]]]]}]`],
@@ -106,18 +106,18 @@ describe('finds commands', () => {
     ['crm.lead/action_set_lost', '[[1]]', `{"user_ids": ${user}}`],
     ['x.model/a_method_that_is_new', `[[1], "a", [{"b": {"user_ids": ${user}}}]]`],
     ['x.model/a_method_that_is_new', '[]', `{"anything": [{"user_ids": ${user}}]}`],
-    // Values within values.
+    // Values inside values.
     ['res.partner/write', `[[1], {"child_ids": [[0, 0, {"user_ids": ${user}}]]}]`],
     ['sale.order/write', `[[1], {"message_partner_ids": [[1, 7, {"user_ids": ${user}}]]}]`],
     ['sale.order/write', `[[1], {"a": [[1, 2, {"b": [[1, 3, {"user_ids": ${user}}]]}]]}]`],
     ['x.model/create', '[{"task_ids": [[0, 0, {"user_ids": [[4, 5]]}]]}]'],
     ['project.task/write', '[[1], {"message_partner_ids": [[1, 7, {"user_ids": [[4, 5]]}]]}]'],
-    // However the name is written.
+    // With escapes in the name.
     ['res.partner/create', `[{"\u0075ser_ids": ${user}}]`],
     ['res.partner/create', `[{"\\u0075ser\\u005fids": ${user}}]`],
     ['res.partner/create', `[{"user_id\\u0073": ${user}}]`],
     ['res.partner/create', `[{"user_ids": [], "user_ids": ${user}}]`],
-    // Assignments make no users.
+    // Assigning users does not create users.
     ['project.task/create', `[{"user_ids": ${user}}]`],
     ['crm.team/write', `[[1], {"member_ids": ${user}}]`],
     ['hr.job/write', `[[1], {"favorite_user_ids": ${user}, "interviewer_ids": []}]`],
@@ -191,14 +191,14 @@ describe('finds columns of an import', () => {
     expect(list('res.partner/load', '[]', `{"fields": ${columns}, "data": []}`)).toEqual(expected);
   });
 
-  test('wherever they stand', () => {
+  test('at any position', () => {
     const columns = readArguments('[["user_ids/login"], []]', '{"fields": ["name"]}');
     expect(findRelatedWrite('res.partner', 'load', columns, () => false)).toMatchObject({
       model: 'res.users',
     });
   });
 
-  test('assignments are free', () => {
+  test('except assignments', () => {
     expect(list('project.task/load', '[["name", "user_ids"], []]')).toEqual([]);
     expect(
       list('project.project/load', '[["name", "task_ids/user_ids", "task_ids/child_ids/name"], []]'),
@@ -209,14 +209,14 @@ describe('finds columns of an import', () => {
 
 describe('finds members of the context', () => {
   test.each([
-    // A column that names no record makes one by its name. A user made so is invited.
+    // A column of names creates a record for each unknown name. A user created that way is invited by mail.
     ['res.partner/load', '{"name_create_enabled_fields": {"user_id": true}}', 'res.users/create'],
     [
       'project.project/load',
       '{"name_create_enabled_fields": {"task_ids/user_ids": true}}',
       'res.users/create',
     ],
-    // The value of `id` becomes an external id, also one that another record has.
+    // The value of `id` becomes an external id, even if another record has it.
     ['res.partner/create', '{"_import_current_module": "x"}', 'ir.model.data/write'],
     ['res.partner/web_save', '{"lang": "de_DE", "_import_current_\\u006dodule": "x"}', 'ir.model.data/write'],
   ])('%s %s', (name, context, expected) => {
@@ -228,12 +228,12 @@ describe('finds members of the context', () => {
     ['res.partner/load', '{"name_create_enabled_fields": {"user_id": false}, "import_file": true}'],
     ['res.partner/load', '{"name_create_enabled_fields": null}'],
     ['res.partner/create', '{"_import_current_module": null, "import_file": true}'],
-  ])('leaves alone: %s %s', (name, context) => {
+  ])('ignores: %s %s', (name, context) => {
     expect(list(name, '[["name"], [["a"]]]', `{"context": ${context}}`)).toEqual([]);
   });
 });
 
-describe('leaves alone', () => {
+describe('ignores', () => {
   test.each<[string, string, string?]>([
     [
       'sale.order/create',
@@ -268,7 +268,7 @@ describe('leaves alone', () => {
     ['crm.lead/convert_opportunity', '[[1], 2]', '{"user_ids": [2, 3], "team_id": false}'],
     ['sale.order/message_post', '[[1]]', '{"body": "user_ids", "partner_ids": [1]}'],
     ['mail.alias/create', '[{"alias_name": "a", "alias_model_id": 3}]'],
-    // These name fields.
+    // These arguments name fields.
     ['res.partner/onchange', '[[], {"name": "a"}, ["name"], {"user_ids": {"fields": {"display_name": {}}}}]'],
     ['res.partner/onchange', '[[], {"name": "a"}, "name", {"user_ids": "1", "alias_name": ""}]'],
     ['crm.team/web_save', '[[1], {"name": "a"}, {"alias_name": {}, "member_ids": {}}]'],
@@ -279,7 +279,7 @@ describe('leaves alone', () => {
   });
 });
 
-test('goes on where a write is allowed, and names the first that is not', () => {
+test('continues after a write that is allowed, and returns the first that is not', () => {
   const call = readArguments(
     '[{"child_ids": [[0, 0, {"user_ids": [[0, 0, {"login": "a", "group_ids": [[4, 3]]}]]}]]}]',
   );
@@ -292,7 +292,7 @@ test('goes on where a write is allowed, and names the first that is not', () => 
   expect(allowing('res.users/create', 'res.groups/write')).toBeNull();
 });
 
-test('takes commands within commands each for itself, however deep', () => {
+test('judges each command inside other commands by itself, at any depth', () => {
   const nested = `${'{"tax_ids": [[6, 0, [1]], [1, 2, {"a": [{"b": "c"}], "user_ids": [[4, 1]]}], [2, '.repeat(60)}{}${']]}'.repeat(60)}`;
   expect(list('res.partner/create', `[${nested}]`)).toEqual([
     'account.tax/write',
@@ -308,23 +308,25 @@ test('takes commands within commands each for itself, however deep', () => {
   });
 });
 
-test('a context of pairs cannot be told', () => {
-  expect(find('crm.lead/create', '[{}]', '{"context": [["_import_current_module", "x"]]}')).toBe(UNTOLD);
+test('refuses a context of pairs', () => {
+  expect(find('crm.lead/create', '[{}]', '{"context": [["_import_current_module", "x"]]}')).toBe(
+    UNDETERMINED,
+  );
   expect(find('crm.lead/create', '[{}]', '{"context": [ ]}')).toBeNull();
 });
 
-test('gives up where there is too much to look at', () => {
-  expect(find('res.partner/write', `[${'0,'.repeat(20)}{"user_ids": [[5]]}]`)).toBe(UNTOLD);
+test('gives up if there is too much to search', () => {
+  expect(find('res.partner/write', `[${'0,'.repeat(20)}{"user_ids": [[5]]}]`)).toBe(UNDETERMINED);
   const names = Array.from({ length: 1001 }, (_, index) => `"\\u0061${index}": 1`);
-  expect(find('res.partner/write', `[[1], {${names}}]`)).toBe(UNTOLD);
+  expect(find('res.partner/write', `[[1], {${names}}]`)).toBe(UNDETERMINED);
   expect(find('res.partner/write', `[[1], {${names.slice(0, 1000)}}]`)).toBeNull();
   const listed = Array.from({ length: 1001 }, (_, index) => `"x${index}_user_ids": []`);
-  expect(find('res.partner/write', `[[1], {${listed}}]`)).toBe(UNTOLD);
+  expect(find('res.partner/write', `[[1], {${listed}}]`)).toBe(UNDETERMINED);
   expect(find('res.partner/write', `[[1], {${listed.slice(0, 1000)}}]`)).toBeNull();
-  expect(find('res.partner/load', `[["${'a/'.repeat(1000)}"], []]`)).toBe(UNTOLD);
+  expect(find('res.partner/load', `[["${'a/'.repeat(1000)}"], []]`)).toBe(UNDETERMINED);
 });
 
-test('a policy must name what every member leads to', () => {
+test('a policy must name every model that a member leads to', () => {
   for (const { members, model, form } of SENSITIVE_MEMBERS) {
     if (form === 'free') continue;
     for (const method of ['create', 'write', 'unlink'] satisfies WriteMethod[])
@@ -332,12 +334,12 @@ test('a policy must name what every member leads to', () => {
   }
 });
 
-test('a policy must name what every member of the context changes', () => {
+test('a policy must name every model that a member of the context changes', () => {
   for (const { name, model, method } of SENSITIVE_CONTEXT)
     expect([name, findSensitivity(model, method) !== null]).toEqual([name, true]);
 });
 
-test('every member of the table is found, by itself and as a default', () => {
+test('every member of the table is found, as itself and as a default', () => {
   for (const { members, model, of, form } of SENSITIVE_MEMBERS) {
     if (form === 'free') continue;
     const values = form === 'values' ? '"a"' : '[[0, 0, {}], [1, 1, {}], [2, 1]]';
@@ -351,7 +353,7 @@ test('every member of the table is found, by itself and as a default', () => {
   }
 });
 
-test('no name that is not listed is taken for one that is', () => {
+test('no unlisted name is taken for a listed one', () => {
   const listed =
     /^(default_)?(.*(user_ids|api_?key_ids|certificate_ids|server_ids|action_ids|cron_ids|tax_ids|taxes_id|carrier_ids))$/;
   const letters = fc.stringMatching(/^(default_)?[a-z_]{1,12}(_ids|_id|s)?$/);
@@ -374,7 +376,7 @@ test.each([
     `[[1], ${'{"tax_ids": [[6, 0, ['.repeat(500)}${'1, '.repeat(3000)}1${']]]}'.repeat(500)}]`,
   ],
   ['ids', `[[${'1234, '.repeat(9000)}1], {"name": "a"}]`],
-])('looks at no byte more than a few times: %s', (_, params) => {
+])('reads no byte more than a few times: %s', (_, params) => {
   const { positional, named } = readArguments(params);
   const { bytes, reads } = countReads(`${params}{}`);
   expect(findRelatedWrite('sale.order', 'write', { bytes, positional, named }, () => false)).toBeNull();

@@ -25,14 +25,14 @@ export interface RelatedWrite {
 export type WriteMethod = 'create' | 'write' | 'unlink';
 
 /** The result if the call has too much to search. */
-export const UNTOLD = 'untold';
+export const UNDETERMINED = 'undetermined';
 
 type Allows = (model: string, method: WriteMethod) => boolean;
-type Found = RelatedWrite | typeof UNTOLD | null;
+type Found = RelatedWrite | typeof UNDETERMINED | null;
 
 /** The first change that is not allowed; null: none. Only for calls of methods that may write. */
 export function findRelatedWrite(model: string, method: string, call: Arguments, allows: Allows): Found {
-  if (call.positional.length === POSITIONAL_MAX) return UNTOLD;
+  if (call.positional.length === POSITIONAL_MAX) return UNDETERMINED;
   const search = new Search(call.bytes, model, allows);
   const skipped = listSkipped(method, call);
   for (const value of call.positional) {
@@ -42,7 +42,7 @@ export function findRelatedWrite(model: string, method: string, call: Arguments,
     if (skipped.includes(value)) continue;
     const isContext = name === 'context';
     // Python converts a list of pairs into an object.
-    if (isContext && value.kind === 'array' && !isEmptyArray(call.bytes, value)) return UNTOLD;
+    if (isContext && value.kind === 'array' && !isEmptyArray(call.bytes, value)) return UNDETERMINED;
     if (isContext ? search.findInContext(value) : search.findInNamed(name, value)) return search.found;
     // A context applies to everything that the method creates.
     if (search.findIn(value, isContext ? null : model)) return search.found;
@@ -139,7 +139,7 @@ class Search implements CommandVisitor<FoundMember> {
     if (!hasEscape(this.#bytes, name)) {
       return couldBeMember(this.#bytes, name) ? decodeName(this.#bytes, name) : null;
     }
-    if (++this.#escapedNames > ESCAPED_NAMES_MAX) this.found = UNTOLD;
+    if (++this.#escapedNames > ESCAPED_NAMES_MAX) this.found = UNDETERMINED;
     return decodeString(this.#bytes, name);
   }
 
@@ -148,7 +148,7 @@ class Search implements CommandVisitor<FoundMember> {
     if (known !== undefined && known.model === model) return known.field;
     const member = findMember(name, model);
     const field = member && this.#describe(member, name);
-    if (this.#members.size === MEMBERS_MAX) this.found = UNTOLD;
+    if (this.#members.size === MEMBERS_MAX) this.found = UNDETERMINED;
     else this.#members.set(name, { model, field });
     return field;
   }
@@ -206,7 +206,7 @@ function findInColumns(call: Arguments, model: string, allows: Allows): Found {
   findArgument(call, 0, 'fields').some((columns) =>
     someString(call.bytes, columns, (start, end) => {
       const isTold = ++count <= COLUMNS_MAX && end - start <= COLUMN_LENGTH_MAX;
-      found = isTold ? findInPath(decodeString(call.bytes, { start, end }), model, allows) : UNTOLD;
+      found = isTold ? findInPath(decodeString(call.bytes, { start, end }), model, allows) : UNDETERMINED;
       return found !== null;
     }),
   );

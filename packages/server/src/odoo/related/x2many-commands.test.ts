@@ -1,10 +1,10 @@
-/** Commands in values, told from what only stands near them. */
+/** Commands in values, distinguished from similar values. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ByteRange } from '../../json/span.ts';
 import { COMMANDS, type CommandVisitor, someCommand, someValueCommand } from './x2many-commands.ts';
 
-/** `x…` names are fields of interest. */
+/** Names that begin with `x` are fields of interest. */
 function makeVisitor(bytes: Buffer, seen: string[]): CommandVisitor<string> {
   return {
     findField: ({ start, end }: ByteRange, depth: number) => {
@@ -48,10 +48,10 @@ describe('visits', () => {
     ['{"x": [[0, 0, {"a": "]]}", "b": "\\"x\\": [["}], [4, 1]]}', ['1x create', '1x link']],
     ['"x"', []],
     ['[[0, 0, {}]]', []],
-    // Python makes an object of a list of pairs.
+    // Python converts a list of pairs into an object.
     ['[["a", 1], ["x", [[0, 0, {}]]], [ "xa" , null], ["xb",{}]]', ['0x create', '0xa clear', '0xb none']],
     ['{"a": [[0, 0, [["x", [[4, 1]]]]]]}', ['1x link']],
-    // Conditions and lists of names are no pairs.
+    // Conditions and lists of names are not pairs.
     ['[["x", "in", [1]], ["x", "=", false], ["x", "a"], ["x"], ["a", "x", [[5]]], ["x", 1]]', []],
   ])('%s', (text, seen) => {
     expect(list(text)).toEqual(seen);
@@ -64,7 +64,7 @@ test.each<[string, string[]]>([
   ['{"a": 1}', ['f none']],
   ['5', []],
   ['[]', []],
-])('visits a value that is a field itself: %s', (text, expected) => {
+])('visits a value that is itself the value of a field: %s', (text, expected) => {
   const bytes = Buffer.from(text);
   const seen: string[] = [];
   const kind = text.startsWith('[') ? 'array' : text === 'null' ? 'null' : text === '5' ? 'number' : 'object';
@@ -72,7 +72,7 @@ test.each<[string, string[]]>([
   expect(seen).toEqual(expected);
 });
 
-test('tells the list whose command holds a name directly', () => {
+test('reports the field whose command has a name directly among its values', () => {
   const bytes = Buffer.from(
     '{"xa": [[0, 0, {"xb": [[1, 2, {"c": 1}], {"d": {"e": 1}}], "f": {"g": [[0, 0, {"h": 1}]]}}], {"i": 1}], "j": 1}',
   );
@@ -100,7 +100,7 @@ test('tells the list whose command holds a name directly', () => {
   });
 });
 
-test('ends where the visitor says so', () => {
+test('ends if the visitor returns true', () => {
   const bytes = Buffer.from('{"x": [[0], [1], [2]]}');
   let count = 0;
   const visitor = { findField: () => 'x', visit: () => ++count === 2 };
@@ -108,7 +108,7 @@ test('ends where the visitor says so', () => {
   expect(count).toBe(2);
 });
 
-/** The same over values that are decoded. */
+/** The same, for decoded values. */
 function listDecoded(value: unknown, depth = 0): string[] {
   if (Array.isArray(value)) {
     const [name, inner] = value;
@@ -137,7 +137,7 @@ function listMember(name: string, inner: unknown, depth: number): string[] {
   });
 }
 
-test('visits in any value what a reader of the decoded value finds', () => {
+test('visits the same commands in any value as a search of the decoded value', () => {
   const name = fc.constantFrom('x', 'xa', 'a', 'b', '"', '\\');
   const leaf = fc.oneof(fc.integer({ min: -1, max: 8 }), fc.boolean(), fc.constant(null), name);
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({

@@ -4,7 +4,7 @@ import { findSensitivity } from './sensitive-methods.ts';
 import { renderSensitiveMethods } from './sensitive-page.ts';
 import { SENSITIVE_RULES, SENSITIVE_TABLE } from './sensitive-table.ts';
 
-describe('must be named', () => {
+describe('a policy must name', () => {
   test.each([
     'res.users/authenticate',
     'res.users/change_password',
@@ -81,7 +81,7 @@ describe('must be named', () => {
     'sale.order/message_mail_with_source',
     'crm.lead/activity_send_mail',
     'res.partner/qweb_render_view',
-    // Reads of what holds credentials.
+    // Reads of models that hold credentials.
     'auth.api.key/read',
     'auth.api.key.group/search_read',
     'auth.api.client/read',
@@ -143,14 +143,14 @@ describe('must be named', () => {
     'ir.demo/install_demo',
     'endpoint.endpoint/write',
     'project.share.wizard/action_share_record',
-    // Users are made of other records.
+    // Users can be created from these records.
     'hr.employee/action_create_users',
     'hr.employee/action_create_user',
     'x.custom/create_user_from_contact',
-    // Translations are values of any model, views and templates among them.
+    // Translations are values of any model, including views and templates.
     'ir.translation/write',
     'ir.translation/create',
-    // Their texts are templates.
+    // Texts of these records are templates.
     'digest.tip/write',
     'survey.invite/create',
     'card.template/write',
@@ -168,7 +168,7 @@ describe('must be named', () => {
     'account_followup.manual_reminder/create',
     'request.appraisal/create',
     'appraisal.ask.feedback/create',
-    // They are automations with some fields more.
+    // Automations with additional fields.
     'sale.order.alert/create',
     'sale.subscription.alert/write',
   ])('%s', (name) => {
@@ -216,27 +216,27 @@ test.each([
   'digest.tip/search_read',
   'ir.translation/search_read',
   'account.move.send.wizard/action_send_and_print',
-  // Not the model of the table: patterns are of the whole name.
+  // Patterns match the whole name of a model.
   'x.ir.cron/read',
   'res.usersx/write',
-])('need not be named: %s', (name) => {
+])('a policy need not name: %s', (name) => {
   const [model = '', method = ''] = name.split('/');
   expect(findSensitivity(model, method)).toBeNull();
 });
 
-test('a name that was asked for before is judged as before', () => {
+test('a repeated name gets the same answer', () => {
   for (let turn = 0; turn < 2; turn++) {
     expect(findSensitivity('ir.cron', 'read')).not.toBeNull();
     expect(findSensitivity('res.country', 'read')).toBeNull();
     expect(findSensitivity('res.country', 'load')).not.toBeNull();
   }
-  // More names than are kept.
+  // More names than the cache keeps.
   for (let index = 0; index < 10_000; index++) findSensitivity(`x.model${index}`, `method${index}`);
   expect(findSensitivity('ir.cron', 'read')).not.toBeNull();
   expect(findSensitivity('res.country', 'read')).toBeNull();
 });
 
-test('every row says its rule, its reason and its versions', () => {
+test('every row has a rule, a reason and versions', () => {
   for (const { rule, models, methods, why, versions } of SENSITIVE_TABLE) {
     expect(SENSITIVE_RULES[rule].reason).toMatch(/^(can|reaches) /);
     expect(models.length).toBeGreaterThan(0);
@@ -246,7 +246,7 @@ test('every row says its rule, its reason and its versions', () => {
   }
 });
 
-test('no pattern stands twice', () => {
+test('no pattern occurs twice', () => {
   const pairs = SENSITIVE_TABLE.flatMap(({ models, methods }) =>
     models.flatMap((model) =>
       (methods === 'writes' ? ['writes'] : methods).map((method) => `${model} ${method}`),

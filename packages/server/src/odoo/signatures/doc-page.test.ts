@@ -5,7 +5,7 @@ import { readDocPage } from './doc-page.ts';
 import { parseSignature } from './signature.ts';
 import { SIGNATURES } from './signatures.ts';
 
-/** The page as it was recorded, without its texts and fields. */
+/** The recorded page, without its texts and fields. */
 const recorded = readFileSync(new URL('../../../test/data/doc-crm.tag-19.0.json', import.meta.url));
 
 const read = (page: unknown, model = 'x.model') => readDocPage(Buffer.from(JSON.stringify(page)), model);
@@ -20,12 +20,12 @@ describe('the recorded page', () => {
   const outcome = readDocPage(recorded, 'crm.tag');
   const signatures = 'signatures' in outcome ? outcome.signatures : new Map();
 
-  test('gives every method that it lists', () => {
+  test('contains every method that it lists', () => {
     expect([...signatures.keys()]).toStrictEqual(Object.keys(JSON.parse(recorded.toString()).methods));
     expect(signatures.size).toBe(49);
   });
 
-  test('agrees with the table on every method of the table that is in use and public', () => {
+  test('agrees with the table on every public method that is not deprecated', () => {
     const unlisted = /^(read_group|check_access_rights|check_access_rule|toggle_active|message_post)$/;
     const expected = [...SIGNATURES].filter(([name, { isPrivate }]) => !isPrivate && !unlisted.test(name));
     for (const [name, signature] of expected) expect(signatures.get(name), name).toStrictEqual(signature);
@@ -51,7 +51,7 @@ describe('the recorded page', () => {
 });
 
 describe('a method', () => {
-  test('of every kind of parameter is read', () => {
+  test('with every kind of parameter is read', () => {
     const parameters = {
       a: { kind: 'POSITIONAL_ONLY' },
       b: {},
@@ -66,7 +66,7 @@ describe('a method', () => {
     ).toStrictEqual(parseSignature('ids (a, /, b, c=, *args, d, e=, **kwargs)'));
   });
 
-  test('with a default that the page could not write is not taken to require the argument', () => {
+  test('with a default that the page could not print does not require the argument', () => {
     const parameters = { a: {}, b: {} };
     for (const signature of [
       '(a, b=<object>)',
@@ -119,18 +119,18 @@ describe('a method', () => {
         parameters: Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`p${i}`, {}])),
       },
     ],
-  ])('that %s is left out', (_, method) => {
+  ])('that %s is omitted', (_, method) => {
     expect(readOne(method)).toBeUndefined();
   });
 
-  test('left out takes no other with it', () => {
+  test('that is omitted does not affect the others', () => {
     const methods = { bad: 7, good: { signature: '()', parameters: {}, api: ['model'] } };
     expect([...readMethods({ model: 'x.model', methods })]).toStrictEqual([
       ['good', parseSignature('model ()')],
     ]);
   });
 
-  test('cannot be one that an object inherits', () => {
+  test('cannot be one that every object inherits', () => {
     const text =
       '{"model":"x.model","methods":{"__proto__":{"signature":"()","parameters":{},"api":["model"]}}}';
     const outcome = readDocPage(Buffer.from(text), 'x.model');
@@ -157,7 +157,7 @@ describe('a page', () => {
     expect(readDocPage(Buffer.from(text), 'x.model')).toStrictEqual({ refusal });
   });
 
-  test('of bytes that are not UTF-8 is refused', () => {
+  test('that is not UTF-8 is refused', () => {
     expect(readDocPage(Buffer.from([0x22, 0xff, 0x22]), 'x')).toStrictEqual({
       refusal: 'the page is not JSON',
     });
@@ -190,7 +190,7 @@ describe('a page', () => {
     );
   });
 
-  test('with a signature made to slow a search down is read in time', () => {
+  test('with a signature made to slow down a search is read in bounded time', () => {
     const started = performance.now();
     const parameters = { a: {}, b: {} };
     for (const filler of ['(a', ', a', '(a: ', ':=', ' ', '("', "\\'"]) {

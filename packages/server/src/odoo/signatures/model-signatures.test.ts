@@ -27,7 +27,7 @@ function print({ params, ids }: Recorded): string {
   return `${ids ? 'ids' : 'model'} (${words.join(', ')})`;
 }
 
-/** Methods that no recording lists; where each is known from. */
+/** Methods without a recording, with their source. */
 const FROM_SOURCE = [
   'ir.config_parameter/get_param',
   'ir.config_parameter/set_param',
@@ -42,17 +42,17 @@ const FROM_SOURCE = [
 ];
 
 describe('the parameters of the methods of one model', () => {
-  test('are known of every method that was recorded, and of no other but those of base', () => {
+  test('are known for every recorded method, and otherwise only for methods of base', () => {
     const names = [...own.map(({ name }) => name), ...FROM_SOURCE];
     expect([...MODEL_SIGNATURES.keys()].sort()).toStrictEqual(names.sort());
   });
 
-  test.each(own)('are those recorded of $name', ({ model, method, signature }) => {
+  test.each(own)('are those recorded for $name', ({ model, method, signature }) => {
     expect(signature.private).not.toBe(true);
     expect(findModelSignature(model, method)).toStrictEqual(parseSignature(print(signature)));
   });
 
-  test('are not taken for those that every model has', () => {
+  test('are not used for other models', () => {
     for (const name of MODEL_SIGNATURES.keys()) {
       const [model, method] = name.split('/') as [string, string];
       expect(findSignature(model, method)).toBeUndefined();

@@ -5,9 +5,9 @@ import { findSignature, OVERRIDES, SIGNATURES } from './signatures.ts';
 
 interface Recorded {
   models: string[];
-  /** By method, of six models: `[private ]ids|model (name=default, …)`, with `(kw)` and `(pos)` for the kind. */
+  /** Methods of six models: `[private ]ids|model (name=default, …)`, with `(kw)` and `(pos)` for the kind. */
   onEveryModel: Record<string, string | Record<string, string[]>>;
-  /** By method, of all models: `ids|model (names)`, with the number of the models or their names. */
+  /** Methods of all models: `ids|model (names)`, with the number of the models or their names. */
   names: Record<string, Record<string, number | string[]>>;
 }
 
@@ -15,7 +15,7 @@ const recorded: Recorded = JSON.parse(
   readFileSync(new URL('../../../test/data/signatures-19.0.json', import.meta.url), 'utf8'),
 );
 
-/** The recorder's notation in ours. */
+/** Converts the notation of the recorder into ours. */
 function readRecorded(text: string): Signature {
   const [, head, list] = /^(.*?) \((.*)\)$/.exec(text)!;
   const words = list === '' ? [] : list!.split(', ');
@@ -40,14 +40,14 @@ function readRecorded(text: string): Signature {
   };
 }
 
-/** As the list of names was recorded: without kinds and defaults. */
+/** The notation in which the list of names was recorded: without kinds and defaults. */
 function listNames({ kind, parameters }: Signature): string {
   const stars = { var_positional: '*', var_keyword: '**' } as Record<string, string>;
   return `${kind} (${parameters.map((parameter) => (stars[parameter.kind] ?? '') + parameter.name).join(', ')})`;
 }
 
 describe('the table', () => {
-  test('has every method that all models had, and no other', () => {
+  test('has exactly the methods that all models had', () => {
     expect([...SIGNATURES.keys()].sort()).toStrictEqual(Object.keys(recorded.onEveryModel).sort());
   });
 
@@ -60,7 +60,7 @@ describe('the table', () => {
   });
 
   test.each(Object.entries(recorded.names))(
-    'has the names of %s as all 397 models have them',
+    'has the names of %s that all 397 models have',
     (method, lists) => {
       const [common, ...others] = Object.entries(lists).sort(([, a], [, b]) => Number(b) - Number(a) || 0);
       expect(listNames(SIGNATURES.get(method)!)).toBe(common![0]);
@@ -80,14 +80,14 @@ describe('the table', () => {
     expect([...OVERRIDES.keys()].sort()).toStrictEqual(overridden.sort());
   });
 
-  test('knows no method of one model, and nothing of an object', () => {
+  test('has no method of a single model, and none of a JavaScript object', () => {
     for (const method of ['action_confirm', 'name_get', 'constructor', 'toString', '__proto__', ''])
       expect(findSignature('sale.order', method)).toBeUndefined();
   });
 });
 
 describe('the notation', () => {
-  test('reads every kind of parameter', () => {
+  test('can express every kind of parameter', () => {
     expect(parseSignature('private ids (a, b=, /, c, d=, *, e, f=, **g)')).toStrictEqual({
       kind: 'ids',
       isPrivate: true,
