@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRedisAddress } from './address.ts';
 
-test('reads where Redis is, and shows no credentials', () => {
+test('parses the address, and its label has no credentials', () => {
   expect(readRedisAddress('redis://127.0.0.1')).toEqual({
     label: 'redis 127.0.0.1:6379/0',
     host: '127.0.0.1',
@@ -19,7 +19,7 @@ test('reads where Redis is, and shows no credentials', () => {
   });
 });
 
-test('takes the names of Valkey', () => {
+test('accepts the schemes of Valkey', () => {
   expect(readRedisAddress('valkey://:secret@cache')).toMatchObject({ host: 'cache', password: 'secret' });
   expect(readRedisAddress('valkeys://cache')).toMatchObject({ host: 'cache', tls: {} });
 });
@@ -32,8 +32,8 @@ test.each([
   ['redis://:secret@cache/main', /not a number/],
   ['redis://:secret@cache?family=6', /behind a \?/],
   ['redis://:sec%ret@cache', /password in redis.url/],
-])('refuses %s, and does not repeat the password', (text, said) => {
+])('refuses %s, and does not repeat the password', (text, message) => {
   expect(() => readRedisAddress(text)).toThrow(RangeError);
-  expect(() => readRedisAddress(text)).toThrow(said);
+  expect(() => readRedisAddress(text)).toThrow(message);
   expect(() => readRedisAddress(text)).not.toThrow(/sec.?ret/);
 });

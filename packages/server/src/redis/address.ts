@@ -1,15 +1,15 @@
-/** Reads `redis.url`. Opens no connection. A refusal names the part that is wrong and never repeats the address: it may hold a password. */
+/** Parses `redis.url`. An error names the invalid part and never repeats the address, which may contain a password. */
 export interface RedisAddress {
   /** For operators; without user and password. */
   label: string;
   host: string;
   port: number;
-  /** Number of the database. */
+  /** Database number. */
   db: number;
-  /** Left out: none in the address. */
+  /** Absent if the address has none. */
   username?: string;
   password?: string;
-  /** Left out: without TLS. */
+  /** Absent without TLS. */
   tls?: object;
 }
 
@@ -22,7 +22,7 @@ const SCHEMES = new Map([
 const DEFAULT_PORT = 6379;
 const EXAMPLE = 'redis://<user>:<password>@<host>:<port>/<number of the database>';
 
-/** Throws a RangeError in words for the operator. */
+/** Throws a RangeError with a message for the operator. */
 export function readRedisAddress(text: string): RedisAddress {
   const url = URL.parse(text);
   const scheme = SCHEMES.get(url?.protocol ?? '');

@@ -1,21 +1,24 @@
 /**
- * Kept answers as steps of Redis, by its clock. An answer holds for as long as the marks that its read saw are the marks of
- * now: that of its database, and that of its model there. A write removes a mark, and who reads next makes a new one, which
- * never was before. So an answer that was read before a write is neither kept nor given after it, and where Redis has lost
- * a mark no answer has that mark any more.
+ * Atomic scripts for kept answers, with the clock of Redis. An answer is valid while its two marks are current: the
+ * mark of its database and the mark of its model there. A write removes a mark, and the next read creates a new unique
+ * one. So an answer from before a write is neither kept nor returned after it. If Redis loses a mark, no answer has it
+ * any more.
  *
- * The bound on all answers: `ends` orders them by when they expire, `sizes` has the size of each, and of all under ''.
+ * The total size is bounded: `ends` orders answers by their expiry, and `sizes` has the size of each, with the total
+ * under ''.
  */
 import { defineScript, READ_NOW } from './script.ts';
 
-/** Longer than answers are kept, for what is counted of them. */
+/** Expiry of marks and sizes. Longer than answers are kept. */
 const RECORD_MS = 2 * 3_600_000;
-/** Callers can name any model. Beyond so many marks all are dropped, and with them the answers. */
+/**
+ * Maximum number of marks, because callers can name any model. Beyond it, all marks and thus all answers are dropped.
+ */
 const MARKS_MAX = 10_000;
 
 /**
- * KEYS: the answer, the marks. ARGV: the age that it may have, names of the two marks, and a mark that never was. Gives
- * marks and time for an answer that is asked for now, or marks, time and age of one that is kept.
+ * KEYS: the answer, the marks. ARGV: maximum age, names of the two marks, and a new unique mark. Returns marks, time
+ * and age of a kept answer; or marks and time for a read that is sent now.
  */
 export const FIND = defineScript(`${READ_NOW}
 now = math.floor(now)
@@ -36,10 +39,13 @@ end
 return { mark, now }
 `);
 
-/** KEYS: the answer. Gives it as it is now: it opens for the marks and time that FIND gave, or not at all. */
+/** KEYS: the answer. Returns its current value, which can be decrypted only with the marks and time of FIND. */
 export const FETCH = defineScript(`return redis.call('HGET', KEYS[1], 'answer')`);
 
-/** KEYS: the answer, the marks, `ends`, `sizes`. ARGV: mark and time that FIND gave, names of the two marks, for how long it is kept, its size, bytes of all, the answer. */
+/**
+ * KEYS: the answer, the marks, `ends`, `sizes`. ARGV: marks and time of FIND, names of the two marks, duration for
+ * which it is kept, its size, maximum total size, the answer.
+ */
 export const KEEP = defineScript(`${READ_NOW}
 local name, ends, sizes = KEYS[1], KEYS[3], KEYS[4]
 local asked, size, bytesMax = tonumber(ARGV[2]), tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -47,7 +53,7 @@ local endsAt = asked + tonumber(ARGV[5])
 local marks = redis.call('HMGET', KEYS[2], ARGV[3], ARGV[4])
 if not (marks[1] and marks[2]) or marks[1] .. marks[2] ~= ARGV[1] then return end
 if asked > now or endsAt <= now or size > bytesMax then return end
--- A slow call can end after one that went out later. A time that is still to come is of a clock that was put back.
+-- A slow call can end after one that was sent later. A time in the future shows that the clock was set back.
 local held = redis.call('HMGET', name, 'mark', 'asked')
 local heldAsked = tonumber(held[2])
 if held[1] == ARGV[1] and heldAsked > asked and heldAsked <= now then return end
@@ -61,7 +67,7 @@ local function drop(dropped)
   redis.call('HINCRBY', sizes, '', -held)
 end
 
--- Where Redis has lost one of them both begin anew; answers that neither knows end by themselves.
+-- If Redis has lost one of the two, both are reset. Answers that they no longer contain expire.
 if redis.call('HLEN', sizes) ~= redis.call('ZCARD', ends) + 1 then
   redis.call('DEL', ends, sizes)
   redis.call('HSET', sizes, '', 0)
@@ -83,7 +89,7 @@ redis.call('PEXPIRE', ends, ${RECORD_MS})
 redis.call('PEXPIRE', sizes, ${RECORD_MS})
 `);
 
-/** KEYS: the marks. ARGV: the name of one; none: all. */
+/** KEYS: the marks. ARGV: the name of one mark, or none for all. */
 export const DROP = defineScript(`
 if ARGV[1] then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('DEL', KEYS[1]) end
 `);

@@ -20,7 +20,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   let names: TestNames;
   let wire: Wire;
   let inspector: Redis;
-  /** Goes over the wire. */
+  /** Connected through the wire. */
   let oneRedis: RedisClient;
   let twoRedis: RedisClient;
   let one: RedisAnswers;
@@ -48,7 +48,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     return new RedisAnswers({ redis, secret, bytesMax, seal: createAnswerSeal(secret) });
   }
 
-  /** A read that goes out now, as its caller would find it. */
+  /** Begins a read that finds no kept answer. */
   async function ask(answers: RedisAnswers, scope = PARTNERS): Promise<ReadMoment> {
     const { kept, mark } = await answers.find(scope, MINUTE);
     expect(kept).toBeNull();
@@ -60,13 +60,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     return kept && Buffer.from(kept.answer).toString();
   }
 
-  /** On one connection what is asked one after the other is done in this order. */
+  /** Waits until the answer is stored: operations on one connection run in order. */
   async function keep(answers: RedisAnswers, text: string, scope = PARTNERS, maxAgeMs = MINUTE) {
     answers.keep(scope, await ask(answers, scope), maxAgeMs, Buffer.from(text));
     await answers.find(scope, 0);
   }
 
-  test('an answer that one process keeps is given to all, with its age by the clock of Redis', async () => {
+  test('an answer that one process keeps is found by all, with its age by the clock of Redis', async () => {
     const moment = await ask(one);
     await sleep(30);
     one.keep(PARTNERS, moment, MINUTE, Buffer.from('[1, 2]}'));
@@ -78,7 +78,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(two, MINUTE, { ...PARTNERS, name: 'of another user' })).toBeNull();
   });
 
-  test('its callers share its bytes', async () => {
+  test('callers of an answer share its bytes', async () => {
     await keep(one, 'all');
     const [first, second] = await Promise.all([one.find(PARTNERS, MINUTE), one.find(PARTNERS, MINUTE)]);
     expect(second.kept?.answer).toBe(first.kept?.answer);
@@ -87,7 +87,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one)).toBe('new');
   });
 
-  test('many who ask for a large one at once do not make Redis pass for away', async () => {
+  test('many simultaneous requests for a large answer do not make Redis appear away', async () => {
     const answers = open(twoRedis, { bytesMax: 10_000_000 });
     await keep(answers, 'x'.repeat(1_000_000));
     const other = open(twoRedis, { bytesMax: 10_000_000 });
@@ -96,7 +96,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(twoRedis.trouble).toBeNull();
   });
 
-  test('is gone once the one who asked for it would not accept it any more, an hour at most', async () => {
+  test('an answer expires after the maximum age of its caller, at most an hour', async () => {
     await keep(one, 'short', PARTNERS, 30);
     await expect.poll(() => look(one, 1e12), POLL).toBeNull();
     await keep(one, 'long', PARTNERS, Number.POSITIVE_INFINITY);
@@ -111,13 +111,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     ['a call that may write to any model', PARTNERS.database, null, null],
     ['a write to another model', PARTNERS.database, 'sale.order', 'before'],
     ['a write to another database', 'https://erp.example test', PARTNERS.model, 'before'],
-  ])('after %s on another process', async (_what, database, model, expected) => {
+  ])('an answer after %s on another process', async (_what, database, model, expected) => {
     await keep(one, 'before');
     await two.drop(database, model);
     expect(await look(one)).toBe(expected);
   });
 
-  test('what was read before a write, on any process, is not kept after it', async () => {
+  test('an answer from before a write on any process is not kept after it', async () => {
     const moments = [await ask(one), await ask(two)];
     await two.drop(PARTNERS.database, PARTNERS.model);
     for (const moment of moments) one.keep(PARTNERS, moment, MINUTE, Buffer.from('old'));
@@ -131,7 +131,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(two)).toBe('new');
   });
 
-  test('an answer is never replaced by an older one, unless it is from a time that is still to come', async () => {
+  test('an answer is never replaced by an older one, unless its own time is in the future', async () => {
     const slow = await ask(one);
     await sleep(5);
     await keep(two, 'new');
@@ -143,42 +143,42 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 
   test.each([1, 2])(
-    'reads and writes race on two processes: nobody who asks after a write gets what was before it: seed %i',
+    'with concurrent reads and writes on two processes, no read after a write returns older data: seed %i',
     async (seed) => {
       const random = createRandom(seed);
       const isOver = AbortSignal.timeout(1000);
-      /** In Odoo; and what the last writer knows that was told of its end. */
-      const value = { committed: 0, told: 0 };
+      /** The value in Odoo, and the last value whose write has been reported as done. */
+      const value = { committed: 0, reported: 0 };
       let misses = 0;
       const read = async (answers: RedisAnswers) => {
-        const { told } = value;
+        const { reported } = value;
         const { kept, mark } = await answers.find(PARTNERS, MINUTE);
-        if (kept !== null) return expect(Number(Buffer.from(kept.answer))).toBeGreaterThanOrEqual(told);
+        if (kept !== null) return expect(Number(Buffer.from(kept.answer))).toBeGreaterThanOrEqual(reported);
         misses++;
         const { committed } = value;
         await sleep(random() * 4);
         answers.keep(PARTNERS, { askedMs: 0, writes: 0, mark }, MINUTE, Buffer.from(String(committed)));
       };
-      const readOn = async (answers: RedisAnswers) => {
+      const readRepeatedly = async (answers: RedisAnswers) => {
         while (!isOver.aborted) await read(answers);
       };
-      const writeOn = async () => {
+      const writeRepeatedly = async () => {
         for (let next = 1; !isOver.aborted; next++) {
           void two.drop(PARTNERS.database, PARTNERS.model);
           await sleep(random() * 3);
           value.committed = next;
           await sleep(random() * 3);
           await two.drop(PARTNERS.database, PARTNERS.model);
-          value.told = next;
+          value.reported = next;
         }
       };
-      await Promise.all([writeOn(), ...[one, two, one, two].map(readOn)]);
+      await Promise.all([writeRepeatedly(), ...[one, two, one, two].map(readRepeatedly)]);
       expect(misses).toBeGreaterThan(10);
-      expect(value.told).toBeGreaterThan(10);
+      expect(value.reported).toBeGreaterThan(10);
     },
   );
 
-  test('nothing of it can be read in Redis, nor opened under another name, time or secret', async () => {
+  test('an answer cannot be read in Redis, nor decrypted under another name, time or secret', async () => {
     await keep(one, 'a very private address');
     const held = [];
     for (const name of await inspector.keys(`${names.prefix}:*`))
@@ -198,7 +198,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one, MINUTE, other)).toBeNull();
   });
 
-  test('an answer that does not open is replaced by what is read in its place', async () => {
+  test('an answer that cannot be decrypted is replaced by the next one', async () => {
     await keep(one, 'before');
     await inspector.hset(oneRedis.name('answer', PARTNERS.name), 'answer', randomBytes(100));
     expect(await look(two)).toBeNull();
@@ -209,13 +209,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(twoRedis.trouble).toBeNull();
   });
 
-  test('all together stay within their bytes; what ends first goes first', async () => {
+  test('the total size is bounded; answers that expire first are removed first', async () => {
     const answers = open(oneRedis, { bytesMax: 20_000 });
     const scopes = Array.from({ length: 10 }, (_, index) => ({ ...PARTNERS, name: `read ${index}` }));
     for (const [index, scope] of scopes.entries())
       await keep(answers, 'x'.repeat(4000), scope, MINUTE - (index % 2) * 30_000);
     const found = await Promise.all(scopes.map((scope) => look(answers, MINUTE, scope)));
-    // There is room for three, and those with a longer time stay.
+    // There is room for three. Those that expire later stay.
     expect(found.flatMap((text, index) => (text === null ? [] : [index]))).toEqual([6, 8, 9]);
     expect(await inspector.keys(`${names.prefix}:answer:*`)).toHaveLength(3);
     await keep(answers, 'x'.repeat(20_001), { ...PARTNERS, name: 'too big' });
@@ -223,7 +223,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await inspector.zcard(oneRedis.name('ends'))).toBe(3);
   });
 
-  test('kept again it counts once, and what has ended gives its room back', async () => {
+  test('an answer that is kept again counts once, and expired answers do not count', async () => {
     const answers = open(oneRedis, { bytesMax: 12_000 });
     const other = { ...PARTNERS, name: 'other' };
     await keep(answers, 'x'.repeat(4000), other);
@@ -235,7 +235,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(Number(await inspector.hget(oneRedis.name('sizes'), ''))).toBeLessThanOrEqual(12_000);
   });
 
-  test.each(['ends', 'sizes', 'marks', 'answer'])('goes on where Redis has lost %s', async (lost) => {
+  test.each(['ends', 'sizes', 'marks', 'answer'])('works after Redis has lost %s', async (lost) => {
     const answers = open(oneRedis, { bytesMax: 20_000 });
     await keep(answers, 'before');
     await inspector.del(oneRedis.name(...(lost === 'answer' ? ['answer', PARTNERS.name] : [lost])));
@@ -248,7 +248,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await inspector.hlen(oneRedis.name('sizes'))).toBe(2);
   });
 
-  test('models that nobody has heard of fill nothing up', async () => {
+  test('marks of made-up models do not use up the memory', async () => {
     const marks = oneRedis.name('marks');
     await inspector.hset(
       marks,
@@ -259,7 +259,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await inspector.hlen(marks)).toBe(2);
   });
 
-  test('is none while Redis is away, and no write waits for it; when it is back all are dropped first', async () => {
+  test('while Redis is away no answer is found and no write waits; after it all are dropped', async () => {
     await keep(one, 'before');
     const moment = await ask(one, { ...PARTNERS, name: 'another' });
     wire.cut();
@@ -274,7 +274,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(two)).toBeNull();
   });
 
-  test('a Redis that was restored, or failed over, to what was before a write gives none of that', async () => {
+  test('after a restore or failover to a state before a write, no answer from then is returned', async () => {
     await keep(one, 'before');
     const copies = [oneRedis.name('marks'), oneRedis.name('answer', PARTNERS.name)].map(
       async (name) => [name, await inspector.dumpBuffer(name)] as const,
@@ -291,7 +291,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one)).toBeNull();
   });
 
-  test('a Redis that answers too late is a miss, soon', async () => {
+  test('a Redis that answers too late soon counts as a miss', async () => {
     await keep(one, 'before');
     wire.freeze();
     const startedMs = performance.now();
@@ -304,7 +304,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await look(one)).toBeNull();
   });
 
-  test('a clock that jumps back makes nothing younger', async () => {
+  test('a clock that is set back makes no answer newer', async () => {
     await keep(one, 'before');
     const entry = oneRedis.name('answer', PARTNERS.name);
     await inspector.hset(entry, 'asked', Date.now() + 3_600_000);

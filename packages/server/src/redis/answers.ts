@@ -1,7 +1,7 @@
 /**
- * Answers that are kept in Redis, for all replicas together, sealed and by names that tell nothing. A Redis that is away,
- * slow or without its data has none. When it is back all answers are dropped before anything is looked for: writes may
- * have gone unnoticed meanwhile, and a Redis that was restored, or taken over for, may have forgotten some.
+ * Kept answers in Redis for all replicas, encrypted and under names that reveal nothing. While Redis is away or slow,
+ * or after it has lost its data, no answer is found. When it is back, all answers are dropped first: writes may have
+ * been missed meanwhile, and a restore or failover may have reverted some.
  */
 import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -14,13 +14,13 @@ import { RedisAwayError, type RedisClient } from './client.ts';
 export interface RedisAnswersOptions {
   redis: RedisClient;
   seal: AnswerSeal;
-  /** 32 bytes, the same on all replicas: names databases and models. */
+  /** 32 bytes, the same on all replicas. Key of the hashes that name databases and models. */
   secret: Uint8Array;
-  /** Of all kept answers. */
+  /** Total size of all kept answers. */
   bytesMax: number;
 }
 
-/** What a kept answer costs beside its bytes. */
+/** Overhead of a kept answer in bytes. */
 const ENTRY_BYTES = 1024;
 const KEPT_MS_MAX = 3_600_000;
 const OPENED_MAX = 10_000;
@@ -32,12 +32,12 @@ export class RedisAnswers implements AnswerStore {
   readonly #hashKey: KeyObject;
   readonly #bytesMax: number;
   readonly #marks: string;
-  /** What callers hold now: those of one answer share its bytes, however slowly they take it. */
+  /** Decrypted answers that callers still hold. Callers of the same answer share its bytes. */
   readonly #opened = new LRUCache<string, WeakRef<Uint8Array>>({ max: OPENED_MAX });
-  /** What is on its way: large answers that many want at once would keep Redis from answering in time. */
+  /** Pending fetches, shared because many simultaneous fetches of large answers would delay Redis. */
   readonly #fetching = new SingleFlight<Uint8Array | null>();
-  /** Redis refused to drop answers: none is taken from there until all of them could be dropped. */
-  #owesDrop = false;
+  /** Redis refused to drop answers. None is used until all could be dropped. */
+  #isDropPending = false;
 
   constructor({ redis, seal, secret, bytesMax }: RedisAnswersOptions) {
     this.#redis = redis;
@@ -49,8 +49,8 @@ export class RedisAnswers implements AnswerStore {
   }
 
   async find(scope: ReadScope, maxAgeMs: number): Promise<Found> {
-    if (this.#owesDrop) await this.#drop();
-    if (this.#owesDrop) return NOT_FOUND;
+    if (this.#isDropPending) await this.#drop();
+    if (this.#isDropPending) return NOT_FOUND;
     try {
       const found = await this.#redis.run(
         FIND,
@@ -82,14 +82,14 @@ export class RedisAnswers implements AnswerStore {
     await this.#drop(this.#nameMark(database, model));
   }
 
-  /** Without a mark: all. */
+  /** Without marks, drops all answers. */
   async #drop(...marks: string[]): Promise<void> {
     try {
       await this.#redis.run(DROP, [this.#marks], marks);
-      if (marks.length === 0) this.#owesDrop = false;
+      if (marks.length === 0) this.#isDropPending = false;
     } catch (error) {
-      // Where Redis is away all are dropped when it is back.
-      if (!(error instanceof RedisAwayError)) this.#owesDrop = true;
+      // If Redis is away, all are dropped when it is back.
+      if (!(error instanceof RedisAwayError)) this.#isDropPending = true;
     }
   }
 
@@ -100,7 +100,7 @@ export class RedisAnswers implements AnswerStore {
     return { kept: answer && { answer, ageMs: Number(ageMs) }, mark };
   }
 
-  /** Null where it is gone, or not ours to open: the call is made, and its answer takes the place of this one. */
+  /** Null if it is gone or cannot be decrypted. The call is then sent, and its answer replaces this one. */
   #getAnswer(scope: ReadScope, mark: string): Uint8Array | null | Promise<Uint8Array | null> {
     const name = nameSealed(scope, mark);
     return this.#opened.get(name)?.deref() ?? this.#fetching.run(name, () => this.#fetch(scope, name));
@@ -125,7 +125,7 @@ export class RedisAnswers implements AnswerStore {
     return this.#redis.name('answer', name);
   }
 
-  /** Of what must not have been written: anything in the database, or the model. */
+  /** The marks that must not have changed: for writes to the whole database, and to the model. */
   #nameMarks({ database, model }: ReadScope): [string, string] {
     return [this.#nameMark(database, null), this.#nameMark(database, model)];
   }
@@ -137,7 +137,7 @@ export class RedisAnswers implements AnswerStore {
   }
 }
 
-/** A sealed answer opens for its own read, time and marks alone: nobody can make it younger, or another read's. */
+/** Binds a sealed answer to its read, time and marks, so that it cannot be passed off as newer or as another read's. */
 function nameSealed({ name }: ReadScope, mark: string): string {
   return `${name} ${mark}`;
 }

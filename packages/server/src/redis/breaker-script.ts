@@ -1,20 +1,21 @@
 /**
- * What all processes know of the breakers of databases, each act one step of Redis, by its clock.
+ * The shared state of circuit breakers in Redis, changed by atomic scripts with the clock of Redis.
  *
- * - record: a hash for each database that was opened lately: since when it has answered nobody, until when it is left alone,
- *   which process probes until when; or when it was found well. It is gone some time after its last change.
- * - changes: the names of these databases by the time of their last change, so many at most.
+ * - record: a hash for each database whose breaker opened recently: since when it has answered no call, until when
+ *   calls are refused, which process probes and until when; or when it answered. It expires some time after its last
+ *   change.
+ * - changes: a sorted set of these databases by the time of their last change, of limited size.
  *
- * What is there in our names and is not ours is removed or counts as nothing: no script fails over it, which would look like a
- * Redis that is away.
+ * Values of other programs under these names are removed or ignored. A script that failed because of them would look
+ * like a Redis that is away.
  */
 import { OPEN_MS_MAX, OPEN_MS_MIN } from '../limits/database/peers.ts';
 import { defineScript, READ_NOW } from './script.ts';
 
-/** After so long without a change nothing is known of a database any more; longer than any is left alone. */
+/** Time after the last change at which a record expires. Longer than a breaker stays open. */
 export const RECORD_TTL_MS = 300_000;
 export const DATABASES_MAX = 1000;
-/** No time that is kept is further ahead, but where the clock has jumped back. */
+/** No stored time is further in the future, unless the clock was set back. */
 const AHEAD_MS_MAX = OPEN_MS_MAX + 1000;
 const CLIENT_LENGTH_MAX = 64;
 const FIELDS = [
@@ -37,8 +38,8 @@ end
 `;
 
 /**
- * KEYS: the record, the changes. ARGV: the database, the process, then what the act needs. Gives whether it was done, the
- * time, and the record as it is now.
+ * KEYS: the record, the changes. ARGV: the database, the process, then arguments of the script. Returns whether a
+ * change was made, the time, and the record after it.
  */
 const ACT = `${READ_NOW}${CHECK_KIND}
 local record, changes = KEYS[1], KEYS[2]
@@ -56,7 +57,7 @@ local function keep(...)
   redis.call('HSET', record, ...)
   redis.call('PEXPIRE', record, ${RECORD_TTL_MS})
   redis.call('ZREMRANGEBYSCORE', changes, '-inf', now - ${RECORD_TTL_MS})
-  -- Only where the clock has jumped back can a change be so late.
+  -- A change can be this late only if the clock was set back.
   redis.call('ZREMRANGEBYSCORE', changes, now + 1000, '+inf')
   redis.call('ZADD', changes, now, database)
   redis.call('PEXPIRE', changes, ${RECORD_TTL_MS})
@@ -75,8 +76,8 @@ if answered then untilMs = nil end
 `;
 
 /**
- * ARGV: age of the failures, time left, how long it is left alone, witness (empty: several), whether the process's probe has
- * failed. Two openings are one for all that both witnesses have seen.
+ * ARGV: age of the failures, time left, open time, witness (empty: several), whether a probe of the process has failed.
+ * Two openings with different witnesses are merged into one for all clients.
  */
 export const OPEN = defineScript(`${ACT}
 local since, left, openMs, witness, isProbe = now - ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], ARGV[7] == '1'
@@ -100,7 +101,10 @@ keep('answered_at', print(now))
 return answer(1)
 `);
 
-/** ARGV: age of the failures, how long it is left alone, witness, client that probes, how long it may, how long others go first. */
+/**
+ * ARGV: age of the failures, open time, witness, client that probes, duration of its probe, duration for which only
+ * other clients may probe.
+ */
 export const PROBE = defineScript(`${ACT}
 local since, openMs, witness, client = now - ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 if answered and answered > since then return answer(0) end
@@ -116,19 +120,19 @@ keep('process', process, 'prober', client, 'probe_until', print(now + ARGV[7]), 
 return answer(1)
 `);
 
-/** ARGV: how long others go first. */
+/** ARGV: duration for which only other clients may probe. */
 export const RETURN_PROBE = defineScript(`${ACT}
 if not untilMs or text('process') ~= process then return answer(0) end
 keep('process', '', 'probe_until', 0, 'others_until', print(now + ARGV[3]))
 return answer(1)
 `);
 
-/** KEYS: the changes. ARGV: changes from this time on, what the names of records begin with. Gives the time and the changed. */
+/** KEYS: the changes. ARGV: start time, prefix of the names of records. Returns the time, and the changed records. */
 export const READ_CHANGES = defineScript(`${READ_NOW}${CHECK_KIND}
 check(KEYS[1], 'zset')
 local known = { string.format('%.3f', now) }
 local since = tonumber(ARGV[1])
--- Where the clock has jumped back all is read again.
+-- If the clock was set back, all records are read again.
 if since > now then since = 0 end
 for _, database in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], since, '+inf', 'LIMIT', 0, ${DATABASES_MAX})) do
   local record = ARGV[2] .. database
@@ -139,7 +143,7 @@ end
 return known
 `);
 
-/** Times by the clock of Redis, in milliseconds. Empty texts: several clients, or none. */
+/** Times are milliseconds by the clock of Redis. Clients are empty for several clients or none. */
 export interface OpenRecord {
   since: number;
   until: number;
@@ -154,7 +158,7 @@ export interface AnsweredRecord {
   answeredAt: number;
 }
 
-/** Null for what is none of ours. `now`: by the clock of Redis. */
+/** Null for values of other programs. `now`: by the clock of Redis. */
 export function readRecord(reply: unknown, now: number): OpenRecord | AnsweredRecord | null {
   if (!Array.isArray(reply) || !Number.isFinite(now)) return null;
   const texts = reply.map((value) => (value === null ? '' : String(value)));

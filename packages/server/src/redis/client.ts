@@ -1,8 +1,8 @@
 /**
- * One connection to Redis or Valkey, and whether it can be asked now. No caller waits for a Redis that is away: once it
- * did not answer in time, or answered that it can serve nobody, it is left alone but for a beat each second; the first beat
- * that is answered well brings it back. An error reply about one name or command fails that operation only. With the beat this
- * process also tells the others that it is there, and counts them. The only file that knows the driver.
+ * A connection to Redis or Valkey, with its availability. No caller waits for a Redis that is away. After a missing
+ * answer, or an error reply that concerns the whole server, only a heartbeat each second is sent; the first successful
+ * one makes Redis available again. An error reply about one name or command fails only that operation. The heartbeat
+ * also registers this process among the replicas, and counts them. The only file that uses the driver.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -12,12 +12,12 @@ import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { readRedisAddress } from './address.ts';
 import { defineScript, READ_NOW, type Script } from './script.ts';
 
-/** Redis did not do what it was asked; whoever asked has to do without it. */
+/** Redis did not run the operation. The caller must continue without it. */
 export class RedisFailure extends Error {
   override readonly name: string = 'RedisFailure';
 }
 
-/** Redis cannot be asked at all now. */
+/** Redis is not available at present. */
 export class RedisAwayError extends RedisFailure {
   override readonly name = 'RedisAwayError';
 }
@@ -27,40 +27,40 @@ type Argument = string | number | Uint8Array;
 export interface RedisClientOptions {
   /** `redis.url`. */
   url: string;
-  /** Begins all names in Redis: replicas with the same one share what is there. */
+  /** Prefix of all names in Redis. Replicas with the same prefix share their data. */
   prefix: string;
-  /** Told why Redis is away, and null when it is back. */
+  /** Receives the reason when Redis goes away, and null when it is back. */
   onTrouble?: (trouble: string | null) => void;
-  /** Told of an operation that Redis refuses though it is there; once for each script and connection. */
+  /** Receives operations that an available Redis refuses, once per script and connection. */
   onRefusal?: (refusal: RedisRefusal) => void;
 }
 
 export interface RedisRefusal {
-  /** Redis's own text, without arguments. */
+  /** The error text of Redis, without arguments. */
   said: string;
-  /** The names that the operation was about. */
+  /** The names in Redis that the operation used. */
   names: readonly string[];
 }
 
-/** An answer takes less than a millisecond; a call waits for it no longer than this, once. */
+/** A call waits at most this long, once. An answer usually takes less than a millisecond. */
 const ANSWER_TIMEOUT_MS = 100;
-const BEAT_INTERVAL_MS = 1000;
-/** A process without a beat for so long is no longer counted. */
+const HEARTBEAT_INTERVAL_MS = 1000;
+/** Time after its last heartbeat for which a process is counted. */
 const REPLICA_TTL_MS = 5000;
-/** A connection on which nothing was heard for so long, though something was asked, is given up for a new one. */
+/** A connection is replaced after this time without any reply to a request. */
 const SILENCE_MAX_MS = 3000;
 const CONNECT_TIMEOUT_MS = 3000;
 const RECONNECT_DELAY_MAX_MS = 1000;
-/** ioredis waits this long for a connection to close, also where none is open; until then it keeps the process. */
+/** ioredis waits this long for the connection to close, even if none is open. It keeps the process alive until then. */
 const DISCONNECT_TIMEOUT_MS = 50;
-/** Time for Redis to answer first, when the process starts. */
+/** How long the start of the process waits for the first answer. */
 const START_TIMEOUT_MS = 1000;
 
 /**
- * KEYS: the replicas. ARGV: this one's id, how long it counts. Gives how many there are. A value of another type under this name
- * is removed.
+ * KEYS: the replicas. ARGV: id of this replica, milliseconds for which it is counted. Returns the number of replicas.
+ * Removes a value of another type under this name.
  */
-const BEAT = defineScript(`${READ_NOW}
+const HEARTBEAT = defineScript(`${READ_NOW}
 local found = redis.call('TYPE', KEYS[1]).ok
 if found ~= 'zset' and found ~= 'none' then redis.call('DEL', KEYS[1]) end
 redis.call('ZADD', KEYS[1], now, ARGV[1])
@@ -69,35 +69,35 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return redis.call('ZCARD', KEYS[1])
 `);
 /**
- * Error replies that say of the whole server, or of this user, that it serves nobody now. They begin the text, or follow the
- * place in the script (Redis 6). Any other error reply is about one name or command.
+ * Error replies that concern the whole server or this user. They are at the start of the text, or after the position in
+ * the script (Redis 6). All other error replies concern one name or command.
  */
 const OUT_OF_SERVICE =
   /^(?:ERR Error running script .*: -?)?(OOM|READONLY|LOADING|MASTERDOWN|MISCONF|NOREPLICAS|CLUSTERDOWN|BUSY|UNKILLABLE|NOAUTH|WRONGPASS)\b/;
 
-const LEAVE = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
+const UNREGISTER = defineScript(`return redis.call('ZREM', KEYS[1], ARGV[1])`);
 
 export class RedisClient {
-  /** For operators: where it is, without credentials. */
+  /** Address for operators, without credentials. */
   readonly label: string;
-  /** Names this process among the replicas. */
+  /** Identifies this process among the replicas. */
   readonly replicaId: string = randomUUID();
   readonly #connection: Redis;
   readonly #prefix: string;
   readonly #onTrouble: (trouble: string | null) => void;
   readonly #onRefusal: (refusal: RedisRefusal) => void;
-  readonly #beatListeners: (() => void)[] = [];
+  readonly #heartbeatListeners: (() => void)[] = [];
   readonly #backListeners: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
-  /** Digests of the scripts that were sent on this connection. */
+  /** Digests of the scripts that were sent as text on this connection. */
   readonly #sent = new Set<string>();
-  /** Digests of the scripts of which a refusal was told on this connection. */
+  /** Digests of the scripts whose refusal was reported on this connection. */
   readonly #refused = new Set<string>();
   #trouble: string | null = 'it was not reached yet';
   #connectionError: string | null = null;
   #replicas = 1;
 
-  /** Throws a RangeError where the address is not one. The connection is made in the background: see `start`. */
+  /** Connects in the background; see `start`. Throws a RangeError if the address is invalid. */
   constructor({ url, prefix, onTrouble = () => {}, onRefusal = () => {} }: RedisClientOptions) {
     const { label, ...address } = readRedisAddress(url);
     this.label = label;
@@ -111,66 +111,66 @@ export class RedisClient {
       disconnectTimeout: DISCONNECT_TIMEOUT_MS,
       socketTimeout: SILENCE_MAX_MS,
       enableOfflineQueue: false,
-      // What is under way when a connection breaks fails at once: its caller has gone on without it.
+      // Pending requests fail when the connection breaks, because their callers have continued without an answer.
       maxRetriesPerRequest: 0,
       retryStrategy: (attempts) => Math.min(attempts * 50, RECONNECT_DELAY_MAX_MS),
-      // After a failover the old address may lead to a server that only reads; a new connection may lead to the right one.
+      // After a failover the connection may be to a read-only server. A new connection may reach the right one.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     });
     this.#connection.on('error', (error) => {
-      this.#connectionError = describeFault(error);
+      this.#connectionError = describeError(error);
     });
     this.#connection.on('close', () => this.#setTrouble(this.#connectionError ?? 'the connection is closed'));
     this.#connection.on('ready', () => {
       this.#connectionError = null;
       this.#sent.clear();
       this.#refused.clear();
-      this.#beat();
+      this.#sendHeartbeat();
     });
-    this.#timer = setInterval(() => this.#beat(), BEAT_INTERVAL_MS).unref();
+    this.#timer = setInterval(() => this.#sendHeartbeat(), HEARTBEAT_INTERVAL_MS).unref();
   }
 
-  /** Why Redis is not asked now; null where it answers. */
+  /** The reason why Redis is away; null if it is available. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
-  /** Processes that share this Redis, this one among them, as last seen. */
+  /** Number of processes that share this Redis, including this one, at the last heartbeat. */
   get replicas(): number {
     return this.#replicas;
   }
 
-  /** Resolves when Redis has answered, or has had its time to: the process starts without it, too. */
+  /** Resolves when Redis has answered, or after START_TIMEOUT_MS: the process can start without Redis. */
   async start(): Promise<void> {
     const isOver = AbortSignal.timeout(START_TIMEOUT_MS);
     while (this.#trouble !== null && !isOver.aborted) await delay(5);
   }
 
-  /** After each beat that was answered, before anything else is asked: the first one after Redis was away is among them. */
-  onBeat(listener: () => void): void {
-    this.#beatListeners.push(listener);
+  /** Called after each successful heartbeat, including the first after Redis was away, before any other operation. */
+  onHeartbeat(listener: () => void): void {
+    this.#heartbeatListeners.push(listener);
   }
 
-  /** When Redis answers after it was away, before anything else is asked. It may have lost something meanwhile. */
+  /** Called when Redis is back, before any other operation. It may have lost data while it was away. */
   onBack(listener: () => void): void {
     this.#backListeners.push(listener);
   }
 
-  /** The whole name of what is called so by us. */
+  /** A name in Redis, with the prefix. */
   name(...parts: string[]): string {
     return [this.#prefix, ...parts].join(':');
   }
 
   /**
-   * Runs the script. Rejects with a {@link RedisAwayError} at once where Redis is away, and soon where it does not answer; with
-   * another {@link RedisFailure} where it refuses this operation.
+   * Runs the script. Rejects with a {@link RedisAwayError} at once if Redis is away, or after ANSWER_TIMEOUT_MS without
+   * an answer. Rejects with another {@link RedisFailure} if Redis refuses this operation.
    */
   async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     if (this.#trouble !== null) throw new RedisAwayError(this.#trouble);
-    return this.#ask(script, keys, args);
+    return this.#run(script, keys, args);
   }
 
-  /** What Redis says of itself. */
+  /** The reply to `INFO`. */
   async readInfo(): Promise<string> {
     return this.#connection.info();
   }
@@ -178,19 +178,19 @@ export class RedisClient {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#connection.removeAllListeners('close');
-    await this.run(LEAVE, [this.name('replicas')], [this.replicaId]).catch(() => {});
+    await this.run(UNREGISTER, [this.name('replicas')], [this.replicaId]).catch(() => {});
     this.#connection.disconnect();
   }
 
-  async #ask(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+  async #run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     try {
       const answer = await waitFor(this.#evaluate(script, keys, args), { timeoutMs: ANSWER_TIMEOUT_MS });
       if (answer === TIMED_OUT) throw new Error(`no answer within ${ANSWER_TIMEOUT_MS} ms`);
       return answer;
     } catch (error) {
-      const said = describeFault(error);
+      const said = describeError(error);
       if (error instanceof ReplyError && !OUT_OF_SERVICE.test(said)) {
-        this.#tellRefusal(script, { said, names: keys });
+        this.#reportRefusal(script, { said, names: keys });
         throw new RedisFailure(said);
       }
       const trouble = this.#connection.status === 'ready' ? said : this.#connectionError;
@@ -199,8 +199,8 @@ export class RedisClient {
     }
   }
 
-  /** The first one tells the operator what to mend; a call that meets it again and again must not fill the log. */
-  #tellRefusal({ digest }: Script, refusal: RedisRefusal): void {
+  /** Reports a refusal only once, so that repeated calls do not fill the log. */
+  #reportRefusal({ digest }: Script, refusal: RedisRefusal): void {
     if (this.#refused.has(digest)) return;
     this.#refused.add(digest);
     this.#onRefusal(refusal);
@@ -212,44 +212,44 @@ export class RedisClient {
     args: readonly Argument[],
   ): Promise<unknown> {
     const values = [...keys, ...args.map((arg) => (typeof arg === 'object' ? Buffer.from(arg) : arg))];
-    const sendWhole = () => {
+    const sendText = () => {
       this.#sent.add(digest);
       return this.#connection.callBuffer('EVAL', text, keys.length, ...values);
     };
-    // Whole the first time on a connection, so that what is asked one after the other is done in this order.
-    if (!this.#sent.has(digest)) return sendWhole();
+    // The text is sent first on each connection: a retry after NOSCRIPT would change the order of operations.
+    if (!this.#sent.has(digest)) return sendText();
     try {
       return await this.#connection.callBuffer('EVALSHA', digest, keys.length, ...values);
     } catch (error) {
-      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return sendWhole();
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return sendText();
       throw error;
     }
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     try {
-      const count = await this.#ask(BEAT, [this.name('replicas')], [this.replicaId, REPLICA_TTL_MS]);
+      const count = await this.#run(HEARTBEAT, [this.name('replicas')], [this.replicaId, REPLICA_TTL_MS]);
       this.#replicas = Math.max(1, Number(count));
     } catch (error) {
-      // A Redis that refuses even this one serves nobody.
-      this.#setTrouble(describeFault(error));
+      // A Redis that refuses the heartbeat counts as away.
+      this.#setTrouble(describeError(error));
       return;
     }
     this.#setTrouble(null);
-    for (const listener of this.#beatListeners) listener();
+    for (const listener of this.#heartbeatListeners) listener();
   }
 
   #setTrouble(trouble: string | null): void {
-    const isNews = (trouble === null) !== (this.#trouble === null);
+    const hasChanged = (trouble === null) !== (this.#trouble === null);
     this.#trouble = trouble;
-    if (!isNews) return;
+    if (!hasChanged) return;
     this.#onTrouble(trouble);
     if (trouble === null) for (const listener of this.#backListeners) listener();
   }
 }
 
-/** The message alone, without the arguments that it may quote: with the driver's errors comes the command, and the password. */
-function describeFault(error: unknown): string {
+/** The message without quoted arguments: errors of the driver contain the command, which may contain the password. */
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
   const [message = ''] = error.message.split(', with args beginning with');
   return message || ('code' in error ? String(error.code) : error.name);

@@ -21,7 +21,7 @@ const CLAIM = {
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
   let wire: Wire;
-  /** Goes over the wire. */
+  /** Connected through the wire. */
   let one: RedisClient;
   let two: RedisClient;
 
@@ -41,7 +41,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   describeIdempotency(() => createRedisIdempotency(one));
   describeSharedIdempotency(() => [createRedisIdempotency(one), createRedisIdempotency(two)]);
 
-  test('takes no claim while Redis is away, and knows what it knew when it is back', async () => {
+  test('accepts no claim while Redis is away, and has its claims when it is back', async () => {
     const store = createRedisIdempotency(one);
     expect(await store.claim(CLAIM)).toBeNull();
     wire.cut();
@@ -53,7 +53,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await store.claim({ ...CLAIM, id: 'b' })).toBeNull();
   });
 
-  test('takes back, once Redis answers again, what it may have claimed without saying so', async () => {
+  test('releases claims whose answer was lost, once Redis answers again', async () => {
     const idempotency = createIdempotency({
       store: createRedisIdempotency(one),
       secret: new Uint8Array(32),
@@ -70,7 +70,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     wire.freeze();
     await expect(claim('b')).rejects.toThrow(RedisAwayError);
     wire.mend();
-    // Redis has done what was held back by now.
+    // Redis has run the delayed operations by now.
     await expect.poll(() => one.trouble, POLL).toBeNull();
     const other = createRedisIdempotency(two);
     await expect.poll(() => other.measure('c'), POLL).toEqual({ keys: 1, answerBytes: 0 });
@@ -79,7 +79,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await idempotency.close();
   });
 
-  test('counts nothing any more of an hour that is over, nor what it has not written', async () => {
+  test('ignores counts of past hours, and values that it has not written', async () => {
     const store = createRedisIdempotency(one);
     await store.claim(CLAIM);
     const countBefore = defineScript(
@@ -89,7 +89,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await store.measure('c')).toEqual({ keys: 1, answerBytes: 0 });
   });
 
-  test('a Redis that has lost its data gives the id away again, and the first attempt ends nothing of the next', async () => {
+  test('after a loss of data an id can be claimed again, and the first attempt cannot end the second', async () => {
     const store = createRedisIdempotency(one);
     expect(await store.claim(CLAIM)).toBeNull();
     await names.lose();

@@ -1,12 +1,12 @@
 /**
- * Idempotency keys in Redis, by its clock. As lasting as that Redis: what it loses, nobody knows of any more, and the next
- * attempt runs again. Rows that have expired are removed by Redis.
+ * Idempotency keys in Redis, with its clock. As durable as that Redis: if it loses a key, the next attempt runs again.
+ * Redis removes expired rows.
  */
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
 import type { RedisClient } from './client.ts';
 import { defineScript, READ_NOW } from './script.ts';
 
-/** KEYS: the row. Gives it, or nil. */
+/** KEYS: the row. Returns it, or nil. */
 const READ_ROW = `${READ_NOW}
 local row = redis.call('HMGET', KEYS[1], 'fingerprint', 'answer', 'is_done', 'runs_until')
 if row[1] then
@@ -17,8 +17,8 @@ end
 const FIND = defineScript(READ_ROW);
 
 /**
- * What a client has is counted by the hour in which it expires: Redis removes rows without a word, and their hour goes when
- * it is over. A row knows where it is counted.
+ * The keys and bytes of a client are counted by the hour in which they expire, because Redis removes rows without
+ * notice. The counts of an hour are ignored once it is over. A row stores where it is counted.
  */
 const COUNT = `
 local HOUR_MS = 3600000
@@ -33,7 +33,7 @@ local function uncount(use, hour)
   redis.call('HINCRBY', use, hour .. ':keys', -1)
 end
 `;
-/** KEYS: the row, what its client has. ARGV: fingerprint, attempt, how long it runs, when it expires. */
+/** KEYS: the row, counts of its client. ARGV: fingerprint, attempt, duration of the run, duration until expiry. */
 const CLAIM = defineScript(`${READ_ROW} ${COUNT}
 redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'attempt', ARGV[2], 'runs_until', now + ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
@@ -45,11 +45,11 @@ const IF_RUNNING = `
 local row = redis.call('HMGET', KEYS[1], 'attempt', 'is_done', 'use', 'hour')
 if row[1] ~= ARGV[1] or row[2] then return end
 `;
-/** ARGV: how long it runs from now. */
+/** ARGV: remaining duration of the run. */
 const EXTEND = defineScript(
   `${READ_NOW} ${IF_RUNNING} redis.call('HSET', KEYS[1], 'runs_until', now + ARGV[2])`,
 );
-/** ARGV: when it expires; the answer, or none. */
+/** ARGV: duration until expiry; the answer, or none. */
 const KEEP = defineScript(`${READ_NOW} ${COUNT} ${IF_RUNNING}
 redis.call('HSET', KEYS[1], 'is_done', 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
@@ -62,7 +62,7 @@ const RELEASE = defineScript(`${COUNT} ${IF_RUNNING}
 redis.call('DEL', KEYS[1])
 uncount(row[3], row[4])
 `);
-/** KEYS: what a client has. Gives keys and bytes. */
+/** KEYS: counts of a client. Returns the number of keys and bytes. */
 const MEASURE = defineScript(`${READ_NOW}
 local this_hour = math.floor(now / 3600000)
 local sums = { keys = 0, bytes = 0 }

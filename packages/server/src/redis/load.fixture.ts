@@ -1,6 +1,6 @@
 /**
- * For tests: one replica that calls with one key for some time, far more often than it may; beside it, and as a process
- * of its own: `node load.fixture.ts <settings as JSON>`.
+ * For tests: one replica that calls with one key for some time, far above its rate. Runs in the test's process, or in a
+ * separate one: `node load.fixture.ts <settings as JSON>`.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisClient } from './client.ts';
@@ -9,7 +9,7 @@ import { SharedKeyLimits } from './shared-key-limits.ts';
 export interface Load {
   url: string;
   prefix: string;
-  /** It begins when there are so many. */
+  /** The load begins once Redis knows this number of replicas. */
   replicas: number;
   rate: { requests: number; seconds: number; burst: number };
   callsPerSecond: number;
@@ -18,7 +18,7 @@ export interface Load {
 
 export interface LoadResult {
   calls: number;
-  letIn: number;
+  admitted: number;
   /** Milliseconds since 1970. */
   startedAt: number;
   endedAt: number;
@@ -40,10 +40,10 @@ export async function runLoad({
   while (redis.replicas < replicas) await delay(TICK_MS);
   const key = { id: 'loaded', policy: { rate } };
   const startedAt = Date.now();
-  let letIn = 0;
+  let admitted = 0;
   const answers: Promise<void>[] = [];
   const call = async () => {
-    if ((await limits.admit(key)).ok) letIn++;
+    if ((await limits.admit(key)).ok) admitted++;
   };
   while (Date.now() < startedAt + seconds * 1000) {
     const due = ((Date.now() - startedAt) * callsPerSecond) / 1000;
@@ -53,7 +53,7 @@ export async function runLoad({
   await Promise.all(answers);
   const endedAt = Date.now();
   await redis.close();
-  return { calls: answers.length, letIn, startedAt, endedAt };
+  return { calls: answers.length, admitted, startedAt, endedAt };
 }
 
 const [, program, settings] = process.argv;

@@ -10,7 +10,7 @@ test.each([
   [{ aof_enabled: '1', maxmemory: '0', maxmemory_policy: 'noeviction' }, []],
   [{ aof_enabled: '1', maxmemory: '1000', maxmemory_policy: 'noeviction' }, []],
   [{ aof_enabled: '1', maxmemory: '0', maxmemory_policy: 'allkeys-lru' }, []],
-  // A server that tells less.
+  // A server whose INFO lacks these members.
   [{}, []],
   [{ aof_enabled: '0' }, [/^appendonly is off/]],
   [

@@ -1,6 +1,6 @@
-/** What Redis may lose by its own settings, as far as `INFO` tells of them. Pure. */
+/** Finds settings of Redis that can lose data, as far as `INFO` shows them. Pure. */
 
-/** For the operator; none where it keeps what it is told. `appendfsync` is not in `INFO`. */
+/** Texts for the operator; empty if there are none. `appendfsync` is not in `INFO`. */
 export function findLosses(info: string): string[] {
   const read = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
   const losses: string[] = [];

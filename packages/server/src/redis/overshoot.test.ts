@@ -13,7 +13,7 @@ const RATE = { requests: 200, seconds: 1, burst: 100 };
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
   let wire: Wire;
-  /** Of each of the replicas: together five times the rate. */
+  /** The load of each replica. Together they call at five times the rate. */
   let load: Load;
 
   beforeEach(async () => {
@@ -33,11 +33,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await names.drop();
   });
 
-  test('four replicas in one process let through what the rate allows, 5 % more at most', async () => {
+  test('four replicas in one process admit at most 5 % more than the rate', async () => {
     expectRate(await Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, seconds: 5 }))));
   }, 30_000);
 
-  test('four replicas, each a process, let through what the rate allows, 5 % more at most', async () => {
+  test('four replicas in separate processes admit at most 5 % more than the rate', async () => {
     const runs = Array.from({ length: REPLICAS }, async (): Promise<LoadResult> => {
       const { stdout } = await promisify(execFile)(process.execPath, [LOAD_FILE, JSON.stringify(load)]);
       return JSON.parse(stdout);
@@ -45,7 +45,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expectRate(await Promise.all(runs));
   }, 30_000);
 
-  test('nor more where Redis comes and goes all the time', async () => {
+  test('four replicas admit at most 5 % more than the rate while Redis goes away repeatedly', async () => {
     const runs = Promise.all(Array.from({ length: REPLICAS }, () => runLoad({ ...load, url: wire.url })));
     const troubles = [() => wire.cut(), () => wire.freeze(), () => wire.delay(300)];
     const timer = setInterval(() => {
@@ -62,15 +62,15 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   }, 30_000);
 });
 
-/** `least`: the part of it that must get through. */
+/** `least`: minimum share of the allowed calls that must be admitted. */
 function expectRate(results: LoadResult[], least = 0.8): void {
   const sum = (read: (result: LoadResult) => number) =>
     results.reduce((total, each) => total + read(each), 0);
   const fromMs = Math.min(...results.map(({ startedAt }) => startedAt));
   const toMs = Math.max(...results.map(({ endedAt }) => endedAt));
   const allowed = (RATE.requests * (toMs - fromMs)) / 1000 + RATE.burst;
-  const letIn = sum((result) => result.letIn);
+  const admitted = sum((result) => result.admitted);
   expect(sum(({ calls }) => calls)).toBeGreaterThan(3 * allowed);
-  expect(letIn).toBeLessThanOrEqual(1.05 * allowed);
-  expect(letIn).toBeGreaterThan(least * allowed);
+  expect(admitted).toBeLessThanOrEqual(1.05 * allowed);
+  expect(admitted).toBeGreaterThan(least * allowed);
 }

@@ -15,8 +15,8 @@ const HAS_SERVER = spawnSync('redis-server', ['--version']).status === 0;
 const POLL = { timeout: 10_000, interval: 10 };
 const key = { id: 'a', policy: { rate: { requests: 1, seconds: 100_000, burst: 10 } } };
 
-/** What cannot be done to a server that other tests use. Skipped where there is no redis-server to start. */
-describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
+/** Tests that cannot share a server with others. Skipped without the program redis-server. */
+describe.skipIf(!HAS_SERVER)('on a separate server', () => {
   let server: TestServer;
   let redis: RedisClient;
   let limits: SharedKeyLimits;
@@ -41,28 +41,31 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
   test.each([
     ['is full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0'], /^OOM/],
     ['only reads after a failover', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], /^READONLY/],
-  ])('calls go on when Redis %s, and are counted when it is well again', async (_what, harm, mend, said) => {
-    expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
-    await server.command(...harm);
-    expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
-    expect(redis.trouble).toMatch(said);
-    await server.command(...mend);
-    await expect.poll(() => redis.trouble, POLL).toBeNull();
-    expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 4 } });
-    expect(troubles).toEqual([null, expect.stringMatching(said), null]);
-  });
+  ])(
+    'calls continue when Redis %s, and are counted in Redis afterwards',
+    async (_what, harm, mend, message) => {
+      expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
+      await server.command(...harm);
+      expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
+      expect(redis.trouble).toMatch(message);
+      await server.command(...mend);
+      await expect.poll(() => redis.trouble, POLL).toBeNull();
+      expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 4 } });
+      expect(troubles).toEqual([null, expect.stringMatching(message), null]);
+    },
+  );
 
-  test('a Redis that is started anew without its data is taken into use by itself', async () => {
+  test('a Redis that was restarted without its data is used again automatically', async () => {
     expect((await limits.admitMore(key, 2)).ok).toBe(true);
     await server.kill();
     expect(await limits.admitMore(key, 3)).toMatchObject({ ok: true, rate: { remaining: 5 } });
     await server.start();
     await expect.poll(() => redis.trouble, POLL).toBeNull();
-    // It knows of the 3 only: the burst of a rate is what may be gained by a loss.
+    // It knows only of the 3 calls: a loss of data can grant at most one additional burst.
     expect(await limits.admitMore(key, 1)).toMatchObject({ ok: true, rate: { remaining: 6 } });
   });
 
-  test('starts without Redis, and says what is wrong without the password', async () => {
+  test('starts without Redis, and describes the error without the password', async () => {
     await redis.close();
     await server.command('CONFIG', 'SET', 'requirepass', 'right');
     open(server.url.replace('//', '//:very-wrong@'));
@@ -72,7 +75,7 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     expect(`${redis.trouble} ${redis.label}`).not.toContain('very-wrong');
   });
 
-  test('a user with the names and commands that docs/replicas.md tells can do all', async () => {
+  test('a user with the names and commands of docs/replicas.md can run all operations', async () => {
     const docs = readFileSync(new URL('../../../../docs/replicas.md', import.meta.url), 'utf8');
     const [, names = '', commands = ''] = docs.match(/needs `(~\S+)` and the commands `([a-z\s]+)`/) ?? [];
     const rights = ['on', '>secret', names, '-@all', ...commands.split(/\s+/).map((name) => `+${name}`)];
@@ -92,7 +95,7 @@ describe.skipIf(!HAS_SERVER)('on a server of its own', () => {
     const now = performance.now();
     const opening = { witness: null, sinceMs: now, openMs: 1000, untilMs: now, lastProber: 'a' };
     const soon = { ...opening, probeUntilMs: now + 5000, othersUntilMs: now + 6000 };
-    // More of them than are kept.
+    // One more than the maximum.
     for (let name = 0; name <= DATABASES_MAX; name++) breakers.publishOpened(`${name}`, soon, false);
     breakers.publishOpened('database', soon, false);
     expect(await breakers.requestProbe('database', soon)).toBe(true);

@@ -1,4 +1,4 @@
-/** For tests: names of their own on a real server, so that they do not meet; and a server of their own to be broken. */
+/** For tests: separate names on a shared server, and a separate server that a test may break. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
@@ -7,9 +7,9 @@ import { Redis } from 'ioredis';
 
 export interface TestNames {
   prefix: string;
-  /** All that is kept under the prefix is lost, and Redis knows no script any more. */
+  /** Simulates a loss of data: removes all values under the prefix, and all cached scripts. */
   lose(): Promise<void>;
-  /** Removes what is left. */
+  /** Removes all remaining values. */
   drop(): Promise<void>;
 }
 
@@ -35,22 +35,22 @@ export function createTestNames(url: string): TestNames {
 
 export interface TestServer {
   url: string;
-  /** Runs a command of the operator's, e.g. `CONFIG SET maxmemory 1`. */
+  /** Runs an administrative command, such as `CONFIG SET maxmemory 1`. */
   command(...words: string[]): Promise<unknown>;
-  /** Kills it; it keeps nothing. */
+  /** Kills the server. Its data is lost. */
   kill(): Promise<void>;
-  /** On the same port as before. */
+  /** Starts it on the same port as before. */
   start(): Promise<void>;
 }
 
-/** Needs the program redis-server. */
+/** Requires the program redis-server. */
 export async function startTestServer(): Promise<TestServer> {
   const port = await findFreePort();
   let child: ChildProcess;
   const server: TestServer = {
     url: `redis://127.0.0.1:${port}`,
     async command(name = '', ...words) {
-      // It connects anew until the server that was just started listens.
+      // The driver reconnects until the new server listens.
       const connection = new Redis(port).on('error', () => {});
       try {
         return await connection.call(name, ...words);

@@ -27,7 +27,7 @@ interface Replica {
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
   let wire: Wire;
-  /** The first one is over the wire. */
+  /** The first one is connected through the wire. */
   let replicas: Replica[];
 
   beforeEach(async () => {
@@ -70,7 +70,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     return databaseLimiters.acquire({ database, client, deadlineMs: nowMs() + 60_000, signal, bound: null });
   }
 
-  /** Tells whether it was let in. */
+  /** Returns whether it got a permit. */
   async function runCall(
     replica: Replica,
     result: PermitResult,
@@ -85,7 +85,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   const readState = ({ databaseLimiters }: Replica) => databaseLimiters.states()[0]?.breaker;
   const readStates = () => replicas.map(readState);
 
-  /** Opens it on the replica for all clients. */
+  /** Opens the breaker on the replica for all clients. */
   async function open(replica: Replica): Promise<void> {
     for (const client of ['a', 'a', 'a', 'a', 'b'])
       expect(await runCall(replica, 'unreachable', client)).toBe(true);
@@ -93,13 +93,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   const countKnowing = () => replicas.filter(({ breakers }) => breakers.find(DATABASE) !== null).length;
 
-  /** Opens it on the first replica, until all know. */
+  /** Opens the breaker on the first replica, and waits until all know. */
   async function openEverywhere(): Promise<void> {
     await open(pick(0));
     await expect.poll(countKnowing, POLL).toBe(3);
   }
 
-  /** Asks the replicas in turn until one lets a probe go; gives it with the number of the replica. */
+  /** Calls the replicas in turn until one sends a probe. Returns the probe's permit and the index of the replica. */
   async function awaitProbe(askers = replicas): Promise<{ probe: Permit; by: number }> {
     for (;;) {
       for (const [by, replica] of askers.entries()) {
@@ -110,20 +110,20 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     }
   }
 
-  test('one that opens is open for all, also for those that have never called the database', async () => {
+  test('a breaker that opens is open for all replicas, also those that have never called the database', async () => {
     await runCall(pick(1), 'abandoned');
     await open(pick(0));
     await expect.poll(() => readState(pick(1)), POLL).not.toBe('closed');
     await expect.poll(() => pick(2).breakers.find(DATABASE), POLL).not.toBeNull();
     const refusal = await acquire(pick(2), 'c');
-    // A second may be over on a busy machine; then this was the probe.
+    // On a busy machine a second may have passed. Then this call was the probe.
     if ('refused' in refusal)
       expect(refusal).toMatchObject({ refused: 'breaker_open', retryAfterSeconds: 1 });
     const late = await startReplica();
     await expect.poll(() => late.breakers.find(DATABASE), POLL).not.toBeNull();
   });
 
-  test('one that calls of a short time find hung is open for all', async () => {
+  test('a breaker that calls with short time limits open is open for all replicas', async () => {
     const permits = await Promise.all(['a', 'b', 'a', 'b', 'a'].map((client) => acquire(pick(0), client)));
     await sleep(600);
     for (const permit of permits) if ('release' in permit) permit.release('caller_left');
@@ -131,7 +131,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(countKnowing, POLL).toBe(3);
   });
 
-  test('of all one probes, and its answer opens it for all', async () => {
+  test('one of all replicas probes, and its answer closes the breaker for all', async () => {
     await openEverywhere();
     const { probe } = await awaitProbe();
     const all = await Promise.all(
@@ -143,7 +143,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     for (const replica of replicas) expect(await runCall(replica, 'answered')).toBe(true);
   });
 
-  test('a probe that fails keeps it from all for twice as long', async () => {
+  test('a failed probe doubles the open time for all', async () => {
     await openEverywhere();
     (await awaitProbe()).probe.release('unreachable');
     const failedMs = nowMs();
@@ -154,7 +154,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       .toEqual([4000, 4000, 4000]);
   });
 
-  test('a probe that tells nothing is left to another client, on all replicas', async () => {
+  test('after a probe that showed nothing, another client probes first, on all replicas', async () => {
     await openEverywhere();
     const { probe, by } = await awaitProbe();
     probe.release('abandoned');
@@ -165,7 +165,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(() => runCall(other, 'answered', 'b'), POLL).toBe(true);
   });
 
-  test('where the replica that probes dies, another probes after five seconds', async () => {
+  test('if the probing replica crashes, another probes after five seconds', async () => {
     await openEverywhere();
     const startedMs = nowMs();
     const { by } = await awaitProbe([pick(0)]);
@@ -176,7 +176,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(nowMs() - startedMs).toBeGreaterThan(5000);
   }, 30_000);
 
-  test('what one client alone has seen is held against that client alone, everywhere', async () => {
+  test('failures that only one client has seen cause refusals only for that client, on all replicas', async () => {
     for (let call = 0; call < 5; call++) await runCall(pick(0), 'unreachable', 'x');
     await expect.poll(() => pick(1).breakers.find(DATABASE)?.witness, POLL).toBe('x');
     const other = await acquire(pick(1), 'y');
@@ -185,7 +185,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(() => readState(pick(0)), POLL).toBe('closed');
   });
 
-  test('what two clients have seen, each at another replica, is held against all', async () => {
+  test('failures that two clients have seen on different replicas cause refusals for all clients', async () => {
     await Promise.all(
       ['x', 'y'].map(async (client, index) => {
         for (let call = 0; call < 5; call++) await runCall(pick(index), 'unreachable', client);
@@ -196,9 +196,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       .toEqual([null, null, null]);
   });
 
-  test('a replica that was answered meanwhile has the others open it again', async () => {
+  test('a replica that was answered meanwhile makes the others close the breaker again', async () => {
     const failing = await acquire(pick(0), 'b');
-    // Times are told as exactly as Redis answers quickly.
+    // The precision of shared times depends on the response time of Redis.
     await sleep(100);
     for (let call = 0; call < 20; call++) expect(await runCall(pick(1), 'answered', 'c')).toBe(true);
     for (let call = 0; call < 4; call++) await runCall(pick(0), 'unreachable', 'a');
@@ -208,7 +208,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(readState(pick(1))).toBe('closed');
   });
 
-  test('calls to a database that answers do not ask Redis, and no call waits for one that is away', async () => {
+  test('calls to a database that answers do not query Redis, and no call waits for a Redis that is away', async () => {
     await runCall(pick(0), 'answered');
     wire.freeze();
     for (let call = 0; call < 4; call++) expect(await runCall(pick(0), 'unreachable')).toBe(true);
@@ -216,7 +216,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(() => pick(0).redis.trouble, POLL).not.toBeNull();
     await open(pick(0));
     expect(await runCall(pick(0), 'unreachable')).toBe(false);
-    // Each for itself: it probes without leave, at once.
+    // The replica probes at once, without a grant.
     const { databaseLimiters } = pick(0);
     await expect.poll(() => readState(pick(0)), POLL).toBe('half_open');
     const { signal } = new AbortController();
@@ -231,18 +231,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await runCall(pick(1), 'answered')).toBe(true);
   });
 
-  test('a probe that Redis does not answer is sent after its time', async () => {
+  test('a probe is sent if Redis does not answer in time', async () => {
     await openEverywhere();
     await expect.poll(() => readState(pick(0)), POLL).toBe('half_open');
     wire.freeze();
     expect(await runCall(pick(0), 'answered')).toBe(true);
     expect(readState(pick(0))).toBe('closed');
-    // The others are told once Redis is back: it objects to what it reads there.
+    // The others learn of the answer once Redis is back: the replica contradicts the opening that it reads there.
     wire.mend();
     await expect.poll(() => pick(1).breakers.find(DATABASE), POLL).toBeNull();
   });
 
-  test('where Redis loses its data each keeps what it knows, and still one probes', async () => {
+  test('if Redis loses its data, replicas keep their state, and still only one probes', async () => {
     await Promise.all(replicas.map((each) => runCall(each, 'abandoned')));
     await openEverywhere();
     await expect.poll(readStates, POLL).not.toContain('closed');
@@ -255,7 +255,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await expect.poll(readStates, POLL).toEqual(['closed', 'closed', 'closed']);
   });
 
-  test('after whatever came of calls and connections, all call again soon once the server answers', async () => {
+  test('after random results and failures, all replicas call again soon once the server answers', async () => {
     const seed = Date.now() % 1e6;
     onTestFailed(() => console.error(`seed ${seed}`));
     const random = createRandom(seed);
@@ -295,17 +295,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   }, 60_000);
 
   test.each([
-    ['of another kind', async (redis: Redis, name: string) => redis.set(name, 'text')],
+    ['of another type', async (redis: Redis, name: string) => redis.set(name, 'text')],
     [
       'texts in place of times',
       async (redis: Redis, name: string) => redis.hset(name, { since: 'x', until: '{}' }),
     ],
+    ['invalid times', async (redis: Redis, name: string) => redis.hset(name, { since: 'nan', until: 'inf' })],
     [
-      'times that are none',
-      async (redis: Redis, name: string) => redis.hset(name, { since: 'nan', until: 'inf' }),
-    ],
-    [
-      'times that never come',
+      'times in the far future',
       async (redis: Redis, name: string) =>
         redis.hset(name, {
           since: 1,
@@ -316,10 +313,10 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         }),
     ],
     [
-      'an answer in times to come',
+      'an answer in the future',
       async (redis: Redis, name: string) => redis.hset(name, { answered_at: 1e300 }),
     ],
-  ])('values that are none of ours count as nothing: %s', async (_what, poison) => {
+  ])('values of other programs are ignored: %s', async (_what, poison) => {
     const redis = new Redis(SERVER_URL);
     try {
       const [record, changes] = ['breaker', 'breakers'].map((kind) => pick(0).redis.name(kind)) as [
@@ -343,7 +340,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     }
   });
 
-  test('so many databases are kept at most, by names that are no longer than names are', async () => {
+  test('the number of stored databases and the length of their names are bounded', async () => {
     const redis = new Redis(SERVER_URL);
     try {
       const opening = {

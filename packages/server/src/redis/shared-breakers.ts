@@ -1,7 +1,7 @@
 /**
- * The breakers of databases, known to all replicas through Redis. What one finds is told at once, and the others look for
- * changes four times a second; of all replicas one has leave to probe. Calls to databases that answer never ask. Where
- * Redis is away each replica goes by what it has seen itself.
+ * Shares the circuit breakers of databases between replicas through Redis. A replica publishes a change at once, and
+ * the others poll for changes four times a second. Only one replica may probe. Calls to databases that answer never
+ * query Redis. While Redis is away, each replica uses its own observations.
  */
 import type { BreakerNews, Opening, Peers } from '../limits/database/peers.ts';
 import {
@@ -19,13 +19,13 @@ import {
 import { type RedisClient, RedisFailure } from './client.ts';
 import type { Script } from './script.ts';
 
-const LOOK_INTERVAL_MS = 250;
-/** Callers may make up names of any length: longer ones are not shared. */
+const POLL_INTERVAL_MS = 250;
+/** Longer database names are not shared, because callers can make up names of any length. */
 const NAME_LENGTH_MAX = 512;
 
 export interface SharedBreakersOptions {
   redis: RedisClient;
-  /** A clock that never goes back. */
+  /** A monotonic clock. */
   nowMs: () => number;
 }
 
@@ -33,17 +33,17 @@ export class SharedBreakers implements Peers {
   readonly #redis: RedisClient;
   readonly #nowMs: () => number;
   readonly #timer: NodeJS.Timeout;
-  /** As last heard, also of databases that nobody has called here. */
+  /** Latest known openings, including those of databases that this process has never called. */
   readonly #openings = new Map<string, Opening>();
   #listener: (database: string, news: BreakerNews) => void = () => {};
-  /** What has changed before this time, by the clock of Redis, is known. */
-  #lookedAt = 0;
+  /** All changes before this time are known, by the clock of Redis. */
+  #polledAt = 0;
 
   constructor({ redis, nowMs }: SharedBreakersOptions) {
     this.#redis = redis;
     this.#nowMs = nowMs;
-    this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
-    void this.#look();
+    this.#timer = setInterval(() => this.#poll(), POLL_INTERVAL_MS).unref();
+    void this.#poll();
   }
 
   close(): void {
@@ -89,21 +89,21 @@ export class SharedBreakers implements Peers {
     return asked.then((isDone) => isDone ?? true);
   }
 
-  /** Whether it was done; null where Redis is away, or refuses it. */
+  /** Whether the script made its change; null if Redis is away or refuses the operation. */
   async #act(script: Script, database: string, args: (string | number)[]): Promise<boolean | null> {
     if (!isShared(database)) return null;
     const keys = [this.#redis.name('breaker', database), this.#redis.name('breakers')];
     const reply = await this.#run(script, keys, [database, this.#redis.replicaId, ...args]);
     if (!Array.isArray(reply)) return null;
     const [isDone, now, record] = reply;
-    this.#hear(database, record, Number(now));
+    this.#receive(database, record, Number(now));
     return Number(isDone) === 1;
   }
 
-  async #look(): Promise<void> {
-    const since = this.#lookedAt;
-    // What became known meanwhile to a Redis that was away is read when it is back.
-    this.#lookedAt = 0;
+  async #poll(): Promise<void> {
+    const since = this.#polledAt;
+    // If this poll fails, the next one reads all changes.
+    this.#polledAt = 0;
     const reply = await this.#run(
       READ_CHANGES,
       [this.#redis.name('breakers')],
@@ -111,11 +111,11 @@ export class SharedBreakers implements Peers {
     );
     if (!Array.isArray(reply)) return;
     const [now, ...changes] = reply;
-    this.#lookedAt = Number(now);
-    for (const [database, record] of changes) this.#hear(String(database), record, Number(now));
+    this.#polledAt = Number(now);
+    for (const [database, record] of changes) this.#receive(String(database), record, Number(now));
   }
 
-  /** Null where Redis is away, or refuses it. */
+  /** Null if Redis is away or refuses the operation. */
   async #run(script: Script, keys: string[], args: (string | number)[]): Promise<unknown> {
     try {
       return await this.#redis.run(script, keys, args);
@@ -125,7 +125,7 @@ export class SharedBreakers implements Peers {
     }
   }
 
-  #hear(database: string, reply: unknown, now: number): void {
+  #receive(database: string, reply: unknown, now: number): void {
     const record = readRecord(reply, now);
     if (record === null || !isShared(database)) return;
     const news = this.#describe(record, now);
@@ -140,7 +140,7 @@ export class SharedBreakers implements Peers {
     if (this.#openings.size > DATABASES_MAX && oldest !== undefined) this.#openings.delete(oldest);
   }
 
-  /** By our own clock. */
+  /** Converts times from the clock of Redis to the process's own clock. */
   #describe(record: OpenRecord | AnsweredRecord, now: number): BreakerNews {
     const aheadMs = this.#nowMs() - now;
     if ('answeredAt' in record) return { answeredMs: record.answeredAt + aheadMs };

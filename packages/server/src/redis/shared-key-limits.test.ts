@@ -32,7 +32,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await names.drop();
   });
 
-  /** Resolves when it knows of as many replicas as there are. */
+  /** Resolves when all replicas know of each other. */
   async function startReplica(url = SERVER_URL): Promise<Replica> {
     const redis = new RedisClient({ url, prefix: names.prefix });
     const replica = { redis, limits: new SharedKeyLimits({ redis, nowMs, clock: Date.now }) };
@@ -44,7 +44,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     return replica;
   }
 
-  test('decides as the limits of one process do', async () => {
+  test('decides like the limits of one process', async () => {
     const { limits } = await startReplica();
     const policies = fc.record(
       {
@@ -52,7 +52,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         per_day: fc.integer({ min: 1, max: 30 }),
         rate: fc.record({
           requests: fc.integer({ min: 1, max: 20 }),
-          // So slow that the time which the test takes changes nothing.
+          // So slow that the duration of the test does not matter.
           seconds: fc.constant(10_000_000),
           burst: fc.integer({ min: 1, max: 20 }),
         }),
@@ -71,22 +71,22 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       fc.asyncProperty(policies, steps, async (policy, history) => {
         const key: LimitedKey = { id: `key-${run++}`, policy };
         const alone = new KeyLimits(nowMs, Date.now);
-        let slots = 0;
+        let running = 0;
         for (const { act, count } of history) {
           if (act === 'release') {
-            const ended = Math.min(slots, count);
-            slots -= ended;
+            const ended = Math.min(running, count);
+            running -= ended;
             alone.release(key, ended);
             limits.release(key, ended);
           } else if (act === 'acquireMore') {
             const taken = alone.acquireMore(key, count);
             expect(await limits.acquireMore(key, count)).toBe(taken);
-            slots += taken;
+            running += taken;
           } else {
             const asked = act === 'admit' ? alone.admit(key) : alone.admitMore(key, count);
             const shared = await (act === 'admit' ? limits.admit(key) : limits.admitMore(key, count));
             expect(roundTimes(shared)).toEqual(roundTimes(asked));
-            if (act === 'admit' && asked.ok) slots++;
+            if (act === 'admit' && asked.ok) running++;
           }
         }
       }),
@@ -94,7 +94,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     );
   });
 
-  test('at most so many calls at once on all replicas together; those of one that died do not count for long', async () => {
+  test('limits the running calls of all replicas together; leases of a crashed replica expire', async () => {
     const key = { id: 'a', policy: { concurrency: 3 } };
     const dying = await startReplica(wire.url);
     const living = await startReplica();
@@ -108,7 +108,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await living.limits.admit(key)).toMatchObject({ ok: false, rule: 'concurrency' });
   });
 
-  test('a call that runs for longer than a lease keeps its slot', async () => {
+  test('a call that runs longer than a lease keeps counting as running', async () => {
     const key = { id: 'a', policy: { concurrency: 1 } };
     const { limits } = await startReplica();
     expect((await limits.admit(key)).ok).toBe(true);
@@ -118,7 +118,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect((await limits.admit(key)).ok).toBe(true);
   }, 15_000);
 
-  test('counts the day for all replicas, through the restart of one', async () => {
+  test('counts calls per day for all replicas, also after a restart of one', async () => {
     const key = { id: 'a', policy: { per_day: 5 } };
     const first = await startReplica();
     expect((await first.limits.admitMore(key, 3)).ok).toBe(true);
@@ -133,7 +133,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, day: { remaining: 0 } });
   });
 
-  test('when Redis loses its data, the day and what runs are counted as before', async () => {
+  test('when Redis loses its data, calls per day and running calls are counted as before', async () => {
     const key = { id: 'a', policy: { per_day: 20, concurrency: 4 } };
     const [first, second] = [await startReplica(), await startReplica()];
     for (const { limits } of [first, second]) {
@@ -144,9 +144,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 14 } });
     expect(await second.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 8 } });
     expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 7 } });
-    // Each replica renews its leases with its next beat.
+    // Each replica renews its leases with its next heartbeat.
     await names.lose();
-    await expect.poll(() => takeAndLeave(first, key, 4), POLL).toBe(2);
+    await expect.poll(() => acquireAndRelease(first, key, 4), POLL).toBe(2);
   });
 
   test.each([
@@ -154,25 +154,26 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     ['freezes', 1, () => wire.freeze()],
     ['answers too late', 1, () => wire.delay(400)],
   ])(
-    'when Redis %s, each replica keeps its share at once, and counts it for all afterwards',
+    'when Redis %s, each replica enforces its share at once, and reports its calls afterwards',
     async (_what, twice, harm) => {
       const key = { id: 'a', policy: { rate: NEVER_FULL, concurrency: 8, per_day: 1000 } };
       const [hurt, well] = [await startReplica(wire.url), await startReplica()];
       for (const { limits } of [hurt, well]) expect((await limits.admitMore(key, 2)).ok).toBe(true);
       harm();
       // The share is 10, of which 2 are taken.
-      let letIn = 0;
-      for (let call = 0; call < 20; call++) if ((await hurt.limits.admitMore(key, 1)).ok) letIn++;
-      expect(letIn).toBe(8);
+      let admitted = 0;
+      for (let call = 0; call < 20; call++) if ((await hurt.limits.admitMore(key, 1)).ok) admitted++;
+      expect(admitted).toBe(8);
       expect(hurt.redis.trouble).not.toBeNull();
       expect(await hurt.limits.acquireMore(key, 8)).toBe(4);
-      // None waits for a Redis that is known to be away: the answer is there before the next turn of the event loop.
-      const turn = new Promise((resolve) => setImmediate(resolve, 'later'));
-      expect(await Promise.race([hurt.limits.admit(key), turn])).toMatchObject({ ok: false });
+      // No call waits for a Redis that is known to be away: the result precedes the next turn of the event loop.
+      const nextTurn = new Promise((resolve) => setImmediate(resolve, 'later'));
+      expect(await Promise.race([hurt.limits.admit(key), nextTurn])).toMatchObject({ ok: false });
 
       wire.mend();
       await expect.poll(() => hurt.redis.trouble, POLL).toBeNull();
-      // 20 less 2, 2 and 8. The call for which Redis was asked in vain may count twice in the rate, once it has got there.
+      // 20 less 2, 2 and 8. The call whose answer from Redis was lost may count twice in the rate, if Redis received
+      // it.
       expect(await hurt.limits.admitMore(key, 1)).toMatchObject({
         ok: true,
         rate: { remaining: 7 - twice },
@@ -183,11 +184,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         rate: { remaining: 6 - twice },
         day: { remaining: 986 },
       });
-      expect(await takeAndLeave(well, key, 8)).toBe(4);
+      expect(await acquireAndRelease(well, key, 8)).toBe(4);
     },
   );
 
-  test('a slot that was taken while Redis was away can be given back when it is there again, and the other way round', async () => {
+  test('a running call can be released after Redis came back, or went away, since its admission', async () => {
     const key = { id: 'a', policy: { concurrency: 2 } };
     const { limits, redis } = await startReplica(wire.url);
     expect((await limits.admit(key)).ok).toBe(true);
@@ -204,7 +205,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(await limits.acquireMore(key, 9)).toBe(2);
   });
 
-  test('a rate that was made slower, or a clock of Redis that was ahead, holds a key up no longer than its burst', async () => {
+  test('after a lowered rate or a clock set back, a key waits no longer than the time of its burst', async () => {
     const { limits } = await startReplica();
     expect((await limits.admitMore({ id: 'a', policy: { rate: NEVER_FULL } }, 20)).ok).toBe(true);
     const key = { id: 'a', policy: { rate: { requests: 10, seconds: 10 } } };
@@ -212,14 +213,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   });
 });
 
-/** Times of day and rate go on between two answers. */
+/** Replaces numbers of seconds, which differ between two answers. */
 function roundTimes(admitted: object): unknown {
   return JSON.parse(
     JSON.stringify(admitted, (name, value) => (/Seconds$/.test(name) && value !== null ? 1 : value)),
   );
 }
 
-async function takeAndLeave({ limits }: Replica, key: LimitedKey, count: number): Promise<number> {
+async function acquireAndRelease({ limits }: Replica, key: LimitedKey, count: number): Promise<number> {
   const taken = await limits.acquireMore(key, count);
   limits.release(key, taken);
   return taken;

@@ -1,6 +1,6 @@
 /**
- * The limits of keys, counted in Redis for all replicas together. Where Redis is away each replica goes on with its share
- * of them, from what it knows: it counts along all the time. What it lets in meanwhile is counted in Redis afterwards.
+ * The limits of keys, counted in Redis for all replicas. Each replica also counts locally. While Redis is away, it
+ * enforces its share of the limits from the local counts. Calls that it admits meanwhile are added to Redis afterwards.
  */
 import { type Admitted, BUSY, combineTaken, judgeRequest, readRate, UNLIMITED } from '../limits/admitted.ts';
 import { describeDay } from '../limits/day.ts';
@@ -9,7 +9,7 @@ import { describeTaken, readIntervalMs } from '../limits/rate.ts';
 import {
   ADMIT,
   type AdmitAnswer,
-  type AdmitQuestion,
+  type AdmitRequest,
   BY_DAY,
   BY_RATE,
   BY_RUNNING,
@@ -19,14 +19,14 @@ import {
 } from './admit-script.ts';
 import { type RedisClient, RedisFailure } from './client.ts';
 
-/** The slots of a replica that died are free again after this time; a living one renews them with each beat. */
+/** Leases of a replica that crashed end after this time. A running replica renews its leases with each heartbeat. */
 const LEASE_MS = 5000;
-/** Beyond so many keys the debt of the first ones is forgotten. */
-const OWED_KEYS_MAX = 10_000;
+/** Maximum number of keys with unreported calls. Beyond it, the calls of the oldest key are not reported. */
+const UNREPORTED_KEYS_MAX = 10_000;
 
 export interface SharedKeyLimitsOptions {
   redis: RedisClient;
-  /** A clock that never goes back. */
+  /** A monotonic clock. */
   nowMs: () => number;
   /** Milliseconds since 1970. */
   clock: () => number;
@@ -34,24 +34,24 @@ export interface SharedKeyLimitsOptions {
 
 export class SharedKeyLimits implements Limits {
   readonly #redis: RedisClient;
-  /** What this replica has let in; decides by its share where Redis is away. */
-  readonly #own: KeyLimits;
-  /** By key, the calls that were let in while Redis was away. */
-  readonly #owed = new Map<string, number>();
-  /** By key, the names of the leases of calls that run. */
+  /** Counts the calls that this replica has admitted. Enforces its share while Redis is away. */
+  readonly #local: KeyLimits;
+  /** Number of calls of each key that were admitted while Redis was away. */
+  readonly #unreported = new Map<string, number>();
+  /** The leases of each key's running calls. */
   readonly #leases = new Map<string, string[]>();
   #lastLease = 0;
 
   constructor({ redis, nowMs, clock }: SharedKeyLimitsOptions) {
     this.#redis = redis;
-    this.#own = new KeyLimits(nowMs, clock, () => redis.replicas);
-    redis.onBeat(() => this.#renew());
+    this.#local = new KeyLimits(nowMs, clock, () => redis.replicas);
+    redis.onHeartbeat(() => this.#renew());
   }
 
   async admit(key: LimitedKey): Promise<Admitted> {
     const leases = this.#nameLeases(key, 1);
     const answer = await this.#ask(key, 1, leases);
-    const admitted = answer === null ? this.#own.admit(key) : describeAnswer(key, 1, answer);
+    const admitted = answer === null ? this.#local.admit(key) : describeAnswer(key, 1, answer);
     if (!admitted.ok) return admitted;
     this.#count(key, 1, leases, answer);
     return admitted;
@@ -60,7 +60,7 @@ export class SharedKeyLimits implements Limits {
   async admitMore(key: LimitedKey, count: number): Promise<Admitted> {
     if (count === 0) return UNLIMITED;
     const answer = await this.#ask(key, count, []);
-    const admitted = answer === null ? this.#own.admitMore(key, count) : describeAnswer(key, count, answer);
+    const admitted = answer === null ? this.#local.admitMore(key, count) : describeAnswer(key, count, answer);
     if (admitted.ok) this.#count(key, count, [], answer);
     return judgeRequest(admitted, key.policy, 1 + count);
   }
@@ -69,66 +69,67 @@ export class SharedKeyLimits implements Limits {
     const leases = this.#nameLeases(key, count);
     if (leases.length === 0) return count;
     const answer = await this.#ask(key, 0, leases);
-    const taken = answer === null ? this.#own.acquireMore(key, count) : answer.leases;
+    const taken = answer === null ? this.#local.acquireMore(key, count) : answer.leases;
     this.#count(key, 0, leases.slice(0, taken), answer);
     return taken;
   }
 
   release(key: LimitedKey, count = 1): void {
-    this.#own.release(key, count);
+    this.#local.release(key, count);
     const held = this.#leases.get(key.id);
     if (held === undefined) return;
     const ended = held.splice(-count);
     if (held.length === 0) this.#leases.delete(key.id);
-    this.#tell(RELEASE, key.id, ended);
+    this.#send(RELEASE, key.id, ended);
   }
 
-  /** Null where Redis is away, or refuses it. */
+  /** Null if Redis is away or refuses the operation. */
   async #ask({ id, policy }: LimitedKey, calls: number, leases: string[]): Promise<AdmitAnswer | null> {
     if (this.#redis.trouble !== null) return null;
-    const question: AdmitQuestion = { calls };
+    const request: AdmitRequest = { calls };
     const { concurrency, per_day } = policy;
     const rate = calls === 0 ? null : readRate(policy);
-    const owed = rate === null ? 0 : this.#settle(id);
+    const unreported = rate === null ? 0 : this.#takeUnreported(id);
     if (leases.length > 0 && concurrency !== undefined)
-      question.running = { max: concurrency, leaseMs: LEASE_MS, names: leases };
+      request.running = { max: concurrency, leaseMs: LEASE_MS, names: leases };
     if (calls > 0 && per_day !== undefined)
-      question.day = { max: per_day, replica: this.#redis.replicaId, ...this.#own.readDay(id) };
-    if (rate !== null) question.rate = { intervalMs: readIntervalMs(rate), burst: rate.burst, owed };
+      request.day = { max: per_day, replica: this.#redis.replicaId, ...this.#local.readDay(id) };
+    if (rate !== null)
+      request.rate = { intervalMs: readIntervalMs(rate), burst: rate.burst, owed: unreported };
     const keys = ['rate', 'running', 'day'].map((kind) => this.#redis.name(kind, id));
     try {
-      const answer = readAdmitAnswer(await this.#redis.run(ADMIT, keys, [JSON.stringify(question)]));
-      if (answer.refusedBy === BY_RUNNING || answer.refusedBy === BY_DAY) this.#owe(id, owed);
+      const answer = readAdmitAnswer(await this.#redis.run(ADMIT, keys, [JSON.stringify(request)]));
+      if (answer.refusedBy === BY_RUNNING || answer.refusedBy === BY_DAY) this.#addUnreported(id, unreported);
       return answer;
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;
-      this.#owe(id, owed);
+      this.#addUnreported(id, unreported);
       return null;
     }
   }
 
-  /** Counts here what was let in. */
+  /** Counts admitted calls locally. */
   #count(key: LimitedKey, calls: number, leases: string[], answer: AdmitAnswer | null): void {
-    if (answer !== null) this.#own.record(key, calls, leases.length);
-    else if (key.policy.rate !== undefined) this.#owe(key.id, calls);
+    if (answer !== null) this.#local.record(key, calls, leases.length);
+    else if (key.policy.rate !== undefined) this.#addUnreported(key.id, calls);
     if (leases.length === 0) return;
     const held = this.#leases.get(key.id);
     if (held === undefined) this.#leases.set(key.id, leases);
     else held.push(...leases);
   }
 
-  #owe(id: string, calls: number): void {
+  #addUnreported(id: string, calls: number): void {
     if (calls === 0) return;
-    this.#owed.set(id, (this.#owed.get(id) ?? 0) + calls);
-    const [first] = this.#owed.keys();
-    if (this.#owed.size > OWED_KEYS_MAX && first !== undefined) this.#owed.delete(first);
+    this.#unreported.set(id, (this.#unreported.get(id) ?? 0) + calls);
+    const [first] = this.#unreported.keys();
+    if (this.#unreported.size > UNREPORTED_KEYS_MAX && first !== undefined) this.#unreported.delete(first);
   }
 
-  /** The debt, which is now somebody else's to charge. */
-  #settle(id: string): number {
-    const owed = this.#owed.get(id) ?? 0;
-    this.#owed.delete(id);
-    return owed;
+  /** Removes and returns the number of unreported calls. */
+  #takeUnreported(id: string): number {
+    const count = this.#unreported.get(id) ?? 0;
+    this.#unreported.delete(id);
+    return count;
   }
 
   #nameLeases({ policy }: LimitedKey, count: number): string[] {
@@ -137,22 +138,22 @@ export class SharedKeyLimits implements Limits {
   }
 
   #renew(): void {
-    for (const [id, leases] of this.#leases) this.#tell(RENEW, id, [LEASE_MS, ...leases]);
+    for (const [id, leases] of this.#leases) this.#send(RENEW, id, [LEASE_MS, ...leases]);
   }
 
-  /** Where Redis is away the leases end by themselves, or are renewed when it is back. */
-  #tell(script: typeof RENEW, id: string, args: (string | number)[]): void {
+  /** Ignores failures: while Redis is away, leases expire, and they are renewed when it is back. */
+  #send(script: typeof RENEW, id: string, args: (string | number)[]): void {
     this.#redis.run(script, [this.#redis.name('running', id)], args).catch(() => {});
   }
 }
 
 function describeAnswer({ policy }: LimitedKey, count: number, answer: AdmitAnswer): Admitted {
-  const { refusedBy, wholeInMs, dayCalls, dayLeftMs } = answer;
+  const { refusedBy, fullInMs, dayCalls, dayLeftMs } = answer;
   if (refusedBy === BY_RUNNING) return BUSY;
   const isOk = refusedBy === 0;
   const rate = readRate(policy);
   const { per_day } = policy;
-  const rateTaken = rate && refusedBy !== BY_DAY ? describeTaken(rate, count, isOk, wholeInMs) : null;
+  const rateTaken = rate && refusedBy !== BY_DAY ? describeTaken(rate, count, isOk, fullInMs) : null;
   const dayTaken =
     per_day !== undefined && refusedBy !== BY_RATE
       ? describeDay(per_day, count, isOk, dayCalls, dayLeftMs)

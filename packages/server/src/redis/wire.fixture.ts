@@ -1,16 +1,16 @@
-/** For tests: a TCP proxy in front of a server, which can be cut, frozen and slowed down. */
+/** For tests: a TCP proxy in front of a server that can break, freeze and delay connections. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface Wire {
-  /** The address of the server over this wire. */
+  /** The address of the server through this proxy. */
   url: string;
-  /** Connections break, and no new ones are made. */
+  /** Breaks all connections, and refuses new ones. */
   cut(): void;
-  /** Nothing passes, and nobody is told. */
+  /** Holds back all bytes, but keeps connections open. */
   freeze(): void;
-  /** What is sent arrives so much later. */
+  /** Delays all bytes. */
   delay(ms: number): void;
-  /** As at the start; what was held back passes. */
+  /** Restores normal operation, and delivers the bytes that were held back. */
   mend(): void;
   close(): Promise<void>;
 }

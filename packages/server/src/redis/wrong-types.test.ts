@@ -13,24 +13,24 @@ const POLL = { timeout: 10_000, interval: 10 };
 const policy = { rate: { requests: 1, seconds: 100_000, burst: 10 }, concurrency: 2 };
 const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 120_000 };
 
-/** A name of ours that holds a value of another type, as another program or a hand can leave it. */
+/** Names in Redis whose value has another type, as another program or an operator may leave them. */
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let names: TestNames;
-  let hand: Redis;
+  let inspector: Redis;
   let redis: RedisClient;
   let troubles: (string | null)[];
   let refusals: RedisRefusal[];
 
   beforeEach(async () => {
     names = createTestNames(SERVER_URL);
-    hand = new Redis(SERVER_URL);
+    inspector = new Redis(SERVER_URL);
     troubles = [];
     refusals = [];
     await open();
   });
   afterEach(async () => {
     await redis.close();
-    hand.disconnect();
+    inspector.disconnect();
     await names.drop();
   });
 
@@ -44,18 +44,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await redis.start();
   }
 
-  /** Gives the name a type that none of our scripts works on. */
-  const spoil = (...parts: string[]) => hand.lpush(redis.name(...parts), 'of another type');
+  /** Sets the name to a value of a type that none of the scripts uses. */
+  const spoil = (...parts: string[]) => inspector.lpush(redis.name(...parts), 'of another type');
   const createLimits = () => new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
 
-  test('the limits of one key fall back to this process, and those of other keys are still shared', async () => {
+  test('the limits of that key are enforced in this process; those of other keys are still shared', async () => {
     const [one, other] = [createLimits(), createLimits()];
     await spoil('rate', 'a');
-    for (let turn = 0; turn < 3; turn++)
+    for (let count = 0; count < 3; count++)
       expect(await one.admitMore({ id: 'a', policy }, 2)).toMatchObject({ ok: true });
     expect(await one.admitMore({ id: 'b', policy }, 2)).toMatchObject({ ok: true, rate: { remaining: 8 } });
     expect(await other.admitMore({ id: 'b', policy }, 2)).toMatchObject({ ok: true, rate: { remaining: 6 } });
-    // Counted in this process: 6 of 10 are gone.
+    // This process has counted 6 of 10 calls.
     expect(await one.admitMore({ id: 'a', policy }, 5)).toMatchObject({ ok: false });
     expect(redis.trouble).toBeNull();
     expect(troubles).toEqual([null]);
@@ -67,18 +67,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     ]);
   });
 
-  test('the limits of that key are shared again once the value is gone, with what was let in meanwhile', async () => {
+  test('once the value is gone, the limits of that key are shared again, with calls admitted meanwhile', async () => {
     const limits = createLimits();
     await spoil('rate', 'a');
     expect(await limits.admitMore({ id: 'a', policy }, 3)).toMatchObject({ ok: true });
-    await hand.del(redis.name('rate', 'a'));
+    await inspector.del(redis.name('rate', 'a'));
     expect(await limits.admitMore({ id: 'a', policy }, 1)).toMatchObject({
       ok: true,
       rate: { remaining: 6 },
     });
   });
 
-  test('slots of a key are taken and left in this process where its leases cannot be kept', async () => {
+  test('the concurrency of a key is counted in this process if its leases cannot be stored', async () => {
     const limits = createLimits();
     await spoil('running', 'a');
     expect(await limits.admit({ id: 'a', policy })).toMatchObject({ ok: true });
@@ -89,7 +89,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(redis.trouble).toBeNull();
   });
 
-  test('one idempotency key cannot be claimed, and the others can', async () => {
+  test('that idempotency key cannot be claimed; others can', async () => {
     const store = createRedisIdempotency(redis);
     await spoil('idempotency', 'a');
     await expect(store.claim({ ...CLAIM, id: 'a' })).rejects.toThrow('WRONGTYPE');
@@ -97,7 +97,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     expect(redis.trouble).toBeNull();
   });
 
-  test('kept answers are not found, and nothing read before a write is given once the value is gone', async () => {
+  test('kept answers are not found, and once the value is gone, none from before a write is returned', async () => {
     const secret = randomBytes(32);
     const options = { redis, secret, seal: createAnswerSeal(secret), bytesMax: 10_000 };
     const answers = new RedisAnswers(options);
@@ -105,17 +105,17 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const { mark } = await answers.find(scope, 60_000);
     answers.keep(scope, { askedMs: 0, writes: 0, mark }, 60_000, Buffer.from('[1]'));
     await expect.poll(async () => (await answers.find(scope, 60_000)).kept, POLL).not.toBeNull();
-    await hand.rename(redis.name('marks'), redis.name('aside'));
+    await inspector.rename(redis.name('marks'), redis.name('aside'));
     await spoil('marks');
     expect(await answers.find(scope, 60_000)).toEqual({ kept: null, mark: null });
     await answers.drop('prod', 'res.partner');
-    // The marks from before the write are back: nothing of them may count.
-    await hand.rename(redis.name('aside'), redis.name('marks'));
+    // The marks from before the write are back, and must not be used.
+    await inspector.rename(redis.name('aside'), redis.name('marks'));
     expect((await answers.find(scope, 60_000)).kept).toBeNull();
     expect(redis.trouble).toBeNull();
   });
 
-  test('the replicas are counted also where their name held another type when the process started', async () => {
+  test('replicas are counted even if their name had another type when the process started', async () => {
     await redis.close();
     await spoil('replicas');
     troubles = [];
