@@ -1,10 +1,10 @@
-/** A process of the bench itself, written in TypeScript beside this file, that is talked to by messages. */
+/** Starts a TypeScript file of this folder as a process, and exchanges messages with it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
 export interface HelperProcess {
   pid: number;
-  /** What the process said when it was ready. */
+  /** The message that the process sent when it was ready. */
   hello: unknown;
   /** Sends one message and waits for one. */
   ask(message: unknown): Promise<unknown>;

@@ -1,4 +1,4 @@
-/** The little that the bench uses of http-proxy, which brings no types. */
+/** Types for the part of http-proxy that the benchmarks use. The package has none. */
 declare module 'http-proxy' {
   import type { Agent, IncomingMessage, ServerResponse } from 'node:http';
 

@@ -1,20 +1,20 @@
 /**
- * The process that sends the calls: a fixed number of connections, each with one call after the other, on bare sockets.
- * It takes jobs by message, and judges of each answer only its status and length.
+ * The load generator, a process of its own. Sends calls on a fixed number of bare sockets, one call after the other on
+ * each. It gets its jobs by message, and checks only status and length of each answer.
  */
 import { connect, type Socket } from 'node:net';
 
 export interface LoadJob {
   port: number;
-  /** Whole HTTP requests, sent in turn. */
+  /** Complete HTTP requests, sent in turn. */
   requests: Buffer[];
   connections: number;
   calls: number;
-  /** An answer's body must have at least so many bytes. */
+  /** Minimum size of an answer's body, in bytes. */
   bodyBytesMin: number;
-  /** Once an answer has begun, each connection stops reading for so long. */
+  /** How long each connection stops reading after the beginning of an answer, in milliseconds. */
   pauseMs?: number;
-  /** Opens the connections in steps of so many; all at once where it is left out. */
+  /** Number of connections that are opened at once; default: all. */
   connectionsAtOnce?: number;
 }
 
@@ -22,9 +22,9 @@ export interface LoadResult {
   seconds: number;
   p50Us: number;
   p99Us: number;
-  /** Calls that failed, or whose answer was not the expected one. */
+  /** Calls that failed or got an unexpected answer. */
   failed: number;
-  /** What went wrong first; null where nothing did. */
+  /** The first failure; null if there was none. */
   firstFault: string | null;
 }
 
@@ -73,13 +73,13 @@ async function run(job: LoadJob): Promise<LoadResult> {
   return { seconds, p50Us: quantile(0.5), p99Us: quantile(0.99), failed, firstFault };
 }
 
-/** One connection to the subject; opened again where the subject closes it. */
+/** One connection to the subject. It is opened again if the subject closes it. */
 class Connection {
   readonly #job: LoadJob;
   #socket: Socket | null = null;
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null;
   #head = '';
-  /** Of the body; null while the head is not whole. */
+  /** Bytes of the body that are missing; null until the head is complete. */
   #missingBytes: number | null = null;
   #isLast = false;
 

@@ -1,10 +1,10 @@
-/** What the command line asks of the bench. */
+/** Options of `npm run bench`. */
 import { parseArgs } from 'node:util';
 
 export interface BenchOptions {
-  /** A smoke test of some 20 seconds: too few calls for figures that mean anything. */
+  /** A smoke test of about 20 seconds, with too few calls for meaningful figures. */
   isQuick: boolean;
-  /** The one scenario to run; null = all. */
+  /** Name of the only scenario to run; null runs all. */
   only: string | null;
 }
 

@@ -1,15 +1,15 @@
-/** What a process and its children have used, as Linux counts it (proc(5)). Knows nothing of what they do. */
+/** Reads the CPU time and memory of a process and its children from /proc (proc(5)). */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Linux counts in hundredths of a second on every common machine (USER_HZ). */
+/** Length of a clock tick (USER_HZ), which is 100 Hz on every common machine. */
 const TICK_MS = 10;
 
-/** User and system time since the start. */
+/** User and system time since the process started, in milliseconds. */
 export function readCpuMs(pid: number): number {
   return listFamily(pid).reduce((sum, member) => sum + readOwnCpuMs(member), 0);
 }
 
-/** The most memory that was ever resident, since {@link resetPeakMemory} where that was called. */
+/** Peak resident memory in bytes, since the last {@link resetPeakMemory} or the start of the process. */
 export function readPeakBytes(pid: number): number {
   return listFamily(pid).reduce((sum, member) => sum + readStatusBytes(member, 'VmHWM'), 0);
 }
@@ -22,7 +22,7 @@ export function resetPeakMemory(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** How many files and sockets the process may have open. */
+/** Maximum number of files and sockets that the process can open. */
 export function readOpenFilesMax(pid: number): number {
   const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? [];
   return Number(soft);
@@ -30,7 +30,7 @@ export function readOpenFilesMax(pid: number): number {
 
 function readOwnCpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The name in brackets may hold spaces; user and system time are the 14th and 15th field of the whole line.
+  // The name in brackets can contain spaces. User and system time are the fields 14 and 15 of the line.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
@@ -41,7 +41,7 @@ function readStatusBytes(pid: number, name: string): number {
   return Number(kibibytes) * 1024;
 }
 
-/** nginx works in a child of the process that is started. */
+/** nginx works in a child of the process that was started. */
 function listFamily(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
     .split(' ')

@@ -1,4 +1,4 @@
-/** The real program, started as an operator starts it: its own process, SQLite, a log line for each call, to a file. */
+/** Starts the real program like an operator: a process of its own, SQLite, and a log file with a line for each call. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
@@ -16,12 +16,12 @@ const READY_MS_MAX = 20_000;
 export interface Program {
   pid: number;
   port: number;
-  /** From starting the process to the first good answer of `/readyz`. */
+  /** Time from the start of the process to the first success of `/readyz`, in milliseconds. */
   readyMs: number;
   stop(): Promise<void>;
 }
 
-/** One more key in the store, which is a new one in the folder where none is named; gives the key's text. */
+/** Creates a client key and returns its text. Without a store in the arguments, it creates a store in the folder. */
 export async function createKey(folder: string, storeUrl = locateStore(folder)): Promise<string> {
   const command = [BIN, 'keys', 'create', '--json', `--store.url=${storeUrl}`];
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: folder });
@@ -38,9 +38,9 @@ export async function startProgram(folder: string, settings: Record<string, stri
   }).map(([name, value]) => `--${name}=${value}`);
   const log = openSync(join(folder, 'proxy.log'), 'a');
   const startedMs = performance.now();
-  // Odd arguments for Node itself, such as --cpu-prof, are the way to look into the program while it is measured.
+  // Arguments for Node, such as --cpu-prof, allow profiling the program while it is measured.
   const nodeArguments = (process.env['BENCH_NODE_ARGUMENTS'] ?? '').split(' ').filter(Boolean);
-  // 10,000 calls in flight need 20,000 sockets: where the shell may raise its limit, it does.
+  // 10,000 calls in flight need 20,000 sockets, so the shell raises its limit if it may.
   const child = spawn(
     '/bin/sh',
     [
@@ -73,7 +73,7 @@ export async function startProgram(folder: string, settings: Record<string, stri
   };
 }
 
-/** A call of the execute route, as a whole HTTP request. */
+/** Builds a complete HTTP request for a call of the execute route. */
 export function buildExecuteRequest(
   key: string,
   upstreamPort: number,
@@ -96,7 +96,7 @@ export function buildExecuteRequest(
     host: '127.0.0.1',
     'x-proxy-api': key,
     'content-type': 'application/json',
-    // All calls are the same read: each is to be one of its own.
+    // All calls are the same read. Without this header they would share calls to Odoo.
     'cache-control': 'no-cache',
     'content-length': String(body.length),
     ...headers,

@@ -1,18 +1,18 @@
-/** What a scenario gets and gives: the processes they share, and a table for the terminal and the page. */
+/** Types of a scenario: its input are the shared processes, its output is a table. */
 import type { HelperProcess } from './helper-process.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import type { UpstreamPorts } from './upstream.ts';
 
 export interface Bench {
   isQuick: boolean;
-  /** For files of this run. */
+  /** Folder for files of this run. */
   folder: string;
   upstream: HelperProcess;
   ports: UpstreamPorts;
   load: HelperProcess;
 }
 
-/** Whether one goal of the benchmarks is reached (docs/benchmarks.md#targets). */
+/** Whether a target of the benchmarks is met (docs/benchmarks.md#targets). */
 export interface Finding {
   isReached: boolean;
   text: string;
@@ -22,7 +22,7 @@ export interface Table {
   title: string;
   columns: string[];
   rows: string[][];
-  /** What must be known to read the figures. */
+  /** Sentences below the table that explain its figures. */
   notes: string[];
   findings: Finding[];
 }
@@ -32,7 +32,7 @@ export interface Scenario {
   run(bench: Bench): Promise<Table[]>;
 }
 
-/** Runs a job; a call that fails makes the figures worthless, so it ends the bench. */
+/** Runs a job. A failed call ends the run, because the figures would be wrong. */
 export async function runLoad(bench: Bench, job: LoadJob): Promise<LoadResult> {
   const result = (await bench.load.ask(job)) as LoadResult;
   if (result.failed > 0)

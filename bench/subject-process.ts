@@ -1,6 +1,6 @@
-/** The process of a subject that is written in JavaScript: starts the named one and tells its port. */
+/** Entry point of the processes of JavaScript subjects: starts the subject that is named, and reports its port. */
 export interface SubjectModule {
-  /** Listens on a free port of 127.0.0.1 and passes every POST on to the upstream; gives the port. */
+  /** Listens on a free port of 127.0.0.1 and forwards every POST to the upstream. Returns the port. */
   start(upstreamPort: number): Promise<number>;
 }
 

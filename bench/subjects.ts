@@ -1,4 +1,4 @@
-/** Everything that is measured side by side: how each is started, and in which connection modes it takes part. */
+/** The subjects that are compared: how to start each one, and its connection modes. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -11,7 +11,7 @@ import type { ConnectionMode } from './upstream.ts';
 export interface RunningSubject {
   pid: number;
   port: number;
-  /** The key to send, where it wants a valid one. */
+  /** Client key to send, if the subject needs one. */
   key: string | null;
   stop(): Promise<void>;
 }
@@ -23,13 +23,13 @@ export interface Subject {
 }
 
 export const PROXY = 'erp-proxy, everything on';
-/** What the others are compared with, by mode. */
+/** The minimal program for each mode, with which the others are compared. */
 export const FLOORS: Record<ConnectionMode, string> = {
   keep: 'by hand: node:http, undici',
   close: 'by hand: node:http, bare sockets',
 };
 
-/** What is installed on this machine is found out here. */
+/** Finds out which subjects are installed on this machine. */
 export function listSubjects(): Subject[] {
   const both = ['keep', 'close'] as const;
   return [
@@ -46,7 +46,7 @@ export function listSubjects(): Subject[] {
   ];
 }
 
-/** Peers that this machine lacks. */
+/** Subjects that are not installed on this machine. */
 export function listMissing(): string[] {
   return SERVERS.filter(({ command }) => !isInstalled(command)).map(({ name }) => name);
 }

@@ -1,11 +1,11 @@
 /**
- * The process that all subjects talk to: answers any POST with one fixed body, from a bare socket, so that it costs
- * little. One port for each way to answer; it tells the ports when it is ready.
+ * The upstream of all subjects, a process of its own. Answers any POST with a fixed body, on a bare socket to save
+ * processor time. It has one port for each kind of answer, and reports the ports when it is ready.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** `keep` leaves the connection open; `close` closes it, as Odoo's workers do (HTTP/1.0). */
+/** `keep` leaves the connection open; `close` closes it like Odoo's workers (HTTP/1.0). */
 export type ConnectionMode = 'keep' | 'close';
 
 export interface UpstreamPorts {
@@ -13,7 +13,7 @@ export interface UpstreamPorts {
   large: Record<ConnectionMode, number>;
   /** 200 MB. */
   huge: number;
-  /** Answers nothing until told to by a message. */
+  /** Holds all answers until it gets a message. */
   held: number;
 }
 
@@ -77,7 +77,7 @@ function readRequests(socket: Socket, respond: Respond): void {
   });
 }
 
-/** A search's answer of this size: many small records, as Odoo prints them. */
+/** Builds the answer of a search: many small records in Odoo's format, with about this many bytes. */
 function answer(mode: ConnectionMode, bodyBytes: number): Respond {
   const record = '{"id": 1, "name": "Azure Interior", "email": "azure@example.com", "active": true}';
   const records = Array(Math.floor((bodyBytes - RESULT_START.length - 3) / (record.length + 2))).fill(record);

@@ -1,6 +1,6 @@
 /**
- * A process that looks like an Odoo server over JSON-RPC and breaks connections at random. It writes down each create by
- * the marker in its values, and what became of its connection: the one who knows what happened.
+ * A process that simulates an Odoo server over JSON-RPC and breaks connections at random. It records each create by the
+ * marker in its values, and how each connection ended. These records are the truth of a run.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -8,12 +8,12 @@ import { createRandom } from '../packages/server/src/limits/database/seeded-rand
 import { readMessage } from './http-message.ts';
 
 const FATES = {
-  /** The connection is closed before anything of the request is read. */
+  /** The connection is closed before any of the request is read. */
   closedUnread: 0.03,
   closedBeforeRunning: 0.03,
   closedAfterRunning: 0.03,
   closedInAnswer: 0.03,
-  /** The call is run, and nothing is ever said. */
+  /** The call is run and never answered. */
   silentAfterRunning: 0.01,
 } as const;
 
@@ -21,9 +21,9 @@ type Fate = keyof typeof FATES | 'answered';
 
 export interface OdooRecord {
   port: number;
-  /** Markers in the order of their creates: the id of a record is its place, from 1 on. */
+  /** Markers in the order of their creates. The id of a record is its position, starting at 1. */
   creates: string[];
-  /** Connections by what became of them. */
+  /** Number of connections for each way in which they ended. */
   fates: Partial<Record<Fate, number>>;
 }
 
@@ -46,7 +46,7 @@ async function serve(seed: number): Promise<void> {
     if (fate === 'closedBeforeRunning') return void socket.destroy();
     setTimeout(() => {
       const marker = readMarker(body);
-      // What is no create is a question of the proxy for the version.
+      // Any other call is the proxy's request for the version.
       const answer = buildAnswer(marker === null ? '"17.0"' : String(record.creates.push(marker)));
       const close = { closedAfterRunning: 0, closedInAnswer: answer.length - 3, answered: answer.length };
       if (fate === 'silentAfterRunning') return;

@@ -1,4 +1,7 @@
-/** A process that looks like an Odoo with so many workers: what comes while all of them work waits, as in its socket's backlog. */
+/**
+ * A process that simulates an Odoo with a number of workers. While all of them are busy, further calls wait, as in the
+ * backlog of Odoo's socket.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { readMessage } from './http-message.ts';
@@ -14,7 +17,7 @@ async function serve(workers: number, workMs: number): Promise<void> {
   const work = () => {
     for (const socket of waiting.splice(0, workers - working)) {
       working++;
-      // As a worker of Odoo, it works to the end although the caller may have left.
+      // Like a worker of Odoo, it completes the call even if the caller has left.
       setTimeout(() => {
         working--;
         socket.end(ANSWER);

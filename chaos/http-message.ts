@@ -1,7 +1,7 @@
-/** HTTP on bare sockets, as far as the programs of this folder need it: messages with a Content-Length, in ASCII. */
+/** The part of HTTP that this folder needs, on bare sockets: ASCII messages with Content-Length. */
 import type { Socket } from 'node:net';
 
-/** Calls back once, with the next message when it is whole; `head` has no blank line at its end. */
+/** Calls back once, with the next complete message. `head` has no blank line at its end. */
 export function readMessage(socket: Socket, take: (head: string, body: string) => void): void {
   let text = '';
   const look = (bytes: Buffer) => {

@@ -1,4 +1,4 @@
-/** Calls to one Odoo while a thousand calls hang on another one, and while none do. */
+/** Measures calls to one Odoo, with and without a thousand calls that hang on another one. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { SMALL_BYTES, type UpstreamPorts } from '../bench/upstream.ts';
 
 const HANGING = 1000;
 const RATIO_MAX = 1.5;
-/** Fewer calls at once than fill the machine: what is looked for is a wait of one upstream for another. */
+/** Few enough calls to leave the machine idle time, so that only a wait of one upstream for the other shows. */
 const CONNECTIONS = 4;
 
 interface Round {
@@ -20,7 +20,7 @@ interface Round {
 
 export async function measureHungUpstream(parent: string, isQuick: boolean): Promise<Table> {
   const queued = await measure(parent, isQuick, {});
-  // With room for all of them at the database, all are sent, and none waits at the gate.
+  // With a concurrency limit above their number, all calls are sent and none waits in the queue.
   const concurrency = String(2 * HANGING);
   const sent = await measure(parent, isQuick, {
     'upstream.concurrency': concurrency,
@@ -107,7 +107,7 @@ async function measure(parent: string, isQuick: boolean, settings: Record<string
   }
 }
 
-/** The count, when it has not grown for a while. */
+/** Waits until the count has stopped growing, and returns it. */
 async function waitUntilSteady(count: () => Promise<number>): Promise<number> {
   for (let before = -1; ; await sleep(2000)) {
     const now = await count();

@@ -1,6 +1,6 @@
 /**
- * The proof of idempotency keys: clients that retry a create until they have a final answer, a proxy that is killed again
- * and again, and an Odoo that breaks connections. At the end what the clients know is compared with what Odoo did.
+ * Tests idempotency keys. Clients repeat each create until they get a final answer, while the proxy is killed again and
+ * again and the Odoo breaks connections. At the end, the clients' answers are compared with the records of the Odoo.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHelper } from '../bench/helper-process.ts';
@@ -13,11 +13,11 @@ export interface IdempotencyRun {
   seed: number;
   creates: number;
   kills: number;
-  /** For the store and the log. */
+  /** Folder for the store and the log. */
   folder: string;
-  /** A store that no other run uses; a SQLite file in the folder where it is left out. */
+  /** URL of a store that no other run uses; default: a SQLite file in the folder. */
   storeUrl?: string;
-  /** A Redis for the idempotency keys; they are in the store where it is left out. */
+  /** URL of a Redis for the idempotency keys; default: they are in the store. */
   redisUrl?: string;
   onKill?: (kills: number, ended: number) => void;
 }
@@ -28,22 +28,22 @@ export interface IdempotencyProof {
   creates: number;
   kills: number;
   keptIn: 'SQLite' | 'PostgreSQL' | 'Redis';
-  /** Requests that clients sent, and of them those that found no proxy or lost it. */
+  /** Requests that clients sent, including those that found no proxy or lost the connection to it (`attemptsLost`). */
   attempts: number;
   attemptsLost: number;
-  /** Creates whose client was given an id; of them, in a later attempt from the store. */
+  /** Creates whose client got an id, including those that got it from the store in a later attempt (`replayed`). */
   confirmed: number;
   replayed: number;
-  /** Creates whose client was told -32015; of them, those that Odoo had run. */
+  /** Creates whose client got -32015, including those that Odoo had run (`uncertainRun`). */
   uncertain: number;
   uncertainRun: number;
-  /** Connections to Odoo by what became of them. */
+  /** Number of connections to Odoo for each way in which they ended. */
   fates: OdooRecord['fates'];
-  /** What must not be. */
+  /** Creates with a forbidden result, by their markers. */
   duplicates: string[];
   confirmedMissing: string[];
   confirmedWithOtherId: string[];
-  /** Answers that are none of the promised ones. */
+  /** Creates with an answer that is not documented. */
   unexpected: string[];
 }
 
@@ -55,15 +55,15 @@ interface Create {
 type Ending = { confirmedId: number } | 'uncertain';
 
 const CLIENTS = 16;
-/** Short, so that what is cut off is soon known as such. */
+/** Short, so that the outcome of an interrupted call is soon known to be unknown. */
 const CALL_TIMEOUT_SECONDS = 1;
-/** So long a client waits for an answer before it sends the call again. */
+/** How long a client waits for an answer before it sends the call again, in milliseconds. */
 const PATIENCE_MS = 2500;
-/** Before it calls a proxy again that was not there. */
+/** Delay before a client calls again after the proxy was away, in milliseconds. */
 const PAUSE_MS = 50;
-/** From its first answer on. */
+/** Maximum lifetime of a proxy after its first answer, in milliseconds. */
 const LIFE_MS_MAX = 3000;
-/** One in so many kills hits the proxy while it starts. */
+/** Part of the kills that hit the proxy while it starts. */
 const EARLY_KILL_SHARE = 0.1;
 
 export async function proveIdempotency(run: IdempotencyRun): Promise<IdempotencyProof> {
@@ -79,7 +79,7 @@ export async function proveIdempotency(run: IdempotencyRun): Promise<Idempotency
     'store.url': storeUrl,
     'egress.allow': '127.0.0.1',
     'upstream.protocol': 'jsonrpc',
-    // What is left behind in a Redis is gone in an hour.
+    // Entries that remain in Redis expire after an hour.
     ...(redisUrl === undefined
       ? {}
       : { 'idempotency.store': 'redis', 'redis.url': redisUrl, 'idempotency.keptHours': '1' }),
@@ -97,7 +97,7 @@ export async function proveIdempotency(run: IdempotencyRun): Promise<Idempotency
   let attemptsLost = 0;
   let replayed = 0;
 
-  /** Null where it is to be sent again. */
+  /** The final result; null if the create must be sent again. */
   async function attempt(create: Create): Promise<Ending | null> {
     attempts++;
     let response: Response;
@@ -128,7 +128,7 @@ export async function proveIdempotency(run: IdempotencyRun): Promise<Idempotency
     }
     if (error?.code === -32015) return 'uncertain';
     const mayRetry = error?.data?.retryable === true || response.headers.has('retry-after');
-    // Whoever is told "unknown" may ask again: nothing is sent, and the answer must be -32015.
+    // After the outcome "unknown" the client asks again. Nothing is sent to Odoo, and the answer must be -32015.
     if (!mayRetry && error?.data?.outcome !== 'unknown') {
       unexpected.push(`${create.marker}: ${text}`);
       isOver = true;
@@ -152,7 +152,7 @@ export async function proveIdempotency(run: IdempotencyRun): Promise<Idempotency
     }
   }
 
-  /** Kills come after so many endings, on average, that they are spread over the whole run. */
+  /** Kills the proxy after random numbers of final answers, whose mean spreads the kills over the whole run. */
   async function killAtRandom(): Promise<void> {
     for (let killed = 0; killed < kills && !isOver; ) {
       const isEarly = random() < EARLY_KILL_SHARE;
@@ -200,7 +200,7 @@ export async function proveIdempotency(run: IdempotencyRun): Promise<Idempotency
   }
 }
 
-/** What the clients know against what Odoo did. */
+/** Compares the answers of the clients with the records of the Odoo. */
 function compare(endings: Map<string, Ending>, ran: string[]) {
   const times = new Map<string, number>();
   for (const marker of ran) times.set(marker, (times.get(marker) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** Every kind of caller and of trouble at once, at default settings; at the end nothing may run, wait or be held. */
+/** Runs every kind of caller and failure at once, with default settings. At the end, every gauge must be 0. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,9 +13,9 @@ const CALLERS = 60;
 const SECONDS = 120;
 const SECONDS_QUICK = 10;
 const STALL_MS_MAX = 1000;
-/** The longest time of a call at default settings, and some more. */
+/** Longer than any call at default settings, in milliseconds. */
 const REST_MS_MAX = 30_000;
-/** Those that must be 0 when nobody calls. */
+/** Gauges that must be 0 when no calls run. */
 const GAUGES = [
   'requests_in_flight',
   'upstream_running',
@@ -25,7 +25,7 @@ const GAUGES = [
 ];
 
 interface Watch {
-  /** The longest that `/healthz` took, and that a turn of the event loop took by the proxy's own measurement. */
+  /** Longest answer of `/healthz`, and longest delay of the event loop as measured by the proxy, in milliseconds. */
   healthMsMax: number;
   lagMsMax: number;
   stop(): Promise<void>;
@@ -83,7 +83,10 @@ function startWatch(url: string): Watch {
   }
 }
 
-/** Waits until every gauge is 0; gives those that are not, with their values. Answered calls close the breakers first. */
+/**
+ * Waits until every gauge is 0, and returns those that are not, with their values. First sends calls until they
+ * succeed, which closes the circuit breakers.
+ */
 async function waitForRest(url: string, key: string, instances: string[]): Promise<string[]> {
   const endMs = performance.now() + REST_MS_MAX;
   for (const instance of instances)
@@ -116,7 +119,7 @@ async function readMetrics(url: string): Promise<string> {
   return (await fetch(`${url}/metrics`)).text();
 }
 
-/** The values of all series of a metric. */
+/** Returns the values of all series of a metric. */
 function readMetric(metrics: string, name: string): number[] {
   return [...metrics.matchAll(new RegExp(`^${name}(?:{.*})? (.*)$`, 'gm'))].map(([, value]) => Number(value));
 }

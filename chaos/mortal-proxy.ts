@@ -1,4 +1,4 @@
-/** The real program on one port and one store, killed with `kill -9` and started again. Knows nothing of the calls. */
+/** Runs the real program on one port and one store, kills it with `kill -9` and starts it again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -13,7 +13,7 @@ export class MortalProxy {
   readonly #flags: string[];
   #child: ChildProcess | null = null;
   readonly #failure = Promise.withResolvers<never>();
-  /** Rejects when the proxy ends by itself: it must live until it is killed. */
+  /** Rejects if the proxy ends before it is killed. */
   readonly failed = this.#failure.promise;
 
   constructor(folder: string, settings: Record<string, string>) {
@@ -21,7 +21,7 @@ export class MortalProxy {
     this.#flags = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
   }
 
-  /** Does not wait until it listens. */
+  /** Starts the proxy, without waiting until it listens. */
   start(): void {
     const log = openSync(join(this.#folder, 'proxy.log'), 'a');
     const child = spawn(process.execPath, [BIN, 'serve', ...this.#flags], {
@@ -47,8 +47,8 @@ export class MortalProxy {
 }
 
 /**
- * A free port that no connection is given as its own (they are, from 32768 on): clients that call a proxy that is away
- * would take its port now and then, or even reach themselves on it.
+ * Finds a free port below the ephemeral ports, which begin at 32768. Otherwise a client that calls while the proxy is
+ * away could get the proxy's port as its own local port, or even connect to itself.
  */
 export async function findServerPort(): Promise<number> {
   for (;;) {

@@ -1,4 +1,7 @@
-/** Five times the calls that can be served: what is still served, how soon the rest is refused, and what is left of it after. */
+/**
+ * Offers five times the calls that can be served. Measures how many are answered, how soon the others are refused, and
+ * how long the recovery takes.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
@@ -14,7 +17,7 @@ import type { SteadyResult } from './steady-load.ts';
 const FACTOR = 5;
 const GOODPUT_MIN = 0.8;
 const RECOVERY_SECONDS_MAX = 5;
-/** Of the best; offered after the overload. */
+/** Part of the best rate that is offered after the overload. */
 const CALM = 0.5;
 const PATIENCE_MS = 3000;
 
@@ -22,9 +25,9 @@ interface Bottleneck {
   name: string;
   workers: number;
   workMs: number;
-  /** Connections of the run that looks for the best. */
+  /** Number of connections in the search for the best rate. */
   connections: number;
-  /** Most connections of the callers in the overload, who send again at once after each answer. */
+  /** Maximum number of callers in the overload, each with one connection. */
   callers: number;
 }
 
@@ -154,9 +157,9 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
 }
 
 /**
- * The proxy gets a core of its own, and of the other one the Odoo comes first: at five times the rate the loads have more to
- * do, and would take from both what these had in the run that looks for the best. False where the machine has no two cores,
- * or no `taskset`.
+ * Gives the proxy a core of its own, and the Odoo precedence on the other one. At five times the rate, the load
+ * generators would otherwise take processor time that proxy and Odoo had in the search for the best rate. Returns false
+ * if the machine has fewer than two cores or no `taskset`.
  */
 async function keepApart(proxy: number, odoo: number, loads: readonly number[]): Promise<boolean> {
   const bind = (pid: number, core: number) =>

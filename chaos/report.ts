@@ -1,4 +1,4 @@
-/** Renders the measurements as a page for docs/. Knows nothing of how they were made. */
+/** Renders measurements as the page docs/reliability.md. Does not know how they were made. */
 import { describeMachine, renderMarkdownTable, renderShortcomings, wrapWords } from '../bench/report.ts';
 import type { Table } from '../bench/scenario.ts';
 import type { IdempotencyProof } from './idempotency.ts';
@@ -100,7 +100,7 @@ and \`upstream.protocol: jsonrpc\` are set for the test servers.
 ${tables.map(renderMarkdownTable).join('\n')}`;
 }
 
-/** Replaces one table of the page by that of a later run, or appends it. */
+/** Replaces one table of the page by that of a later run, or appends it. Returns the page. */
 export function replaceTable(page: string, table: Table, date: string): string {
   const note = `This scenario ran separately on ${date}. ${renderShortcomings([table])}`;
   const section = renderMarkdownTable({ ...table, notes: [...table.notes, note] });

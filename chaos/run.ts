@@ -1,4 +1,7 @@
-/** `npm run chaos`: breaks what the proxy stands on, prints what came of it and, after a full run, writes docs/reliability.md. */
+/**
+ * `npm run chaos`: runs the proxy while processes, connections and servers fail. Prints the results and, after a full
+ * run, writes docs/reliability.md.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

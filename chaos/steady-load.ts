@@ -1,6 +1,6 @@
 /**
- * A process that sends calls at a fixed rate, whether or not the earlier ones are answered, and counts what came of them
- * second by second. It takes jobs by message.
+ * A process that sends calls at a fixed rate, whether or not the earlier ones are answered. It counts their results for
+ * each second, and gets its jobs by message.
  */
 import { connect, type Socket } from 'node:net';
 import { readMessage } from './http-message.ts';
@@ -10,25 +10,25 @@ export interface SteadyJob {
   request: Buffer;
   perSecond: number;
   seconds: number;
-  /** Where so many are open and busy, a call is not sent. */
+  /** Maximum number of open connections. If all are busy, a call is not sent. */
   connectionsMax: number;
-  /** So long a caller waits; then it closes its connection. */
+  /** How long a caller waits before it closes its connection, in milliseconds. */
   patienceMs: number;
 }
 
 export interface SteadyResult {
-  /** By the second in which the answer came. */
+  /** Answered calls, for each second in which their answers arrived. */
   answered: number[];
   offered: number;
-  /** Answers that refuse, by status. */
+  /** Number of refusals for each status. */
   refused: Record<string, number>;
   refusedP50Ms: number;
   refusedP99Ms: number;
   answeredP50Ms: number;
   answeredP99Ms: number;
-  /** No answer within the patience, or the connection broke. */
+  /** Calls without an answer in time, or whose connection broke. */
   lost: number;
-  /** Not sent, since so many connections were open already. */
+  /** Calls that were not sent, because all connections were busy. */
   held: number;
 }
 

@@ -1,4 +1,4 @@
-/** Very many calls in flight on one process: the upstream holds every answer until all requests are there. */
+/** Measures 10,000 calls in flight on one process. The upstream holds every answer until all requests have arrived. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import { SMALL_BYTES } from '../upstream.ts';
 
 const CALLS_WANTED = 10_000;
 const HOLD_MS_MAX = 120_000;
-/** The process has other files open than its two sockets a call. */
+/** Files that the process opens in addition to two sockets for each call. */
 const OTHER_FILES = 60;
 
 export const inFlight: Scenario = {
@@ -18,7 +18,8 @@ export const inFlight: Scenario = {
   async run(bench) {
     const folder = mkdtempSync(join(bench.folder, 'in-flight-'));
     const key = await createKey(folder);
-    // All of them at one database, which its gate would not let them; and no question for its version, which would be held as well.
+    // All calls go to one database, so its concurrency limit must allow them. The upstream would also hold the request
+    // for the version, so the protocol is fixed.
     const program = await startProgram(folder, {
       'upstream.concurrency': String(CALLS_WANTED),
       'upstream.concurrencyMin': String(CALLS_WANTED),

@@ -1,4 +1,4 @@
-/** Whether a million client keys cost more per call than one: the same calls on a store with one key and on a full one. */
+/** Compares the cost of a call with one client key in the store and with a million. */
 import { createHmac } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { SMALL_BYTES } from '../upstream.ts';
 const HASH_SECRET = 'the secret of a bench, forgotten after it';
 /** More than the proxy keeps in memory, so that it must read the key of each call from the store. */
 const USED_KEYS = 20_000;
-/** Ratios above this are not noise of the rounds. */
+/** Higher ratios are more than noise between rounds. */
 const NOISE = 1.1;
 
 interface Measured {
@@ -101,7 +101,7 @@ async function start(
   return { program: await startProgram(folder, { 'keys.hashSecret': HASH_SECRET }), requests };
 }
 
-/** One transaction: the store's own insert makes each key safe on the disk by itself, which would take an hour. */
+/** Inserts all keys in one transaction. The store's own insert syncs each key to disk, which would take an hour. */
 function fill(file: string, count: number, usedCount: number): string[] {
   const database = new DatabaseSync(file);
   const insert = database.prepare(

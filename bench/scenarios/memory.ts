@@ -1,4 +1,4 @@
-/** How much a result of 200 MB adds to the memory of a warm process. */
+/** Measures how much memory a result of 200 MB adds to a warm process. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPeakBytes, readResidentBytes, resetPeakMemory } from '../process-usage.ts';

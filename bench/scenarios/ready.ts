@@ -1,4 +1,4 @@
-/** How long the real program takes from its start to the first good answer of `/readyz`. */
+/** Measures the time from the start of the real program to the first success of `/readyz`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The table: CPU time, calls per second and latencies of all subjects, in alternating rounds on one upstream. */
+/** Measures CPU time, calls per second and latencies of all subjects, in alternating rounds on one upstream. */
 import type { LoadJob } from '../load.ts';
 import { readCpuMs, readPeakBytes } from '../process-usage.ts';
 import { buildExecuteRequest } from '../program.ts';
@@ -15,7 +15,7 @@ import { FLOORS, listSubjects, PROXY, type RunningSubject } from '../subjects.ts
 import { type ConnectionMode, LARGE_BYTES, SMALL_BYTES } from '../upstream.ts';
 
 const CONNECTIONS = 16;
-/** So many it takes until V8 has compiled what there is to compile. */
+/** Number of calls after which V8 has compiled the code that they use. */
 const WARM_UP_CALLS = 12_000;
 
 interface Measured {
@@ -45,7 +45,7 @@ async function compare(bench: Bench, size: 'small' | 'large', mode: ConnectionMo
         measured.push({ name, subject: await start(upstreamPort, bench.folder), rounds: [] });
       }
     }
-    // The proxy writes its own, shorter envelope around the result.
+    // The envelope that the proxy writes around the result is shorter than Odoo's.
     const job = { connections: CONNECTIONS, bodyBytesMin: bodyBytes - 20 };
     const calls = bench.isQuick ? 400 : size === 'small' ? 3000 : 1500;
     for (const { subject } of measured) {
@@ -56,7 +56,7 @@ async function compare(bench: Bench, size: 'small' | 'large', mode: ConnectionMo
       });
     }
     for (let round = 0; round < (bench.isQuick ? 1 : 7); round++) {
-      // In turn, so that whatever else the machine does hits all of them.
+      // The subjects take turns, so that other load on the machine affects all of them.
       for (const { subject, rounds } of measured) {
         const cpuBeforeMs = readCpuMs(subject.pid);
         const { seconds, p50Us, p99Us } = await runLoad(bench, {

@@ -1,6 +1,6 @@
 /**
- * The least that can be written by hand where the upstream closes each connection: node:http, and a bare socket a call
- * whose answer's head is searched for nothing but its status and length.
+ * The minimal proxy for an upstream that closes each connection: node:http, and one bare socket for each call. It reads
+ * only status and length from the head of the answer.
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';

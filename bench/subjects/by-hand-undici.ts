@@ -1,4 +1,4 @@
-/** The least that can be written by hand on node:http and undici: reads the body, sends it on, passes the answer back. */
+/** The minimal proxy with node:http and undici: reads the body, forwards it, and returns the answer. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

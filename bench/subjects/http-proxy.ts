@@ -1,4 +1,4 @@
-/** http-proxy with connections that are kept where the upstream keeps them; without that agent it keeps none. */
+/** http-proxy with an agent that keeps connections open if the upstream does. Without the agent it keeps none. */
 import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
