@@ -29,8 +29,8 @@ export async function examineAddress(
   egress: EgressDispatcher,
 ): Promise<Examination> {
   const base = parseBaseUrl(url);
-  if ('fault' in base) {
-    const check = { name: 'url', state: 'failed', text: `The address ${base.fault}.` } as const;
+  if ('problem' in base) {
+    const check = { name: 'url', state: 'failed', text: `The address ${base.problem}.` } as const;
     return { ok: false, checks: [check], ...NOTHING_FOUND };
   }
   const target = { ...base, ...(credentials ?? NO_CREDENTIALS), trust };

@@ -153,8 +153,8 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
 
 /** Throws a {@link StartError} if `egress.allow` is invalid. */
 export function openEgress(settings: Settings): EgressDispatcher {
-  const { policy, faults } = parseEgressPolicy(settings.egress.allow);
-  if (faults.length > 0) throw new StartError(explainEgressErrors(faults).join('\n'));
+  const { policy, errors } = parseEgressPolicy(settings.egress.allow);
+  if (errors.length > 0) throw new StartError(explainEgressErrors(errors).join('\n'));
   return createEgressDispatcher({
     allow: policy,
     connectTimeoutMs: settings.upstream.connectTimeoutMs,

@@ -24,7 +24,7 @@ export const configCheckCommand: Command = {
   async run(input) {
     const { settings } = input;
     const errors = [
-      ...explainEgressErrors(parseEgressPolicy(settings.egress.allow).faults),
+      ...explainEgressErrors(parseEgressPolicy(settings.egress.allow).errors),
       ...explainContradictions(settings),
     ];
     reportErrors(errors, input);

@@ -1,4 +1,4 @@
-/** Holds the address table to the IANA registries, and to every way of hiding an IPv4 address in an IPv6 one. */
+/** Tests the address table against the IANA registries and all forms that embed an IPv4 address in an IPv6 address. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AddressKind, classifyAddress, isInBlock, parseAddress, parseBlock } from './address.ts';
@@ -91,7 +91,7 @@ const KINDS: Record<AddressKind, string[]> = {
 
 describe('classifyAddress', () => {
   for (const [kind, addresses] of Object.entries(KINDS)) {
-    test.each(addresses)(`knows %s as ${kind}`, (address) => {
+    test.each(addresses)(`classifies %s as ${kind}`, (address) => {
       expect(classifyAddress(address)).toBe(kind);
     });
   }
@@ -108,11 +108,11 @@ describe('classifyAddress', () => {
     ':::1',
     '[::1]',
     ' 1.1.1.1',
-  ])('takes %j for no address rather than guess', (text) => {
+  ])('does not accept the ambiguous form %j as an address', (text) => {
     expect(classifyAddress(text)).toBeNull();
   });
 
-  test('never calls an IPv6 address public that carries an IPv4 address which is not', () => {
+  test('never classifies an IPv6 address as public if it embeds an IPv4 address that is not', () => {
     const octet = fc.integer({ min: 0, max: 255 });
     fc.assert(
       fc.property(octet, octet, octet, octet, (a, b, c, d) => {
@@ -141,7 +141,7 @@ describe('classifyAddress', () => {
 });
 
 describe('parseAddress', () => {
-  test('reads back the bytes of every IPv6 address, as URL writes it', () => {
+  test('reads the bytes of any IPv6 address in the form that URL prints', () => {
     const byte = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 255 }));
     fc.assert(
       fc.property(fc.array(byte, { minLength: 16, maxLength: 16 }), (bytes) => {
@@ -155,7 +155,7 @@ describe('parseAddress', () => {
     );
   });
 
-  test('reads a mapped address as the IPv4 address that is connected to', () => {
+  test('reads a mapped address as the IPv4 address to which the kernel connects', () => {
     expect(parseAddress('::ffff:127.0.0.1')).toEqual([127, 0, 0, 1]);
     expect(parseAddress('::ffff:7f00:1')).toEqual([127, 0, 0, 1]);
   });
@@ -170,13 +170,13 @@ describe('parseBlock', () => {
     ['::1', '::1', '::2'],
     ['::ffff:10.0.0.0/104', '10.9.9.9', '11.0.0.0'],
     ['0.0.0.0/0', '8.8.8.8', '::1'],
-  ])('%s holds %s and not %s', (text, inside, outside) => {
+  ])('%s contains %s and not %s', (text, inside, outside) => {
     const block = parseBlock(text)!;
     expect(isInBlock(parseAddress(inside)!, block)).toBe(true);
     expect(isInBlock(parseAddress(outside)!, block)).toBe(false);
   });
 
-  test('holds the mapped form of an address as the address', () => {
+  test('contains the mapped form of its addresses', () => {
     expect(isInBlock(parseAddress('::ffff:10.0.0.1')!, parseBlock('10.0.0.0/8')!)).toBe(true);
   });
 

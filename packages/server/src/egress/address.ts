@@ -1,10 +1,10 @@
 /**
- * Says what kind of network an IP address belongs to, by our own table of the IANA special-purpose registries (IPv4
- * and IPv6) and the cloud metadata services. Pure: it knows neither names nor what the operator allows.
+ * Classifies IP addresses by a table of the IANA special-purpose registries (IPv4 and IPv6) and of cloud metadata services.
+ * Pure: knows neither names nor the settings of the operator.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** `reserved` is everything that is neither public nor one of the other kinds: documentation, tunnels, future use. */
+/** `reserved`: not public and of no other kind, such as documentation, tunnels, future use. */
 export type AddressKind =
   | 'public'
   | 'loopback'
@@ -34,9 +34,9 @@ export function classifyAddress(address: string | AddressBytes): AddressKind | n
 }
 
 /**
- * The bytes of an address in its strict textual form; IPv4-mapped IPv6 becomes the IPv4 address that the kernel would
- * connect to. Octal, hex and short IPv4 forms are no addresses here: URL parsing has normalised them before, and
- * anything that still carries one must not be guessed at (CVE-2021-28918).
+ * Parses the strict textual form. An IPv4-mapped IPv6 address becomes the IPv4 address to which the kernel connects. Octal,
+ * hexadecimal and short IPv4 forms are refused: URL parsing has normalised them before, and the meaning of any others is
+ * ambiguous (CVE-2021-28918).
  */
 export function parseAddress(text: string): AddressBytes | null {
   if (isIPv4(text)) return text.split('.').map(Number);
@@ -47,8 +47,8 @@ export function parseAddress(text: string): AddressBytes | null {
 }
 
 /**
- * Of a text that isIPv6 approved. ipaddr.js reads `::1.1.1.1`, which getaddrinfo prints for ::101:101, as the mapped
- * address.
+ * `text` must pass isIPv6. ipaddr.js is not used: it reads `::1.1.1.1`, which getaddrinfo prints for ::101:101, as the
+ * mapped address.
  */
 function parseV6(text: string): number[] {
   const [head = [], tail = []] = text.split('::').map(parseGroups);
@@ -64,7 +64,7 @@ function parseGroups(text: string): number[] {
   });
 }
 
-/** The block that `10.0.0.0/8`, or a single address, names; null if it is not one or has bits behind the prefix. */
+/** Parses a CIDR such as `10.0.0.0/8`, or a single address; null if it is neither, or has bits set after the prefix. */
 export function parseBlock(text: string): AddressBlock | null {
   const slash = text.indexOf('/');
   const address = slash === -1 ? text : text.slice(0, slash);
@@ -100,20 +100,20 @@ function classifyV4(bytes: AddressBytes): AddressKind {
 }
 
 /**
- * Addresses that carry an IPv4 address are public only if that one is. Teredo (RFC 4380) and 6to4 (RFC 7526, retired)
- * are never public: a relay would decide where the packet comes out.
+ * An address that embeds an IPv4 address is public only if the embedded one is. Teredo (RFC 4380) and 6to4 (RFC 7526,
+ * retired) are never public: a relay chooses the destination of the packet.
  */
 function classifyV6(bytes: AddressBytes): AddressKind {
   if (isInBlock(bytes, MAPPED)) return classifyV4(bytes.slice(12));
   const special = findKind(bytes, V6_TABLE);
   if (special !== null) return special;
-  // RFC 6052 3.1: the well-known prefix must not carry a non-public address.
+  // RFC 6052 section 3.1: the well-known prefix must not embed a non-public address.
   if (isInBlock(bytes, NAT64)) return classifyV4(bytes.slice(12)) === 'public' ? 'public' : 'reserved';
   if (!isInBlock(bytes, GLOBAL_UNICAST)) return 'reserved';
   return isIsatap(bytes) && classifyV4(bytes.slice(12)) !== 'public' ? 'reserved' : 'public';
 }
 
-/** RFC 5214 6.1: interface identifier ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d under any prefix. */
+/** RFC 5214 section 6.1: interface identifier ::0:5efe:a.b.c.d or ::200:5efe:a.b.c.d under any prefix. */
 function isIsatap(bytes: AddressBytes): boolean {
   return (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }
@@ -141,8 +141,8 @@ const NAT64 = makeBlock('64:ff9b::/96');
 const GLOBAL_UNICAST = makeBlock('2000::/3');
 
 /**
- * The first row that fits decides. Metadata comes first: Alibaba's lies in the CGNAT range, Azure's among public
- * addresses, Oracle's in 192.0.0.0/24.
+ * The first matching row decides. Metadata services come first: the address of Alibaba is in the CGNAT range, that of Azure
+ * among public addresses, and that of Oracle in 192.0.0.0/24.
  */
 const V4_TABLE = makeTable([
   [

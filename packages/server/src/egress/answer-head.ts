@@ -1,23 +1,23 @@
 /**
- * Reads the head of an HTTP/1.x answer (RFC 9112 sections 4 to 6): pure, and strict. What two readers could take for two
- * different answers is refused, since whoever answers is named by a caller.
+ * Parses the head of an HTTP/1.x answer (RFC 9112 sections 4 to 6). Pure and strict: a head that two parsers could read
+ * differently is refused, since a caller chooses the server.
  */
 
-/** Header names in lower case; a list where a header came several times. */
+/** Header names in lower case. The value is a list if the header occurs several times. */
 export type AnswerHeaders = Record<string, string | string[] | undefined>;
 
 export interface AnswerHead {
   status: number;
   headers: AnswerHeaders;
-  /** How the body ends: after so many bytes, by chunks, or with the connection. */
+  /** How the body ends: after this number of bytes, with the last chunk, or with the connection. */
   framing: number | 'chunked' | 'connection';
-  /** The connection serves no other request after this one. */
+  /** The connection must not be used for another request. */
   isLast: boolean;
-  /** How long the server keeps the connection, where it says so. */
+  /** Milliseconds that the server keeps the idle connection; null if it does not state it. */
   keptMs: number | null;
 }
 
-/** An answer that is no HTTP, or none that can be told from another one. */
+/** The answer is not HTTP, or is ambiguous. */
 export class AnswerSyntaxError extends Error {
   override readonly name = 'AnswerSyntaxError';
 }
@@ -25,10 +25,10 @@ export class AnswerSyntaxError extends Error {
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
 /** No space before the colon, no folded lines, no control characters, no bare CR or LF. */
 const HEADER_LINE = /([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e\x80-\xff]*)\r\n/y;
-/** Ten billion bytes and more, yet exact as a number. */
+/** Exact as a number. */
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
-/** `text` is the head in latin1 with the line break of its last line, without the empty line. */
+/** `text`: the head in latin1, with the line break of its last line and without the empty line. */
 export function readAnswerHead(text: string): AnswerHead {
   const statusLine = STATUS_LINE.exec(text);
   if (statusLine === null)
@@ -45,7 +45,7 @@ export function readAnswerHead(text: string): AnswerHead {
     isLast:
       framing === 'connection' ||
       connection.includes('close') ||
-      // RFC 9112 6.1: chunks in HTTP/1.0 may be the work of a proxy that did not understand them.
+      // RFC 9112 section 6.1: a proxy that does not know chunks may have passed them on in HTTP/1.0.
       (isOld && (framing === 'chunked' || !connection.includes('keep-alive'))),
     keptMs: readKeptMs(headers['keep-alive']),
   };
@@ -59,13 +59,14 @@ function readHeaders(text: string, start: number): AnswerHeaders {
     if (line === null) throw new AnswerSyntaxError("a line of the answer's head is not a header");
     const name = (line[1] as string).toLowerCase();
     const value = trimBlanks(line[2] as string);
-    const known = headers[name];
-    headers[name] = known === undefined ? value : Array.isArray(known) ? [...known, value] : [known, value];
+    const earlier = headers[name];
+    headers[name] =
+      earlier === undefined ? value : Array.isArray(earlier) ? [...earlier, value] : [earlier, value];
   }
   return headers;
 }
 
-/** RFC 9112 section 6.3. What it lets a client mend is refused: it is how answers are smuggled. */
+/** RFC 9112 section 6.3, without the repairs that it permits: they make response smuggling possible. */
 function readFraming(status: number, headers: AnswerHeaders): AnswerHead['framing'] {
   const length = headers['content-length'];
   const coding = headers['transfer-encoding'];
@@ -90,7 +91,7 @@ function listTokens(header: AnswerHeaders[string]): string[] {
   return String(header).toLowerCase().split(',').map(trimBlanks);
 }
 
-/** RFC 9110 section 5.6.3: of what String.trim() takes away, only space and tab are blanks here. */
+/** Removes spaces and tabs (RFC 9110 section 5.6.3). String.trim() would remove more. */
 function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;

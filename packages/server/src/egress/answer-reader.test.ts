@@ -1,4 +1,4 @@
-/** Answers in every split, and bytes that must not pass for an answer. */
+/** Parses answers that are split in all ways, and bytes that must not be accepted as an answer. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectWithin } from '../../test/expect-within.ts';
@@ -8,11 +8,11 @@ import { AnswerReader } from './answer-reader.ts';
 interface Read {
   head: AnswerHead | null;
   body: string;
-  /** Null while the answer is not complete. */
+  /** Null while the answer is incomplete. */
   hasMore: boolean | null;
 }
 
-/** What comes out of these pieces; the connection's end follows them where `ends` is true. */
+/** Parses these pieces. `ends`: the connection ends after them. */
 function read(pieces: readonly Buffer[], ends = false): Read {
   const out: Read = { head: null, body: '', hasMore: null };
   const reader = new AnswerReader({
@@ -38,7 +38,7 @@ function read(pieces: readonly Buffer[], ends = false): Read {
 
 const readText = (text: string, ends = false) => read([Buffer.from(text, 'latin1')], ends);
 
-/** Cuts the bytes at these places. */
+/** Splits the bytes at these positions. */
 function split(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   return places.slice(1).map((place, index) => bytes.subarray(places[index], place));
@@ -46,7 +46,7 @@ function split(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 
 const HEADERS = 'Server: Werkzeug\r\nX-Empty:\r\nSet-Cookie: a=b; Path=/\r\n';
 
-/** A whole answer of a body, in one of the framings. */
+/** A whole answer with this body, in one of the framings. */
 const answers = fc
   .record({
     body: fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) }),
@@ -79,7 +79,7 @@ describe('interim answers', () => {
   const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
   const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-  test('are passed over, sixteen at most', () => {
+  test('are ignored, up to sixteen', () => {
     expect(readText(interim.repeat(16) + answer).head?.status).toBe(200);
     expect(() => readText(interim.repeat(17) + answer)).toThrow(AnswerSyntaxError);
   });
@@ -112,7 +112,7 @@ describe('an answer', () => {
     );
   });
 
-  test('comes through byte by byte', () => {
+  test('can arrive byte by byte', () => {
     const text = `HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`;
     const bytes = Array.from(Buffer.from(text), (byte) => Buffer.from([byte]));
     expect(read(bytes)).toMatchObject({ body: 'hello', hasMore: false });
@@ -128,7 +128,7 @@ describe('an answer', () => {
     );
   });
 
-  test('tells of bytes behind it, and gives none of them', () => {
+  test('reports further bytes after it, and passes none of them on', () => {
     fc.assert(
       fc.property(answers, cuts, ({ text, body, framing }, places) => {
         fc.pre(framing !== 'connection');
@@ -141,7 +141,7 @@ describe('an answer', () => {
     );
   });
 
-  test('of noise gives a syntax error or nothing, and no other error', () => {
+  test('of random bytes gives a syntax error or nothing, and no other error', () => {
     const start = fc.constantFrom(
       '',
       'HTTP/1.1 200 OK\r\n',
@@ -177,11 +177,11 @@ describe('a head', () => {
     ['HTTP/1.1 204 No Content', { framing: 0, isLast: false }],
     ['HTTP/1.1 304 Not Modified\r\nContent-Length: 5', { framing: 0, isLast: false }],
     ['HTTP/1.1 200 OK\r\nContent-Length: 5\r\nKeep-Alive: timeout=5, max=99', { framing: 5, keptMs: 5000 }],
-  ])('says how the body ends and what becomes of the connection: %j', (text, expected) => {
+  ])('defines the end of the body and the use of the connection: %j', (text, expected) => {
     expect(readHead(text)).toMatchObject(expected);
   });
 
-  test('may name a header like a member of every object', () => {
+  test('can have a header with the name of an object member', () => {
     const headers = readHead('HTTP/1.1 200 OK\r\n__proto__: a\r\nconstructor: b\r\nConstructor: c')?.headers;
     expect(Object.entries(headers ?? {})).toEqual([
       ['__proto__', 'a'],
@@ -224,7 +224,7 @@ describe('a head', () => {
     );
   });
 
-  test('of blanks takes time in proportion to its length only', async () => {
+  test('of blanks takes time proportional to its length', async () => {
     const text = `HTTP/1.1 200 OK\r\nX-A: ${' '.repeat(30_000)}b${' '.repeat(2_000)}\r\n\r\n`;
     await expectWithin(100, () => readText(text));
   });

@@ -35,8 +35,8 @@ test.each([
   'https://erp.exa\tmple.com',
   'https://erp.example.com:99999',
   'https://erp example.com',
-])('refuses %j and does not repeat it', (text) => {
-  const fault = parseBaseUrl(text);
-  expect(fault).toEqual({ fault: expect.stringMatching(/^(must|is) /) });
-  expect(JSON.stringify(fault)).not.toContain('secret');
+])('refuses %j and does not quote it', (text) => {
+  const refused = parseBaseUrl(text);
+  expect(refused).toEqual({ problem: expect.stringMatching(/^(must|is) /) });
+  expect(JSON.stringify(refused)).not.toContain('secret');
 });

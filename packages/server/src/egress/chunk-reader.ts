@@ -1,7 +1,7 @@
-/** Takes the chunked framing (RFC 9112 section 7.1) off a body, however its bytes are split. Strict: see answer-head.ts. */
+/** Parses the chunked framing of a body (RFC 9112 section 7.1). Strict for the reason that answer-head.ts gives. */
 import { AnswerSyntaxError } from './answer-head.ts';
 
-/** The size of a chunk in at most so many hexadecimal digits is exact as a number. */
+/** With at most 13 hexadecimal digits the size is exact as a number. */
 const SIZE_LINE = /^([0-9A-Fa-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/;
 const TRAILER_LINE = /^[!#$%&'*+.^_`|~\w-]+:[\t\x20-\x7e\x80-\xff]*$/;
 const LINE_BYTES_MAX = 4 * 1024;
@@ -11,12 +11,12 @@ const LF = 0x0a;
 
 export class ChunkReader {
   #phase: 'size' | 'data' | 'data end' | 'trailer' | 'over' = 'size';
-  /** What is here of the line that is being read. */
+  /** The part of the current line that has arrived. */
   #line = '';
   #missingBytes = 0;
   #trailers = 0;
 
-  /** Hands on the data in `bytes` from `start` on; gives where the body ends, or null if it goes on. */
+  /** Passes the data in `bytes` from `start` to the sink. Gives the index at which the body ends, or null. */
   take(bytes: Buffer, start: number, sink: { onPiece(piece: Buffer): void }): number | null {
     let index = start;
     while (index < bytes.length && this.#phase !== 'over') {
@@ -48,12 +48,12 @@ export class ChunkReader {
     else if (this.#phase === 'data end' && line === '') this.#phase = 'size';
     else if (this.#phase === 'trailer' && line === '') this.#phase = 'over';
     else if (this.#phase !== 'trailer' || !TRAILER_LINE.test(line) || ++this.#trailers > TRAILERS_MAX)
-      throw new AnswerSyntaxError('what follows a chunk is not what must');
+      throw new AnswerSyntaxError('a chunk is followed by neither a line break nor a valid trailer');
   }
 
   #takeSize(line: string): void {
     const size = SIZE_LINE.exec(line)?.[1];
-    if (size === undefined) throw new AnswerSyntaxError("a chunk's size is not one");
+    if (size === undefined) throw new AnswerSyntaxError('the size of a chunk is not a hexadecimal number');
     this.#missingBytes = Number.parseInt(size, 16);
     this.#phase = this.#missingBytes === 0 ? 'trailer' : 'data';
   }

@@ -1,29 +1,29 @@
 /**
- * One connection to an upstream, with at most one call at a time: opened by {@link Opening}, written to and read from
- * here, and closed when nobody has used it for a while. It knows nothing of what the bytes say.
+ * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some idle
+ * time. Does not interpret the bytes.
  */
 import type { Socket } from 'node:net';
-import type { Call, CallConnection } from './egress-call.ts';
-import { describeError, Opening, OpeningFault, type OpeningMeans, type SessionSlot } from './opening.ts';
+import type { CallConnection, EgressCall } from './egress-call.ts';
+import { describeError, Opening, OpeningError, type OpeningOptions, type SessionSlot } from './opening.ts';
 import type { EgressTarget } from './policy.ts';
 
-/** What a connection tells its pool. */
+/** The pool of the connection. */
 export interface ConnectionOwner extends SessionSlot {
   readonly target: EgressTarget;
   onFree(connection: Connection): void;
   onGone(connection: Connection): void;
 }
 
-/** Less than the common idle times of servers (nginx 75 s, Node 5 s), so that we are the ones who close. */
+/** Less than the usual idle time of servers (nginx 75 s, Node 5 s), so that this side closes first. */
 const IDLE_MS = 4_000;
-/** Of a server's own idle time, so much is left for the way. */
-const WAY_MS = 1_000;
+/** Part of the server's idle time that is reserved for network latency. */
+const LATENCY_MS = 1_000;
 
 export class Connection implements CallConnection {
   readonly #owner: ConnectionOwner;
   #opening: Opening | null = null;
   #socket: Socket | null = null;
-  #call: Call | null = null;
+  #call: EgressCall | null = null;
   #isGone = false;
   #idleMs = 0;
   #idleTimer: NodeJS.Timeout | null = null;
@@ -41,11 +41,11 @@ export class Connection implements CallConnection {
     return this.#socket !== null && this.#socket.writableLength > 0;
   }
 
-  /** Sends the call's request, where need be on a socket that is opened for it. */
+  /** Sends the request of a call. Opens the socket first if there is none. */
   run(
-    call: Call,
+    call: EgressCall,
     request: readonly Uint8Array[],
-    means: OpeningMeans,
+    options: OpeningOptions,
     isStillWanted: () => Promise<boolean>,
   ): void {
     this.#call = call;
@@ -53,10 +53,10 @@ export class Connection implements CallConnection {
       this.#send(this.#socket, call, request);
       return;
     }
-    this.#opening = new Opening(this.#owner.target, means, this.#owner, (outcome) => {
+    this.#opening = new Opening(this.#owner.target, options, this.#owner, (outcome) => {
       this.#opening = null;
-      if (outcome instanceof OpeningFault) {
-        call.end(outcome.reason, outcome.message);
+      if (outcome instanceof OpeningError) {
+        call.abort(outcome.reason, outcome.message);
         return;
       }
       this.#listen(outcome);
@@ -74,8 +74,8 @@ export class Connection implements CallConnection {
 
   release(keptMs: number | null): void {
     this.#call = null;
-    const idleMs = keptMs === null ? IDLE_MS : Math.min(IDLE_MS, keptMs - WAY_MS);
-    // An answer that came before the whole request: what is left of it would be taken for the next one.
+    const idleMs = keptMs === null ? IDLE_MS : Math.min(IDLE_MS, keptMs - LATENCY_MS);
+    // The answer came before the whole request was sent. The rest of it would be read as the next request.
     if (idleMs <= 0 || this.#isSending) {
       this.drop();
       return;
@@ -95,24 +95,24 @@ export class Connection implements CallConnection {
     this.#owner.onGone(this);
   }
 
-  /** Ends its call, if it has one, and closes. */
+  /** Aborts the call, if one runs, and closes the socket. */
   close(): void {
-    this.#call?.end('aborted', 'the proxy is shutting down');
+    this.#call?.abort('aborted', 'the proxy is shutting down');
     this.drop();
   }
 
   async #sendWanted(
     socket: Socket,
-    call: Call,
+    call: EgressCall,
     request: readonly Uint8Array[],
     isStillWanted: () => Promise<boolean>,
   ): Promise<void> {
     if (await isStillWanted()) this.#send(socket, call, request);
-    else call.end('withdrawn', 'the request was not wanted any more when the connection was made');
+    else call.abort('withdrawn', 'the request was no longer wanted when the connection was made');
   }
 
-  /** At the end of the turn: requests that leave together wake the server, and whatever is on the way, only once. */
-  #send(socket: Socket, call: Call, request: readonly Uint8Array[]): void {
+  /** At the end of this turn of the event loop: requests that are sent together wake the server only once. */
+  #send(socket: Socket, call: EgressCall, request: readonly Uint8Array[]): void {
     setImmediate(() => {
       if (this.#call !== call) return;
       call.onSending();
@@ -124,7 +124,7 @@ export class Connection implements CallConnection {
   #listen(socket: Socket): void {
     this.#socket = socket;
     socket.on('data', (bytes: Buffer) => {
-      // Bytes that nobody asked for would be taken for the next call's answer.
+      // Bytes without a request would be read as the answer to the next call.
       if (this.#call === null) this.drop();
       else this.#call.take(bytes);
     });
@@ -133,15 +133,15 @@ export class Connection implements CallConnection {
       this.drop();
     });
     socket.on('error', (error) => {
-      this.#call?.break(isTlsError(error) ? 'tls' : 'reset', describeError(error));
+      this.#call?.onLost(isTlsError(error) ? 'tls' : 'reset', describeError(error));
     });
     socket.on('close', () => {
-      this.#call?.break('reset', 'the connection was closed');
+      this.#call?.onLost('reset', 'the connection was closed');
       this.drop();
     });
   }
 
-  /** One timer for the connection's life: to wind it up again costs less than to make a new one for each call. */
+  /** Uses one timer for the life of the connection: to refresh it is cheaper than a new one for each call. */
   #awaitUse(idleMs: number): void {
     if (this.#idleTimer !== null && this.#idleMs === idleMs) {
       this.#idleTimer.refresh();
@@ -155,7 +155,7 @@ export class Connection implements CallConnection {
   }
 }
 
-/** Some faults of a handshake are told after it, as that of a client certificate in TLS 1.3. */
+/** Some errors of a handshake arrive after it, such as a missing client certificate in TLS 1.3. */
 function isTlsError(error: NodeJS.ErrnoException): boolean {
   return error.code !== undefined && /^ERR_(SSL|TLS)/.test(error.code);
 }

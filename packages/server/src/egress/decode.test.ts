@@ -1,4 +1,4 @@
-/** Unpacks bodies that arrive in any pieces, whole, damaged, cut short, or as bombs. */
+/** Decompresses bodies in any pieces: whole, damaged, truncated, or as bombs. */
 import {
   brotliCompressSync,
   constants,
@@ -9,7 +9,9 @@ import {
 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import { ByteStreamError } from '../streams/byte-stream.ts';
+import { readStream } from '../streams/read-stream.ts';
+import { ScriptedStream } from '../streams/scripted-stream.fixture.ts';
 import { type Coding, decodeBody, EXPANSION_RATIO_MAX, findCoding, UNPACKED_BYTES_FREE } from './decode.ts';
 
 const PACKERS: [string, Coding, (bytes: Uint8Array) => Buffer][] = [
@@ -20,126 +22,106 @@ const PACKERS: [string, Coding, (bytes: Uint8Array) => Buffer][] = [
   ['deflate without its header', 'deflate', deflateRawSync],
 ];
 
-/** A body of the given pieces that notes how it was used. */
-class Pieces implements ByteStream {
-  taken = 0;
-  isCancelled = false;
-  readonly #pieces: Uint8Array[];
-  readonly #end: ByteStreamError | null;
-
-  constructor(pieces: Uint8Array[], end: ByteStreamError | null = null) {
-    this.#pieces = pieces;
-    this.#end = end;
-  }
-
-  next(): Uint8Array | null | Promise<Uint8Array | null> {
-    const piece = this.#pieces[this.taken];
-    if (piece === undefined && this.#end !== null) return Promise.reject(this.#end);
-    this.taken++;
-    return piece ?? null;
-  }
-
-  cancel(): void {
-    this.isCancelled = true;
-  }
-}
-
 function cut(bytes: Uint8Array, size: number): Uint8Array[] {
   return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
     bytes.subarray(i * size, (i + 1) * size),
   );
 }
 
-async function read(body: ByteStream): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
 describe.each(PACKERS)('%s', (_name, coding, pack) => {
-  test('gives back what was packed, in whatever pieces it comes', async () => {
+  test('restores the original bytes, however the compressed ones are split', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ minLength: 1, maxLength: 2_000 }),
         fc.integer({ min: 1, max: 300 }),
         async (bytes, size) => {
-          expect(await read(decodeBody(new Pieces(cut(pack(bytes), size)), coding))).toEqual(
-            Buffer.from(bytes),
-          );
+          expect(
+            await readStream(decodeBody(new ScriptedStream(...cut(pack(bytes), size), null), coding)),
+          ).toEqual(Buffer.from(bytes));
         },
       ),
       { numRuns: 20 },
     );
   });
 
-  test('breaks where the packed bytes end too early', async () => {
+  test('breaks off if the compressed bytes end too early', async () => {
     const packed = pack(Buffer.from(JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id })))));
     for (const length of [1, 5, packed.length >> 1, packed.length - 1]) {
-      const body = new Pieces([packed.subarray(0, length)]);
-      await expect(read(decodeBody(body, coding)), `${length} bytes`).rejects.toThrow(ByteStreamError);
+      const body = new ScriptedStream(packed.subarray(0, length), null);
+      await expect(readStream(decodeBody(body, coding)), `${length} bytes`).rejects.toThrow(ByteStreamError);
     }
   });
 
-  test('breaks on damaged bytes, and says so again', async () => {
-    const source = new Pieces([Buffer.from([0x1f, 0xff, 0xff, 0xff, 0xfe]), Buffer.alloc(100, 0xee)]);
+  test('breaks off at damaged bytes, and repeats the error', async () => {
+    const source = new ScriptedStream(
+      Buffer.from([0x1f, 0xff, 0xff, 0xff, 0xfe]),
+      Buffer.alloc(100, 0xee),
+      null,
+    );
     const body = decodeBody(source, coding);
-    await expect(read(body)).rejects.toThrow(ByteStreamError);
+    await expect(readStream(body)).rejects.toThrow(ByteStreamError);
     expect(source.isCancelled).toBe(true);
-    await expect(read(body)).rejects.toThrow(ByteStreamError);
+    await expect(readStream(body)).rejects.toThrow(ByteStreamError);
   });
 
-  test('passes on the break of the connection', async () => {
+  test('passes on an error of the connection', async () => {
     const broken = new ByteStreamError('aborted', 'the caller aborted');
     const packed = pack(Buffer.alloc(50_000, 'x'));
-    await expect(read(decodeBody(new Pieces([packed.subarray(0, 20)], broken), coding))).rejects.toBe(broken);
+    const source = new ScriptedStream(packed.subarray(0, 20));
+    source.give(broken);
+    await expect(readStream(decodeBody(source, coding))).rejects.toBe(broken);
   });
 
-  test('gives an empty body for an empty one', async () => {
-    expect(await read(decodeBody(new Pieces([]), coding))).toHaveLength(0);
+  test('decodes an empty body as an empty body', async () => {
+    expect(await readStream(decodeBody(new ScriptedStream(null), coding))).toHaveLength(0);
   });
 
-  test('reads no more packed bytes than its reader asks for', async () => {
+  test('reads no more compressed bytes than its reader needs', async () => {
     const bytes = Buffer.from(Array.from({ length: 3_000_000 }, (_, i) => (i * 7919 * (i >> 7)) & 0xff));
-    const source = new Pieces(cut(pack(bytes), 1_024));
+    const source = new ScriptedStream(...cut(pack(bytes), 1_024), null);
     const body = decodeBody(source, coding);
     await body.next();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(source.taken * 1_024).toBeLessThan(300_000);
+    expect(source.readCount * 1_024).toBeLessThan(300_000);
     body.cancel();
     expect(source.isCancelled).toBe(true);
-    await expect(read(body)).rejects.toThrow(ByteStreamError);
+    await expect(readStream(body)).rejects.toThrow(ByteStreamError);
   });
 });
 
-test.each(['gzip', 'br', 'zstd'] as const)('stops a bomb of %s soon after what is free', async (coding) => {
+test.each(['gzip', 'br', 'zstd'] as const)('stops a %s bomb soon after the ratio applies', async (coding) => {
   const pack = PACKERS.find(([, name]) => name === coding)![2];
-  const source = new Pieces(cut(pack(Buffer.alloc(64 * 1024 * 1024)), 16));
+  const source = new ScriptedStream(...cut(pack(Buffer.alloc(64 * 1024 * 1024)), 16), null);
   const body = decodeBody(source, coding);
   let bytes = 0;
   const reading = (async () => {
     for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) bytes += chunk.length;
   })();
   await expect(reading).rejects.toMatchObject({ name: 'ByteStreamError', reason: 'bomb' });
-  expect(bytes).toBeLessThanOrEqual(Math.max(UNPACKED_BYTES_FREE, source.taken * 16 * EXPANSION_RATIO_MAX));
+  expect(bytes).toBeLessThanOrEqual(
+    Math.max(UNPACKED_BYTES_FREE, source.readCount * 16 * EXPANSION_RATIO_MAX),
+  );
 });
 
-test('lets an answer of one record repeated pass', async () => {
+test('accepts an answer that repeats one record', async () => {
   const bytes = Buffer.from(
     '{"id": 1, "name": "Azure Interior", "active": true, "email": false}, '.repeat(100_000),
   );
-  expect((await read(decodeBody(new Pieces([brotliCompressSync(bytes)]), 'br'))).equals(bytes)).toBe(true);
+  expect(
+    (await readStream(decodeBody(new ScriptedStream(brotliCompressSync(bytes), null), 'br'))).equals(bytes),
+  ).toBe(true);
 });
 
-test('refuses zstd frames that ask for more memory than RFC 9659 allows', async () => {
+test('refuses zstd frames that need more memory than RFC 9659 allows', async () => {
   const packed = zstdCompressSync(Buffer.alloc(12 * 1024 * 1024, 'x'), {
     params: { [constants.ZSTD_c_windowLog]: 24 },
   });
-  await expect(read(decodeBody(new Pieces([packed]), 'zstd'))).rejects.toMatchObject({
+  await expect(readStream(decodeBody(new ScriptedStream(packed, null), 'zstd'))).rejects.toMatchObject({
     reason: 'broken_off',
   });
 });
 
-test('knows the codings it can unpack, and no others', () => {
+test('knows the codings that it can decompress, and no others', () => {
   expect(findCoding(undefined)).toBe('identity');
   expect(findCoding('')).toBe('identity');
   expect(findCoding('Identity')).toBe('identity');

@@ -1,6 +1,6 @@
 /**
- * Unpacks an answer's body by its content-encoding, as a stream with back-pressure and a bound against bombs. It knows
- * nothing of connections.
+ * Decompresses the body of an answer by its content-encoding: a stream with back-pressure and a limit against
+ * decompression bombs. Knows nothing of connections.
  */
 import { type Duplex, pipeline, Readable } from 'node:stream';
 import {
@@ -15,12 +15,12 @@ import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 
 export type Coding = 'gzip' | 'br' | 'zstd' | 'deflate';
 
-/** So many unpacked bytes are not held against the packed ones: small answers may be as repetitive as they like. */
+/** The ratio applies only beyond this many decompressed bytes: small answers may compress by any ratio. */
 export const UNPACKED_BYTES_FREE = 16 * 1024 * 1024;
-/** Records of one model pack 10 to 100 times; gzip's worst is 1032, brotli's and zstd's beyond 10,000. */
+/** Records of one model compress by a ratio of 10 to 100. The maximum of gzip is 1032, of brotli and zstd above 10,000. */
 export const EXPANSION_RATIO_MAX = 200;
 
-/** The coding that a content-encoding header names; null if it is not one of ours, or several. */
+/** The coding in a content-encoding header; null if it is unknown, or there are several. */
 export function findCoding(header: string | string[] | undefined): Coding | 'identity' | null {
   if (header === undefined) return 'identity';
   const name = String(header).trim().toLowerCase();
@@ -40,7 +40,7 @@ export function findCoding(header: string | string[] | undefined): Coding | 'ide
   }
 }
 
-/** The unpacked body of a packed one. */
+/** The decompressed body. */
 export function decodeBody(packed: ByteStream, coding: Coding): ByteStream {
   return new DecodedBody(packed, coding);
 }
@@ -51,7 +51,7 @@ class DecodedBody implements ByteStream {
   #unpacked: AsyncIterator<Uint8Array> | null = null;
   #packedBytes = 0;
   #unpackedBytes = 0;
-  #break: ByteStreamError | null = null;
+  #error: ByteStreamError | null = null;
   #isCancelled = false;
 
   constructor(packed: ByteStream, coding: Coding) {
@@ -60,7 +60,7 @@ class DecodedBody implements ByteStream {
   }
 
   async next(): Promise<Uint8Array | null> {
-    if (this.#break !== null) throw this.#break;
+    if (this.#error !== null) throw this.#error;
     try {
       this.#unpacked ??= await this.#start();
       const step = this.#unpacked === null ? { done: true as const } : await this.#unpacked.next();
@@ -70,11 +70,11 @@ class DecodedBody implements ByteStream {
       return step.value;
     } catch (error) {
       this.#packed.cancel();
-      this.#break =
+      this.#error =
         error instanceof ByteStreamError
           ? error
           : new ByteStreamError('broken_off', `the ${this.#coding} body is damaged or cut short`);
-      throw this.#break;
+      throw this.#error;
     }
   }
 
@@ -83,12 +83,12 @@ class DecodedBody implements ByteStream {
     this.#packed.cancel();
   }
 
-  /** Null for an empty body, which servers send with a content-encoding too. */
+  /** Null for an empty body: servers send a content-encoding with it, too. */
   async #start(): Promise<AsyncIterator<Uint8Array> | null> {
     const first = await this.#nextPacked();
     if (first === null) return null;
     const decoder = makeDecoder(this.#coding, first);
-    // Errors of either side come out of the decoder's iterator.
+    // The decoder's iterator reports the errors of both sides.
     pipeline(Readable.from(this.#readFrom(first), { objectMode: true, highWaterMark: 1 }), decoder, () => {});
     return decoder[Symbol.asyncIterator]();
   }
@@ -107,11 +107,14 @@ class DecodedBody implements ByteStream {
     this.#unpackedBytes += chunk.length;
     if (this.#unpackedBytes <= UNPACKED_BYTES_FREE) return;
     if (this.#unpackedBytes <= this.#packedBytes * EXPANSION_RATIO_MAX) return;
-    throw new ByteStreamError('bomb', `the body unpacks to more than ${EXPANSION_RATIO_MAX} times its size`);
+    throw new ByteStreamError(
+      'bomb',
+      `the body decompresses to more than ${EXPANSION_RATIO_MAX} times its size`,
+    );
   }
 }
 
-/** "deflate" is zlib's format (RFC 9110 8.4.1.2), but some servers leave the zlib header out. */
+/** "deflate" is the zlib format (RFC 9110 section 8.4.1.2), but some servers omit the zlib header. */
 function makeDecoder(coding: Coding, first: Uint8Array): Duplex {
   switch (coding) {
     case 'gzip':
@@ -119,7 +122,7 @@ function makeDecoder(coding: Coding, first: Uint8Array): Duplex {
     case 'br':
       return createBrotliDecompress();
     case 'zstd':
-      // RFC 9659: a window of 8 MiB at most; a larger one is memory that a few bytes could ask for.
+      // RFC 9659: a window of at most 8 MiB. A few bytes could request memory for a larger one.
       return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
     case 'deflate':
       return (first[0]! & 0x0f) === 8 ? createInflate() : createInflateRaw();

@@ -1,9 +1,10 @@
-/** Sends to servers of bare bytes that answer rightly, wrongly, late or not at all. */
+/** Sends requests to servers that answer correctly, incorrectly, late or not at all. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { expectWithin } from '../../test/expect-within.ts';
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import { ByteStreamError } from '../streams/byte-stream.ts';
+import { readText } from '../streams/scripted-stream.fixture.ts';
 import { createEgressDispatcher, type EgressDispatcher, type EgressOptions } from './dispatcher.ts';
 import type { EgressAnswer, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
 import { parseEgressPolicy } from './policy.ts';
@@ -37,7 +38,7 @@ function makeDispatcher(options: Partial<EgressOptions> = {}): EgressDispatcher 
   return dispatcher;
 }
 
-/** A POST of `{}`, aborted by nobody unless the test says so. */
+/** Sends a POST of `{}` by default. */
 function send(
   dispatcher: EgressDispatcher,
   origin: string,
@@ -61,25 +62,11 @@ async function sendWell(...given: Parameters<typeof send>): Promise<EgressAnswer
   return answer;
 }
 
-async function read(body: ByteStream): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
-
-async function until(condition: () => boolean, withinMs = 1_000): Promise<void> {
-  const endMs = performance.now() + withinMs;
-  while (!condition()) {
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms`);
-    await wait(5);
-  }
-}
-
 const KEEPING = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
 const CLOSING = 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello';
 
 describe('a request', () => {
-  test('goes out whole, with host and content-length and as few headers as possible', async () => {
+  test('is sent whole, with host, content-length and as few headers as possible', async () => {
     const server = await serve((socket) => socket.end(CLOSING));
     const body = Buffer.from('{"a":"é"}');
     await sendWell(makeDispatcher(), server.origin, { path: '/jsonrpc?x=1', headers: { 'x-a': 'b' }, body });
@@ -103,7 +90,7 @@ describe('a request', () => {
     { path: '/a b' },
     { path: '/a\r\nx: y' },
     { path: 'http://127.0.0.1/' },
-  ])('that would not be read as one is not sent: %j', async (more) => {
+  ])('that a server could read as more than one request is not sent: %j', async (more) => {
     const server = await serve((socket) => socket.end(CLOSING));
     await expect(send(makeDispatcher(), server.origin, more)).rejects.toThrow(/./);
     expect(server.requests).toEqual([]);
@@ -111,7 +98,7 @@ describe('a request', () => {
 });
 
 describe('an answer', () => {
-  test('comes with status, headers in lower case, length and body', async () => {
+  test('has status, headers in lower case, length and body', async () => {
     const server = await serve((socket) =>
       socket.end(
         'HTTP/1.1 404 No\r\nX-A: b\r\nSet-Cookie: c=d\r\nSet-Cookie: e=f\r\nContent-Length: 5\r\n\r\nhello',
@@ -123,11 +110,11 @@ describe('an answer', () => {
       headers: { 'x-a': 'b', 'set-cookie': ['c=d', 'e=f'] },
       bodyLength: 5,
     });
-    expect(await read(answer.body)).toBe('hello');
+    expect(await readText(answer.body)).toBe('hello');
     expect(answer.body.next()).toBeNull();
   });
 
-  test('in chunks is put together, and has no known length', async () => {
+  test('in chunks is joined, and has no known length', async () => {
     const server = await serve((socket) =>
       socket.end(
         'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\nT: x\r\n\r\n',
@@ -135,7 +122,7 @@ describe('an answer', () => {
     );
     const answer = await sendWell(makeDispatcher(), server.origin);
     expect(answer.bodyLength).toBeNull();
-    expect(await read(answer.body)).toBe('hello');
+    expect(await readText(answer.body)).toBe('hello');
   });
 
   test('is delivered before its body is complete', async () => {
@@ -148,41 +135,41 @@ describe('an answer', () => {
     expect(await answer.body.next()).toBeNull();
   });
 
-  test('may be preceded by an interim one', async () => {
+  test('can follow an interim answer', async () => {
     const server = await serve((socket) =>
       socket.end(`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${KEEPING}`),
     );
     const answer = await sendWell(makeDispatcher(), server.origin);
     expect(answer.status).toBe(200);
-    expect(await read(answer.body)).toBe('hello');
+    expect(await readText(answer.body)).toBe('hello');
   });
 
-  test('that redirects is handed on, not followed', async () => {
+  test('that redirects is passed on, not followed', async () => {
     const elsewhere = await serve((socket) => socket.end(CLOSING));
     const server = await serve((socket) =>
       socket.end(`HTTP/1.1 307 Go\r\nLocation: ${elsewhere.origin}/\r\nContent-Length: 0\r\n\r\n`),
     );
     const answer = await sendWell(makeDispatcher(), server.origin);
     expect(answer.status).toBe(307);
-    expect(await read(answer.body)).toBe('');
+    expect(await readText(answer.body)).toBe('');
     expect(elsewhere.connections).toBe(0);
   });
 
   test('without a length ends with its connection', async () => {
     const server = await serve((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nhello'));
-    expect(await read((await sendWell(makeDispatcher(), server.origin)).body)).toBe('hello');
+    expect(await readText((await sendWell(makeDispatcher(), server.origin)).body)).toBe('hello');
   });
 
   test.each([
-    ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['a protocol that is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
     ['two framings', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello!'],
-    ['a length that is no number', 'HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\nhello'],
+    ['a length that is not a number', 'HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\nhello'],
     ['a folded header', 'HTTP/1.1 200 OK\r\nX-A: b\r\n c\r\nContent-Length : 5\r\n\r\nhello'],
     ['an upgrade', 'HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n'],
     ['a huge head', `HTTP/1.1 200 OK\r\nX-A: ${'a'.repeat(70_000)}\r\nContent-Length: 5\r\n\r\nhello`],
     [
-      'an encoding nobody asked for',
+      'an encoding that was not requested',
       'HTTP/1.1 200 OK\r\nContent-Encoding: rot13\r\nContent-Length: 5\r\n\r\nhello',
     ],
   ])('with %s is a bad response', async (_what, bytes) => {
@@ -192,14 +179,14 @@ describe('an answer', () => {
       reason: 'bad_response',
       sent: true,
     });
-    await until(() => server.sockets.size === 0);
+    await expect.poll(() => server.sockets.size).toBe(0);
   });
 
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ] as const)('packed with %s is unpacked', async (coding, pack) => {
+  ] as const)('compressed with %s is decompressed', async (coding, pack) => {
     const packed = pack(Buffer.from('hello'.repeat(1_000)));
     const server = await serve((socket) => {
       socket.write(
@@ -209,11 +196,11 @@ describe('an answer', () => {
     });
     const answer = await sendWell(makeDispatcher(), server.origin);
     expect(answer.bodyLength).toBeNull();
-    expect(await read(answer.body)).toBe('hello'.repeat(1_000));
+    expect(await readText(answer.body)).toBe('hello'.repeat(1_000));
   });
 });
 
-describe('a body that is cut off is never an end', () => {
+describe('a truncated body never looks complete', () => {
   const CASES: [string, string][] = [
     ['content-length, kept', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello'],
     ['content-length, closing', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\nhello'],
@@ -237,8 +224,8 @@ describe('a body that is cut off is never an end', () => {
   test.each(CASES)('by the end of the connection: %s', async (_what, bytes) => {
     const server = await serve((socket) => socket.end(bytes));
     const answer = await sendWell(makeDispatcher(), server.origin);
-    await expect(read(answer.body)).rejects.toThrow(ByteStreamError);
-    await expect(read(answer.body)).rejects.toThrow(ByteStreamError);
+    await expect(readText(answer.body)).rejects.toThrow(ByteStreamError);
+    await expect(readText(answer.body)).rejects.toThrow(ByteStreamError);
   });
 
   test.each([
@@ -251,33 +238,36 @@ describe('a body that is cut off is never an end', () => {
       setTimeout(() => socket.resetAndDestroy(), 30);
     });
     const answer = await sendWell(makeDispatcher(), server.origin);
-    await expect(read(answer.body)).rejects.toMatchObject({ name: 'ByteStreamError', reason: 'broken_off' });
+    await expect(readText(answer.body)).rejects.toMatchObject({
+      name: 'ByteStreamError',
+      reason: 'broken_off',
+    });
   });
 
-  test('but bytes after the length are left out', async () => {
+  test('and bytes after the content-length are dropped', async () => {
     const server = await serve((socket) => socket.end(`${CLOSING} and more`));
-    expect(await read((await sendWell(makeDispatcher(), server.origin)).body)).toBe('hello');
+    expect(await readText((await sendWell(makeDispatcher(), server.origin)).body)).toBe('hello');
   });
 });
 
 describe('a server that fails before its answer', () => {
-  test('that refuses the connection got nothing', async () => {
+  test('has received nothing if it refuses the connection', async () => {
     const server = await startRawServer(() => {});
     await server.close();
     expect(await send(makeDispatcher(), server.origin)).toMatchObject({ reason: 'refused', sent: false });
   });
 
-  test.each(['end', 'resetAndDestroy'] as const)('by %s may have had the request', async (how) => {
+  test.each(['end', 'resetAndDestroy'] as const)('with %s may have received the request', async (how) => {
     const server = await serve((socket) => void socket[how]());
     expect(await send(makeDispatcher(), server.origin)).toMatchObject({ reason: 'reset', sent: true });
   });
 
-  test('by closing within its head may have had the request', async () => {
+  test('by closing within its head may have received the request', async () => {
     const server = await serve((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le'));
     expect(await send(makeDispatcher(), server.origin)).toMatchObject({ ok: false, sent: true });
   });
 
-  test('is given its time for the first byte, and no more', async () => {
+  test('has the time limit for the first byte, and no more', async () => {
     const server = await serve((socket) => setTimeout(() => socket.end(CLOSING), 100));
     expect(await sendWell(makeDispatcher({ firstByteTimeoutMs: 1_000 }), server.origin)).toMatchObject({
       status: 200,
@@ -288,25 +278,25 @@ describe('a server that fails before its answer', () => {
         sent: true,
       }),
     );
-    await until(() => server.sockets.size === 0);
+    await expect.poll(() => server.sockets.size).toBe(0);
   });
 
-  test('may take longer than that for the bytes that follow', async () => {
+  test('can take longer than that for the following bytes', async () => {
     const server = await serve((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe');
       setTimeout(() => socket.write('llo'), 150);
     });
     const answer = await sendWell(makeDispatcher({ firstByteTimeoutMs: 60 }), server.origin);
-    expect(await read(answer.body)).toBe('hello');
+    expect(await readText(answer.body)).toBe('hello');
   });
 
-  test('has its time for the first byte from the last byte of the request on', async () => {
+  test('has the time limit for the first byte from the last byte of the request on', async () => {
     const server = await serve((socket) => socket.end(CLOSING));
-    // Time enough for a busy machine to take in what the kernel still holds when the last byte has left.
+    // Enough time for a busy machine to read what the kernel still holds when the last byte was sent.
     const outcome = send(makeDispatcher({ firstByteTimeoutMs: 1_500 }), server.origin, {
       body: Buffer.alloc(32 * 1024 * 1024, 'x'),
     });
-    await until(() => server.sockets.size === 1);
+    await expect.poll(() => server.sockets.size).toBe(1);
     for (const socket of server.sockets) socket.pause();
     await wait(3_000);
     for (const socket of server.sockets) socket.resume();
@@ -315,7 +305,7 @@ describe('a server that fails before its answer', () => {
 });
 
 describe('connecting', () => {
-  test('counts slow DNS against its deadline', async () => {
+  test('includes slow DNS in its time limit', async () => {
     const dispatcher = makeDispatcher({ connectTimeoutMs: 60, resolve: () => new Promise(() => {}) });
     await expectWithin(500, async () =>
       expect(await send(dispatcher, 'https://erp.test')).toMatchObject({
@@ -325,15 +315,15 @@ describe('connecting', () => {
     );
   });
 
-  test('counts a slow TLS handshake against its deadline', async () => {
+  test('includes a slow TLS handshake in its time limit', async () => {
     const server = await serve(() => {});
     expect(
       await send(makeDispatcher({ connectTimeoutMs: 60 }), `https://127.0.0.1:${server.port}`),
     ).toMatchObject({ reason: 'connect_timeout', sent: false });
-    await until(() => server.sockets.size === 0);
+    await expect.poll(() => server.sockets.size).toBe(0);
   });
 
-  test('tells a name without an address', async () => {
+  test('reports a name without an address', async () => {
     const failing = makeDispatcher({ resolve: () => Promise.reject(new Error('ENOTFOUND')) });
     expect(await send(failing, 'https://erp.test')).toMatchObject({ reason: 'unresolved', sent: false });
     const empty = makeDispatcher({ resolve: async () => [] });
@@ -343,7 +333,7 @@ describe('connecting', () => {
   test('tries the other addresses of a name', async () => {
     const server = await serve((socket) => socket.end(CLOSING));
     const dispatcher = makeDispatcher({ resolve: async () => ['127.0.0.77', '127.0.0.1'] });
-    expect(await read((await sendWell(dispatcher, `http://erp.test:${server.port}`)).body)).toBe('hello');
+    expect(await readText((await sendWell(dispatcher, `http://erp.test:${server.port}`)).body)).toBe('hello');
   });
 });
 
@@ -351,7 +341,7 @@ describe('TLS', () => {
   const tls = { key: TEST_KEY, cert: TEST_CERTIFICATE };
   const resolve = async () => ['127.0.0.1'];
 
-  test('with a certificate that nobody vouches for is refused before any byte of the request', async () => {
+  test('with an untrusted certificate is refused before any byte of the request is sent', async () => {
     const server = await serve((socket) => socket.end(CLOSING), { tls });
     const dispatcher = makeDispatcher({ resolve });
     const outcome = await send(dispatcher, `https://erp.test:${server.port}`);
@@ -359,7 +349,7 @@ describe('TLS', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('with a certificate of another name or of no address is refused', async () => {
+  test('with a certificate for another name or without the address is refused', async () => {
     const server = await serve((socket) => socket.end(CLOSING), { tls });
     const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
     for (const origin of [`https://other.test:${server.port}`, server.origin]) {
@@ -368,7 +358,7 @@ describe('TLS', () => {
     expect(server.requests).toEqual([]);
   });
 
-  test('with a trusted certificate works by name, again and again', async () => {
+  test('with a trusted certificate works by name, several times', async () => {
     const names: unknown[] = [];
     const server = await serve(
       (socket) => {
@@ -379,32 +369,34 @@ describe('TLS', () => {
     );
     const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
     for (let round = 0; round < 3; round++) {
-      expect(await read((await sendWell(dispatcher, `https://erp.test:${server.port}`)).body)).toBe('hello');
+      expect(await readText((await sendWell(dispatcher, `https://erp.test:${server.port}`)).body)).toBe(
+        'hello',
+      );
     }
     expect(names).toEqual(['erp.test', 'erp.test', 'erp.test']);
     expect(server.requests[0]).toContain(`host: erp.test:${server.port}\r\n`);
   });
 
-  test('cut off within a body is a break', async () => {
+  test('that ends within a body breaks it off', async () => {
     const server = await serve((socket) => socket.end(CLOSING.replace('5', '50')), { tls });
     const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
-    await expect(read((await sendWell(dispatcher, `https://erp.test:${server.port}`)).body)).rejects.toThrow(
-      ByteStreamError,
-    );
+    await expect(
+      readText((await sendWell(dispatcher, `https://erp.test:${server.port}`)).body),
+    ).rejects.toThrow(ByteStreamError);
   });
 
   test('that the server resets within the handshake is refused', async () => {
     const server = await serve(() => {});
     const outcome = send(makeDispatcher(), `https://127.0.0.1:${server.port}`);
-    await until(() => server.sockets.size === 1);
+    await expect.poll(() => server.sockets.size).toBe(1);
     for (const socket of server.sockets) socket.resetAndDestroy();
     expect(await outcome).toMatchObject({ reason: 'tls', sent: false });
   });
 
-  test('to a server that does not speak it is refused', async () => {
+  test('to a server that does not use TLS is refused', async () => {
     const server = await serve(() => {});
     const outcome = send(makeDispatcher(), `https://127.0.0.1:${server.port}`);
-    await until(() => server.sockets.size === 1);
+    await expect.poll(() => server.sockets.size).toBe(1);
     for (const socket of server.sockets) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     expect(await outcome).toMatchObject({ reason: 'tls', sent: false });
   });
@@ -417,64 +409,66 @@ describe('a trust', () => {
   const ALLOWED: EgressTrust = { id: 'allowed', certificates: null, isAllowed: true };
   const nothing = parseEgressPolicy([]).policy;
 
-  test('reaches a server by the certificate it has, and nobody else does by it', async () => {
+  test('reaches a server by its certificate, which other requests do not trust', async () => {
     const server = await serve((socket) => socket.write(KEEPING), { tls });
     const dispatcher = makeDispatcher({ resolve });
     const origin = `https://erp.test:${server.port}`;
     for (let round = 0; round < 2; round++) {
-      expect(await read((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
+      expect(await readText((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
       expect(await send(dispatcher, origin)).toMatchObject({ reason: 'tls', sent: false });
     }
     expect(server.requests).toHaveLength(2);
   });
 
-  test('has its certificates in place of those that hold for all', async () => {
+  test('replaces the certificates that apply to all', async () => {
     const server = await serve((socket) => socket.write(KEEPING), { tls });
     const dispatcher = makeDispatcher({ resolve, certificates: [TEST_CERTIFICATE] });
     const origin = `https://erp.test:${server.port}`;
-    expect(await read((await sendWell(dispatcher, origin)).body)).toBe('hello');
+    expect(await readText((await sendWell(dispatcher, origin)).body)).toBe('hello');
     const trust = { id: 'other', certificates: OTHER_TEST_CERTIFICATE, isAllowed: false };
     expect(await send(dispatcher, origin, { trust })).toMatchObject({ reason: 'tls', sent: false });
   });
 
-  test('takes several certificates, which may be anywhere in the text', async () => {
+  test('accepts several certificates, anywhere in the text', async () => {
     const certificates = `the old one:\n${OTHER_TEST_CERTIFICATE}\nand the new one:\n${TEST_CERTIFICATE}\n`;
     const trust = { id: 'both', certificates, isAllowed: false };
     const dispatcher = makeDispatcher({ resolve });
     for (const pair of [tls, { key: OTHER_TEST_KEY, cert: OTHER_TEST_CERTIFICATE }]) {
       const server = await serve((socket) => socket.end(CLOSING), { tls: pair });
       const answer = await sendWell(dispatcher, `https://erp.test:${server.port}`, { trust });
-      expect(await read(answer.body)).toBe('hello');
+      expect(await readText(answer.body)).toBe('hello');
     }
   });
 
-  test('that is changed holds from the next request on, whatever connections are open', async () => {
+  test('that is changed applies from the next request, whatever connections are open', async () => {
     const server = await serve((socket) => socket.write(KEEPING), { tls });
     const dispatcher = makeDispatcher({ resolve });
     const origin = `https://erp.test:${server.port}`;
-    expect(await read((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
+    expect(await readText((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
     const changed = { ...TRUSTED, id: 'changed', certificates: OTHER_TEST_CERTIFICATE };
     expect(await send(dispatcher, origin, { trust: changed })).toMatchObject({ reason: 'tls', sent: false });
-    expect(await read((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
+    expect(await readText((await sendWell(dispatcher, origin, { trust: TRUSTED })).body)).toBe('hello');
   });
 
-  test('shares its connections with the same trust, and with no other', async () => {
+  test('shares its connections only with the same trust', async () => {
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher();
     const trusts = [null, ALLOWED, { ...ALLOWED }, { ...ALLOWED, id: 'another' }, undefined];
     for (const trust of trusts) {
       const more = trust === undefined ? {} : { trust };
-      expect(await read((await sendWell(dispatcher, server.origin, more)).body)).toBe('hello');
+      expect(await readText((await sendWell(dispatcher, server.origin, more)).body)).toBe('hello');
     }
     expect(server.connections).toBe(3);
   });
 
-  test('opens the address for its own requests, and not for others to the same origin', async () => {
+  test('allows the address for its own requests, and not for others to the same origin', async () => {
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher({ allow: nothing });
     for (let round = 0; round < 2; round++) {
       expect(dispatcher.judge(server.origin, ALLOWED)).toBeNull();
-      expect(await read((await sendWell(dispatcher, server.origin, { trust: ALLOWED })).body)).toBe('hello');
+      expect(await readText((await sendWell(dispatcher, server.origin, { trust: ALLOWED })).body)).toBe(
+        'hello',
+      );
       expect(dispatcher.judge(server.origin)).toMatchObject({ rule: 'address' });
       expect(dispatcher.judge(server.origin, { ...ALLOWED, id: 'none', isAllowed: false })).not.toBeNull();
       expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'denied', sent: false });
@@ -482,16 +476,16 @@ describe('a trust', () => {
     expect(server.connections).toBe(1);
   });
 
-  test('opens a name that leads to a private address over plain http, and no name to link-local', async () => {
+  test('allows a name with a private address over plain http, and no name with a link-local address', async () => {
     const server = await serve((socket) => socket.end(CLOSING));
     const origin = `http://erp.test:${server.port}`;
     const dispatcher = makeDispatcher({ allow: nothing, resolve });
-    expect(await read((await sendWell(dispatcher, origin, { trust: ALLOWED })).body)).toBe('hello');
+    expect(await readText((await sendWell(dispatcher, origin, { trust: ALLOWED })).body)).toBe('hello');
     const misled = makeDispatcher({ allow: nothing, resolve: async () => ['169.254.169.254'] });
     expect(await send(misled, origin, { trust: ALLOWED })).toMatchObject({ reason: 'denied', sent: false });
   });
 
-  test('with a certificate that cannot be read is a failure of TLS', async () => {
+  test('with an unreadable certificate is a failure of TLS', async () => {
     const server = await serve((socket) => socket.end(CLOSING), { tls });
     const trust = {
       id: 'broken',
@@ -502,87 +496,87 @@ describe('a trust', () => {
     expect(outcome).toMatchObject({ reason: 'tls', sent: false });
   });
 
-  test('counts against the thousand that connections are kept for', async () => {
+  test('counts among the thousand pools of connections', async () => {
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher();
     for (let n = 0; n < 1_010; n++) {
       const trust = { ...ALLOWED, id: String(n) };
-      await read((await sendWell(dispatcher, server.origin, { trust })).body);
+      await readText((await sendWell(dispatcher, server.origin, { trust })).body);
     }
-    await until(() => server.sockets.size <= 1_000);
+    await expect.poll(() => server.sockets.size).toBeLessThanOrEqual(1_000);
     expect(server.sockets.size).toBeGreaterThan(900);
   });
 });
 
 describe('connections', () => {
-  test('are kept where the server keeps them', async () => {
+  test('are kept if the server keeps them', async () => {
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher();
     for (let round = 0; round < 3; round++) {
-      expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
+      expect(await readText((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
     }
     expect(server.connections).toBe(1);
   });
 
-  test('are never shared by calls that run at once', async () => {
+  test('are never shared by concurrent calls', async () => {
     const server = await serve((socket) => setTimeout(() => socket.write(KEEPING), 20));
     const dispatcher = makeDispatcher();
     const answers = await Promise.all(Array.from({ length: 20 }, () => sendWell(dispatcher, server.origin)));
-    expect(await Promise.all(answers.map(({ body }) => read(body)))).toEqual(Array(20).fill('hello'));
+    expect(await Promise.all(answers.map(({ body }) => readText(body)))).toEqual(Array(20).fill('hello'));
     expect(server.connections).toBe(20);
   });
 
   test('that the server closed while idle are replaced', async () => {
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher();
-    await read((await sendWell(dispatcher, server.origin)).body);
+    await readText((await sendWell(dispatcher, server.origin)).body);
     for (const socket of server.sockets) socket.end();
-    await until(() => server.sockets.size === 0);
-    expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
+    await expect.poll(() => server.sockets.size).toBe(0);
+    expect(await readText((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
     expect(server.connections).toBe(2);
   });
 
-  test('that the server closes upon the second request may have carried it', async () => {
+  test('that the server closes at the second request may have delivered it', async () => {
     const server = await serve(
       (socket, _request, index) => void (index === 0 ? socket.write(KEEPING) : socket.end()),
     );
     const dispatcher = makeDispatcher();
-    await read((await sendWell(dispatcher, server.origin)).body);
+    await readText((await sendWell(dispatcher, server.origin)).body);
     expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'reset', sent: true });
   });
 
-  test('that carried bytes nobody asked for are not used again', async () => {
+  test('that carried bytes without a request are not used again', async () => {
     const server = await serve((socket) =>
       socket.write(`${KEEPING}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`),
     );
     const dispatcher = makeDispatcher();
     for (let round = 0; round < 3; round++) {
-      expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
+      expect(await readText((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
     }
     expect(server.connections).toBe(3);
   });
 
   test.each([CLOSING, KEEPING.replace('\r\n', '\r\nConnection: close\r\n'), KEEPING.replace('1.1', '1.0')])(
-    'are closed with the last byte of the body where the server does not keep them: %j',
+    'are closed with the last byte of the body if the server does not keep them: %j',
     async (bytes) => {
       const server = await serve((socket) => socket.write(bytes));
-      await read((await sendWell(makeDispatcher(), server.origin)).body);
-      await until(() => server.sockets.size === 0, 500);
+      await readText((await sendWell(makeDispatcher(), server.origin)).body);
+      await expect.poll(() => server.sockets.size, { timeout: 500 }).toBe(0);
     },
   );
 
-  test('of origins beyond the thousandth are closed', async () => {
+  test('to more than a thousand origins: the oldest are closed', async () => {
     const server = await serve((socket) => socket.write(KEEPING));
     const dispatcher = makeDispatcher({ resolve: async () => ['127.0.0.1'] });
     for (let n = 0; n < 1_010; n++) {
-      await read((await sendWell(dispatcher, `http://host${n}.test:${server.port}`)).body);
+      await readText((await sendWell(dispatcher, `http://host${n}.test:${server.port}`)).body);
     }
-    await until(() => server.sockets.size <= 1_000);
+    await expect.poll(() => server.sockets.size).toBeLessThanOrEqual(1_000);
     expect(server.sockets.size).toBeGreaterThan(900);
   });
 });
 
-test('of an answer in chunks of one byte, few wait for a reader that is slow', async () => {
+test('few pieces of an answer in chunks of one byte wait for a slow reader', async () => {
   const server = await serve((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(100_000)}`);
   });
@@ -593,15 +587,15 @@ test('of an answer in chunks of one byte, few wait for a reader that is slow', a
   for (; !(piece instanceof Promise); piece = body.next()) waiting++;
   body.cancel();
   await expect(piece).rejects.toBeInstanceOf(ByteStreamError);
-  // Those of one read of the socket can be more than the bound; a list of 65,536 would take seconds to work off.
+  // One read of the socket can exceed the bound. A list of 65,536 pieces would take seconds to process.
   expect(waiting).toBeLessThan(16_384);
 });
 
 describe('an abort', () => {
-  /** Aborts when the call has come as far as `stage` waits for. */
+  /** Aborts the call once `stage` resolves. */
   async function abortAt(
     origin: string,
-    stage: () => Promise<void>,
+    stage: () => Promise<unknown>,
     options: Partial<EgressOptions> = {},
   ): Promise<EgressAnswer | EgressFailure> {
     const controller = new AbortController();
@@ -611,14 +605,14 @@ describe('an abort', () => {
     return outcome;
   }
 
-  test('before sending opens nothing', async () => {
+  test('before sending opens no connection', async () => {
     const server = await serve((socket) => socket.end(CLOSING));
     const outcome = await send(makeDispatcher(), server.origin, { signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ reason: 'aborted', sent: false });
     expect(server.connections).toBe(0);
   });
 
-  test('during DNS opens nothing', async () => {
+  test('during DNS opens no connection', async () => {
     const server = await serve((socket) => socket.end(CLOSING));
     const outcome = await abortAt(`http://erp.test:${server.port}`, () => wait(10), {
       resolve: () => wait(30, ['127.0.0.1']),
@@ -631,42 +625,42 @@ describe('an abort', () => {
   test('during the TLS handshake closes the connection at once', async () => {
     const server = await serve(() => {});
     const outcome = await abortAt(`https://127.0.0.1:${server.port}`, () =>
-      until(() => server.sockets.size === 1),
+      expect.poll(() => server.sockets.size).toBe(1),
     );
     expect(outcome).toMatchObject({ reason: 'aborted', sent: false });
-    await until(() => server.sockets.size === 0, 500);
+    await expect.poll(() => server.sockets.size, { timeout: 500 }).toBe(0);
   });
 
   test('while waiting for the answer closes the connection at once', async () => {
     const server = await serve(() => {});
-    const outcome = await abortAt(server.origin, () => until(() => server.requests.length === 1));
+    const outcome = await abortAt(server.origin, () => expect.poll(() => server.requests.length).toBe(1));
     expect(outcome).toMatchObject({ reason: 'aborted', sent: true });
-    await until(() => server.sockets.size === 0, 500);
+    await expect.poll(() => server.sockets.size, { timeout: 500 }).toBe(0);
   });
 
   test.each([
     ['a plain body', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello'],
-    ['a packed body', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 50\r\n\r\n\x1f'],
-  ])('within %s breaks it and closes the connection at once', async (_what, bytes) => {
+    ['a compressed body', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 50\r\n\r\n\x1f'],
+  ])('within %s breaks it off and closes the connection at once', async (_what, bytes) => {
     const server = await serve((socket) => socket.write(bytes, 'latin1'));
     const controller = new AbortController();
     const { body } = await sendWell(makeDispatcher(), server.origin, { signal: controller.signal });
-    const reading = read(body);
+    const reading = readText(body);
     setTimeout(() => controller.abort(), 20);
     await expect(reading).rejects.toMatchObject({ name: 'ByteStreamError', reason: 'aborted' });
-    await until(() => server.sockets.size === 0, 500);
+    await expect.poll(() => server.sockets.size, { timeout: 500 }).toBe(0);
   });
 
-  test('on a kept connection is felt by that call only', async () => {
+  test('on a kept connection affects that call only', async () => {
     const server = await serve((socket, _request, index) => void (index === 1 || socket.write(KEEPING)));
     const dispatcher = makeDispatcher();
-    await read((await sendWell(dispatcher, server.origin)).body);
+    await readText((await sendWell(dispatcher, server.origin)).body);
     const controller = new AbortController();
     const second = send(dispatcher, server.origin, { signal: controller.signal });
-    await until(() => server.requests.length === 2);
+    await expect.poll(() => server.requests.length).toBe(2);
     controller.abort();
     expect(await second).toMatchObject({ reason: 'aborted' });
-    expect(await read((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
+    expect(await readText((await sendWell(dispatcher, server.origin)).body)).toBe('hello');
   });
 
   test('after the last byte changes nothing', async () => {
@@ -675,22 +669,22 @@ describe('an abort', () => {
     const { body } = await sendWell(makeDispatcher(), server.origin, { signal: controller.signal });
     await wait(20);
     controller.abort();
-    expect(await read(body)).toBe('hello');
+    expect(await readText(body)).toBe('hello');
   });
 
-  test('is what cancel and close do, too', async () => {
+  test('is also the effect of cancel and close', async () => {
     const server = await serve((socket) =>
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello'),
     );
     const dispatcher = makeDispatcher();
     const first = await sendWell(dispatcher, server.origin);
     first.body.cancel();
-    await until(() => server.sockets.size === 0, 500);
+    await expect.poll(() => server.sockets.size, { timeout: 500 }).toBe(0);
     expect(() => first.body.next()).toThrow(ByteStreamError);
     const second = await sendWell(dispatcher, server.origin);
     await dispatcher.close();
-    await expect(read(second.body)).rejects.toThrow(ByteStreamError);
-    await until(() => server.sockets.size === 0, 500);
+    await expect(readText(second.body)).rejects.toThrow(ByteStreamError);
+    await expect.poll(() => server.sockets.size, { timeout: 500 }).toBe(0);
     expect(await send(dispatcher, server.origin)).toMatchObject({ reason: 'aborted', sent: false });
   });
 });
@@ -716,7 +710,7 @@ test('a reader that stalls stalls the server', async () => {
     stalledAt = written;
     await wait(100);
   } while (written !== stalledAt);
-  // What the kernel's buffers of both ends hold, beside our 64 KiB.
+  // The kernel buffers of both ends, and our 64 KiB.
   expect(stalledAt).toBeLessThan(16 * 1024 * 1024);
   let bytes = 0;
   for (let chunk = await body.next(); chunk !== null; chunk = await body.next()) bytes += chunk.length;

@@ -1,15 +1,15 @@
 /**
- * The one path for outgoing bytes: judges where a request wants to go, and sends it on a connection that the guard
- * opened. Redirects are not followed, nothing is connected ahead of need (docs/odoo-facts.md#idle-connections),
- * HTTP/1.1 only.
+ * The only path for outgoing bytes: checks the target of a request and sends the request on a connection to a checked
+ * address. HTTP/1.1 only. Does not follow redirects, and opens no connection in advance
+ * (docs/odoo-facts.md#idle-connections).
  */
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { Connection, type ConnectionOwner } from './connection.ts';
-import { Call } from './egress-call.ts';
+import { EgressCall } from './egress-call.ts';
 import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
 import { cacheNames, type ResolveName, resolveBySystem } from './names.ts';
-import type { OpeningMeans } from './opening.ts';
+import type { OpeningOptions } from './opening.ts';
 import { type EgressPolicy, type EgressTarget, judgeOrigin } from './policy.ts';
 import { buildRequest } from './request-bytes.ts';
 
@@ -23,56 +23,56 @@ export type {
 
 export interface SendOptions {
   signal: AbortSignal;
-  /** Asked where a connection had to be made, before a byte of the request leaves. Must not reject. */
+  /** Called after a connection had to be made, before a byte of the request is sent. Must not reject. */
   isStillWanted?: (() => Promise<boolean>) | undefined;
 }
 
 export interface EgressDispatcher {
-  /** What can be told without DNS: scheme, port, a literal address. */
+  /** Checks what needs no DNS: scheme, port and a literal address. Null: nothing is denied so far. */
   judge(origin: string, trust?: EgressTrust | null): EgressDenial | null;
-  /** Rejects only where the request itself is not one that can be sent (a line break in a header). */
+  /** Rejects only if the request is malformed, such as a line break in a header. */
   send(request: EgressRequest, options: SendOptions): Promise<EgressAnswer | EgressFailure>;
-  /** Ends the calls that run, closes every connection. */
+  /** Aborts running calls and closes every connection. */
   close(): Promise<void>;
 }
 
 export interface EgressOptions {
   allow: EgressPolicy;
-  /** DNS, TCP and TLS together. */
+  /** Time limit for DNS, TCP and TLS together. */
   connectTimeoutMs: number;
-  /** From the last byte of the request to the head of the answer; null leaves it to the call's signal. */
+  /** Time limit from the last byte of the request to the head of the answer; null: only the signal of the call applies. */
   firstByteTimeoutMs: number | null;
   resolve?: ResolveName;
-  /** PEM certificates trusted instead of those of Node and of the system. */
+  /** PEM certificates that replace those of Node and of the system. */
   certificates?: readonly string[];
-  /** A clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   nowMs?: () => number;
 }
 
-/** A caller can name any number of origins; connections are kept for so many, each trust of one counted. */
+/** Maximum number of pairs of origin and trust that have a pool. Callers can name any number of origins. */
 const ORIGINS_MAX = 1_000;
 const IDLE_CONNECTIONS_MAX = 256;
 
 export function createEgressDispatcher(options: EgressOptions): EgressDispatcher {
   const { allow: policy, firstByteTimeoutMs, connectTimeoutMs } = options;
-  const means: OpeningMeans = {
+  const openingOptions: OpeningOptions = {
     policy,
     connectTimeoutMs,
     lookUp: cacheNames(options.resolve ?? resolveBySystem, options.nowMs ?? (() => performance.now())),
-    secureContext: trustOnFirstUse(options.certificates),
+    secureContext: createLazyContext(options.certificates),
   };
   const pools = new LRUCache<string, Pool>({ max: ORIGINS_MAX, dispose: (pool) => pool.retire() });
   const connections = new Set<Connection>();
   let isClosed = false;
 
-  /** The policy never changes within a dispatcher, so that an origin that has a pool has been judged. */
+  /** The policy of a dispatcher never changes, so that the origin of an existing pool is allowed. */
   function findPool(origin: string, trust: EgressTrust | null): Pool | EgressDenial {
     const name = namePool(origin, trust);
     const known = pools.get(name);
     if (known !== undefined) return known;
     const target = judgeOrigin(policy, origin, trust?.isAllowed);
     if ('rule' in target) return target;
-    const pool = new Pool(new URL(origin).host, target, equip(means, trust), connections);
+    const pool = new Pool(new URL(origin).host, target, applyTrust(openingOptions, trust), connections);
     pools.set(name, pool);
     return pool;
   }
@@ -92,8 +92,8 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
       return new Promise((settle) => {
         const bytes = buildRequest(request, pool.host);
         const connection = pool.take();
-        const call = new Call(connection, { signal, firstByteTimeoutMs }, settle);
-        connection.run(call, bytes, pool.means, isStillWanted ?? ALWAYS);
+        const call = new EgressCall(connection, { signal, firstByteTimeoutMs }, settle);
+        connection.run(call, bytes, pool.openingOptions, isStillWanted ?? ALWAYS);
       });
     },
 
@@ -111,31 +111,36 @@ function refuse(reason: 'denied' | 'aborted', detail: string): EgressFailure {
   return { ok: false, reason, sent: false, detail };
 }
 
-/** No origin has a space in it, so that no trust can stand for another origin or for none. */
+/** Origins contain no space, so that names of different pairs differ. */
 function namePool(origin: string, trust: EgressTrust | null): string {
   return trust === null ? origin : `${origin} ${trust.id}`;
 }
 
-function equip(means: OpeningMeans, trust: EgressTrust | null): OpeningMeans {
+function applyTrust(options: OpeningOptions, trust: EgressTrust | null): OpeningOptions {
   const certificates = trust?.certificates ?? null;
-  return certificates === null ? means : { ...means, secureContext: trustOnFirstUse([certificates]) };
+  return certificates === null ? options : { ...options, secureContext: createLazyContext([certificates]) };
 }
 
-/** The connections of one origin and trust that wait for a call; the last used first, so that the others can go. */
+/** The idle connections of one origin and trust. The last used is taken first, so that the others can time out. */
 class Pool implements ConnectionOwner {
-  /** With the port where it is not the scheme's own, as the host header has it. */
+  /** As in the host header: with the port if it is not the default of the scheme. */
   readonly host: string;
   readonly target: EgressTarget;
-  readonly means: OpeningMeans;
+  readonly openingOptions: OpeningOptions;
   session: Buffer | null = null;
   readonly #connections: Set<Connection>;
   #idle: Connection[] = [];
   #isRetired = false;
 
-  constructor(host: string, target: EgressTarget, means: OpeningMeans, connections: Set<Connection>) {
+  constructor(
+    host: string,
+    target: EgressTarget,
+    openingOptions: OpeningOptions,
+    connections: Set<Connection>,
+  ) {
     this.host = host;
     this.target = target;
-    this.means = means;
+    this.openingOptions = openingOptions;
     this.#connections = connections;
   }
 
@@ -166,8 +171,8 @@ class Pool implements ConnectionOwner {
   }
 }
 
-/** Certificates of Node and of the system, read once: some 70 ms that only https needs. */
-function trustOnFirstUse(certificates: readonly string[] | undefined): () => SecureContext {
+/** Reads the certificates at the first use. Those of Node and the system take 70 ms, which plain http does not need. */
+function createLazyContext(certificates: readonly string[] | undefined): () => SecureContext {
   let context: SecureContext | null = null;
   return () => {
     context ??= createSecureContext({

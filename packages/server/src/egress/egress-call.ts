@@ -1,7 +1,6 @@
 /**
- * One request on one connection: the answer's reader on one side, the answer and its body on the other, with the
- * deadlines and the back-pressure between them. One object for all of it keeps a small call cheap. It knows neither
- * addresses nor pools.
+ * One request on one connection: it parses the answer and passes the body to its reader, with time limits and back-pressure.
+ * A single object does all of this, which keeps small calls cheap. It knows neither addresses nor pools.
  */
 
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
@@ -10,22 +9,22 @@ import { AnswerReader, type AnswerSink } from './answer-reader.ts';
 import { decodeBody, findCoding } from './decode.ts';
 import type { EgressAnswer, EgressFailure, EgressFailureReason } from './messages.ts';
 
-/** What a call needs of the connection it runs on. */
+/** The part of a connection that a call uses. */
 export interface CallConnection {
   pause(): void;
   resume(): void;
-  /** The answer is complete: the connection may serve another call, for as long as the server keeps it. */
+  /** The answer is complete. The connection may serve another call within `keptMs`; null: the server states no time. */
   release(keptMs: number | null): void;
   /** Closes at once. */
   drop(): void;
 }
 
-/** Above this many bytes waiting for the reader, the socket is not read. */
+/** While more bytes than this wait for the reader, the socket is not read. */
 const WAITING_BYTES_MAX = 64 * 1024;
-/** What a waiting piece costs beside its bytes: a server can send them one by one. */
+/** Overhead of a waiting piece beside its bytes. It matters because a server can send single bytes. */
 const PIECE_BYTES = 256;
 
-export class Call implements AnswerSink, ByteStream {
+export class EgressCall implements AnswerSink, ByteStream {
   readonly #connection: CallConnection;
   readonly #signal: AbortSignal;
   readonly #firstByteTimeoutMs: number | null;
@@ -38,7 +37,7 @@ export class Call implements AnswerSink, ByteStream {
   #chunks: Uint8Array[] = [];
   #waitingBytes = 0;
   #isPaused = false;
-  #break: ByteStreamError | null = null;
+  #error: ByteStreamError | null = null;
   #reader: PromiseWithResolvers<Uint8Array | null> | null = null;
 
   constructor(
@@ -63,42 +62,42 @@ export class Call implements AnswerSink, ByteStream {
       }
       return chunk;
     }
-    if (this.#break !== null) throw this.#break;
+    if (this.#error !== null) throw this.#error;
     if (this.#phase === 'complete') return null;
-    if (this.#reader !== null) throw new Error('next() was called before the last one was done');
+    if (this.#reader !== null) throw new Error('next() was called while another next() is pending');
     this.#reader = Promise.withResolvers();
     return this.#reader.promise;
   }
 
   cancel(): void {
-    this.end('aborted', 'the reader cancelled');
+    this.abort('aborted', 'the reader cancelled');
   }
 
   /** The signal's abort event. */
   handleEvent(): void {
-    this.end('aborted', 'the caller aborted');
+    this.abort('aborted', 'the caller aborted');
   }
 
-  /** Ends the call from our side, wherever it stands. */
-  end(reason: EgressFailureReason, detail: string): void {
+  /** Ends the call from our side, in any phase. */
+  abort(reason: EgressFailureReason, detail: string): void {
     if (this.#phase === 'receiving') this.#breakOff('aborted', detail);
     else if (this.#phase === 'opening' || this.#phase === 'waiting') this.#fail(reason, detail);
     this.#chunks = [];
     this.#waitingBytes = 0;
   }
 
-  /** The connection will not bring the whole answer. */
-  break(reason: EgressFailureReason, detail: string): void {
+  /** The rest of the answer will not arrive. */
+  onLost(reason: EgressFailureReason, detail: string): void {
     if (this.#phase === 'receiving') this.#breakOff('broken_off', detail);
     else if (this.#phase === 'opening' || this.#phase === 'waiting') this.#fail(reason, detail);
   }
 
-  /** From here on the server may have the request. */
+  /** From now on the server may have received the request. */
   onSending(): void {
     this.#phase = 'waiting';
   }
 
-  /** The last byte of the request has left. The time runs from here: a large body on a slow line is no slow server. */
+  /** The last byte of the request was sent. The time limit starts now: a large body on a slow line is not a slow server. */
   onSent(): void {
     if (this.#phase !== 'waiting' || this.#firstByteTimeoutMs === null) return;
     this.#firstByteTimer = setTimeout(() => {
@@ -109,20 +108,20 @@ export class Call implements AnswerSink, ByteStream {
   /** Bytes of the answer. */
   take(bytes: Buffer): void {
     if (this.#phase === 'opening') {
-      this.#fail('reset', 'the server spoke before it was asked');
+      this.#fail('reset', 'the server sent bytes before the request');
       return;
     }
     try {
       this.#answer.take(bytes);
     } catch (error) {
       if (!(error instanceof AnswerSyntaxError)) throw error;
-      this.break('bad_response', error.message);
+      this.onLost('bad_response', error.message);
     }
   }
 
-  /** The server has ended the connection, which may be how the answer ends. */
+  /** The server has ended the connection, which can be the regular end of the answer. */
   finish(): void {
-    if (!this.#answer.finish()) this.break('reset', 'the connection ended before the answer was complete');
+    if (!this.#answer.finish()) this.onLost('reset', 'the connection ended before the answer was complete');
   }
 
   onHead(head: AnswerHead): void {
@@ -173,10 +172,10 @@ export class Call implements AnswerSink, ByteStream {
   }
 
   #breakOff(reason: ByteStreamError['reason'], detail: string): void {
-    this.#break = new ByteStreamError(reason, detail);
+    this.#error = new ByteStreamError(reason, detail);
     this.#leave();
     this.#chunks = [];
-    this.#takeReader()?.reject(this.#break);
+    this.#takeReader()?.reject(this.#error);
   }
 
   #leave(): void {

@@ -34,7 +34,7 @@ async function fetchFrom(answer: RequestListener, bytesMax = 1_000, timeoutMs = 
   );
 }
 
-test('reads an answer whole', async () => {
+test('reads a whole answer', async () => {
   const answer = await fetchFrom((_, response) =>
     response.writeHead(404, { etag: 'x' }).end('a'.repeat(1_000)),
   );
@@ -42,7 +42,7 @@ test('reads an answer whole', async () => {
   expect('body' in answer && answer.body.toString()).toBe('a'.repeat(1_000));
 });
 
-test('gives up an answer that is too large, wherever its end is', async () => {
+test('stops reading an answer that is too large, whether it states its length or not', async () => {
   const write: RequestListener = (_, response) => {
     const more = () => {
       while (!response.destroyed && response.write(Buffer.alloc(10_000)));
@@ -54,7 +54,7 @@ test('gives up an answer that is too large, wherever its end is', async () => {
   expect(await fetchFrom((_, response) => response.end(Buffer.alloc(1_001)))).toMatchObject({ ok: false });
 });
 
-test('says that an answer broke off', async () => {
+test('reports an answer that broke off', async () => {
   const answer = await fetchFrom((_, response) => {
     response.writeHead(200, { 'content-length': '10' });
     response.write('half', () => response.destroy());
@@ -62,7 +62,7 @@ test('says that an answer broke off', async () => {
   expect(answer).toMatchObject({ ok: false, reason: 'reset', sent: true });
 });
 
-test('ends with its signal, in the middle of an answer too', async () => {
+test('ends with its signal, also in the middle of an answer', async () => {
   const silent = await fetchFrom(() => {}, 1_000, 100);
   expect(silent).toMatchObject({ ok: false, reason: 'aborted' });
   const half = await fetchFrom((_, response) => void response.write('half'), 1_000, 200);

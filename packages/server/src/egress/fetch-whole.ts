@@ -1,6 +1,6 @@
-/** Sends a request and reads its answer whole, within a bound: for everything that is not a caller's call. */
-
+/** Sends a request and reads its whole answer, up to a maximum size: for requests of the proxy itself. */
 import { ByteStreamError } from '../streams/byte-stream.ts';
+import { readStream } from '../streams/read-stream.ts';
 import type {
   EgressAnswer,
   EgressDispatcher,
@@ -13,7 +13,7 @@ export interface WholeAnswer extends Omit<EgressAnswer, 'body' | 'bodyLength'> {
   body: Buffer;
 }
 
-/** An answer larger than `bytesMax`, or one that breaks off, is a failure. */
+/** An answer that is larger than `bytesMax` or breaks off is a failure. */
 export async function fetchWhole(
   egress: EgressDispatcher,
   request: EgressRequest,
@@ -22,22 +22,16 @@ export async function fetchWhole(
   const answer = await egress.send(request, options);
   if (!answer.ok) return answer;
   const { body, bodyLength: _, ...head } = answer;
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
+  let whole: Buffer | null;
   try {
-    for (let piece = await body.next(); piece !== null; piece = await body.next()) {
-      bytes += piece.length;
-      if (bytes > bytesMax) {
-        body.cancel();
-        return fail('bad_response', `answer larger than ${bytesMax} bytes`);
-      }
-      pieces.push(piece);
-    }
+    whole = await readStream(body, bytesMax);
   } catch (error) {
     if (!(error instanceof ByteStreamError)) throw error;
     return fail(error.reason === 'aborted' ? 'aborted' : 'reset', error.message);
   }
-  return { ...head, body: Buffer.concat(pieces) };
+  return whole === null
+    ? fail('bad_response', `answer larger than ${bytesMax} bytes`)
+    : { ...head, body: whole };
 }
 
 function fail(reason: EgressFailure['reason'], detail: string): EgressFailure {

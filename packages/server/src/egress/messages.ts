@@ -1,30 +1,30 @@
-/** What goes into the egress path and what comes out of it: one request, one answer or failure. */
+/** The request that egress sends, and its outcome: an answer or a failure. */
 import type { ByteStream } from '../streams/byte-stream.ts';
 
 export interface EgressRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** `URL.origin` */
   origin: string;
-  /** Begins with `/`, may carry a query. */
+  /** Begins with `/`; may contain a query. */
   path: string;
-  /** Lower-case names; without content-length and host. */
+  /** Names in lower case, without content-length and host. */
   headers: Record<string, string>;
   /**
    * The whole body (docs/odoo-facts.md#slow-body, docs/odoo-facts.md#chunked-body: Odoo blocks a worker on a slow body,
    * and json2 ignores chunked ones).
    */
   body: Uint8Array | null;
-  /** Left out or null: what holds for all. */
+  /** Absent or null: the settings that apply to all servers. */
   trust?: EgressTrust | null;
 }
 
-/** How one server is trusted beyond what holds for all. */
+/** Trust in one server beyond the settings that apply to all. */
 export interface EgressTrust {
-  /** Names it: connections are shared only by requests of the same trust to the same origin. */
+  /** Identifies the trust. Only requests with the same trust and origin share connections. */
   readonly id: string;
-  /** PEM, in place of the public ones; null: the public ones. */
+  /** PEM certificates that replace the public ones; null: the public ones. */
   readonly certificates: string | null;
-  /** The origin of the request counts as named in `egress.allow`. */
+  /** True: the origin of the request counts as listed in `egress.allow`. */
   readonly isAllowed: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface EgressAnswer {
   status: number;
   /** Lower-case names. */
   headers: Record<string, string | string[] | undefined>;
-  /** How many bytes the body will give, where the head tells. */
+  /** Length of the body in bytes; null if the head does not state it. */
   bodyLength: number | null;
   body: ByteStream;
 }
@@ -41,7 +41,7 @@ export interface EgressAnswer {
 export interface EgressFailure {
   ok: false;
   reason: EgressFailureReason;
-  /** False only if it is certain that no byte of the request left. */
+  /** False only if certainly no byte of the request was sent. */
   sent: boolean;
   /** For the operator's log only. */
   detail: string;
@@ -56,7 +56,7 @@ export type EgressFailureReason =
   | 'reset'
   | 'first_byte_timeout'
   | 'aborted'
-  /** The sender did not want it any more when the connection was made. */
+  /** The sender no longer wanted the request once the connection was made. */
   | 'withdrawn'
   | 'bad_response';
 

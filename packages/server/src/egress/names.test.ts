@@ -1,4 +1,4 @@
-/** Shows how long DNS answers are remembered, and which never are. */
+/** Tests how long DNS answers are kept, and which are not. */
 import { expect, test } from 'vitest';
 import { cacheNames } from './names.ts';
 
@@ -23,7 +23,7 @@ function askable(answers: (string[] | Error)[]) {
   };
 }
 
-test('remembers an answer for less than ten seconds', async () => {
+test('keeps an answer for less than ten seconds', async () => {
   const names = askable([['1.1.1.1'], ['2.2.2.2']]);
   expect(await names.lookUp('a.example')).toEqual(['1.1.1.1']);
   names.pass(1_000);
@@ -32,13 +32,13 @@ test('remembers an answer for less than ten seconds', async () => {
   expect(await names.lookUp('a.example')).toEqual(['2.2.2.2']);
 });
 
-test('asks once for calls that come together', async () => {
+test('resolves a name once for concurrent calls', async () => {
   const names = askable([['1.1.1.1']]);
   await Promise.all([names.lookUp('a.example'), names.lookUp('a.example')]);
   expect(names.asked).toEqual(['a.example']);
 });
 
-test('remembers neither failures nor empty answers', async () => {
+test('keeps neither failures nor empty answers', async () => {
   const names = askable([new Error('ENOTFOUND'), [], ['1.1.1.1']]);
   await expect(names.lookUp('a.example')).rejects.toThrow('ENOTFOUND');
   expect(await names.lookUp('a.example')).toEqual([]);

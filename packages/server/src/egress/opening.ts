@@ -9,8 +9,8 @@ import type { EgressFailureReason } from './messages.ts';
 import type { LookUpName } from './names.ts';
 import { type EgressPolicy, type EgressTarget, judgeAddress } from './policy.ts';
 
-/** Why no connection came about; no byte of a request has left. */
-export class OpeningFault extends Error {
+/** Why no connection was made. No byte of a request was sent. */
+export class OpeningError extends Error {
   readonly reason: EgressFailureReason;
 
   constructor(reason: EgressFailureReason, detail: string) {
@@ -19,42 +19,42 @@ export class OpeningFault extends Error {
   }
 }
 
-export interface OpeningMeans {
+export interface OpeningOptions {
   policy: EgressPolicy;
   lookUp: LookUpName;
   connectTimeoutMs: number;
-  /** Asked for at the first https connection: reading the certificates takes a while. */
+  /** Called at the first https connection, since reading the certificates takes some time. */
   secureContext: () => SecureContext;
 }
 
-/** A TLS session to resume, kept beside the target it belongs to. */
+/** The TLS session of a target, to be resumed. */
 export interface SessionSlot {
   session: Buffer | null;
 }
 
-type Done = (outcome: Socket | OpeningFault) => void;
+type Done = (outcome: Socket | OpeningError) => void;
 
 export class Opening {
   readonly #target: EgressTarget;
-  readonly #means: OpeningMeans;
+  readonly #options: OpeningOptions;
   readonly #slot: SessionSlot;
   readonly #done: Done;
   readonly #timer: NodeJS.Timeout;
   #socket: Socket | null = null;
   #isOver = false;
 
-  constructor(target: EgressTarget, means: OpeningMeans, slot: SessionSlot, done: Done) {
+  constructor(target: EgressTarget, options: OpeningOptions, slot: SessionSlot, done: Done) {
     this.#target = target;
-    this.#means = means;
+    this.#options = options;
     this.#slot = slot;
     this.#done = done;
     this.#timer = setTimeout(() => {
-      this.#fail('connect_timeout', `no connection to ${target.host} within ${means.connectTimeoutMs} ms`);
-    }, means.connectTimeoutMs);
+      this.#fail('connect_timeout', `no connection to ${target.host} within ${options.connectTimeoutMs} ms`);
+    }, options.connectTimeoutMs);
     this.#resolve();
   }
 
-  /** Gives up; `done` is not called any more. */
+  /** Stops. `done` is not called afterwards. */
   cancel(): void {
     if (this.#isOver) return;
     this.#end();
@@ -63,7 +63,7 @@ export class Opening {
 
   #resolve(): void {
     const { host, isLiteral } = this.#target;
-    const answer = isLiteral ? [host] : this.#means.lookUp(host);
+    const answer = isLiteral ? [host] : this.#options.lookUp(host);
     if (!(answer instanceof Promise)) {
       this.#judge(answer);
       return;
@@ -74,7 +74,7 @@ export class Opening {
     );
   }
 
-  /** One bad answer among several refuses them all: a mixed answer is how a name is turned against its resolver. */
+  /** One denied address refuses all of them: a mixed answer is a sign of a DNS rebinding attack. */
   #judge(addresses: readonly string[]): void {
     if (this.#isOver) return;
     if (addresses.length === 0) {
@@ -82,7 +82,7 @@ export class Opening {
       return;
     }
     for (const address of addresses) {
-      const denial = judgeAddress(this.#means.policy, this.#target, address);
+      const denial = judgeAddress(this.#options.policy, this.#target, address);
       if (denial !== null) {
         this.#fail('denied', denial.detail);
         return;
@@ -98,15 +98,15 @@ export class Opening {
       port,
       noDelay: true,
       host: only ?? host,
-      ...(only === null ? { autoSelectFamily: true, lookup: answerWith(addresses) } : null),
+      ...(only === null ? { autoSelectFamily: true, lookup: makeLookup(addresses) } : null),
     });
     this.#socket = socket;
-    // Stays for the life of the socket: an error without a listener would end the process.
-    socket.on('error', (error) => this.#fail(reasonOf(error), `${host}: ${describeError(error)}`));
+    // Stays for the life of the socket: an error event without a listener would end the process.
+    socket.on('error', (error) => this.#fail(classifyError(error), `${host}: ${describeError(error)}`));
     socket.once('connect', () => {
       const reached = socket.remoteAddress;
       if (reached === undefined) return this.#fail('refused', `${host}: closed at once`);
-      const denial = judgeAddress(this.#means.policy, this.#target, reached);
+      const denial = judgeAddress(this.#options.policy, this.#target, reached);
       if (denial !== null) return this.#fail('denied', denial.detail);
       if (secure) this.#shakeHands(socket);
       else this.#succeed(socket);
@@ -120,9 +120,9 @@ export class Opening {
       secured = connectTls({
         socket,
         host,
-        // RFC 6066 3: no address as server name; the certificate is checked against `host` then.
+        // RFC 6066 section 3: an address is not a server name. The certificate is then checked against `host`.
         servername: isLiteral ? '' : host,
-        secureContext: this.#means.secureContext(),
+        secureContext: this.#options.secureContext(),
         ALPNProtocols: ['http/1.1'],
         ...(this.#slot.session === null ? null : { session: this.#slot.session }),
       });
@@ -149,7 +149,7 @@ export class Opening {
     if (this.#isOver) return;
     this.#end();
     this.#socket?.destroy();
-    this.#done(new OpeningFault(reason, detail));
+    this.#done(new OpeningError(reason, detail));
   }
 
   #end(): void {
@@ -158,27 +158,27 @@ export class Opening {
   }
 }
 
-/** Lets node:net try the judged addresses of both families (RFC 8305), and no others. */
-function answerWith(addresses: readonly string[]): LookupFunction {
+/** Lets node:net try the allowed addresses of both families (RFC 8305), and no others. */
+function makeLookup(addresses: readonly string[]): LookupFunction {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_name, _options, callback) => callback(null, answers);
 }
 
-function reasonOf(error: Error): EgressFailureReason {
-  return codeOf(error) === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
+function classifyError(error: Error): EgressFailureReason {
+  return readCode(error) === 'ETIMEDOUT' ? 'connect_timeout' : 'refused';
 }
 
-function codeOf(error: unknown): string | null {
+function readCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
 export function describeError(error: unknown): string {
-  const code = codeOf(error);
+  const code = readCode(error);
   const text = shortenTlsText(error instanceof Error ? error.message : String(error));
   return code === null || text.includes(code) ? text : `${code} ${text}`;
 }
 
-/** OpenSSL tells where in its sources an error was raised, and Node goes on to name flags of its own. */
+/** Removes the position in the sources of OpenSSL, and the flags that Node suggests. */
 function shortenTlsText(text: string): string {
   const raised = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(text);
   if (raised !== null) return raised[1] ?? text;

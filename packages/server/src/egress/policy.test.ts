@@ -1,18 +1,18 @@
-/** Judges origins and addresses under policies that an operator may write, both ways. */
+/** Tests that policies allow and deny origins and addresses. */
 import { describe, expect, test } from 'vitest';
 import { judgeAddress, judgeOrigin, parseEgressPolicy } from './policy.ts';
 
-/** Both judgements, as for a name that resolves to `address`. */
+/** Checks the origin, then `address`, as for a name that resolves to it. */
 function isAllowed(allow: string[], origin: string, address?: string): boolean {
-  const { policy, faults } = parseEgressPolicy(allow);
-  expect(faults).toEqual([]);
+  const { policy, errors } = parseEgressPolicy(allow);
+  expect(errors).toEqual([]);
   const target = judgeOrigin(policy, origin);
   if ('rule' in target) return false;
   return judgeAddress(policy, target, address ?? target.host) === null;
 }
 
 describe('without entries', () => {
-  test('allows public addresses over https, on any port that is not a bad one', () => {
+  test('allows public addresses over https, on any port that is not blocked', () => {
     expect(isAllowed([], 'https://erp.example', '93.184.216.34')).toBe(true);
     expect(isAllowed([], 'https://erp.example:8069', '2606:4700:4700::1111')).toBe(true);
     expect(isAllowed([], 'https://1.1.1.1')).toBe(true);
@@ -56,7 +56,7 @@ describe('an origin entry', () => {
     expect(isAllowed(['http://localhost:8069'], origin, '127.0.0.1')).toBe(false);
   });
 
-  test('allows plain http to a public address, and a bad port that it names', () => {
+  test('allows plain http to a public address, and a blocked port that it names', () => {
     expect(isAllowed(['http://erp.example:8069'], 'http://erp.example:8069', '93.184.216.34')).toBe(true);
     expect(isAllowed(['http://erp.example:6000'], 'http://erp.example:6000', '93.184.216.34')).toBe(true);
   });
@@ -87,27 +87,27 @@ describe('a host entry', () => {
     '240.0.0.1',
     '2002:7f00:1::',
     '64:ff9b::10.0.0.1',
-  ])('does not let the name lead to %s', (address) => {
+  ])('does not allow the name to resolve to %s', (address) => {
     expect(isAllowed(['erp.internal', 'http://erp.internal:8069'], 'http://erp.internal:8069', address)).toBe(
       false,
     );
   });
 
-  test('does not open bad ports, but a host:port entry opens the one it names', () => {
+  test('does not allow blocked ports, but a host:port entry allows the port that it names', () => {
     expect(isAllowed(['erp.internal'], 'http://erp.internal:25', '10.0.0.1')).toBe(false);
     expect(isAllowed(['erp.internal:25'], 'http://erp.internal:25', '10.0.0.1')).toBe(true);
     expect(isAllowed(['erp.internal:8069'], 'http://erp.internal:8070', '10.0.0.1')).toBe(false);
     expect(isAllowed(['[::1]:8069'], 'http://[::1]:8069')).toBe(true);
   });
 
-  test('covers neither subdomains nor parents', () => {
+  test('covers neither subdomains nor parent domains', () => {
     expect(isAllowed(['erp.internal'], 'http://a.erp.internal', '10.0.0.1')).toBe(false);
     expect(isAllowed(['erp.internal'], 'http://internal', '10.0.0.1')).toBe(false);
   });
 });
 
 describe('a CIDR or address entry', () => {
-  test('allows any scheme to addresses inside, by name too', () => {
+  test('allows any scheme to addresses in the block, also by name', () => {
     expect(isAllowed(['10.0.0.0/8'], 'http://10.1.2.3:8069')).toBe(true);
     expect(isAllowed(['10.0.0.0/8'], 'http://erp.example', '10.1.2.3')).toBe(true);
     expect(isAllowed(['10.0.0.0/8'], 'http://[::ffff:a01:203]')).toBe(true);
@@ -116,7 +116,7 @@ describe('a CIDR or address entry', () => {
     expect(isAllowed(['169.254.169.254'], 'http://169.254.169.254')).toBe(true);
   });
 
-  test('allows nothing outside, and no plain http to public addresses', () => {
+  test('allows no address outside the block, and no plain http to public addresses', () => {
     expect(isAllowed(['10.0.0.0/8'], 'http://11.1.2.3')).toBe(false);
     expect(isAllowed(['10.0.0.0/8'], 'http://192.168.0.1')).toBe(false);
     expect(isAllowed(['10.0.0.0/8'], 'http://erp.example', '93.184.216.34')).toBe(false);
@@ -124,14 +124,14 @@ describe('a CIDR or address entry', () => {
   });
 });
 
-describe('an origin that is allowed by itself', () => {
+describe('an origin that its trust allows', () => {
   const { policy } = parseEgressPolicy([]);
   const judge = (origin: string, address: string) => {
     const target = judgeOrigin(policy, origin, true);
     return 'rule' in target ? target : judgeAddress(policy, target, address);
   };
 
-  test('may be private, plain http, and on a bad port, as one that an entry names', () => {
+  test('may be private, use plain http and a blocked port, like an origin that an entry names', () => {
     expect(judge('http://erp.internal:8069', '10.0.0.1')).toBeNull();
     expect(judge('http://127.0.0.1:25', '127.0.0.1')).toBeNull();
   });
@@ -142,7 +142,7 @@ describe('an origin that is allowed by itself', () => {
     ['http://erp.internal', 'fd00:ec2::254'],
     ['https://erp.internal', 'fe80::1'],
     ['https://erp.internal', '0.0.0.0'],
-  ])('is not reached where no ERP lives: %s at %s', (origin, address) => {
+  ])('is not reached at an address that no ERP server has: %s at %s', (origin, address) => {
     expect(judge(origin, address)).toMatchObject({ rule: 'address' });
   });
 });
@@ -168,14 +168,14 @@ describe('parseEgressPolicy', () => {
     'http://169.254.169.254',
     '169.254.169.254:80',
     'fe80::1%eth0',
-  ])('names %j as a fault', (entry) => {
-    const { faults } = parseEgressPolicy(['erp.example', entry, '10.0.0.0/8']);
-    expect(faults).toEqual([{ entry, message: expect.stringMatching(/\w{4}/) }]);
+  ])('reports %j as an error', (entry) => {
+    const { errors } = parseEgressPolicy(['erp.example', entry, '10.0.0.0/8']);
+    expect(errors).toEqual([{ entry, message: expect.stringMatching(/\w{4}/) }]);
   });
 
-  test('reports every fault', () => {
+  test('reports every error', () => {
     expect(
-      parseEgressPolicy(['10.0.0.1/8', 'ok.example', 'ftp://x']).faults.map(({ entry }) => entry),
+      parseEgressPolicy(['10.0.0.1/8', 'ok.example', 'ftp://x']).errors.map(({ entry }) => entry),
     ).toEqual(['10.0.0.1/8', 'ftp://x']);
   });
 });

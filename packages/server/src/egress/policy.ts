@@ -1,6 +1,6 @@
 /**
- * What the operator allows (`egress.allow`), and the judgements that follow from it for an origin and for an address.
- * Pure: it resolves no names and opens nothing.
+ * Parses the setting `egress.allow`, and checks origins and addresses by it. Pure: resolves no names and opens no
+ * connections.
  */
 import { isIPv4 } from 'node:net';
 import {
@@ -15,51 +15,51 @@ import type { EgressDenial } from './messages.ts';
 import { BAD_PORTS } from './ports.ts';
 
 export interface EgressPolicy {
-  /** scheme + host + port */
+  /** Scheme, host and port. */
   origins: ReadonlySet<string>;
-  /** Any scheme and any port that is not a bad one. */
+  /** Any scheme, and any port that is not blocked. */
   hosts: ReadonlySet<string>;
-  /** `host:port`, any scheme. */
+  /** `host:port` with any scheme. */
   hostPorts: ReadonlySet<string>;
-  /** Any scheme to an address inside. */
+  /** Any scheme to addresses in the block. */
   blocks: readonly AddressBlock[];
 }
 
-export interface EgressPolicyFault {
+export interface EgressPolicyError {
   entry: string;
   message: string;
 }
 
-/** Where a request wants to go, after {@link judgeOrigin} found nothing against it that can be told without DNS. */
+/** The target of a request that {@link judgeOrigin} allows, as far as that can be decided without DNS. */
 export interface EgressTarget {
   secure: boolean;
-  /** Lower-case, without brackets and without the dot of the root. */
+  /** In lower case, without brackets and without the trailing dot of the root. */
   host: string;
   port: number;
   isLiteral: boolean;
-  /** An origin or host entry names it. */
+  /** True if an entry for an origin or host names it. */
   isNamed: boolean;
 }
 
-/** Reads the entries; every fault is reported, with its entry. */
+/** Parses the entries. Each invalid entry is reported. */
 export function parseEgressPolicy(entries: readonly string[]): {
   policy: EgressPolicy;
-  faults: EgressPolicyFault[];
+  errors: EgressPolicyError[];
 } {
   const origins = new Set<string>();
   const hosts = new Set<string>();
   const hostPorts = new Set<string>();
   const blocks: AddressBlock[] = [];
-  const faults: EgressPolicyFault[] = [];
+  const errors: EgressPolicyError[] = [];
   for (const given of entries) {
     const entry = given.trim();
-    const fault = readEntry(entry, { origins, hosts, hostPorts, blocks });
-    if (fault !== null) faults.push({ entry: given, message: fault });
+    const message = readEntry(entry, { origins, hosts, hostPorts, blocks });
+    if (message !== null) errors.push({ entry: given, message });
   }
-  return { policy: { origins, hosts, hostPorts, blocks }, faults };
+  return { policy: { origins, hosts, hostPorts, blocks }, errors };
 }
 
-/** The target that an origin names, or why it is denied. With `isAllowed` it counts as one of the policy's origins. */
+/** The target that an origin names, or why it is denied. `isAllowed`: the origin counts as listed in the policy. */
 export function judgeOrigin(
   policy: EgressPolicy,
   origin: string,
@@ -70,7 +70,7 @@ export function judgeOrigin(
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return deny('scheme', `${url.protocol} is neither https: nor http:`);
   }
-  // Two readers of one text must not come to two hosts: only what URL printed itself is taken.
+  // Two parsers must not read two hosts from one text, so that only the output of URL itself is accepted.
   if (url.origin !== origin) return deny('origin', 'it is not written as URL.origin writes it');
 
   const secure = url.protocol === 'https:';
@@ -92,10 +92,9 @@ export function judgeOrigin(
 }
 
 /**
- * Null if the target may be reached at this address. Entries that name a host cover the addresses that a private
- * network really uses. Link-local, metadata, multicast, unspecified, broadcast and reserved addresses take an entry
- * with the address itself: no ERP lives there, and whoever controls the name's DNS must not be able to point it at the
- * cloud's credentials.
+ * Null if the target may be reached at this address. An entry for a host covers the addresses that private networks use.
+ * Link-local, metadata, multicast, unspecified, broadcast and reserved addresses need an entry for the address itself: no
+ * ERP server has one, and the owner of the DNS zone must not be able to direct the name to the credentials of the cloud.
  */
 export function judgeAddress(
   policy: EgressPolicy,
@@ -105,8 +104,8 @@ export function judgeAddress(
   const bytes = parseAddress(address);
   const kind = bytes === null ? null : classifyAddress(bytes);
   if (bytes === null || kind === null) return deny('address', `${target.host} gave no IP address`);
-  // A zone (fe80::1%eth0) picks an interface of this machine, which no entry speaks of.
-  if (address.includes('%')) return deny('address', `${address} carries a zone`);
+  // A zone (fe80::1%eth0) selects an interface of this machine, and entries have no zones.
+  if (address.includes('%')) return deny('address', `${address} has a zone`);
   if (policy.blocks.some((block) => isInBlock(bytes, block))) return null;
   if (kind === 'public') return target.secure || target.isNamed ? null : denyPlain(target);
   if (target.isNamed && COVERED_BY_NAME.has(kind)) return null;
@@ -130,7 +129,7 @@ function denyPlain(target: EgressTarget): EgressDenial {
   return deny('scheme', `plain http to ${target.host}: use https, or name the origin in egress.allow`);
 }
 
-/** Without brackets, and without the dot that says "root": `localhost.` is localhost. */
+/** Removes brackets and the trailing dot of the root: `localhost.` is localhost. */
 function normaliseHost(hostname: string): string {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
@@ -174,7 +173,7 @@ function readOrigin(entry: string, origins: Set<string>): string | null {
   const host = normaliseHost(url.hostname);
   const secure = url.protocol === 'https:';
   origins.add(formatOrigin(secure, host, url.port === '' ? (secure ? 443 : 80) : Number(url.port)));
-  return faultOfLiteral(host);
+  return explainLiteral(host);
 }
 
 function readHost(entry: string, into: { hosts: Set<string>; hostPorts: Set<string> }): string | null {
@@ -182,16 +181,16 @@ function readHost(entry: string, into: { hosts: Set<string>; hostPorts: Set<stri
   if (match === null || !URL.canParse(`http://${match[1]}/`)) return FORMS;
   const host = normaliseHost(new URL(`http://${match[1]}/`).hostname);
   if (host.includes('*')) return 'wildcards are not known: name each host, or a CIDR';
-  // What URL turns into an address (0x7f.1, 127.1) would be an entry that means something else than it says.
+  // URL reads forms such as 0x7f.1 and 127.1 as an address. Such an entry would not mean what it says.
   if (isIPv4(host) && host !== match[1]) return `write the address out: ${host}`;
   const port = match[2] === undefined ? null : Number(match[2]);
   if (port !== null && (port === 0 || port > 65535)) return 'a port is 1 to 65535';
   if (port === null) into.hosts.add(host);
   else into.hostPorts.add(`${host}:${port}`);
-  return faultOfLiteral(host);
+  return explainLiteral(host);
 }
 
-function faultOfLiteral(host: string): string | null {
+function explainLiteral(host: string): string | null {
   const kind = classifyAddress(host);
   if (kind === null || COVERED_BY_NAME.has(kind)) return null;
   return `${host} is ${kind}: such an address is allowed only by an entry that is the address itself, ${host}`;

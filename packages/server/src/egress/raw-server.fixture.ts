@@ -1,4 +1,4 @@
-/** A server of bare bytes on loopback for the tests: it answers with whatever the test writes, right or wrong. */
+/** A TCP or TLS server on loopback that answers with the bytes that the test writes, valid or not. */
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
@@ -9,12 +9,12 @@ export interface RawServer {
   connections: number;
   /** Sockets that are open now. */
   readonly sockets: Set<Socket>;
-  /** The requests as they came, head and body. */
+  /** The received requests, head and body. */
   readonly requests: string[];
   close(): Promise<void>;
 }
 
-/** `answer` is called for each whole request (by its content-length). */
+/** `answer` is called for each request, once its content-length has arrived. */
 export async function startRawServer(
   answer: (socket: Socket, request: string, index: number) => void,
   options: { host?: string; port?: number; tls?: { key: string; cert: string } } = {},
@@ -60,7 +60,7 @@ export async function startRawServer(
   return server;
 }
 
-/** How many bytes of a request are still to come; null while its head is not complete. */
+/** Number of bytes of a request that have not arrived; null while its head is incomplete. */
 function countMissing(bytes: Buffer): number | null {
   const headBytes = bytes.indexOf('\r\n\r\n') + 4;
   if (headBytes === 3) return null;

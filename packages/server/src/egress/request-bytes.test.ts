@@ -1,4 +1,4 @@
-/** What goes over the line, to the byte. */
+/** Tests the serialised request byte by byte. */
 import { expect, test } from 'vitest';
 import { buildRequest } from './request-bytes.ts';
 
@@ -15,7 +15,7 @@ test.each([0, 1, 64 * 1024, 64 * 1024 + 1, 1024 * 1024])('a body of %d bytes fol
   expect(bytes.equals(Buffer.concat([Buffer.from(head), body]))).toBe(true);
 });
 
-test('without a body there is no length', () => {
+test('a request without a body has no content-length', () => {
   expect(Buffer.concat(build({}, null)).toString()).toBe(
     'GET /a?b=c HTTP/1.1\r\nhost: erp.test\r\nconnection: keep-alive\r\n\r\n',
   );

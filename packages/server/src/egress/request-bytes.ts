@@ -1,11 +1,11 @@
-/** The bytes of a request (RFC 9112 section 3). Pure; refuses what a server could read as another request than is meant. */
+/** Serialises a request (RFC 9112 section 3). Pure; refuses a request that a server could read differently. */
 import type { EgressRequest } from './messages.ts';
 
-/** Printable, and no space. */
+/** Printable ASCII without spaces. */
 const PATH = /^\/[\x21-\x7e]*$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** They say how long the request is, where it goes and what becomes of the connection, which is not for the caller. */
+/** Callers must not set these: they define length, target and connection handling of the request. */
 const OWN_HEADERS = new Set([
   'host',
   'connection',
@@ -18,10 +18,10 @@ const OWN_HEADERS = new Set([
   'trailer',
 ]);
 
-/** A body up to this size leaves with the head in one piece; to copy a larger one would cost more than a second write. */
+/** A body up to this size is written together with the head. To copy a larger one costs more than a second write. */
 const COPIED_BYTES_MAX = 64 * 1024;
 
-/** The whole request, to be written at once. Throws a TypeError that says what cannot be sent. */
+/** The pieces of the whole request. Throws a TypeError that names the part that cannot be sent. */
 export function buildRequest({ method, path, headers, body }: EgressRequest, host: string): Uint8Array[] {
   if (!PATH.test(path)) throw new TypeError('the path must begin with a slash, without spaces and controls');
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;

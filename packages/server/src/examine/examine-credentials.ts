@@ -18,6 +18,7 @@ import {
 import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
 import { buildJson2Request, isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import { readStream } from '../streams/read-stream.ts';
 import type { ExamineDeps } from './examine.ts';
 import { explainAnswer } from './explain-answer.ts';
 
@@ -197,28 +198,21 @@ function describeExpiry(
   return { key: { expires_at: at, is_expiry_known: true }, check: { name: 'expiry', state: 'ok', text } };
 }
 
-/** The value of a result, read whole; undefined where there is none. */
+/** The value of a result; undefined if the reply has none. */
 async function readValue(reply: Reply): Promise<unknown> {
   if (reply instanceof Denial || reply.kind !== 'result') return undefined;
   const { pieces, rest, tail } = reply;
-  const more = rest === null ? [] : await readRest(rest);
+  const more = rest === null ? Buffer.alloc(0) : await readRest(rest);
   if (more === null) return undefined;
-  const text = Buffer.concat([...pieces, ...more]).toString();
-  // Without a tail of its own it ends with the brace of the envelope.
+  const text = Buffer.concat([...pieces, more]).toString();
+  // Without a tail it ends with the closing brace of the envelope.
   return parseJson(tail.length > 0 ? text : text.replace(/\}\s*$/, ''));
 }
 
-/** Null where it breaks off, or is longer than any answer to these questions. */
-async function readRest(rest: ByteStream): Promise<Uint8Array[] | null> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
+/** Null if it breaks off, or is too long for an answer to these questions. */
+async function readRest(rest: ByteStream): Promise<Uint8Array | null> {
   try {
-    for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
-      bytes += piece.length;
-      if (bytes > ANSWER_BYTES_MAX) return null;
-      pieces.push(piece);
-    }
-    return pieces;
+    return await readStream(rest, ANSWER_BYTES_MAX);
   } catch (error) {
     if (error instanceof ByteStreamError) return null;
     throw error;
@@ -235,7 +229,7 @@ function parseJson(text: Uint8Array | string): unknown {
   }
 }
 
-/** One line, without what a terminal would obey. */
+/** Replaces control characters, which a terminal could interpret. */
 function cleanText(value: unknown): string {
   return String(value)
     .replace(/\p{Cc}+/gu, ' ')

@@ -73,6 +73,6 @@ function explainFailure(
 
 /** Nothing where naming the origin is not enough: the address of a cloud's metadata, say, must be named itself. */
 function suggestEntry(origin: string, allow: readonly string[]): string {
-  const helps = !allow.includes(origin) && parseEgressPolicy([origin]).faults.length === 0;
+  const helps = !allow.includes(origin) && parseEgressPolicy([origin]).errors.length === 0;
   return helps ? `. Where you trust it: --egress.allow ${origin}` : '';
 }

@@ -45,7 +45,7 @@ const RULES = {
 export const MEMBERS = {
   url: textBy(URL_LENGTH_MAX, RULES.url, (text) => {
     const address = parseBaseUrl(text);
-    return 'fault' in address ? address.fault : null;
+    return 'problem' in address ? address.problem : null;
   }),
   db: z.string(RULES.db).regex(DATABASE_NAME, RULES.db),
   user_id: wholeNumber(2 ** 31 - 1, RULES.user_id),

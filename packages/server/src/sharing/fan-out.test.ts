@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import { readText, ScriptedStream } from '../streams/scripted-stream.fixture.ts';
 import { ByteBudget, weighPiece } from './byte-budget.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import { FanOut, type FanOutLimits } from './fan-out.ts';
-import { readText, ScriptedBody } from './scripted-body.fixture.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -29,7 +29,7 @@ function setUp(source: ByteStream, changes: Partial<FanOutLimits> = {}) {
 
 describe('a body with several readers', () => {
   test('passes all its bytes to each, and is read once', async () => {
-    const source = new ScriptedBody('one ', 'two ');
+    const source = new ScriptedStream('one ', 'two ');
     const { fanOut, budget } = setUp(source);
     const first = fanOut.join(signal());
     expect(await first.next()).toEqual(Buffer.from('one '));
@@ -46,7 +46,7 @@ describe('a body with several readers', () => {
   });
 
   test('is not read before a reader asks, nor ahead of the fastest reader', async () => {
-    const source = new ScriptedBody('one', 'two', null);
+    const source = new ScriptedStream('one', 'two', null);
     const { fanOut } = setUp(source);
     const reader = fanOut.join(signal());
     expect(source.readCount).toBe(0);
@@ -55,7 +55,7 @@ describe('a body with several readers', () => {
   });
 
   test('breaks off for all readers, also for those behind', async () => {
-    const source = new ScriptedBody('one', 'two');
+    const source = new ScriptedStream('one', 'two');
     const { fanOut, budget } = setUp(source);
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
     await slow.next();
@@ -70,7 +70,7 @@ describe('a body with several readers', () => {
   });
 
   test('continues when one reader leaves, and is cancelled with the last', async () => {
-    const source = new ScriptedBody('one');
+    const source = new ScriptedStream('one');
     const { fanOut, budget } = setUp(source);
     const leaving = new AbortController();
     const [left, cancelled, stays] = [
@@ -96,13 +96,13 @@ describe('a body with several readers', () => {
   });
 
   test('is cancelled at once if its only reader left before it joined', () => {
-    const source = new ScriptedBody();
+    const source = new ScriptedStream();
     setUp(source).fanOut.join(AbortSignal.abort());
     expect(source.isCancelled).toBe(true);
   });
 
   test('cannot be joined once more bytes arrived than are kept of the start', async () => {
-    const { fanOut, budget } = setUp(new ScriptedBody(Buffer.alloc(600), Buffer.alloc(600)), {
+    const { fanOut, budget } = setUp(new ScriptedStream(Buffer.alloc(600), Buffer.alloc(600)), {
       startBytesMax: 1000,
     });
     const reader = fanOut.join(signal());
@@ -118,7 +118,7 @@ describe('a body with several readers', () => {
 describe('a reader that is slower than the others', () => {
   test('makes them wait once it is too far behind, but no longer than the patience', async () => {
     vi.useFakeTimers();
-    const source = new ScriptedBody();
+    const source = new ScriptedStream();
     const { fanOut, budget } = setUp(source, { startBytesMax: 0, lagBytesMax: 2000, patienceMs: 1000 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
     for (let piece = 0; piece < 10; piece++) source.give(Buffer.alloc(1000));
@@ -147,7 +147,7 @@ describe('a reader that is slower than the others', () => {
 
   test('is not broken off if no reader waits for it any more', async () => {
     vi.useFakeTimers();
-    const source = new ScriptedBody(Buffer.alloc(1000), Buffer.alloc(1000), null);
+    const source = new ScriptedStream(Buffer.alloc(1000), Buffer.alloc(1000), null);
     const { fanOut } = setUp(source, { startBytesMax: 0, lagBytesMax: 1000 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
     await fast.next();
@@ -160,7 +160,7 @@ describe('a reader that is slower than the others', () => {
 
   test('may take any time within the bound and after the end', async () => {
     vi.useFakeTimers();
-    const { fanOut } = setUp(new ScriptedBody('one ', 'two ', 'three', null), { startBytesMax: 0 });
+    const { fanOut } = setUp(new ScriptedStream('one ', 'two ', 'three', null), { startBytesMax: 0 });
     const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
     expect(await readText(fast)).toBe('one two three');
     await vi.advanceTimersByTimeAsync(100_000);
@@ -169,7 +169,7 @@ describe('a reader that is slower than the others', () => {
 });
 
 test('a piece that is a small part of a large buffer does not hold all of it', async () => {
-  const source = new ScriptedBody();
+  const source = new ScriptedStream();
   const { fanOut } = setUp(source);
   const reader = fanOut.join(signal());
   source.give(Buffer.alloc(65_536, 'x').subarray(100, 101));
@@ -181,7 +181,7 @@ test('a piece that is a small part of a large buffer does not hold all of it', a
 });
 
 test('a removed reader keeps no later pieces alive', async () => {
-  const source = new ScriptedBody('one');
+  const source = new ScriptedStream('one');
   const { fanOut } = setUp(source, { startBytesMax: 0 });
   const [left, stays] = [fanOut.join(signal()), fanOut.join(signal())];
   left.cancel();
@@ -200,7 +200,7 @@ test('a removed reader keeps no later pieces alive', async () => {
 
 test('bytes that all readers have taken are freed by a minor collection, even if the first pieces are old', async () => {
   const pieceBytes = 100_000;
-  const source = new ScriptedBody();
+  const source = new ScriptedStream();
   const { fanOut } = setUp(source, { startBytesMax: pieceBytes });
   const reader = fanOut.join(signal());
   const readOne = async () => {
@@ -223,14 +223,14 @@ test('bytes that all readers have taken are freed by a minor collection, even if
 test('without room in the budget no start is kept and readers read in step; a single reader is not slowed', async () => {
   const budget = new ByteBudget(1);
   budget.hold(1);
-  const lone = setUp(new ScriptedBody('one ', 'two ', 'three', null), { budget });
+  const lone = setUp(new ScriptedStream('one ', 'two ', 'three', null), { budget });
   const reader = lone.fanOut.join(signal());
   expect(await reader.next()).toEqual(Buffer.from('one '));
   expect(lone.fanOut.isJoinable).toBe(false);
   expect(await readText(reader)).toBe('two three');
   expect(budget.heldBytes).toBe(1);
 
-  const source = new ScriptedBody('one ', 'two ', 'three', null);
+  const source = new ScriptedStream('one ', 'two ', 'three', null);
   const { fanOut } = setUp(source, { budget });
   const [fast, slow] = [fanOut.join(signal()), fanOut.join(signal())];
   await fast.next();
@@ -270,7 +270,7 @@ describe('for any sequence of actions of readers and source', () => {
           const whole = Buffer.concat(pieces);
           const script = [...pieces, breaks ? BROKEN : null];
           const heaviest = Math.max(0, ...pieces.map(weighPiece));
-          const source = new ScriptedBody();
+          const source = new ScriptedStream();
           const budget = new ByteBudget(heldBytesMax);
           const { fanOut } = setUp(source, { ...limits, budget, patienceMs: 2 ** 31 - 1 });
           const readers: Follower[] = [];

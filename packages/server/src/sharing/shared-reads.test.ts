@@ -1,11 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+import { readText, ScriptedStream } from '../streams/scripted-stream.fixture.ts';
 import type { AnswerStore, Found } from './answer-store.ts';
 import { collectGarbage } from './collect-garbage.fixture.ts';
 import type { SharedCall } from './flight.ts';
 import { MemoryAnswers } from './memory-answers.ts';
-import { readText, ScriptedBody } from './scripted-body.fixture.ts';
 import { type SharedAnswer, SharedReads, type SharedReadsBounds } from './shared-reads.ts';
 import { WriteLog } from './write-log.ts';
 
@@ -141,7 +141,7 @@ describe('reads in flight', () => {
   test('that are equal become one call, whose answer all callers get', async () => {
     const answers = [ask(), ask(), ask()];
     expect(calls).toHaveLength(1);
-    const rest = new ScriptedBody('two', '}');
+    const rest = new ScriptedStream('two', '}');
     calls[0]?.answer(streamed('one ', rest));
     const [first, second, third] = await Promise.all(answers);
     const late = await ask();
@@ -202,7 +202,7 @@ describe('reads in flight', () => {
 
   test('break off for all callers if the server breaks off', async () => {
     const answers = [ask(), ask()];
-    const rest = new ScriptedBody('two');
+    const rest = new ScriptedStream('two');
     calls[0]?.answer(streamed('one ', rest));
     const texts = (await Promise.all(answers)).map(readReply);
     rest.give(new ByteStreamError('broken_off', 'the upstream died'));
@@ -299,7 +299,7 @@ describe('a member that leaves', () => {
   test('while the answer arrives cancels it only if nobody else reads it', async () => {
     const [first, second] = [new Caller('first'), new Caller('second')];
     const answers = [ask(PARTNER, null, first), ask(PARTNER, null, second)];
-    const rest = new ScriptedBody('two ');
+    const rest = new ScriptedStream('two ');
     calls[0]?.answer(streamed('one ', rest));
     const texts = (await Promise.all(answers)).map(readReply);
     first.leave();
@@ -314,7 +314,7 @@ describe('a member that leaves', () => {
   test('at the moment of the answer leaves no stream open', async () => {
     const caller = new Caller('caller');
     const answer = ask(PARTNER, null, caller);
-    const rest = new ScriptedBody('two');
+    const rest = new ScriptedStream('two');
     calls[0]?.answer(streamed('one ', rest));
     caller.leave();
     await expect(answer.then(readReply)).rejects.toThrow(ByteStreamError);
@@ -331,7 +331,7 @@ describe('kept answers', () => {
   }
 
   test('go to callers that accept their age, with the age, and to no others', async () => {
-    expect(await askFor(streamed('one ', new ScriptedBody('two', '}\n', null)))).toBe('one two}\n');
+    expect(await askFor(streamed('one ', new ScriptedStream('two', '}\n', null)))).toBe('one two}\n');
     now += 5000;
     const kept = await ask(PARTNER, 5000);
     expect(kept).toMatchObject({ source: 'kept', ageMs: 5000, reply: { rest: null } });
@@ -372,13 +372,13 @@ describe('kept answers', () => {
 
   test('are whole results only', async () => {
     await askFor({ denied: 'access denied' });
-    await askFor(streamed('one ', new ScriptedBody('two', null)));
-    const dying = new ScriptedBody('two');
+    await askFor(streamed('one ', new ScriptedStream('two', null)));
+    const dying = new ScriptedStream('two');
     dying.give(new ByteStreamError('broken_off', 'the upstream died'));
     await expect(askFor(streamed('one ', dying))).rejects.toThrow('the upstream died');
     const leaving = new Caller('leaving');
     const left = ask(PARTNER, 60_000, leaving);
-    calls.at(-1)?.answer(streamed('one ', new ScriptedBody('}')));
+    calls.at(-1)?.answer(streamed('one ', new ScriptedStream('}')));
     const text = readReply(await left);
     await turn();
     leaving.leave();
@@ -392,7 +392,7 @@ describe('kept answers', () => {
     reads = open({ answerBytesMax: 5000, cacheBytesMax: 20_000 });
     const long = { ...PARTNER, name: 'long' };
     await askFor(whole('x'.repeat(5001)), long);
-    await askFor(streamed('', new ScriptedBody('x'.repeat(5000), '}', null)), long);
+    await askFor(streamed('', new ScriptedStream('x'.repeat(5000), '}', null)), long);
     await askFor(whole('again'), long);
     expect(calls).toHaveLength(3);
     const scopes = Array.from({ length: 10 }, (_, index) => ({ ...PARTNER, name: `read ${index}` }));
@@ -403,7 +403,7 @@ describe('kept answers', () => {
   });
 
   test.each(['whole', 'streamed'])('keep no reference to their call: %s', async (kind) => {
-    const result = kind === 'whole' ? whole('all') : streamed('all', new ScriptedBody('}', null));
+    const result = kind === 'whole' ? whole('all') : streamed('all', new ScriptedStream('}', null));
     await askFor(result);
     const remains = new WeakRef(calls.pop() as Call);
     await turn();
@@ -421,7 +421,7 @@ describe('kept answers', () => {
 
   test('are not collected while too many bytes are held', async () => {
     reads = open({ heldBytesMax: 0 });
-    await askFor(streamed('one ', new ScriptedBody('two}', null)));
+    await askFor(streamed('one ', new ScriptedStream('two}', null)));
     await askFor(whole('all'));
     expect(calls).toHaveLength(2);
     expect(reads.heldBytes).toBe(0);
@@ -464,7 +464,7 @@ describe('kept answers', () => {
     writing.resolve();
     await written;
     calls[0]?.answer(whole('old'));
-    calls[1]?.answer(streamed('old', new ScriptedBody('}', null)));
+    calls[1]?.answer(streamed('old', new ScriptedStream('}', null)));
     for (const answer of await Promise.all([beforeIt, duringIt])) await readReply(answer);
     await askFor(whole('new'));
     await askFor(whole('new'), { ...PARTNER, name: 'another read' });

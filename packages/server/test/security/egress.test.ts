@@ -27,8 +27,8 @@ function makeDispatcher(
   resolve: (name: string) => Promise<string[]> = async () => ['127.0.0.1'],
   nowMs: () => number = () => 0,
 ): EgressDispatcher {
-  const { policy, faults } = parseEgressPolicy(allow);
-  expect(faults).toEqual([]);
+  const { policy, errors } = parseEgressPolicy(allow);
+  expect(errors).toEqual([]);
   const made = createEgressDispatcher({
     allow: policy,
     connectTimeoutMs: 2_000,

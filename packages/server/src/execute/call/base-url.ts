@@ -6,7 +6,7 @@ const PATH = 'erp_instance.url';
 
 export function readBaseUrl(text: string): BaseUrl | Denial {
   const address = parseBaseUrl(text);
-  return 'fault' in address
-    ? new Denial('invalid_request', `\`${PATH}\` ${address.fault}.`, { path: PATH })
+  return 'problem' in address
+    ? new Denial('invalid_request', `\`${PATH}\` ${address.problem}.`, { path: PATH })
     : address;
 }

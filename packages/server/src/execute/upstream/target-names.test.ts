@@ -5,7 +5,7 @@ import { nameDatabaseAcrossTrusts, nameDatabaseByTrust, nameServer, nameUser } f
 
 function aim(url: string, changes: Partial<Target> = {}): Target {
   const address = parseBaseUrl(url);
-  if ('fault' in address) throw new Error(address.fault);
+  if ('problem' in address) throw new Error(address.problem);
   return {
     ...address,
     db: 'prod',

@@ -1,7 +1,8 @@
-/** A body whose pieces the test provides, and a function that reads a body. */
-import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
+/** A stream whose pieces the test provides, and a function that reads a stream as text. */
+import { type ByteStream, ByteStreamError } from './byte-stream.ts';
+import { readStream } from './read-stream.ts';
 
-export class ScriptedBody implements ByteStream {
+export class ScriptedStream implements ByteStream {
   readonly #ready: (Uint8Array | null | Error)[] = [];
   #reader: PromiseWithResolvers<Uint8Array | null> | null = null;
   readCount = 0;
@@ -21,7 +22,7 @@ export class ScriptedBody implements ByteStream {
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
-    if (this.#reader !== null) throw new Error('read twice at once');
+    if (this.#reader !== null) throw new Error('next() was called while another next() is pending');
     this.readCount++;
     const item = this.#ready.shift();
     if (item instanceof Error) throw item;
@@ -37,9 +38,7 @@ export class ScriptedBody implements ByteStream {
   }
 }
 
-/** Reads a whole body as text; rejects if the body fails. */
-export async function readText(body: ByteStream): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for (let piece = await body.next(); piece !== null; piece = await body.next()) pieces.push(piece);
-  return Buffer.concat(pieces).toString();
+/** Reads a whole stream as text; rejects if the stream fails. */
+export async function readText(stream: ByteStream): Promise<string> {
+  return (await readStream(stream)).toString();
 }
