@@ -1,5 +1,13 @@
 /** Answers as they stand on the wire, for tests on bare sockets: what an HTTP library would hide. */
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createZstdDecompress,
+  gunzipSync,
+  inflateSync,
+  zstdDecompressSync,
+} from 'node:zlib';
 
 export interface TakenAnswer {
   status: number;
@@ -68,4 +76,10 @@ export function unpack(encoding: string | undefined, body: Buffer): Buffer {
     default:
       return body;
   }
+}
+
+/** A stream that unpacks what is written to it. */
+export function createDecoder(encoding: string) {
+  if (encoding === 'gzip') return createGunzip();
+  return encoding === 'br' ? createBrotliDecompress() : createZstdDecompress();
 }

@@ -1,18 +1,18 @@
 /**
- * An administrator of a proxy of its own. Every answer is held to what holds for all: the shape that the OpenAPI document
- * promises for its status, problems for errors, nothing for caches, and no secret.
+ * A client of the admin API with a proxy of its own. It checks every answer: status and shape as in the OpenAPI document,
+ * problems for errors, `no-store`, and no secret.
  */
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { problem } from '../../src/http/admin/schemas.ts';
 import { ADMIN_PATH, ADMIN_ROUTES, type AdminRoute } from '../../src/http/admin/table.ts';
 import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type HttpAnswer, type ProxyOptions, send, startProxy } from '../harness.ts';
 
 export const TOKEN = 'the-admin-token-of-these-tests-0123456789';
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
-/** Both are set. */
 export const SETTINGS = { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY };
-/** Keys of Odoo's that tests hand in begin so, and no answer may have it. */
+/** Beginning of the Odoo keys in tests. No answer may have it. */
 export const ODOO_SECRET = 'odoo-secret-';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
@@ -23,10 +23,10 @@ export interface AdminAnswer extends HttpAnswer {
 }
 
 export interface AskOptions {
-  /** An object is sent as JSON, a text as it is. */
+  /** A value is sent as JSON, a text unchanged. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Null: none. */
+  /** Null: no token is sent. */
   token?: string | null;
 }
 
@@ -38,8 +38,7 @@ export interface AdminOptions extends ProxyOptions {
 }
 
 export async function startAdmin({ secrets = [], settings = SETTINGS, ...options }: AdminOptions = {}) {
-  const proxy = await startProxy({ ...options, settings });
-  onTestFinished(() => proxy.close());
+  const proxy = closeAfterTest(await startProxy({ ...options, settings }));
   const ask = async (method: Method, path: string, given: AskOptions = {}): Promise<AdminAnswer> => {
     const { body, headers = {}, token = TOKEN } = given;
     const answer = await send(`${proxy.url}${ADMIN_PATH}${path}`, {
@@ -60,8 +59,7 @@ export async function startAdmin({ secrets = [], settings = SETTINGS, ...options
     post: (path: string, body?: unknown, given?: AskOptions) => ask('POST', path, { body, ...given }),
     patch: (path: string, body?: unknown, given?: AskOptions) => ask('PATCH', path, { body, ...given }),
     remove: (path: string, given?: AskOptions) => ask('DELETE', path, given),
-    /** The acts in the audit so far, the oldest first. */
-    /** But for logins, which come with any request. */
+    /** The acts in the audit so far, oldest first, without logins, which any request adds. */
     async listActs(): Promise<Json[]> {
       const { json } = await ask('GET', '/audit?kind=admin&limit=500');
       return json.items.filter(({ action }: Json) => !/^log(in|out)\./.test(action)).toReversed();
@@ -75,7 +73,7 @@ function readAnswer(answer: HttpAnswer, method: Method, url: string, secrets: re
   expect(answer.headers['cache-control']).toBe('no-store');
   expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
   const route = findRoute(method, url.split('?', 1)[0] ?? '');
-  if (route) expect(listPromised(route)).toContain(answer.status);
+  if (route) expect(listStatuses(route)).toContain(answer.status);
   const type = answer.headers['content-type']?.split(';')[0];
   if (type === undefined || (type !== 'application/json' && answer.status < 300)) return undefined;
   const json = JSON.parse(text);
@@ -98,7 +96,7 @@ function findRoute(method: string, path: string): AdminRoute | undefined {
 
 const document: Json = renderOpenapi('1.2.3');
 
-function listPromised(route: AdminRoute): number[] {
+function listStatuses(route: AdminRoute): number[] {
   const path = `${ADMIN_PATH}${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;
   return Object.keys(document.paths[path][route.method.toLowerCase()].responses).map(Number);
 }

@@ -1,4 +1,4 @@
-/** Promises about what the audit says of calls and requests that were refused: enough to trace a leaked key. */
+/** The audit records of refused calls and requests suffice to trace a leaked key. */
 import { expect, test } from 'vitest';
 import { type Json, startAdmin } from './admin-client.ts';
 
@@ -53,7 +53,7 @@ test('a denied call on a stored instance is recorded with the server and databas
   expect(record.rule).toBe('models');
 });
 
-test('each call of a batch is recorded so, and a call that egress denies', async () => {
+test('each call of a batch that egress denies is recorded', async () => {
   const { proxy, listCalls } = await start();
   const inside = { ...OWN, url: 'https://10.0.0.7' };
   await proxy.call([
@@ -71,7 +71,7 @@ test('each call of a batch is recorded so, and a call that egress denies', async
     });
 });
 
-test('a request from an address that the policy does not name is recorded with the rule and the address', async () => {
+test('a request from an address that the policy does not allow is recorded with rule and address', async () => {
   const { makeKey, listCalls, call } = await start();
   const { id, key } = await makeKey({ origins: ['*'], models: { '*': ['*'] }, cidrs: ['192.0.2.0/24'] });
   await call(key, { ...READ, erp_instance: OWN });
@@ -80,7 +80,7 @@ test('a request from an address that the policy does not name is recorded with t
   ]);
 });
 
-test('a request with a key that was revoked is recorded under its id, ten times a minute at most', async () => {
+test('requests with a revoked key are recorded under its id', async () => {
   const { post, makeKey, listCalls, call } = await start();
   const { id, key } = await makeKey({ origins: ['*'], models: { '*': ['*'] } });
   await post(`/keys/${id}/revoke`);
@@ -90,7 +90,7 @@ test('a request with a key that was revoked is recorded under its id, ten times 
   expect(records[0]).toMatchObject({ outcome: 'unauthorized', rule: 'key:revoked', address: '127.0.0.1' });
 });
 
-test('a wrong secret under the id of a key is recorded; what is no key is not', async () => {
+test('a wrong secret with the id of a key is recorded; a text that is not a key is not', async () => {
   const { proxy, listCalls, call } = await start();
   const other = (await proxy.app.keys.create({ name: 'Other' })).key;
   await proxy.app.keys.create({ name: 'gone' });
@@ -104,7 +104,7 @@ test('a wrong secret under the id of a key is recorded; what is no key is not', 
   expect(JSON.stringify(records)).not.toContain(other.slice(16));
 });
 
-test('names from callers stand in the record without control characters, and no longer than a line', async () => {
+test('names from callers are recorded without control characters, and cut to 512 characters', async () => {
   const { makeKey, listCalls, call } = await start();
   const { key } = await makeKey({ instances: ['*'], origins: ['*'], models: { 'sale.order': ['read'] } });
   const evil = `read\u001b[2J\u202e\u0000\r\n${'x'.repeat(5000)}`;

@@ -5,7 +5,7 @@ import { type Json, startAdmin, TOKEN } from './admin-client.ts';
 
 const CALL = { action: 'read', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'missing' } };
 
-test('lists acts and calls, the newest first, by every filter', async () => {
+test('lists acts and calls, newest first, by every filter', async () => {
   const { proxy, post, get } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   await proxy.call(CALL, { 'x-proxy-api': made.key });
@@ -46,14 +46,14 @@ test('pages through the audit', async () => {
 });
 
 test.each(['cursor=x', 'limit=0', 'since=yesterday', 'until=2027-02-31', 'kind=act', 'keyid=x'])(
-  'refuses the list ?%s',
+  'refuses the list with ?%s',
   async (query) => {
     const { get } = await startAdmin();
     expect((await get(`/audit?${query}`)).status).toBe(400);
   },
 );
 
-test('exports what matches, the oldest first, as lines of JSON and as a table', async () => {
+test('exports matching records, oldest first, as lines of JSON and as CSV', async () => {
   const { proxy, post, get } = await startAdmin();
   for (let index = 0; index < 600; index++) {
     await proxy.app.audit.recordAct({
@@ -84,14 +84,14 @@ test('exports what matches, the oldest first, as lines of JSON and as a table', 
 });
 
 test.each(['since=yesterday', 'format=xml', 'cursor=x', 'limit=5'])(
-  'refuses the export ?%s',
+  'refuses the export with ?%s',
   async (query) => {
     const { get } = await startAdmin();
     expect((await get(`/audit/export?${query}`)).status).toBe(400);
   },
 );
 
-test('exports no faster than the client takes it', async () => {
+test('exports no faster than the client reads', async () => {
   const { proxy } = await startAdmin();
   const total = 3000;
   const text = 'x'.repeat(10_000);
@@ -141,7 +141,7 @@ test('exports no faster than the client takes it', async () => {
   expect(bytes).toBeGreaterThan(total * text.length);
 });
 
-test('tells whether the audit is as it was written, and where it is not', async () => {
+test('verifies the audit, also against an earlier head', async () => {
   const { post, get } = await startAdmin();
   for (const name of ['A', 'B', 'C']) await post('/keys', { name });
   const { json: verdict } = await get('/audit/verify');
@@ -154,14 +154,14 @@ test('tells whether the audit is as it was written, and where it is not', async 
   expect((await get('/audit/verify?head=x')).status).toBe(400);
 });
 
-test('shows how the proxy is', async () => {
+test('shows the state of the proxy', async () => {
   const { get } = await startAdmin();
   const { status, json } = await get('/status');
   expect(status).toBe(200);
   expect(json).toMatchObject({ store: 'memory', checks: { store: { state: 'ok' } }, audit: { lost: 0 } });
 });
 
-test('answers the export with a problem where the store fails at once', async () => {
+test('answers the export with a problem if the store fails before the first record', async () => {
   const { proxy, get } = await startAdmin();
   proxy.app.store.audit.readHead = () => {
     throw new Error('store away');
@@ -171,7 +171,7 @@ test('answers the export with a problem where the store fails at once', async ()
   expect(proxy.log.some((line) => JSON.stringify(line).includes('store away'))).toBe(true);
 });
 
-test('breaks the connection off where the store fails in the middle of an export', async () => {
+test('breaks off the answer if the store fails in the middle of an export', async () => {
   const { proxy, post } = await startAdmin();
   for (let index = 0; index < 600; index++) await post('/keys', { name: `Shop ${index}` });
   const { readAfter } = proxy.app.store.audit;

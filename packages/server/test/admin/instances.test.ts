@@ -1,5 +1,6 @@
 import { startSandbox } from '@erp-proxy/sandbox';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { ODOO_SECRET, startAdmin, TOKEN } from './admin-client.ts';
 
 const PROD = {
@@ -10,7 +11,7 @@ const PROD = {
   api_key: `${ODOO_SECRET}1`,
 };
 
-test('stores an instance, and never shows its key', async () => {
+test('stores an instance, and never returns its key', async () => {
   const { post, get, listActs } = await startAdmin();
   const made = await post('/instances', { ...PROD, timeout_ms: 60_000, rotate_key: true });
   expect(made.status).toBe(201);
@@ -51,7 +52,7 @@ test.each([
   expect(await listActs()).toEqual([]);
 });
 
-test('says that a name is taken', async () => {
+test('refuses a name that is taken', async () => {
   const { post, listActs } = await startAdmin();
   await post('/instances', PROD);
   const again = await post('/instances', { ...PROD, db: 'other' });
@@ -59,14 +60,14 @@ test('says that a name is taken', async () => {
   expect(await listActs()).toHaveLength(1);
 });
 
-test('says what to do where there is no master key', async () => {
+test('explains that a master key is needed', async () => {
   const { post } = await startAdmin({ settings: { 'admin.token': TOKEN } });
   const { status, json } = await post('/instances', PROD);
   expect(status).toBe(503);
   expect(json.detail).toContain('vault.masterKey');
 });
 
-test('lists instances by name, page by page, and by a part of name or url', async () => {
+test('lists instances by name, in pages, and by part of their name or url', async () => {
   const { post, get } = await startAdmin();
   for (const name of ['beta', 'alpha', 'gamma']) {
     await post('/instances', { ...PROD, name, url: `https://${name}.example.com` });
@@ -80,7 +81,7 @@ test('lists instances by name, page by page, and by a part of name or url', asyn
   expect((await get('/instances?state=ok')).json.faults[0].path).toBe('state');
 });
 
-test('changes an instance, and tells the audit what, but for the key', async () => {
+test('changes an instance, and records the changes without the key', async () => {
   const { post, patch, listActs } = await startAdmin();
   await post('/instances', PROD);
   const changes = { db: 'prod2', api_key: `${ODOO_SECRET}2`, key_expires_at: '2999-01-01T00:00:00Z' };
@@ -101,12 +102,12 @@ test('changes an instance, and tells the audit what, but for the key', async () 
   });
 });
 
-test('tells the audit what this change did, whatever comes after it', async () => {
+test('records what a change did, even if another change follows before its answer', async () => {
   const { proxy, post, patch, listActs } = await startAdmin();
   await post('/instances', PROD);
   const { instances } = proxy.app;
   const { update } = instances;
-  // Somebody else removes it before this change is answered.
+  // Another administrator removes it before this change is answered.
   instances.update = async (name, version, changes, act) => {
     const outcome = await update(name, version, changes, act);
     await instances.remove(name, version + 1);
@@ -119,7 +120,7 @@ test('tells the audit what this change did, whatever comes after it', async () =
   });
 });
 
-test('keeps a key from going to another server', async () => {
+test('refuses a new url without the key, so that no key goes to another server', async () => {
   const { post, patch, get, listActs } = await startAdmin();
   await post('/instances', PROD);
   const { status, json } = await patch('/instances/prod', { url: 'https://elsewhere.example.com' });
@@ -129,14 +130,14 @@ test('keeps a key from going to another server', async () => {
   expect(await listActs()).toHaveLength(1);
 });
 
-test('takes a change that changes nothing for none', async () => {
+test('a change to the same values is no change', async () => {
   const { post, patch, listActs } = await startAdmin();
   await post('/instances', PROD);
   expect((await patch('/instances/prod', { db: 'prod', timeout_ms: null })).json.version).toBe(1);
   expect(await listActs()).toHaveLength(1);
 });
 
-test('lets one of two changes of the same version win', async () => {
+test('of two changes to the same version, makes one and refuses the other', async () => {
   const { post, patch, listActs } = await startAdmin();
   await post('/instances', PROD);
   const change = (db: string) => patch('/instances/prod', { db }, { headers: { 'if-match': '"1"' } });
@@ -145,7 +146,7 @@ test('lets one of two changes of the same version win', async () => {
   expect(await listActs()).toHaveLength(2);
 });
 
-test('removes the version that was named, and no other', async () => {
+test('removes only the version that `if-match` names', async () => {
   const { post, patch, remove, get, listActs } = await startAdmin();
   await post('/instances', PROD);
   await patch('/instances/prod', { db: 'prod2' });
@@ -160,7 +161,7 @@ test('removes the version that was named, and no other', async () => {
   });
 });
 
-test('knows no instance that is not there', async () => {
+test('answers 404 for an instance that does not exist', async () => {
   const { get, patch, post, remove } = await startAdmin();
   const answers = [
     await get('/instances/prod'),
@@ -172,9 +173,8 @@ test('knows no instance that is not there', async () => {
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
 });
 
-test('has Odoo 19 replace the key of an instance, and calls go on', async () => {
-  const sandbox = await startSandbox({ version: 19 });
-  onTestFinished(sandbox.close);
+test('rotates the key of an instance on Odoo 19, and calls keep working', async () => {
+  const sandbox = closeAfterTest(await startSandbox({ version: 19 }));
   const { userId, apiKey } = sandbox.users.admin;
   const secrets = [apiKey];
   const { proxy, post, listActs } = await startAdmin({ allow: [sandbox.url], secrets });
@@ -198,9 +198,8 @@ test('has Odoo 19 replace the key of an instance, and calls go on', async () => 
   });
 });
 
-test('says why Odoo 18 does not replace a key, and writes no act', async () => {
-  const sandbox = await startSandbox({ version: 18 });
-  onTestFinished(sandbox.close);
+test('explains why Odoo 18 cannot rotate a key, and records no act', async () => {
+  const sandbox = closeAfterTest(await startSandbox({ version: 18 }));
   const { userId, apiKey } = sandbox.users.admin;
   const { post, listActs } = await startAdmin({ allow: [sandbox.url], secrets: [apiKey] });
   const { url, db } = sandbox;
@@ -211,7 +210,7 @@ test('says why Odoo 18 does not replace a key, and writes no act', async () => {
   expect(await listActs()).toHaveLength(1);
 });
 
-test('seals again what another master key has sealed', async () => {
+test('reseals nothing if all keys are sealed with the present master key', async () => {
   const { post, listActs } = await startAdmin();
   await post('/instances', PROD);
   const resealed = await post('/vault/reseal');

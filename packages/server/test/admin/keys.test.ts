@@ -1,14 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { send } from '../harness.ts';
-import { SETTINGS, startAdmin } from './admin-client.ts';
+import { SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
+import { openRefusingSqlite } from './refusing-store.ts';
 
 const POLICY = { instances: ['prod'], models: { 'res.partner': ['read', 'search*'] } };
 
-test('makes a key that works, and shows its text once', async () => {
+test('creates a key that works, and returns its text once', async () => {
   const { proxy, post, get } = await startAdmin();
   const made = await post('/keys', { name: 'Shop', policy: POLICY, expires_at: '2999-01-31T12:00:00+02:00' });
   expect(made.status).toBe(201);
@@ -30,7 +27,7 @@ test('makes a key that works, and shows its text once', async () => {
   expect(answer.json.error.data.type).toBe('invalid_request');
 });
 
-test('names every fault of a policy and an expiry with its place, and makes nothing', async () => {
+test('names every fault of a policy and an expiry with its place, and creates nothing', async () => {
   const { post, get, listActs } = await startAdmin();
   const policy = { instances: ['pr?d'], models: { 'res.*': ['read', 7] }, limit_maxx: 3 };
   const { status, json } = await post('/keys', { name: 'Shop', policy, expires_at: 'tomorrow' });
@@ -64,7 +61,7 @@ test.each([
 });
 
 test.each([{ name: ' ' }, { name: 'two\nlines' }, { name: 'Shop', expires_at: '2001-01-01T00:00:00Z' }])(
-  'refuses the key %j in words',
+  'refuses the key %j with an explanation',
   async (body) => {
     const { post } = await startAdmin();
     const { status, json } = await post('/keys', body);
@@ -73,7 +70,7 @@ test.each([{ name: ' ' }, { name: 'two\nlines' }, { name: 'Shop', expires_at: '2
   },
 );
 
-test('lists 120 keys page by page, each once, in order', async () => {
+test('lists 120 keys in pages, each once and in order', async () => {
   const { proxy, get } = await startAdmin();
   for (let index = 1; index < 120; index++) await proxy.app.keys.create({ name: `Shop ${index}` });
   const names: string[] = [];
@@ -94,7 +91,7 @@ test('lists 120 keys page by page, each once, in order', async () => {
   expect(exact).toMatchObject({ next: null, items: { length: 120 } });
 });
 
-test('filters keys by state, by name and by a part of it', async () => {
+test('filters keys by state, by name and by part of the name', async () => {
   const clock = { now: 1_800_000_000_000 };
   const { proxy, get, post } = await startAdmin({ clock: () => clock.now });
   await proxy.app.keys.create({ name: 'Trial', expiresAt: clock.now + 1000 });
@@ -118,7 +115,7 @@ test.each([
   ['cursor=', 'cursor is not one of this list'],
   [`cursor=${Buffer.from('["1", 2]').toString('base64url')}`, 'cursor is not one of this list'],
   [`cursor=${Buffer.from('[1, "\\u0000"]').toString('base64url')}`, 'cursor is not one of this list'],
-])('refuses the list ?%s', async (query, detail) => {
+])('refuses the list with ?%s', async (query, detail) => {
   const { get } = await startAdmin();
   const { status, json } = await get(`/keys?${query}`);
   expect(status).toBe(400);
@@ -132,7 +129,7 @@ test.each([
   ['limit=1&limit=2', 'limit'],
   ['state=gone', 'state'],
   ['stat=active', 'stat'],
-])('names the parameter at fault in the list ?%s', async (query, path) => {
+])('names the faulty parameter of ?%s', async (query, path) => {
   const { get } = await startAdmin();
   const { status, json } = await get(`/keys?${query}`);
   expect(status).toBe(400);
@@ -143,18 +140,18 @@ test.each([
   ['limit=0', 'must be 1 or more'],
   ['limit=501', 'must be 500 or less'],
   ['limit=x', 'must be a whole number'],
-])('says in plain words what is expected of ?%s', async (query, message) => {
+])('explains the expected value of ?%s', async (query, message) => {
   const { get } = await startAdmin();
   expect((await get(`/keys?${query}`)).json.faults).toEqual([{ path: 'limit', message }]);
 });
 
-test('says which parameter was meant', async () => {
+test('suggests the parameter that was probably meant', async () => {
   const { get } = await startAdmin();
   const { json } = await get('/keys?stat=active');
   expect(json.faults[0].message).toBe('is not known; did you mean `state`?');
 });
 
-test('changes what is named and nothing else, and writes it to the audit', async () => {
+test('changes only the given members, and records the change', async () => {
   const { get, post, patch, listActs } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   const changed = await patch(`/keys/${made.id}`, { policy: POLICY });
@@ -186,7 +183,7 @@ test('changes what is named and nothing else, and writes it to the audit', async
   ]);
 });
 
-test('takes a change that changes nothing for none', async () => {
+test('a change to the same values is no change', async () => {
   const { post, patch, listActs } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop', policy: POLICY });
   const same = { name: 'Shop', policy: { models: POLICY.models, instances: POLICY.instances } };
@@ -194,7 +191,7 @@ test('takes a change that changes nothing for none', async () => {
   expect(await listActs()).toHaveLength(1);
 });
 
-test('gives an expired key another name without judging its expiry anew', async () => {
+test('renames an expired key without checking its unchanged expiry', async () => {
   const clock = { now: 1_800_000_000_000 };
   const { post, patch } = await startAdmin({ clock: () => clock.now });
   const expires_at = new Date(clock.now + 1000).toISOString();
@@ -205,7 +202,7 @@ test('gives an expired key another name without judging its expiry anew', async 
   expect(json).toMatchObject({ name: 'Old trial', state: 'expired' });
 });
 
-test('lets one of two changes of the same version win', async () => {
+test('of several changes to the same version, makes one and refuses the others', async () => {
   const { post, patch, get, listActs } = await startAdmin();
   const { json: made, headers } = await post('/keys', { name: 'Shop' });
   const change = (name: string) =>
@@ -217,7 +214,7 @@ test('lets one of two changes of the same version win', async () => {
   expect(await listActs()).toHaveLength(2);
 });
 
-test('makes every change where none names a version', async () => {
+test('makes every change if none names a version', async () => {
   const { post, patch, get, listActs } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   const names = ['A', 'B', 'C', 'D'];
@@ -235,21 +232,21 @@ test.each([
   ['1', 400],
   ['"1", "2"', 400],
   ['"one"', 400],
-])('answers a change with `if-match: %s` with %d', async (tag, status) => {
+])('answers a change with `if-match: %s` by %d', async (tag, status) => {
   const { post, patch } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   const answer = await patch(`/keys/${made.id}`, { name: 'New' }, { headers: { 'if-match': tag } });
   expect(answer.status).toBe(status);
 });
 
-test('refuses `if-match` where it would hold nothing back', async () => {
+test('refuses `if-match` on a route that ignores versions', async () => {
   const { post } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   const answer = await post(`/keys/${made.id}/revoke`, undefined, { headers: { 'if-match': '"9"' } });
   expect(answer.status).toBe(400);
 });
 
-test('answers 304 to whoever has the key as it is', async () => {
+test('answers 304 to a client that has the present version', async () => {
   const { proxy, get } = await startAdmin();
   const { json } = await get('/keys');
   const [{ id }] = json.items;
@@ -263,7 +260,7 @@ test('answers 304 to whoever has the key as it is', async () => {
 
 test.each([
   ['an unknown member', '{"instances":["*"],"models":{"*":["*"]},"sees":"all"}', /^sees: is not known/],
-  ['no JSON', '{"instances":', /^Not valid JSON/],
+  ['invalid JSON', '{"instances":', /^Not valid JSON/],
   ['a member twice', '{"instances":["*"],"models":{"a":["*"],"a":[]}}', /models\.a stands there twice/],
 ])(
   'shows a stored policy that cannot be read (%s) as unreadable, with the reason',
@@ -274,7 +271,7 @@ test.each([
     const unreadable = { unreadable: expect.stringMatching(reason) };
     expect((await get(`/keys/${made.id}`)).json.policy).toEqual(unreadable);
     expect((await get('/keys?name=Shop')).json.items[0].policy).toEqual(unreadable);
-    // It is no policy to be given.
+    // The shown value is not accepted as a policy.
     const { policy } = (await get(`/keys/${made.id}`)).json;
     expect((await patch(`/keys/${made.id}`, { policy })).status).toBe(400);
     const changed = await patch(`/keys/${made.id}`, { policy: POLICY });
@@ -283,7 +280,7 @@ test.each([
   },
 );
 
-test('revokes a key for good, once', async () => {
+test('revokes a key for ever, and only once', async () => {
   const { proxy, post, patch, listActs } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop' });
   const revoked = await post(`/keys/${made.id}/revoke`);
@@ -298,7 +295,7 @@ test('revokes a key for good, once', async () => {
   expect(acts[1].changes).toEqual({ state: { from: 'active', to: 'revoked' } });
 });
 
-test('rotates a key: both work for the overlap, then the new one only', async () => {
+test('rotates a key: both keys work during the overlap, then only the new one', async () => {
   const clock = { now: 1_800_000_000_000 };
   const { proxy, post, get, listActs } = await startAdmin({ clock: () => clock.now });
   const { json: old } = await post('/keys', { name: 'Shop', policy: POLICY });
@@ -321,7 +318,7 @@ test('rotates a key: both work for the overlap, then the new one only', async ()
   });
 });
 
-test('rotates a key once per overlap: while its successor works it is refused, and says which that is', async () => {
+test('refuses to rotate a key again while its successor is valid, and names the successor', async () => {
   const clock = { now: 1_800_000_000_000 };
   const { post, get, listActs } = await startAdmin({ clock: () => clock.now });
   const { json: old } = await post('/keys', { name: 'Shop' });
@@ -332,9 +329,9 @@ test('rotates a key once per overlap: while its successor works it is refused, a
   expect(again.json.detail).toContain(`key ${first.id} has taken over`);
   expect((await get(`/keys/${old.id}`)).json).toEqual(before);
   expect((await get('/keys?name=Shop')).json.items).toHaveLength(2);
-  // The successor can be rotated in its turn.
+  // The successor can be rotated.
   expect((await post(`/keys/${first.id}/rotate`, { overlap_seconds: 60 })).status).toBe(201);
-  // Where the text of the successor was lost, it is revoked and the key rotated again.
+  // If the text of the successor is lost, it can be revoked and the old key rotated again.
   const { json: other } = await post('/keys', { name: 'Other' });
   const { json: lost } = await post(`/keys/${other.id}/rotate`, { overlap_seconds: 60 });
   await post(`/keys/${lost.id}/revoke`);
@@ -343,7 +340,7 @@ test('rotates a key once per overlap: while its successor works it is refused, a
   expect(acts).toHaveLength(4);
 });
 
-test('rotates the version of a key that if-match names, and no other', async () => {
+test('rotates only the version of a key that `if-match` names', async () => {
   const { post, patch, get } = await startAdmin();
   const { json: old } = await post('/keys', { name: 'Shop' });
   await patch(`/keys/${old.id}`, { name: 'Store' });
@@ -356,15 +353,11 @@ test('rotates the version of a key that if-match names, and no other', async () 
   expect((await rotate('"2"')).status).toBe(201);
 });
 
-test('a rotation whose act the audit does not take changes nothing', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-rotation-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const file = join(directory, 'store.db');
-  const { proxy, post, get } = await startAdmin({ settings: { ...SETTINGS, 'store.url': `sqlite:${file}` } });
+test('a rotation whose act cannot be recorded changes nothing', async () => {
+  const { url, refuseAudit } = await openRefusingSqlite();
+  const { proxy, post, get } = await startAdmin({ settings: { ...SETTINGS, 'store.url': url } });
   const { json: old } = await post('/keys', { name: 'Shop' });
-  const other = new DatabaseSync(file);
-  other.exec("CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT raise(ABORT, 'no audit today'); END");
-  other.close();
+  await refuseAudit();
   const answer = await post(`/keys/${old.id}/rotate`, { overlap_seconds: 0 });
   expect(answer.status).toBeGreaterThanOrEqual(500);
   const { key: _, ...unchanged } = old;
@@ -383,7 +376,7 @@ test.each([-1, 1.5, 2_592_001, '60', undefined])(
   },
 );
 
-test('explains what a key may do', async () => {
+test('explains whether a key may make a call', async () => {
   const { post } = await startAdmin();
   const { json: made } = await post('/keys', { name: 'Shop', policy: POLICY });
   const call = { action: 'unlink', model_id: 'res.partner', params: [[1]], erp_instance: { name: 'prod' } };
@@ -395,7 +388,7 @@ test('explains what a key may do', async () => {
   expect((await post(`/keys/${made.id}/explain`, {})).json.faults[0].path).toBe('call');
 });
 
-test('knows no key that is not there', async () => {
+test('answers 404 for a key that does not exist', async () => {
   const { get, post, patch } = await startAdmin();
   const id = 'AAAAAAAAAAAA';
   const answers = [
@@ -408,11 +401,11 @@ test('knows no key that is not there', async () => {
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
 });
 
-test('serves HEAD as GET without a body', async () => {
+test('answers HEAD like GET, without a body', async () => {
   const { proxy } = await startAdmin();
   const { status, body } = await send(`${proxy.url}/admin/v1/keys`, {
     method: 'HEAD',
-    headers: { authorization: 'Bearer the-admin-token-of-these-tests-0123456789' },
+    headers: { authorization: `Bearer ${TOKEN}` },
   });
   expect([status, body.length]).toEqual([200, 0]);
 });

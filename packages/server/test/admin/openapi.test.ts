@@ -1,13 +1,13 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { renderOpenapi } from '../../src/http/openapi/openapi.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { PROGRAM_VERSION, startProxy } from '../harness.ts';
 import { type Json, SETTINGS } from './admin-client.ts';
 
 const document: Json = renderOpenapi(PROGRAM_VERSION);
 
-test('is served as it is rendered', async () => {
-  const proxy = await startProxy();
-  onTestFinished(() => proxy.close());
+test('the served document is the rendered one', async () => {
+  const proxy = closeAfterTest(await startProxy());
   const answer = await fetch(`${proxy.url}/openapi.json`);
   expect(answer.headers.get('content-type')).toBe('application/json');
   const served: Json = await answer.json();
@@ -15,9 +15,8 @@ test('is served as it is rendered', async () => {
   expect(served.info.version).toBe(PROGRAM_VERSION);
 });
 
-test('has every route of the server, and no other', async () => {
-  const proxy = await startProxy({ settings: SETTINGS });
-  onTestFinished(() => proxy.close());
+test('the document has every route of the server, and no other', async () => {
+  const proxy = closeAfterTest(await startProxy({ settings: SETTINGS }));
   const served = listServed(proxy.app.server.printRoutes({ commonPrefix: false }));
   const described = Object.entries<Json>(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
@@ -25,13 +24,13 @@ test('has every route of the server, and no other', async () => {
   expect(described.sort()).toEqual(served.sort());
 });
 
-test('refers to nothing that it does not have, and has nothing that nobody refers to', () => {
+test('every reference has a schema, and every schema a reference', () => {
   const references = new Set(listReferences(document));
   const schemas = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
   expect([...references].sort()).toEqual(schemas.sort());
 });
 
-test('names each operation once, says what each does, and what it may answer', () => {
+test('each operation has a unique id, a summary, responses and known security schemes', () => {
   const operations = Object.values<Json>(document.paths).flatMap((path) => Object.values<Json>(path));
   const ids = operations.map(({ operationId }) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
@@ -44,7 +43,7 @@ test('names each operation once, says what each does, and what it may answer', (
   }
 });
 
-test('has a parameter for each variable of a path', () => {
+test('each variable of a path has a parameter', () => {
   for (const [path, operations] of Object.entries<Json>(document.paths)) {
     const variables = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     for (const { parameters = [] } of Object.values<Json>(operations)) {
@@ -54,7 +53,7 @@ test('has a parameter for each variable of a path', () => {
   }
 });
 
-test('shows the key of an instance as written only, and in no answer', () => {
+test('the key of an instance is write-only, and in no answer', () => {
   const { schemas } = document.components;
   expect(schemas.InstanceInput.properties.api_key.writeOnly).toBe(true);
   expect(schemas.InstanceChanges.properties.api_key.writeOnly).toBe(true);
@@ -68,7 +67,7 @@ function listReferences(value: Json): string[] {
   );
 }
 
-/** From Fastify's tree of routes: `GET /keys/{id}`. HEAD stands beside every GET, and OPTIONS is for preflights. */
+/** Lists routes as `GET /keys/{id}` from Fastify's tree, without HEAD, which every GET has, and OPTIONS, for preflights. */
 function listServed(tree: string): string[] {
   const parents: string[] = [];
   return tree

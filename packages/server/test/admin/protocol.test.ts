@@ -1,10 +1,10 @@
-/** What holds for every route under `/admin/v1`. */
+/** Behaviour of all routes below `/admin/v1`. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { startAdmin, TOKEN } from './admin-client.ts';
 
-test('answers every path with a problem where there is no admin token, and says so', async () => {
+test('without an admin token, answers every path with a problem that names the setting', async () => {
   const { ask } = await startAdmin({ settings: {} });
   for (const [method, path] of [
     ['GET', '/keys'],
@@ -32,7 +32,7 @@ test.each([
   ['GET', '/keys/x/revoke', 'POST'],
   ['POST', '/audit/export?format=csv', 'GET, HEAD'],
   ['OPTIONS', '/keys', 'GET, HEAD, POST'],
-] as const)('answers %s %s with 405 and what it may be', async (method, path, allow) => {
+] as const)('answers %s %s with 405 and the allowed methods', async (method, path, allow) => {
   const { ask } = await startAdmin();
   const answer = await ask(method, path);
   expect(answer.status).toBe(405);
@@ -40,11 +40,11 @@ test.each([
 });
 
 test.each([
-  ['no JSON', '{"name":', 400],
-  ['no object', '[]', 400],
+  ['invalid JSON', '{"name":', 400],
+  ['not an object', '[]', 400],
   ['a byte order mark', '\ufeff{"name":"x"}', 400],
   ['an inherited member', '{"__proto__":{"name":"x"}}', 400],
-])('refuses a body that is %s', async (_, body, status) => {
+])('refuses a body: %s', async (_, body, status) => {
   const { post } = await startAdmin();
   expect((await post('/keys', body)).status).toBe(status);
 });
@@ -66,14 +66,14 @@ test.each<[string, string, string]>([
   ['/keys/x/explain', '{"call":{"keyword":{"limit":1,"limit":2}}}', 'call.keyword.limit'],
   ['/instances', '{"name":"a","url":"https://a.example","url":"https://b.example"}', 'url'],
   ['/session', `{"token":"x","token":"${TOKEN}"}`, 'token'],
-])('refuses a body to %s that names a member twice: %s', async (path, body, at) => {
+])('refuses a body to %s that has a member twice: %s', async (path, body, at) => {
   const { post } = await startAdmin();
   const answer = await post(path, body);
   expect(answer.status).toBe(400);
   expect(answer.json.faults).toEqual([{ path: at, message: 'occurs twice: keep one' }]);
 });
 
-test('refuses changes that name a member twice, and changes nothing', async () => {
+test('refuses a change that has a member twice, and changes nothing', async () => {
   const { proxy, get, patch } = await startAdmin();
   const { record } = await proxy.app.keys.create({
     name: 'shop',
@@ -85,7 +85,7 @@ test('refuses changes that name a member twice, and changes nothing', async () =
   expect((await get(`/keys/${record.id}`)).json).toEqual(before);
 });
 
-test('does not repeat what it could not read', async () => {
+test('does not repeat a body that is not JSON', async () => {
   const { post } = await startAdmin();
   const answer = await post('/instances', '{"api_key":"odoo-secret-1",}');
   expect(answer.status).toBe(400);
@@ -104,14 +104,14 @@ test.each([
   expect((await post('/keys', { name: 'Shop' }, given)).status).toBe(status);
 });
 
-test('refuses a body of more than 256 KiB, announced or not', async () => {
+test('refuses a body of more than 256 KiB, with and without content-length', async () => {
   const { post } = await startAdmin();
   const body = { name: 'x'.repeat(256 * 1024) };
   expect((await post('/keys', body)).status).toBe(413);
   expect((await post('/keys', body, { headers: { 'transfer-encoding': 'chunked' } })).status).toBe(413);
 });
 
-test('refuses a body where it would not be read, and the lack of one where it would', async () => {
+test('refuses an unexpected body, a missing body and an unknown parameter', async () => {
   const { post, get } = await startAdmin();
   const { json } = await get('/keys');
   const { id } = json.items[0];
@@ -120,7 +120,7 @@ test('refuses a body where it would not be read, and the lack of one where it wo
   expect((await get(`/keys/${id}?full=1`)).json.faults[0].path).toBe('full');
 });
 
-test('tells a client that asks first to go on, once it is known', async () => {
+test('sends 100 Continue after it has authenticated the client', async () => {
   const { proxy } = await startAdmin();
   const { hostname, port } = new URL(proxy.url);
   const body = '{"name":"Shop"}';
@@ -134,7 +134,7 @@ test('tells a client that asks first to go on, once it is known', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
 });
 
-test('keeps the request id of the caller, in the answer and in the audit', async () => {
+test('uses the request id of the caller in the answer and in the audit', async () => {
   const { post, listActs } = await startAdmin();
   const answer = await post('/keys', { name: 'Shop' }, { headers: { 'x-request-id': 'ticket-7' } });
   expect(answer.headers['x-request-id']).toBe('ticket-7');
@@ -143,12 +143,12 @@ test('keeps the request id of the caller, in the answer and in the audit', async
 
 test.each([
   Error,
-  // As `new Date(NaN).toISOString()` throws it.
+  // `new Date(NaN).toISOString()` throws it.
   RangeError,
-])('tells of a fault of its own no more than where to look, were it a $name', async (Fault) => {
+])('answers an internal $name without its cause, which is in the log', async (ErrorType) => {
   const { proxy, get } = await startAdmin();
   proxy.app.store.keys.list = () => {
-    throw new Fault('secret cause');
+    throw new ErrorType('secret cause');
   };
   const { status, json } = await get('/keys', { headers: { 'x-request-id': 'ticket-8' } });
   expect(status).toBe(500);
@@ -156,7 +156,7 @@ test.each([
   expect(proxy.log).toContainEqual(expect.objectContaining({ requestId: 'ticket-8' }));
 });
 
-test('says that the store does not answer', async () => {
+test('answers 503 if the store does not answer', async () => {
   const { proxy, get } = await startAdmin();
   proxy.app.store.keys.list = () => {
     throw Object.assign(new Error('refused'), { name: 'StoreError' });
@@ -168,7 +168,7 @@ test('says that the store does not answer', async () => {
   ]);
 });
 
-test('leaves the errors of other routes as they are', async () => {
+test('does not change the errors of other paths', async () => {
   const { proxy } = await startAdmin();
   const answer = await fetch(`${proxy.url}/admin/v2`);
   expect(answer.status).toBe(404);

@@ -3,7 +3,7 @@ import { createSessions } from '../../src/http/admin/session.ts';
 import { type Json, SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 
 const HOUR_MS = 3_600_000;
-/** What a browser sends from a page of the proxy itself. */
+/** The header that a browser sends from a page of the proxy itself. */
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' };
 
 async function login(headers: Record<string, string> = {}) {
@@ -15,7 +15,7 @@ async function login(headers: Record<string, string> = {}) {
   return { ...admin, answer, setCookie, cookie, clock };
 }
 
-test('begins a session with the token, and knows it by its cookie', async () => {
+test('starts a session with the token, and recognises it by its cookie', async () => {
   const { answer, setCookie, cookie, clock, get } = await login();
   expect(answer.status).toBe(200);
   const expires_at = new Date(clock.now + 8 * HOUR_MS).toISOString();
@@ -33,12 +33,12 @@ test.each([
   ['localhost:8787', ''],
   ['127.0.0.1:8787', ''],
   ['[::1]:8787', ''],
-])('gives %s a cookie that ends in "%s"', async (host, end) => {
+])('gives %s a cookie that ends with "%s"', async (host, end) => {
   const { setCookie } = await login({ host });
   expect(setCookie.split('SameSite=Strict')[1]).toBe(end);
 });
 
-test('lets a session end after eight hours', async () => {
+test('ends a session after eight hours', async () => {
   const { cookie, clock, get } = await login();
   const ask = async () => (await get('/session', { token: null, headers: { cookie } })).status;
   clock.now += 8 * HOUR_MS - 1;
@@ -47,7 +47,7 @@ test('lets a session end after eight hours', async () => {
   expect(await ask()).toBe(401);
 });
 
-test('names the session in the audit', async () => {
+test('records acts of a session with the actor `session`', async () => {
   const { cookie, post, listActs } = await login();
   await post('/keys', { name: 'Shop' }, { token: null, headers: { cookie, ...OWN_PAGE } });
   expect(await listActs()).toEqual([expect.objectContaining({ actor: 'session', action: 'key.create' })]);
@@ -56,18 +56,18 @@ test('names the session in the audit', async () => {
 test.each([
   ['from another site', { 'sec-fetch-site': 'cross-site' }, 403],
   ['from another host of the site', { 'sec-fetch-site': 'same-site' }, 403],
-  ['from the address line', { 'sec-fetch-site': 'none' }, 403],
+  ['from the address bar', { 'sec-fetch-site': 'none' }, 403],
   [
     'from another site, whatever its origin',
     { 'sec-fetch-site': 'cross-site', origin: 'http://own.example' },
     403,
   ],
-  ['that says nothing', {}, 403],
+  ['without these headers', {}, 403],
   ['from another origin', { origin: 'https://evil.example' }, 403],
   ['from a page without an origin', { origin: 'null' }, 403],
   ['from another port', { origin: 'http://own.example:81' }, 403],
-  ['from an own page', { 'sec-fetch-site': 'same-origin', origin: 'http://own.example' }, 201],
-  ['from an own page of an old browser', { origin: 'http://own.example' }, 201],
+  ['from its own page', { 'sec-fetch-site': 'same-origin', origin: 'http://own.example' }, 201],
+  ['from its own page in an old browser', { origin: 'http://own.example' }, 201],
 ])('answers a change in a session %s with %d', async (_, headers, status) => {
   const { cookie, ask } = await login();
   const given = { token: null, headers: { cookie, host: 'own.example', ...headers } };
@@ -82,13 +82,13 @@ test.each([
   expect((await ask('GET', '/keys', given)).status).toBe(200);
 });
 
-test('asks nothing of the kind of whoever has the token', async () => {
+test('accepts requests with the token from any page', async () => {
   const { post } = await startAdmin();
   const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
   expect((await post('/keys', { name: 'Shop' }, { headers })).status).toBe(201);
 });
 
-test('logs out, from an own page only', async () => {
+test('logs out only from its own page', async () => {
   const { cookie, remove } = await login();
   expect((await remove('/session', { token: null, headers: { cookie } })).status).toBe(403);
   const out = await remove('/session', { token: null, headers: { cookie, ...OWN_PAGE } });
@@ -97,7 +97,7 @@ test('logs out, from an own page only', async () => {
   expect((await remove('/session', { token: null })).status).toBe(204);
 });
 
-test('refuses a session that was forged, changed, or signed under another token', async () => {
+test('refuses a session that was forged, changed, or signed with another token', async () => {
   const { cookie, clock, get } = await login();
   const [expiresAt, signature] = cookie.slice('ep_session='.length).split('.');
   const other = createSessions({ token: `${TOKEN}x`, clock: () => clock.now }).open().value;
@@ -116,7 +116,7 @@ test('refuses a session that was forged, changed, or signed under another token'
   }
 });
 
-test('does not take the session where a wrong token is sent with it', async () => {
+test('refuses a valid session that is sent with a wrong token', async () => {
   const { cookie, get } = await login();
   expect((await get('/keys', { token: 'wrong', headers: { cookie } })).status).toBe(401);
 });
@@ -134,7 +134,7 @@ test.each([
   expect(answer.headers['www-authenticate']).toBe('Bearer realm="erp-proxy admin"');
 });
 
-test('takes no other scheme, and `bearer` in any case', async () => {
+test('accepts only the scheme `bearer`, in any case', async () => {
   const { get } = await startAdmin();
   const ask = async (authorization: string) =>
     (await get('/keys', { token: null, headers: { authorization } })).status;
@@ -143,13 +143,13 @@ test('takes no other scheme, and `bearer` in any case', async () => {
   expect(await ask(TOKEN)).toBe(401);
 });
 
-test('needs a token before it looks at the body', async () => {
+test('checks the token before it reads the body', async () => {
   const { post } = await startAdmin();
   expect((await post('/keys', 'no json', { token: null })).status).toBe(401);
 });
 
 test.each(['/session', '/keys'])(
-  'keeps guesses at %s slow, then turns them away, and never the token',
+  'slows down guesses at %s, then refuses them, but never the right token',
   async (path) => {
     const { ask } = await startAdmin();
     const guess = () =>
@@ -167,7 +167,7 @@ test.each(['/session', '/keys'])(
   },
 );
 
-test('lets another address guess anew, and believes only a trusted proxy about addresses', async () => {
+test('takes the address of the client from a trusted reverse proxy', async () => {
   const { post, listActs } = await startAdmin({ settings: { ...SETTINGS, 'http.trustProxy': '127.0.0.1' } });
   await post('/keys', { name: 'Shop' }, { headers: { 'x-forwarded-for': '203.0.113.7' } });
   expect((await listActs())[0].address).toBe('203.0.113.7');
@@ -183,7 +183,7 @@ describe('the audit', () => {
       .map(({ actor, action, address, target }) => `${actor} ${action} ${address} ${target}`);
   }
 
-  test('records who logs in and out of a session, and who is refused', async () => {
+  test('records logins, logouts and refused logins', async () => {
     const admin = await login();
     const { cookie, post, remove, get } = admin;
     await get('/keys', { token: null, headers: { cookie } });
@@ -200,7 +200,7 @@ describe('the audit', () => {
     ]);
   });
 
-  test('records the use of the token once an hour for each address', async () => {
+  test('records the use of the token once an hour per address', async () => {
     const admin = await login();
     for (let count = 0; count < 5; count++) await admin.get('/keys');
     admin.clock.now += HOUR_MS;
@@ -209,7 +209,7 @@ describe('the audit', () => {
     expect(logins.filter((line) => line === 'token login.token 127.0.0.1 admin')).toHaveLength(2);
   });
 
-  test('records sixty refused logins a minute at most', async () => {
+  test('records at most sixty refused logins a minute', async () => {
     const admin = await login();
     const refuse = () => admin.get('/keys', { token: null, headers: { cookie: 'ep_session=1.forged' } });
     for (let count = 0; count < 70; count++) await refuse();
@@ -221,7 +221,7 @@ describe('the audit', () => {
     expect(await count()).toBe(61);
   });
 
-  test('has a login also where the store is away for a moment', async () => {
+  test('records a login although the store was away for a moment', async () => {
     const admin = await startAdmin();
     const { append } = admin.proxy.app.store.audit;
     admin.proxy.app.store.audit.append = () => {

@@ -1,22 +1,23 @@
-/** Promises about a PostgreSQL that answers and takes no changes, or does not say whether it took one. */
-import { describe, expect, onTestFinished, test } from 'vitest';
+/** A PostgreSQL that accepts no changes, or does not report whether it has made one. */
+import { describe, expect, test } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
 import { createWire } from '../postgres-wire.ts';
 import { SETTINGS, startAdmin } from './admin-client.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
-/** It is noticed at once, and over some seconds after the cause is gone. */
+/** Trouble is noticed at once. Its end is noticed within some seconds. */
 const POLL = { timeout: 15_000, interval: 100 };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
   async function start() {
     const schema = await createTestSchema(SERVER_URL);
-    onTestFinished(() => schema.drop());
+    closeAfterTest({ close: () => schema.drop() });
     return { schema, ...(await startAdmin({ settings: { ...SETTINGS, 'store.url': schema.url } })) };
   }
 
-  test('a full disk is told by /readyz, the metric and each change, until there is room again', {
+  test('a full disk is reported by /readyz, the metric and each change, until there is space again', {
     timeout: 60_000,
   }, async () => {
     const { schema, proxy, get, post } = await start();
@@ -34,7 +35,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       checks: { store: expect.stringContaining('disk is full') },
     });
     expect((await get('/status')).json.checks.store.state).toBe('degraded');
-    // It stays so while nobody asks for a change.
+    // The state stays while no change is requested.
     await new Promise((resolve) => setTimeout(resolve, 5000));
     expect(await read('/metrics')).toMatch(/^erp_proxy_store_up 0$/m);
     expect((await get('/keys?name=Shop')).json.items, 'reads go on').toEqual([]);
@@ -44,11 +45,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect(JSON.parse(await read('/readyz')).checks.store).toBe('ok');
   });
 
-  test('a change whose outcome is unknown is a problem of its own type, not one to try again', async () => {
+  test('a change whose outcome is unknown is a problem of its own type, without retry-after', async () => {
     const schema = await createTestSchema(SERVER_URL);
-    onTestFinished(() => schema.drop());
+    closeAfterTest({ close: () => schema.drop() });
     const wire = await createWire(new URL(schema.url));
-    onTestFinished(() => wire.close());
+    closeAfterTest(wire);
     const { get, post } = await startAdmin({ settings: { ...SETTINGS, 'store.url': wire.url } });
     wire.atCommit = 'lose the server';
     const { status, headers, json } = await post('/keys', { name: 'Shop' });
@@ -61,7 +62,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect((await get('/audit?action=key.create')).json.items).toHaveLength(1);
   });
 
-  test('a change that the server breaks off is known not to be made', async () => {
+  test('a change whose connection the server closes before the commit was not made', async () => {
     const { schema, get, post } = await start();
     await schema.query(`
       CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -74,7 +75,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   });
 });
 
-/** Tables cannot grow, as PostgreSQL says it of a disk that is full. */
+/** Makes inserts fail with PostgreSQL's error for a full disk. */
 async function fillDisk(schema: TestSchema): Promise<void> {
   await schema.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,13 +1,13 @@
-/** What the clients need in the answer, one test a line of the list. */
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+/** What clients of ODXProxy need in an answer: one test for each need. */
 import { describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { unpack } from '../take-answer.ts';
 import { startGateway, startOdoo, startScripted } from './gateway.ts';
 
 const EXECUTE = '/api/odoo/execute';
 
-/** Reads a whole answer as the strictest of the clients do. */
+/** Checks an answer as the strictest clients do. */
 function expectEnvelope(json: Record<string, unknown>): void {
   const { jsonrpc, id, ...rest } = json;
   expect(jsonrpc).toBe('2.0');
@@ -21,7 +21,7 @@ function expectEnvelope(json: Record<string, unknown>): void {
 }
 
 describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (version) => {
-  test('jsonrpc, id and one of result and error; a code of 32 bits, never 0; data an object', async () => {
+  test('an answer has jsonrpc, id and either result or error, whose code is a 32-bit integer other than 0 and whose data is an object', async () => {
     const { post, makeCall, instance } = await startOdoo(version);
     const calls = [
       makeCall(),
@@ -40,7 +40,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     for (const call of calls) expectEnvelope((await post(EXECUTE, call)).json);
   });
 
-  test('create of one dict gives a number, of a list a list', async () => {
+  test('create returns a number for a dict, and a list for a list', async () => {
     const { post, makeCall } = await startOdoo(version);
     const create = async (values: unknown) =>
       (await post(EXECUTE, makeCall({ action: 'create', params: [values] }))).json.result;
@@ -49,7 +49,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     expect(await create([{ name: 'Three' }, { name: 'Four' }])).toHaveLength(2);
   });
 
-  test('None is "result": null', async () => {
+  test('None becomes "result": null', async () => {
     const { post, makeCall } = await startOdoo(version);
     const created = await post(EXECUTE, makeCall({ action: 'create', params: [{ name: 'Old' }] }));
     const { json } = await post(
@@ -62,11 +62,11 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
   });
 });
 
-describe('codes', () => {
+describe('error codes', () => {
   test.each([
-    ['400/-32001 action that is not callable', { action: '_write' }, 400, -32001, 'action_invalid'],
-    ['400/-32002 fn_name missing', { action: 'call_method' }, 400, -32002, 'fn_name_missing'],
-    ['400/-32602 a value of ours', { keyword: { limit: -1 } }, 400, -32602, 'invalid_params'],
+    ['400, -32001 for an action that cannot be called', { action: '_write' }, 400, -32001, 'action_invalid'],
+    ['400, -32002 if fn_name is missing', { action: 'call_method' }, 400, -32002, 'fn_name_missing'],
+    ['400, -32602 for an invalid value', { keyword: { limit: -1 } }, 400, -32602, 'invalid_params'],
   ])('%s', async (_, changes, status, code, type) => {
     const { post, makeCall } = await startOdoo(19);
     const answer = await post(EXECUTE, makeCall(changes));
@@ -77,13 +77,13 @@ describe('codes', () => {
     ]);
   });
 
-  test('504/-32003 no answer in time', async () => {
+  test('504, -32003 if there is no answer in time', async () => {
     const { post, call } = await startScripted(() => {});
     const { status, json } = await post(EXECUTE, call, { 'x-request-timeout': '1' });
     expect([status, json.error.code, json.error.data.type]).toEqual([504, -32003, 'upstream_timeout']);
   });
 
-  test('502/-32004 no server', async () => {
+  test('502, -32004 if the server closes the connection', async () => {
     const { post, call } = await startScripted((socket) => {
       socket.resetAndDestroy();
     });
@@ -91,7 +91,7 @@ describe('codes', () => {
     expect([status, json.error.code, json.error.data.type]).toEqual([502, -32004, 'upstream_unreachable']);
   });
 
-  test('500/-32005 not an answer of Odoo; 502 on our own route', async () => {
+  test('500, -32005 for an answer that is not from Odoo; 502 on our own route', async () => {
     const { post, proxy, call } = await startScripted((socket) => answerLikeOdoo(socket, '<html>'));
     const { status, json } = await post(EXECUTE, call);
     expect([status, json.error.code, json.error.data.type]).toEqual([500, -32005, 'upstream_bad_response']);
@@ -100,7 +100,7 @@ describe('codes', () => {
     expect((await proxy.call({ ...rest, erp_instance: odoo_instance })).status).toBe(502);
   });
 
-  test('502/-32004 a refused address, with its own type; also of a closed port that may not be reached', async () => {
+  test('502, -32004 with the type egress_denied for a refused address, whether or not its port is open', async () => {
     const { post, proxy } = await startGateway([]);
     for (const url of ['http://127.0.0.1:1', 'https://10.0.0.1', 'http://[::1]:8069']) {
       const odoo_instance = { url, db: 'prod', user_id: 2, api_key: 'x' };
@@ -127,7 +127,7 @@ describe('codes', () => {
   test.each([
     ['429', 503],
     ['503', 503],
-  ])('an upstream that says %s is 503 with its retry-after', async (said, status) => {
+  ])('an upstream that answers %s becomes 503 with its retry-after', async (said, status) => {
     const { post, call } = await startScripted((socket) => {
       socket.end(`HTTP/1.0 ${said} No\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n`);
     });
@@ -136,7 +136,7 @@ describe('codes', () => {
     expect(answer.headers['retry-after']).toBe('7');
   });
 
-  test('a code 0 of Odoo 19 goes out as another', async () => {
+  test('code 0 of Odoo 19 is replaced', async () => {
     const fault = {
       code: 0,
       message: 'Odoo Server Error',
@@ -150,11 +150,7 @@ describe('codes', () => {
   });
 });
 
-test.each([
-  ['gzip', gunzipSync],
-  ['br', brotliDecompressSync],
-  ['deflate', inflateSync],
-] as const)('%s on request', async (encoding, unpack) => {
+test.each(['gzip', 'br', 'deflate'])('an answer is compressed with %s on request', async (encoding) => {
   const text = JSON.stringify('x'.repeat(20_000));
   const { proxy, upstream, call } = await startScripted((socket) =>
     answerLikeOdoo(socket, printResult(text)),
@@ -165,6 +161,6 @@ test.each([
     body: JSON.stringify(call),
   });
   expect(answer.headers['content-encoding']).toBe(encoding);
-  expect(unpack(answer.body).toString()).toBe(`{"jsonrpc":"2.0","id":"1","result":${text}}`);
+  expect(unpack(encoding, answer.body).toString()).toBe(`{"jsonrpc":"2.0","id":"1","result":${text}}`);
   expect(upstream.requests).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
-/** A proxy in front of sandboxes and scripted upstreams, spoken to as ODXProxy's clients do; all are closed after each test. */
+/** A proxy in front of sandboxes and scripted upstreams, called as clients of ODXProxy do. All are closed after each test. */
 import { type SandboxOptions, startSandbox } from '@erp-proxy/sandbox';
-import { afterEach } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import {
   type HttpAnswer,
   type ProxyOptions,
@@ -15,7 +15,7 @@ type Answer = any;
 
 export interface Gateway {
   proxy: RunningProxy;
-  /** POSTs JSON with the client key in `x-api-key`; headers given as null are left out. */
+  /** POSTs JSON with the client key in `x-api-key`. Headers that are null are left out. */
   post(
     path: string,
     body: unknown,
@@ -23,16 +23,10 @@ export interface Gateway {
   ): Promise<HttpAnswer & { json: Answer }>;
 }
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-
-/** `upstream.protocol` is `auto`, as out of the box. */
+/** `upstream.protocol` is `auto`, as by default. */
 export async function startGateway(urls: string[], options: ProxyOptions = {}): Promise<Gateway> {
   const settings = { 'upstream.protocol': 'auto', ...options.settings };
-  const proxy = await startProxy({ ...options, allow: urls, settings });
-  open.push(proxy);
+  const proxy = closeAfterTest(await startProxy({ ...options, allow: urls, settings }));
   return {
     proxy,
     async post(path, body, headers = {}) {
@@ -48,10 +42,9 @@ export async function startGateway(urls: string[], options: ProxyOptions = {}): 
   };
 }
 
-/** A sandbox with the proxy in front of it, and the bodies that reach its administrator's data. */
+/** Starts a sandbox with the proxy in front of it. `makeCall` makes calls in the name of its administrator. */
 export async function startOdoo(version: NonNullable<SandboxOptions['version']>, options: ProxyOptions = {}) {
-  const sandbox = await startSandbox({ version });
-  open.push(sandbox);
+  const sandbox = closeAfterTest(await startSandbox({ version }));
   const gateway = await startGateway([sandbox.url], options);
   const { userId, apiKey } = sandbox.users.admin;
   const json2Instance = { url: sandbox.url, db: sandbox.db, api_key: apiKey };
@@ -80,10 +73,9 @@ export async function startOdoo(version: NonNullable<SandboxOptions['version']>,
   };
 }
 
-/** An upstream that answers as the script says, with the proxy in front of it. */
+/** Starts a scripted upstream with the proxy in front of it. */
 export async function startScripted(script: Script, options: ProxyOptions = {}) {
-  const upstream = await startUpstream(script);
-  open.push(upstream);
+  const upstream = closeAfterTest(await startUpstream(script));
   const gateway = await startGateway([upstream.url], {
     ...options,
     settings: { 'upstream.protocol': 'jsonrpc', ...options.settings },

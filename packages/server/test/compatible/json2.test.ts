@@ -1,4 +1,4 @@
-/** `/v2/odoo/…`: json2 as it is. */
+/** `/v2/odoo/…`: calls that go to Odoo's `/json/2` unchanged. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, type Script } from '../scripted-upstream.ts';
 import { startOdoo, startScripted } from './gateway.ts';
@@ -13,7 +13,7 @@ const answerWith =
     );
   };
 
-test('kwargs go to Odoo as the bytes they are, with the key and the database in headers', async () => {
+test('kwargs go to Odoo as unchanged bytes, with the key and the database in headers', async () => {
   const { post, upstream, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, '[1.0]'));
   const kwargs = '{ "ids" :[1.0, 12345678901234567890], "b":{"\\u00e9": 1e400,"a":[ ]}}';
   const { odoo_instance, ...rest } = json2Call;
@@ -33,7 +33,7 @@ test('kwargs go to Odoo as the bytes they are, with the key and the database in 
   expect(upstream.requests).toHaveLength(1);
 });
 
-test('kwargs: absent, null, {} and [] are no arguments; anything else is refused', async () => {
+test('kwargs may be absent, null, {} or [] for no arguments; any other value that is not an object is refused', async () => {
   const { post, upstream, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
   for (const kwargs of [undefined, null, {}, []]) {
     expect((await post(EXECUTE, { ...json2Call, kwargs })).json.result).toBe(true);
@@ -46,7 +46,7 @@ test('kwargs: absent, null, {} and [] are no arguments; anything else is refused
 });
 
 describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
-  test('create gives a list, of one dict too', async () => {
+  test('create returns a list, also for one dict', async () => {
     const { post, makeJson2Call } = await startOdoo(version);
     const { json } = await post(
       EXECUTE,
@@ -55,7 +55,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
     expect(json.result).toEqual([expect.any(Number)]);
   });
 
-  test('None is "result": null, and limit is the method’s own', async () => {
+  test('None becomes "result": null, and limit is an argument of the method', async () => {
     const { post, makeJson2Call } = await startOdoo(version);
     const archived = await post(EXECUTE, makeJson2Call({ method: 'action_archive', kwargs: { ids: [9] } }));
     expect(archived.body.toString()).toBe('{"jsonrpc":"2.0","id":"01JD8PXM3R","result":null}');
@@ -106,7 +106,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
       'query_invalid',
     ],
   ])(
-    '%s is HTTP 200 with the status as code, in the words of Odoo',
+    '%s is HTTP 200 with the status as code and the name of Odoo',
     async (_, wrong, changes, code, name, type) => {
       const { post, makeJson2Call } = await startOdoo(version);
       const call = makeJson2Call(changes);
@@ -118,7 +118,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
     },
   );
 
-  test('a key that Odoo has refused reads alike the second time, and is not asked again', async () => {
+  test('a key that Odoo has refused gets the same answer the second time, without a request to Odoo', async () => {
     const { post, makeJson2Call, sandbox } = await startOdoo(version);
     const call = makeJson2Call();
     const wrong = { ...call, odoo_instance: { ...call.odoo_instance, api_key: 'f'.repeat(40) } };
@@ -127,14 +127,14 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
     expect(sandbox.requests.routes['/json/2']).toBe(1);
   });
 
-  test('a database that is not there, or hidden, is 200 / -32006', async () => {
+  test('a missing or hidden database is 200, -32006', async () => {
     const { post, makeJson2Call } = await startOdoo(version);
     const call = makeJson2Call();
     const answer = await post(EXECUTE, { ...call, odoo_instance: { ...call.odoo_instance, db: 'missing' } });
     expect([answer.status, answer.json.error.code]).toEqual([200, -32006]);
   });
 
-  test('/v2/odoo/version is /json/version', async () => {
+  test('/v2/odoo/version returns /json/version', async () => {
     const { post, sandbox } = await startOdoo(version);
     const { status, json } = await post('/v2/odoo/version', { id: '1', url: sandbox.url });
     expect(status).toBe(200);
@@ -147,7 +147,7 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
 });
 
 test.each([14, 15, 16, 17, 18] as const)(
-  'no json2: Odoo %i is 200 / -32006 on both routes',
+  'Odoo %i, which has no json2, is 200, -32006 on both routes',
   async (version) => {
     const { post, makeJson2Call, sandbox } = await startOdoo(version);
     for (const answer of [
@@ -173,7 +173,7 @@ test.each([
   ['502 Bad Gateway', 502],
   ['503 Unavailable', 503],
   ['504 Timeout', 504],
-])('an upstream that says %s, in whatever words, is HTTP 200 with that code', async (line, code) => {
+])('an upstream that answers %s, with any body, is HTTP 200 with that code', async (line, code) => {
   const { post, json2Call } = await startScripted(
     answerWith(line, '<h1>do-not-show</h1>', 'Content-Type: text/html\r\nRetry-After: 7'),
   );
@@ -189,11 +189,14 @@ test.each([
   ['200 OK', '[1', 'Content-Type: application/json'],
   ['302 Found', '', 'Location: https://sso.example/login'],
   ['204 No Content', '', 'X: y'],
-])('what is no answer of json2 and no error is 500 / -32005: %s %s', async (line, body, headers) => {
-  const { post, json2Call } = await startScripted(answerWith(line, body, headers));
-  const { status, json } = await post(EXECUTE, json2Call);
-  expect([status, json.error.code]).toEqual([500, -32005]);
-});
+])(
+  'an answer that is neither a result of json2 nor an error is 500, -32005: %s %s',
+  async (line, body, headers) => {
+    const { post, json2Call } = await startScripted(answerWith(line, body, headers));
+    const { status, json } = await post(EXECUTE, json2Call);
+    expect([status, json.error.code]).toEqual([500, -32005]);
+  },
+);
 
 test.each<[path: string, changes: object, wrong?: object]>([
   ['model_id', { model_id: '../x' }],
@@ -210,7 +213,7 @@ test.each<[path: string, changes: object, wrong?: object]>([
   ['odoo_instance.api_key', {}, { api_key: 'a b' }],
   ['odoo_instance.api_key', {}, { api_key: 'ké' }],
   ['odoo_instance.api_key', {}, { api_key: '' }],
-])('%s not well-formed is 400 / -32007 and nothing is sent: %j %j', async (path, changes, wrong = {}) => {
+])('an invalid %s is 400, -32007 and nothing is sent: %j %j', async (path, changes, wrong = {}) => {
   const { post, upstream, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
   const call = { ...json2Call, ...changes, odoo_instance: { ...json2Call.odoo_instance, ...wrong } };
   const { status, json } = await post(EXECUTE, call);
@@ -222,7 +225,7 @@ test.each<[path: string, changes: object, wrong?: object]>([
   expect(upstream.connections()).toBe(0);
 });
 
-test('members of another route are refused, but for the user_id of an instance kept for both', async () => {
+test('members of other routes are refused, except user_id in the instance', async () => {
   const { post, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
   for (const more of [{ params: [] }, { keyword: {} }, { action: 'read' }, { kwarg: {} }]) {
     const { status, json } = await post(EXECUTE, { ...json2Call, ...more });
@@ -232,13 +235,13 @@ test('members of another route are refused, but for the user_id of an instance k
   expect((await post(EXECUTE, { ...json2Call, odoo_instance: instance })).json.result).toBe(true);
 });
 
-test('takes one call, not an array', async () => {
+test('refuses an array of calls', async () => {
   const { post, json2Call } = await startScripted((socket) => answerLikeOdoo(socket, 'true'));
   const { status, json } = await post(EXECUTE, [json2Call]);
   expect([status, json.error.code]).toEqual([400, -32600]);
 });
 
-test('a result is passed on as it comes, and one that is cut off breaks the connection', async () => {
+test('a result that breaks off resets the connection of the caller', async () => {
   const half = `["${'x'.repeat(100_000)}"`;
   const { post, json2Call } = await startScripted((socket) => {
     socket.write(
@@ -249,7 +252,7 @@ test('a result is passed on as it comes, and one that is cut off breaks the conn
   await expect(post(EXECUTE, json2Call)).rejects.toThrow();
 });
 
-describe('is sent again', () => {
+describe('retries', () => {
   const conflict = answerWith(
     '500 Internal Server Error',
     JSON.stringify({
@@ -263,9 +266,9 @@ describe('is sent again', () => {
   const gateway = answerWith('504 Gateway Time-out', '<h1>', 'Content-Type: text/html');
 
   test.each<[string, string, Script, number]>([
-    ['a read that a reverse proxy could not pass on', 'read', gateway, 2],
+    ['a read that a reverse proxy answered with 504', 'read', gateway, 2],
     ['a write that Odoo rolled back', 'write', conflict, 2],
-    ['but no write that a reverse proxy gave up on', 'write', gateway, 1],
+    ['but not a write that a reverse proxy answered with 504', 'write', gateway, 1],
   ])('%s', async (_what, method, first, requests) => {
     const { post, upstream, json2Call } = await startScripted((socket, request, index) =>
       index === 0 ? first(socket, request, index) : answerLikeOdoo(socket, 'true'),
@@ -276,7 +279,7 @@ describe('is sent again', () => {
   });
 });
 
-describe('a status of what stands in front of Odoo says of a call what it says on the own route', () => {
+describe('a status of a reverse proxy in front of Odoo has the same meaning as on our own route', () => {
   const end = (line: string) => answerWith(line, '<h1>', 'Content-Type: text/html');
 
   test.each([
@@ -286,7 +289,7 @@ describe('a status of what stands in front of Odoo says of a call what it says o
     ['503 Unavailable', 'unknown', false],
     ['429 Slow Down', 'not_sent', true],
     ['403 Forbidden', 'not_sent', false],
-  ])('a write under an idempotency key, ended with %s: %s', async (line, outcome, retryable) => {
+  ])('a write with an idempotency key that gets %s: %s', async (line, outcome, retryable) => {
     const { post, upstream, json2Call } = await startScripted((socket, request, index) =>
       index === 0 ? end(line)(socket, request, index) : answerLikeOdoo(socket, '[7]'),
     );
@@ -301,7 +304,7 @@ describe('a status of what stands in front of Odoo says of a call what it says o
   test.each([
     ['502 Bad Gateway', 'upstream_unreachable'],
     ['504 Gateway Time-out', 'upstream_timeout'],
-  ])('%s opens the breaker', async (line, type) => {
+  ])('%s opens the circuit breaker', async (line, type) => {
     const { post, proxy, json2Call } = await startScripted(end(line), { nowMs: () => 1_000_000 });
     const write = async () => (await post(EXECUTE, { ...json2Call, method: 'write' })).json.error.data;
     for (let call = 0; call < 5; call++) expect(await write()).toMatchObject({ type, outcome: 'unknown' });
@@ -309,7 +312,7 @@ describe('a status of what stands in front of Odoo says of a call what it says o
     expect(await write()).toMatchObject({ type: 'overloaded', outcome: 'not_sent' });
   });
 
-  test('503 halves the calls at once', async () => {
+  test('503 halves the concurrency limit', async () => {
     const { post, proxy, json2Call } = await startScripted(end('503 Unavailable'));
     await post(EXECUTE, { ...json2Call, method: 'write' });
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ limit: 4 }]);

@@ -1,4 +1,4 @@
-/** Where the client key may stand. */
+/** The headers that may hold the client key. */
 import { expect, test } from 'vitest';
 import { startOdoo } from './gateway.ts';
 
@@ -18,7 +18,7 @@ async function start() {
   };
 }
 
-test.each(ROUTES)('each of the four headers is taken: %s', async (path) => {
+test.each(ROUTES)('each of the four headers is accepted: %s', async (path) => {
   const { ask, proxy } = await start();
   for (const headers of [
     { 'x-api-key': proxy.key },
@@ -32,14 +32,14 @@ test.each(ROUTES)('each of the four headers is taken: %s', async (path) => {
   }
 });
 
-test('the same key twice is one key; an empty header and another scheme are none', async () => {
+test('the same key may be sent twice; an empty header and another scheme are ignored', async () => {
   const { ask, proxy } = await start();
   for (const more of [{ apikey: proxy.key }, { apikey: '' }, { authorization: 'Basic dTpw' }]) {
     expect((await ask('/api/odoo/execute', { 'x-api-key': proxy.key, ...more })).status).toBe(200);
   }
 });
 
-test.each(ROUTES)('two keys that differ are refused, even if one is valid: %s', async (path) => {
+test.each(ROUTES)('two different keys are refused, even if one is valid: %s', async (path) => {
   const { ask, proxy, sandbox } = await start();
   for (const headers of [
     { 'x-api-key': proxy.key, apikey: 'other' },
@@ -54,7 +54,7 @@ test.each(ROUTES)('two keys that differ are refused, even if one is valid: %s', 
   expect(sandbox.requests.total).toBe(0);
 });
 
-test.each(ROUTES)('no key, and a wrong one, are 401 with -32000 and id null: %s', async (path) => {
+test.each(ROUTES)('a missing or wrong key is 401 with -32000 and id null: %s', async (path) => {
   const { ask } = await start();
   for (const headers of [{}, { 'x-api-key': 'wrong' }] as Record<string, string>[]) {
     const { status, json } = await ask(path, headers);
@@ -64,7 +64,7 @@ test.each(ROUTES)('no key, and a wrong one, are 401 with -32000 and id null: %s'
   }
 });
 
-test('our own route takes x-proxy-api only', async () => {
+test('our own route does not accept x-api-key', async () => {
   const { proxy } = await start();
   const { status } = await proxy.post('{}', { 'x-proxy-api': '', 'x-api-key': proxy.key });
   expect(status).toBe(401);

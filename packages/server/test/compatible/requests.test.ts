@@ -1,4 +1,4 @@
-/** What the clients send, one test a line of the list. */
+/** What clients of ODXProxy send: one test for each form. */
 import { Agent, request } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { startOdoo, startScripted } from './gateway.ts';
 const EXECUTE = '/api/odoo/execute';
 
 describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
-  test('keyword: absent, null, {}, [], or with only a context, which can be []', async () => {
+  test('keyword may be absent, null, {}, [], or have only a context, which may be []', async () => {
     const { post, makeCall } = await startOdoo(version);
     for (const keyword of [
       undefined,
@@ -30,7 +30,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     }
   });
 
-  test('params: absent or null', async () => {
+  test('params may be absent or null', async () => {
     const { post, makeCall } = await startOdoo(version);
     for (const params of [undefined, null]) {
       const call = makeCall({ action: 'fields_get', params, keyword: { attributes: ['type'] } });
@@ -38,14 +38,14 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     }
   });
 
-  test('fn_name: null, and a name with call_method', async () => {
+  test('fn_name may be null, or a name with call_method', async () => {
     const { post, makeCall } = await startOdoo(version);
     expect((await post(EXECUTE, makeCall({ fn_name: null }))).json.error).toBeUndefined();
     const { json } = await post(EXECUTE, makeCall({ action: 'call_method', fn_name: 'search_count' }));
     expect(json.result).toEqual(expect.any(Number));
   });
 
-  test('id: UUID, ULID, hex, or "1", "2"; each comes back', async () => {
+  test('an id may be a UUID, a ULID, hexadecimal, or "1", "2"; it is returned unchanged', async () => {
     const { post, makeCall } = await startOdoo(version);
     for (const id of [
       'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
@@ -58,7 +58,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     }
   });
 
-  test('search_count with fields, order and offset: they are dropped, in call_method too', async () => {
+  test('search_count may have fields, order and offset, which are dropped, also with call_method', async () => {
     const { post, makeCall } = await startOdoo(version);
     const plain = await post(EXECUTE, makeCall());
     const keyword = { fields: ['name'], order: 'id', offset: 0, context: { lang: 'en_US' } };
@@ -67,7 +67,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     }
   });
 
-  test('read with its fields as second positional argument, or in keyword', async () => {
+  test('read may have its fields as second positional argument, or in keyword', async () => {
     const { post, makeCall } = await startOdoo(version);
     const positional = await post(EXECUTE, makeCall({ action: 'read', params: [[1], ['name']] }));
     const named = await post(
@@ -80,7 +80,7 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
 });
 
 test.each(['[]', 'null', 'false'])(
-  'a context of %s is none where Odoo 22 gets the arguments by name, too',
+  'a context of %s is also no context if Odoo 22 gets the arguments by name',
   async (context) => {
     const { post, upstream, call } = await startScripted(
       (socket, { head }) => {
@@ -96,7 +96,7 @@ test.each(['[]', 'null', 'false'])(
   },
 );
 
-test('only search_count loses arguments, and on our own route none does', async () => {
+test('arguments are dropped only from search_count, and never on our own route', async () => {
   const { post, proxy, upstream, call } = await startScripted((socket) =>
     answerLikeOdoo(socket, printResult('1')),
   );
@@ -116,7 +116,7 @@ test.each([
   ['0', 2_000],
   ['soon', 2_000],
   [null, 2_000],
-])('x-request-timeout %j: the answer comes before the clients give up', async (header, expectedMs) => {
+])('x-request-timeout %j: the call is answered before the client gives up', async (header, expectedMs) => {
   const { post, call } = await startScripted(() => {}, { settings: { 'upstream.timeoutMs': '2000' } });
   const startedMs = performance.now();
   const { status, json } = await post(EXECUTE, call, { 'x-request-timeout': header });
@@ -126,11 +126,11 @@ test.each([
   expect(tookMs).toBeLessThan(expectedMs + 4_000);
 });
 
-test('without a number the time is 15 seconds, unless the operator says otherwise', () => {
+test('the default time limit is 15 seconds', () => {
   expect(makeSettings().upstream.timeoutMs).toBe(15_000);
 });
 
-test('more than 25 calls in parallel over one pool', async () => {
+test('runs 40 calls at once over one connection pool', async () => {
   const { proxy, makeCall } = await startOdoo(19);
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
   const results = await Promise.all(
@@ -141,7 +141,7 @@ test('more than 25 calls in parallel over one pool', async () => {
   expect(results.every(({ result }) => typeof result === 'number')).toBe(true);
 });
 
-test('three calls, one connection', async () => {
+test('serves three calls on one connection', async () => {
   const { proxy, makeCall } = await startOdoo(18);
   let connections = 0;
   proxy.app.server.server.on('connection', () => connections++);
@@ -151,7 +151,7 @@ test('three calls, one connection', async () => {
   expect(connections).toBe(1);
 });
 
-test('no cap on rows unless the caller sets one', async () => {
+test('does not limit the rows of a call without a limit', async () => {
   const rows = JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id })));
   const { post, upstream, call } = await startScripted((socket) => answerLikeOdoo(socket, printResult(rows)));
   const { json } = await post(EXECUTE, { ...call, action: 'search_read', params: [[]] });

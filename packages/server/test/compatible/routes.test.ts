@@ -1,11 +1,11 @@
-/** The table of routes: each is there, and is what it is said to be. */
+/** Each route for clients of ODXProxy exists and behaves as documented. */
 import { describe, expect, test } from 'vitest';
 import { PROGRAM_VERSION, send } from '../harness.ts';
 import { startOdoo } from './gateway.ts';
 
 describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
   test.each(['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'])(
-    '%s is the execute call, with odoo_instance',
+    '%s runs the execute call, with odoo_instance',
     async (path) => {
       const { post, makeCall } = await startOdoo(version);
       const answer = await post(path, makeCall({ action: 'search', params: [[['id', 'in', [1]]]] }));
@@ -14,26 +14,29 @@ describe.each([18, 19, 22] as const)('in front of Odoo %i', (version) => {
     },
   );
 
-  test.each(['/api/odoo/version', '/v1/odoo/version'])('%s is the version object of Odoo', async (path) => {
-    const { post, sandbox } = await startOdoo(version);
-    const answer = await post(path, { id: '1', url: sandbox.url });
-    const shown = await send(`${sandbox.url}/web/webclient/version_info`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"jsonrpc":"2.0","id":1,"params":{}}',
-    });
-    const { result } = JSON.parse(shown.body.toString());
-    expect(answer.json).toEqual({ jsonrpc: '2.0', id: '1', result });
-    expect(Object.keys(answer.json.result)).toEqual([
-      'server_version',
-      'server_version_info',
-      'server_serie',
-      'protocol_version',
-    ]);
-  });
+  test.each(['/api/odoo/version', '/v1/odoo/version'])(
+    '%s returns the version object of Odoo',
+    async (path) => {
+      const { post, sandbox } = await startOdoo(version);
+      const answer = await post(path, { id: '1', url: sandbox.url });
+      const shown = await send(`${sandbox.url}/web/webclient/version_info`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"jsonrpc":"2.0","id":1,"params":{}}',
+      });
+      const { result } = JSON.parse(shown.body.toString());
+      expect(answer.json).toEqual({ jsonrpc: '2.0', id: '1', result });
+      expect(Object.keys(answer.json.result)).toEqual([
+        'server_version',
+        'server_version_info',
+        'server_serie',
+        'protocol_version',
+      ]);
+    },
+  );
 });
 
-test('an instance under our own name is refused, and says how it is called here', async () => {
+test('erp_instance is refused, and the error suggests odoo_instance', async () => {
   const { post, makeCall, instance } = await startOdoo(18);
   const { odoo_instance: _, ...rest } = makeCall();
   const answer = await post('/api/odoo/execute', { ...rest, erp_instance: instance });
@@ -53,7 +56,7 @@ test.each([
   [{ user_id: 'x' }, 'odoo_instance.user_id'],
   [{ api_key: 1 }, 'odoo_instance.api_key'],
   [{ apikey: 'x' }, 'odoo_instance.apikey'],
-])('a mistake in the instance is named as the caller wrote it: %j', async (changes, path) => {
+])('a mistake in the instance is named by the path that the caller sent: %j', async (changes, path) => {
   const { post, makeCall, instance } = await startOdoo(18);
   const { json } = await post('/api/odoo/execute', makeCall({ odoo_instance: { ...instance, ...changes } }));
   expect(json.error).toMatchObject({ code: -32600, data: { path } });
@@ -61,13 +64,13 @@ test.each([
   expect(JSON.stringify(json)).not.toContain('erp_instance');
 });
 
-test('our own route goes on to take erp_instance only', async () => {
+test('our own route accepts only erp_instance', async () => {
   const { proxy, makeCall } = await startOdoo(18);
   const { json } = await proxy.call(makeCall());
   expect(json.error.data.path).toBe('odoo_instance');
 });
 
-test('/_/about can be read flat and as an answer, without a key', async () => {
+test('/_/about has its members at the top level and in result, without a key', async () => {
   const { proxy } = await startOdoo(18);
   const { status, body } = await send(`${proxy.url}/_/about`);
   const about = JSON.parse(body.toString());
@@ -80,7 +83,7 @@ test('/_/about can be read flat and as an answer, without a key', async () => {
   expect(major * 1000 + minor).toBeGreaterThanOrEqual(9);
 });
 
-test('/_/license is valid and has texts, without a key', async () => {
+test('/_/license has all members, without a key', async () => {
   const { proxy } = await startOdoo(18);
   const { status, body } = await send(`${proxy.url}/_/license`);
   expect(status).toBe(200);
@@ -91,7 +94,7 @@ test('/_/license is valid and has texts, without a key', async () => {
   });
 });
 
-test('/_/metrics is as /metrics, without a key', async () => {
+test('/_/metrics has the same metrics as /metrics, without a key', async () => {
   const { proxy } = await startOdoo(18);
   const [theirs, ours] = await Promise.all(['/_/metrics', '/metrics'].map((path) => send(proxy.url + path)));
   const names = (text: string) => text.match(/^# HELP .*$/gm);
@@ -101,7 +104,7 @@ test('/_/metrics is as /metrics, without a key', async () => {
 });
 
 test.each(['/api/odoo/execute', '/api/odoo', '/api/odoo/version', '/v2/odoo/execute', '/v2/odoo/version'])(
-  'GET %s says that it takes POST',
+  'GET %s is refused with `allow: POST`',
   async (path) => {
     const { proxy } = await startOdoo(18);
     const answer = await send(proxy.url + path);

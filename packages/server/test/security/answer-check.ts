@@ -1,8 +1,8 @@
-/** What every answer of the proxy must be, whatever was asked: JSON-RPC, of the error table. */
+/** Checks that an answer is valid JSON-RPC and that its error, if any, is in the error table. */
 import { BUSINESS_ERRORS, PROXY_ERRORS } from '@erp-proxy/contract';
 
-/** Null where it is, else what is wrong with it. */
-export function findFault(status: number, contentType: string | undefined, body: Buffer): string | null {
+/** Returns the first defect; null if there is none. */
+export function findDefect(status: number, contentType: string | undefined, body: Buffer): string | null {
   if (contentType !== 'application/json') return `content-type ${contentType}`;
   let parsed: unknown;
   try {
@@ -10,9 +10,9 @@ export function findFault(status: number, contentType: string | undefined, body:
   } catch {
     return 'the body is not JSON in UTF-8';
   }
-  if (!Array.isArray(parsed)) return judgeOne(parsed, status);
+  if (!Array.isArray(parsed)) return checkOne(parsed, status);
   if (status !== 200) return `a batch with status ${status}`;
-  return parsed.map((one) => judgeOne(one, null)).find((fault) => fault !== null) ?? null;
+  return parsed.map((one) => checkOne(one, null)).find((defect) => defect !== null) ?? null;
 }
 
 interface ErrorData {
@@ -20,8 +20,8 @@ interface ErrorData {
   retryable: unknown;
 }
 
-function judgeOne(answer: unknown, status: number | null): string | null {
-  if (typeof answer !== 'object' || answer === null) return 'an answer that is no object';
+function checkOne(answer: unknown, status: number | null): string | null {
+  if (typeof answer !== 'object' || answer === null) return 'an answer that is not an object';
   const { jsonrpc, id, ...rest } = answer as Record<string, unknown>;
   if (jsonrpc !== '2.0') return 'jsonrpc is not 2.0';
   if (id !== null && typeof id !== 'string' && !Number.isInteger(id)) return `id ${JSON.stringify(id)}`;

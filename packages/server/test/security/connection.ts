@@ -1,12 +1,12 @@
-/** A client on a bare socket that sends any bytes, and reads the answers that come, one after the other. */
+/** A client on a plain socket that sends arbitrary bytes and reads the answers one by one. */
 import { connect, type Socket } from 'node:net';
 import { type TakenAnswer, takeAnswer } from '../take-answer.ts';
 
 export interface Connection {
   socket: Socket;
-  /** Bytes that belong to no whole answer yet. */
+  /** Received bytes that are not part of a whole answer. */
   readonly rest: Buffer;
-  /** The next whole answer; null where the connection ends without one. Fails after the time. */
+  /** The next whole answer; null if the connection ends without one. Rejects after the time. */
   next(timeoutMs?: number): Promise<TakenAnswer | null>;
   /** Resolves when the server has closed the connection. */
   closed: Promise<void>;
@@ -14,7 +14,7 @@ export interface Connection {
 
 export function openConnection(url: string, bytes: Uint8Array | string = ''): Connection {
   const { hostname, port } = new URL(url);
-  // Half-open, as a client that ends only when it wants to.
+  // The client's side stays open after the server has ended its own.
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   let rest: Buffer = Buffer.alloc(0);
   let isEnded = false;

@@ -1,6 +1,6 @@
 /**
- * Promise: what a server repeats of the request's body, with the key in it, reaches no answer, log, metric, audit record or
- * output. Odoo 14 and 15 do so in their 400 pages, HTML-escaped (docs/odoo-facts.md#early-errors-14).
+ * If a server echoes the body of a request, with the key in it, the echo appears in no answer, log, metric, audit record or
+ * output of a command. Odoo 14 and 15 echo it, HTML-escaped, in their 400 pages (docs/odoo-facts.md#early-errors-14).
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type HttpAnswer, send } from '../harness.ts';
 import { makeFolder, runProgram, startServer } from '../process/program.ts';
 import { makeCall, startUpstream, type UpstreamRequest } from '../scripted-upstream.ts';
 
-/** With every character that HTML, JSON or Python writes otherwise. */
+/** Has every character that HTML, JSON or Python escapes. */
 const KEY = 'MARKER<e>&"y"\'-\\-0123456789abcdef';
 const VALUE = 'MARKER-value';
 
@@ -45,8 +45,8 @@ interface Answer {
   body: string;
 }
 
-/** By the path that the server's address has. */
-const SHAPES: Record<string, (body: string) => Answer> = {
+/** Echoes that must not appear anywhere, by the path of the server's address. */
+const ECHOES: Record<string, (body: string) => Answer> = {
   'bad-request': (body) => ({
     status: '400 BAD REQUEST',
     type: 'text/html',
@@ -74,7 +74,7 @@ const SHAPES: Record<string, (body: string) => Answer> = {
   'success-cut': (body) => ({ status: '200 OK', type: 'application/json', body: body.slice(0, -2) }),
 };
 
-/** What stands in a fault of Odoo's itself is passed on, without the key. */
+/** Texts of Odoo's own faults are passed on, but without the key. */
 const FAULTS: Record<string, (body: string) => Answer> = Object.fromEntries(
   [
     ['fault-markupsafe', '&#34;', '&#39;'],
@@ -92,13 +92,13 @@ const FAULTS: Record<string, (body: string) => Answer> = Object.fromEntries(
 
 function answerEcho({ head, body }: UpstreamRequest): string {
   const shape = /^POST \/([\w-]+)\//.exec(head)?.[1] ?? '';
-  const make = SHAPES[shape] ?? FAULTS[shape] ?? SHAPES['bad-request']!;
+  const make = ECHOES[shape] ?? FAULTS[shape] ?? ECHOES['bad-request']!;
   const answer = make(body.toString() || head);
   const length = Buffer.byteLength(answer.body);
   return `HTTP/1.0 ${answer.status}\r\nContent-Type: ${answer.type}\r\nContent-Length: ${length}\r\n\r\n${answer.body}`;
 }
 
-test('shows nothing of a body that the server repeats', { timeout: 60_000 }, async () => {
+test('shows nothing of a body that the server echoes', { timeout: 60_000 }, async () => {
   const upstream = await startUpstream((socket, request) => void socket.end(answerEcho(request)));
   const folder = makeFolder();
   const options = [`--egress.allow=${upstream.url}`, '--errors.debug=true', '--log.level=trace'];
@@ -127,7 +127,7 @@ test('shows nothing of a body that the server repeats', { timeout: 60_000 }, asy
     });
 
   const answers: HttpAnswer[] = [];
-  for (const shape of Object.keys(SHAPES)) {
+  for (const shape of Object.keys(ECHOES)) {
     answers.push(
       await post(makeOn(shape)),
       await post([makeOn(shape), makeOn(shape, { action: 'read', params: [[1]] })]),
@@ -157,7 +157,7 @@ test('shows nothing of a body that the server repeats', { timeout: 60_000 }, asy
     ...['--db=prod', '--user-id=2', '--api-key-file=key', '--json'],
   ];
   const commands = [
-    ...Object.keys(SHAPES).map(doctor),
+    ...Object.keys(ECHOES).map(doctor),
     ['call', 'call.json', '--url', server.url, '--key-file', 'client-key'],
   ];
   const outputs = await Promise.all(commands.map((args) => runProgram(args, { folder })));
@@ -177,7 +177,7 @@ test('shows nothing of a body that the server repeats', { timeout: 60_000 }, asy
     expect(text, where).not.toContain('0123456789abcdef');
   }
   for (const answer of faults) expect(show(answer)).not.toContain('0123456789abcdef');
-  // The test would see them: what went in came through.
+  // The secrets did reach the server, so the test would find them.
   expect(upstream.requests.some(({ body }) => body.includes('0123456789abcdef'))).toBe(true);
   expect(faults[0]?.body.toString()).toContain('user_error');
   expect(audit.stdout).toContain('upstream_bad_response');

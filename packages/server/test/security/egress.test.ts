@@ -1,6 +1,6 @@
 /**
- * The promise: no URL of a caller, however it is written and whatever its DNS says, makes the proxy open a connection
- * to an address that the operator did not allow. A listener on loopback counts what gets through.
+ * No URL of a caller, however it is written and whatever its DNS answers, makes the proxy connect to an address that the
+ * operator did not allow. A listener on the loopback address counts the connections.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createEgressDispatcher, type EgressDispatcher } from '../../src/egress/dispatcher.ts';
@@ -45,9 +45,9 @@ function send(dispatcher: EgressDispatcher, origin: string) {
   return dispatcher.send(request, { signal: AbortSignal.timeout(5_000) });
 }
 
-/** Hosts that lead into the machine, its network or its cloud. `localhost` and such resolve to 127.0.0.1 here. */
+/** Hosts that lead to this machine, its network or its cloud. Names resolve to 127.0.0.1 in this test. */
 const HOSTILE_HOSTS = [
-  // loopback, by every spelling that URL and inet_aton know
+  // loopback, in every notation of URL and inet_aton
   '127.0.0.1',
   '127.0.0.1.',
   '127.1',
@@ -86,7 +86,7 @@ const HOSTILE_HOSTS = [
   '127.0.0.1.nip.example',
   'metadata.google.internal',
   'xn--lclhost-7wa.example',
-  // user information and other tricks of parsing
+  // user information and other parser tricks
   'erp.example@127.0.0.1',
   'erp.example:443@127.0.0.1',
   'erp.example%40@127.0.0.1',
@@ -152,7 +152,7 @@ const HOSTILE_HOSTS = [
   '[fe80::1%25lo]',
   '[::1%25lo]',
   '[::1%lo]',
-  // nowhere, everywhere
+  // unspecified, multicast, broadcast and reserved addresses
   '0',
   '0.0.0.0',
   '0x0',
@@ -175,19 +175,19 @@ const HOSTILE_HOSTS = [
   '[3fff::1]',
 ];
 
-/** What a caller sends, as the proxy reads it: the origin of the URL, or the text itself where it is none. */
+/** The origin that the proxy reads from a caller's URL; the text itself if it is not a URL. */
 function readOrigin(text: string): string {
   return URL.canParse(text) ? new URL(text).origin : text;
 }
 
 describe.each([
-  ['out of the box', []],
+  ['by default', []],
   [
-    'where other places are allowed',
+    'if other destinations are allowed',
     ['http://erp.internal:8069', 'odoo.internal', '10.9.9.0/24', 'fd99::/64'],
   ],
 ])('%s', (_when, allow) => {
-  test.each(HOSTILE_HOSTS)('refuses %j and connects to nothing', async (host) => {
+  test.each(HOSTILE_HOSTS)('refuses %j and does not connect', async (host) => {
     const dispatcher = makeDispatcher(allow);
     for (const scheme of ['https', 'http', 'HTTPS']) {
       const origin = readOrigin(`${scheme}://${host}:${inside.port}/`);
@@ -198,7 +198,7 @@ describe.each([
   });
 });
 
-test('tells of literal hosts without DNS', () => {
+test('judges literal hosts without asking DNS', () => {
   const dispatcher = makeDispatcher([], () => Promise.reject(new Error('DNS was asked')));
   for (const host of ['127.0.0.1', '0x7f.1', '2130706433', '[::ffff:127.0.0.1]', '169.254.169.254']) {
     expect(dispatcher.judge(readOrigin(`https://${host}/`)), host).toMatchObject({ rule: 'address' });
@@ -221,7 +221,7 @@ test.each([
   'erp.example',
   'null',
   '',
-])('takes %j for no origin, rather than read it in its own way', async (origin) => {
+])('refuses %j, which is not an origin', async (origin) => {
   const dispatcher = makeDispatcher([], async () => ['127.0.0.1']);
   expect(dispatcher.judge(origin)).not.toBeNull();
   expect(await send(dispatcher, origin)).toMatchObject({ reason: 'denied', sent: false });
@@ -234,7 +234,7 @@ test.each([
   'ws://erp.example',
   'data:,x',
   'unix:/run/x',
-])('speaks no other scheme: %s', async (url) => {
+])('refuses any other scheme: %s', async (url) => {
   const dispatcher = makeDispatcher(['127.0.0.0/8', 'erp.example']);
   for (const origin of [url, new URL(url).origin]) {
     expect(await send(dispatcher, origin)).toMatchObject({ reason: 'denied', sent: false });
@@ -242,7 +242,7 @@ test.each([
 });
 
 test.each([22, 25, 53, 110, 143, 465, 587, 2049, 6000, 6667, 10080])(
-  'does not speak to port %i, even where the host is allowed',
+  'refuses port %i, even of an allowed host',
   async (port) => {
     const dispatcher = makeDispatcher(['127.0.0.0/8', 'erp.example']);
     for (const host of ['127.0.0.1', 'erp.example']) {
@@ -264,7 +264,7 @@ describe('DNS', () => {
     [['127.0.0.1', '::1%lo']],
     [['127.0.0.1', 'erp.example']],
     [['127.0.0.1', '']],
-  ])('whose answers %j are not all allowed is refused whole', async (addresses) => {
+  ])('refuses a name if not all of its addresses are allowed: %j', async (addresses) => {
     const dispatcher = makeDispatcher(['127.0.0.1'], async () => addresses);
     expect(await send(dispatcher, `http://erp.example:${inside.port}`)).toMatchObject({
       reason: 'denied',
@@ -273,7 +273,7 @@ describe('DNS', () => {
     expect(inside.connections).toBe(0);
   });
 
-  test('is asked once: what was judged is what is connected to', async () => {
+  test('is asked once: the proxy connects to the address that it has judged', async () => {
     let asked = 0;
     const dispatcher = makeDispatcher(['127.0.0.1'], async () =>
       asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'],
@@ -284,7 +284,7 @@ describe('DNS', () => {
     expect(inside.requests.at(-1)).toContain(`host: erp.example:${inside.port}\r\n`);
   });
 
-  test('that changes its mind to a forbidden address is refused from then on', async () => {
+  test('refuses a name whose address changes to a forbidden one', async () => {
     let nowMs = 0;
     let answer = ['127.0.0.1'];
     const dispatcher = makeDispatcher(
@@ -300,7 +300,7 @@ describe('DNS', () => {
     expect(inside.connections).toBe(1);
   });
 
-  test('of an allowed name leads into the private network, but not to the metadata service', async () => {
+  test('an allowed name may have a private address, but not that of a metadata service', async () => {
     const origin = `http://erp.internal:${inside.port}`;
     for (const [address, outcome] of [
       ['127.0.0.1', { ok: true }],
@@ -315,7 +315,7 @@ describe('DNS', () => {
   });
 });
 
-test('says the same of a refused address whether its port is open or not', async () => {
+test('gives the same answer for a refused address whether its port is open or not', async () => {
   const closed = await startRawServer(() => {});
   await closed.close();
   const dispatcher = makeDispatcher([]);
@@ -327,7 +327,7 @@ test('says the same of a refused address whether its port is open or not', async
   expect(inside.connections).toBe(0);
 });
 
-test('does not follow a redirect to an address, allowed or not', async () => {
+test('does not follow a redirect, whether or not its address is allowed', async () => {
   const redirecting = await startRawServer((socket) =>
     socket.end(
       `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.2:${inside.port}/\r\nContent-Length: 0\r\n\r\n`,

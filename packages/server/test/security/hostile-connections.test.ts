@@ -1,38 +1,25 @@
-/** Issue promise: a body that is too large, slow clients, pipelined and half requests, and idle connections are survived. */
+/** The proxy keeps serving despite too large bodies, slow clients, pipelined and incomplete requests, and idle connections. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
-import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import type { ProxyOptions } from '../harness.ts';
+import { type Pair, startPair } from '../pair.ts';
 import { readInFlight } from '../read-in-flight.ts';
-import {
-  answerLikeOdoo,
-  makeCall,
-  printResult,
-  type Script,
-  type ScriptedUpstream,
-  startUpstream,
-} from '../scripted-upstream.ts';
-import { findFault } from './answer-check.ts';
+import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
+import { printChunk } from '../stream/framing.ts';
+import { findDefect } from './answer-check.ts';
 import { type Connection, openConnection, printPost } from './connection.ts';
 
 const MIB = 1024 ** 2;
 
-let upstream: ScriptedUpstream;
-let proxy: RunningProxy;
-let isStopped = false;
-const connections: Connection[] = [];
-afterEach(async () => {
-  for (const { socket } of connections.splice(0)) socket.destroy();
-  if (!isStopped) await proxy.close();
-  isStopped = false;
-  await upstream.close();
-});
+let proxy: Pair['proxy'];
+let upstream: Pair['upstream'];
 
 async function start(options: ProxyOptions = {}, script: Script = echoIds): Promise<void> {
-  upstream = await startUpstream(script);
-  proxy = await startProxy({ ...options, allow: [upstream.url] });
+  ({ proxy, upstream } = closeAfterTest(await startPair(script, options)));
 }
 
-/** The answer is the ids that were asked for, after the milliseconds that the first of them is. */
+/** Answers with the requested ids. The first id is the delay in milliseconds. */
 const echoIds: Script = async (socket, { body }) => {
   const ids = JSON.parse(body.toString()).params.args[5][0];
   if (ids[0] > 1) await sleep(ids[0]);
@@ -41,7 +28,7 @@ const echoIds: Script = async (socket, { body }) => {
 
 function open(bytes: Uint8Array | string = ''): Connection {
   const connection = openConnection(proxy.url, bytes);
-  connections.push(connection);
+  closeAfterTest({ close: () => connection.socket.destroy() });
   return connection;
 }
 
@@ -59,7 +46,7 @@ async function expectStillServing(): Promise<void> {
   await expect.poll(() => readInFlight(proxy.url)).toBe(0);
 }
 
-/** Writes so many bytes as fast as they are taken; false where the connection ended before. */
+/** Writes this many bytes as fast as they are taken. Returns false if the connection ends before. */
 async function pour(
   { socket }: Connection,
   bytes: number,
@@ -81,13 +68,7 @@ async function pour(
   return true;
 }
 
-const chunk = (piece: Buffer) => [
-  Buffer.from(`${piece.length.toString(16)}\r\n`),
-  piece,
-  Buffer.from('\r\n'),
-];
-
-test('refuses a body of 33 MiB by its announced length, and the answer reaches a client that sends it all first', async () => {
+test('refuses a body of 33 MiB by its content-length, and the answer reaches a client that sends all of it first', async () => {
   await start();
   const connection = open(printPost([keyLine(), JSON_TYPE, `content-length: ${33 * MIB}`]));
   await pour(connection, 33 * MIB);
@@ -102,10 +83,10 @@ test('refuses a body of 33 MiB by its announced length, and the answer reaches a
   await expectStillServing();
 });
 
-test('refuses a body without announced length once it is too large, and frees what it held', async () => {
+test('refuses a body without content-length once it is too large, and frees its memory', async () => {
   await start({ settings: { 'http.bodyBytesMax': String(4 * MIB) } });
   const connection = open(printPost([keyLine(), JSON_TYPE, 'transfer-encoding: chunked']));
-  const pouring = pour(connection, Number.POSITIVE_INFINITY, chunk);
+  const pouring = pour(connection, Number.POSITIVE_INFINITY, (piece) => [printChunk(piece)]);
   const answer = await connection.next();
   expect(answer?.status).toBe(413);
   await connection.closed;
@@ -114,12 +95,12 @@ test('refuses a body without announced length once it is too large, and frees wh
   await expectStillServing();
 });
 
-test('takes a body of exactly the largest size, whatever its framing', async () => {
+test('accepts a body of exactly the maximum size, whatever its framing', async () => {
   await start({ settings: { 'http.bodyBytesMax': '2000' } });
   const call = JSON.stringify(makeCall(upstream.url)).padEnd(2000);
   expect((await proxy.post(call)).status).toBe(200);
   expect((await proxy.post(`${call} `)).status).toBe(413);
-  const chunked = (text: string) => Buffer.concat([...chunk(Buffer.from(text)), Buffer.from('0\r\n\r\n')]);
+  const chunked = (text: string) => Buffer.concat([printChunk(Buffer.from(text)), Buffer.from('0\r\n\r\n')]);
   const ask = async (text: string) =>
     (await open(printPost([keyLine(), JSON_TYPE, 'transfer-encoding: chunked'], chunked(text))).next())
       ?.status;
@@ -128,10 +109,10 @@ test('takes a body of exactly the largest size, whatever its framing', async () 
 });
 
 test.each([
-  ['announced', [`content-length: ${33 * MIB}`]],
+  ['content-length', [`content-length: ${33 * MIB}`]],
   ['chunked', ['transfer-encoding: chunked']],
-  ['announced and not yet sent', [`content-length: ${33 * MIB}`, 'expect: 100-continue']],
-])('answers a bad key before any byte of its body is sent: %s', async (_name, headers) => {
+  ['content-length, not yet sent', [`content-length: ${33 * MIB}`, 'expect: 100-continue']],
+])('refuses a bad key before the client sends its body: %s', async (_name, headers) => {
   await start();
   const connection = open(printPost(['x-proxy-api: ep_bad', JSON_TYPE, ...headers]));
   const answer = await connection.next(1000);
@@ -141,7 +122,7 @@ test.each([
   await connection.closed;
 });
 
-test('keeps the connection where only a small body was refused unread', async () => {
+test('keeps the connection if only a small body was refused unread', async () => {
   await start();
   const bad = printPost(['x-proxy-api: ep_bad', JSON_TYPE, 'content-length: 4'], 'null');
   const connection = open(Buffer.concat([bad, printCall([1])]));
@@ -149,7 +130,7 @@ test('keeps the connection where only a small body was refused unread', async ()
   expect((await connection.next())?.status).toBe(200);
 });
 
-test('asks for the body only of a client whose key and content type are right', async () => {
+test('sends 100 Continue only to a client whose key and content type are valid', async () => {
   await start();
   const body = JSON.stringify(makeCall(upstream.url));
   const headers = [`content-length: ${body.length}`, 'expect: 100-continue'];
@@ -163,7 +144,7 @@ test('asks for the body only of a client whose key and content type are right', 
   await refused.closed;
 });
 
-test('passes over an expectation that it does not know', async () => {
+test('ignores an unknown expectation', async () => {
   await start();
   const body = JSON.stringify(makeCall(upstream.url));
   const connection = open(
@@ -172,7 +153,7 @@ test('passes over an expectation that it does not know', async () => {
   expect((await connection.next())?.status).toBe(200);
 });
 
-test('cuts clients that send one byte now and then, in head or body, and serves others meanwhile', async () => {
+test('disconnects clients that send head or body byte by byte, and serves others meanwhile', async () => {
   await start({ settings: { 'http.requestTimeoutMs': '600' } });
   const whole = printCall([1]);
   const headEnd = whole.indexOf('\r\n\r\n') + 4;
@@ -187,7 +168,7 @@ test('cuts clients that send one byte now and then, in head or body, and serves 
   for (const connection of slow) {
     const answer = await connection.next();
     expect(answer?.status).toBe(400);
-    expect(findFault(400, answer?.headers['content-type'], answer!.body)).toBeNull();
+    expect(findDefect(400, answer?.headers['content-type'], answer!.body)).toBeNull();
   }
   await expectStillServing();
   expect(
@@ -204,12 +185,12 @@ async function expectStillServingWhile(promise: Promise<unknown>): Promise<void>
   while (isRunning) {
     const { json } = await proxy.call(makeCall(upstream.url));
     expect(json.result).toEqual([1]);
-    expect(performance.now() - before, 'the slow clients are still there').toBeLessThan(6000);
+    expect(performance.now() - before, 'the slow clients are still connected').toBeLessThan(6000);
     await sleep(50);
   }
 }
 
-test('answers pipelined calls in their order, though they end in another', async () => {
+test('answers pipelined calls in order, though they end in another order', async () => {
   await start();
   const order = [300, 10, 200, 1, 100, 1];
   const connection = open(Buffer.concat(order.map((ms, id) => printCall([ms], { id }))));
@@ -219,7 +200,7 @@ test('answers pipelined calls in their order, though they end in another', async
   }
 });
 
-test('lets the answer of a good call go out before it refuses the garbage that follows', async () => {
+test('sends the answer of a valid call before it refuses the garbage that follows', async () => {
   await start();
   const connection = open(Buffer.concat([printCall([200]), Buffer.from('\x00garbage\r\n\r\n')]));
   setTimeout(() => connection.socket.write('more garbage\r\n\r\n'), 20);
@@ -231,7 +212,7 @@ test('lets the answer of a good call go out before it refuses the garbage that f
   expect(connection.rest.length).toBe(0);
 });
 
-test('ends pipelined calls whose turn has not come when their client leaves', async () => {
+test('cancels pipelined calls that are not answered yet when their client leaves', async () => {
   const long = printResult(`"${'x'.repeat(MIB)}"`);
   await start({}, (socket, _request, index) => {
     if (index === 1) socket.write(`HTTP/1.0 200 OK\r\n\r\n${long.slice(0, MIB / 2)}`);
@@ -246,7 +227,7 @@ test('ends pipelined calls whose turn has not come when their client leaves', as
   await expect.poll(() => upstream.sockets.size).toBe(0);
 });
 
-test('survives 500 half requests whose clients leave', async () => {
+test('survives 500 incomplete requests whose clients leave', async () => {
   await start();
   const whole = printCall([1]);
   const all = Array.from({ length: 500 }, (_, index) =>
@@ -261,11 +242,12 @@ test('survives 500 half requests whose clients leave', async () => {
   expect(upstream.requests).toHaveLength(1);
 });
 
-test('serves calls beside 1,000 idle connections', async () => {
+test('serves calls while 1,000 connections are idle', async () => {
   await start();
-  for (let index = 0; index < 1000; index++)
-    open(index % 2 === 0 ? '' : 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n');
-  await expect.poll(() => connections.filter(({ socket }) => !socket.connecting).length).toBe(1000);
+  const idle = Array.from({ length: 1000 }, (_, index) =>
+    open(index % 2 === 0 ? '' : 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'),
+  );
+  await expect.poll(() => idle.filter(({ socket }) => !socket.connecting).length).toBe(1000);
   await expectStillServing();
 });
 
@@ -279,7 +261,7 @@ test('runs 2,000 calls at once and loses none', async () => {
 
 const SMUGGLED = 'GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n';
 test.each([
-  ['length and chunked', ['content-length: 4', 'transfer-encoding: chunked']],
+  ['content-length and chunked', ['content-length: 4', 'transfer-encoding: chunked']],
   ['two lengths', ['content-length: 0', `content-length: ${SMUGGLED.length}`]],
   ['two equal lengths', ['content-length: 0', 'content-length: 0']],
   ['a list of lengths', ['content-length: 0, 0']],
@@ -292,12 +274,12 @@ test.each([
   ['a folded header', ['x: 1', ' transfer-encoding: chunked']],
   ['a bare line feed', ['x: 1\ntransfer-encoding: chunked']],
   ['a control character', ['transfer-encoding: \x0bchunked']],
-])('never takes the rest for a request of its own: %s', async (_name, headers) => {
+])('never takes the rest of a body for a request: %s', async (_name, headers) => {
   await start();
   const connection = open(printPost([keyLine(), JSON_TYPE, ...headers], `0\r\n\r\n${SMUGGLED}`));
   const answer = await connection.next();
   expect(answer?.status).toBe(400);
-  expect(findFault(400, answer?.headers['content-type'], answer!.body)).toBeNull();
+  expect(findDefect(400, answer?.headers['content-type'], answer!.body)).toBeNull();
   await connection.closed;
   expect(connection.rest.toString()).toBe('');
 });
@@ -308,17 +290,17 @@ test.each([
   ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ['no HTTP at all', 'hello\r\n\r\n'],
-])('answers %s with an error of the table, and closes', async (_name, bytes) => {
+])('answers %s with an error of the error table, and closes the connection', async (_name, bytes) => {
   await start();
   const connection = open(Buffer.from(bytes, 'latin1'));
   const answer = await connection.next();
   expect(answer?.status).toBe(400);
-  expect(findFault(400, answer?.headers['content-type'], answer!.body)).toBeNull();
+  expect(findDefect(400, answer?.headers['content-type'], answer!.body)).toBeNull();
   await connection.closed;
   expect(connection.rest.length).toBe(0);
 });
 
-test('takes an upgrade for a plain request, and an address in absolute form for its path', async () => {
+test('ignores an upgrade, and takes the path of a target in absolute form', async () => {
   await start();
   const upgrade = open(
     'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
@@ -328,7 +310,7 @@ test('takes an upgrade for a plain request, and an address in absolute form for 
   expect((await absolute.next())?.status).toBe(200);
 });
 
-test('is no forward proxy: CONNECT opens nothing', async () => {
+test('is no forward proxy: CONNECT opens no connection', async () => {
   await start();
   const connection = open(`CONNECT ${new URL(upstream.url).host} HTTP/1.1\r\nhost: a\r\n\r\n`);
   expect(await connection.next()).toBeNull();
@@ -338,18 +320,17 @@ test('is no forward proxy: CONNECT opens nothing', async () => {
 test.each([
   ['half a head', () => 'POST /api/erp/exec'],
   ['half a body', () => printPost([keyLine(), JSON_TYPE, 'content-length: 100'], '{')],
-])('stops within the grace time though a client has sent %s and no more', async (_name, print) => {
+])('stops within the grace time although a client has sent only %s', async (_name, print) => {
   await start({ settings: { 'http.shutdownGraceMs': '200' } });
   const connection = open(print());
   await sleep(100);
-  isStopped = true;
   const before = performance.now();
   await proxy.close();
   expect(performance.now() - before).toBeLessThan(3000);
   await connection.closed;
 });
 
-test('stops though a client does not take its answer', async () => {
+test('stops although a client does not read its answer', async () => {
   await start({ settings: { 'http.shutdownGraceMs': '200' } }, (socket) =>
     answerLikeOdoo(socket, printResult(`"${'x'.repeat(16 * MIB)}"`)),
   );
@@ -357,17 +338,15 @@ test('stops though a client does not take its answer', async () => {
   connection.socket.pause();
   await expect.poll(() => upstream.requests.length).toBe(1);
   await sleep(100);
-  isStopped = true;
   const before = performance.now();
   await proxy.close();
   expect(performance.now() - before).toBeLessThan(3000);
 });
 
-test('tells a client whose body was not whole at the end of the grace time that nothing was sent', async () => {
+test('answers a body that is incomplete at the end of the grace time with not_sent', async () => {
   await start({ settings: { 'http.shutdownGraceMs': '200' } });
   const connection = open(printPost([keyLine(), JSON_TYPE, 'content-length: 100'], '{'));
   await expect.poll(() => readInFlight(proxy.url)).toBe(1);
-  isStopped = true;
   const stopping = proxy.close();
   const answer = await connection.next();
   await stopping;

@@ -1,4 +1,4 @@
-/** Issue promise: 100,000 generated requests give no crash, no internal error and no hang, and only answers of the table. */
+/** 100,000 generated requests cause no crash, internal error or hang, and get only errors of the error table. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { readInFlight } from '../read-in-flight.ts';
@@ -10,13 +10,13 @@ import {
   startUpstream,
 } from '../scripted-upstream.ts';
 import { takeAnswer, unpack } from '../take-answer.ts';
-import { findFault } from './answer-check.ts';
+import { findDefect } from './answer-check.ts';
 import { openConnection } from './connection.ts';
 import { createGenerator, type Generator, type HostileRequest } from './hostile-requests.ts';
 
 const REQUESTS = 100_000;
 const CONNECTIONS = 6;
-/** Requests that are on their way on one connection at once. */
+/** Pipelined requests per connection. */
 const PIPELINED = 32;
 const seed = Number(process.env['ERP_PROXY_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 
@@ -49,7 +49,7 @@ test(`survives ${REQUESTS} hostile requests (ERP_PROXY_TEST_SEED=${seed})`, { ti
 
   expect(proxy.log.filter(({ level }) => level === 'error')).toEqual([]);
   expect(tally.get(500)).toBeUndefined();
-  // The generator reaches every step: without these the run would prove little.
+  // The generator must reach every step, otherwise the run would prove little.
   for (const status of [200, 400, 401, 403, 404, 405, 415])
     expect(tally.get(status), `${status}`).toBeGreaterThan(100);
   const { json } = await proxy.call(makeCall(upstream.url));
@@ -57,7 +57,7 @@ test(`survives ${REQUESTS} hostile requests (ERP_PROXY_TEST_SEED=${seed})`, { ti
   await expect.poll(() => readInFlight(proxy.url)).toBe(0);
 });
 
-/** Sends requests on one connection, pipelined; those that break HTTP itself on one of their own. */
+/** Pipelines requests on one connection. Those that are invalid HTTP get a connection each. */
 async function sendRound(generator: Generator, count: number, tally: Map<number, number>): Promise<void> {
   const requests = Array.from({ length: count }, () => generator.next());
   const framed = requests.filter(({ isFramed }) => isFramed);
@@ -74,7 +74,7 @@ async function sendFramed(requests: HostileRequest[], tally: Map<number, number>
     if (answer === null) throw new Error(`no answer to ${show(requests[index])}`);
     judge(requests[index], answer, tally);
     if (answer.headers['connection'] === 'close' && index + 1 < requests.length) {
-      // What came after a refused body is to be sent again, as any client does (RFC 9112 section 9.3.2).
+      // Requests after a refused body must be sent again, as any client does (RFC 9112 section 9.3.2).
       connection.socket.destroy();
       connection = openConnection(
         proxy.url,
@@ -86,12 +86,12 @@ async function sendFramed(requests: HostileRequest[], tally: Map<number, number>
   connection.socket.destroy();
 }
 
-/** As many answers as the server likes, or none; but only such as any client can read. */
+/** Accepts any number of answers, but each must be valid. */
 async function sendBroken(request: HostileRequest, tally: Map<number, number>): Promise<void> {
   const connection = openConnection(proxy.url, request.bytes);
   for (;;) {
     const answer = await connection
-      .next(HALF_REQUEST_MS)
+      .next(INCOMPLETE_REQUEST_MS)
       .catch(() => (connection.rest.length > 0 ? connection.next() : null));
     if (answer === null) break;
     if (answer.status !== 100) judge(request, answer, tally);
@@ -99,12 +99,12 @@ async function sendBroken(request: HostileRequest, tally: Map<number, number>): 
   }
   const last = takeAnswer(connection.rest);
   if (last !== null && last.headers['content-length'] === undefined) judge(request, last, tally);
-  else if (connection.rest.length > 0) throw new Error(`half an answer to ${show(request)}`);
+  else if (connection.rest.length > 0) throw new Error(`an incomplete answer to ${show(request)}`);
   connection.socket.destroy();
 }
 
-/** A half request gets no answer before the time for it is over: the client leaves. */
-const HALF_REQUEST_MS = 30;
+/** An incomplete request is answered only after its time limit, so the client leaves earlier. */
+const INCOMPLETE_REQUEST_MS = 30;
 
 function judge(
   request: HostileRequest | undefined,
@@ -112,8 +112,8 @@ function judge(
   tally: Map<number, number>,
 ): void {
   tally.set(status, (tally.get(status) ?? 0) + 1);
-  const fault = findFault(status, headers['content-type'], unpack(headers['content-encoding'], body));
-  if (fault !== null) throw new Error(`${fault}: ${status} ${body} to ${show(request)}`);
+  const defect = findDefect(status, headers['content-type'], unpack(headers['content-encoding'], body));
+  if (defect !== null) throw new Error(`${defect}: ${status} ${body} to ${show(request)}`);
 }
 
 function show(request: HostileRequest | undefined): string {

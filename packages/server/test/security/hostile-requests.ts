@@ -1,25 +1,15 @@
-/** Generates hostile requests from a seed: valid calls with damage to body, head, encoding and framing. */
+/** Generates hostile requests from a seed: calls with errors in body, head, encoding and framing. */
+import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
 import { makeCall } from '../scripted-upstream.ts';
 
 export interface HostileRequest {
   bytes: Buffer;
-  /** True where HTTP itself is whole, so that exactly one answer must come and the connection goes on. */
+  /** True if the request is valid HTTP, so that it gets exactly one answer and the connection stays usable. */
   isFramed: boolean;
 }
 
 export interface Generator {
   next(): HostileRequest;
-}
-
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 export function createGenerator(seed: number, options: { upstreamUrl: string; key: string }): Generator {
@@ -29,7 +19,7 @@ export function createGenerator(seed: number, options: { upstreamUrl: string; ke
   const valid = Buffer.from(
     JSON.stringify(makeCall(options.upstreamUrl, { keyword: { fields: ['name'], limit: 3 } })),
   );
-  // Most calls name an address that egress refuses: they pass every step but the connection.
+  // Most calls name an address that egress refuses, so they pass every step except the connection.
   const refused = Buffer.from(
     JSON.stringify(makeCall('http://127.9.9.9:9', { action: 'search_read', params: [[['name', '=', 'é']]] })),
   );
@@ -97,7 +87,7 @@ export function createGenerator(seed: number, options: { upstreamUrl: string; ke
 
   const makeHeaders = (): string[] => {
     const headers = [`content-type: ${random() < 0.8 ? 'application/json' : pick(ODD_CONTENT_TYPES)}`];
-    // A client address of its own for each: what is refused must not slow the rest of the run.
+    // Each has its own client address, so that refused keys do not slow down the rest of the run.
     const address = `x-forwarded-for: 10.${below(256)}.${below(256)}.${below(256)}`;
     headers.push(
       random() < 0.95 ? `x-proxy-api: ${options.key}` : `x-proxy-api: ${pick(ODD_KEYS)}\r\n${address}`,
@@ -293,7 +283,7 @@ const ODD_HEADERS = [
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'GET', 'PROPFIND', 'TRACE', 'QUERY'] as const;
 
-/** None of an answer that is not JSON-RPC: health, metrics. */
+/** Without the paths whose answers are not JSON-RPC, such as health and metrics. */
 const ODD_PATHS = [
   '/',
   '/api/erp/execute?x=1',

@@ -1,21 +1,28 @@
-/** Issue promise: refused keys cost next to nothing, tell nothing, and are slowed where they come again and again. */
-import { afterEach, expect, test, vi } from 'vitest';
+/** Refused keys cost little, reveal nothing, and are slowed down if they are repeated. */
+import { expect, test, vi } from 'vitest';
 import { generateKey } from '../../src/keys/format.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { expectWithin } from '../expect-within.ts';
-import { type HttpAnswer, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import {
+  type HttpAnswer,
+  type ProxyOptions,
+  type Proxy as RunningProxy,
+  send,
+  startProxy,
+} from '../harness.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import { openConnection, printPost } from './connection.ts';
 
 let proxy: RunningProxy;
 let nowMs = 0;
-afterEach(() => proxy.close());
 
-const start = async () => {
+async function start(clocks: Pick<ProxyOptions, 'clock'> = {}): Promise<void> {
   nowMs = 0;
-  proxy = await startProxy({ settings: { 'http.trustProxy': '127.0.0.1' }, nowMs: () => nowMs });
-};
+  const settings = { 'http.trustProxy': '127.0.0.1' };
+  proxy = closeAfterTest(await startProxy({ settings, nowMs: () => nowMs, ...clocks }));
+}
 
-/** With `address`, as a caller from there. */
+/** Sends a request with this key, as a caller with this address. */
 const ask = (key: string | null, address = '192.0.2.1') =>
   send(`${proxy.url}/api/erp/execute`, {
     method: 'POST',
@@ -26,7 +33,7 @@ const ask = (key: string | null, address = '192.0.2.1') =>
     },
   });
 
-test('never asks the store for what is no key', async () => {
+test('never asks the store for a text that is not in the format of a key', async () => {
   await start();
   const lookups = vi.spyOn(proxy.app.store.keys, 'findById');
   const { key } = proxy;
@@ -50,7 +57,7 @@ test('never asks the store for what is no key', async () => {
 
 test('answers missing, malformed, unknown, expired and revoked keys with the same bytes', async () => {
   const clock = { now: Date.parse('2026-01-01') };
-  proxy = await startProxy({ settings: { 'http.trustProxy': '127.0.0.1' }, clock: () => clock.now });
+  await start({ clock: () => clock.now });
   const expiring = await proxy.app.keys.create({ name: 'expiring', expiresAt: clock.now + 1000 });
   const revoked = await proxy.app.keys.create({ name: 'revoked' });
   await proxy.app.keys.revoke(revoked.record.id);
@@ -71,18 +78,18 @@ test('answers missing, malformed, unknown, expired and revoked keys with the sam
     expect(answer.body.toString()).toBe(first?.body.toString());
     expect({ ...answer.headers, date: '' }).toEqual({ ...first?.headers, date: '' });
   }
-  // Why, the operator alone may see.
+  // Only the operator may see the reason.
   const reasons = proxy.log.map(({ detail }) => String(detail).split(' ')[1]);
   expect(reasons).toEqual(Object.keys(kinds));
 });
 
-test('slows the sixth bad key of one address, and neither a good key nor another address', async () => {
+test('delays the sixth bad key of one address, but neither valid keys nor other addresses', async () => {
   await start();
   for (let times = 0; times < 5; times++) expect((await ask('bad')).status).toBe(401);
   const before = performance.now();
   expect((await ask('bad')).status).toBe(401);
   expect(performance.now() - before).toBeGreaterThan(240);
-  // Those that follow wait for up to two seconds: a busy machine has the others answered by then.
+  // Further bad keys wait for up to two seconds. Even a busy machine answers the others before.
   let areSlowAnswered = false;
   const slow = Promise.all(Array.from({ length: 3 }, () => ask('bad'))).then((answers) => {
     areSlowAnswered = true;
@@ -94,7 +101,7 @@ test('slows the sixth bad key of one address, and neither a good key nor another
   expect((await slow).map(({ status }) => status)).toEqual([401, 401, 401]);
 });
 
-test('forgives with time', async () => {
+test('does not delay bad keys after some time without any', async () => {
   await start();
   for (let times = 0; times < 6; times++) await ask('bad');
   await expectWithin(240, () => {
@@ -103,7 +110,7 @@ test('forgives with time', async () => {
   });
 });
 
-test('does not hold on to a caller that left while it was made to wait', async () => {
+test('ends the delay of a caller that has left', async () => {
   await start();
   const line = ['x-proxy-api: bad', 'x-forwarded-for: 192.0.2.1', 'content-length: 0'];
   const waiting = Array.from({ length: 40 }, () => openConnection(proxy.url, printPost(line)));
@@ -112,7 +119,7 @@ test('does not hold on to a caller that left while it was made to wait', async (
   await expect.poll(() => readInFlight(proxy.url)).toBe(0);
 });
 
-test('calls that are refused count in the metrics', async () => {
+test('counts refused requests in the metrics', async () => {
   await start();
   await ask('bad');
   expect((await send(`${proxy.url}/metrics`)).body.toString()).toContain(

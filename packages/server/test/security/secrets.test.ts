@@ -1,4 +1,4 @@
-/** Issue promise: no key, api key, secret or password reaches a log, a metric, an answer, a printed setting or the store. */
+/** No key, secret or password appears in a log, a metric, an answer, a printed setting or the store. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSandbox } from '@erp-proxy/sandbox';
@@ -12,7 +12,7 @@ const API_KEY = 'MARKER-upstream-api-key';
 const PASSWORD = 'MARKER-password';
 const VALUE = 'MARKER-value';
 
-test('shows none of them anywhere, whatever is called', { timeout: 40_000 }, async () => {
+test('shows no secret anywhere, whatever call or command is run', { timeout: 40_000 }, async () => {
   const folder = makeFolder();
   const env = { ERP_PROXY_KEYS_HASH_SECRET: HASH_SECRET };
   const sandbox = await startSandbox();
@@ -42,7 +42,7 @@ test('shows none of them anywhere, whatever is called', { timeout: 40_000 }, asy
     await post(`{"erp_instance":{"api_key":"${API_KEY}"`),
     await post({}, { 'x-proxy-api': forged }),
     await post({}, { 'x-proxy-api': `${key}x` }),
-    // The caller's own text: what is in it is shown, as the contract says.
+    // The request id is the caller's own text and is shown by design.
     await post({}, { 'x-request-id': ownText, cookie: PASSWORD, authorization: `Bearer ${API_KEY}` }),
     await post({}, {}, `/api/erp/execute?key=${key}`),
     await post({}, {}, `/nowhere/${key}`),
@@ -97,13 +97,13 @@ test('shows none of them anywhere, whatever is called', { timeout: 40_000 }, asy
     expect(text, where).not.toContain(sandbox.users.admin.apiKey);
     expect(text, where).not.toContain(secretOf(key));
   }
-  // The test would see them: what went in came through.
+  // The calls were processed, so the test would find the secrets.
   expect(answers[0]?.status).toBe(200);
   expect(answers[1]?.body.toString()).toContain('access_denied');
   expect(server.stdout).toContain('"model":"res.partner"');
 });
 
-/** The bytes of all files of a folder: the database with its journal. */
+/** The bytes of all files in a folder: the database and its journal. */
 function readFolder(folder: string): string {
   return readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), 'latin1'))

@@ -1,4 +1,4 @@
-/** The promise: our answers are packed as the caller asks, unpack to the very same bytes, and are left alone otherwise. */
+/** Answers are compressed as the caller requests, and decompress to the same bytes. */
 import { describe, expect, test } from 'vitest';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { unpack } from '../take-answer.ts';
@@ -47,14 +47,14 @@ const NEGOTIATION: [header: string, encoding: string | undefined][] = [
 
 test.each([
   ['streamed', LONG],
-  ['sent whole', SHORT],
-])('each wish for an encoding is met: an answer %s', async (_, result) => {
+  ['sent at once', SHORT],
+])('every accept-encoding header is honoured: an answer %s', async (_, result) => {
   const { proxy, upstream } = await startPair(answerWith(result));
-  for (const [wish, encoding] of NEGOTIATION) {
-    const { headers, body } = await proxy.post(makeCall(upstream.url), { 'accept-encoding': wish });
-    expect(headers['content-encoding'], wish).toBe(encoding);
-    expect(headers.vary, wish).toBe('accept-encoding');
-    expect(unpack(encoding, body).equals(Buffer.from(`${OUR_HEAD}${result}}`)), wish).toBe(true);
+  for (const [accepted, encoding] of NEGOTIATION) {
+    const { headers, body } = await proxy.post(makeCall(upstream.url), { 'accept-encoding': accepted });
+    expect(headers['content-encoding'], accepted).toBe(encoding);
+    expect(headers.vary, accepted).toBe('accept-encoding');
+    expect(unpack(encoding, body).equals(Buffer.from(`${OUR_HEAD}${result}}`)), accepted).toBe(true);
     if (encoding !== undefined) expect(body.length).toBeLessThan(result.length / 2);
   }
 });
@@ -62,14 +62,14 @@ test.each([
 describe.each(['gzip', 'br', 'zstd'])('%s', (encoding) => {
   const headers = { 'accept-encoding': encoding };
 
-  test('is not worth it for a small answer', async () => {
+  test('is not used for a small answer', async () => {
     const { proxy, upstream } = await startPair(answerWith('[1]'));
     const answer = await proxy.post(makeCall(upstream.url), headers);
     expect(answer.headers).toMatchObject({ 'content-length': '37', vary: 'accept-encoding' });
     expect(answer.headers['content-encoding']).toBeUndefined();
   });
 
-  test('packs a fault of Odoo', async () => {
+  test('compresses a fault of Odoo', async () => {
     const message = 'No. '.repeat(1_000);
     const error = {
       code: 200,
@@ -86,7 +86,7 @@ describe.each(['gzip', 'br', 'zstd'])('%s', (encoding) => {
     });
   });
 
-  test('packs a batch', async () => {
+  test('compresses a batch', async () => {
     const { proxy, upstream } = await startPair(answerWith(LONG));
     const call = makeCall(upstream.url);
     const answer = await proxy.post([call, call, call], headers);
@@ -95,7 +95,7 @@ describe.each(['gzip', 'br', 'zstd'])('%s', (encoding) => {
     expect(unpack(encoding, answer.body).toString()).toBe(`[${one},${one},${one}]`);
   });
 
-  test('packs anew what came packed', async () => {
+  test('compresses again an answer that the upstream compressed', async () => {
     const { gzipSync } = await import('node:zlib');
     const { proxy, upstream } = await startPair((socket) =>
       writeAnswer(socket, 'length', gzipSync(printResult(LONG)), 'Content-Encoding: gzip\r\n'),

@@ -1,8 +1,9 @@
-/** The promise: a caller that leaves ends the work for it within a second, wherever the call stands. */
+/** When a caller leaves, its call is cancelled within a second, at whatever stage it is. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import type { Proxy as RunningProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, printResult, type Script } from '../scripted-upstream.ts';
 import { takeAnswer } from '../take-answer.ts';
@@ -11,7 +12,7 @@ import { writeForEver, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, startPair } from './pair.ts';
 
 const WAYS: Record<string, (socket: Socket) => void> = {
-  'a plain end': (socket) => socket.end(),
+  'a normal end': (socket) => socket.end(),
   'a reset': (socket) => socket.resetAndDestroy(),
 };
 
@@ -44,8 +45,8 @@ interface Stage {
 
 const STAGES: Record<string, Stage> = {
   'while Odoo works': { script: silent, isReached: () => sleep(20) },
-  'within a short answer': { script: sendShort, isReached: () => sleep(20) },
-  'within a fault': { script: sendFault, isReached: () => sleep(20) },
+  'during a short answer': { script: sendShort, isReached: () => sleep(20) },
+  'during a fault': { script: sendFault, isReached: () => sleep(20) },
   'while the result stalls': {
     script: sendFirst(20_000),
     isReached: (caller) => caller.until((bytes) => bytes.length > 20_000),
@@ -54,12 +55,12 @@ const STAGES: Record<string, Stage> = {
     script: sendForEver,
     isReached: (caller) => caller.until((bytes) => bytes.length > 1_000_000),
   },
-  'while a packed result flows': {
+  'while a compressed result flows': {
     script: sendForEver,
     options: { headers: { 'accept-encoding': 'gzip' } },
     isReached: (caller) => caller.until((bytes) => bytes.length > 10_000),
   },
-  'while it does not read': {
+  'while the caller does not read': {
     script: sendForEver,
     options: { isPaused: true },
     isReached: () => sleep(300),
@@ -76,13 +77,13 @@ test.each(CASES)('$stage, by $way', async ({ stage, way }) => {
   await isReached(caller);
   expect(upstream.sockets.size).toBe(1);
   WAYS[way]!(caller.socket);
-  // What a caller that ends its side has not read would keep its socket, and with it the end, from going out.
+  // Unread bytes would keep the socket of the caller from sending its end.
   caller.socket.resume();
   await expect.poll(() => upstream.sockets.size, { timeout: 1_000, interval: 10 }).toBe(0);
   await expectEnded(proxy, 1);
 });
 
-test('before the connection is made', async () => {
+test('before the connection to Odoo is open', async () => {
   const mute = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
@@ -92,8 +93,8 @@ test('before the connection is made', async () => {
   const sockets = new Set<Socket>();
   mute.listen(0, '127.0.0.1');
   await once(mute, 'listening');
-  opened = mute;
-  // The TLS handshake that never comes about is part of the connecting.
+  closeAfterTest(mute);
+  // The TLS handshake, which never ends here, is part of connecting.
   const origin = `https://127.0.0.1:${(mute.address() as AddressInfo).port}`;
   const { proxy } = await startPair(silent, { allow: [origin] });
   const caller = startCaller(proxy, makeCall(origin));
@@ -103,14 +104,8 @@ test('before the connection is made', async () => {
   await expectEnded(proxy, 1);
 });
 
-let opened: ReturnType<typeof createServer> | null = null;
-afterEach(() => {
-  opened?.close();
-  opened = null;
-});
-
 describe('a batch', () => {
-  test('ends its running calls and begins no others', async () => {
+  test('cancels its running calls and starts no others', async () => {
     const { proxy, upstream } = await startPair(firstThen(silent), {
       settings: { 'batch.concurrency': '4' },
     });
@@ -124,7 +119,7 @@ describe('a batch', () => {
     expect(upstream.connections()).toBe(5);
   });
 
-  test('ends calls whose answers wait for their turn', async () => {
+  test('cancels calls whose answers wait for earlier ones', async () => {
     const { proxy, upstream } = await startPair(
       firstThen((socket, request, index) => {
         if (request.body.includes('"first"')) return;
@@ -145,7 +140,7 @@ describe('a batch', () => {
   });
 });
 
-test('while an earlier call of its connection is answered, it ends the pipelined ones too', async () => {
+test('pipelined calls are cancelled too, while an earlier call is answered', async () => {
   const { proxy, upstream } = await startPair(firstThen(silent));
   await proxy.call(makeCall(upstream.url));
   const caller = startCaller(proxy, makeCall(upstream.url));
@@ -156,7 +151,7 @@ test('while an earlier call of its connection is answered, it ends the pipelined
   await expectEnded(proxy, 2, 1);
 });
 
-test('a caller that stays is not taken for one that left', async () => {
+test('a caller that stays is not taken for one that has left', async () => {
   const { proxy, upstream } = await startPair((socket) => answerLikeOdoo(socket, printResult('true')));
   const caller = startCaller(proxy, makeCall(upstream.url), { headers: { connection: 'close' } });
   expect(await caller.ended).toBe('closed');
@@ -164,13 +159,13 @@ test('a caller that stays is not taken for one that left', async () => {
   expect(proxy.log).toMatchObject([{ msg: 'call', outcome: 'ok' }]);
 });
 
-/** A first call is answered: until Odoo has accepted credentials once, calls with them wait for each other. */
+/** Answers the first call: until Odoo has accepted credentials once, calls with them wait for each other. */
 function firstThen(script: Script): Script {
   return (socket, request, index) =>
     index === 0 ? answerLikeOdoo(socket, printResult('true')) : script(socket, request, index);
 }
 
-/** Every call but those before is on record as left, and none is running any more. */
+/** Expects that all calls after the first `before` ones are logged as `caller_left`, and that none runs any more. */
 async function expectEnded(proxy: RunningProxy, calls: number, before = 0): Promise<void> {
   const records = () => proxy.log.filter((line) => line['msg'] === 'call').map((line) => line['outcome']);
   await expect

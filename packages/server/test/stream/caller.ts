@@ -1,6 +1,6 @@
 /**
- * A caller on a bare socket: it sees each byte as it comes, how the connection ended, and whether what it got was a
- * whole answer by the rules of HTTP. For what an HTTP library would hide.
+ * A caller on a plain socket. It shows what an HTTP library hides: each byte as it arrives, how the connection ended, and
+ * whether the answer was complete by the rules of HTTP.
  */
 import { connect, type Socket } from 'node:net';
 import type { Proxy as RunningProxy } from '../harness.ts';
@@ -8,7 +8,7 @@ import type { Proxy as RunningProxy } from '../harness.ts';
 export interface CallerOptions {
   version?: '1.0' | '1.1';
   headers?: Record<string, string>;
-  /** Takes nothing until `socket.resume()`. */
+  /** Reads nothing until `socket.resume()`. */
   isPaused?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Caller {
   readonly received: Buffer;
   /** Sends a further request on the same connection. */
   send(body: unknown): void;
-  /** Resolves once this holds; fails after the time with what there is instead. */
+  /** Resolves once the condition holds. Rejects after the time, with the bytes received so far. */
   until(holds: (received: Buffer) => boolean, timeoutMs?: number): Promise<void>;
   /** How the connection ended. */
   ended: Promise<'closed' | 'reset'>;
@@ -59,7 +59,7 @@ export function startCaller(proxy: RunningProxy, body: unknown, options: CallerO
         const timer = setTimeout(() => {
           const text = caller.received.toString('latin1').slice(0, 300);
           settle(() =>
-            reject(new Error(`within ${timeoutMs} ms came ${caller.received.length} bytes: ${text}`)),
+            reject(new Error(`only ${caller.received.length} bytes within ${timeoutMs} ms: ${text}`)),
           );
         }, timeoutMs);
         watchers.add(watch);

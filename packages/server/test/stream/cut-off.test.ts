@@ -1,4 +1,4 @@
-/** The promise: an answer that breaks off mid-way breaks the caller's connection off, and never looks whole. */
+/** If an answer of the upstream breaks off, the caller's connection is reset, and its answer never looks complete. */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -23,14 +23,14 @@ const CUTS: Record<string, { framings: Framing[]; cut: Cut }> = {
       writeEnd(socket, framing);
     },
   },
-  'sends no closing brace, but white space': {
+  'sends white space instead of the closing brace': {
     framings: ['length', 'chunked', 'close'],
     cut(socket, framing) {
       writePiece(socket, framing, '\n');
       writeEnd(socket, framing);
     },
   },
-  'sends what is no chunk': { framings: ['chunked'], cut: (socket) => socket.write('nonsense\r\n') },
+  'sends an invalid chunk': { framings: ['chunked'], cut: (socket) => socket.write('nonsense\r\n') },
 };
 
 const CALLERS: Record<string, CallerOptions> = {
@@ -40,7 +40,7 @@ const CALLERS: Record<string, CallerOptions> = {
   gzip: { headers: { 'accept-encoding': 'gzip' } },
   br: { headers: { 'accept-encoding': 'br' } },
   zstd: { headers: { 'accept-encoding': 'zstd' } },
-  'gzip by HTTP/1.0': { version: '1.0', headers: { 'accept-encoding': 'gzip' } },
+  'gzip over HTTP/1.0': { version: '1.0', headers: { 'accept-encoding': 'gzip' } },
 };
 
 const CASES = Object.entries(CUTS).flatMap(([how, { framings, cut }]) =>
@@ -64,15 +64,15 @@ test.each(CASES)('$framing, upstream $how, caller $kind', async ({ how, framing,
   expect(answer).toMatchObject({ status: 200, isWhole: false });
   const encoding = answer.headers['content-encoding'];
   expect(encoding).toBe(/gzip|br|zstd/.exec(kind)?.[0]);
-  // A packed answer does not unpack as a whole either.
+  // A compressed answer cannot be decompressed completely either.
   if (encoding !== undefined) expect(() => unpack(encoding, answer.body)).toThrow();
-  // Where the answer was whole by its framing, the connection may serve another call.
+  // If the answer was complete by its framing, its connection may serve another call.
   if (!how.includes('brace')) await expect.poll(() => upstream.sockets.size).toBe(0);
   await expect.poll(() => proxy.log.filter((line) => line['msg'] === 'call')).toHaveLength(1);
   expect(proxy.log.find((line) => line['msg'] === 'call')).toMatchObject({ outcome: 'broken_off' });
 });
 
-test('the last piece of an answer of known length stays back until its closing brace was seen', async () => {
+test('the last piece of an answer with content-length is sent only after its closing brace was seen', async () => {
   const body = `${ODOO_HEAD}[${'1, '.repeat(10_000)}2]]`;
   const { proxy, upstream } = await startPair((socket) => answerLikeOdoo(socket, body));
   const caller = startCaller(proxy, makeCall(upstream.url), { version: '1.0' });
@@ -80,7 +80,7 @@ test('the last piece of an answer of known length stays back until its closing b
   expect(takeAnswer(caller.received)?.isWhole ?? false).toBe(false);
 });
 
-test('a connection that served whole answers before is broken off all the same', async () => {
+test('a connection that has served complete answers before is reset as well', async () => {
   const { proxy, upstream } = await startPair(async (socket, _request, index) => {
     if (index < 2) return writeAnswer(socket, 'length', printResult(`"${'x'.repeat(20_000)}"`));
     writeHead(socket, 'chunked', 0);
@@ -102,14 +102,18 @@ function countWhole(bytes: Buffer): number {
   return answer?.isWhole ? 1 + countWhole(answer.rest) : 0;
 }
 
-describe('an answer that breaks off before 16 KiB of it are there', () => {
+describe('an answer that breaks off within its first 16 KiB', () => {
   test.each<[string, Framing, Cut]>([
-    ['a Content-Length that is not met', 'length', (socket) => socket.end()],
-    ['a reset within a known length', 'length', (socket) => socket.resetAndDestroy()],
+    ['a body shorter than its Content-Length', 'length', (socket) => socket.end()],
+    ['a reset before the Content-Length is reached', 'length', (socket) => socket.resetAndDestroy()],
     ['no last chunk', 'chunked', (socket) => socket.end()],
     ['a reset between chunks', 'chunked', (socket) => socket.resetAndDestroy()],
-    ['a reset where only the end delimits', 'close', (socket) => socket.resetAndDestroy()],
-  ])('is an error that says so: %s', async (_, framing, cut) => {
+    [
+      'a reset of an answer delimited by the end of its connection',
+      'close',
+      (socket) => socket.resetAndDestroy(),
+    ],
+  ])('is an error: %s', async (_, framing, cut) => {
     const { proxy, upstream } = await startPair((socket) => {
       writeHead(socket, framing, 200);
       writePiece(socket, framing, `${ODOO_HEAD}[1, 2`);
@@ -127,14 +131,14 @@ describe('an answer that breaks off before 16 KiB of it are there', () => {
     ['no closing brace', 'length', `${ODOO_HEAD}[1, 2]`],
     ['no closing brace', 'chunked', `${ODOO_HEAD}[1, 2]`],
     ['no closing brace', 'close', `${ODOO_HEAD}[1, 2]`],
-    ['a value cut short', 'close', `${ODOO_HEAD}[1, 2`],
+    ['an incomplete value', 'close', `${ODOO_HEAD}[1, 2`],
     ['a number that is not JSON', 'length', `${ODOO_HEAD}[NaN]}`],
     ['a number that is not JSON', 'chunked', `${ODOO_HEAD}{"a": -Infinity}}`],
-    ['bytes behind its end', 'length', `${ODOO_HEAD}[1]}}`],
-    ['nothing at all', 'length', ''],
-    ['nothing at all', 'chunked', ''],
-    ['nothing at all', 'close', ''],
-  ])('is an error that says so: %s (%s)', async (_, framing, body) => {
+    ['bytes after its end', 'length', `${ODOO_HEAD}[1]}}`],
+    ['an empty body', 'length', ''],
+    ['an empty body', 'chunked', ''],
+    ['an empty body', 'close', ''],
+  ])('is an error: %s (%s)', async (_, framing, body) => {
     const { proxy, upstream } = await startPair((socket) => {
       writeHead(socket, framing, body.length);
       if (body !== '') writePiece(socket, framing, body);
@@ -146,14 +150,14 @@ describe('an answer that breaks off before 16 KiB of it are there', () => {
   });
 });
 
-test('beyond 16 KiB what is inside passes as it is, wrong or not', async () => {
+test('beyond 16 KiB the result is passed on unchecked', async () => {
   const result = `[${'NaN,'.repeat(6_000)}]`;
   const { proxy, upstream } = await startPair((socket) => answerLikeOdoo(socket, printResult(result)));
   expect((await proxy.post(makeCall(upstream.url))).body.toString()).toBe(`${OUR_HEAD}${result}}`);
 });
 
 describe('a batch', () => {
-  test('is broken off as a whole by an answer that breaks off in its turn', async () => {
+  test('is reset if an answer breaks off while it is being passed on', async () => {
     const takeFirst = Promise.withResolvers<void>();
     const { proxy, upstream } = await startPair(async (socket, request) => {
       if (!request.body.includes('"broken"')) return answerLikeOdoo(socket, printResult('true'));
@@ -173,7 +177,7 @@ describe('a batch', () => {
     expect(takeAnswer(caller.received)!.isWhole).toBe(false);
   });
 
-  test('answers an error for the call whose answer broke off before its turn', async () => {
+  test('has an error for a call whose answer broke off before it was passed on', async () => {
     const letFirstGo = Promise.withResolvers<void>();
     const { proxy, upstream } = await startPair(async (socket, request) => {
       if (!request.body.includes('"broken"')) {

@@ -1,4 +1,4 @@
-/** The promise: the time of a call holds to the last byte of its answer, on the way in and on the way out. */
+/** The time limit of a call applies until the last byte of its answer was received and sent. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { startCaller } from './caller.ts';
 import { writeForEver, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, startPair } from './pair.ts';
 
-/** Sends a byte every few milliseconds, without end. */
+/** Sends a byte every few milliseconds, for ever. */
 const trickle =
   (start: string, length: number): Script =>
   async (socket) => {
@@ -28,8 +28,8 @@ const ONE_SECOND = { 'x-request-timeout': '1' };
 describe('an upstream that trickles', () => {
   test.each([
     ['a long result', {}],
-    ['a long result that is packed', { 'accept-encoding': 'br' }],
-  ])('is cut off, and its caller with it: %s', async (_, headers) => {
+    ['a long result, compressed', { 'accept-encoding': 'br' }],
+  ])('is disconnected, and so is its caller: %s', async (_, headers) => {
     const script = trickle(`${ODOO_HEAD}"${'x'.repeat(20_000)}`, 10_000_000);
     const cutOff = async ({ proxy, upstream }: Pair) => {
       const startedMs = performance.now();
@@ -51,8 +51,8 @@ describe('an upstream that trickles', () => {
     ['a short result', trickle(`${ODOO_HEAD}"`, 16_000)],
     ['a fault', trickle('{"jsonrpc": "2.0", "id": 1, "error": {"code": 200,', 1_000_000)],
     ['the head of a result', trickle('{', 1_000_000)],
-    ['the head of a packed result', stallPacked],
-  ])('is answered for with upstream_timeout where nothing has left yet: %s', async (_, script) => {
+    ['the head of a compressed result', stallPacked],
+  ])('causes upstream_timeout if nothing was passed on yet: %s', async (_, script) => {
     const { proxy, upstream } = await startPair(script, { settings: { 'upstream.timeoutMs': '300' } });
     const startedMs = performance.now();
     const { status, json } = await proxy.call(makeCall(upstream.url));
@@ -64,10 +64,10 @@ describe('an upstream that trickles', () => {
   });
 });
 
-describe('a caller that does not take its answer', () => {
-  /** More than the kernel holds of one connection. */
+describe('a caller that does not read its answer', () => {
+  /** More than the kernel buffers for one connection. */
   const LARGE_BYTES = 7 * 1024 ** 2;
-  /** Read whole, for its envelope is in another order. */
+  /** The proxy reads this answer whole, because the members of its envelope have another order. */
   const sendLarge: Script = (socket) =>
     answerLikeOdoo(socket, `{"result": "${'x'.repeat(LARGE_BYTES)}", "jsonrpc": "2.0", "id": 1}`);
   const sendForEver: Script = async (socket) => {
@@ -76,7 +76,7 @@ describe('a caller that does not take its answer', () => {
     await writeForEver(socket);
   };
 
-  test('is cut off in the middle of a result, and its upstream with it', async () => {
+  test('is disconnected in the middle of a result, and so is its upstream', async () => {
     const { proxy, upstream } = await startPair(sendForEver, { settings: { 'upstream.timeoutMs': '300' } });
     const caller = startCaller(proxy, makeCall(upstream.url), { isPaused: true });
     await expect.poll(() => proxy.log, { timeout: 2_000 }).toMatchObject([{ outcome: 'timeout' }]);
@@ -89,10 +89,10 @@ describe('a caller that does not take its answer', () => {
     { what: 'a batch', requests: [12] },
     { what: 'single calls on one connection', requests: Array<number>(12).fill(1) },
   ])(
-    'is cut off within seconds though all of it is there: $what',
+    'is disconnected within seconds although its whole answer is ready: $what',
     { timeout: 40_000 },
     async ({ requests }) => {
-      // Time enough for a busy machine to have the answers whole: a call that ends by its time has a short one.
+      // Enough time for the answers to be complete on a busy machine: a call that times out has a short answer.
       const { proxy, upstream } = await startPair(sendLarge, { settings: { 'upstream.timeoutMs': '6000' } });
       const call = makeCall(upstream.url);
       const [first, ...more] = requests.map((size) => (size === 1 ? call : Array(size).fill(call)));
@@ -105,7 +105,7 @@ describe('a caller that does not take its answer', () => {
     },
   );
 
-  test('does not hold up a stop', async () => {
+  test('does not delay a stop', async () => {
     const { proxy, upstream } = await startPair(sendLarge);
     const call = makeCall(upstream.url);
     const caller = startCaller(proxy, [call, call, call], { isPaused: true });
@@ -119,7 +119,7 @@ describe('a caller that does not take its answer', () => {
   });
 });
 
-test('a stop lets a caller that reads have the whole of an answer that is there', async () => {
+test('a stop lets a caller that reads receive a complete answer', async () => {
   const { proxy, upstream } = await startPair((socket) =>
     answerLikeOdoo(socket, printResult(`"${'x'.repeat(200_000)}"`)),
   );

@@ -1,4 +1,4 @@
-/** The ways in which an upstream can delimit an answer, for the tests of what comes of an answer that is cut. */
+/** Writes answers in each framing that an upstream can use, in pieces, so that tests can cut them off. */
 import type { Socket } from 'node:net';
 
 export type Framing = 'length' | 'chunked' | 'close';
@@ -9,21 +9,24 @@ const FRAMINGS = {
   close: () => 'HTTP/1.0 200 OK\r\nConnection: close\r\n',
 };
 
-/** Writes the head of an answer of so many bytes. */
+/** Writes the head of an answer whose body has this many bytes. */
 export function writeHead(socket: Socket, framing: Framing, bytes: number, headers = ''): void {
   socket.write(`${FRAMINGS[framing](bytes)}Content-Type: application/json\r\n${headers}\r\n`);
 }
 
-/** Writes a piece of the body; false when there is no room for more. */
+/** Writes a piece of the body. Returns false if the socket's buffer is full. */
 export function writePiece(socket: Socket, framing: Framing, piece: Uint8Array | string): boolean {
   const bytes = Buffer.from(piece);
   if (framing !== 'chunked') return socket.write(bytes);
-  return socket.write(
-    Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]),
-  );
+  return socket.write(printChunk(bytes));
 }
 
-/** Ends an answer that is whole. */
+/** A chunk of the chunked transfer coding. */
+export function printChunk(piece: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]);
+}
+
+/** Ends a complete answer. */
 export function writeEnd(socket: Socket, framing: Framing): void {
   if (framing === 'chunked') socket.write('0\r\n\r\n');
   if (framing === 'close') socket.end();
@@ -36,14 +39,14 @@ export function writeAnswer(socket: Socket, framing: Framing, body: Uint8Array |
   writeEnd(socket, framing);
 }
 
-/** Writes without end, as fast as it is taken, until the connection is gone. */
+/** Writes as fast as the peer reads, until the connection is closed. */
 export async function writeForEver(socket: Socket): Promise<void> {
   const piece = Buffer.alloc(64 * 1024, 'x');
-  while (!socket.destroyed) if (!socket.write(piece)) await waitForRoom(socket);
+  while (!socket.destroyed) if (!socket.write(piece)) await untilWritable(socket);
 }
 
-/** Until the socket takes more, or is gone. */
-export function waitForRoom(socket: Socket): Promise<void> {
+/** Resolves once the socket's buffer has room, or the socket is closed. */
+export function untilWritable(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       socket.off('drain', settle).off('close', settle);

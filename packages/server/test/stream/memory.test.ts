@@ -1,6 +1,6 @@
 /**
- * The promise: a result of 200 MB adds at most 32 MB to a warm process. The proxy runs as the real program in a process of
- * its own; the memory is what the kernel counts as its peak.
+ * A result of 200 MB adds at most 32 MB to the memory of a warm process. The proxy runs in a process of its own, and the
+ * kernel reports its peak memory.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,13 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request as sendRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import {
-  createBrotliDecompress,
-  createGunzip,
-  createZstdDecompress,
-  gzipSync,
-  zstdCompressSync,
-} from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   answerLikeOdoo,
@@ -24,18 +18,19 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
-import { type Framing, waitForRoom, writeEnd, writeHead, writePiece } from './framing.ts';
+import { createDecoder } from '../take-answer.ts';
+import { type Framing, untilWritable, writeEnd, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, OUR_HEAD } from './pair.ts';
 
 const MEBIBYTE = 1024 ** 2;
 const RESULT_BYTES = 200 * MEBIBYTE;
 const ADDED_BYTES_MAX = 32 * MEBIBYTE;
 
-/** A mebibyte of records, so that packing has its usual work. */
+/** A mebibyte of records, which compress about as well as real ones. */
 const RECORDS = makeRecords();
 const PIECES = RESULT_BYTES / RECORDS.length;
 
-/** How the upstream packs: each piece by itself, for both formats may be put together of several. */
+/** How the upstream compresses. Each piece is compressed separately: in both formats, such pieces can be concatenated. */
 const PACKERS = {
   gzip: (bytes: Buffer) => gzipSync(bytes),
   zstd: (bytes: Buffer) => zstdCompressSync(bytes),
@@ -96,17 +91,17 @@ afterAll(async () => {
 });
 
 test.runIf(process.platform === 'linux').each<[string, Plan, string | null]>([
-  ['of known length', { framing: 'length', packed: null }, null],
+  ['with content-length', { framing: 'length', packed: null }, null],
   ['in chunks', { framing: 'chunked', packed: null }, null],
-  ['that came packed by gzip', { framing: 'chunked', packed: 'gzip' }, null],
-  ['that came packed by zstd', { framing: 'chunked', packed: 'zstd' }, null],
-  ['that leaves packed by gzip', { framing: 'length', packed: null }, 'gzip'],
-  ['that leaves packed by br', { framing: 'length', packed: null }, 'br'],
-  ['that leaves packed by zstd', { framing: 'length', packed: null }, 'zstd'],
-])('a result %s', async (_, next, encoding) => {
+  ['that the upstream compressed with gzip', { framing: 'chunked', packed: 'gzip' }, null],
+  ['that the upstream compressed with zstd', { framing: 'chunked', packed: 'zstd' }, null],
+  ['that is compressed with gzip', { framing: 'length', packed: null }, 'gzip'],
+  ['that is compressed with br', { framing: 'length', packed: null }, 'br'],
+  ['that is compressed with zstd', { framing: 'length', packed: null }, 'zstd'],
+])('a result %s adds at most 32 MB', async (_, next, encoding) => {
   plan = next;
   const beforeBytes = readMemory('VmRSS');
-  // Sets the peak back to what is in use now (proc(5)).
+  // Resets the peak to the memory in use now (proc(5)).
   writeFileSync(`/proc/${proxy.pid}/clear_refs`, '5');
   const { bytes, hash } = await takeResult(encoding === null ? {} : { 'accept-encoding': encoding });
   expect({ bytes, hash }).toEqual(EXPECTED);
@@ -131,13 +126,13 @@ async function sendResult(socket: Socket, { framing, packed }: Plan): Promise<vo
   writeHead(socket, framing, length, packed === null ? '' : `Content-Encoding: ${packed}\r\n`);
   writePiece(socket, framing, start);
   for (let piece = 0; piece < PIECES && !socket.destroyed; piece++) {
-    if (!writePiece(socket, framing, records)) await waitForRoom(socket);
+    if (!writePiece(socket, framing, records)) await untilWritable(socket);
   }
   writePiece(socket, framing, end);
   writeEnd(socket, framing);
 }
 
-/** Counts and hashes an answer without keeping it. */
+/** Counts and hashes an answer without storing it. */
 function takeResult(headers: Record<string, string>): Promise<{ bytes: number; hash: string }> {
   return new Promise((resolve, reject) => {
     const request = sendRequest(`${proxyUrl}/api/erp/execute`, {
@@ -152,7 +147,7 @@ function takeResult(headers: Record<string, string>): Promise<{ bytes: number; h
     request.on('error', reject);
     request.on('response', (response) => {
       const encoding = response.headers['content-encoding'];
-      const body = encoding === undefined ? response : response.pipe(makeDecoder(encoding));
+      const body = encoding === undefined ? response : response.pipe(createDecoder(encoding));
       const hash = createHash('sha1');
       let bytes = 0;
       response.on('error', reject);
@@ -165,11 +160,6 @@ function takeResult(headers: Record<string, string>): Promise<{ bytes: number; h
     });
     request.end(JSON.stringify(makeCall(upstream.url)));
   });
-}
-
-function makeDecoder(encoding: string) {
-  if (encoding === 'gzip') return createGunzip();
-  return encoding === 'br' ? createBrotliDecompress() : createZstdDecompress();
 }
 
 function readMemory(name: 'VmRSS' | 'VmHWM'): number {

@@ -1,26 +1,25 @@
-/** The promise: an answer is passed on as it arrives, and no faster than its caller takes it. */
+/** An answer is passed on as it arrives, and no faster than its caller reads it. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { makeCall } from '../scripted-upstream.ts';
-import { takeAnswer, unpack } from '../take-answer.ts';
+import { createDecoder, takeAnswer, unpack } from '../take-answer.ts';
 import { startCaller } from './caller.ts';
-import { type Framing, waitForRoom, writeEnd, writeHead, writePiece } from './framing.ts';
+import { type Framing, untilWritable, writeEnd, writeHead, writePiece } from './framing.ts';
 import { ODOO_HEAD, OUR_HEAD, startPair } from './pair.ts';
 
 describe.each<Framing>(['length', 'chunked', 'close'])('an answer framed by %s', (framing) => {
   test.each([
     ['its first 20 KB', 20_000, 40_000],
-    ['16 KiB exactly, of which no more is read ahead', 16 * 1024 - ODOO_HEAD.length, 40_000],
-    ['a first byte of a longer answer', 1, 40_000],
-  ])('gives the caller %s before the upstream goes on', async (_, firstBytes, wholeBytes) => {
+    ['exactly 16 KiB, the size of the read-ahead', 16 * 1024 - ODOO_HEAD.length, 40_000],
+    ['the first byte of a longer answer', 1, 40_000],
+  ])('gives the caller %s before the upstream continues', async (_, firstBytes, wholeBytes) => {
     const result = `"${'x'.repeat(wholeBytes - 2)}"`;
-    const goOn = Promise.withResolvers<void>();
+    const proceed = Promise.withResolvers<void>();
     const { proxy, upstream } = await startPair(async (socket) => {
       writeHead(socket, framing, ODOO_HEAD.length + result.length + 1);
       writePiece(socket, framing, ODOO_HEAD + result.slice(0, firstBytes));
-      await goOn.promise;
+      await proceed.promise;
       writePiece(socket, framing, `${result.slice(firstBytes)}}`);
       writeEnd(socket, framing);
     });
@@ -28,24 +27,24 @@ describe.each<Framing>(['length', 'chunked', 'close'])('an answer framed by %s',
     await caller.until(
       (bytes) => takeAnswer(bytes)?.body.toString() === OUR_HEAD + result.slice(0, firstBytes),
     );
-    goOn.resolve();
+    proceed.resolve();
     expect(await caller.ended).toBe('closed');
     expect(takeAnswer(caller.received)).toMatchObject({ status: 200, isWhole: true });
     expect(takeAnswer(caller.received)!.body.toString()).toBe(`${OUR_HEAD}${result}}`);
   });
 });
 
-test('a short first piece of an answer of unknown length leaves within moments, however it trickles', async () => {
-  const goOn = Promise.withResolvers<void>();
+test('a short first piece of a chunked answer is sent soon, although further pieces keep trickling in', async () => {
+  const proceed = Promise.withResolvers<void>();
   let pieces = 0;
   const { proxy, upstream } = await startPair(async (socket) => {
     writeHead(socket, 'chunked', 0);
     writePiece(socket, 'chunked', `${ODOO_HEAD}[1`);
     let isWaiting = true;
-    void goOn.promise.then(() => {
+    void proceed.promise.then(() => {
       isWaiting = false;
     });
-    // Each piece comes within the time that a short answer is waited for, and there is no end of them.
+    // Each piece arrives within the time for which the proxy waits for the rest of a short answer.
     while (isWaiting && pieces < 400) {
       writePiece(socket, 'chunked', ',1');
       pieces++;
@@ -59,24 +58,24 @@ test('a short first piece of an answer of unknown length leaves within moments, 
     (bytes) => takeAnswer(bytes)?.body.toString().startsWith(`${OUR_HEAD}[1`) ?? false,
     1_000,
   );
-  goOn.resolve();
+  proceed.resolve();
   await caller.ended;
   expect(takeAnswer(caller.received)!.body.toString()).toBe(`${OUR_HEAD}[1${',1'.repeat(pieces)}]}`);
 });
 
-test.each(['gzip', 'br', 'zstd'])('bytes packed with %s leave at once too', async (encoding) => {
+test.each(['gzip', 'br', 'zstd'])('bytes compressed with %s are sent at once too', async (encoding) => {
   const first = `[${'1, '.repeat(10_000)}`;
-  const goOn = Promise.withResolvers<void>();
+  const proceed = Promise.withResolvers<void>();
   const { proxy, upstream } = await startPair(async (socket) => {
     writeHead(socket, 'chunked', 0);
     writePiece(socket, 'chunked', ODOO_HEAD + first);
-    await goOn.promise;
+    await proceed.promise;
     writePiece(socket, 'chunked', '2]}');
     writeEnd(socket, 'chunked');
   });
   const headers = { 'accept-encoding': encoding, connection: 'close' };
   const caller = startCaller(proxy, makeCall(upstream.url), { headers });
-  const decoder = makeDecoder(encoding);
+  const decoder = createDecoder(encoding);
   let unpacked = '';
   decoder.on('data', (bytes: Buffer) => {
     unpacked += bytes.toString();
@@ -90,7 +89,7 @@ test.each(['gzip', 'br', 'zstd'])('bytes packed with %s leave at once too', asyn
     return unpacked;
   };
   await expect.poll(unpackMore).toBe(OUR_HEAD + first);
-  goOn.resolve();
+  proceed.resolve();
   await caller.ended;
   const answer = takeAnswer(caller.received)!;
   expect(answer).toMatchObject({ isWhole: true, headers: { 'content-encoding': encoding } });
@@ -101,12 +100,12 @@ test.each(['gzip', 'br', 'zstd'])('bytes packed with %s leave at once too', asyn
 describe('a caller that does not read', () => {
   const PIECE_BYTES = 64 * 1024;
   const PIECES = 2_000;
-  /** What the kernel may hold of two connections (tcp_rmem and tcp_wmem at their largest), and our own share. */
+  /** The maximum that the kernel buffers for two connections (tcp_rmem and tcp_wmem), plus our own buffers. */
   const BYTES_MAX = 2 * (32 + 4) * 1024 ** 2 + 4 * 1024 ** 2;
 
   test.each([
-    ['as it is', {}],
-    ['packed', { 'accept-encoding': 'zstd' }],
+    ['uncompressed', {}],
+    ['compressed', { 'accept-encoding': 'zstd' }],
   ])('stalls the upstream, and gets the rest once it reads: %s', async (_, headers) => {
     let written = 0;
     const { proxy, upstream } = await startPair(async (socket) => {
@@ -114,9 +113,9 @@ describe('a caller that does not read', () => {
       writePiece(socket, 'close', `${ODOO_HEAD}"`);
       while (written < PIECES && !socket.destroyed) {
         written++;
-        // Bytes that hardly pack: else nothing would fill up.
+        // Random bytes hardly compress, so the buffers fill up.
         const piece = randomBytes((PIECE_BYTES / 4) * 3).toString('base64');
-        if (!socket.write(piece)) await waitForRoom(socket);
+        if (!socket.write(piece)) await untilWritable(socket);
       }
       socket.end('"}');
     });
@@ -143,8 +142,3 @@ describe('a caller that does not read', () => {
     expect(taken).toBeGreaterThan(PIECES * PIECE_BYTES * 0.7);
   });
 });
-
-function makeDecoder(encoding: string) {
-  if (encoding === 'gzip') return createGunzip();
-  return encoding === 'br' ? createBrotliDecompress() : createZstdDecompress();
-}

@@ -1,4 +1,4 @@
-/** The promise: what a reverse proxy in front of Odoo packed is unpacked, bounded against bombs, and never half. */
+/** Answers that a reverse proxy in front of Odoo compressed are decompressed completely, and bounded against bombs. */
 import {
   brotliCompressSync,
   constants,
@@ -14,21 +14,21 @@ import { startCaller } from './caller.ts';
 import { type Framing, writeAnswer, writeEnd, writeHead, writePiece } from './framing.ts';
 import { OUR_HEAD, startPair } from './pair.ts';
 
-const PACKERS: Record<string, [name: string, pack: (text: string | Uint8Array) => Buffer]> = {
+const COMPRESSORS: Record<string, [name: string, pack: (text: string | Uint8Array) => Buffer]> = {
   gzip: ['gzip', gzipSync],
   'x-gzip': ['x-gzip', gzipSync],
-  'GZIP by another case': ['GZIP', gzipSync],
+  'GZIP in upper case': ['GZIP', gzipSync],
   br: ['br', (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
   zstd: ['zstd', zstdCompressSync],
   deflate: ['deflate', deflateSync],
-  'deflate without its head': ['deflate', deflateRawSync],
+  'deflate without the zlib header': ['deflate', deflateRawSync],
 };
 const FRAMINGS: Framing[] = ['length', 'chunked', 'close'];
 
-describe.each(Object.entries(PACKERS))('%s', (_, [coding, pack]) => {
+describe.each(Object.entries(COMPRESSORS))('%s', (_, [coding, pack]) => {
   const headers = `Content-Encoding: ${coding}\r\n`;
 
-  test.each(FRAMINGS)('is unpacked to the same bytes: %s', async (framing) => {
+  test.each(FRAMINGS)('is decompressed to the same bytes: %s', async (framing) => {
     const results = ['true', '[1.0, 9223372036854775808]', JSON.stringify('Größe '.repeat(200_000))];
     const { proxy, upstream } = await startPair((socket, _request, index) =>
       writeAnswer(socket, framing, pack(printResult(results[index]!)), headers),
@@ -40,7 +40,7 @@ describe.each(Object.entries(PACKERS))('%s', (_, [coding, pack]) => {
     }
   });
 
-  test.each(FRAMINGS)('cut before anything can be unpacked is an error: %s', async (framing) => {
+  test.each(FRAMINGS)('cut off before anything can be decompressed is an error: %s', async (framing) => {
     const packed = pack(printResult(JSON.stringify(Array.from({ length: 300 }, (_, id) => id * 7919))));
     const { proxy, upstream } = await startPair((socket) =>
       writeAnswer(socket, framing, packed.subarray(0, 12), headers),
@@ -50,7 +50,7 @@ describe.each(Object.entries(PACKERS))('%s', (_, [coding, pack]) => {
     expect(json).toMatchObject({ error: { code: -32004, data: { outcome: 'unknown' } } });
   });
 
-  test.each(FRAMINGS)('cut short is an error, or breaks the answer off: %s', async (framing) => {
+  test.each(FRAMINGS)('cut off is an error or resets the connection: %s', async (framing) => {
     const packed = pack(printResult(JSON.stringify(Array.from({ length: 300 }, (_, id) => id * 7919))));
     const { proxy, upstream } = await startPair((socket) =>
       writeAnswer(socket, framing, packed.subarray(0, packed.length - 40), headers),
@@ -58,13 +58,13 @@ describe.each(Object.entries(PACKERS))('%s', (_, [coding, pack]) => {
     const caller = startCaller(proxy, makeCall(upstream.url));
     const isWhole = (bytes: Buffer) => takeAnswer(bytes)?.isWhole === true;
     await Promise.race([caller.until(isWhole, 10_000), caller.ended]);
-    // Which of the two depends on whether the first bytes are unpacked in a turn of their own.
+    // The first bytes may or may not be decompressed before the end of the answer is seen.
     if (isWhole(caller.received)) expect(takeAnswer(caller.received)?.status).toBe(502);
     else expect(await caller.ended).toBe('reset');
     caller.socket.destroy();
   });
 
-  test('cut short breaks a long answer off', async () => {
+  test('cut off in a long answer resets the connection', async () => {
     const takeFirst = Promise.withResolvers<void>();
     const packed = pack(printResult(JSON.stringify(Array.from({ length: 90_000 }, (_, id) => id * 7919))));
     const { proxy, upstream } = await startPair(async (socket) => {
@@ -82,9 +82,9 @@ describe.each(Object.entries(PACKERS))('%s', (_, [coding, pack]) => {
   });
 });
 
-test.each(['gzip', 'br', 'zstd'])('a bomb of %s breaks the answer off early', async (coding) => {
-  const [, pack] = PACKERS[coding]!;
-  // 256 MiB of one letter: far more than any records pack to.
+test.each(['gzip', 'br', 'zstd'])('a bomb of %s resets the connection early', async (coding) => {
+  const [, pack] = COMPRESSORS[coding]!;
+  // 256 MiB of one letter, which compress far better than any records.
   const bomb = pack(
     Buffer.concat([Buffer.from(printResult('"').slice(0, -1)), Buffer.alloc(256 * 1024 ** 2, 'x')]),
   );
@@ -102,7 +102,7 @@ test.each(['gzip', 'br', 'zstd'])('a bomb of %s breaks the answer off early', as
   await expect.poll(() => proxy.log).toMatchObject([{ outcome: 'broken_off' }]);
 });
 
-test('a bomb in a fault is given up at the bound of what is read whole', async () => {
+test('a bomb in a fault is read only up to the bound of answers that are read whole', async () => {
   const bomb = gzipSync(
     Buffer.concat([Buffer.from('{"jsonrpc": "2.0", "id": 1, "error": "'), Buffer.alloc(64 * 1024 ** 2, 'x')]),
   );
@@ -115,7 +115,7 @@ test('a bomb in a fault is given up at the bound of what is read whole', async (
 });
 
 test.each(['compress', 'gzip, br', 'exi', 'gzip, gzip'])(
-  '%j is no coding that can be unpacked',
+  '%j is refused: the coding is not supported',
   async (coding) => {
     const { proxy, upstream } = await startPair((socket) =>
       writeAnswer(socket, 'length', gzipSync(printResult('true')), `Content-Encoding: ${coding}\r\n`),
@@ -126,14 +126,14 @@ test.each(['compress', 'gzip, br', 'exi', 'gzip, gzip'])(
   },
 );
 
-test.each(['identity', ''])('%j leaves the bytes as they are', async (coding) => {
+test.each(['identity', ''])('%j leaves the bytes unchanged', async (coding) => {
   const { proxy, upstream } = await startPair((socket) =>
     writeAnswer(socket, 'length', printResult('true'), `Content-Encoding: ${coding}\r\n`),
   );
   expect((await proxy.post(makeCall(upstream.url))).body.toString()).toBe(`${OUR_HEAD}true}`);
 });
 
-test('bytes that are not packed as their header says are an error', async () => {
+test('bytes that are not in the coding of their header are an error', async () => {
   const { proxy, upstream } = await startPair((socket) =>
     writeAnswer(socket, 'length', printResult('true'), 'Content-Encoding: gzip\r\n'),
   );
