@@ -1,4 +1,4 @@
-/** Calls and acts as tests record them. */
+/** Records of calls and acts for tests. */
 import type { CallRecord } from '../observe/events.ts';
 import type { Act } from './record.ts';
 

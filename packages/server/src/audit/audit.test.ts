@@ -34,7 +34,7 @@ async function collect(views: AsyncIterable<AuditView>): Promise<AuditView[]> {
   return all;
 }
 
-/** Records calls of these models, a second apart. */
+/** Records calls of these models, one second apart. */
 async function recordModels(...models: string[]): Promise<void> {
   for (const model of models) {
     audit.recordCall(makeCall({ model }));
@@ -45,7 +45,7 @@ async function recordModels(...models: string[]): Promise<void> {
 
 const listModels = (views: AuditView[]) => views.map((view) => ('model' in view ? view.model : null));
 
-test('records of a call who called what, where, how it ended and how long it took; nothing else', async () => {
+test('the record of a call has key, address, server, method, outcome and times, and nothing else', async () => {
   audit.recordCall(makeCall());
   audit.recordCall(makeCall({ batchIndex: 3, upstreamMs: null, outcome: 'policy_denied', code: -32010 }));
   await audit.flush();
@@ -77,7 +77,7 @@ test('records of a call who called what, where, how it ended and how long it too
   expect(row?.record).not.toMatch(/own id|a cause/);
 });
 
-test('records a refused request where its key is known, and no other', async () => {
+test('records a refused request only if its key is known', async () => {
   const refusal = {
     requestId: 'r',
     address: '192.0.2.7',
@@ -101,7 +101,7 @@ test('records a refused request where its key is known, and no other', async () 
   expect(JSON.stringify(items)).not.toContain('secret cause');
 });
 
-test('records who did what to the proxy, from where and what changed, before it says so', async () => {
+test('records an act with actor, address and changes before it resolves', async () => {
   await audit.recordAct(makeAct());
   const [row] = await store.audit.readAfter(0, 1);
   expect(JSON.parse(row?.record ?? '')).toEqual({
@@ -116,7 +116,7 @@ test('records who did what to the proxy, from where and what changed, before it 
   });
 });
 
-test('lists newest first, page by page, with one cursor from page to page', async () => {
+test('lists newest first, page by page, with a cursor', async () => {
   await recordModels('a', 'b', 'c', 'd', 'e');
   const first = await audit.search({ limit: 2 });
   expect(listModels(first.items)).toEqual(['e', 'd']);
@@ -128,7 +128,7 @@ test('lists newest first, page by page, with one cursor from page to page', asyn
   expect(third.next).toBeNull();
 });
 
-test('filters by each member, and by time from `since` on and before `until`', async () => {
+test('filters by each member, and by time from `since` (inclusive) to `until` (exclusive)', async () => {
   await recordModels('a', 'b', 'c');
   await audit.recordAct(makeAct());
   audit.recordCall(makeCall({ keyId: 'key2', instance: null, method: 'write', outcome: 'user_error' }));
@@ -156,7 +156,9 @@ test('filters by each member, and by time from `since` on and before `until`', a
   expect(await find({ since: '2026-04-01' })).toEqual([]);
 });
 
-test('looks for something rare in bounded steps, and says where to go on', { timeout: 60_000 }, async () => {
+test('searches for a rare value in bounded steps, and returns a cursor to continue', {
+  timeout: 60_000,
+}, async () => {
   const old = Array.from({ length: 120_000 }, () => ({ at: now, record: '{"model":"common"}' }));
   await store.audit.append(
     makeBatch({ at: now, record: printCall(makeCall({ model: 'rare' }), now) }, ...old),
@@ -189,7 +191,7 @@ test.each([
   expect(() => audit.export(query)).toThrow(words);
 });
 
-test('exports all pages, oldest first, up to the record that was the newest at the start', async () => {
+test('exports all pages, oldest first, up to the newest record at the start', async () => {
   const models = Array.from({ length: 450 }, (_, index) => `m${index}`);
   await recordModels(...models);
   const exported: AuditView[] = [];
@@ -202,7 +204,7 @@ test('exports all pages, oldest first, up to the record that was the newest at t
 });
 
 test.each(['not json', '7', 'null', '{}', '{"kind":"call"}', '{"kind":"admin","time":"x"}', '\u0000'])(
-  'shows what is no record as damaged, and the others beside it: %j',
+  'shows an unreadable record as damaged, together with the others: %j',
   async (record) => {
     await recordModels('a');
     await store.audit.append(makeBatch({ at: NOW, record }));
@@ -217,13 +219,13 @@ test.each(['not json', '7', 'null', '{}', '{"kind":"call"}', '{"kind":"admin","t
   },
 );
 
-test('shows the number of the row, also where the record claims another', async () => {
+test('shows the number of the row, even if the record contains another', async () => {
   const claims = JSON.stringify({ seq: 999, ...JSON.parse(printCall(makeCall(), NOW)) });
   await store.audit.append(makeBatch({ at: NOW, record: claims }));
   expect((await audit.search({})).items).toMatchObject([{ kind: 'call', seq: 1 }]);
 });
 
-test('records keys that are not accepted: ten a minute of one that there was, sixty of all that may be made up', async () => {
+test('records refused keys: ten a minute for each known key, sixty for all unknown ones together', async () => {
   const refuse = (id: string, why: 'unknown' | 'revoked') =>
     audit.recordRefusal({
       requestId: 'r',

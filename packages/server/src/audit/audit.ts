@@ -1,13 +1,13 @@
 /**
- * The audit: one record a call and one an administrative act, chained by their hashes, kept for a set time. Knows neither
- * HTTP nor which store it is; what the records leave out is said in record.ts.
+ * The audit: one record for each call and each administrative act, chained by hashes and kept for a set time. record.ts
+ * says what records omit. Knows neither HTTP nor the kind of store.
  */
 import { type KeyObject, randomUUID } from 'node:crypto';
 import type { AuditQuery, AuditVerdict, AuditView, Page } from '@erp-proxy/contract';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditBatch, AuditStore, LeaseStore } from '../stores/ports.ts';
 import { exportRecords } from './export.ts';
-import { type Act, asCall, printAct } from './record.ts';
+import { type Act, printAct, toAuditedCall } from './record.ts';
 import { createRefusalLimit } from './refusal-limit.ts';
 import { startRetention } from './retention.ts';
 import { searchRecords } from './search.ts';
@@ -17,50 +17,56 @@ import { createWriter } from './writer.ts';
 export interface AuditOptions {
   store: AuditStore;
   leases: LeaseStore;
-  /** The secret without which nobody can write a chain that verifies. */
+  /** The secret that is needed to write a chain that verifies. */
   chainKey: KeyObject;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** How long records are kept; null: for ever, or by another process. */
+  /** Age at which records are removed; null: never, or by another process. */
   retentionMs: number | null;
-  /** Told of failed writes in the background; what they were to write is kept and tried again. */
+  /** Receives errors of background writes. Their records are kept and written again. */
   onError: (error: unknown) => void;
-  /** Told at most once a second how many records could not be kept since it was last told. */
+  /** Called at most once a second with the number of records lost since the last call. */
   onLost: (records: number) => void;
 }
 
-/** Of an administrator. */
+/** A login of an administrator. */
 export interface Login extends Pick<Act, 'actor' | 'address' | 'requestId' | 'action'> {
   isRefused: boolean;
 }
 
 export interface Audit {
-  /** Queues a record of a call; never waits, never throws. */
+  /** Queues the record of a call. Does not wait, and does not throw. */
   recordCall(record: CallRecord): void;
   /**
-   * The same of a request that was refused, where it came with a known key; but not one too many for the key's limits:
-   * these are for log and metrics, or they would push the calls out. Refused keys are recorded too, up to a number a minute.
+   * Queues the record of a refused request, if it came with a known key. Requests beyond the key's rate are not
+   * recorded, only logged and counted: they would push out the records of calls. Refused keys are recorded up to a
+   * limit a minute.
    */
   recordRefusal(record: RefusalRecord): void;
-  /** The act's record, to be appended by the store in the transaction of the change that it is about. */
+  /** Creates the record of an act, which the store appends in the transaction of the change. */
   prepareAct(act: Act): AuditBatch;
-  /** Queues a record of a login, as of a call. Refused logins are recorded up to a number a minute. */
+  /** Queues the record of a login. Refused logins are recorded up to a limit a minute. */
   noteLogin(login: Login): void;
-  /** For an act that changes nothing in the store. Resolves when it is there, and rejects where the store fails. */
+  /** For an act that changes nothing in the store. Resolves when it is stored, and rejects if the store fails. */
   recordAct(act: Act): Promise<void>;
-  /** Newest first; a page may be short before the end. Rejects with an AuditQueryError for a bad cursor, limit or time. */
+  /**
+   * Newest first. A page can be short although more follow. Rejects with an AuditQueryError for an invalid cursor,
+   * limit or time.
+   */
   search(query: AuditQuery): Promise<Page<AuditView>>;
-  /** All that match, oldest first, up to the newest of now. Throws an AuditQueryError for a bad time. */
+  /** All matches, oldest first, up to the newest record at the start. Throws an AuditQueryError for an invalid time. */
   export(query: Omit<AuditQuery, 'cursor' | 'limit'>): AsyncIterable<AuditView>;
-  /** Recomputes the chain. `head` is one of an earlier verdict; rejects with an AuditQueryError where it cannot be one. */
+  /**
+   * Recomputes the chain. `head` is that of an earlier verdict. Rejects with an AuditQueryError if it has another form.
+   */
   verify(head?: string): Promise<AuditVerdict>;
-  /** Records that are not in the store yet. */
+  /** Number of records that are not stored yet. */
   readonly waiting: number;
-  /** Records that will never be, since the start. */
+  /** Number of records that were lost since the start. */
   readonly lost: number;
-  /** Writes what waits; rejects where the store fails, which loses nothing. */
+  /** Writes all queued records. Rejects if the store fails; the records stay queued. */
   flush(): Promise<void>;
-  /** Writes what waits, and gives up after some seconds where the store is away; the store stays open. */
+  /** Writes all queued records; gives up after some seconds if the store is unavailable. The store stays open. */
   close(): Promise<void>;
 }
 
@@ -96,7 +102,7 @@ export function createAudit({
       writer.push(record, clock());
     },
     recordRefusal(record) {
-      if (isToRecord(record)) writer.push(asCall(record), clock());
+      if (isToRecord(record)) writer.push(toAuditedCall(record), clock());
     },
     noteLogin({ isRefused, ...login }) {
       if (isRefused && !refusedLogins.allows(null)) return;

@@ -17,12 +17,12 @@ test.each([
   expect(cleanName(name)).toBe(clean);
 });
 
-test('is cut at 256 characters, also in the middle of one', () => {
+test('a name is cut at 256 UTF-16 units, also within a character', () => {
   expect(cleanName('x'.repeat(256))).toHaveLength(256);
   expect(cleanName('x'.repeat(1e6))).toBe(`${'x'.repeat(255)}…`);
   expect(cleanName(`${'x'.repeat(254)}🛒more`)).toBe(`${'x'.repeat(254)}\ufffd…`);
 });
 
-test('has nothing to clean where there is no name', () => {
+test('null stays null', () => {
   expect(cleanName(null)).toBeNull();
 });

@@ -1,9 +1,9 @@
 /**
- * Names that callers made up, as they may stand in a record: without characters that steer a terminal or turn the
- * direction of a text around, and bounded. Pure.
+ * Cleans names that callers choose, for records: replaces characters that control a terminal or reverse the direction
+ * of text, and cuts long names. Pure.
  */
 
-/** Control and format characters (marks of direction are among them), line and paragraph separators, lone surrogates. */
+/** Control and format characters (including direction marks), line and paragraph separators, lone surrogates. */
 const STRANGE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const LENGTH_MAX = 256;
 

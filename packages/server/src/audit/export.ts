@@ -1,4 +1,4 @@
-/** All records that match, oldest first, up to the one that is the newest when the reading begins. */
+/** Exports all matching records, oldest first, up to the newest record at the start. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditQuery, AuditView } from '@erp-proxy/contract';
 import type { AuditFilters, AuditStore } from '../stores/ports.ts';
@@ -25,7 +25,7 @@ async function* readRecords(
     for (const row of rows) {
       if (row.seq > last) return;
       seq = row.seq;
-      // Rows of several processes are not quite in the order of their times, so the reading cannot stop at `until`.
+      // Rows of several processes are not strictly ordered by time, so the export cannot stop at `until`.
       if ((since !== undefined && row.at < since) || (until !== undefined && row.at >= until)) continue;
       const view = readView(row);
       if (matches(view, filters)) yield view;

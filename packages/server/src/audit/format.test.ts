@@ -20,7 +20,7 @@ async function format(views: AuditView[], as: 'ndjson' | 'csv'): Promise<string>
   return text;
 }
 
-test('writes one line of JSON a record', async () => {
+test('NDJSON has one line for each record', async () => {
   const views = [CALL, makeActView({})];
   const lines = (await format(views, 'ndjson')).split('\n');
   expect(lines.pop()).toBe('');
@@ -28,10 +28,10 @@ test('writes one line of JSON a record', async () => {
   expect(await format([], 'ndjson')).toBe('');
 });
 
-/** As records of before can have it. */
+/** A value that older records can have. */
 const withTarget = (target: string): AuditView => ({ ...(makeActView({}) as AuditActView), target });
 
-test('writes a table with the same columns for calls and acts', async () => {
+test('CSV has the same columns for calls and acts', async () => {
   expect(await format([CALL, makeActView({})], 'csv')).toBe(
     [
       'seq,time,kind,request_id,key_id,instance,upstream,db,model,action,outcome,code,http_status,batch_index,total_ms,upstream_ms,actor,address,target,changes,rule,problem',
@@ -42,19 +42,19 @@ test('writes a table with the same columns for calls and acts', async () => {
   );
 });
 
-test('quotes what would break a row, as RFC 4180 says', async () => {
+test('CSV quotes special characters by RFC 4180', async () => {
   const [, row] = (await format([withTarget('key "a", b\r\nc')], 'csv')).split(/\r\n(?=\d)/);
   expect(row).toContain(',"key ""a"", b\r\nc",');
 });
 
 test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])(
-  'keeps a spreadsheet from running %j',
+  'a spreadsheet does not run %j as a formula',
   async (target) => {
     expect(await format([withTarget(target)], 'csv')).toMatch(`'${target}`);
   },
 );
 
-test('has a row for what is no record', async () => {
+test('a damaged record has a row', async () => {
   const damaged = readView({ seq: 3, at: AT, hash: NO_HASH, record: 'no json' });
   const [, row] = (await format([damaged], 'csv')).split('\r\n');
   expect(row).toMatch(/^3,2026-03-31T08:00:00.000Z,damaged,,+This is no record of the audit/);

@@ -1,10 +1,10 @@
-/** The audit as text: JSON lines, or a table of comma-separated values for a spreadsheet. Pure. */
+/** Formats audit records as JSON lines, or as comma-separated values for a spreadsheet. Pure. */
 import type { AuditView } from '@erp-proxy/contract';
 
 export const AUDIT_FORMATS = ['ndjson', 'csv'] as const;
 export type AuditFormat = (typeof AUDIT_FORMATS)[number];
 
-/** Never another order: programs read columns by their number. Further ones come last. */
+/** The order never changes, because programs read columns by number. New columns come last. */
 const COLUMNS = [
   'seq',
   'time',
@@ -30,10 +30,10 @@ const COLUMNS = [
   'problem',
 ] as const;
 
-/** A spreadsheet takes a cell that begins so for a formula, and runs it. */
+/** A spreadsheet runs a cell with such a beginning as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** One line a record; of csv the first names the columns. */
+/** One line for each record. The first line of CSV names the columns. */
 export async function* formatAudit(
   records: AsyncIterable<AuditView>,
   format: AuditFormat,
@@ -49,7 +49,7 @@ function printRecord(record: AuditView): string {
   return printRow(COLUMNS.map((name) => members[name]));
 }
 
-/** By RFC 4180. */
+/** A row as RFC 4180 defines it. */
 function printRow(values: readonly unknown[]): string {
   return `${values.map(printCell).join(',')}\r\n`;
 }

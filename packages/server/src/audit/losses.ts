@@ -1,39 +1,39 @@
-/** Counts records that could not be kept, and tells of them at most once a second. */
-const TOLD_EVERY_MS = 1000;
+/** Counts lost records, and reports them at most once a second. */
+const REPORT_INTERVAL_MS = 1000;
 
 export interface Losses {
   add(records: number): void;
   readonly total: number;
-  /** Tells what is not told yet. */
+  /** Reports the remaining losses. */
   close(): void;
 }
 
 export function createLosses(onLost: (records: number) => void): Losses {
   let total = 0;
-  let untold = 0;
+  let unreported = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function tell(): void {
+  function report(): void {
     timer = undefined;
-    if (untold === 0) return;
-    const records = untold;
-    untold = 0;
-    timer = setTimeout(tell, TOLD_EVERY_MS).unref();
+    if (unreported === 0) return;
+    const records = unreported;
+    unreported = 0;
+    timer = setTimeout(report, REPORT_INTERVAL_MS).unref();
     onLost(records);
   }
 
   return {
     add(records) {
       total += records;
-      untold += records;
-      if (timer === undefined) tell();
+      unreported += records;
+      if (timer === undefined) report();
     },
     get total() {
       return total;
     },
     close() {
       clearTimeout(timer);
-      tell();
+      report();
       clearTimeout(timer);
     },
   };

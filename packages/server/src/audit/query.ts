@@ -1,8 +1,8 @@
-/** What a search or an export asks for, read from its texts. Pure. */
+/** Reads the parameters of a search or an export. Pure. */
 import type { AuditQuery } from '@erp-proxy/contract';
 import type { AuditFilters } from '../stores/ports.ts';
 
-/** A question that cannot be answered as it is, in words for people. */
+/** An invalid parameter. The message is for people. */
 export class AuditQueryError extends RangeError {
   override readonly name = 'AuditQueryError';
 }
@@ -12,7 +12,7 @@ const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
 const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** Which records. Times are milliseconds since 1970. */
+/** The records to select. Times are milliseconds since 1970. */
 export interface Selection {
   since?: number | undefined;
   until?: number | undefined;
@@ -45,7 +45,7 @@ function readTime(name: 'since' | 'until', text: string | undefined): number | u
   if (text === undefined) return undefined;
   const [, day] = TIME.exec(text) ?? [];
   const time = Date.parse(text);
-  // Date.parse takes the 30th of February for a day of March.
+  // Date.parse reads the 30th of February as a day of March.
   if (day !== undefined && !Number.isNaN(time) && isDay(day)) return time;
   throw new AuditQueryError(
     `${name} is a day or a time with its zone in ISO 8601, as 2026-03-31 or 2026-03-31T08:00:00Z.`,

@@ -1,18 +1,18 @@
 /**
- * What a record of the audit holds, and its text in the store. Values of a call, its `id` and secrets are not part of
- * one; nor are causes for operators, which the log has. Pure.
+ * The members of an audit record, and its text in the store. A record omits the values of a call, its `id`, secrets,
+ * and causes for operators, which are in the log. Pure.
  */
 import type { AuditActView, AuditCallView, AuditView } from '@erp-proxy/contract';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditRow } from '../stores/ports.ts';
 import { cleanName } from './clean-name.ts';
 
-/** What was done to the proxy itself, by whom and from where. */
+/** An administrative act: what was done, by whom and from where. */
 export interface Act extends Pick<AuditActView, 'actor' | 'address' | 'action' | 'target' | 'changes'> {
   requestId: string | null;
 }
 
-/** A call as far as it is recorded. */
+/** The members of a call that are recorded. */
 export type AuditedCall = Omit<
   CallRecord,
   'id' | 'protocol' | 'upstreamStatus' | 'attempts' | 'sharedFrom' | 'detail'
@@ -35,8 +35,8 @@ export function printCall(call: AuditedCall, at: number): string {
     code: call.code,
     http_status: call.httpStatus,
     batch_index: call.batchIndex,
-    total_ms: tenth(call.totalMs),
-    upstream_ms: call.upstreamMs === null ? null : tenth(call.upstreamMs),
+    total_ms: roundToTenth(call.totalMs),
+    upstream_ms: call.upstreamMs === null ? null : roundToTenth(call.upstreamMs),
   };
   return JSON.stringify(record);
 }
@@ -55,8 +55,8 @@ export function printAct(act: Act, at: number): string {
   return JSON.stringify(record);
 }
 
-/** A request that never became a call is recorded as a call of nothing. */
-export function asCall({
+/** A request that was refused before its call was read is recorded as a call without server and method. */
+export function toAuditedCall({
   requestId,
   keyId,
   address,
@@ -84,7 +84,7 @@ export function asCall({
   };
 }
 
-/** A record that cannot be read is shown as such: others are not held up by it. */
+/** A record that cannot be read is shown as damaged, so that it does not prevent reading the others. */
 export function readView({ seq, at, record }: AuditRow): AuditView {
   const view = parseRecord(record);
   if (view !== null) return { ...view, seq };
@@ -93,13 +93,13 @@ export function readView({ seq, at, record }: AuditRow): AuditView {
 
 const DAMAGED = 'This is no record of the audit: it was changed in the store. See what `audit verify` finds.';
 
-/** Null where it is none. */
+/** Null if it is not a record. */
 function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditActView, 'seq'> | null {
   try {
     const members = JSON.parse(record);
     if (typeof members.time !== 'string') return null;
     if (members.kind === 'call')
-      return typeof members.outcome === 'string' ? { ...SINCE_LATER, ...members } : null;
+      return typeof members.outcome === 'string' ? { ...LATER_MEMBERS, ...members } : null;
     const isAct =
       members.kind === 'admin' && typeof members.action === 'string' && typeof members.target === 'string';
     return isAct && typeof members.changes === 'object' && members.changes !== null ? members : null;
@@ -108,14 +108,14 @@ function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditAct
   }
 }
 
-/** Members that records of before do not have. */
-const SINCE_LATER = { address: null, rule: null };
+/** Members that older records lack. */
+const LATER_MEMBERS = { address: null, rule: null };
 
 function printTime(at: number): string {
   const time = new Date(at);
   return Number.isNaN(time.getTime()) ? new Date(0).toISOString() : time.toISOString();
 }
 
-function tenth(ms: number): number {
+function roundToTenth(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

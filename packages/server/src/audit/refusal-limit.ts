@@ -1,22 +1,22 @@
 /**
- * Limits how many refused keys and logins are recorded: enough to trace a leaked key, but too few to fill the store.
+ * Limits the records of refused keys and logins: enough to trace a leaked key, but too few to fill the store.
  */
 import { LRUCache } from 'lru-cache';
 
 const PERIOD_MS = 60_000;
-/** For each id of a stored key. */
-const OF_ONE_MAX = 10;
-/** For all ids that callers may have made up, together. */
-const OF_UNKNOWN_MAX = 60;
+/** Records a period for each id of a stored key. */
+const KNOWN_ID_MAX = 10;
+/** Records a period for all ids together that callers may have invented. */
+const UNKNOWN_IDS_MAX = 60;
 const IDS_MAX = 1000;
 const UNKNOWN = '';
 
 export interface RefusalLimit {
-  /** Whether one more is recorded; null: its id may be made up. */
+  /** Whether one more is recorded. `id` is null if the caller may have invented it. */
   allows(id: string | null): boolean;
 }
 
-/** `clock`: in milliseconds. */
+/** `clock` is in milliseconds. */
 export function createRefusalLimit(clock: () => number): RefusalLimit {
   const periods = new LRUCache<string, { startedAt: number; count: number }>({ max: IDS_MAX });
 
@@ -30,7 +30,7 @@ export function createRefusalLimit(clock: () => number): RefusalLimit {
         periods.set(name, period);
       }
       period.count++;
-      return period.count <= (id === null ? OF_UNKNOWN_MAX : OF_ONE_MAX);
+      return period.count <= (id === null ? UNKNOWN_IDS_MAX : KNOWN_ID_MAX);
     },
   };
 }

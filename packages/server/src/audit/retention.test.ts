@@ -48,7 +48,7 @@ async function record(audit: Audit, count: number): Promise<void> {
 
 const readFirstSeq = async () => (await store.audit.readAfter(0, 1))[0]?.seq ?? null;
 
-test('removes what is older than it is kept, and nothing else; the rest verifies', async () => {
+test('removes only records older than the retention time; the rest verifies', async () => {
   const before = open(null);
   await record(before, 500);
   const { head } = await before.verify();
@@ -58,7 +58,7 @@ test('removes what is older than it is kept, and nothing else; the rest verifies
   expect(await audit.verify(head ?? undefined)).toMatchObject({ intact: true });
 });
 
-test('looks every hour', async () => {
+test('runs every hour', async () => {
   const audit = open(1);
   await record(audit, 1);
   now = START + DAY_MS;
@@ -72,7 +72,7 @@ test('looks every hour', async () => {
   expect(await audit.verify()).toMatchObject({ intact: true, first_seq: 2, last_seq: 2 });
 });
 
-test('removes nothing where records are kept for ever', async () => {
+test('removes nothing without a retention time', async () => {
   const audit = open(null);
   await record(audit, 1);
   now += 10_000 * DAY_MS;
@@ -80,7 +80,7 @@ test('removes nothing where records are kept for ever', async () => {
   expect(await readFirstSeq()).toBe(1);
 });
 
-test('leaves it to the process that is at it already', async () => {
+test('does nothing while another process holds the lease', async () => {
   await record(open(null), 2);
   now += 100 * DAY_MS;
   expect(await store.leases.acquire('audit-retention', 'other', 60_000)).toBe(true);
@@ -93,7 +93,7 @@ test('leaves it to the process that is at it already', async () => {
   expect(await store.leases.acquire('audit-retention', 'other', 60_000), 'given back').toBe(true);
 });
 
-test('tells of a store that is away, and tries again an hour later', async () => {
+test('reports an unavailable store, and tries again an hour later', async () => {
   await record(open(null), 1);
   now += 100 * DAY_MS;
   const { leases } = store;

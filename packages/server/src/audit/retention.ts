@@ -1,16 +1,16 @@
 /**
- * Removes records that are older than they are kept, at the start and then every hour, in one process at a time. What is
- * left goes on from the last row removed, so it still verifies.
+ * Removes records older than the retention time, at the start and then every hour, in one process at a time. The chain
+ * of the remaining records continues from the last removed row, so it still verifies.
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditStore, LeaseStore } from '../stores/ports.ts';
 
 const LEASE = 'audit-retention';
-/** Of a process that dies with the lease, another takes over at its next turn. */
+/** If a process dies while it holds the lease, another takes over in its next run. */
 const LEASE_MS = 60_000;
 const INTERVAL_MS = 3_600_000;
-/** Small, so that other operations of the store run in between. */
+/** Small, so that other operations of the store run between batches. */
 const BATCH_ROWS_MAX = 200;
 
 export interface RetentionOptions {
@@ -22,7 +22,7 @@ export interface RetentionOptions {
 }
 
 export interface Retention {
-  /** Resolves when nothing is being removed any more. */
+  /** Resolves when the running removal has ended. */
   close(): Promise<void>;
 }
 

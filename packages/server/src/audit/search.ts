@@ -1,6 +1,6 @@
 /**
- * One page of the audit, newest first. A store looks at a bounded number of rows at a time, so that a search for
- * something rare holds up no call; the next page goes on where this one had to end.
+ * Reads one page of the audit, newest first. A store scans a bounded number of rows at a time, so that a search for a
+ * rare value delays no call. The next page continues where this one ended.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditQuery, AuditView, Page } from '@erp-proxy/contract';
@@ -8,7 +8,7 @@ import type { AuditRow, AuditStore } from '../stores/ports.ts';
 import { printCursor, readCursor, readLimit, readSelection } from './query.ts';
 import { readView } from './record.ts';
 
-/** A store looks at so many without a pause: some milliseconds. */
+/** Rows that a store scans without a pause, which takes some milliseconds. */
 const SCAN_ROWS_MAX = 2000;
 const SCANS_MAX = 50;
 

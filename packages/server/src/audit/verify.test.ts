@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Rows from the times 1, 2, 3, …; each third is an act. */
+/** Rows with the times 1, 2, 3, …; every third is an act. */
 async function append(audit: AuditStore, count: number): Promise<void> {
   const seq = (await audit.readHead())?.seq ?? 0;
   const rows = Array.from({ length: count }, (_, index) => {
@@ -40,7 +40,7 @@ async function append(audit: AuditStore, count: number): Promise<void> {
   await audit.append(makeBatch(...rows));
 }
 
-/** Changes the file behind the store's back, as someone with access to it can. */
+/** Changes the file directly, as somebody with access to it can. */
 function tamper(sql: string): void {
   const database = new DatabaseSync(file);
   database.exec(sql);
@@ -49,14 +49,14 @@ function tamper(sql: string): void {
 
 const verify = (head?: string) => verifyChain(store.audit, CHAIN_KEY, head);
 
-test('finds nothing wrong with an audit that nobody touched', async () => {
+test('an unchanged audit is intact', async () => {
   const verdict = await verify();
   expect(verdict).toEqual({ intact: true, first_seq: 1, last_seq: ROWS, head: verdict.head, fault: null });
   expect(verdict.head).toMatch(/^10:[0-9a-f]{64}$/);
   expect(await verify(verdict.head ?? '')).toEqual(verdict);
 });
 
-test('finds nothing wrong with an empty audit, whose head is one for later', async () => {
+test('an empty audit is intact, and its head can be given later', async () => {
   const { audit } = openMemoryStore();
   const empty = await verifyChain(audit, CHAIN_KEY);
   expect(empty).toMatchObject({ intact: true, first_seq: 1, last_seq: 0, fault: null });
@@ -71,7 +71,12 @@ test.each([
   ['an edited record', `${EDIT} WHERE seq = 5`, 5, /record was changed/],
   ['an edited first record', `${EDIT} WHERE seq = 1`, 1, /first record was changed/],
   ['a record edited with its hash', `${EDIT}, hash = randomblob(32) WHERE seq = 5`, 5, /was changed/],
-  ['a record with one more blank', "UPDATE audit SET record = record || ' ' WHERE seq = 5", 5, /was changed/],
+  [
+    'a record with an additional blank',
+    "UPDATE audit SET record = record || ' ' WHERE seq = 5",
+    5,
+    /was changed/,
+  ],
   ['an edited hash', 'UPDATE audit SET hash = zeroblob(32) WHERE seq = 5', 5, /was changed/],
   ['an edited last hash', 'UPDATE audit SET hash = zeroblob(32) WHERE seq = 10', 10, /was changed/],
   ['another time beside the record', 'UPDATE audit SET at = 999 WHERE seq = 5', 5, /time beside/],
@@ -87,7 +92,7 @@ test.each([
     /was changed/,
   ],
   [
-    'a record that another stands for',
+    'a record replaced by a copy of another',
     'UPDATE audit SET (at, record, hash) = (SELECT at, record, hash FROM audit WHERE seq = 4) WHERE seq = 5',
     5,
     /was changed/,
@@ -144,7 +149,7 @@ test.each([
   expect(verdict.fault?.problem).toMatch(problem);
 });
 
-test('finds each of the changes where retention has removed records, too', async () => {
+test('finds changes also after retention removed records', async () => {
   await store.audit.prune(4, 100);
   expect(await verify()).toMatchObject({ intact: true, first_seq: 4, last_seq: ROWS });
   tamper(`${EDIT} WHERE seq = 5`);
@@ -153,12 +158,12 @@ test('finds each of the changes where retention has removed records, too', async
   expect(await verify()).toMatchObject({ intact: false, fault: { seq: 4 } });
 });
 
-test('names the first place where several are changed', async () => {
+test('names the first of several changes', async () => {
   tamper(`${EDIT} WHERE seq IN (7, 8); DELETE FROM audit WHERE seq = 9`);
   expect(await verify()).toMatchObject({ intact: false, fault: { seq: 7 } });
 });
 
-test('finds with a head that was kept that the end was cut off without a trace', async () => {
+test('a kept head reveals that the end was cut off', async () => {
   const { head } = await verify();
   tamper(
     `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
@@ -169,7 +174,7 @@ test('finds with a head that was kept that the end was cut off without a trace',
   expect(verdict.fault?.problem).toContain('ends at 8');
 });
 
-test('finds with a head that was kept that the end was written anew, even with the key', async () => {
+test('a kept head reveals that the end was rewritten, even with the key', async () => {
   const { head } = await verify();
   tamper(
     `${CUT}; UPDATE audit_chain SET (head_seq, head_hash) = (SELECT seq, hash FROM audit WHERE seq = 8)`,
@@ -180,7 +185,7 @@ test('finds with a head that was kept that the end was written anew, even with t
   expect(await verify(head ?? undefined)).toMatchObject({ intact: false, fault: { seq: 10 } });
 });
 
-test('takes an older head that was kept, up to the last record that retention removed', async () => {
+test('accepts a kept head as old as the last record that retention removed', async () => {
   const heads: string[] = [];
   for (let count = 0; count < 3; count++) {
     heads.push((await verify()).head ?? '');
@@ -197,7 +202,7 @@ test('takes an older head that was kept, up to the last record that retention re
   expect(await verify(third)).toMatchObject({ intact: true });
 });
 
-test('says that it may be the key where nothing verifies', async () => {
+test('names the key as a possible cause if nothing verifies', async () => {
   const otherKey = createSecretKey(Buffer.alloc(32, 2));
   const { intact, fault } = await verifyChain(store.audit, otherKey);
   expect(intact).toBe(false);
@@ -217,7 +222,7 @@ test.each([
   await expect(verify(head ?? undefined)).rejects.toThrow('<number>:<64 hex digits>');
 });
 
-test('reads page by page, and lets others run between', async () => {
+test('reads page by page, and yields between pages', async () => {
   const { audit } = openMemoryStore();
   await append(audit, 5000);
   let turns = 0;
@@ -273,7 +278,7 @@ test.each([
 test.each([
   ['a record that is not JSON', "UPDATE audit SET record = 'not json' WHERE seq = 4", 4],
   ['an empty record', "UPDATE audit SET record = '' WHERE seq = 4", 4],
-  ['a time that is none', 'UPDATE audit SET at = 9e18 WHERE seq = 4', 4],
+  ['an invalid time', 'UPDATE audit SET at = 9e18 WHERE seq = 4', 4],
   [
     'a hash of another length',
     "PRAGMA ignore_check_constraints = ON; UPDATE audit SET hash = x'00' WHERE seq = 4",
@@ -303,7 +308,7 @@ test.each([
   await audit.close();
 });
 
-test('appends nothing and removes nothing where the row of the ends is lost, and says why', async () => {
+test('appends and removes fail with the reason if the row of the ends is lost', async () => {
   tamper('DELETE FROM audit_chain');
   await expect((async () => append(store.audit, 1))()).rejects.toThrow();
   await expect((async () => store.audit.append(makeBatch({ at: 1, record: '{}' })))()).rejects.toThrow(

@@ -1,6 +1,6 @@
 /**
- * Recomputes the chain from the place up to which retention has removed rows to its head, page by page, while others go
- * on appending and removing. Tells the first place where the store is not as it was written.
+ * Recomputes the chain from the last row that retention removed to the head, page by page, during concurrent appends
+ * and removals. Returns the first place where the store differs from what was written.
  */
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -21,7 +21,7 @@ interface Chain {
   floor: AuditPosition;
   /** The last row. */
   end: AuditPosition;
-  /** A head of earlier that the operator has kept. */
+  /** An earlier head that the operator has kept. */
   kept: AuditPosition | null;
 }
 
@@ -32,7 +32,7 @@ export async function verifyChain(
 ): Promise<AuditVerdict> {
   const kept = keptHead === undefined ? null : readHead(keptHead);
   for (;;) {
-    // In this order: the floor never passes a head that is read later.
+    // The floor is read first, because it never passes a head that is read later.
     const floor = await store.readFloor();
     const end = await store.readHead();
     if (floor === null || end === null) return describeLostEnds(store);
@@ -48,13 +48,13 @@ export async function verifyChain(
   }
 }
 
-/** Rows that retention removes meanwhile look like rows that someone has taken out. */
+/** Rows that retention removes during the check look like rows that somebody deleted. */
 async function hasRetentionPassed(store: AuditStore, floor: AuditPosition, { seq }: Break): Promise<boolean> {
   const now = (await store.readFloor())?.seq ?? 0;
   return now > floor.seq && now >= seq;
 }
 
-/** Nothing tells where the rows should begin and end. */
+/** The verdict if the row with the ends of the chain is missing. */
 async function describeLostEnds(store: AuditStore): Promise<AuditVerdict> {
   const [first] = await store.readAfter(0, 1);
   const seq = first?.seq ?? 1;
@@ -105,7 +105,7 @@ function judgeRow(
     : { seq, problem: 'The time beside the record was changed.' };
 }
 
-/** Where the walk comes past a place that is known by its hash as well. */
+/** Compares the hash with the end of the chain and with the kept head, if the place is one of them. */
 function judgePlace(place: AuditPosition, { end, kept }: Chain): Break | null {
   const { seq } = place;
   if (seq === end.seq && !isSame(place.hash, end.hash)) {
@@ -145,7 +145,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(one, other) === 0;
 }
 
-/** Null for the head of an empty chain, which every chain goes on from. */
+/** Null for the head of an empty chain, which every chain extends. */
 function readHead(text: string): AuditPosition | null {
   const [, seq, hash] = HEAD.exec(text) ?? [];
   if (seq === undefined || hash === undefined) {

@@ -7,7 +7,7 @@ import { makeCall } from './audit.fixture.ts';
 import { createWriter, type Writer } from './writer.ts';
 
 let store: AuditStore;
-/** What the store does before it takes a batch: nothing, fail or wait. */
+/** Runs before the store accepts a batch: does nothing, fails or waits. */
 let interfere: () => void | Promise<void>;
 let batches: number[];
 let errors: unknown[];
@@ -45,7 +45,7 @@ const fail = () => {
 
 const readRows = async (): Promise<AuditRow[]> => store.readAfter(0, 100_000);
 
-test('has a record in the store within half a second, without being asked', async () => {
+test('a record is stored within half a second, without a flush', async () => {
   push(1);
   expect(writer.waiting).toBe(1);
   await vi.advanceTimersByTimeAsync(500);
@@ -60,7 +60,7 @@ test('writes in batches of at most 200, in the order of the calls', async () => 
   expect((await readRows()).map(({ at }) => at)).toEqual(Array.from({ length: 1001 }, (_, index) => index));
 });
 
-test('lets other work run between two batches', async () => {
+test('yields between two batches', async () => {
   vi.useRealTimers();
   push(1000);
   const meanwhile = new Promise<number>((resolve) => setImmediate(() => resolve(writer.waiting)));
@@ -70,7 +70,7 @@ test('lets other work run between two batches', async () => {
   expect(writer.waiting).toBe(0);
 });
 
-test('chains each row by HMAC-SHA256 of the hash before, its number and its text', async () => {
+test('chains each row by HMAC-SHA256 of the previous hash, its number and its text', async () => {
   push(2);
   await writer.flush();
   const [first, second] = await readRows();
@@ -83,7 +83,7 @@ test('chains each row by HMAC-SHA256 of the hash before, its number and its text
   expect(Buffer.from(second?.hash ?? [])).toEqual(expected);
 });
 
-test('has one write in the store at a time, also of acts', async () => {
+test('runs one write at a time, also for acts', async () => {
   let writing = 0;
   let most = 0;
   interfere = async () => {
@@ -98,7 +98,7 @@ test('has one write in the store at a time, also of acts', async () => {
   expect(await readRows()).toHaveLength(502);
 });
 
-test('keeps what a store that is away does not take, asks it less and less often, and loses nothing', async () => {
+test('repeats writes to an unavailable store with increasing pauses, and loses nothing', async () => {
   interfere = fail;
   push(300);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -117,7 +117,7 @@ test('keeps what a store that is away does not take, asks it less and less often
   expect(writer.waiting, 'as fast as before').toBe(0);
 });
 
-test('rejects an act that the store does not take, and does not write it later', async () => {
+test('rejects an act if the store fails, and does not write it later', async () => {
   interfere = fail;
   await expect(writer.append(makeBatch({ at: 1, record: '{"kind":"admin"}' }))).rejects.toThrow(
     'the store is away',
@@ -128,14 +128,14 @@ test('rejects an act that the store does not take, and does not write it later',
   expect((await readRows()).map(({ record }) => JSON.parse(record).kind)).toEqual(['call']);
 });
 
-test('rejects a flush that the store does not take, and keeps the records', async () => {
+test('rejects a flush if the store fails, and keeps the records', async () => {
   interfere = fail;
   push(1);
   await expect(writer.flush()).rejects.toThrow('the store is away');
   expect(writer.waiting).toBe(1);
 });
 
-test('holds 50,000 records at most, drops the newest and tells how many once a second', async () => {
+test('queues at most 50,000 records, drops further ones and reports their number once a second', async () => {
   interfere = fail;
   push(50_000);
   expect(writer.lost).toBe(0);
@@ -155,7 +155,7 @@ test('holds 50,000 records at most, drops the newest and tells how many once a s
   expect((await readRows()).map(({ at }) => at)).toEqual(Array.from({ length: 50_000 }, (_, index) => index));
 });
 
-test('holds 32 MiB at most, and takes records again when some are written', async () => {
+test('queues at most 32 MiB, and accepts records again after a write', async () => {
   const upstream = `https://erp.example.com/${'x'.repeat(10_000)}`;
   push(5000, { upstream });
   const held = writer.waiting;
@@ -167,7 +167,7 @@ test('holds 32 MiB at most, and takes records again when some are written', asyn
   expect(writer.waiting).toBe(10);
 });
 
-test('writes all that waits when it is closed, and then takes no more', async () => {
+test('close writes the queued records, and later ones are dropped', async () => {
   push(500);
   await writer.close();
   expect(await readRows()).toHaveLength(500);
@@ -177,7 +177,7 @@ test('writes all that waits when it is closed, and then takes no more', async ()
   expect(await readRows()).toHaveLength(500);
 });
 
-test('tries again while it closes, where the store comes back', async () => {
+test('close repeats a failed write', async () => {
   interfere = fail;
   push(5);
   const closed = writer.close();

@@ -1,6 +1,7 @@
 /**
- * Writes records to the store in the background: bounded, in batches, one write at a time. A call only puts its record
- * down; text and hashes are made when it is written. A store that is away is tried again until it is back.
+ * Writes records to the store in the background, in batches, one write at a time, from a bounded queue. A call only
+ * queues its record; its text and hash are made when it is written. Failed writes are repeated until the store is
+ * available.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,20 +10,20 @@ import { delay, waitFor } from '../streams/wait.ts';
 import { createLosses } from './losses.ts';
 import { type Act, type AuditedCall, printAct, printCall } from './record.ts';
 
-/** With the time of the write itself less than the second that a kill may cost. */
+/** Together with the write itself below one second, which is what a kill may lose. */
 const WRITE_DELAY_MS = 300;
 const BACK_OFF_MAX_MS = 5000;
-/** Small, so that other operations of the store run in between. */
+/** Small, so that other operations of the store run between batches. */
 const BATCH_RECORDS_MAX = 100;
 const WAITING_RECORDS_MAX = 50_000;
 const WAITING_BYTES_MAX = 32 * 1024 ** 2;
-/** Of a record in memory, beside its texts. */
+/** Memory of a record, besides its texts. */
 const RECORD_BYTES = 500;
 const CLOSE_TIMEOUT_MS = 5000;
 
 export interface WriterOptions {
   store: Pick<AuditStore, 'append'>;
-  /** Gives the batch an id. */
+  /** Creates a batch with its id. */
   makeBatch: (records: AuditBatch['records']) => AuditBatch;
   onError: (error: unknown) => void;
   onLost: (records: number) => void;
@@ -30,7 +31,7 @@ export interface WriterOptions {
 
 export interface Writer {
   push(entry: AuditedCall | Act, at: number): void;
-  /** Writes a batch now, between two others; it is not tried again. */
+  /** Writes a batch now, between two others. A failed write is not repeated. */
   append(batch: AuditBatch): Promise<void>;
   readonly waiting: number;
   readonly lost: number;
@@ -38,21 +39,21 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-interface Waiting {
+interface QueuedRecord {
   readonly entry: AuditedCall | Act;
   readonly at: number;
 }
 
 export function createWriter({ store, makeBatch, onError, onLost }: WriterOptions): Writer {
-  const waiting: Waiting[] = [];
-  /** The oldest of those that wait, as they were last given to the store: until it has them, they are given as they were. */
+  const waiting: QueuedRecord[] = [];
+  /** The batch of the last write. It is repeated unchanged until the store has it. */
   let batch: AuditBatch | undefined;
   let waitingBytes = 0;
   let failures = 0;
   let isWriting = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
-  let lastTurn: Promise<unknown> = Promise.resolve();
+  let lastWrite: Promise<unknown> = Promise.resolve();
   const losses = createLosses(onLost);
 
   function push(entry: AuditedCall | Act, at: number): void {
@@ -88,7 +89,7 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
 
   async function flush(): Promise<void> {
     while (waiting.length > 0) {
-      await takeTurn(writeBatch);
+      await runInOrder(writeBatch);
       if (waiting.length > 0) await nextTurn();
     }
   }
@@ -97,7 +98,7 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
     batch ??= nextBatch();
     if (batch === undefined) return;
     await store.append(batch);
-    // Only what is in the store leaves the queue, and what `close` has given up is not there any more.
+    // A record leaves the queue only when it is stored. Records that `close` has given up are no longer in it.
     for (const { entry } of waiting.splice(0, batch.records.length)) waitingBytes -= measure(entry);
     batch = undefined;
   }
@@ -109,11 +110,11 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
       : makeBatch(next.map(({ entry, at }) => ({ at, record: print(entry, at) })));
   }
 
-  /** One write after the other, so that batches stay in order. */
-  function takeTurn(write: () => Promise<void>): Promise<void> {
-    const turn = lastTurn.then(write);
-    lastTurn = turn.catch(() => {});
-    return turn;
+  /** Runs writes one after another, so that batches stay in order. */
+  function runInOrder(write: () => Promise<void>): Promise<void> {
+    const written = lastWrite.then(write);
+    lastWrite = written.catch(() => {});
+    return written;
   }
 
   async function close(): Promise<void> {
@@ -138,7 +139,7 @@ export function createWriter({ store, makeBatch, onError, onLost }: WriterOption
 
   return {
     push,
-    append: (batch) => takeTurn(async () => store.append(batch)),
+    append: (batch) => runInOrder(async () => store.append(batch)),
     get waiting() {
       return waiting.length;
     },

@@ -7,7 +7,7 @@ const BROKEN = TEST_CERTIFICATE.replace('MIIBnT', 'MIIBnZ');
 test.each([
   ['one certificate', TEST_CERTIFICATE],
   ['several', `${TEST_CERTIFICATE}\n${OTHER_TEST_CERTIFICATE}\n`],
-  ['what stands around it in the output of a tool', `subject=CN = erp.test\n${TEST_CERTIFICATE}\n---\n`],
+  ['a certificate within the output of a tool', `subject=CN = erp.test\n${TEST_CERTIFICATE}\n---\n`],
   ['other line ends', TEST_CERTIFICATE.replaceAll('\n', '\r\n')],
 ])('takes %s', (_what, pem) => {
   expect(findCertificateError(pem)).toBeNull();
@@ -23,7 +23,7 @@ test.each([
   expect(findCertificateError(pem)).toMatch(/must be PEM/);
 });
 
-test('says which of several cannot be read', () => {
+test('the error names the certificate that cannot be read', () => {
   const pem = [TEST_CERTIFICATE, BROKEN, OTHER_TEST_CERTIFICATE].join('\n');
   expect(findCertificateError(pem)).toContain('number 2 of 3');
 });

@@ -69,7 +69,7 @@ async function startWithProd(more: Partial<InstanceInput> = {}): Promise<World &
   return Object.assign(world, { instances });
 }
 
-/** The faults with which it refuses. */
+/** The invalid members that the rejection names. */
 async function findInvalid(act: Promise<unknown>): Promise<InvalidMember[]> {
   const error = await act.then(
     () => null,
@@ -79,7 +79,7 @@ async function findInvalid(act: Promise<unknown>): Promise<InvalidMember[]> {
   throw new Error(`expected an InstanceInputError, not ${String(error)}`);
 }
 
-/** Puts another text into the body, as somebody who can write to the store could. */
+/** Changes a stored body, as somebody with write access to the store could. */
 async function tamper(store: Store, name: string, change: (body: string) => string): Promise<void> {
   const row = await store.instances.findByName(name);
   if (row === null) throw new Error(`no ${name}`);
@@ -87,7 +87,7 @@ async function tamper(store: Store, name: string, change: (body: string) => stri
 }
 
 describe('adding', () => {
-  test('fills in what was left out, and finds it for calls with its key', async () => {
+  test('fills in omitted members; calls find the instance with its key', async () => {
     const { instances } = await startWithProd();
     const { id, ...record } = (await instances.get('prod')) ?? { id: '' };
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -111,7 +111,7 @@ describe('adding', () => {
     expect(instance?.apiKey).toBe(API_KEY);
   });
 
-  test('keeps all that an instance may carry', async () => {
+  test('keeps every member', async () => {
     const { instances } = await startWithProd({
       protocol: 'json2',
       timeout_ms: 60_000,
@@ -137,13 +137,13 @@ describe('adding', () => {
     });
   });
 
-  test('gives null where the name is taken, and leaves the other as it was', async () => {
+  test('returns null if the name is taken, and does not change the other instance', async () => {
     const { instances } = await startWithProd();
     expect(await instances.add({ ...PROD, url: 'https://evil.example' })).toBeNull();
     expect((await instances.find('prod'))?.url).toBe(PROD.url);
   });
 
-  test('makes another id when a name is used again', async () => {
+  test('uses a new id for a name that is used again', async () => {
     const { instances } = await startWithProd();
     const before = await instances.find('prod');
     expect(await instances.remove('prod', 1)).toBe('done');
@@ -151,7 +151,7 @@ describe('adding', () => {
     expect((await instances.find('prod'))?.id).not.toBe(before?.id);
   });
 
-  test('without a master key says how to make one, and keeps nothing', async () => {
+  test('without a master key fails with instructions, and stores nothing', async () => {
     const world = makeWorld();
     const instances = await start(world, { vault: null });
     await expect(instances.add(PROD)).rejects.toThrow(VaultError);
@@ -205,7 +205,7 @@ describe('input', () => {
     expect(await instances.get('prod')).toBeNull();
   });
 
-  test('has all its faults named at once', async () => {
+  test('all errors are reported at once', async () => {
     const instances = await start(makeWorld());
     const invalid = await findInvalid(
       instances.add({ ...PROD, db: '', user_id: 0, ...{ keyword: 1, timeout: 1 } }),
@@ -213,21 +213,21 @@ describe('input', () => {
     expect(invalid.map(({ path }) => path).sort()).toEqual(['db', 'keyword', 'timeout', 'user_id']);
   });
 
-  test.each([null, [], 'prod', 7])('that is no object is refused: %j', async (input) => {
+  test.each([null, [], 'prod', 7])('other than an object is refused: %j', async (input) => {
     const instances = await start(makeWorld());
-    // What comes from a file or a request is of any shape.
+    // Input from a file or a request can have any shape.
     const invalid = await findInvalid(instances.add(input as never));
     expect(invalid).toEqual([{ path: '', message: expect.stringContaining('must be an object') }]);
   });
 
-  test('is not repeated in a fault', async () => {
+  test('errors do not repeat values', async () => {
     const instances = await start(makeWorld());
     const add = instances.add({ ...PROD, api_key: 'one two three', url: 'https://u:pass-word@erp.example' });
     const error = await add.catch((reason: unknown) => reason);
     expect(inspect(error, { depth: null })).not.toMatch(/two|pass-word/);
   });
 
-  test('of changes knows every member but the name, and takes undefined for left out', async () => {
+  test('changes accept every member but the name, and undefined counts as omitted', async () => {
     const { instances } = await startWithProd();
     const changes = { ...{ name: 'other' }, timeout_ms: 0, db: undefined };
     expect(
@@ -239,7 +239,7 @@ describe('input', () => {
 });
 
 describe('changing', () => {
-  test('keeps what is left out, key and id among it', async () => {
+  test('keeps omitted members, including key and id', async () => {
     const world = await startWithProd({ concurrency: 4 });
     const before = await world.instances.find('prod');
     world.now = 2_000;
@@ -258,7 +258,7 @@ describe('changing', () => {
     expect(after?.apiKey).toBe(API_KEY);
   });
 
-  test('of another version is a conflict, and of a name that is not there missing', async () => {
+  test('another version is a conflict, and an unknown name is missing', async () => {
     const { instances } = await startWithProd();
     expect(await instances.update('prod', 2, { db: 'x' })).toBe('conflict');
     expect(await instances.changeKey('prod', 2, { failure: 'x' })).toBe('conflict');
@@ -270,7 +270,7 @@ describe('changing', () => {
     expect(await instances.get('prod')).toMatchObject({ db: 'prod', version: 1 });
   });
 
-  test('by two at once is done by one of them', async () => {
+  test('of two concurrent changes one succeeds', async () => {
     const { instances } = await startWithProd();
     const outcomes = await Promise.all(
       ['a', 'b', 'c'].map((db) => instances.update('prod', 1, { db, api_key: `key-${db}` })),
@@ -298,13 +298,13 @@ describe('changing', () => {
     expect([instance?.url, instance?.apiKey]).toEqual([url, 'another-key']);
   });
 
-  test('how the url of the same server is written does not need the key', async () => {
+  test('another spelling of the same url does not require the key', async () => {
     const { instances } = await startWithProd();
     expect(await instances.update('prod', 1, { url: 'https://ERP.example.com:443/odoo' })).toBe('done');
     expect((await instances.find('prod'))?.apiKey).toBe(API_KEY);
   });
 
-  test('is seen by calls of another process', async () => {
+  test('takes effect for calls of another process', async () => {
     const world = await startWithProd();
     const other = await start(world);
     expect((await other.find('prod'))?.apiKey).toBe(API_KEY);
@@ -316,7 +316,7 @@ describe('changing', () => {
 });
 
 describe('finding', () => {
-  test('asks the store once, and gives the same object for as long as nothing changes', async () => {
+  test('reads the store once, and returns the same object until the instance changes', async () => {
     const { instances } = await startWithProd({ allow_private: true });
     const first = await instances.find('prod');
     expect(await instances.find('prod')).toBe(first);
@@ -326,7 +326,7 @@ describe('finding', () => {
     expect(second?.trust).toEqual(first?.trust);
   });
 
-  test('asks the store once for a name that nothing has, and finds it when another replica has stored it', async () => {
+  test('reads the store once for an unknown name, and finds it after another replica stored it', async () => {
     const world = makeWorld();
     const [here, there] = [await start(world), await start(world)];
     const asked = vi.spyOn(world.store.instances, 'findByName');
@@ -336,7 +336,7 @@ describe('finding', () => {
     expect((await here.find('prod'))?.apiKey).toBe(API_KEY);
   });
 
-  test('goes on while the store is away, for what is known', async () => {
+  test('returns known instances while the store is unavailable', async () => {
     const world = await startWithProd();
     await world.instances.find('prod');
     const away = () => {
@@ -357,7 +357,7 @@ describe('finding', () => {
     },
   );
 
-  test('names a trust by all that it holds', () => {
+  test('the id of a trust depends on all its members', () => {
     const trusts = [
       { certificates: TEST_CERTIFICATE, allowPrivate: false },
       { certificates: TEST_CERTIFICATE, allowPrivate: true },
@@ -370,7 +370,7 @@ describe('finding', () => {
 });
 
 describe('listing', () => {
-  test('goes by name, in pages', async () => {
+  test('is sorted by name, in pages', async () => {
     const { instances } = await startWithProd();
     for (const name of ['zoo', 'b', 'a']) await instances.add({ ...PROD, name });
     const first = await instances.list({ after: null, limit: 3 });
@@ -379,7 +379,7 @@ describe('listing', () => {
     expect(rest.map(({ name }) => name)).toEqual(['zoo']);
   });
 
-  test('looks for a part of the name or the url, and of nothing else', async () => {
+  test('searches for a part of the name or the url, but not in other members', async () => {
     const { instances } = await startWithProd();
     for (let n = 10; n < 40; n++) {
       const url = n % 10 === 0 ? 'https://JSONRPC.example' : 'https://erp.example';
@@ -404,9 +404,9 @@ describe('a row that cannot be used', () => {
 
   test.each([
     ['no JSON', () => '{"v":1'],
-    ['of a later form', (body: string) => body.replace('"v":1', '"v":2')],
-    ['with a member too many', (body: string) => body.replace('{', '{"more":1,')],
-    ['with a url that is none', (body: string) => body.replace('https://', 'ftp://')],
+    ['of a later version', (body: string) => body.replace('"v":1', '"v":2')],
+    ['with an unknown member', (body: string) => body.replace('{', '{"more":1,')],
+    ['with an invalid url', (body: string) => body.replace('https://', 'ftp://')],
   ])('is told by name and stops no other: %s', async (_what, change) => {
     const { instances, errors } = await startWithBroken(change);
     for (const act of [instances.find, instances.get, instances.openKey]) {
@@ -431,7 +431,7 @@ describe('a row that cannot be used', () => {
     await expect(find()).rejects.toThrow(/key of the instance prod cannot be used.*give it again/);
   });
 
-  test('because somebody put the key of another one into it', async () => {
+  test('with the sealed key of another instance does not open', async () => {
     const world = await startWithProd();
     await world.instances.add({ ...PROD, name: 'test', api_key: 'the-key-of-test' });
     const prod = await world.store.instances.findByName('prod');
@@ -443,7 +443,7 @@ describe('a row that cannot be used', () => {
 describe('the key of an instance', () => {
   const PENDING = { apiKey: PENDING_KEY, step: 'proving', since: 5, expiresAt: 9_000 } as const;
 
-  test('can have a second one beside it, and change with it in one step', async () => {
+  test('can have a second key beside it, and both can change in one step', async () => {
     const { instances } = await startWithProd();
     expect(await instances.changeKey('prod', 1, { pending: PENDING })).toBe('done');
     const proving = await instances.openKey('prod');
@@ -474,7 +474,7 @@ describe('the key of an instance', () => {
     });
   });
 
-  test('is known anew when an operator gives another one, and not when it is the same', async () => {
+  test('has its state reset when an operator gives another key, but not when it is the same', async () => {
     const { instances } = await startWithProd({ key_expires_at: '2027-01-31T00:00:00Z' });
     await instances.changeKey('prod', 1, { failure: 'Odoo said no' });
     const { key } = (await instances.get('prod')) ?? {};
@@ -495,7 +495,7 @@ describe('the key of an instance', () => {
     expect((await instances.get('prod'))?.key).toMatchObject({ expiresAt: null, isExpiryKnown: false });
   });
 
-  test('that an operator replaces during a rotation leaves the second one to be removed at Odoo', async () => {
+  test('if an operator replaces it during a rotation, the second key is marked for removal at Odoo', async () => {
     const { instances } = await startWithProd();
     await instances.changeKey('prod', 1, { pending: PENDING });
     await instances.update('prod', 2, { api_key: 'another-key' });
@@ -504,14 +504,14 @@ describe('the key of an instance', () => {
     expect(state?.pending?.step).toBe('revoking');
   });
 
-  test('that an operator puts back is not removed at Odoo', async () => {
+  test('if an operator restores it during a rotation, it is not removed at Odoo', async () => {
     const { instances } = await startWithProd();
     await instances.changeKey('prod', 1, { pending: { ...PENDING, step: 'revoking' } });
     await instances.update('prod', 2, { api_key: PENDING_KEY });
     expect((await instances.openKey('prod'))?.pending).toBeNull();
   });
 
-  test('never goes to another server, nor does the second one', async () => {
+  test('never goes to another server, and neither does the second key', async () => {
     const { instances } = await startWithProd();
     await instances.changeKey('prod', 1, { pending: { ...PENDING, step: 'revoking' } });
     await instances.update('prod', 2, { url: 'https://other.example', api_key: API_KEY });
@@ -520,7 +520,7 @@ describe('the key of an instance', () => {
 });
 
 describe('another master key', () => {
-  test('than the one that sealed is told at the start, by name, before anything is served', async () => {
+  test('than the one that sealed fails the start with an error that names it', async () => {
     const world = await startWithProd();
     for (const vault of [makeVault(), null]) {
       const starting = start(world, { vault });
@@ -530,14 +530,14 @@ describe('another master key', () => {
     }
   });
 
-  test('needs no vault where nothing is stored', async () => {
+  test('is not needed if nothing is stored', async () => {
     const instances = await start(makeWorld(), { vault: null });
     expect(await instances.find('prod')).toBeNull();
     expect(await instances.list({ after: null, limit: 10 })).toEqual([]);
     expect(await instances.reseal(describeReseal)).toBe(0);
   });
 
-  test('that is lost leaves instances that can be listed and removed, for repair', async () => {
+  test('that is lost does not prevent listing and removing instances, for repair', async () => {
     const world = await startWithProd();
     const instances = await start(world, { vault: makeVault(), isForRepair: true });
     expect((await instances.list({ after: null, limit: 10 })).map(({ name }) => name)).toEqual(['prod']);
@@ -547,7 +547,7 @@ describe('another master key', () => {
     await start(world, { vault: makeVault() });
   });
 
-  test('takes over step by step while calls go on, and leaves nothing under the old one', async () => {
+  test('takes over step by step during calls, and leaves nothing sealed under the old one', async () => {
     const [oldKey, newKey] = [makeKey(), makeKey()];
     const world = { ...makeWorld(), vault: makeVault(oldKey) };
     const names = Array.from({ length: 120 }, (_, n) => `n${n}`);
@@ -557,7 +557,7 @@ describe('another master key', () => {
       pending: { apiKey: PENDING_KEY, step: 'revoking', since: 1, expiresAt: null },
     });
 
-    /** Each replica finds each instance, as callers would at any moment. */
+    /** Every replica finds every instance, as callers expect at any time. */
     const expectAllFound = async (...replicas: Instances[]) => {
       for (const replica of replicas) {
         for (const name of names) expect((await replica.find(name))?.apiKey).toBe(`key-of-${name}`);
@@ -571,7 +571,7 @@ describe('another master key', () => {
     await expectAllFound(first, a);
     const b = await restart(oldKey, [newKey]);
     await expectAllFound(a, b);
-    // 2. They exchange the two, one after the other; each seals again at its start.
+    // 2. Each replica in turn swaps the two keys, and reseals at its start.
     const c = await restart(newKey, [oldKey]);
     let isDone = false;
     const resealing = c.reseal(describeReseal).finally(() => {
@@ -579,21 +579,21 @@ describe('another master key', () => {
     });
     while (!isDone) await expectAllFound(b, c);
     expect(await resealing).toBe(120);
-    // The one that is still to come seals under the old one once more.
+    // A replica that has not swapped yet seals under the old key once more.
     await b.update('n5', 2, { timeout_ms: 5 });
     await expectAllFound(b, c);
     const d = await restart(newKey, [oldKey]);
     expect(await d.reseal(describeReseal)).toBe(1);
     await expectAllFound(c, d);
     expect(await d.reseal(describeReseal)).toBe(0);
-    // 3. The old one can go.
+    // 3. The old key can be removed.
     const e = await restart(newKey);
     await expectAllFound(d, e);
     expect((await e.openKey('n3'))?.pending?.apiKey).toBe(PENDING_KEY);
     await expect(restart(oldKey)).rejects.toThrow(VaultError);
   });
 
-  test('seals again beside others that do the same and beside changes, and loses none', async () => {
+  test('reseals concurrently with other replicas and with changes, without loss', async () => {
     const [oldKey, newKey] = [makeKey(), makeKey()];
     const world = { ...makeWorld(), vault: makeVault(oldKey) };
     const first = await start(world);
@@ -620,7 +620,7 @@ describe('another master key', () => {
     }
   });
 
-  test('seals again what somebody changes between the reading and the writing of it', async () => {
+  test('reseals an instance that changes between read and write', async () => {
     const [oldKey, newKey] = [makeKey(), makeKey()];
     const world = { ...makeWorld(), vault: makeVault(oldKey) };
     const first = await start(world);
@@ -645,7 +645,7 @@ describe('another master key', () => {
     expect([instance?.db, instance?.apiKey]).toEqual(['changed', API_KEY]);
   });
 
-  test('seals all that can be opened, and tells of what cannot', async () => {
+  test('reseals all that can be opened, and reports the others', async () => {
     const [oldKey, newKey] = [makeKey(), makeKey()];
     const world = { ...makeWorld(), vault: makeVault(oldKey) };
     const first = await start(world);
@@ -659,7 +659,7 @@ describe('another master key', () => {
   });
 });
 
-test('no secret is shown by anything that is handed out, kept or thrown', async () => {
+test('returned values, stored rows and errors show no secret', async () => {
   const { store, instances } = await startWithProd({ certificates: TEST_CERTIFICATE });
   const pending = { apiKey: PENDING_KEY, step: 'revoking', since: 5, expiresAt: null } as const;
   await instances.changeKey('prod', 1, { pending });

@@ -13,7 +13,7 @@ function makeVault(masterKey = makeKey(), otherMasterKeys: string[] = []): Vault
   return vault;
 }
 
-/** The message with which it refuses. */
+/** The message of the error that `act` throws. */
 function catchMessage(act: () => unknown): string {
   try {
     act();
@@ -24,13 +24,13 @@ function catchMessage(act: () => unknown): string {
   throw new Error('it did not refuse');
 }
 
-test('there is none without a master key', () => {
+test('there is no vault without a master key', () => {
   expect(createVault({ masterKey: null, otherMasterKeys: [] })).toBeNull();
   expect(createVault({ masterKey: null, otherMasterKeys: [makeKey()] })).toBeNull();
 });
 
 test.each(['', 'secret', randomBytes(31).toString('base64'), randomBytes(33).toString('base64')])(
-  'refuses a master key that has not 32 bytes, and does not repeat it: %j',
+  'refuses a master key that is not 32 bytes long, without repeating it: %j',
   (wrong) => {
     for (const keys of [
       { masterKey: wrong, otherMasterKeys: [] },
@@ -43,8 +43,8 @@ test.each(['', 'secret', randomBytes(31).toString('base64'), randomBytes(33).toS
   },
 );
 
-describe('what is sealed', () => {
-  test('opens to what it was, whatever it is', () => {
+describe('a sealed text', () => {
+  test('opens to the original text, whatever that is', () => {
     const vault = makeVault();
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (secret, boundTo) => {
@@ -53,41 +53,41 @@ describe('what is sealed', () => {
     );
   });
 
-  test('by an earlier version of the proxy opens', () => {
+  test('of an earlier version of the proxy opens', () => {
     const sealed = 'v1.453585b8.oVs-HUS_-aK2XMBW.7k9obSZCSRP_RgdqojSvtUcd-hpjHEpOfXg';
     expect(makeVault(FIXED_KEY).open(sealed, 'here')).toBe('the secret');
   });
 
-  test('names its form and its master key, and nothing else of either', () => {
+  test('names its format and its master key, and reveals nothing else of them', () => {
     const masterKey = makeKey();
     const vault = makeVault(masterKey);
     const sealed = vault.seal('the secret', 'here');
     expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$/);
     expect(sealed.split('.')[1]).toBe(vault.masterKeyId);
     expect(sealed).not.toContain('secret');
-    // A name that is a piece of the key would give that piece away.
+    // A name that were a part of the key would reveal that part.
     expect(Buffer.from(masterKey, 'base64').toString('hex')).not.toContain(vault.masterKeyId);
   });
 
-  test('is never the same text twice', () => {
+  test('differs each time', () => {
     const vault = makeVault();
     const sealed = Array.from({ length: 1_000 }, () => vault.seal('secret', 'here').split('.'));
     expect(new Set(sealed.map(([, , nonce]) => nonce)).size).toBe(1_000);
     expect(new Set(sealed.map(([, , , text]) => text)).size).toBe(1_000);
   });
 
-  test('does not open for another use than it was sealed for', () => {
+  test('does not open for another use', () => {
     const vault = makeVault();
     const sealed = vault.seal('secret', 'instance a');
     expect(() => vault.open(sealed, 'instance b')).toThrow(VaultError);
     expect(() => vault.open(sealed, '')).toThrow(VaultError);
   });
 
-  test('does not open when one character of it was changed', () => {
+  test('does not open if one character was changed', () => {
     const vault = makeVault();
     const sealed = vault.seal('secret', 'here');
     for (let index = 0; index < sealed.length; index++) {
-      // The last character carries bits that no byte has: another one of the same bits is the same text.
+      // The last character has unused bits: another character may decode to the same bytes.
       if (index === sealed.length - 1) continue;
       const other = sealed[index] === 'A' ? 'B' : 'A';
       const changed = sealed.slice(0, index) + other + sealed.slice(index + 1);
@@ -95,7 +95,7 @@ describe('what is sealed', () => {
     }
   });
 
-  test('does not open when it was cut or lengthened', () => {
+  test('does not open if it was cut or extended', () => {
     const vault = makeVault();
     const sealed = vault.seal('secret', 'here');
     for (let length = 0; length < sealed.length; length++) {
@@ -108,14 +108,14 @@ describe('what is sealed', () => {
 });
 
 describe('master keys', () => {
-  test('have a name that is the same in each process', () => {
+  test('have the same name in every process', () => {
     const vault = makeVault(FIXED_KEY);
     expect(vault.masterKeyId).toBe('453585b8');
     expect(vault.knows('453585b8')).toBe(true);
     expect(vault.knows('00000000')).toBe(false);
   });
 
-  test('that are not there are told by name', () => {
+  test('that are missing are named in the error', () => {
     const theirs = makeVault();
     const ours = makeVault();
     const message = catchMessage(() => ours.open(theirs.seal('secret', 'here'), 'here'));
@@ -124,7 +124,7 @@ describe('master keys', () => {
     expect(message).toContain('vault.otherMasterKeys');
   });
 
-  test('beside the current one open what they sealed, and seal nothing', () => {
+  test('other than the current one open what they sealed, but seal nothing', () => {
     const [old, current] = [makeKey(), makeKey()];
     const before = makeVault(old);
     const after = makeVault(current, [old]);
@@ -134,7 +134,7 @@ describe('master keys', () => {
   });
 });
 
-test('neither a vault nor its errors show a secret', () => {
+test('a vault and its errors show no secret', () => {
   const [old, current] = [makeKey(), makeKey()];
   const vault = makeVault(current, [old]);
   const sealed = vault.seal('the secret', 'here');
