@@ -1,4 +1,4 @@
-/** Reads the prose of Markdown pages and of source comments as sentences with their lines. Does not judge them. */
+/** Reads Markdown pages and comments of sources as sentences with their lines. Does not judge them. */
 
 export interface Sentence {
   /** 1 is the first line of the file. */
@@ -11,51 +11,43 @@ interface Line {
   text: string;
 }
 
-/** Paragraphs, list items and headings, without code blocks and tables. */
+interface PageLine extends Line {
+  kind: 'code' | 'table' | 'prose';
+}
+
+/** Sentences of paragraphs, list items, headings and cells of tables. Code blocks are skipped. */
 export function listPageSentences(markdown: string): Sentence[] {
-  const lines = listProseLines(markdown).map(({ number, text }) => ({ number, text: stripMarkup(text) }));
-  return listParagraphs(lines).flatMap(splitSentences);
+  const lines = classifyLines(markdown).map((line) => ({ ...line, text: stripMarkup(line.text) }));
+  const prose = lines.map((line) => (line.kind === 'prose' ? line : { ...line, text: '' }));
+  return [...listParagraphs(prose), ...listCells(lines)].flatMap(splitSentences);
 }
 
-/** The lines of a page that are wrapped: those of code blocks and tables are not. */
+/** The lines of a page that editors wrap, without code blocks and tables. */
 export function listProseLines(markdown: string): Line[] {
-  let fence = '';
-  const prose: Line[] = [];
-  for (const line of numberLines(markdown)) {
-    const [, mark = ''] = /^\s*(```+|~~~+)/.exec(line.text) ?? [];
-    if (fence !== '') {
-      if (mark.startsWith(fence)) fence = '';
-      prose.push({ ...line, text: '' });
-    } else if (mark !== '') {
-      fence = mark;
-      prose.push({ ...line, text: '' });
-    } else prose.push(line.text.startsWith('|') ? { ...line, text: '' } : line);
-  }
-  return prose;
+  return classifyLines(markdown).filter(({ kind }) => kind === 'prose');
 }
 
-/** Comments of TypeScript: blocks, lines, and what follows code on its line. */
+/** Sentences of TypeScript comments: blocks, lines, and comments after code on its line. */
 export function listCommentSentences(source: string): Sentence[] {
   let isInBlock = false;
-  let isAfterLineComment = false;
+  let wasLineComment = false;
   const comments: Line[] = [];
   for (const { number, text } of numberLines(source)) {
-    let comment = '';
-    const isLineComment = /^\s*\/\//.test(text);
-    if (isInBlock || /^\s*\/\*/.test(text)) {
-      isInBlock = !text.includes('*/');
-      comment = text.replace(/^\s*(?:\/\*+|\*(?!\/))?/, '').replace(/\*\/.*$/, '');
-    } else comment = /(?:^|\s)\/\/ (.*)$/.exec(text)?.[1] ?? '';
-    // A comment after code begins anew, and so does one on the line below it.
-    if (isLineComment !== isAfterLineComment) comments.push({ number, text: '' });
-    isAfterLineComment = isLineComment;
+    const isLineComment = !isInBlock && /^\s*\/\//.test(text);
+    const isBlock = isInBlock || /^\s*\/\*/.test(text);
+    const comment = isBlock
+      ? text.replace(/^\s*(?:\/\*+|\*(?!\/))?/, '').replace(/\*\/.*$/, '')
+      : (/(?:^|\s)\/\/ (.*)$/.exec(text)?.[1] ?? '');
+    if (isBlock) isInBlock = !text.includes('*/');
+    // Only line comments continue on the next line.
+    if (!(isBlock || (isLineComment && wasLineComment))) comments.push({ number, text: '' });
     comments.push({ number, text: stripMarkup(comment.trim()) });
-    if (comment !== '' && !isInBlock && !isLineComment) comments.push({ number, text: '' });
+    wasLineComment = isLineComment;
   }
   return listParagraphs(comments).flatMap(splitSentences);
 }
 
-/** Comments of YAML files, Dockerfiles and the like. */
+/** Sentences of the comments of YAML files, Dockerfiles and the like. */
 export function listHashCommentSentences(source: string): Sentence[] {
   const comments = numberLines(source).map(({ number, text }) => ({
     number,
@@ -76,6 +68,16 @@ function numberLines(text: string): Line[] {
   return text.split('\n').map((line, index) => ({ number: index + 1, text: line }));
 }
 
+function classifyLines(markdown: string): PageLine[] {
+  let isCode = false;
+  return numberLines(markdown).map((line) => {
+    const isFence = /^\s*```/.test(line.text);
+    if (isFence) isCode = !isCode;
+    const kind = isCode || isFence ? 'code' : line.text.startsWith('|') ? 'table' : 'prose';
+    return { ...line, kind };
+  });
+}
+
 /** Leaves the words that a reader sees. Spaces in a code span become U+00A0, so that it is not split. */
 function stripMarkup(text: string): string {
   return text
@@ -90,32 +92,45 @@ function listParagraphs(lines: Line[]): Line[][] {
   const paragraphs: Line[][] = [];
   let isOpen = false;
   for (const line of lines) {
-    const begins = /^\s*(?:#+|[-*]|\d+\.|@\w+) /.test(line.text);
-    if (line.text.trim() === '') isOpen = false;
-    else if (isOpen && !begins) paragraphs.at(-1)?.push(line);
+    const text = line.text.replace(/^\s*(?:#+|[-*]|\d+\.|@\w+) /, '');
+    if (text.trim() === '') isOpen = false;
+    else if (isOpen && text === line.text) paragraphs.at(-1)?.push(line);
     else {
-      paragraphs.push([{ ...line, text: line.text.replace(/^\s*(?:#+|[-*]|\d+\.|@\w+) /, '') }]);
-      isOpen = !/^\s*#+ /.test(line.text);
+      paragraphs.push([{ ...line, text }]);
+      isOpen = !/^\s*#/.test(line.text);
     }
   }
   return paragraphs;
 }
 
+/** The cells of all tables, except those of tables with the column `before`, which show bad sentences. */
+function listCells(lines: PageLine[]): Line[][] {
+  let isExample = false;
+  return lines.flatMap(({ kind, number, text }, index) => {
+    if (kind !== 'table') return [];
+    const cells = text.slice(1, text.lastIndexOf('|')).split(/(?<!\\)\|/);
+    if (lines[index - 1]?.kind !== 'table') isExample = cells[0]?.trim() === 'before';
+    return isExample ? [] : cells.map((cell) => [{ number, text: cell }]);
+  });
+}
+
 const SENTENCE_END = /(?<=[.?!][)"'’”]*) (?=["'(“[`]*[\p{Lu}\p{N}`])/u;
 
 function splitSentences(paragraph: Line[]): Sentence[] {
-  const sentences: Sentence[] = [];
   const words = paragraph.flatMap(({ number, text }) =>
     text
       .trim()
       .split(/[ \t]+/)
       .map((word) => ({ number, word })),
   );
-  const text = words.map(({ word }) => word).join(' ');
   let at = 0;
-  for (const sentence of text.split(SENTENCE_END)) {
-    sentences.push({ line: words[at]?.number ?? 0, text: sentence.replaceAll('\u00a0', ' ') });
-    at += sentence.split(' ').length;
-  }
-  return sentences;
+  return words
+    .map(({ word }) => word)
+    .join(' ')
+    .split(SENTENCE_END)
+    .map((sentence) => {
+      const line = words[at]?.number ?? 0;
+      at += sentence.split(' ').length;
+      return { line, text: sentence.replaceAll('\u00a0', ' ') };
+    });
 }
