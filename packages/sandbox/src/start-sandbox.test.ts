@@ -36,7 +36,7 @@ async function call(
   return (await response.json()) as { result?: unknown; error?: { data: { name: string; debug: string } } };
 }
 
-test('starts as 18 on loopback and answers a read', async () => {
+test('starts as 18 on the loopback interface and answers a read', async () => {
   const sandbox = await start();
   expect(sandbox.version).toBe(18);
   expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -47,7 +47,7 @@ test('starts as 18 on loopback and answers a read', async () => {
   });
 });
 
-test('reset puts the data back, and two sandboxes share nothing', async () => {
+test('reset restores the data, and two sandboxes share nothing', async () => {
   const [one, other] = [await start(), await start()];
   await call(one, 'res.partner', 'write', [[3], { name: 'Changed' }]);
   expect((await call(other, 'res.partner', 'read', [[3], ['name']])).result).toEqual([
@@ -67,7 +67,7 @@ test('counts requests, calls by method and wrong keys', async () => {
   expect(sandbox.requests).toMatchObject({ total: 3, calls: { 'res.partner.read': 2 }, wrongKeys: 1 });
 });
 
-test('counts requests by route, also where the version lacks it', async () => {
+test('counts requests by route, even if the version lacks it', async () => {
   const sandbox = await start({ version: 22 });
   await call(sandbox, 'res.partner', 'read', [[3]]).catch(() => undefined);
   await speak(sandbox, '/json/2/res.partner/read', { body: { ids: [3], fields: ['name'] } });
@@ -115,7 +115,7 @@ describe('upgrade', () => {
     ]);
   });
 
-  test('lets a request that has begun end as it began', async () => {
+  test('answers a running request with the version that received it', async () => {
     const sandbox = await start({ version: 19, authDelayMs: 100 });
     const begun = call(sandbox, 'res.partner', 'read', [[3]], 'wrong');
     while (sandbox.requests.wrongKeys === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -125,7 +125,7 @@ describe('upgrade', () => {
   });
 });
 
-test('a wrong key takes as long as asked, a right one no time', async () => {
+test('a wrong key takes as long as configured, a correct one no time', async () => {
   const sandbox = await start({ authDelayMs: 1_200 });
   const before = performance.now();
   const { error } = await call(sandbox, 'res.partner', 'read', [[3]], 'wrong');
@@ -136,12 +136,12 @@ test('a wrong key takes as long as asked, a right one no time', async () => {
   expect(performance.now() - again).toBeLessThan(1_100);
 });
 
-test('an error carries a traceback with server paths, for leak tests to catch', async () => {
+test('an error contains a traceback with server paths, so that tests detect leaks', async () => {
   const { error } = await call(await start(), 'res.partner', 'nope', [[3]]);
   expect(error?.data.debug).toMatch(/^Traceback \(most recent call last\):\n {2}File "\/opt\/odoo\//);
 });
 
-test('keepAlive keeps the connection open over several requests', async () => {
+test('keepAlive keeps the connection open for several requests', async () => {
   const sandbox = await start({ keepAlive: true });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const send = () =>
@@ -158,7 +158,7 @@ test('keepAlive keeps the connection open over several requests', async () => {
   agent.destroy();
 });
 
-test('without keepAlive each answer is HTTP/1.0 and ends the connection', async () => {
+test('without keepAlive each answer is HTTP/1.0 and closes the connection', async () => {
   const sandbox = await start();
   const answer = await exchange(sandbox.url, {
     method: 'GET',
@@ -171,7 +171,7 @@ test('without keepAlive each answer is HTTP/1.0 and ends the connection', async 
   expect(answer.headers.at(-1)).toEqual(['Connection', 'close']);
 });
 
-test('lives on after a client that leaves in the middle of its body, and after an odd path', async () => {
+test('survives a client that disconnects inside its body, and an unusual path', async () => {
   const sandbox = await start();
   const { hostname, port } = new URL(sandbox.url);
   const socket = connect(Number(port), hostname);
@@ -189,7 +189,7 @@ test('lives on after a client that leaves in the middle of its body, and after a
   expect((await call(sandbox, 'res.partner', 'read', [[3], ['name']])).result).toHaveLength(1);
 });
 
-test('is up in well under a tenth of a second', async () => {
+test('starts in far less than a tenth of a second', async () => {
   await start();
   const tookMs: number[] = [];
   while (tookMs.length < 20 && Math.min(...tookMs) >= 100) {
@@ -197,6 +197,6 @@ test('is up in well under a tenth of a second', async () => {
     await start({ version: 19 });
     tookMs.push(performance.now() - before);
   }
-  // The best of several: a busy machine can stop us at any time.
+  // The best of several, because a busy machine can delay any of them.
   expect(Math.min(...tookMs)).toBeLessThan(100);
 });

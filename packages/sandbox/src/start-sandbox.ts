@@ -1,4 +1,4 @@
-/** Starts one sandbox: an Odoo of the asked version on a free port of the loopback interface. */
+/** Starts one sandbox: an Odoo of the given version on a free port of the loopback interface. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { database, users } from './data/users.ts';
@@ -13,15 +13,15 @@ export interface SandboxOptions {
   readonly version?: Version;
   readonly host?: string;
   readonly port?: number;
-  /** Time that a wrong key costs; a real Odoo needs about 330 ms (docs/odoo-facts.md#wrong-key-cost). */
+  /** Delay of a wrong key in milliseconds. A real Odoo needs about 330 ms (docs/odoo-facts.md#wrong-key-cost). */
   readonly authDelayMs?: number;
-  /** true: HTTP/1.1 with open connections, as a reverse proxy in front of Odoo has them. */
+  /** true: HTTP/1.1 with persistent connections, like a reverse proxy in front of Odoo. */
   readonly keepAlive?: boolean;
-  /** Milliseconds since 1970; decides what has expired. */
+  /** Milliseconds since 1970. Decides which keys have expired. */
   readonly clock?: () => number;
   /** When the API keys of both users expire (18 and later); null: never. */
   readonly keysExpireAt?: number | null;
-  /** `base.enable_programmatic_api_keys`: `demo` too may make and remove keys by call (19). */
+  /** `base.enable_programmatic_api_keys`: `demo` too may create and revoke keys with calls (19). */
   readonly programmaticKeys?: boolean;
 }
 
@@ -33,14 +33,17 @@ export interface SandboxUser {
 
 export interface Sandbox {
   readonly url: string;
-  /** The version of now. */
+  /** The present version. */
   readonly version: Version;
   readonly db: string;
   readonly users: { readonly admin: SandboxUser; readonly demo: SandboxUser };
   readonly requests: Requests;
-  /** Puts the data back as they were at the start, and forgets failed logins. Counters go on. */
+  /** Restores the initial data, and forgets failed logins. Counters continue. */
   readonly reset: () => void;
-  /** From the next request on it is this version, on the same port with the same data; older ones work too. */
+  /**
+   * Changes the version from the next request on, on the same port and with the same data. Older versions are possible
+   * too.
+   */
   readonly upgrade: (version: Version) => void;
   readonly close: () => Promise<void>;
 }
@@ -57,7 +60,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const server = createServer(
     { requireHostHeader: false, maxHeaderSize: 65536 },
     async (request, response) => {
-      // The version that a request meets is the one that answers it, whatever upgrade comes meanwhile.
+      // A request is answered by the version that received it, even if an upgrade follows.
       const serving = instance;
       serving.requests.total++;
       const body = await readBody(request);
@@ -76,7 +79,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       writeReply(request, response, reply, { keepAlive, ...serving.personality.wire });
     },
   );
-  // As nginx: longer than any client's pool, so that it is never the server that lets go first.
+  // Like nginx: longer than the timeout of clients, so that the server does not close connections first.
   server.keepAliveTimeout = 75_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,5 +1,5 @@
 /**
- * Odoo 14 and 15: the sandbox is held to the faults that real servers sent, and to what is known of their pages
+ * Compares the sandbox with the faults that real servers of Odoo 14 and 15 sent, and with what is known of their pages
  * (docs/odoo-facts.md#odoo-14).
  */
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ interface Fault {
 }
 
 const LANG = { context: { lang: 'en_US' } };
-/** What was asked for each recorded fault: model, method, positional and named arguments. */
+/** The call of each recorded fault: model, method, positional and named arguments. */
 const ASKED: Record<string, [model: string, method: string, args: unknown[], named?: object]> = {
   'no-ids': ['res.partner', 'read', []],
   'create-kwargs-only': ['res.partner', 'create', [], { vals_list: { email: 'a@example.com' }, ...LANG }],
@@ -83,7 +83,7 @@ describe.each<[Version, string]>([
     expect(describeFault(error!)).toEqual(describeFault(wanted));
   });
 
-  test('a right key is refused in the cooldown, a known pair is not, and after a minute all is well', async () => {
+  test('a correct key is refused during the cooldown, a known pair is not, and after a minute all work', async () => {
     const read: (typeof ASKED)[string] = ['res.partner', 'read', [[1], ['id']]];
     expect(await call(read)).toMatchObject({ result: [{ id: 1 }] });
     await callWrong(5);
@@ -95,7 +95,7 @@ describe.each<[Version, string]>([
     expect(await call(read, 'admin')).toMatchObject({ result: [{ id: 1 }] });
   });
 
-  test('a success ends the count of failures', async () => {
+  test('a success resets the count of failures', async () => {
     const read: (typeof ASKED)[string] = ['res.partner', 'read', [[1], ['id']]];
     await callWrong(4);
     expect(await call(read)).toHaveProperty('result');
@@ -103,13 +103,13 @@ describe.each<[Version, string]>([
     expect(await call(read, 'admin')).toHaveProperty('result');
   });
 
-  test('a written user makes every pair unknown', async () => {
+  test('writing a user makes every pair unknown', async () => {
     await call(['res.users', 'write', [[2], { tz: 'UTC' }]]);
     await callWrong(5);
     expect(await call(['res.partner', 'read', [[1]]])).toHaveProperty('error');
   });
 
-  test('escapes what is not ASCII, in results and in the id', async () => {
+  test('escapes non-ASCII characters, in results and in the id', async () => {
     const params = { service: 'common', method: 'version', args: [] };
     const { body } = await post(JSON.stringify({ id: 'é😀\u2028', params }));
     expect(body).toMatch(
@@ -117,7 +117,7 @@ describe.each<[Version, string]>([
     );
   });
 
-  test('has no charset in the type, no word of the connection, and closes it', async () => {
+  test('has no charset in the content type and no Connection header, and closes the connection', async () => {
     const { httpVersion, headers } = await post(
       '{"params":{"service":"common","method":"version","args":[]}}',
     );
@@ -126,7 +126,7 @@ describe.each<[Version, string]>([
     expect(headers[0]).toEqual(['Content-Type', 'application/json']);
   });
 
-  test('repeats a body that is no JSON in its page', async () => {
+  test('repeats a body that is not JSON in its page', async () => {
     const { status, body } = await post('{"key": "<secret>"');
     expect(status).toBe(400);
     expect(body).toContain('Invalid JSON data: &#39;{&#34;key&#34;: &#34;&lt;secret&gt;&#34;&#39;');
@@ -139,14 +139,14 @@ describe.each<[Version, string]>([
     },
   );
 
-  test('answers a call to an unknown path with an error of its own and a cookie', async () => {
+  test('answers a call to an unknown path with its own error and a cookie', async () => {
     const { status, headers, body } = await post('{"id": "a"}', '/json/2/res.partner/read');
     expect(status).toBe(404);
     expect(headers.map(([name]) => name)).toContain('Set-Cookie');
     expect(JSON.parse(body)).toMatchObject({ id: 'a', error: { code: 404, message: '404: Not Found' } });
   });
 
-  test('context_get does not tell the user', async () => {
+  test('context_get does not include the user', async () => {
     expect(await call(['res.users', 'context_get', []])).toMatchObject({ result: { lang: 'en_US' } });
     expect((await call(['res.users', 'context_get', []])).result).not.toHaveProperty('uid');
   });
@@ -165,7 +165,7 @@ describe.each<[Version, string]>([
     },
   );
 
-  test('takes a domain by name as `args` in search and search_count', async () => {
+  test('takes a domain named `args` in search and search_count', async () => {
     const found = await call(['res.partner', 'search', [], { args: [['id', '=', 1]] }]);
     expect(found.result).toEqual([1]);
     expect(await call(['res.partner', 'search_count', [], { args: [['id', '=', 1]] }])).toMatchObject({
@@ -179,7 +179,7 @@ describe.each<[Version, string]>([
     expect(answer).toHaveProperty(version === 14 ? 'error' : 'result');
   });
 
-  test('says its version', async () => {
+  test('returns its version', async () => {
     const { body } = await post('{"id":1,"params":{"service":"common","method":"version","args":[]}}');
     expect(JSON.parse(body).result).toMatchObject({
       server_version_info: [version, 0, 0, 'final', 0, ''],
@@ -188,7 +188,7 @@ describe.each<[Version, string]>([
   });
 });
 
-/** Everything of a fault but digits, and of its traceback the place that counts. */
+/** All of a fault except digits; of its traceback only the frame that raised it. */
 function describeFault({ code, message, data }: Fault) {
   const before = data.debug.slice(0, data.debug.lastIndexOf('direct cause'));
   return {

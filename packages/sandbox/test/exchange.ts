@@ -1,4 +1,6 @@
-/** Sends one recorded request over a bare socket and takes the answer apart as it came: tests see every byte. */
+/**
+ * Sends one recorded request on a plain socket and parses the answer without Node's HTTP, so that tests see every byte.
+ */
 import { connect } from 'node:net';
 
 export interface RecordedRequest {
@@ -44,7 +46,7 @@ function printRequest({ method, path, httpVersion, headers, body }: RecordedRequ
   ]);
 }
 
-// The recorder describes what text cannot hold.
+// The recorder describes bodies that are not text.
 function printBody(body: string | null): { bytes: Buffer | undefined; announced?: number } {
   if (body === null) return { bytes: undefined };
   if (body.startsWith('<Content-Length')) return { bytes: Buffer.from('{"a": '), announced: 134217729 };

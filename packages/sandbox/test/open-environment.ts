@@ -1,4 +1,4 @@
-/** An environment of the seeded company for tests of the ORM, without HTTP. */
+/** Opens an environment of the seed data for tests of the ORM, without HTTP. */
 import type { JsonObject } from '../src/json/value.ts';
 import { callMethod } from '../src/orm/call-method.ts';
 import { Instance } from '../src/rpc/instance.ts';

@@ -1,4 +1,4 @@
-/** Maps a recorded request onto the sandbox: its keys, its database, and records where the recorded server had some. */
+/** Adapts a recorded request to the sandbox: its keys, its database, and the ids of records. */
 import type { Sandbox } from '../src/index.ts';
 import { exchange, type RecordedRequest } from './exchange.ts';
 
@@ -44,7 +44,7 @@ async function adaptHeaders(
   return adapted;
 }
 
-/** The ids of a call: the first argument of execute_kw, a member of json2. */
+/** The ids of a call: the first argument of execute_kw, or a member for json2. */
 const recordIds = /(\[|"ids":)\[\d+\]/;
 
 type Call = (model: string, method: string, args: unknown[]) => Promise<unknown>;
@@ -67,12 +67,12 @@ function callAs({ url, db, users: { admin } }: Sandbox): Call {
   };
 }
 
-// The recorded 19 has one company more.
+// The recorded 19 has an additional company.
 function keepCompanies(text: string): string {
   return text.replace('3', '2');
 }
 
-/** Ids of records that an earlier recording made: the sandbox gets one for each. */
+/** Records that an earlier recording created: the sandbox gets one for each id. */
 async function replaceRecords(sandbox: Sandbox, name: string, path: string, body: string): Promise<string> {
   const [, model = '', list = ''] =
     /"(res\.partner|sale\.order)","\w+",\[\[?(\d+(?:,\d+)*)\b/.exec(body) ??
@@ -99,13 +99,13 @@ async function createRecord(call: Call, model: string, name: string): Promise<nu
   return id;
 }
 
-/** Recordings of a unique constraint need the record that is there already. */
+/** Recordings about a unique constraint need the existing record. */
 async function createTwin(sandbox: Sandbox, name: string, path: string, body: string): Promise<void> {
   const call = callAs(sandbox);
   const tag = /crm\.tag(?:","|\/)create\b.*"name":"([^"]+)"/.exec(`${path} ${body}`)?.[1];
   if (name.startsWith('error-unique-violation') && tag) await call('crm.tag', 'create', [{ name: tag }]);
   if (name !== 'create-date-datetime' || sandbox.version < 18) return;
-  // Over json2 the day was still free, over jsonrpc it was taken.
+  // The day was free in the recording over json2, and taken in the one over jsonrpc.
   if (path.startsWith('/json/2')) await call('res.currency.rate', 'unlink', [[2]]);
   else {
     await call('res.currency.rate', 'create', [

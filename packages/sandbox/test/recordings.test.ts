@@ -1,6 +1,6 @@
 /**
- * The sandbox is held to the recordings of real servers: each recorded request is replayed over real HTTP and
- * the answer must have the recorded status, headers, envelope, error and shape of result.
+ * Compares the sandbox with recordings of real servers: each recorded request is replayed over HTTP, and the answer
+ * must have the recorded status, headers, envelope, error and shape of the result.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ interface Recording {
   readonly response: Answer;
 }
 
-/** What is not replayed, by version and name, and why. */
+/** Recordings that are not replayed, by version and name, with the reason. */
 const left: readonly (readonly [RegExp, string])[] = [
   [
     /^\d+ threaded-/,

@@ -1,4 +1,4 @@
-/** Compares the body of an answer with the recorded one: every byte where it holds no data, else its shape. */
+/** Compares the body of an answer with the recorded one: every byte if it contains no data, otherwise its shape. */
 import { expect } from 'vitest';
 import { readJson } from '../src/json/read-json.ts';
 import { isObject, type Json, type JsonObject } from '../src/json/value.ts';
@@ -15,7 +15,7 @@ export function expectSameBody({ body: ours }: Answer, { body: recorded, headers
   }
   const isJson = headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'));
   if (!isJson) {
-    // Pages of the web site differ with each theme; what they are is in the head.
+    // Pages of the web site differ with each theme. Their headers identify them.
     if (recorded.length < 1000) expect(ours).toBe(recorded);
     return;
   }
@@ -30,7 +30,7 @@ export function expectSameBody({ body: ours }: Answer, { body: recorded, headers
     expect(findShapeDifference(firstRecord(recorded), firstRecord(ours))).toBeUndefined();
     return;
   }
-  // No data in it: every byte counts, the echoed id's too.
+  // No data: every byte must be equal, including the echoed id.
   if (recorded.includes('"server_version"')) expect(ours).toBe(recorded);
   const [found, wanted] = [readJson(ours), readJson(recorded)];
   if (isObject(wanted) && 'jsonrpc' in wanted) expectSameEnvelope(found, wanted);
@@ -57,7 +57,7 @@ function describeError(error: Json): unknown {
   return { members: Object.keys(error as JsonObject), code, message, ...describeFault(data) };
 }
 
-/** Everything of a fault but what the data decide: digits and the traceback. */
+/** All of a fault except what depends on the data: digits and the traceback. */
 function describeFault(data: Json) {
   const { debug, message, ...rest } = data as JsonObject;
   const args = rest['arguments'] as readonly Json[];

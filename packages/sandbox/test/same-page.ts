@@ -1,6 +1,6 @@
 /**
- * Compares a page of /doc-bearer with the recorded one, which is often cut in the middle: each field and method
- * that is whole in both must say the same. Odoo's prose (`doc`, `raise`, what only a docstring tells) is not played.
+ * Compares a page of /doc-bearer with the recorded one, which is often truncated: each field and method that is
+ * complete in both must be equal. Odoo's prose (`doc`, `raise`, and what only a docstring tells) is not simulated.
  */
 import { expect } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../src/json/value.ts';
@@ -41,13 +41,13 @@ function collect(page: string, start: RegExp): Map<string, JsonObject> {
   return found;
 }
 
-/** The object that begins there, or undefined where the recorder cut it. */
+/** The object that begins here; undefined if the recorder truncated it. */
 function readObject(page: string, start: number): JsonObject | undefined {
   for (let end = page.indexOf('}', start); end > 0; end = page.indexOf('}', end + 1)) {
     try {
       return JSON.parse(page.slice(start, end + 1)) as JsonObject;
     } catch {
-      // A brace inside.
+      // A brace inside the object.
     }
     if (end - start > 20_000) return undefined;
   }
@@ -69,7 +69,7 @@ function describeMethod(method: JsonObject): unknown {
 
 const prose = new Set(['doc', 'raise', 'annotations']);
 
-/** The member names of a model in the index, in order, and of one of its fields. */
+/** The names of a model's members in the index, in order, and of the members of one of its fields. */
 function listMembers(model: JsonObject | undefined): Json {
   const { fields = {}, methods = [], ...rest } = model ?? {};
   const [field] = Object.values(fields as JsonObject);

@@ -1,7 +1,7 @@
-/** Compares two JSON values by shape: types, members and their order; empty values (false, [], null) fit anything. */
+/** Compares two JSON values by shape: types, members and their order. Empty values (false, [], null) match anything. */
 import { Float, isObject, type Json } from '../src/json/value.ts';
 
-/** The first difference as text, or undefined. */
+/** Describes the first difference; undefined if there is none. */
 export function findShapeDifference(recorded: Json, ours: Json, path = 'result'): string | undefined {
   if (isEmpty(recorded) || isEmpty(ours)) return undefined;
   if (Array.isArray(recorded) && Array.isArray(ours)) {

@@ -1,4 +1,4 @@
-/** Each method of the sandbox takes the arguments that the recorded server's takes, version by version and model by model. */
+/** Each method of the sandbox takes the arguments of the recorded server's method, for each version and model. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { allModels } from '../src/models/all-models.ts';
@@ -12,7 +12,7 @@ type Recorded = Record<
   Record<string, { params: string[]; ids: boolean; private?: boolean; readonly?: boolean }>
 >;
 
-// Named arguments only, and each app overrides it with **kwargs: its list tells nothing.
+// Takes named arguments only, and each app overrides it with **kwargs, so its list proves nothing.
 const left = new Set(['message_post']);
 
 const versions: readonly Version[] = [14, 15, 16, 17, 18, 19];
@@ -39,9 +39,9 @@ for (const version of versions) {
       expect(ours).toEqual(theirs);
     });
 
-    // 16 and 17 do not know the mark.
+    // 16 and 17 do not have the mark.
     if (version > 17) {
-      test('marks readonly what was recorded so', () => {
+      test('marks as readonly what was recorded as readonly', () => {
         const methods = models.get('res.partner')?.methods ?? new Map<string, Method>();
         const known = Object.entries(recorded['res.partner'] ?? {}).filter(([name]) => methods.has(name));
         expect(known.map(([name]) => [name, methods.get(name)?.readonly])).toEqual(
@@ -50,7 +50,7 @@ for (const version of versions) {
       });
     }
 
-    test('keeps private what was recorded as private', () => {
+    test('marks as private what was recorded as private', () => {
       const marked = Object.entries(recorded['res.partner'] ?? {}).filter(
         ([, { private: isPrivate }]) => isPrivate,
       );

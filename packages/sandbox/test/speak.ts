@@ -1,11 +1,11 @@
-/** Calls a sandbox over both protocols, as clients do: tests say what differs. */
+/** Calls a sandbox over both protocols, like clients. */
 import type { Sandbox } from '../src/index.ts';
 
 export interface Spoken {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body parsed, undefined where it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly body: unknown;
 }
 

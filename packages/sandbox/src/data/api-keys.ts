@@ -1,4 +1,4 @@
-/** The users' API keys of the seed, and whether the company lets keys be made by call. */
+/** Seed data: the API keys of the users, and whether users may create keys with calls. */
 import { printTime } from '../orm/environment.ts';
 import type { Seed } from './seed.ts';
 import { users } from './users.ts';
@@ -6,7 +6,7 @@ import { users } from './users.ts';
 export interface ApiKeyOptions {
   /** When the keys of the seed expire, in milliseconds since 1970; null: never. */
   readonly keysExpireAt: number | null;
-  /** Whether users who are no administrators may make and remove keys by call (19). */
+  /** Whether users who are not administrators may create and revoke keys with calls (19). */
   readonly programmaticKeys: boolean;
 }
 

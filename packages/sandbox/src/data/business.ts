@@ -1,8 +1,8 @@
-/** Products, sales orders and the pipeline of the seed. */
+/** Seed data: products, sales orders and the sales pipeline. */
 import { readTable } from './read-table.ts';
 import type { Seed } from './seed.ts';
 
-// Product 44 is the one that the recordings sell.
+// The recordings sell product 44.
 const goods = readTable(`
   id | name                    | list_price | standard_price | type    | default_code
   1  | Restaurant Expenses     | 14         | 8              | service |

@@ -1,9 +1,9 @@
-/** Contacts of the seed: companies with their people. */
+/** Seed data: contacts, that is, companies with their people. */
 import type { Row } from '../orm/row.ts';
 import { readTable } from './read-table.ts';
 import type { Seed } from './seed.ts';
 
-// A picture of about 15 KB, so that bin_size has something to say.
+// A picture of about 15 KB, so that `bin_size` makes a difference.
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const image = Buffer.concat([Buffer.from(pixel, 'base64'), Buffer.alloc(15_000)]).toString('base64');

@@ -1,6 +1,6 @@
 /**
- * Reads the tables of the seed: a line of column names, then a line a row, cells parted by `|`. A cell that is JSON
- * (number, true, list) is that value, an empty one is left out, anything else is text.
+ * Parses the tables of the seed data: a line of column names, then one line for each row, with cells separated by `|`.
+ * A cell is parsed if it is JSON (number, true, list), omitted if it is empty, and text otherwise.
  */
 import type { Json } from '../json/value.ts';
 import type { Row } from '../orm/row.ts';

@@ -1,4 +1,4 @@
-/** The data of a small company, as they are after each reset. Ids that tests lean on: see the package README. */
+/** Creates the data of a small company. Each reset restores them. The package README lists the ids that tests use. */
 import type { Json } from '../json/value.ts';
 import type { Model } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
@@ -10,7 +10,7 @@ import { people, world } from './world.ts';
 
 const seededAt = '2026-11-21 01:30:31';
 
-/** `more`: what depends on how this sandbox was started. */
+/** `more`: rows that depend on the options of this sandbox. */
 export function seedStore(models: ReadonlyMap<string, Model>, more: Seed = {}): Store {
   const store = new Store();
   store.transact(() => {
@@ -37,7 +37,7 @@ function putRows(store: Store, models: ReadonlyMap<string, Model>, name: string,
   }
 }
 
-/** ir.model and ir.model.fields: the models themselves, then as many columns of an archive as make a large read. */
+/** Fills ir.model and ir.model.fields: the models themselves, and enough columns of an archive for a large read. */
 function describeModels(store: Store, models: ReadonlyMap<string, Model>): void {
   let fieldId = 0;
   const addModel = (id: number, name: string, label: string) =>

@@ -1,4 +1,4 @@
-/** The two users of the sandbox, with fixed keys: they open nothing but a sandbox, so they are no secrets. */
+/** The two users of the sandbox. Their keys are fixed and not secret, because they work in a sandbox only. */
 export const database = 'sandbox';
 
 export const users = {

@@ -1,4 +1,4 @@
-/** Countries, currencies, languages, companies and users of the seed. */
+/** Seed data: countries, currencies, languages, companies and users. */
 import { readTable } from './read-table.ts';
 import type { Seed } from './seed.ts';
 import { users } from './users.ts';

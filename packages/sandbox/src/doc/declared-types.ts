@@ -1,4 +1,6 @@
-/** The types that Odoo declares for the methods of every model; `return` is that of the result. From the recordings. */
+/**
+ * The types that Odoo declares for the methods of every model, from the recordings. `return` is the type of the result.
+ */
 export const types: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   read: { fields: 'Sequence[str] | None', load: 'str', return: 'list[ValuesType]' },
   search: {

@@ -1,5 +1,5 @@
 /**
- * The index of /doc-bearer: every model with the names of its fields and callable methods
+ * Renders the index of /doc-bearer: every model with the names of its fields and callable methods
  * (docs/odoo-facts.md#doc-index).
  */
 import type { JsonObject } from '../json/value.ts';

@@ -1,5 +1,5 @@
 /**
- * The page of one model in /doc-bearer: its fields and its callable methods with their arguments
+ * Renders the page of one model in /doc-bearer: its fields, and its callable methods with their arguments
  * (docs/odoo-facts.md#doc-page).
  */
 import type { Json, JsonObject } from '../json/value.ts';
@@ -32,7 +32,7 @@ function describeMethod(model: Model, name: string, method: Method): JsonObject 
   const parameters = parseSignature(method.parameters);
   const declared = types[name] ?? {};
   const returned = declared['return'];
-  // Odoo prints neither the stars nor the types of the parameters.
+  // Odoo prints neither the stars nor the types of these parameters.
   const shown = parameters.map(({ name, literal }) => (literal === undefined ? name : `${name}=${literal}`));
   const api = [...(method.kind === 'record' ? [] : ['model']), ...(method.readonly ? ['readonly'] : [])];
   return {

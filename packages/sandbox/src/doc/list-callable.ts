@@ -1,5 +1,6 @@
 /**
- * The methods that the documentation names: neither private nor deprecated, by alphabet (docs/odoo-facts.md#doc-page).
+ * The methods that the documentation lists: neither private nor deprecated, in alphabetical order
+ * (docs/odoo-facts.md#doc-page).
  */
 import type { Environment, Model } from '../orm/model.ts';
 

@@ -1,4 +1,4 @@
-/** Which addon of Odoo a model and a method come from: the documentation says so of each. */
+/** The addon of Odoo that defines a model or a method. The documentation names it. */
 import type { Method, Model } from '../orm/model.ts';
 
 export const modules = [
@@ -31,5 +31,5 @@ export function locateMethod(
   return { model: model.name, module: nameModule(model.name) };
 }
 
-// Named after the class of the record in errors, but documented where they are declared.
+// Errors name these after the class of the record, but the documentation names the class that declares them.
 const coreOverrides: readonly string[] = ['create', 'write', 'onchange'];

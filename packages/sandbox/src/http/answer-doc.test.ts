@@ -15,7 +15,7 @@ afterAll(() => sandbox.close());
 const readPage = async (model: string) => (await speak(sandbox, `/doc-bearer/${model}.json`)).body as Page;
 
 describe('a page', () => {
-  test('says how a method takes its arguments: order, defaults, kinds', async () => {
+  test('shows how a method takes its arguments: order, defaults, kinds', async () => {
     const { methods } = await readPage('sale.order');
     expect(methods['add_line']).toEqual({
       signature: '(product_id, quantity=1, values)',
@@ -34,7 +34,7 @@ describe('a page', () => {
     expect(Object.keys(methods['estimate_total']?.parameters ?? {})).toEqual(['lines', 'discount']);
   });
 
-  test('tells record methods, model methods and readonly ones apart', async () => {
+  test('distinguishes record methods, model methods and readonly ones', async () => {
     const { methods } = await readPage('sale.order');
     const apiOf = (name: string) => methods[name]?.api;
     expect(['add_line', 'estimate_total', 'read', 'search', 'create'].map(apiOf)).toEqual([
@@ -46,14 +46,14 @@ describe('a page', () => {
     ]);
   });
 
-  test('names neither private nor deprecated methods, which can be called or not all the same', async () => {
+  test('omits private and deprecated methods, even if they can be called', async () => {
     const { methods } = await readPage('res.partner');
     for (const name of ['sudo', 'search_fetch', 'read_group', 'check_access_rights', 'toggle_active'])
       expect(methods).not.toHaveProperty(name);
     expect(Object.keys(methods)).toEqual(Object.keys(methods).sort());
   });
 
-  test('of another model has the same tag: it is no key to a page', async () => {
+  test('of another model has the same ETag, so the ETag does not identify a page', async () => {
     const [partner, order] = await Promise.all(
       ['res.partner', 'sale.order'].map((model) => speak(sandbox, `/doc-bearer/${model}.json`)),
     );
@@ -69,14 +69,14 @@ describe('a page', () => {
     expect(other.status).toBe(200);
   });
 
-  test('is answered to POST too', async () => {
+  test('is also an answer to POST', async () => {
     expect((await speak(sandbox, '/doc-bearer/crm.tag.json', { body: {} })).body).toEqual(
       await readPage('crm.tag'),
     );
   });
 });
 
-test('the index names every model with the methods of its page', async () => {
+test('the index lists every model with the methods of its page', async () => {
   const answer = await speak(sandbox, '/doc-bearer/index.json');
   expect(answer.headers.get('etag')).toMatch(/^"[0-9a-f]{64}"$/);
   const { models } = answer.body as { models: { model: string; methods: string[] }[] };
@@ -94,7 +94,7 @@ test.each<[string, string, Record<string, string>, number]>([
   expect((await speak(sandbox, `/doc-bearer/${page}.json`, { headers })).status).toBe(status);
 });
 
-test.each([16, 17, 18] as const)('%i has none', async (version) => {
+test.each([16, 17, 18] as const)('%i has no documentation', async (version) => {
   const older = await startSandbox({ version });
   try {
     const answer = await speak(older, '/doc-bearer/res.partner.json');

@@ -1,5 +1,5 @@
 /**
- * /doc-bearer: the index and the page of each model as JSON, with Odoo's two kinds of ETag
+ * Answers /doc-bearer: the index and the page of each model as JSON, with Odoo's two kinds of ETag
  * (docs/odoo-facts.md#documentation-of-models-doc-bearer).
  */
 import { createHash } from 'node:crypto';
@@ -30,7 +30,7 @@ function replyIndex(environment: Environment, request: HttpRequest): Reply {
   const tag = hashVersion(environment, 'index');
   if (isKnown(tag, request)) return notModified;
   const { body } = replyJson(describeIndex(environment), []);
-  // It is an attachment that is kept: it has the headers of a file, and Date twice.
+  // Odoo caches the index as an attachment, so it has the headers of a file, and Date twice.
   return {
     status: 200,
     headers: [
@@ -57,7 +57,7 @@ function replyModel(environment: Environment, name: string, request: HttpRequest
       'The requested URL was not found on the server. If you entered the URL manually please check your spelling and try again.',
     );
   }
-  // Odoo's tag is of the registry, not of the page: all models share it, and it has no quotes
+  // This ETag identifies the registry, not the page: all models share it. Odoo prints it without quotes
   // (docs/odoo-facts.md#doc-etag).
   const tag = hashVersion(environment, 'model');
   if (isKnown(tag, request)) return notModified;

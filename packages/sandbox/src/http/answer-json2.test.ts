@@ -41,13 +41,13 @@ describe('22', () => {
     expect([...gone.headers.keys()].sort()).toEqual([...unknown.headers.keys()].sort());
   });
 
-  test.each(['/json/version', '/web/version'])('says its version at %s', async (path) => {
+  test.each(['/json/version', '/web/version'])('returns its version at %s', async (path) => {
     expect((await speak(await serve(22), path)).text).toBe(
       '{"version_info": [22, 0, 0, "final", 0, ""], "version": "22.0"}',
     );
   });
 
-  test('says its version to the web client', async () => {
+  test('returns its version to the web client', async () => {
     const answer = await speak(await serve(22), '/web/webclient/version_info', { body: { params: {} } });
     expect(answer.body).toMatchObject({
       result: {
@@ -121,21 +121,21 @@ describe('the checks come in order: database, content type, bearer, body, model,
   });
 });
 
-test('takes no password for a key, and counts it as wrong', async () => {
+test('refuses a password, and counts it as a wrong key', async () => {
   const sandbox = await serve(19);
   const before = sandbox.requests.wrongKeys;
   expect((await speak(sandbox, read, { body, headers: { authorization: 'bearer admin' } })).status).toBe(401);
   expect(sandbox.requests.wrongKeys).toBe(before + 1);
 });
 
-test('does nothing, silently, where the ids are forgotten', async () => {
+test('silently does nothing without ids', async () => {
   const sandbox = await serve(19);
   const answer = await speak(sandbox, '/json/2/res.partner/write', { body: { vals: { name: 'x' } } });
   expect([answer.status, answer.body]).toEqual([200, true]);
   expect((await speak(sandbox, read, { body })).body).toEqual(admin);
 });
 
-test('a fault takes everything back', async () => {
+test('a fault rolls everything back', async () => {
   const sandbox = await serve(19);
   const vals_list = [{ name: 'First' }, { name: 'Second', nope: 1 }];
   const answer = await speak(sandbox, '/json/2/res.partner/create', { body: { vals_list } });
@@ -143,7 +143,7 @@ test('a fault takes everything back', async () => {
   expect(await executeKw(sandbox, 'res.partner', 'search_count', [[['name', '=', 'First']]])).toBe(0);
 });
 
-test('a fault shows a traceback with server paths, for leak tests to catch', async () => {
+test('a fault contains a traceback with server paths, so that tests detect leaks', async () => {
   const answer = await speak(await serve(22), '/json/2/res.partner/search', {
     body: { domain: [['nope', '=', 1]] },
   });
@@ -151,7 +151,7 @@ test('a fault shows a traceback with server paths, for leak tests to catch', asy
   expect((answer.body as { debug: string }).debug).toMatch(/File "\/opt\/odoo\//);
 });
 
-test('a result that Python cannot encode is its page for 500', async () => {
+test('a result that Python cannot encode gives its page for 500', async () => {
   const sandbox = await serve(19);
   const answer = await speak(sandbox, '/json/2/res.partner/write', {
     body: '{"ids": [3], "vals": {"ref": "\\ud800"}}',

@@ -1,5 +1,5 @@
 /**
- * /json/2 and what it shares with /doc-bearer: database, bearer, and errors with a status
+ * Answers /json/2, and has what /doc-bearer shares with it: database, bearer, and errors with a status
  * (docs/odoo-facts.md#errors-of-json2, docs/odoo-facts.md#json2-check-order).
  */
 import { readJson } from '../json/read-json.ts';
@@ -30,7 +30,7 @@ export function answerJson2(instance: Instance, request: HttpRequest, path: stri
   });
 }
 
-// As Werkzeug: what is no escape stays as it is.
+// Like Werkzeug, keeps invalid escapes unchanged.
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -39,7 +39,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** Runs what needs the database; a fault becomes an error with its status. */
+/** Runs `run` on the database. A fault becomes an answer with its status. */
 export function answerBearer(instance: Instance, request: HttpRequest, run: () => Reply): Reply {
   if (!instance.servesDatabase(request.database)) return replyNoDatabase();
   try {
@@ -49,7 +49,7 @@ export function answerBearer(instance: Instance, request: HttpRequest, run: () =
   }
 }
 
-// Without a Content-Length the body is not looked at, chunked or not (docs/odoo-facts.md#chunked-body).
+// Without a Content-Length the body is ignored, even a chunked one (docs/odoo-facts.md#chunked-body).
 function readBodyJson({ body, hasLength }: HttpRequest): Json {
   if (!hasLength) return null;
   if (!body) {
@@ -66,7 +66,7 @@ function readBodyJson({ body, hasLength }: HttpRequest): Json {
   }
 }
 
-/** The status that a class of Odoo's own has; every other is 500, RedirectWarning too. */
+/** The status of each of Odoo's own exceptions. All others have 500, including RedirectWarning. */
 const statuses: Readonly<Record<string, number>> = {
   'odoo.exceptions.AccessDenied': 403,
   'odoo.exceptions.AccessError': 403,
@@ -81,6 +81,6 @@ function replyFaultStatus(error: unknown, { personality: { wire } }: Instance): 
   const status = isHttp ? Number(fault.arguments[1]) : (statuses[fault.name] ?? 500);
   const reply = replyJson(describeFault(fault, wire), [], status);
   if (status !== 401) return reply;
-  // Odoo leaves the blank after the scheme.
+  // Odoo sends a space after the scheme.
   return { ...reply, headers: [['WWW-Authenticate', 'Bearer '], ...reply.headers] };
 }

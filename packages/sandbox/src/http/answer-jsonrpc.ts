@@ -1,5 +1,5 @@
 /**
- * The JSON-RPC envelope: id echo, missing results, the error object of each version
+ * The JSON-RPC envelope: the echoed id, omitted results, and the error object of each version
  * (docs/odoo-facts.md#envelope-of-json-rpc, docs/odoo-facts.md#error-object-of-json-rpc).
  */
 
@@ -17,7 +17,7 @@ export interface JsonrpcRequest {
   readonly params: Json;
 }
 
-/** The request in the body, or the 400 that Odoo gives. Invalid UTF-8 becomes U+FFFD, silently. */
+/** Parses the request in the body, or returns Odoo's 400. Invalid UTF-8 silently becomes U+FFFD. */
 export function readRequest(body: Buffer, wire: Wire): JsonrpcRequest | Reply {
   const refuse = (text: string): Reply => ({
     status: 400,
@@ -84,7 +84,7 @@ function replyEnvelope(envelope: Json, headers: Reply['headers'], wire: Wire, st
   };
 }
 
-/** As Python's json.dumps does by default. Only texts can hold such characters. */
+/** Escapes non-ASCII characters, like Python's json.dumps by default. They occur in strings only. */
 function escapeNonAscii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

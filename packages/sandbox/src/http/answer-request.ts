@@ -1,4 +1,4 @@
-/** Routes one request to its answer. Knows the paths and their content types; the ORM is behind callService. */
+/** Routes a request to its handler. Knows the paths and their content types; callService leads to the ORM. */
 import { printJson } from '../json/print-json.ts';
 import { accessDenied, Fault } from '../orm/fault.ts';
 import { callService, describeVersion } from '../rpc/call-service.ts';
@@ -62,7 +62,7 @@ export async function answerRequest(instance: Instance, request: HttpRequest): P
   return replyNotFound(wire);
 }
 
-/** A path that is no route, asked with a call (14, 15). */
+/** The answer of 14 and 15 to a call with an unknown path. */
 function replyUnknownRoute({ body }: HttpRequest, wire: Wire): Reply {
   const call = readRequest(body ?? Buffer.alloc(0), wire);
   return 'status' in call ? call : replyFault(call.id, routeNotFound(), wire, [bakeSession(wire)], 404);

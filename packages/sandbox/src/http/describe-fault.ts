@@ -1,5 +1,5 @@
 /**
- * The members of an error that both protocols show; their order is the version's (docs/odoo-facts.md#error-code-order,
+ * The members of an error in both protocols. Their order depends on the version (docs/odoo-facts.md#error-code-order,
  * docs/odoo-facts.md#json2-error-body).
  */
 import type { JsonObject } from '../json/value.ts';

@@ -1,4 +1,4 @@
-/** A request as the routes see it. */
+/** The parts of a request that the routes use. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: string;
@@ -7,10 +7,10 @@ export interface HttpRequest {
   /** X-Odoo-Database. */
   readonly database: string | undefined;
   readonly ifNoneMatch: string | undefined;
-  /** A Content-Length was sent: json2 takes no body without. */
+  /** Whether there was a Content-Length; json2 ignores a body without it. */
   readonly hasLength: boolean;
-  /** Where the request came from. */
+  /** Address of the caller. */
   readonly address: string;
-  /** undefined: the client stalled before its body was whole. */
+  /** undefined: the client stalled before the body was complete. */
   readonly body: Buffer | undefined;
 }

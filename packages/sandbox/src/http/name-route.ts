@@ -1,4 +1,4 @@
-/** The route that a path belongs to, by the name that the counters give it; unknown paths are all `other`. */
+/** The name of the route in the counters. All unknown paths are `other`. */
 export function nameRoute(path: string): string {
   const isInside = (route: string) => path === route || path.startsWith(`${route}/`);
   return whole.find((route) => route === path) ?? prefixes.find(isInside) ?? 'other';

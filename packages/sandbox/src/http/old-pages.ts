@@ -1,6 +1,6 @@
 /**
- * What Odoo 14 and 15 answer before a call is run (docs/odoo-facts.md#early-errors-14): pages that repeat the request's
- * body with its key, 500 for what is JSON but no call, and a JSON error for a path that they do not know.
+ * The answers of Odoo 14 and 15 before a call runs (docs/odoo-facts.md#early-errors-14): pages that repeat the body of
+ * the request with its key, 500 for JSON that is not a call, and a JSON error for an unknown path.
  */
 import { Fault } from '../orm/fault.ts';
 import type { Reply } from './reply.ts';
@@ -18,7 +18,7 @@ export function replyInternalError(): Reply {
   );
 }
 
-/** Also for a body that was cut short. */
+/** Also the answer to a truncated body. */
 export function replyBadRequest(): Reply {
   return replyHtml(
     400,

@@ -1,4 +1,4 @@
-/** What Odoo answers in HTML: the 404 pages, redirects, cookies, wrong content types. */
+/** Odoo's HTML answers: 404 pages, redirects, cookies, wrong content types. */
 import { randomBytes } from 'node:crypto';
 import type { Wire } from '../versions/personality.ts';
 import { contentLength, nosniff, type Reply, replyHtml } from './reply.ts';
@@ -25,7 +25,7 @@ export function replyRedirect(location: string, headers: Reply['headers']): Repl
     'Redirecting...',
     `You should be redirected automatically to the target URL: <a href="${location}">${location}</a>. If not, click the link.`,
   );
-  // Werkzeug leaves the paragraph of a redirect open.
+  // Werkzeug does not close the paragraph of a redirect.
   return {
     ...page,
     body: page.body.replace('</p>', ''),
@@ -56,7 +56,7 @@ export function replyUnsupportedMedia(
   );
 }
 
-/** X-Odoo-Database names no database of this server (docs/odoo-facts.md#json2-pages). */
+/** The answer if X-Odoo-Database names no database of this server (docs/odoo-facts.md#json2-pages). */
 export function replyNoDatabase(): Reply {
   return {
     status: 404,
@@ -90,7 +90,7 @@ function printDateIn(days: number): string {
   return new Date(Date.now() + days * 24 * 3600 * 1000).toUTCString();
 }
 
-// The real page is 6 KB of site layout; its size is what an impatient reader of bodies must survive.
+// The real page is 6 KB of site layout. Clients must cope with its size, not its content.
 const notFoundPage = `<!DOCTYPE html>
 <html>
     <head>

@@ -1,6 +1,6 @@
 /**
- * A made-up Python traceback: real ones hold server paths and SQL, so that a leak of `debug` shows
- * (docs/odoo-facts.md#debug-traceback).
+ * Prints an invented Python traceback. Like real ones it contains server paths and SQL, so that tests detect a leak of
+ * `debug` (docs/odoo-facts.md#debug-traceback).
  */
 import type { Fault } from '../orm/fault.ts';
 
@@ -20,7 +20,7 @@ export function printTraceback(fault: Fault): string {
   return `Traceback (most recent call last):\n${frames.join('')}${fault.name.replace('builtins.', '')}: ${fault.message}\n`;
 }
 
-/** What Python raises over the arguments of a call it raises where the method is called; the rest is raised deeper. */
+/** Python raises errors about the arguments of a call in the frame of the call; other errors are raised deeper. */
 function findInner({ name, place }: Fault): readonly Frame[] {
   if (place !== null) return [[place[0], 1, place[1], '…']];
   return name.startsWith('builtins.') ? [] : [query];

@@ -1,5 +1,5 @@
 /**
- * Takes the whole body, sized or chunked; a client that stalls for 2 s is given up, as Odoo does
+ * Reads the whole body, with a length or chunked. Like Odoo, gives up if the client stalls for 2 s
  * (docs/odoo-facts.md#slow-body).
  */
 import type { IncomingMessage } from 'node:http';

@@ -1,11 +1,11 @@
-/** Answers: what they are made of, and how JSON and Werkzeug's plain pages become one. */
+/** The parts of an answer, and how JSON and Werkzeug's plain pages become one. */
 import { printJson } from '../json/print-json.ts';
 import type { Json } from '../json/value.ts';
 
 /** An answer before it is written: status, headers in wire order, body. */
 export interface Reply {
   readonly status: number;
-  /** Between Date and Connection; the body's length goes where `Content-Length` stands. */
+  /** The headers between Date and Connection. The length of the body goes where `Content-Length` is. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
 }

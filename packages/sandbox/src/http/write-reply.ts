@@ -1,7 +1,8 @@
 /**
- * Writes an answer to the socket by hand: Odoo's workers speak HTTP/1.0, close after each answer, and the order of
- * their headers is part of the recordings (docs/odoo-facts.md#connection-close, docs/odoo-facts.md#answer-headers).
- * With `keepAlive` it looks as behind a reverse proxy: HTTP/1.1 and an open connection.
+ * Writes an answer to the socket without Node's HTTP: Odoo's workers speak HTTP/1.0 and close after each answer, and
+ * the order of their headers is part of the recordings (docs/odoo-facts.md#connection-close,
+ * docs/odoo-facts.md#answer-headers). With `keepAlive` the answer looks as if sent by a reverse proxy: HTTP/1.1 on an
+ * open connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Reply } from './reply.ts';
@@ -21,7 +22,7 @@ export function writeReply(
     name,
     name === 'Content-Length' ? String(body.length) : value,
   ]);
-  // The Werkzeug that 14 and 15 were made for says who it is last, and nothing of the connection.
+  // The Werkzeug version of 14 and 15 puts the Server header last, and sends no Connection header.
   const headers = connectionHeader ? [...own, ...given] : [...given, ...own];
   const shown = request.method === 'HEAD' ? Buffer.alloc(0) : body;
   const reason = reasons[reply.status] ?? '';

@@ -25,17 +25,17 @@ describe('printJson', () => {
     ['{"b":1,"a":[true,false]}', '{"b": 1, "a": [true, false]}'],
     ['{"a":1,"a":2}', '{"a": 2}'],
     ['"a\\/b\\u0041\\n\\u0001\\u007f\\u2028\\"\\\\"', '"a/bA\\n\\u0001\u007f\u2028\\"\\\\"'],
-  ])('prints %s as Python prints it', (text, printed) => {
+  ])('prints %s like Python', (text, printed) => {
     expect(printJson(readJson(text))).toBe(printed);
   });
 
-  test('leaves a lone surrogate raw, which no encoder takes', () => {
+  test('keeps a lone surrogate, which cannot be encoded', () => {
     const printed = printJson(readJson('"a\\ud800"'));
     expect(printed).toBe('"a\ud800"');
     expect(printed.isWellFormed()).toBe(false);
   });
 
-  test('prints every float so that it reads back as the same float', () => {
+  test('prints every float so that it is parsed to the same float', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = printFloat(value);
@@ -45,7 +45,7 @@ describe('printJson', () => {
     );
   });
 
-  test('prints whatever JSON.stringify wrote as the same value', () => {
+  test('prints the output of JSON.stringify as the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false, maxDepth: 3 }), (value) => {
         expect(JSON.parse(printJson(readJson(JSON.stringify(value))))).toEqual(

@@ -1,7 +1,7 @@
 /**
- * Prints JSON byte for byte as Python's json.dumps(…, ensure_ascii=False) (docs/odoo-facts.md#json-spacing): `", "` and
- * `": "`, floats always with a point, non-ASCII raw. The text may hold a lone surrogate: Python cannot encode that
- * either, and the caller answers 500.
+ * Prints JSON with the bytes of Python's json.dumps(…, ensure_ascii=False) (docs/odoo-facts.md#json-spacing): `", "`
+ * and `": "`, floats always with a point, non-ASCII characters unescaped. The text may contain a lone surrogate. Python
+ * cannot encode that either, so the caller answers 500.
  */
 import { Float, type Json } from './value.ts';
 
@@ -19,7 +19,7 @@ export function printJson(value: Json): string {
   return String(Object.is(value, -0) ? 0 : value);
 }
 
-/** Python's repr of a float: exponents below -4 and from 16 on, at least two digits in the exponent. */
+/** Python's repr of a float: an exponent below -4 and from 16 on, with at least two digits. */
 export function printFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
@@ -34,13 +34,13 @@ export function printFloat(value: number): string {
   return text.includes('.') ? text : `${text}.0`;
 }
 
-// JavaScript writes 1e-7 from -7 on but Python never reaches that here: four zeros at most.
+// JavaScript prints 1e-7 and smaller with an exponent, Python 1e-5 and smaller: there are at most four zeros here.
 function printSmall(mantissa: string, exponent: number): string {
   const digits = mantissa.replace(/[-.]/g, '');
   return `${mantissa.startsWith('-') ? '-' : ''}0.${'0'.repeat(-exponent - 1)}${digits}`;
 }
 
-// JSON.stringify escapes lone surrogates, which Python leaves raw and then fails to encode.
+// JSON.stringify escapes lone surrogates. Python keeps them and then fails to encode them.
 function printString(text: string): string {
   if (text.isWellFormed()) return JSON.stringify(text);
   return Array.from(text, (unit) => (unit.isWellFormed() ? JSON.stringify(unit).slice(1, -1) : unit))

@@ -6,10 +6,10 @@ test.each([
   ['["|", ["name", "=", null], true, 1.0]', "['|', ['name', '=', None], True, 1.0]"],
   ['{"a": "it\'s"}', "{'a': \"it's\"}"],
   ['"both \' and \\""', "'both \\' and \"'"],
-])('shows %s as Python repr does', (text, shown) => {
+])("prints %s like Python's repr", (text, shown) => {
   expect(printPython(readJson(text))).toBe(shown);
 });
 
-test('closes a tuple of one with a comma', () => {
+test('ends a tuple of one element with a comma', () => {
   expect([printTuple([3]), printTuple(['name', '='])]).toEqual(['(3,)', "('name', '=')"]);
 });

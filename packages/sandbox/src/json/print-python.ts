@@ -1,4 +1,4 @@
-/** Prints a value as Python's repr does: Odoo quotes the caller's values so in its messages. */
+/** Prints a value like Python's repr, which Odoo uses to quote values of the caller in messages. */
 import { printFloat } from './print-json.ts';
 import { Float, type Json } from './value.ts';
 
@@ -22,7 +22,7 @@ export function printTuple(values: readonly Json[]): string {
   return values.length === 1 ? `(${inside},)` : `(${inside})`;
 }
 
-/** The name Python gives to the type of a value. */
+/** Python's name for the type of a value. */
 export function nameType(value: Json): string {
   if (value === null) return 'NoneType';
   if (typeof value === 'boolean') return 'bool';

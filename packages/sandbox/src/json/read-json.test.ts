@@ -18,7 +18,7 @@ describe('readJson', () => {
     'nul',
     '.5',
     '[1 2]',
-  ])('refuses %j, as Python does', (text) => {
+  ])('refuses %j, like Python', (text) => {
     expect(() => readJson(text)).toThrow(SyntaxError);
   });
 
@@ -32,11 +32,11 @@ describe('readJson', () => {
     ['"a\nb"', 'Invalid control character at: line 1 column 3 (char 2)'],
     ['1 2', 'Extra data: line 1 column 3 (char 2)'],
     ['"\\x"', 'Invalid \\escape: line 1 column 2 (char 1)'],
-  ])('says what is wrong with %j in the words of Python', (text, message) => {
+  ])('describes the error in %j like Python', (text, message) => {
     expect(() => readJson(text)).toThrow(new SyntaxError(message));
   });
 
-  test('takes a member named __proto__ as any other', () => {
+  test('accepts a member named __proto__', () => {
     expect(Object.keys(readJson('{"__proto__": 1}') as object)).toEqual(['__proto__']);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Reads JSON as Python's json.loads does: NaN and Infinity are taken, the last of two equal members wins,
- * `1` and `1.0` stay different, integers keep every digit (docs/odoo-facts.md#id-echo). Knows nothing of Odoo.
+ * Parses JSON like Python's json.loads: accepts NaN and Infinity, uses the last of two members with the same name,
+ * keeps `1` and `1.0` different, and keeps every digit of integers (docs/odoo-facts.md#id-echo). Knows nothing of Odoo.
  */
 import { Float, type Json } from './value.ts';
 
@@ -32,7 +32,7 @@ class Reader {
     this.#text = text;
   }
 
-  /** In Python's words: json2 shows them to its caller. */
+  /** Worded like Python, because json2 shows the message to the caller. */
   error(what: string, position = this.position): SyntaxError {
     const before = this.#text.slice(0, position);
     const line = before.split('\n').length;

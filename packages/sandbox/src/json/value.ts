@@ -1,6 +1,6 @@
 /**
- * The JSON values of the sandbox: Python keeps integers and floats apart (`1` and `1.0`), JavaScript does
- * not, so a float is an object of its own here and an integer beyond 2^53 a bigint.
+ * The JSON values of the sandbox. Python distinguishes integers from floats (`1` and `1.0`), JavaScript does not: here
+ * a float is an object of its own, and an integer beyond 2^53 a bigint.
  */
 export class Float {
   readonly value: number;
@@ -18,7 +18,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Float);
 }
 
-/** A number of the value, whether Python would call it int or float; undefined for anything else. */
+/** The value as a number, whether it is an int or a float in Python; undefined for anything else. */
 export function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);

@@ -1,4 +1,4 @@
-/** The models of the company that the sandbox plays, in the order of ir.model. */
+/** The models of the simulated company, in the order of ir.model. */
 import type { ModelSpec } from '../orm/model.ts';
 import { apiKey } from './api-key.ts';
 import { company, language, user } from './company.ts';

@@ -1,4 +1,4 @@
-/** Keys made and removed by call, as 19 does, over both protocols; and what the versions before lack. */
+/** API keys that calls create and revoke, as in 19, over both protocols; and what earlier versions lack. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { speak } from '../../test/speak.ts';
 import { type Sandbox, type SandboxOptions, type SandboxUser, startSandbox, type Version } from '../index.ts';
@@ -21,7 +21,7 @@ const model = 'res.users.apikeys';
 
 interface Outcome {
   readonly result?: unknown;
-  /** Class and text of the error. */
+  /** Class and message of the error. */
   readonly error?: string;
 }
 
@@ -69,7 +69,7 @@ describe.each<[string, Call, string]>([
     return call(sandbox, user, 'generate', { key, scope, name: 'made', expiration_date });
   };
 
-  test('a key made by call works at once, and its user sees it without its text', async () => {
+  test('a created key works at once, and its user sees it without its text', async () => {
     const sandbox = await start({ programmaticKeys: true });
     const { demo } = sandbox.users;
     const { result } = await generate(sandbox, demo, { scope: 'rpc' });
@@ -95,7 +95,7 @@ describe.each<[string, Call, string]>([
     expect(asked.error).toContain("Invalid field 'key'");
   });
 
-  test('a revoked key opens nothing, and the others go on', async () => {
+  test('a revoked key is refused, and the others still work', async () => {
     const sandbox = await start();
     const { admin } = sandbox.users;
     const made = { ...admin, apiKey: String((await generate(sandbox, admin)).result) };
@@ -107,7 +107,7 @@ describe.each<[string, Call, string]>([
     });
   });
 
-  test('an expired key opens nothing', async () => {
+  test('an expired key is refused', async () => {
     let now = noon;
     const sandbox = await start({ clock: () => now, keysExpireAt: noon + day });
     const { admin } = sandbox.users;
@@ -117,7 +117,7 @@ describe.each<[string, Call, string]>([
     expect(await call(sandbox, admin, 'search_count', { domain: [] })).toEqual({ error: refusal });
   });
 
-  test('only administrators may, unless the parameter says otherwise', async () => {
+  test('only administrators may create keys, unless the parameter allows it to others', async () => {
     const sandbox = await start();
     const { demo, admin } = sandbox.users;
     const closed = { error: 'UserError: Programmatic API keys are not enabled' };
@@ -139,7 +139,7 @@ describe.each<[string, Call, string]>([
     expect(await generate(sandbox, sandbox.users.demo, given)).toEqual({ error });
   });
 
-  test('refuses a key for ever to all but administrators', async () => {
+  test('refuses a key without expiry to everybody but administrators', async () => {
     const sandbox = await start({ programmaticKeys: true });
     const { admin, demo } = sandbox.users;
     const make = (user: SandboxUser) =>
@@ -148,7 +148,7 @@ describe.each<[string, Call, string]>([
     expect((await make(admin)).error).toBeUndefined();
   });
 
-  test('refuses an eleventh living key', async () => {
+  test('refuses an eleventh unexpired key', async () => {
     let now = noon;
     const sandbox = await start({ clock: () => now });
     const { admin } = sandbox.users;
@@ -160,7 +160,7 @@ describe.each<[string, Call, string]>([
     expect((await generate(sandbox, admin, { days: 2 })).error).toBeUndefined();
   });
 
-  test('a key with a scope opens calls only if it is rpc, and makes only keys of its own', async () => {
+  test('a key with a scope works only if the scope is rpc, and creates only keys of that scope', async () => {
     const sandbox = await start();
     const { admin } = sandbox.users;
     const rpc = String((await generate(sandbox, admin, { scope: 'rpc' })).result);
@@ -172,7 +172,7 @@ describe.each<[string, Call, string]>([
     });
   });
 
-  test('users see their own keys, administrators all; nobody writes them', async () => {
+  test('users see their own keys, administrators see all; nobody can write them', async () => {
     const sandbox = await start();
     const { admin, demo } = sandbox.users;
     const ask = (user: SandboxUser) => call(sandbox, user, 'search_read', { fields: ['name'] });
@@ -190,7 +190,7 @@ test.each<[Version, boolean]>([
   [16, false],
   [17, false],
   [18, true],
-])('%i shows keys but makes none; tells their expiry: %s', async (version, tells) => {
+])('%i shows keys but creates none; shows their expiry: %s', async (version, tells) => {
   const sandbox = await start({ version });
   const { admin } = sandbox.users;
   const domain = [['user_id', '=', admin.userId]];
@@ -203,7 +203,7 @@ test.each<[Version, boolean]>([
   expect(made.error).toMatch(/^AttributeError/);
 });
 
-test('reset takes keys back that were made', async () => {
+test('reset removes keys that were created', async () => {
   const sandbox = await start();
   const { admin } = sandbox.users;
   const expiration_date = '2030-01-02';

@@ -1,4 +1,6 @@
-/** API keys of users (docs/odoo-facts.md#api-key-form): who sees them, and how 19 makes and removes them by call. */
+/**
+ * API keys of users (docs/odoo-facts.md#api-key-form): who sees them, and how 19 creates and revokes them with calls.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Json } from '../json/value.ts';
 import { accessDenied, accessError, userError, validationError } from '../orm/fault.ts';
@@ -12,7 +14,7 @@ const limitByDefault = 10;
 /** `api_key_duration` of the group of internal users. */
 const daysMax = 90;
 
-/** The live key with this text that opens the scope: a key without a scope opens every one. */
+/** The unexpired key with this text that is valid for the scope. A key without a scope is valid for every scope. */
 export function findApiKey(environment: Environment, key: Json, scope = 'rpc'): Row | undefined {
   return listLiveKeys(environment).find(
     (row) => row['key'] === key && [null, scope].includes((row['scope'] as string | undefined) ?? null),
@@ -99,7 +101,7 @@ export const apiKey: ModelSpec = {
   access: { write: [], create: [], unlink: [] },
   rule: (environment) =>
     environment.hasGroup('base.group_system') ? [] : [['user_id', '=', environment.uid]],
-  // The key itself is a column of the table and no field: nobody reads it.
+  // The text of the key is a column of the table but not a field, so nobody can read it.
   fields: {
     name: char('Description', { required: true, readonly: true }),
     user_id: many2one('User', 'res.users', { required: true, readonly: true, ondelete: 'cascade' }),

@@ -1,4 +1,4 @@
-/** Companies, users and languages: who works here. */
+/** Companies, users and languages. */
 
 import { users } from '../data/users.ts';
 import { isObject, type JsonObject } from '../json/value.ts';
@@ -65,7 +65,7 @@ const showGroups: Method = {
   }),
 };
 
-/** Callable by anyone with a key since 19: a way to try passwords (docs/odoo-facts.md#password-guessing). */
+/** Since 19, anyone with a key can call this, and use it to guess passwords (docs/odoo-facts.md#password-guessing). */
 const authenticate: Method = {
   owner: 'Users',
   kind: 'model',
@@ -141,7 +141,7 @@ export const language: ModelSpec = {
   },
 };
 
-/** A user and a company are each a contact too. */
+/** Each user and each company has a contact. */
 function addPartner(environment: Environment, values: JsonObject, is_company: boolean): JsonObject {
   if (values['partner_id']) return values;
   const partner = { name: values['name'] ?? false, email: values['email'] ?? false, is_company };

@@ -29,7 +29,7 @@ describe('the same call over both protocols', () => {
     const overJson2 = await speak(sandbox, `/json/2/sale.order/${method}`, { body });
     expect(overJson2.status).toBe(200);
     expect(JSON.stringify(overJsonrpc)).toMatch(result);
-    // A new line's id too: a reset gives the numbers back.
+    // The id of a new line too: a reset restores the sequence.
     expect(overJson2.body).toEqual(overJsonrpc);
   });
 });

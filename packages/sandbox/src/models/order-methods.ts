@@ -1,6 +1,6 @@
 /**
- * Methods of sales orders that no table of Odoo's own knows, as a customer's addon has them: how they take their
- * arguments can only be read from /doc-bearer. Each kind of parameter is here once.
+ * Methods of sales orders as in a customer's addon: Odoo's own tables do not list them, so only /doc-bearer shows how
+ * they take their arguments. They use each kind of parameter once.
  */
 import { type Json, type JsonObject, toNumber } from '../json/value.ts';
 import { listItems } from '../orm/list-items.ts';
@@ -11,7 +11,7 @@ import { createRow, writeRows } from '../orm/write.ts';
 const owner = '$class';
 
 export const orderMethods: Readonly<Record<string, Method>> = {
-  /** Returns the new line's id; `values` are further fields of it. */
+  /** Returns the id of the new line. `values` are its other fields. */
   add_line: {
     owner,
     kind: 'record',
@@ -21,7 +21,7 @@ export const orderMethods: Readonly<Record<string, Method>> = {
       return createLine(call, { product_id, product_uom_qty: quantity, ...values });
     },
   },
-  /** One line for each product; returns their ids. */
+  /** Adds one line for each product, and returns their ids. */
   add_products: {
     owner,
     kind: 'record',
@@ -47,7 +47,7 @@ export const orderMethods: Readonly<Record<string, Method>> = {
       return true;
     },
   },
-  /** What an order would cost: `lines` are `[product, quantity]`. */
+  /** The total of an order with these lines. `lines` are `[product, quantity]`. */
   estimate_total: {
     owner,
     kind: 'model',

@@ -1,4 +1,4 @@
-/** Contacts and their categories, with the rights and rules of base. */
+/** Contacts and their categories, with the access rights and record rules of the module base. */
 import type { Json } from '../json/value.ts';
 import { Fault, userError, validationError, valueError } from '../orm/fault.ts';
 import {
@@ -130,7 +130,7 @@ function nameAddress(environment: Environment, row: Row): string {
     : undefined;
   const own =
     typeof row['name'] === 'string' ? row['name'] : (types.find(([key]) => key === row['type'])?.[1] ?? '');
-  // Odoo squeezes blanks in display names.
+  // Odoo collapses spaces in display names.
   const name = own.replace(/[^\S\n]*\n[^\S\n]*/g, '\n').trim();
   return parent && !row['is_company'] ? `${parent['name']}, ${name}` : name;
 }
@@ -139,7 +139,7 @@ function countryCode(environment: Environment, row: Row): Json {
   return environment.store.get('res.country', row['country_id'] as number)?.['code'] ?? null;
 }
 
-/** A recordset, not ids: before 19 the caller gets it as text (docs/odoo-facts.md#recordsets). */
+/** Returns a recordset, not ids: before 19 the caller gets it as text (docs/odoo-facts.md#recordsets). */
 function findOrCreate({ environment, model, values }: Call): Json {
   const email = String(values['email'] ?? '').trim();
   if (!email) throw valueError('An email is required for find_or_create to work');

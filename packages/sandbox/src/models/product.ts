@@ -1,4 +1,4 @@
-/** Products: every variant has one template here. */
+/** Products. Every variant has one template. */
 import type { JsonObject } from '../json/value.ts';
 import {
   binary,
@@ -88,7 +88,7 @@ function readTemplate(environment: Environment, row: Row): Row {
   return environment.store.get('product.template', row['product_tmpl_id'] as number) ?? {};
 }
 
-// Odoo's own name for it: one of the two creates the other, once.
+// Odoo's own context member. The variant creates its template, which must then not create a variant.
 const alone = { create_product_product: false };
 
 function createVariant(environment: Environment, id: number): void {

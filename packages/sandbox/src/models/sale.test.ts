@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openEnvironment } from '../../test/open-environment.ts';
 
-test('an order takes its number, its prices and its total from what it is made of', () => {
+test('an order gets its number, its prices and its total from its contents', () => {
   const { call, readOne } = openEnvironment();
   const line = { product_id: 44, product_uom_qty: 2, discount: 10 };
   const id: number = call('sale.order', 'create', [{ partner_id: 10, order_line: [[0, 0, line]] }]);
@@ -13,7 +13,7 @@ test('an order takes its number, its prices and its total from what it is made o
   });
 });
 
-test('a confirmed order is neither confirmed again nor deleted, and cancelling asks first', () => {
+test('a confirmed order cannot be confirmed again or deleted, and cancelling opens a wizard', () => {
   const { call, readOne } = openEnvironment();
   expect(call('sale.order', 'action_confirm', [[1]])).toBe(true);
   expect(readOne('sale.order', 1, ['state'])['state']).toBe('sale');
@@ -22,12 +22,12 @@ test('a confirmed order is neither confirmed again nor deleted, and cancelling a
   expect(call('sale.order', 'action_cancel', [[1]])).toMatchObject({ res_model: 'sale.order.cancel' });
 });
 
-test('19 cancels at once, 16 confirms twice', () => {
+test('19 cancels at once, 16 can confirm twice', () => {
   expect(openEnvironment(19).call('sale.order', 'action_cancel', [[4]])).toBe(true);
   expect(openEnvironment(16).call('sale.order', 'action_confirm', [[4]])).toBe(true);
 });
 
-test('a product is one with its template, whichever is written', () => {
+test('a product and its template share values, whichever is written', () => {
   const { call, readOne } = openEnvironment();
   const id: number = call('product.product', 'create', [{ name: 'Shelf', list_price: 12.5 }]);
   call('product.product', 'write', [[id], { list_price: 13 }]);
@@ -39,7 +39,7 @@ test('a product is one with its template, whichever is written', () => {
   });
 });
 
-test('groups of orders add up to all of them', () => {
+test('groups of orders contain all of them', () => {
   const { call } = openEnvironment();
   const groups: { state: string; state_count: number }[] = call('sale.order', 'read_group', [
     [],

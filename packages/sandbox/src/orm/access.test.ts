@@ -4,7 +4,7 @@ import { demo, openEnvironment } from '../../test/open-environment.ts';
 describe('a user without rights', () => {
   const { call, search, readOne } = openEnvironment(18, demo);
 
-  test('reads contacts but changes none', () => {
+  test('reads contacts but cannot change them', () => {
     expect(readOne('res.partner', 9, ['name'])).toEqual({ id: 9, name: 'Wood Corner' });
     expect(() => call('res.partner', 'write', [[9], { name: 'x' }])).toThrow(
       "not allowed to modify 'Contact' (res.partner)",
@@ -13,7 +13,7 @@ describe('a user without rights', () => {
     expect(() => call('res.partner', 'create', [{ name: 'x' }])).toThrow('- Extra Rights/Contact Creation');
   });
 
-  test('reads no orders, and is told so', () => {
+  test('cannot read orders, and gets an AccessError', () => {
     expect(() => search('sale.order', [])).toThrow("not allowed to access 'Sales Order' (sale.order)");
     expect(call('sale.order', 'has_access', [[], 'read'])).toBe(false);
     expect(call('res.partner', 'has_access', [[9], 'read'])).toBe(true);
@@ -25,19 +25,19 @@ describe('a user without rights', () => {
     expect(call('res.partner', 'has_access', [[71], 'read'])).toBe(false);
   });
 
-  test('may not name a company that is not theirs', () => {
+  test('cannot use a company that is not theirs', () => {
     expect(() => search('res.partner', [], { context: { allowed_company_ids: [1, 2] } })).toThrow(
       'unauthorized or invalid companies',
     );
   });
 
-  test('does not get a field of another group, asked for or not', () => {
+  test('does not get a field of another group, requested or not', () => {
     expect(() => readOne('res.partner', 9, ['signup_type'])).toThrow('signup_type');
     expect(Object.keys(readOne('res.partner', 9, []))).not.toContain('signup_type');
   });
 });
 
-test('the companies of the context narrow what the administrator sees', () => {
+test('the companies of the context restrict what the administrator sees', () => {
   const { search } = openEnvironment();
   expect(search('res.partner', [['id', '=', 71]])).toEqual([71]);
   expect(search('res.partner', [['id', '=', 71]], { context: { allowed_company_ids: [1] } })).toEqual([]);

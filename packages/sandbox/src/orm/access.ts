@@ -1,5 +1,5 @@
 /**
- * Rights: what a model allows to the user's groups, and which records the record rules leave
+ * Access control: what a model allows for the user's groups, and which records the record rules leave
  * (docs/odoo-facts.md#exception-names, docs/odoo-facts.md#faults-16).
  */
 

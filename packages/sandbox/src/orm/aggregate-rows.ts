@@ -7,13 +7,13 @@ import type { Row } from './row.ts';
 import { getValue } from './values.ts';
 
 export interface Aggregate {
-  /** The member of the result. */
+  /** Name of the member in the result. */
   readonly member: string;
   readonly field: Field;
   readonly operator: string;
 }
 
-/** undefined: a field that is listed but has no aggregate of its own, such as the one grouped by. */
+/** undefined: the field is listed without an aggregate, such as the one that is grouped by. */
 export function parseAggregate(_environment: Environment, model: Model, text: string): Aggregate | undefined {
   const [, member = '', operator, inner] = /^(\w+)(?::(\w+)(?:\((\w+)\))?)?$/.exec(text) ?? [];
   if (!member) throw userError(`Invalid field specification '${text}'.`);
@@ -64,7 +64,7 @@ export function aggregateRows(
   }
 }
 
-// PostgreSQL sums numerics exactly; doubles need their noise cut off.
+// PostgreSQL adds numerics exactly; with doubles the rounding error must be removed.
 function roundOff(value: number): number {
   return Number(value.toPrecision(15));
 }

@@ -3,7 +3,7 @@ import { bindArguments } from './bind-arguments.ts';
 
 const signature = "domain, offset=0, limit=None, order='id'";
 
-test('fills positions, names and defaults', () => {
+test('binds positional and named arguments, and fills in defaults', () => {
   expect(bindArguments('f', signature, [[], 2], { limit: 3 })).toEqual({
     domain: [],
     offset: 2,
@@ -22,11 +22,11 @@ test.each<[string, unknown[], Record<string, number>, string]>([
   ['a', [1, 2], {}, 'f() takes 2 positional arguments but 3 were given'],
   ['', [1], {}, 'f() takes 1 positional argument but 2 were given'],
   ["*, body=''", [1], {}, 'f() takes 1 positional argument but 2 were given'],
-])('answers a wrong call of f(%s) as Python does', (parameters, args, named, message) => {
+])('reports a wrong call of f(%s) like Python', (parameters, args, named, message) => {
   expect(() => bindArguments('f', parameters, args as never, named)).toThrow(message);
 });
 
-test('takes any name where the method does', () => {
+test('accepts any name if the method does', () => {
   expect(bindArguments('f', 'domain=None, **read_kwargs', [], { load: '' })).toEqual({
     domain: null,
     load: '',

@@ -1,6 +1,6 @@
 /**
- * Binds positional and named arguments to a Python signature, with CPython's TypeErrors. `given` counts self,
- * as Python does in its messages.
+ * Binds positional and named arguments to a Python signature, with CPython's TypeErrors. `given` includes self, as in
+ * Python's messages.
  */
 import type { Json, JsonObject } from '../json/value.ts';
 import { typeError } from './fault.ts';
@@ -47,7 +47,7 @@ export function bindArguments(
   return fillDefaults(signature, bound);
 }
 
-/** What was not given, as its default says. */
+/** The default of a parameter without an argument. */
 export function fillDefaults(signature: readonly Parameter[], bound: JsonObject): JsonObject {
   const filled: Record<string, Json> = { ...bound };
   for (const parameter of signature) {

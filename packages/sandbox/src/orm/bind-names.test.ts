@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bindNames } from './bind-names.ts';
 
-test('fills defaults, and leaves what may have any name', () => {
+test('fills in defaults, and accepts any name for **kwargs', () => {
   expect(bindNames('a, *rest, b=1, **more', { a: 0, c: 2 })).toEqual({ a: 0, rest: [], b: 1, c: 2 });
 });
 
@@ -10,6 +10,6 @@ test.each<[string, Record<string, number>, string]>([
   ['*, note', {}, "missing a required argument: 'note'"],
   ['vals=None', { nope: 1, other: 1 }, "got an unexpected keyword argument 'nope'"],
   ['*args', { args: 1 }, "got an unexpected keyword argument 'args'"],
-])('answers a wrong call of f(%s) as inspect does', (parameters, named, message) => {
+])('reports a wrong call of f(%s) like inspect', (parameters, named, message) => {
   expect(() => bindNames(parameters, named)).toThrow(new RegExp(`^${message}$`));
 });

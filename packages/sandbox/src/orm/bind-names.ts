@@ -1,5 +1,5 @@
 /**
- * Binds named arguments alone, with the words of Python's inspect.Signature.bind: json2 checks so
+ * Binds named arguments only, with the messages of Python's inspect.Signature.bind, which json2 uses
  * (docs/odoo-facts.md#json2-status).
  */
 import type { JsonObject } from '../json/value.ts';

@@ -17,7 +17,7 @@ describe('ids', () => {
     ]);
   });
 
-  test('that are no list are refused as Python refuses them', () => {
+  test('that are not a list are refused like in Python', () => {
     expect(() => read(true)).toThrow("'bool' object is not iterable");
   });
 
@@ -28,7 +28,7 @@ describe('ids', () => {
     );
   });
 
-  test('missing altogether are an IndexError', () => {
+  test('that are missing cause an IndexError', () => {
     expect(() => call('res.partner', 'read', [])).toThrow('tuple index out of range');
     expect(() => openEnvironment(19).call('res.partner', 'read', [])).toThrow('list index out of range');
   });
@@ -39,16 +39,16 @@ describe('a context', () => {
   const read = (context: unknown) =>
     call('res.partner', 'read', [[3], ['name']], { context: context as never });
 
-  test.each([null, false, '', [], {}])('of %j is an empty one', (context) => {
+  test.each([null, false, '', [], {}])('of %j counts as empty', (context) => {
     expect(read(context)).toEqual([{ id: 3, name: 'Mitchell Admin' }]);
   });
 
-  test('that is no dictionary is refused', () => {
+  test('that is not a dictionary is refused', () => {
     expect(() => read('abc')).toThrow('dictionary update sequence element #0 has length 1; 2 is required');
     expect(() => read(1)).toThrow("'int' object is not iterable");
   });
 
-  test('in a language that is not installed is refused from 18 on', () => {
+  test('in an uninstalled language is refused from 18 on', () => {
     expect(() => read({ lang: 'fr_FR' })).toThrow('Invalid language code: fr_FR');
     const older = openEnvironment(17).call('res.partner', 'read', [[3], ['name']], {
       context: { lang: 'fr_FR' },
@@ -57,7 +57,7 @@ describe('a context', () => {
   });
 });
 
-test('private and unknown names are refused, each version in its words', () => {
+test('private and unknown names are refused, with the message of each version', () => {
   const refuse = (version: 16 | 17 | 18 | 19, method: string) => {
     try {
       openEnvironment(version).call('res.partner', method, [[3]]);

@@ -1,6 +1,6 @@
 /**
- * Calls a model's method as Odoo's call_kw does: private names, unknown names, ids, signature, context. The
- * protocol on top hands in positional and named arguments and gets the Python result.
+ * Calls a model's method like Odoo's call_kw: private names, unknown names, ids, signature, context. The protocol
+ * passes positional and named arguments and gets the Python result.
  */
 import type { Json, JsonObject } from '../json/value.ts';
 import { bindArguments } from './bind-arguments.ts';
@@ -26,10 +26,10 @@ export function callMethod(
   const ids = method.kind === 'record' ? takeIds(environment, positional) : [];
   const values = bindArguments(`${method.owner}.${name}`, method.parameters, positional, rest);
   const result = method.run({ environment: inContext, model, ids, values });
-  // Odoo looks at it for the form of the result only, once the records are made
+  // After the records are created, Odoo reads this argument only to choose the form of the result
   // (docs/odoo-facts.md#execute-kw-arguments).
   if (method.kind === 'create' && positional.length === 0) throw environment.personality.texts.noIds();
-  // One dict in, one number out; a list stays a list (docs/odoo-facts.md#create-result).
+  // One dict gives one number; a list gives a list (docs/odoo-facts.md#create-result).
   const isOne = method.kind === 'create' && Array.isArray(result) && !Array.isArray(positional[0]);
   return isOne ? result[0] : result;
 }

@@ -45,7 +45,7 @@ describe('commands of a many2many', () => {
 });
 
 describe('commands of a one2many', () => {
-  test('0, 1, 3 and 4 create, change, let go and take in', () => {
+  test('0, 1, 3 and 4 create, change, unlink and link', () => {
     const before = children(14);
     write(14, { child_ids: [[0, 0, { name: 'Kid' }]] });
     const [kid] = children(14).filter((id) => !before.includes(id));
@@ -60,7 +60,7 @@ describe('commands of a one2many', () => {
     expect(children(14)).toEqual([...before, kid]);
   });
 
-  test('3 deletes a line that cannot be without its order', () => {
+  test('3 deletes a line that requires an order', () => {
     company.call('sale.order', 'write', [[1], { order_line: [[3, 1]] }]);
     expect(company.readOne('sale.order', 1, ['order_line'])['order_line']).toEqual([2, 3]);
     expect(company.search('sale.order.line', [['id', '=', 1]])).toEqual([]);

@@ -6,7 +6,10 @@ import { typeError, valueError } from './fault.ts';
 import type { Environment, Field, Model } from './model.ts';
 import { getValue } from './values.ts';
 
-/** How rows of the related model are changed: with its rights and constraints. */
+/**
+ * Changes rows of the related model, with access rights and constraints. It is passed in because write.ts uses this
+ * file.
+ */
 export interface RowWriter {
   create(environment: Environment, model: Model, values: Json): number;
   write(environment: Environment, model: Model, ids: readonly number[], values: Json): void;
@@ -33,7 +36,7 @@ export function runCommands(
   const commands =
     value.every((item) => toNumber(item) !== undefined) && value.length > 0 ? [[6, 0, value]] : value;
   for (const command of commands) {
-    // Taken for an id, which goes into a set.
+    // Odoo takes it for an id and adds it to a set.
     if (isObject(command)) throw typeError("unhashable type: 'dict'").at('odoo/fields.py', 'write_real');
     if (!Array.isArray(command))
       throw valueError(`Wrong value for ${model.name}.${field.name}: ${printPython(value)}`);

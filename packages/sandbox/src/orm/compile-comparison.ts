@@ -1,4 +1,4 @@
-/** One condition of a domain: a field of a row against the value wanted. Knows no paths and no `&`, `|`, `!`. */
+/** Compiles one condition of a domain: compares a field of a row with a value. Knows no paths and no `&`, `|`, `!`. */
 import { printPython } from '../json/print-python.ts';
 import { type Json, toNumber } from '../json/value.ts';
 import { valueError } from './fault.ts';
@@ -141,7 +141,7 @@ function toList(value: Json): readonly Json[] {
   return [value];
 }
 
-/** The ids in the value of a field that links. */
+/** The ids in the value of a relational field. */
 export function toIds(value: Json | undefined): number[] {
   if (Array.isArray(value)) return value as number[];
   return typeof value === 'number' ? [value] : [];

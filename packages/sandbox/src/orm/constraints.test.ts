@@ -29,13 +29,13 @@ describe('a row is refused', () => {
     expect(fault.message).toContain(text);
   });
 
-  test('with a loop of parents, however long', () => {
+  test('with a cycle of parents, of any length', () => {
     expect(() => call('res.partner', 'write', [[14], { parent_id: 34 }])).toThrow(
       'recursive Partner hierarchies',
     );
   });
 
-  test('with a field that the model lacks, a bad selection, a bad date', () => {
+  test('with an unknown field, an invalid selection, an invalid date', () => {
     expect(() => call('res.partner', 'create', [{ name: 'x', nope: 1 }])).toThrow("Invalid field 'nope'");
     expect(() => call('res.partner', 'write', [[3], { type: 'zzz' }])).toThrow(
       "Wrong value for res.partner.type: 'zzz'",
@@ -44,12 +44,12 @@ describe('a row is refused', () => {
   });
 });
 
-test('16 trips over its own message for unique constraints', () => {
+test('16 fails on its own message for unique constraints', () => {
   const fault = catchFault(() => openEnvironment(16).call('crm.tag', 'create', [[{ name: 'Services' }]]));
   expect([fault.name, fault.message]).toEqual(['builtins.KeyError', 'lang']);
 });
 
-test('an error takes back everything that the request did', () => {
+test('an error rolls back everything that the request did', () => {
   const { call, search, readOne } = openEnvironment();
   const values = [
     { name: 'Fine', child_ids: [[0, 0, { name: 'Kid' }]] },
@@ -61,7 +61,7 @@ test('an error takes back everything that the request did', () => {
   expect(readOne('res.partner', 9, ['name'])).toEqual({ id: 9, name: 'Wood Corner' });
 });
 
-test('deleting a record lets go of, follows or is refused by what points to it', () => {
+test('deleting a record unlinks, deletes, or is refused because of the records that refer to it', () => {
   const { call, readOne, search } = openEnvironment();
   call('res.partner', 'unlink', [[14]]);
   expect(readOne('res.partner', 34, ['parent_id'])).toEqual({ id: 34, parent_id: false });

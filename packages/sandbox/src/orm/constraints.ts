@@ -1,4 +1,4 @@
-/** What PostgreSQL and the models hold every row to: NOT NULL, foreign keys, unique, check, Python rules. */
+/** The constraints of PostgreSQL and of the models: NOT NULL, foreign keys, unique, check, Python constraints. */
 import type { Json } from '../json/value.ts';
 import { isStored, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
@@ -29,7 +29,10 @@ export function checkRow(environment: Environment, model: Model, row: Row): void
   model.validate?.(environment, row);
 }
 
-/** Before a row goes: rows that point to it refuse, follow or forget, as `ondelete` says. */
+/**
+ * Before a row is deleted, rows that refer to it prevent that, are deleted too, or lose the reference, depending on
+ * `ondelete`.
+ */
 export function checkReferences(environment: Environment, model: Model, id: number): void {
   for (const other of environment.models.values()) {
     for (const field of other.fields.values()) {

@@ -8,6 +8,6 @@ test.each([
   ['2026-12-31 08:00:00', 'month', 'December 2026', '2026-12-01 00:00:00', '2027-01-01 00:00:00'],
   ['2026-12-31', 'quarter', 'Q4 2026', '2026-10-01', '2027-01-01'],
   ['2026-02-28', 'year', '2026', '2026-01-01', '2027-01-01'],
-])('%s falls in the %s %s', (value, unit, label, from, to) => {
+])('%s is in the %s %s', (value, unit, label, from, to) => {
   expect(cutDate(value, unit)).toEqual({ label, from, to });
 });

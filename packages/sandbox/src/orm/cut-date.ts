@@ -1,4 +1,4 @@
-/** The day, week, month, quarter or year that a date falls in, with Odoo's label. UTC, whatever the context's tz. */
+/** The day, week, month, quarter or year of a date, with Odoo's label. Always UTC, whatever the `tz` of the context. */
 import { valueError } from './fault.ts';
 
 export interface DateSpan {

@@ -1,4 +1,4 @@
-/** Fields as fields_get and the views describe them. */
+/** Describes fields for fields_get and the views. */
 import type { Json, JsonObject } from '../json/value.ts';
 import { isNumeric, isStored, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
@@ -13,7 +13,7 @@ export function describeFields(
   );
 }
 
-/** The attributes in alphabetical order, as Odoo gives them; names that differ by version come from its personality. */
+/** In alphabetical order, like Odoo. The version's personality has the names that differ. */
 export function describeField(
   environment: Environment,
   field: Field,

@@ -97,7 +97,7 @@ describe('a domain finds', () => {
     expect(search('res.partner', domain, { order: 'id' })).toEqual(ids);
   });
 
-  test('archived records only when asked', () => {
+  test('archived records only on request', () => {
     expect(search('res.partner', [['id', '=', 2]])).toEqual([]);
     expect(
       search('res.partner', [
@@ -123,7 +123,7 @@ describe('an order', () => {
   });
 
   test.each(['name;', 'name foo', '', ' , ', 'name desc desc', "name'"])(
-    'refuses %j or takes the default',
+    'refuses %j or uses the default',
     (order) => {
       const run = () => search('res.partner', [['id', '=', 3]], { order });
       if (order === '') expect(run()).toEqual([3]);
@@ -132,7 +132,7 @@ describe('an order', () => {
   );
 });
 
-test('a search gives the slice asked for, and limit 0 means no limit', () => {
+test('a search returns the requested slice, and limit 0 means no limit', () => {
   const all = search('res.country', [], { order: 'id' });
   expect(search('res.country', [], { order: 'id', offset: 1, limit: 2 })).toEqual(all.slice(1, 3));
   expect(search('res.country', [], { order: 'id', limit: 0 })).toEqual(all);

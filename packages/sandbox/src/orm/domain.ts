@@ -1,6 +1,6 @@
 /**
- * Search domains: from Polish notation to a test on one row, with Odoo's errors for bad ones. Knows neither
- * order nor rights.
+ * Search domains: compiles Polish notation into a predicate on a row, with Odoo's errors for malformed domains. Knows
+ * neither order nor access rights.
  */
 import { type Json, toNumber } from '../json/value.ts';
 import { compileComparison, type Test, toIds } from './compile-comparison.ts';
@@ -18,7 +18,9 @@ export function compileDomain(environment: Environment, model: Model, domain: Js
   return (row) => tests.every((test) => test(row));
 }
 
-/** Whether the domain speaks of the field: `active` named by the caller turns the active test off. */
+/**
+ * Whether the domain mentions the field. If a caller's domain mentions `active`, archived records are not filtered out.
+ */
 export function mentionsField(domain: Json, field: string): boolean {
   return Array.isArray(domain) && domain.some((item) => Array.isArray(item) && item[0] === field);
 }
@@ -75,7 +77,7 @@ function compileLeaf(environment: Environment, model: Model, item: Json, domain:
   const { texts, takesAny } = environment.personality;
   if (!Array.isArray(item) || item.length !== 3) throw texts.domainItem(item, domain);
   const [path, operatorName, value] = item as [Json, Json, Json];
-  // Odoo's own true and false: (1, '=', 1) and (0, '=', 1).
+  // Odoo's own conditions for true and false: (1, '=', 1) and (0, '=', 1).
   if (toNumber(path) !== undefined) return () => (path === value) === (operatorName === '=');
   const operator = typeof operatorName === 'string' ? operatorName.toLowerCase() : '';
   if (typeof path !== 'string' || !operators.has(operator)) throw texts.domainOperator(item);

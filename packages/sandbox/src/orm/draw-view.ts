@@ -1,4 +1,4 @@
-/** Views: the sandbox draws a plain one from the fields of the model. */
+/** Views: the sandbox generates a plain one from the fields of the model. */
 import type { JsonObject } from '../json/value.ts';
 import { describeFields } from './describe-field.ts';
 import type { Call, Field, Model } from './model.ts';

@@ -1,4 +1,4 @@
-/** The environment of a call with the context that its caller sent. */
+/** Adds the caller's context to the environment of a call. */
 import type { Json, JsonObject } from '../json/value.ts';
 import { isObject } from '../json/value.ts';
 import { valueError } from './fault.ts';
@@ -11,7 +11,7 @@ export function enterContext(environment: Environment, context: Json | undefined
   return inContext;
 }
 
-// What Python's dict() makes of a context.
+// The result of Python's dict() for a context.
 function readDict(value: Json): JsonObject {
   if (!value) return {};
   if (isObject(value)) return value;

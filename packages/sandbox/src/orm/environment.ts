@@ -88,7 +88,7 @@ class CallEnvironment implements Environment {
   }
 }
 
-/** As Odoo writes datetimes, which are UTC. */
+/** Prints a datetime like Odoo, in UTC. */
 export function printTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }

@@ -1,10 +1,10 @@
-/** An exception as Odoo raises it: the Python class name, its arguments and the place. Knows no protocol. */
+/** An exception raised by Odoo: its Python class, its arguments, and the place that raised it. Knows no protocol. */
 import type { Json } from '../json/value.ts';
 
 export class Fault extends Error {
   override readonly name: string;
   readonly arguments: readonly Json[];
-  /** The file below Odoo's folder and the function that raised it; null: the place that its class has most often. */
+  /** The file (below Odoo's folder) and the function that raised it; null: the usual place for its class. */
   place: readonly [file: string, name: string] | null = null;
 
   constructor(name: string, message: string, args: readonly Json[] = [message]) {
@@ -13,7 +13,7 @@ export class Fault extends Error {
     this.arguments = args;
   }
 
-  /** The same, raised there. */
+  /** The same exception, raised at this place. */
   at(file: string, name: string): this {
     this.place = [file, name];
     return this;

@@ -1,4 +1,4 @@
-/** Short constructors of fields for the model files, and what follows from a field's type. */
+/** Constructors of fields for the model files, and properties of field types. */
 import type { Field, FieldOptions, FieldSpec, FieldType } from './model.ts';
 
 const scalar =
@@ -55,5 +55,5 @@ export const one2many = (
 
 export const isToMany = (field: Field): boolean => field.type === 'one2many' || field.type === 'many2many';
 export const isNumeric = (field: Field): boolean => ['integer', 'float', 'monetary'].includes(field.type);
-/** A column of the table: PostgreSQL constraints hold for these only. */
+/** Whether the field is a column of the table. Only columns have PostgreSQL constraints. */
 export const isStored = (field: Field): boolean => !field.compute && !field.related;

@@ -1,4 +1,4 @@
-/** Finds what may be called from outside, as Odoo's get_public_method does. */
+/** Finds a method that may be called remotely, like Odoo's get_public_method. */
 import type { Environment, Method, Model } from './model.ts';
 
 export function findMethod(environment: Environment, model: Model, name: string): Method {

@@ -1,4 +1,4 @@
-/** Groups the rows that a domain finds by fields, dates by day, week, month, quarter or year. */
+/** Groups the rows of a domain by fields, and dates by day, week, month, quarter or year. */
 import type { Json, JsonObject } from '../json/value.ts';
 import { cutDate } from './cut-date.ts';
 import { valueError } from './fault.ts';
@@ -13,7 +13,7 @@ export interface GroupKey {
   readonly label: Json;
   readonly domain: readonly Json[];
   readonly range: JsonObject | undefined;
-  /** What the groups are sorted by; null last. */
+  /** The sort key of the group; null sorts last. */
   readonly rank: Json;
 }
 

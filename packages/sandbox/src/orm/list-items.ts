@@ -1,4 +1,4 @@
-/** What Python's tuple() makes of a value: a text is its letters, a dict its keys. */
+/** The result of Python's tuple() for a value: the characters of a string, the keys of a dict. */
 import { nameType } from '../json/print-python.ts';
 import { isObject, type Json } from '../json/value.ts';
 import { typeError } from './fault.ts';
@@ -10,7 +10,7 @@ export function listItems(value: Json): readonly Json[] {
   throw typeError(`'${nameType(value)}' object is not iterable`);
 }
 
-/** What Odoo's browse() takes for ids: nothing, one or several. */
+/** The result of Odoo's browse(): no ids, one, or several. */
 export function browseIds(value: Json): readonly Json[] {
   if (!value) return [];
   return typeof value === 'number' || typeof value === 'bigint' ? [value] : listItems(value);

@@ -1,4 +1,4 @@
-/** SQL LIKE: `%` is any text, `_` one character, a backslash takes the next one literally. */
+/** SQL LIKE: `%` matches any text, `_` one character; a backslash escapes the next character. */
 export function matchPattern(
   pattern: string,
   options: { isWhole: boolean; ignoresCase: boolean },

@@ -30,19 +30,19 @@ export interface FieldOptions {
   readonly required?: boolean;
   readonly readonly?: boolean;
   readonly relation?: string;
-  /** one2many: the many2one of the other model that points here. */
+  /** one2many: the many2one field of the other model that refers to this one. */
   readonly inverse?: string;
   readonly selection?: readonly (readonly [string, string])[];
   readonly default?: Json | ((environment: Environment) => Json);
-  /** The value is worked out at each read and never stored. */
+  /** The value is computed at each read and never stored. */
   readonly compute?: (environment: Environment, row: Row) => Json;
-  /** The value is that of a field of a linked record, `product_tmpl_id.name`, and writing goes there. */
+  /** The value is a field of a linked record, `product_tmpl_id.name`; writes go there too. */
   readonly related?: `${string}.${string}`;
-  /** Group that a user needs to see the field. */
+  /** Only users of this group see the field. */
   readonly groups?: string;
   readonly copy?: false;
   readonly ondelete?: 'restrict' | 'set null' | 'cascade';
-  /** false: only Odoo's own interface may search or sort by it. */
+  /** false: only Odoo's own web client may search or sort by it. */
   readonly searchable?: boolean;
   readonly translate?: boolean;
   readonly help?: string;
@@ -63,25 +63,25 @@ export interface Call {
   readonly environment: Environment;
   readonly model: Model;
   readonly ids: readonly Json[];
-  /** Every parameter by its name, defaults filled in. */
+  /** Every parameter by its name, with defaults filled in. */
   readonly values: JsonObject;
 }
 
 /**
- * `model`: no ids; `record`: on ids; `create`: no ids, and execute_kw wants args[0] and unpacks the result
+ * `model`: no ids. `record`: on ids. `create`: no ids; execute_kw needs args[0] and unwraps the result
  * (docs/odoo-facts.md#execute-kw-arguments).
  */
 export type MethodKind = 'model' | 'record' | 'create';
 
 export interface Method {
-  /** Python class in the messages of wrong calls, e.g. BaseModel. */
+  /** Python class in the messages about wrong arguments, e.g. BaseModel. */
   readonly owner: string;
   readonly kind: MethodKind;
-  /** As in Python: `domain, offset=0, limit=None`. */
+  /** In Python's notation: `domain, offset=0, limit=None`. */
   readonly parameters: string;
-  /** Marked @api.readonly (docs/odoo-facts.md#readonly-methods). */
+  /** Has the decorator @api.readonly (docs/odoo-facts.md#readonly-methods). */
   readonly readonly?: true;
-  /** undefined is Python's None: the answer has no result (docs/odoo-facts.md#none-result). */
+  /** undefined is Python's None: the answer has no `result` (docs/odoo-facts.md#none-result). */
   readonly run: (call: Call) => Json | undefined;
 }
 
@@ -89,21 +89,21 @@ export interface ModelSpec {
   readonly name: string;
   readonly description: string;
   readonly fields: Readonly<Record<string, FieldSpec>>;
-  /** Fields that other apps add: they come after the magic ones. */
+  /** Fields that other apps add. They follow the magic fields. */
   readonly lateFields?: Readonly<Record<string, FieldSpec>>;
   readonly order?: string;
   readonly recName?: string;
   readonly displayName?: (environment: Environment, row: Row) => string;
-  /** Groups that may; an operation that is missing is open to every user. */
+  /** Groups that may perform an operation. Without an entry, every user may. */
   readonly access?: Readonly<Partial<Record<Operation, readonly string[]>>>;
-  /** Record rule: the domain of what the user may touch. */
+  /** Record rule: the domain of the records that the user may access. */
   readonly rule?: (environment: Environment) => Json;
   readonly unique?: readonly { readonly fields: readonly string[]; readonly message: string }[];
   readonly checks?: readonly { readonly holds: (row: Row) => boolean; readonly message: string }[];
-  /** Runs before create with the values given; returns the values to store. */
+  /** Runs before create with the given values; returns the values to store. */
   readonly beforeCreate?: (environment: Environment, values: JsonObject) => JsonObject;
   readonly afterCreate?: (environment: Environment, id: number) => void;
-  /** Python constraints: raise a Fault. */
+  /** Python constraints; throw a Fault. */
   readonly validate?: (environment: Environment, row: Row) => void;
   readonly beforeUnlink?: (environment: Environment, row: Row) => void;
   readonly methods?: Readonly<Record<string, Method>>;
@@ -123,7 +123,7 @@ export interface Environment {
   readonly personality: Personality;
   readonly uid: number;
   readonly context: JsonObject;
-  /** Past all rights, as Odoo's sudo(). */
+  /** Exempt from access control, like Odoo's sudo(). */
   readonly isSuperuser: boolean;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -133,7 +133,7 @@ export interface Environment {
   /** The companies of the context, which must all be companies of the user; by default, all companies of the user. */
   readonly companyIds: readonly number[];
   readonly companyId: number;
-  /** The present time, as Odoo writes it. */
+  /** The present time in Odoo's notation. */
   readonly now: string;
 
   /** Throws KeyError if there is no such model. */
@@ -142,6 +142,6 @@ export interface Environment {
   /** The same environment if the context is not an object. */
   withContext(context: unknown): Environment;
   hasGroup(group: string): boolean;
-  /** The present time plus `ms` milliseconds, as Odoo writes it. */
+  /** The present time plus `ms` milliseconds, in Odoo's notation. */
   timeIn(ms: number): string;
 }

@@ -1,19 +1,19 @@
-/** Reads a Python parameter list as the model files write it, `domain, offset=0, *, order=None, **rest`. */
+/** Parses a Python parameter list as the model files write it: `domain, offset=0, *, order=None, **rest`. */
 import { Float, type Json } from '../json/value.ts';
 
-/** As Python's inspect names them; what has no kind of its own is POSITIONAL_OR_KEYWORD. */
+/** Names of Python's inspect. A parameter without a kind is POSITIONAL_OR_KEYWORD. */
 export type ParameterKind = 'POSITIONAL_OR_KEYWORD' | 'VAR_POSITIONAL' | 'KEYWORD_ONLY' | 'VAR_KEYWORD';
 
 export interface Parameter {
   readonly name: string;
   readonly kind: ParameterKind;
-  /** undefined: the argument must be given. */
+  /** undefined: the argument is required. */
   readonly default: Json | undefined;
-  /** The default as it is written: `'ilike'`. */
+  /** The default in Python's notation: `'ilike'`. */
   readonly literal: string | undefined;
 }
 
-/** The parameters in order; the star that only parts them is no parameter. */
+/** The parameters in order. A single star is a separator, not a parameter. */
 export function parseSignature(text: string): readonly Parameter[] {
   const known = signatures.get(text);
   if (known) return known;

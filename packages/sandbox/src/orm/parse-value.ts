@@ -1,4 +1,7 @@
-/** What a caller wrote into a field, as the ORM holds it, or the fault of a bad value. x2many take commands instead. */
+/**
+ * Converts a value from a caller into the ORM's form of it, or throws the fault of an invalid value. x2many fields take
+ * commands instead.
+ */
 import { printPython } from '../json/print-python.ts';
 import { type Json, toNumber } from '../json/value.ts';
 import { valueError } from './fault.ts';

@@ -1,6 +1,4 @@
-/**
- * Read: records as lists of members, in the order asked (docs/odoo-facts.md#read-result, docs/odoo-facts.md#values).
- */
+/** Reads records, with members in the requested order (docs/odoo-facts.md#read-result, docs/odoo-facts.md#values). */
 import { isObject, type Json, type JsonObject, toNumber } from '../json/value.ts';
 import { checkAccess, mayReadField } from './access.ts';
 import { Fault } from './fault.ts';
@@ -40,7 +38,7 @@ function showRow(
   const shown: Record<string, Json> = { id: row['id'] as number };
   for (const field of fields) {
     if (field.name === 'id') continue;
-    // id 0 is a record without values: its name is false too.
+    // id 0 is a record without values, so its name is false too.
     shown[field.name] =
       row['id'] === 0 && field.name === 'display_name'
         ? false
@@ -50,7 +48,7 @@ function showRow(
 }
 
 export function pickFields(environment: Environment, model: Model, names: Json): Field[] {
-  // A text is its letters, as in Python.
+  // A string is a list of its characters, as in Python.
   const asked = typeof names === 'string' ? [...names] : names;
   if (!Array.isArray(asked) || asked.length === 0) {
     return [...model.fields.values()].filter((field) => mayReadField(environment, field));
@@ -69,7 +67,7 @@ export function pickFields(environment: Environment, model: Model, names: Json):
   return fields;
 }
 
-// PostgreSQL takes text for a number where it looks like one.
+// PostgreSQL converts a string that looks like a number.
 function checkTexts(environment: Environment, model: Model, ids: readonly Json[]): void {
   const { idIsText } = environment.personality.texts;
   for (const id of ids) {

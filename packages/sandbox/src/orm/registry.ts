@@ -1,4 +1,6 @@
-/** Builds the models of one version: the magic fields, the methods of every model, and the version's own differences. */
+/**
+ * Builds the models of one version: the magic fields, the methods of every model, and the differences of the version.
+ */
 import type { VersionDefinition } from '../versions/version-definition.ts';
 import { char, datetime, integer, many2one } from './field.ts';
 import { baseMethods } from './methods/base-methods.ts';
@@ -30,7 +32,7 @@ const log: Record<string, FieldSpec> = {
 function buildFields(spec: ModelSpec, personality: VersionDefinition): Map<string, Field> {
   const versioned = personality.fields[spec.name] ?? {};
   const everywhere = personality.fields['*'] ?? {};
-  // A key keeps the place of its first mention: what a version changes stays put, what it adds comes last.
+  // A key keeps its first position: fields that a version changes stay in place, fields that it adds come last.
   const all: Record<string, FieldSpec | undefined> = personality.magicFieldsFirst
     ? { id, display_name: displayName, ...spec.fields, ...log, ...spec.lateFields, ...versioned }
     : {

@@ -1,4 +1,4 @@
-/** A record as it is stored: its values by the names of its fields. */
+/** A stored record: its values by field name. */
 import type { Json } from '../json/value.ts';
 
 export type Row = Readonly<Record<string, Json>>;

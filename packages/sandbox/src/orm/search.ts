@@ -1,4 +1,4 @@
-/** Search: domain, rights, order, offset and limit give ids. */
+/** Search: domain, access rights, order, offset and limit determine the ids. */
 import { type Json, toNumber } from '../json/value.ts';
 import { checkAccess, filterByRule } from './access.ts';
 import { compileDomain, mentionsField } from './domain.ts';
@@ -40,7 +40,7 @@ export function searchIds(
   return pageOf(environment, ids, options);
 }
 
-/** The items from `offset` on, `limit` at most; a bad limit fails even where there is nothing to cut. */
+/** The items from `offset` on, at most `limit`. An invalid limit fails even if there are no items. */
 export function pageOf<T>(environment: Environment, items: readonly T[], options: SearchOptions): T[] {
   const limit = parseLimit(environment, options.limit ?? null);
   const offset = parseLimit(environment, options.offset ?? null) ?? 0;
@@ -81,7 +81,7 @@ function compilePart(environment: Environment, model: Model, part: string, depth
     const a = getValue(environment, model, left, field);
     const b = getValue(environment, model, right, field);
     if (a === b) return 0;
-    // PostgreSQL: nulls last ascending, first descending.
+    // PostgreSQL puts nulls last in ascending order, and first in descending order.
     if (a === null || b === null) return sign * (a === null ? 1 : -1);
     if (related && relatedOrder) {
       const rows = [a, b].map((id) => environment.store.get(related.name, id as number) ?? { id });

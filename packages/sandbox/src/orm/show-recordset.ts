@@ -1,4 +1,6 @@
-/** A recordset as the caller of a method gets it that is not declared to return ids (docs/odoo-facts.md#recordsets). */
+/**
+ * The form of a recordset in an answer, if the method is not declared to return ids (docs/odoo-facts.md#recordsets).
+ */
 import { Float, type Json } from '../json/value.ts';
 import type { Environment } from './model.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The rows of the database, with transactions: rows are never changed in place, and every put notes what it
- * replaced, so that rolling back is putting the old rows again. Knows nothing of fields.
+ * The rows of the database, with transactions. Rows are never changed in place, and every put records the row that it
+ * replaces, so a rollback puts the old rows back. Knows nothing of fields.
  */
 import type { Row } from './row.ts';
 
@@ -26,7 +26,7 @@ export class Store {
     if (id > (this.#lastIds.get(model) ?? 0)) this.#lastIds.set(model, id);
   }
 
-  /** As a PostgreSQL sequence: a number is not given back by a rollback. */
+  /** Like a PostgreSQL sequence: a rollback does not return the number. */
   nextId(model: string): number {
     const id = (this.#lastIds.get(model) ?? 0) + 1;
     this.#lastIds.set(model, id);
@@ -38,7 +38,7 @@ export class Store {
     return this.savepoint(work);
   }
 
-  /** Takes back what the work did, and nothing before it, where it throws. */
+  /** If the work throws, undoes what it did, and nothing before it. */
   savepoint<T>(work: () => T): T {
     const mark = this.#undo.length;
     try {

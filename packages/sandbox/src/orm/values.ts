@@ -1,10 +1,10 @@
-/** Values of fields, as the ORM holds them and as `read` shows them (docs/odoo-facts.md#values). */
+/** Values of fields in the ORM's form, and in the form that `read` returns (docs/odoo-facts.md#values). */
 import { Float, type Json } from '../json/value.ts';
 import { isNumeric, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
 
-/** The value of a field of a row; null where it is empty. Floats are plain numbers here. */
+/** The value of a field of a row; null if it is empty. Floats are plain numbers here. */
 export function getValue(environment: Environment, model: Model, row: Row, field: Field): Json {
   if (field.name === 'display_name') return nameRow(environment, model, row);
   if (field.compute) return field.compute(environment, row);
@@ -30,7 +30,7 @@ function readRelated(environment: Environment, model: Model, row: Row, path: str
   return getValue(environment, target, linked, target.fields.get(name)!);
 }
 
-/** `[id, name]` as read shows a many2one; names are read past the caller's rights, as Odoo does. */
+/** `[id, name]`, as read returns a many2one. Like Odoo, reads the name without access control. */
 export function showReference(environment: Environment, modelName: string, id: number): Json {
   const model = environment.model(modelName);
   const row = environment.store.get(modelName, id);
@@ -54,7 +54,7 @@ export function showValue(
   return value;
 }
 
-// x2many of archived records show only with active_test=False, as in Odoo.
+// As in Odoo, archived records in x2many fields appear only with active_test=False.
 function filterActive(environment: Environment, field: Field, ids: readonly number[]): readonly number[] {
   const active =
     environment.model(field.relation!).fields.has('active') && environment.context['active_test'] !== false;

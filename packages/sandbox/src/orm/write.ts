@@ -1,5 +1,5 @@
 /**
- * Create, write, unlink, copy: values and x2many commands into rows, and every constraint
+ * Create, write, unlink, copy: stores values, runs x2many commands, and checks every constraint
  * (docs/odoo-facts.md#constraints).
  */
 
@@ -84,7 +84,7 @@ export function recordMissing(environment: Environment, model: Model, id: number
   );
 }
 
-/** The defaults of the fields that the caller left out. */
+/** The defaults of omitted fields. */
 export function fillDefaults(environment: Environment, model: Model, given: JsonObject): Row {
   const values: Record<string, Json> = {};
   for (const field of model.fields.values()) {

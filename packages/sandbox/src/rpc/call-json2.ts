@@ -1,5 +1,5 @@
 /**
- * One call of /json/2: named arguments, `ids` and `context` of a method, with Odoo's order of checks
+ * Runs one call of /json/2: named arguments, `ids` and `context` of a method, with Odoo's order of checks
  * (docs/odoo-facts.md#json2-check-order, docs/odoo-facts.md#json2-arguments).
  */
 import { isObject, type Json, type JsonObject } from '../json/value.ts';
@@ -21,7 +21,7 @@ export function callJson2(
 ): Json | undefined {
   instance.countCall(modelName, name);
   const environment = instance.environment(uid);
-  // A body that is no object is no arguments; the path says which method, whatever the body does.
+  // A body that is not an object means no arguments. The path names the method, whatever the body contains.
   const { ids = null, context, __model__, __method__, ...named } = isObject(body) ? body : ({} as JsonObject);
   const model = environment.models.get(modelName);
   if (!model) throw httpFault('NotFound', `the model '${modelName}' does not exist`);

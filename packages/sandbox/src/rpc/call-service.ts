@@ -9,7 +9,7 @@ import { callMethod } from '../orm/call-method.ts';
 import { accessDenied, Fault, keyError, typeError, valueError } from '../orm/fault.ts';
 import type { Instance } from './instance.ts';
 
-/** `address`: of the caller. */
+/** `address` is that of the caller. */
 export async function callService(
   instance: Instance,
   params: Json,
@@ -80,7 +80,7 @@ async function callCommon(
 
 function callDatabase({ personality }: Instance, method: string): Json {
   if (method === 'server_version') return personality.serverVersion;
-  // The sandbox runs with list_db = False, as a server on the internet should.
+  // The sandbox runs with list_db = False, as recommended for servers on the internet.
   throw accessDenied();
 }
 

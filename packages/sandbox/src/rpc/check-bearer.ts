@@ -1,11 +1,14 @@
 /**
- * Who calls /json/2 and /doc-bearer: the user of the API key in the Authorization header
+ * Authenticates calls of /json/2 and /doc-bearer by the API key in the Authorization header
  * (docs/odoo-facts.md#json2-check-order, docs/odoo-facts.md#json2-user).
  */
 import { httpFault } from './http-fault.ts';
 import type { Instance } from './instance.ts';
 
-/** The user's id. Passwords open nothing here, and a wrong key costs no time: it is not hashed as a password. */
+/**
+ * Returns the id of the user. Passwords are not accepted here, and a wrong key causes no delay, because it is not
+ * hashed as a password.
+ */
 export function checkBearer(instance: Instance, authorization: string | undefined): number {
   const key = /^bearer\s+(\S.*)$/i.exec(authorization ?? '')?.[1]?.trim();
   if (!key) {

@@ -1,7 +1,4 @@
-/**
- * The exceptions of the web framework, which carry their HTTP status as second argument
- * (docs/odoo-facts.md#json2-status).
- */
+/** The exceptions of the web framework, with their HTTP status as second argument (docs/odoo-facts.md#json2-status). */
 import { Fault } from '../orm/fault.ts';
 
 const statuses = {

@@ -1,4 +1,4 @@
-/** One running Odoo: its version, its data, its users and what was asked of it. Knows no protocol. */
+/** One running Odoo: its version, its data, its users, and counters of requests. Knows no protocol. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiKeyOptions, seedApiKeys } from '../data/api-keys.ts';
 import { seedStore } from '../data/seed-store.ts';
@@ -15,12 +15,15 @@ import { recordMissing } from '../orm/write.ts';
 import type { VersionDefinition } from '../versions/version-definition.ts';
 import { LoginCooldown } from './login-cooldown.ts';
 
-/** What a test can read of the requests so far. */
+/** Counters of requests, for tests. */
 export interface Requests {
   readonly total: number;
-  /** By `model.method`, e.g. `res.partner.read`; refused calls are not counted. */
+  /** By `model.method`, e.g. `res.partner.read`. Refused calls are not counted. */
   readonly calls: Readonly<Record<string, number>>;
-  /** By route, whether the version has it or not: `/jsonrpc`, `/json/2`, `/doc-bearer`, `/web/version`, …; unknown paths are `other`. */
+  /**
+   * By route, even if the version lacks it: `/jsonrpc`, `/json/2`, `/doc-bearer`, `/web/version`, …; unknown paths are
+   * `other`.
+   */
   readonly routes: Readonly<Record<string, number>>;
   readonly wrongKeys: number;
 }
@@ -33,7 +36,7 @@ interface Counters {
 }
 
 export interface InstanceOptions extends ApiKeyOptions {
-  /** Time that a wrong key costs. */
+  /** Delay of a wrong key, in milliseconds. */
   readonly authDelayMs: number;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -49,7 +52,7 @@ export class Instance {
   readonly #cooldown: LoginCooldown | undefined;
   #store: Store;
 
-  /** `before`: the instance that this one takes over from, with its data and its counters. */
+  /** `before`: the instance whose data and counters this one takes over. */
   constructor(personality: VersionDefinition, options: InstanceOptions, before?: Instance) {
     this.personality = personality;
     this.#options = options;
@@ -60,7 +63,10 @@ export class Instance {
     this.requests = before?.requests ?? { total: 0, calls: {}, routes: {}, wrongKeys: 0 };
   }
 
-  /** Another version on the same data. This one stays whole: a request that it has begun ends as it began. */
+  /**
+   * Returns an instance of another version with the same data. This one stays usable, so that running requests end as
+   * they began.
+   */
   upgrade(personality: VersionDefinition): Instance {
     return new Instance(personality, this.#options, this);
   }
@@ -90,13 +96,13 @@ export class Instance {
     });
   }
 
-  /** What X-Odoo-Database may say; without it the only database is found. */
+  /** Whether X-Odoo-Database is valid. Without the header, the only database is used. */
   servesDatabase(name: string | undefined): boolean {
     return !name || name === database;
   }
 
   /**
-   * Any database but ours fails as PostgreSQL does; `x_not_odoo…` exists but is empty
+   * Databases other than ours fail with PostgreSQL's error; `x_not_odoo…` exists but is empty
    * (docs/odoo-facts.md#database-not-restricted).
    */
   openDatabase(name: string): void {
@@ -109,12 +115,12 @@ export class Instance {
     );
   }
 
-  /** Whose API key it is; undefined where it opens nothing, or does no more. */
+  /** The user of an API key; undefined if the key is invalid or expired. */
   findUser(key: string): number | undefined {
     return findApiKey(this.environment(0), key)?.['user_id'] as number | undefined;
   }
 
-  /** A user was written: no pair of user and key is known to be right any more. */
+  /** Called when a user is written: forgets the pairs of user and key that were found to be correct. */
   forgetCredentials(): void {
     this.#cooldown?.forget();
   }
@@ -126,7 +132,7 @@ export class Instance {
   }
 
   async #checkKey(uid: number, key: Json | undefined): Promise<void> {
-    // OdooBot and the public user are refused unseen, without a hash.
+    // OdooBot and the public user are refused without a check of the key.
     if (!key || typeof key !== 'string' || uid <= 1) throw accessDenied();
     const known = Object.values(users).find((user) => user.userId === uid);
     if (key === known?.password || this.findUser(key) === uid) return;
@@ -141,7 +147,7 @@ export class Instance {
   /** The user's id, or undefined for wrong credentials. */
   async logIn(login: string, password: string, address: string): Promise<number | undefined> {
     const check = () => this.#logIn(login, password);
-    // Odoo turns the refusal of its cooldown into `false`, as it does with any other.
+    // Like any other refusal, Odoo turns that of the cooldown into `false`.
     return this.#cooldown ? this.#cooldown.guard(address, null, check).catch(() => undefined) : check();
   }
 
@@ -152,7 +158,7 @@ export class Instance {
     return undefined;
   }
 
-  // Odoo hashes every wrong key with 600 000 rounds and never remembers it (docs/odoo-facts.md#wrong-key-cost).
+  // Odoo hashes every wrong key with 600 000 rounds and never caches the result (docs/odoo-facts.md#wrong-key-cost).
   async #refuseKey(): Promise<void> {
     this.requests.wrongKeys++;
     const { authDelayMs } = this.#options;

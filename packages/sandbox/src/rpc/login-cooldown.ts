@@ -1,7 +1,7 @@
 /**
- * The login cooldown of Odoo 14 and 15, of one worker process: after five failures of an address in a row every
- * credential that must be checked is refused for a minute, right ones too. Pairs that were found right are not checked
- * again (docs/odoo-facts.md#login-cooldown).
+ * The login cooldown of one worker process of Odoo 14 and 15. After five consecutive failures from one address, it
+ * refuses every credential that must be checked for a minute, including correct ones. Pairs that were found to be
+ * correct are not checked again (docs/odoo-facts.md#login-cooldown).
  */
 import { accessDenied, Fault } from '../orm/fault.ts';
 
@@ -18,7 +18,10 @@ export class LoginCooldown {
     this.#clock = clock;
   }
 
-  /** Runs a check of credentials that rejects or gives undefined where they are wrong. `pair` names them; null: never remembered. */
+  /**
+   * Runs a check that rejects or returns undefined for wrong credentials. `pair` identifies them; null: the result is
+   * not remembered.
+   */
   async guard<Value>(address: string, pair: string | null, check: () => Promise<Value>): Promise<Value> {
     if (pair !== null && this.#known.has(pair)) return check();
     const { count, lastAt } = this.#failures.get(address) ?? { count: 0, lastAt: 0 };
@@ -38,12 +41,12 @@ export class LoginCooldown {
     }
   }
 
-  /** As when a user is written: each pair is checked anew. */
+  /** Forgets all pairs, as when a user is written. */
   forget(): void {
     this.#known.clear();
   }
 
-  /** As in a worker that has just started. */
+  /** Restores the state of a new worker process. */
   clear(): void {
     this.#failures.clear();
     this.#known.clear();

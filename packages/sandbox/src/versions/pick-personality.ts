@@ -1,4 +1,4 @@
-/** The personality of a version. */
+/** Selects the definition of a version. */
 import type { Version } from './personality.ts';
 import type { VersionDefinition } from './version-definition.ts';
 import { version14 } from './version14.ts';

@@ -1,10 +1,10 @@
-/** Everything in which one Odoo version differs from another: its personality, and the fields and methods of its models. */
+/** All differences of one Odoo version: its behaviour, and the fields and methods of its models. */
 import type { FieldSpec, Method } from '../orm/model.ts';
 import type { Personality } from './personality.ts';
 
 export interface VersionDefinition extends Personality {
-  /** Methods that differ: undefined = absent. The key is `method` or `model/method`. */
+  /** Differing methods, by `method` or `model/method`. undefined: the version lacks it. */
   readonly methods: Readonly<Record<string, Partial<Method> | undefined>>;
-  /** Fields that differ, by model: undefined = absent. */
+  /** Differing fields, by model. undefined: the version lacks it. */
   readonly fields: Readonly<Record<string, Readonly<Record<string, FieldSpec | undefined>>>>;
 }

@@ -11,7 +11,7 @@ export const version15: VersionDefinition = {
   serverVersion: '15.0-20220616',
   texts: {
     ...version16.texts,
-    // Without a language in the context the text is the constraint's name.
+    // Without a language in the context, the message is the name of the constraint.
     constraint: (message, name, hasLanguage) => validationError(hasLanguage ? message : name),
   },
   methods: {

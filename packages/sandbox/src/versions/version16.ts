@@ -22,7 +22,7 @@ export const version16: VersionDefinition = {
         'builtins.AssertionError',
         `This domain is syntactically not correct: ${printPython(domain)}`,
       ).at('odoo/osv/expression.py', 'normalize_domain'),
-    // Its contacts look at the length of a single condition first.
+    // Its contacts first check the length of a single condition.
     domainItem: (item, domain) => {
       if (domain.length === 1 && !Array.isArray(item) && typeof item !== 'string' && !isObject(item)) {
         const fault = typeError(`object of type '${nameType(item)}' has no len()`);
@@ -38,7 +38,8 @@ export const version16: VersionDefinition = {
         ? new Fault('psycopg2.ProgrammingError', "can't adapt type 'dict'")
         : new Fault('psycopg2.errors.UndefinedFunction', 'operator does not exist: integer = integer[]\n'),
     badLimit: (limit) => typeError(`%d format: a real number is required, not ${nameType(limit)}`),
-    // This framework trips over its own message for unique and check constraints (docs/odoo-facts.md#faults-16).
+    // For unique and check constraints, 16 raises an exception while it formats the message
+    // (docs/odoo-facts.md#faults-16).
     constraint: () => keyError('lang'),
     recordRule: (model) =>
       accessError(

@@ -1,4 +1,4 @@
-/** Odoo 18, the version that the others are told apart from. */
+/** Odoo 18, the base from which the other versions differ. */
 import { nameType, printPython, printTuple } from '../json/print-python.ts';
 import { isObject, type Json } from '../json/value.ts';
 import {
@@ -13,13 +13,16 @@ import {
 import { boolean } from '../orm/field.ts';
 import type { VersionDefinition } from './version-definition.ts';
 
-/** A computed flag that a payment app adds. */
+/** A computed flag of a payment app. */
 export const flag = (label: string, isTrue: boolean) =>
   boolean(label, { readonly: true, searchable: false, compute: () => isTrue });
 
 const expression = 'odoo/osv/expression.py';
 
-/** As 14 to 18 look for a domain that nothing matches, from its end: at the second element of what they take for a leaf. */
+/**
+ * 14 to 18 search the domain from its end for a condition that matches nothing, and fail on the second element of a
+ * malformed one.
+ */
 export function stumbleOver(domain: readonly Json[]): Fault | undefined {
   for (const token of [...domain].reverse()) {
     if (token === '&' || token === '|' || token === '!' || Array.isArray(token)) continue;
@@ -35,7 +38,7 @@ export function stumbleOver(domain: readonly Json[]): Fault | undefined {
   return undefined;
 }
 
-/** A leaf that is not three, as 17 and 18 meet it. */
+/** 17 and 18 fail on a condition that does not have three elements. */
 function unpackLeaf(item: Json): Fault {
   const parts = Array.isArray(item) ? item : [...String(item)];
   const message =

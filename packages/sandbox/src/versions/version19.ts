@@ -44,7 +44,7 @@ export const version19: VersionDefinition = {
           ),
     idIsNested: (id) =>
       typeError(`unhashable type: '${nameType(id)}'`).at('odoo/orm/fields.py', '_cache_missing_ids'),
-    // Contacts keep what they had of each value that is written.
+    // Contacts first read the old value of each field to write.
     unknownFieldWrite: (model, field) =>
       model === 'res.partner'
         ? keyError(field).at('odoo/orm/models.py', '__getitem__')

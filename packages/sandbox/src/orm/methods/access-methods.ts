@@ -1,4 +1,4 @@
-/** Methods that tell what the user may do. */
+/** Methods that return what the user may do. */
 import { checkAccess, filterByRule, mayAccess } from '../access.ts';
 import { valueError } from '../fault.ts';
 import type { Call, Method, Operation } from '../model.ts';

@@ -1,4 +1,4 @@
-/** The methods that every model has, in the signatures of 18; a version's personality changes what differs. */
+/** The methods of every model, with the signatures of 18. The definition of a version changes what differs. */
 import type { Method } from '../model.ts';
 import { accessMethods } from './access-methods.ts';
 import { describeMethods } from './describe-methods.ts';

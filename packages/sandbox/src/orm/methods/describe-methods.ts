@@ -1,4 +1,4 @@
-/** Methods that tell what a model looks like: fields_get, views, defaults of a form, metadata. */
+/** Methods that describe a model: fields_get, views, defaults of a form, metadata. */
 import type { Json, JsonObject } from '../../json/value.ts';
 import { mayReadField } from '../access.ts';
 import { describeField, describeFields } from '../describe-field.ts';
@@ -114,7 +114,7 @@ export const describeMethods: Readonly<Record<string, Method>> = {
     run: ({ environment, model, values }) => {
       const changed = listOf(values['field_names']);
       if (changed.length > 0 || typeof values['field_name'] === 'string') return { value: {} };
-      // No field changed: a new form asks for its defaults.
+      // Without a changed field, a new form asks for its defaults.
       const row = fillDefaults(environment, model, {});
       const shown: Record<string, Json> = {};
       for (const name of Object.keys((values['fields_spec'] ?? {}) as object)) {

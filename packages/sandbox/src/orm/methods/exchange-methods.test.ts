@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openEnvironment } from '../../../test/open-environment.ts';
 
-test('load creates, changes and links by name; export_data gives the same back', () => {
+test('load creates, changes and links by name; export_data returns the same values', () => {
   const { call } = openEnvironment();
   const fields = ['name', 'country_id', '.id'];
   const loaded: { ids: number[] } = call('res.partner', 'load', [
@@ -18,7 +18,7 @@ test('load creates, changes and links by name; export_data gives the same back',
   });
 });
 
-test('a row that cannot be loaded is told by its number, and none is kept', () => {
+test('a row that cannot be loaded is reported by its number, and no row is kept', () => {
   const { call, search } = openEnvironment();
   const rows = [
     ['Fine', 'Germany'],

@@ -41,7 +41,7 @@ export const exchangeMethods: Readonly<Record<string, Method>> = {
       const rows = values['data'] as readonly (readonly Json[])[];
       const ids: number[] = [];
       try {
-        // One bad row takes back those before it.
+        // One invalid row rolls back the rows before it.
         environment.store.savepoint(() => {
           for (const cells of rows) ids.push(loadRow(environment, model, names, cells));
         });

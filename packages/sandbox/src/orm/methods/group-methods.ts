@@ -1,4 +1,4 @@
-/** Grouping: read_group up to 18 (and still in 19), formatted_read_group from 19, and the web client's wrapper. */
+/** Grouping: read_group (deprecated in 19), formatted_read_group from 19 on, and the wrapper for the web client. */
 import { Float, type Json, type JsonObject } from '../../json/value.ts';
 import { aggregateRows, parseAggregate } from '../aggregate-rows.ts';
 import { type Group, type GroupKey, listGroups } from '../group-rows.ts';
@@ -112,7 +112,7 @@ function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** As Odoo's AND: up to 18 domains of several items stay together, 19 makes one long row of `&`. */
+/** Odoo's AND. Up to 18, a domain with several items stays nested; 19 makes one flat list of `&`. */
 function joinDomains(call: Call, domains: readonly (readonly Json[])[]): readonly Json[] {
   if (
     call.environment.personality.domainsAreFlat &&

@@ -1,4 +1,4 @@
-/** Methods that find and read: search, read, name_search and their kin. */
+/** Methods that search and read: search, read, name_search and similar ones. */
 import { isObject, type Json, toNumber } from '../../json/value.ts';
 import { keyError } from '../fault.ts';
 import type { Call, Method } from '../model.ts';
@@ -130,7 +130,7 @@ export const queryMethods: Readonly<Record<string, Method>> = {
   },
 };
 
-/** These look at the domain before they ask whether there is one. */
+/** These check the domain before they check whether there is one. */
 function readDomain({ environment }: Call, domain: Json): Json {
   if (domain === null) throw environment.personality.texts.domainNotList(domain);
   return domain;

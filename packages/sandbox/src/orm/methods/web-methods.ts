@@ -1,4 +1,4 @@
-/** The methods of Odoo's own web client: records by a nested specification. */
+/** Methods of Odoo's web client, which read records by a nested specification. */
 import { isObject, type Json, type JsonObject, toNumber } from '../../json/value.ts';
 import { checkAccess } from '../access.ts';
 import { isToMany } from '../field.ts';
@@ -31,7 +31,7 @@ export const webMethods: Readonly<Record<string, Method>> = {
       const length = searchIds(environment, model, values['domain'] ?? [], {
         limit: values['count_limit'] ?? null,
       }).length;
-      // 16 knows no specification: its records are those of read.
+      // 16 has no specifications: its records are those of `read`.
       const isFlat = !('specification' in values);
       const records = isFlat
         ? readRows(environment, model, ids, values['fields'] ?? null)
