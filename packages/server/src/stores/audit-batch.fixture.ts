@@ -1,4 +1,4 @@
-/** Batches of the audit as tests append them. */
+/** For tests: batches of the audit. */
 import { createSecretKey, randomUUID } from 'node:crypto';
 import type { AuditBatch } from './ports.ts';
 

@@ -1,4 +1,4 @@
-/** Whether a row of the audit matches a search, where the store's own language does not tell. Pure. */
+/** Compares a row of the audit with the filters of a search, for stores that cannot do this in SQL. Pure. */
 import type { AuditFilters, AuditRow } from './ports.ts';
 
 /** A record that is not JSON matches no filter. */

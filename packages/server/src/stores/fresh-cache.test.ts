@@ -42,7 +42,7 @@ beforeEach(() => {
 });
 afterEach(() => cache.close());
 
-test('gives what was read until the store tells of a change of it', async () => {
+test('a cached row is used until the store reports a change of it', async () => {
   expect(cache.find('a')).toBeUndefined();
   expect(cache.load('a')).toEqual({ text: 'first' });
   time += 10 * STALE_MS;
@@ -54,7 +54,7 @@ test('gives what was read until the store tells of a change of it', async () => 
   expect(cache.find('a')).toBeUndefined();
 });
 
-test('reads everything again where anything may have changed', () => {
+test('every row is read again when anything may have changed', () => {
   cache.load('a');
   tell(null);
   expect(cache.find('a')).toBeUndefined();
@@ -63,7 +63,7 @@ test('reads everything again where anything may have changed', () => {
 });
 
 test.each([{ kind: 'key', id: 'none' } as const, null])(
-  'knows what is not there until %o is told, and not while the store is away',
+  'an absent id is cached until %o is reported, and is not used while the store is unavailable',
   (change) => {
     expect(cache.find('none')).toBeUndefined();
     expect(cache.load('none')).toBeNull();
@@ -80,7 +80,7 @@ test.each([{ kind: 'key', id: 'none' } as const, null])(
   },
 );
 
-test('does not take for absent what was told to be there while it was read', async () => {
+test('an id is not cached as absent if a change of it was reported during the read', async () => {
   const old = Promise.withResolvers<null>();
   read = () => old.promise;
   const before = cache.load('new');
@@ -90,7 +90,7 @@ test('does not take for absent what was told to be there while it was read', asy
   expect(cache.find('new')).toBeUndefined();
 });
 
-test('keeps no more than its bound, whatever is asked for that is not there', () => {
+test('the cache keeps within its bound, and absent ids evict no row', () => {
   for (let n = 0; n < 5_000; n++) cache.load(`none ${n}`);
   expect(cache.find('none 4999')).toBeNull();
   expect(cache.find('none 0')).toBeUndefined();
@@ -99,7 +99,7 @@ test('keeps no more than its bound, whatever is asked for that is not there', ()
   expect(['a', 'b', 'c'].map((id) => cache.find(id)?.text)).toEqual([undefined, 'b', 'c']);
 });
 
-test('shares one read among those who ask at once', async () => {
+test('simultaneous loads of one id share one read', async () => {
   const row = Promise.withResolvers<Row>();
   read = () => {
     reads++;
@@ -113,7 +113,7 @@ test('shares one read among those who ask at once', async () => {
 });
 
 test.each([{ kind: 'key', id: 'a' } as const, null])(
-  'does not keep what was being read when %o was told, and who asks later reads anew',
+  'a row that was being read when %o was reported is not cached, and later loads read it again',
   async (change) => {
     const old = Promise.withResolvers<Row>();
     read = () => old.promise;
@@ -128,7 +128,7 @@ test.each([{ kind: 'key', id: 'a' } as const, null])(
   },
 );
 
-test('goes on with what it knows while the store is away, for a while', () => {
+test('cached rows stay usable for a limited time while the store is unavailable', () => {
   cache.load('a');
   store.isWatching = false;
   time += STALE_MS - 1;
@@ -137,7 +137,7 @@ test('goes on with what it knows while the store is away, for a while', () => {
   expect(cache.find('a')).toBeUndefined();
 });
 
-test('learns late, and not after minutes, where the store answers but is not heard', async () => {
+test('a change arrives within seconds if the store answers but is not watching', async () => {
   cache.load('a');
   store.isWatching = false;
   rows.set('a', { text: 'second' });
@@ -145,7 +145,7 @@ test('learns late, and not after minutes, where the store answers but is not hea
   expect(cache.find('a')).toEqual({ text: 'first' });
   expect(reads).toBe(1);
   time += 1;
-  // Who asks does not wait for it.
+  // The caller does not wait for the read.
   expect(cache.find('a')).toEqual({ text: 'first' });
   expect(reads).toBe(2);
   await Promise.resolve();
@@ -156,7 +156,7 @@ test('learns late, and not after minutes, where the store answers but is not hea
   expect(cache.find('a')).toBeUndefined();
 });
 
-test('a store that fails takes nothing away that was known, but what it told of before', async () => {
+test('cached rows stay usable when a read fails, except rows with a reported change', async () => {
   const fail = () => {
     throw new Error('away');
   };
@@ -172,7 +172,7 @@ test('a store that fails takes nothing away that was known, but what it told of 
   expect(() => cache.load('a')).toThrow('away');
 });
 
-test('uses nothing older in place of a row that is bad', async () => {
+test('an invalid row is not replaced by an older one', async () => {
   cache.load('a');
   tell(null);
   rows.set('a', { text: 'bad' });
@@ -185,7 +185,7 @@ test('uses nothing older in place of a row that is bad', async () => {
   expect(() => cache.load('a')).toThrow('away');
 });
 
-test('counts the minutes from when a row was last right, however often the store comes and goes', () => {
+test('the time limit counts from when a row was last valid, however often the store fails and recovers', () => {
   cache.load('a');
   read = () => {
     throw new Error('away');
@@ -202,7 +202,7 @@ test('counts the minutes from when a row was last right, however often the store
   store.isWatching = false;
   time += STALE_MS / 5;
   expect(cache.find('a')).toBeUndefined();
-  // Nor for as long as reading fails while the store is heard.
+  // The limit also applies if reads fail while the store is watching.
   store.isWatching = true;
   expect(() => cache.load('a')).toThrow('away');
 });

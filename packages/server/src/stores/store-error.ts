@@ -1,10 +1,10 @@
 /**
- * A store that cannot be opened or used, in words for the operator: what is wrong and what to do. The message may name a
- * file, so it is for the terminal and the log, never for a caller. It must not carry a credential of a store address.
+ * A store that cannot be opened or used. The message tells the operator what is wrong and what to do. It may name a file,
+ * so it is for the terminal and the log, never for a caller. It must not contain a credential from the URL of the store.
  */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';
-  /** What is wrong, without naming the store: for administrators. */
+  /** What is wrong, for administrators, without the name of the store. */
   readonly reason: string | null;
 
   constructor(message: string, { reason, ...options }: ErrorOptions & { reason?: string } = {}) {

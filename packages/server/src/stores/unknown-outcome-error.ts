@@ -1,4 +1,4 @@
-/** A change that the store may have made or not: the answer to the commit did not arrive. */
+/** A change that the store may or may not have made: the answer to the commit did not arrive. */
 import { StoreError } from './store-error.ts';
 
 export class UnknownOutcomeError extends StoreError {

@@ -1,10 +1,11 @@
-/** The audit in memory: its rows in order, without those that retention has removed. */
+/** The audit in memory. */
 import { chainRows } from '../audit-chain.ts';
 import { matchesFilters } from '../audit-filters.ts';
 import type { AuditPosition, AuditRow, AuditStore } from '../ports.ts';
 import { RecentBatches } from '../recent-batches.ts';
 
 export function createMemoryAudit(): AuditStore {
+  /** In order, without the rows that retention has removed. */
   const rows: AuditRow[] = [];
   const appended = new RecentBatches();
   let floor: AuditPosition = { seq: 0, hash: new Uint8Array(32) };

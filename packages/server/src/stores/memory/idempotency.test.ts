@@ -3,7 +3,7 @@ import { createMemoryIdempotency } from './idempotency.ts';
 
 const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 10, expiresInMs: 20 };
 
-test('lets go of the oldest answers where they are too many bytes, and of no key', async () => {
+test('drops the oldest answers beyond the bound of bytes, but no key', async () => {
   const store = createMemoryIdempotency(() => 0, { rowsMax: 10, answerBytesMax: 100 });
   for (const id of ['a', 'b', 'c', 'd']) await store.claim({ ...CLAIM, id });
   for (const id of ['b', 'a', 'c']) await store.complete(id, 'one', new Uint8Array(40), 20);
@@ -14,7 +14,7 @@ test('lets go of the oldest answers where they are too many bytes, and of no key
     expect(await store.find(id)).toMatchObject({ state: 'done', answer: null });
 });
 
-test('gives the bytes of what has expired to other answers', async () => {
+test('frees the bytes of expired answers', async () => {
   let now = 0;
   const store = createMemoryIdempotency(() => now, { rowsMax: 10, answerBytesMax: 100 });
   await store.claim({ ...CLAIM, id: 'old' });
@@ -26,7 +26,7 @@ test('gives the bytes of what has expired to other answers', async () => {
   for (const id of ['a', 'b']) expect((await store.find(id))?.answer).toHaveLength(50);
 });
 
-test('refuses further keys where there are too many, and still ends those that it has', async () => {
+test('refuses new keys beyond the bound, and still completes existing ones', async () => {
   let now = 0;
   const store = createMemoryIdempotency(() => now, { rowsMax: 2, answerBytesMax: 100 });
   await store.claim({ ...CLAIM, id: 'a' });
@@ -37,10 +37,10 @@ test('refuses further keys where there are too many, and still ends those that i
   await store.complete('a', 'one', new Uint8Array(1), 100);
   expect(await store.find('a')).toMatchObject({ state: 'done' });
   now = 20;
-  expect(await store.claim({ ...CLAIM, id: 'b', attempt: 'two' }), 'in the place of the expired').toBeNull();
+  expect(await store.claim({ ...CLAIM, id: 'b', attempt: 'two' }), 'in place of an expired key').toBeNull();
 });
 
-test('is not changed through an answer that it was given or has given', async () => {
+test('is not affected when a caller changes the bytes of an answer', async () => {
   const store = createMemoryIdempotency(() => 0);
   await store.claim({ ...CLAIM, id: 'a' });
   const answer = new Uint8Array([1]);

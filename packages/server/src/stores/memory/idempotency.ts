@@ -1,6 +1,6 @@
 /**
- * Idempotency keys in memory, by the clock that is handed in. Bounded: what does not fit is the oldest answers, never a
- * key; when there are too many keys, no more are taken.
+ * Idempotency keys in memory. Both are bounded: beyond the bound of bytes the oldest answers are dropped, but never a key;
+ * beyond the bound of keys new ones are refused.
  */
 import type { IdempotencyClaim, IdempotencyRow, IdempotencyStore } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
@@ -21,7 +21,7 @@ export function createMemoryIdempotency(
   { rowsMax, answerBytesMax } = BOUNDS,
 ): IdempotencyStore {
   const rows = new Map<string, Row>();
-  /** The oldest first. */
+  /** Oldest first. */
   const answers = new Map<string, Uint8Array>();
   let answerBytes = 0;
 
@@ -58,11 +58,11 @@ export function createMemoryIdempotency(
   }
 
   function remove(id: string): void {
-    forgetAnswer(id);
+    dropAnswer(id);
     rows.delete(id);
   }
 
-  function forgetAnswer(id: string): void {
+  function dropAnswer(id: string): void {
     answerBytes -= answers.get(id)?.length ?? 0;
     answers.delete(id);
   }
@@ -84,7 +84,7 @@ export function createMemoryIdempotency(
       answerBytes += answer.length;
       for (const oldest of answers.keys()) {
         if (answerBytes <= answerBytesMax) break;
-        forgetAnswer(oldest);
+        dropAnswer(oldest);
       }
     },
     markUnknown(id, attempt) {

@@ -1,4 +1,4 @@
-/** Client keys in memory. Gives copies and keeps copies: what a caller does to its own must not change the store. */
+/** Client keys in memory. Copies keys in both directions, so that callers cannot change the store. */
 import { isDeepStrictEqual } from 'node:util';
 import type {
   AuditBatch,
@@ -18,14 +18,14 @@ export function createMemoryKeys(
   const keys = new Map<string, StoredKey>();
   let hashSecret: Uint8Array | undefined;
 
-  function keep(key: StoredKey): void {
+  function put(key: StoredKey): void {
     keys.set(key.id, copyKey(key));
     tell({ kind: 'key', id: key.id });
   }
 
   function insert(key: StoredKey): void {
     if (keys.has(key.id)) throw new Error(`A key with the id ${key.id} exists already.`);
-    keep(key);
+    put(key);
   }
 
   function update(id: string, version: number, changes: Partial<KeyRecord>): Change {
@@ -33,7 +33,7 @@ export function createMemoryKeys(
     if (!key) return 'missing';
     if (key.version !== version) return 'conflict';
     const next = { ...key, ...changes };
-    if (!isDeepStrictEqual(next, key)) keep({ ...next, version: version + 1 });
+    if (!isDeepStrictEqual(next, key)) put({ ...next, version: version + 1 });
     return 'done';
   }
 
@@ -57,30 +57,30 @@ export function createMemoryKeys(
       return keys.size === 0;
     },
     update(id, version, changes, act) {
-      const outcome = update(id, version, changes);
-      if (outcome === 'done') appendAct(act);
-      return outcome;
+      const result = update(id, version, changes);
+      if (result === 'done') appendAct(act);
+      return result;
     },
     revoke(id, revokedAt, act) {
       const key = keys.get(id);
       if (key?.revokedAt === null) {
-        keep({ ...key, revokedAt, version: key.version + 1 });
+        put({ ...key, revokedAt, version: key.version + 1 });
         appendAct(act);
       }
       return key !== undefined;
     },
     rotate(id, version, { now, expiresAt, successor }, act) {
       if (keys.get(id)?.version === version) {
-        const working = [...keys.values()].find(
+        const successorNow = [...keys.values()].find(
           (key) => key.replaces === id && readState(key, now) === 'active',
         );
-        if (working !== undefined) return { successorId: working.id };
+        if (successorNow !== undefined) return { successorId: successorNow.id };
       }
-      const outcome = update(id, version, { expiresAt });
-      if (outcome !== 'done') return outcome;
+      const result = update(id, version, { expiresAt });
+      if (result !== 'done') return result;
       insert(successor);
       appendAct(act);
-      return outcome;
+      return result;
     },
     touch(uses) {
       for (const [id, usedAt] of uses) {

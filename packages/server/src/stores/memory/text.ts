@@ -1,6 +1,6 @@
-/** How the lasting stores compare texts, for those in memory. */
+/** Compares texts as the databases do. */
 
-/** The order of UTF-8, which is that of code points; the one of JavaScript's strings is that of UTF-16. */
+/** By code points, which is the order of UTF-8. JavaScript compares strings by UTF-16 units. */
 export function compareCodePoints(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -5,7 +5,7 @@ import { readPostgresAddress } from './address.ts';
 
 const FILE = fileURLToPath(import.meta.url);
 
-test('reads every part, with the escapes of an address', () => {
+test('reads every part of a URL, and decodes it', () => {
   expect(
     readPostgresAddress(
       'postgresql://erp%40x:p%40ss%2F%25@[::1]:5433/my%20db?options=-c%20search_path%3Derp&sslmode=disable',
@@ -23,7 +23,7 @@ test('reads every part, with the escapes of an address', () => {
   });
 });
 
-test('takes a socket as host', () => {
+test('accepts the folder of a socket as host', () => {
   expect(readPostgresAddress('postgres://erp@%2Fvar%2Frun%2Fpostgresql/erp')).toMatchObject({
     host: '/var/run/postgresql',
     port: 5432,
@@ -33,16 +33,16 @@ test('takes a socket as host', () => {
 
 describe('TLS', () => {
   test.each(['localhost', '127.0.0.1', '127.8.8.8', '[::1]', '%2Frun'])(
-    'is left out on the same machine (%s)',
+    'is not used on the same machine (%s)',
     (host) => expect(read(host).ssl).toBe(false),
   );
 
   test.each(['db', '10.0.0.1', 'localhost.example.com', '127.0.0.1.example.com'])(
-    'is verified towards another machine (%s) where nothing is said',
+    'is verified for another machine (%s) by default',
     (host) => expect(read(host)).toMatchObject({ ssl: {}, isTlsOptional: false }),
   );
 
-  test('is verified where an authority is named, also on the same machine', () => {
+  test('is verified if a certificate authority is given, also on the same machine', () => {
     expect(read('localhost', `sslrootcert=${FILE}`).ssl).toEqual({ ca: expect.stringContaining('TLS') });
   });
 
@@ -52,7 +52,7 @@ describe('TLS', () => {
     ['no-verify', { rejectUnauthorized: false }, false],
     ['require', {}, false],
     ['verify-full', {}, false],
-  ])('is as sslmode=%s says', (mode, ssl, isTlsOptional) => {
+  ])('follows sslmode=%s', (mode, ssl, isTlsOptional) => {
     expect(read('db', `sslmode=${mode}`)).toMatchObject({ ssl, isTlsOptional });
   });
 });
@@ -70,7 +70,7 @@ test.each([
   ['postgres://erp:hunter2@db/erp?sslmode=allow', /sslmode "allow"; known are disable/],
   ['postgres://erp:hunter2@db/erp?sslmode=verify-ca', /verify-ca without sslrootcert/],
   ['postgres://erp:hunter2@db/erp?sslrootcert=/none.pem', /\/none\.pem, cannot be read \(ENOENT\)/],
-])('refuses %s and says why, without the password', (url, says) => {
+])('refuses %s with a reason, without the password', (url, says) => {
   expect(() => readPostgresAddress(url)).toThrow(says);
   expect(() => readPostgresAddress(url)).toThrow(StoreError);
   expect(() => readPostgresAddress(url)).toThrow(/^(?!.*hunter2)/);

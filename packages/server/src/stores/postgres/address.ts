@@ -1,24 +1,24 @@
 /**
- * Reads a `postgres://` address: where the server is, and how its certificate is judged. Opens no connection. The address
- * holds a password, so a refusal names the part that is wrong and never repeats the address.
+ * Reads a `postgres://` URL: the address of the server, and how to verify its certificate. Opens no connection. The URL may
+ * contain a password, so an error names the part that is wrong and never repeats the URL.
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { StoreError } from '../store-error.ts';
 
 export interface PostgresAddress {
-  /** For operators; without role and password. */
+  /** Name for operators, without role and password. */
   label: string;
   host: string;
   port: number;
   user: string;
-  /** Left out: none in the address. */
+  /** Left out if the URL has none. */
   password?: string;
   database: string;
-  /** Settings of the session, as in `-c search_path=erp_proxy`. */
+  /** Settings of the session, for example `-c search_path=erp_proxy`. */
   options?: string;
   ssl: ConnectionOptions | false;
-  /** True where a server without TLS is taken as it is. */
+  /** True if a server without TLS is accepted. */
   isTlsOptional: boolean;
 }
 
@@ -64,9 +64,9 @@ export function readPostgresAddress(text: string): PostgresAddress {
 }
 
 /**
- * The names are libpq's, and so is what they mean, but for two: `require` judges the certificate as `verify-full` does
- * (libpq takes any, so that whoever is between reads everything), and where no mode is given only this machine is spoken
- * to in the clear. What libpq calls `require` is `no-verify`.
+ * Names and meanings are those of libpq, with two exceptions. `require` verifies the certificate as `verify-full` does;
+ * libpq accepts any certificate, which lets an attacker in between read everything. Without a mode, only connections to
+ * this machine are unencrypted. The `require` of libpq is `no-verify` here.
  */
 function readTls(
   host: string,

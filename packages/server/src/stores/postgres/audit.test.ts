@@ -1,4 +1,4 @@
-/** Promises about an audit in PostgreSQL whose ends somebody has changed. */
+/** An audit in PostgreSQL whose stored ends were changed by hand. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports.ts';
@@ -27,7 +27,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   }
 
   test.each(['9223372036854775807', '9007199254740991', '-5', '-9223372036854775808'])(
-    'an end at %s is read as a number, and nothing is appended behind it',
+    'an end of %s is read as a number, and nothing is appended after it',
     async (seq) => {
       await schema.query(`UPDATE audit_chain SET head_seq = ${seq}`);
       expect(Number.isSafeInteger((await store.audit.readHead())?.seq)).toBe(true);
@@ -37,7 +37,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   );
 
   test.each(['9223372036854775807', '9007199254740991'])(
-    'a search begins at the newest row where the end stands at %s',
+    'a search begins at the newest row although the stored end is %s',
     async (seq) => {
       await schema.query(`UPDATE audit_chain SET head_seq = ${seq}`);
       expect(await search()).toEqual([3, 2, 1]);
@@ -45,11 +45,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     },
   );
 
-  test.each(['9223372036854775807', '-9223372036854775808'])('a beginning at %s is a number', async (seq) => {
-    await schema.query(`UPDATE audit_chain SET floor_seq = ${seq}`);
-    expect(Number.isSafeInteger((await store.audit.readFloor())?.seq)).toBe(true);
-    await search();
-    await append();
-    expect(await store.audit.readAfter(Number.MIN_SAFE_INTEGER, 10)).toHaveLength(4);
-  });
+  test.each(['9223372036854775807', '-9223372036854775808'])(
+    'a beginning of %s is read as a number',
+    async (seq) => {
+      await schema.query(`UPDATE audit_chain SET floor_seq = ${seq}`);
+      expect(Number.isSafeInteger((await store.audit.readFloor())?.seq)).toBe(true);
+      await search();
+      await append();
+      expect(await store.audit.readAfter(Number.MIN_SAFE_INTEGER, 10)).toHaveLength(4);
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** The audit in PostgreSQL: one chain of rows, whichever replica appends. Knows of a record what a search compares. */
+/**
+ * The audit in PostgreSQL: one chain of rows for all replicas. Knows only those members of a record that a search
+ * compares.
+ */
 import { LRUCache } from 'lru-cache';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
 import { matchesFilters } from '../audit-filters.ts';
@@ -9,12 +12,12 @@ import { readCode } from './failures.ts';
 import { createParameters } from './sql.ts';
 
 const COLUMNS = 'seq, at, record, hash';
-/** A writer gives the batch that failed again before it gives another. */
+/** A writer repeats a failed batch before it appends the next one. */
 const ATTEMPTS_MAX = 100;
 
 /**
- * The record as `jsonb`, which refuses escapes of NUL and of halves of surrogate pairs: these are left out. JSON writes
- * both as escapes only, and a backslash as two.
+ * The record as `jsonb`, without the escapes that `jsonb` refuses: NUL and halves of surrogate pairs. JSON can contain both
+ * only as escapes, and escapes a backslash as two.
  */
 const RECORD = asJsonb('record');
 
@@ -24,10 +27,10 @@ function asJsonb(text: string): string {
 }
 
 export function createPostgresAudit(database: Database): AuditStore {
-  /** Where a batch was put, which may have failed or not. */
+  /** Position of each batch whose append may have succeeded. */
   const attempts = new LRUCache<string, AuditPosition>({ max: ATTEMPTS_MAX });
 
-  /** Of the rows that are there, as far as the ends of the chain, where they are known, take them in. */
+  /** Range of the existing rows, within the stored ends of the chain if these are present. */
   async function readSpan(): Promise<{ first: number; last: number }> {
     const [span] = await database.query<{ first: number; last: number }>(
       `SELECT greatest(rows.first, ends.floor + 1) AS first, least(rows.last, ends.head) AS last
@@ -45,8 +48,8 @@ export function createPostgresAudit(database: Database): AuditStore {
     async append(batch) {
       if (batch.records.length === 0) return;
       await database.transact(async (statements) => {
-        const attempt = attempts.get(batch.id);
-        if (attempt !== undefined && (await isAppended(statements, attempt))) return;
+        const position = attempts.get(batch.id);
+        if (position !== undefined && (await isAppended(statements, position))) return;
         attempts.set(batch.id, await appendBatch(statements, batch));
       });
     },
@@ -77,15 +80,15 @@ export function createPostgresAudit(database: Database): AuditStore {
               [...values, wanted, limit],
               `AND ${RECORD} @> ${asJsonb(`$${values.length + 1}::text`)} ORDER BY seq DESC LIMIT $${values.length + 2}`,
             ).catch(async (error: unknown) => {
-              if (!isDamaged(error)) throw error;
+              if (!isUnsearchable(error)) throw error;
               const all = await select(values, 'ORDER BY seq DESC');
               return all.filter((row) => matchesFilters(row, filters)).slice(0, limit);
             });
       const next = rows.length === limit ? (rows.at(-1)?.seq ?? start) : start;
       return { rows, next: next > first ? next : null };
     },
-    readHead: () => readPlace(database, 'head'),
-    readFloor: () => readPlace(database, 'floor'),
+    readHead: () => readPosition(database, 'head'),
+    readFloor: () => readPosition(database, 'floor'),
     async prune(before, limit) {
       const [pruned] = await database.query<{ count: number }>(
         `WITH oldest AS (
@@ -108,22 +111,22 @@ export function createPostgresAudit(database: Database): AuditStore {
   };
 }
 
-/** Whether the transaction that has put a row there was committed. It has ended when the head can be locked. */
+/** Whether the transaction that appended this row was committed. It has ended once the head can be locked. */
 export async function isAppended(statements: Statements, { seq, hash }: AuditPosition): Promise<boolean> {
   await lockHead(statements);
   const rows = await statements.query('SELECT FROM audit WHERE seq = $1 AND hash = $2', [seq, hash]);
   return rows.length > 0;
 }
 
-/** Appends of other replicas wait until the transaction has ended. */
+/** Makes appends of other replicas wait until the transaction has ended. */
 async function lockHead(statements: Statements): Promise<AuditPosition> {
-  const head = await readPlace(statements, 'head', 'FOR UPDATE');
+  const head = await readPosition(statements, 'head', 'FOR UPDATE');
   if (head === null)
     throw new StoreError(`The audit cannot be written: ${CHAIN_LOST}`, { reason: CHAIN_LOST });
   return head;
 }
 
-/** Appends a batch in the transaction that has begun. Gives the place of its last row. */
+/** Appends a batch within the current transaction. Returns the position of its last row. */
 export async function appendBatch(statements: Statements, batch: AuditBatch): Promise<AuditPosition> {
   const head = await lockHead(statements);
   const rows = chainRows(batch, head);
@@ -146,23 +149,23 @@ export async function appendBatch(statements: Statements, batch: AuditBatch): Pr
   return end;
 }
 
-async function readPlace(
+async function readPosition(
   statements: Statements,
   end: 'head' | 'floor',
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<AuditPosition | null> {
-  const [place] = await statements.query<AuditPosition>(
+  const [position] = await statements.query<AuditPosition>(
     `SELECT ${bound(`${end}_seq`)} AS seq, ${end}_hash AS hash FROM audit_chain ${lock}`,
   );
-  return place ?? null;
+  return position ?? null;
 }
 
-/** For numbers that somebody wrote there and JavaScript does not have. */
+/** Limits numbers that were changed by hand to the range of JavaScript. */
 function bound(column: string): string {
   return `greatest(least(${column}, ${SEQ_MAX}), ${-SEQ_MAX})`;
 }
 
-/** A record is no JSON that PostgreSQL knows (class 22), or is nested too deeply for it (54): it cannot search there. */
-function isDamaged(error: unknown): boolean {
+/** A record that PostgreSQL cannot search: it is not JSON (class 22), or is nested too deeply (class 54). */
+function isUnsearchable(error: unknown): boolean {
   return error instanceof StoreError && /^(22|54)/.test(readCode(error.cause) ?? '');
 }

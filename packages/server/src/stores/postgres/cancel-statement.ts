@@ -1,12 +1,12 @@
 /**
- * Asks a PostgreSQL server to cancel what a connection runs. The request goes over a connection of its own, which needs
- * no password and counts towards no limit of the server. A backend that waits for a standby ends its commit then: it is
- * made, and only not confirmed by the standby.
+ * Asks a PostgreSQL server to cancel the statement of a connection. The request uses a separate connection, which needs no
+ * password and does not count towards a limit of the server. A backend that waits for a standby then ends its commit: the
+ * commit is made, but not confirmed by the standby.
  */
 import pg from 'pg';
 import { waitFor } from '../../streams/wait.ts';
 
-/** The parts of the driver that its types leave out. */
+/** Members of the driver that its types omit. */
 interface RawConnection extends pg.Connection {
   connect(portOrPath: number | string, host?: string): void;
   requestSsl(): void;
@@ -20,7 +20,7 @@ interface BackendKey {
 
 const TIMEOUT_MS = 2000;
 
-/** Resolves when the server has taken the request, or cannot be asked. What comes of it shows on the connection itself. */
+/** Resolves when the server has received the request, or cannot be reached. The result appears on the connection itself. */
 export async function cancelStatement(config: pg.ClientConfig, client: pg.ClientBase): Promise<void> {
   const { processID, secretKey } = client as unknown as BackendKey;
   const connection = new pg.Connection(config) as RawConnection;

@@ -1,9 +1,8 @@
-/** A change of one version of a row in PostgreSQL, and why it did not happen where it did not. */
-
+/** Changes a row of one version in PostgreSQL, or finds out why it cannot. */
 import type { Change } from '../ports.ts';
 import type { Statements } from './database.ts';
 
-/** `statement` changes the row with the id `$1` if its version is `$2`. */
+/** `statement` must change the row with the id `$1` if its version is `$2`. */
 export async function changeVersion(
   statements: Statements,
   table: 'client_keys' | 'instances',

@@ -1,6 +1,6 @@
 /**
- * Changes that any replica makes, heard over a connection of its own that listens. A connection can die without a word,
- * so it is asked something all the time; while there is none, nothing is known to be heard.
+ * The feed of changes that any replica makes, received by LISTEN on a separate connection. A connection can die silently,
+ * so it is checked by heartbeats. Without a working connection the feed is not watching.
  */
 
 import pg from 'pg';
@@ -9,7 +9,7 @@ import type { ChangeListener, Store, StoreChange } from '../ports.ts';
 import { endInTime } from './connection-pool.ts';
 
 const HEARTBEAT_MS = 400;
-/** With the time between two heart-beats less than a second: no longer may a revocation go unheard. */
+/** Together with the interval less than a second: the maximum time for which a revocation may be missed. */
 const HEARTBEAT_TIMEOUT_MS = 500;
 const LISTEN_TIMEOUT_MS = 1000;
 const RETRY_MIN_MS = 100;
@@ -19,8 +19,8 @@ export interface ChangeFeed extends Pick<Store, 'watch' | 'isWatching'> {
   close(): Promise<void>;
 }
 
-/** Resolves when it listens. `onLost` is told of each connection that died. */
-export async function listenForChanges(config: pg.ClientConfig, onLost: () => void): Promise<ChangeFeed> {
+/** Resolves when it listens. `onLost` is called for each connection that died. */
+export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void): Promise<ChangeFeed> {
   const listeners = new Set<ChangeListener>();
   const tell: ChangeListener = (change) => {
     for (const listener of listeners) listener(change);

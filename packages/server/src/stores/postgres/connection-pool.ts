@@ -1,40 +1,40 @@
 /**
- * The pool of connections to PostgreSQL. It keeps the time limits of statements: what takes longer is cancelled, and
- * what does not end then keeps its connection, so that the number of backends is bounded whatever the server does.
+ * The pool of connections to PostgreSQL, with the time limits of statements. A statement that takes too long is cancelled.
+ * If it does not end then, it keeps its place in the pool. The number of backends is therefore bounded, whatever the
+ * server does.
  */
 import pg from 'pg';
 import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import { cancelStatement } from './cancel-statement.ts';
-import { watchStuck } from './stuck-connections.ts';
+import { watchStuckConnections } from './stuck-connections.ts';
 
 const CONNECTIONS_MAX = 10;
 const STATEMENT_TIMEOUT_MS = 5000;
-/** For a server that went away without a word, and for commits, which the server's own limit does not end. */
+/** For a server that disappeared silently, and for commits, which the server's own limit does not end. */
 const ANSWER_TIMEOUT_MS = 6000;
-/** From the request to cancel until the connection is given up. */
+/** Time for a cancelled statement to end. After that the connection is given up. */
 const CANCEL_TIMEOUT_MS = 2000;
-/** A replica that stands still in the middle of a transaction would keep the others from the row that it locked. */
+/** A replica that is suspended within a transaction would block the others at the rows that it locked. */
 const IDLE_IN_TRANSACTION_MS = 5000;
-/** Where every connection has waited longer for an answer, nobody else waits for a connection. */
-const PATIENCE_MS = 1000;
+/** If every connection has waited longer for an answer, new statements are refused at once. */
+const STUCK_MS = 1000;
 const CLOSE_TIMEOUT_MS = 2000;
 
-/** A connection that is lent. */
-export interface Loan {
-  /** Rejects with a "timeout" where the statement does not end in time. */
+export interface PooledConnection {
+  /** Rejects with a "timeout" if the statement does not end in time. */
   run(statement: pg.QueryConfig): Promise<pg.QueryResult>;
-  /** `isSpent`: it is not to be used again. */
-  giveBack(isSpent: boolean): void;
+  /** `isBroken`: the connection is closed instead of reused. */
+  release(options: { isBroken: boolean }): void;
 }
 
-export interface Connections {
-  /** Rejects at once where every connection waits for an answer of the server. */
-  lend(): Promise<Loan>;
+export interface ConnectionPool {
+  /** Rejects at once if every connection is waiting for the server. */
+  acquire(): Promise<PooledConnection>;
   end(): Promise<void>;
 }
 
-/** `onGivenUp` is told of each statement that did not end in time. */
-export function openConnections(config: pg.ClientConfig, onGivenUp: () => void): Connections {
+/** `onGivenUp` is called for each statement that does not end in time. */
+export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => void): ConnectionPool {
   const pool = new pg.Pool({
     ...config,
     max: CONNECTIONS_MAX,
@@ -43,26 +43,26 @@ export function openConnections(config: pg.ClientConfig, onGivenUp: () => void):
     types: { getTypeParser },
   });
   const clients = new Set<pg.Client>();
-  /** Since when each waits for an answer. */
+  /** Since when each connection has waited for an answer. */
   const waitingSince = new Map<pg.PoolClient, number>();
-  const stuck = watchStuck(config);
+  const stuck = watchStuckConnections(config);
   pool.on('connect', (client) => {
     clients.add(client);
     client.on('end', () => clients.delete(client));
-    // A connection that breaks fails the statement on it; unheard, the event would end the process.
+    // A broken connection also fails its statement. Without a listener, the event would end the process.
     client.on('error', () => {});
   });
   pool.on('error', () => {});
 
-  function isHanging(): boolean {
-    const longAgo = performance.now() - PATIENCE_MS;
+  function isStuck(): boolean {
+    const before = performance.now() - STUCK_MS;
     return (
-      waitingSince.size >= CONNECTIONS_MAX && [...waitingSince.values()].every((since) => since < longAgo)
+      waitingSince.size >= CONNECTIONS_MAX && [...waitingSince.values()].every((since) => since < before)
     );
   }
 
-  async function lend(): Promise<Loan> {
-    if (isHanging()) throw new Error('timeout: every connection waits for an answer');
+  async function acquire(): Promise<PooledConnection> {
+    if (isStuck()) throw new Error('timeout: every connection waits for an answer');
     const client = await pool.connect();
     let isCancelled = false;
     let unanswered: Promise<unknown> | null = null;
@@ -85,9 +85,9 @@ export function openConnections(config: pg.ClientConfig, onGivenUp: () => void):
 
     return {
       run,
-      giveBack(isSpent) {
-        // A request to cancel may arrive late, and must not meet the statement of somebody else.
-        if (unanswered === null) return client.release(isSpent || isCancelled);
+      release({ isBroken }) {
+        // A cancel request may arrive late, and must not cancel another statement.
+        if (unanswered === null) return client.release(isBroken || isCancelled);
         stuck.add(client, unanswered);
         void unanswered.finally(() => client.release(true));
       },
@@ -95,7 +95,7 @@ export function openConnections(config: pg.ClientConfig, onGivenUp: () => void):
   }
 
   return {
-    lend,
+    acquire,
     async end() {
       stuck.close();
       const cancel = () =>
@@ -105,7 +105,7 @@ export function openConnections(config: pg.ClientConfig, onGivenUp: () => void):
   };
 }
 
-/** Ends as it should; connections on which the server no longer answers are cut, after what `beforeCut` does. */
+/** Waits for a regular end. After that it calls `beforeCut`, and closes connections on which the server does not answer. */
 export async function endInTime(
   ended: Promise<void>,
   clients: Iterable<pg.Client>,
@@ -124,6 +124,6 @@ async function isSettledIn(settled: Promise<unknown>, timeoutMs: number): Promis
   return (await waitFor(settled, { timeoutMs })) !== TIMED_OUT;
 }
 
-/** `bigint` as a number, which holds every time and count here; the driver gives text. */
+/** Reads `bigint` as a number, which holds every time and count here. The driver returns text. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid, format) =>
   oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format);

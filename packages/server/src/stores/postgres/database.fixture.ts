@@ -1,9 +1,9 @@
-/** For tests: a schema of their own on a real server, so that they do not meet. */
+/** For tests: a separate schema on a real server, so that tests do not affect each other. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 export interface TestSchema {
-  /** Address of a store in the schema. */
+  /** URL of a store in the schema. */
   url: string;
   query(text: string): Promise<Record<string, unknown>[]>;
   drop(): Promise<void>;

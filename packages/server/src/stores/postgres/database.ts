@@ -1,41 +1,41 @@
 /**
- * Statements and transactions on PostgreSQL. A failure leaves as a {@link StoreError} that names host and database.
- * Knows no table.
+ * Statements and transactions on PostgreSQL. Failures become {@link StoreError}s that name host and database. Must not
+ * know a table.
  */
 import pg from 'pg';
 import type { PostgresAddress } from './address.ts';
-import { type Loan, openConnections } from './connection-pool.ts';
-import { fail, failUnknown } from './failures.ts';
-import { createTrouble } from './writability.ts';
+import { openConnectionPool, type PooledConnection } from './connection-pool.ts';
+import { throwStoreError, throwUnknownOutcome } from './failures.ts';
+import { watchWritability } from './writability.ts';
 
-/** Parameters of a statement, by position. */
+/** Positional parameters of a statement. */
 type Values = readonly unknown[];
 
 export interface Statements {
-  /** Gives the rows of a statement. One that has a name is parsed once a connection. */
+  /** Returns the rows. A statement with a name is prepared once for each connection. */
   query<Row extends object>(text: string, values?: Values, name?: string): Promise<Row[]>;
-  /** Gives how many rows a statement changed. */
+  /** Returns the number of rows that the statement changed. */
   change(text: string, values?: Values): Promise<number>;
 }
 
 export interface Database extends Statements {
-  /** All of it or nothing, in one transaction. Rejects with an `UnknownOutcomeError` where the answer to the commit is missing. */
+  /** Runs `work` in a transaction. Rejects with an `UnknownOutcomeError` if the answer to the commit does not arrive. */
   transact<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
-  /** What sees one state of the tables and changes nothing, even where it locks rows. */
+  /** Runs `work` in a transaction that is rolled back. It may lock rows. */
   inspect<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
-  /** Statements that did not end in time, since the start. */
-  readonly givenUp: number;
-  /** What keeps it from taking changes, for operators; null: nothing. */
+  /** Number of statements that did not end in time. */
+  readonly statementsGivenUp: number;
+  /** Why changes cannot be written, for operators; null: they can, as far as is known. */
   readonly trouble: string | null;
-  /** Lets go of the connections, which may lead nowhere; further statements make new ones. */
+  /** Closes the connections, which may be dead. Further statements open new ones. */
   renew(): void;
-  /** May be called twice. */
+  /** Can be called twice. */
   close(): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 3000;
 
-/** What every connection has. */
+/** Settings of every connection. */
 export function createConfig({ label: _, isTlsOptional: __, ...server }: PostgresAddress): pg.ClientConfig {
   return {
     ...server,
@@ -46,32 +46,34 @@ export function createConfig({ label: _, isTlsOptional: __, ...server }: Postgre
 }
 
 export function createDatabase(config: pg.ClientConfig, label: string): Database {
-  let givenUp = 0;
+  let statementsGivenUp = 0;
   const onGivenUp = () => {
-    givenUp++;
-    trouble.noteHanging();
+    statementsGivenUp++;
+    writability.noteTimeout();
   };
-  const open = () => openConnections(config, onGivenUp);
-  let connections = open();
+  const open = () => openConnectionPool(config, onGivenUp);
+  let pool = open();
   let closing: Promise<void> | undefined;
 
-  /** The connection is not used again where the work fails: closing it rolls back, in whatever state it is. */
-  async function borrow<Result>(work: (loan: Loan) => Promise<Result>): Promise<Result> {
-    const loan = await connections.lend().catch((error: unknown) => fail(label, error));
+  /** A connection on which work failed is closed: that rolls back, whatever its state. */
+  async function useConnection<Result>(
+    work: (connection: PooledConnection) => Promise<Result>,
+  ): Promise<Result> {
+    const connection = await pool.acquire().catch((error: unknown) => throwStoreError(label, error));
     try {
-      const result = await work(loan);
-      loan.giveBack(false);
+      const result = await work(connection);
+      connection.release({ isBroken: false });
       return result;
     } catch (error) {
-      loan.giveBack(true);
+      connection.release({ isBroken: true });
       throw error;
     }
   }
 
-  async function run(loan: Loan, statement: pg.QueryConfig): Promise<pg.QueryResult> {
-    return await loan.run(statement).catch((error: unknown) => {
-      trouble.note(error);
-      return fail(label, error);
+  async function run(connection: PooledConnection, statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    return await connection.run(statement).catch((error: unknown) => {
+      writability.noteFailure(error);
+      return throwStoreError(label, error);
     });
   }
 
@@ -89,53 +91,53 @@ export function createDatabase(config: pg.ClientConfig, label: string): Database
     };
   }
 
-  async function commit(loan: Loan): Promise<void> {
-    const { command } = await loan.run({ text: 'COMMIT' }).catch((error: unknown) => {
-      trouble.note(error);
-      if (isRefusal(error)) fail(label, error);
-      return failUnknown(label, error);
+  async function commit(connection: PooledConnection): Promise<void> {
+    const { command } = await connection.run({ text: 'COMMIT' }).catch((error: unknown) => {
+      writability.noteFailure(error);
+      if (isCommitRefused(error)) throwStoreError(label, error);
+      return throwUnknownOutcome(label, error);
     });
-    if (command !== 'COMMIT') fail(label, new Error('the transaction was rolled back'));
+    if (command !== 'COMMIT') throwStoreError(label, new Error('the transaction was rolled back'));
   }
 
   function runTransaction<Result>(
     work: (statements: Statements) => Promise<Result>,
-    end: (loan: Loan) => Promise<unknown>,
+    end: (connection: PooledConnection) => Promise<unknown>,
   ): Promise<Result> {
-    return borrow(async (loan) => {
-      await run(loan, { text: 'BEGIN' });
-      const result = await work(statementsOn((statement) => run(loan, statement)));
-      await end(loan);
+    return useConnection(async (connection) => {
+      await run(connection, { text: 'BEGIN' });
+      const result = await work(statementsOn((statement) => run(connection, statement)));
+      await end(connection);
       return result;
     });
   }
 
   const database: Database = {
-    ...statementsOn((statement) => borrow((loan) => run(loan, statement))),
+    ...statementsOn((statement) => useConnection((connection) => run(connection, statement))),
     transact: (work) => runTransaction(work, commit),
-    inspect: (work) => runTransaction(work, (loan) => run(loan, { text: 'ROLLBACK' })),
-    get givenUp() {
-      return givenUp;
+    inspect: (work) => runTransaction(work, (connection) => run(connection, { text: 'ROLLBACK' })),
+    get statementsGivenUp() {
+      return statementsGivenUp;
     },
     get trouble() {
-      return trouble.reason;
+      return writability.trouble;
     },
     renew() {
       if (closing !== undefined) return;
-      void connections.end();
-      connections = open();
+      void pool.end();
+      pool = open();
     },
     close() {
-      trouble.close();
-      closing ??= connections.end();
+      writability.close();
+      closing ??= pool.end();
       return closing;
     },
   };
-  const trouble = createTrouble(() => database);
+  const writability = watchWritability(() => database);
   return database;
 }
 
-/** The server has said that it does not commit. What it says while it is shut down is no such word. */
-function isRefusal(error: unknown): boolean {
+/** Whether the server refused the commit. Errors of a connection or of a shutdown do not prove that. */
+function isCommitRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX');
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { StoreError } from '../store-error.ts';
-import { fail } from './failures.ts';
+import { throwStoreError } from './failures.ts';
 
-// Those that a test can provoke on a real server are in store.test.ts and tls.test.ts.
+// store.test.ts and tls.test.ts test the failures that can be caused on a real server.
 test.each([
   [failure('password authentication failed for user "erp"', '28P01'), /refuses this user from here/],
   [failure('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), /asks for a password/],
@@ -18,10 +18,10 @@ test.each([
   [new StoreError('it is too new.'), /: it is too new\.$/],
   ['no error at all', /: no error at all$/],
 ])('says what to do about: %s', (error, says) => {
-  const told = () => fail('postgres db/erp', error);
-  expect(told).toThrow(StoreError);
-  expect(told).toThrow(/^The store postgres db\/erp cannot be used: /);
-  expect(told).toThrow(says);
+  const run = () => throwStoreError('postgres db/erp', error);
+  expect(run).toThrow(StoreError);
+  expect(run).toThrow(/^The store postgres db\/erp cannot be used: /);
+  expect(run).toThrow(says);
 });
 
 function failure(message: string, code?: string): Error {

@@ -1,28 +1,27 @@
 /**
- * What went wrong with a PostgreSQL store, in words for the operator: from the codes of PostgreSQL, of the network and
- * of TLS. Does no I/O.
+ * Describes failures of PostgreSQL, of the network and of TLS for operators: what is wrong and what to do. Does no I/O.
  */
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 
-/** The driver has no code for this. */
+/** Message of the driver, which has no code for this. */
 const TLS_MISSING = 'The server does not support SSL connections';
 
-/** Names host and database, not the address, which may hold a password. */
-export function fail(label: string, error: unknown): never {
-  const reason = explainFailure(error);
+/** The message names host and database, but not the URL, which may contain a password. */
+export function throwStoreError(label: string, error: unknown): never {
+  const reason = describeFailure(error);
   const message = `The store ${label} cannot be used: ${reason ?? readMessage(error)}`;
   throw new StoreError(message, { cause: error, ...(reason === undefined ? {} : { reason }) });
 }
 
 /** For a commit whose answer did not arrive. */
-export function failUnknown(label: string, error: unknown): never {
-  const message = `The store ${label} did not say whether it made a change: ${explainFailure(error) ?? readMessage(error)}`;
+export function throwUnknownOutcome(label: string, error: unknown): never {
+  const message = `The store ${label} did not say whether it made a change: ${describeFailure(error) ?? readMessage(error)}`;
   throw new UnknownOutcomeError(message, { cause: error });
 }
 
-/** Undefined where there are no words for it. */
-export function explainFailure(error: unknown): string | undefined {
+/** Undefined if the failure is not in the tables below. */
+export function describeFailure(error: unknown): string | undefined {
   if (error instanceof StoreError) return error.message;
   const known = FAILURES[readCode(error) ?? ''];
   return known ?? DRIVER_FAILURES.find(([pattern]) => pattern.test(readMessage(error)))?.[1];
@@ -85,7 +84,7 @@ const FAILURES: Record<string, string> = {
     'its certificate is for another name. Take the name that it is for as the host of store.url, or sslmode=verify-ca.',
 };
 
-/** Failures that the driver tells by their text only. */
+/** Failures that the driver reports only by their text. */
 const DRIVER_FAILURES: readonly [RegExp, string][] = [
   [
     new RegExp(TLS_MISSING),

@@ -1,11 +1,11 @@
-/** Idempotency keys in PostgreSQL. Its clock counts, so that replicas whose clocks differ agree. */
+/** Idempotency keys in PostgreSQL. Uses the clock of the server, so that replicas whose clocks differ agree. */
 import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from '../ports.ts';
 import type { Database } from './database.ts';
 
 const NOW = 'clock_timestamp()';
 const IS_RUNNING = 'id = $1 AND attempt = $2 AND NOT is_done';
 
-/** The time in so many milliseconds. */
+/** The current time plus a parameter in milliseconds. */
 function nowPlus(parameter: string): string {
   return `${NOW} + make_interval(secs => ${parameter}::double precision / 1000)`;
 }
@@ -27,18 +27,18 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
     async claim({ id, client, fingerprint, attempt, runsForMs, expiresInMs }) {
       for (;;) {
         const claimed = await database.query(
-          `INSERT INTO idempotency_keys AS kept (id, client, fingerprint, attempt, runs_until, expires_at)
+          `INSERT INTO idempotency_keys AS existing (id, client, fingerprint, attempt, runs_until, expires_at)
            VALUES ($1, $2, $3, $4, ${nowPlus('$5')}, ${nowPlus('$6')})
            ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, attempt = excluded.attempt,
              runs_until = excluded.runs_until, expires_at = excluded.expires_at, is_done = false, answer = NULL,
              answer_bytes = 0
-           WHERE kept.expires_at <= ${NOW} RETURNING id`,
+           WHERE existing.expires_at <= ${NOW} RETURNING id`,
           [id, client, fingerprint, attempt, runsForMs, expiresInMs],
           'claim-idempotency-key',
         );
         if (claimed.length > 0) return null;
         const row = await find(id);
-        // None: it was taken back in between, and is free.
+        // Null: it was released or expired in between, and can be claimed.
         if (row !== null) return row;
       }
     },
@@ -75,7 +75,7 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
       return use ?? { keys: 0, answerBytes: 0 };
     },
     async prune(limit) {
-      // Locked as they are found: what is claimed anew in between must stay, and replicas do not wait for each other.
+      // Locks the rows that it finds: rows that are claimed in between must stay, and replicas must not wait for each other.
       return await database.change(
         `DELETE FROM idempotency_keys WHERE id IN (
            SELECT id FROM idempotency_keys WHERE expires_at <= ${NOW} LIMIT $1 FOR UPDATE SKIP LOCKED

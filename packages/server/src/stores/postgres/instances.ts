@@ -1,4 +1,4 @@
-/** Stored instances in PostgreSQL. What their bodies say is for instances/ alone. */
+/** Stored instances in PostgreSQL. Must not know what a body contains. */
 import type { AuditBatch, Change, InstanceStore, StoredInstance } from '../ports.ts';
 import { runWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
@@ -16,7 +16,7 @@ export function createPostgresInstances(database: Database): InstanceStore {
     return runWithAct(database, {
       act,
       change: (statements) => changeVersion(statements, 'instances', statement, values),
-      isDone: (outcome) => outcome === 'done',
+      isDone: (result) => result === 'done',
     });
   }
 

@@ -1,4 +1,4 @@
-/** Client keys in PostgreSQL. Must not know what a key means or when it is valid. */
+/** Client keys in PostgreSQL. Must not know when a key is valid. */
 import type { Change, KeyListQuery, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
 import { runWithAct, transactWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
@@ -57,16 +57,16 @@ export function createPostgresKeys(database: Database): KeyStore {
     },
     async rotate(id, version, { now, expiresAt, successor }, act) {
       const change = async (statements: Statements): Promise<RotationResult> => {
-        const working = await findSuccessor(statements, id, version, now);
-        if (working !== null) return working;
-        const outcome = await updateKey(statements, id, version, { expiresAt });
-        if (outcome === 'done') await insertKey(statements, successor);
-        return outcome;
+        const successorNow = await findSuccessor(statements, id, version, now);
+        if (successorNow !== null) return successorNow;
+        const result = await updateKey(statements, id, version, { expiresAt });
+        if (result === 'done') await insertKey(statements, successor);
+        return result;
       };
       return await transactWithAct(database, { act, change, isDone });
     },
     async touch(uses) {
-      // Rows are locked in one order, so that two replicas never wait for each other.
+      // Locks the rows in one order, so that two replicas cannot deadlock.
       await database.change(
         `WITH touched AS (
            SELECT id, used.at FROM client_keys JOIN unnest($1::text[], $2::bigint[]) AS used (id, at) USING (id)
@@ -92,8 +92,8 @@ export function createPostgresKeys(database: Database): KeyStore {
   };
 }
 
-function isDone(outcome: RotationResult): boolean {
-  return outcome === 'done';
+function isDone(result: RotationResult): boolean {
+  return result === 'done';
 }
 
 async function insertKey(statements: Statements, key: StoredKey): Promise<void> {
@@ -139,19 +139,19 @@ async function updateKey(
   );
 }
 
-/** Locks the row of the key, so that of several rotations at once each sees the successor that another has made. */
+/** Locks the row of the key, so that simultaneous rotations see each other's successor. */
 async function findSuccessor(statements: Statements, id: string, version: number, now: number) {
   const rows = await statements.query('SELECT FROM client_keys WHERE id = $1 AND version = $2 FOR UPDATE', [
     id,
     version,
   ]);
   if (rows.length === 0) return null;
-  const [working] = await statements.query<{ successorId: string }>(
+  const [successorNow] = await statements.query<{ successorId: string }>(
     `SELECT id AS "successorId" FROM client_keys
      WHERE replaces = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) LIMIT 1`,
     [id, now],
   );
-  return working ?? null;
+  return successorNow ?? null;
 }
 
 async function revokeKey(statements: Statements, id: string, revokedAt: number) {

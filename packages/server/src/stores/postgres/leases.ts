@@ -1,4 +1,4 @@
-/** Leases in PostgreSQL. Its clock counts, so that replicas whose clocks differ agree. */
+/** Leases in PostgreSQL. Uses the clock of the server, so that replicas whose clocks differ agree. */
 import type { LeaseStore } from '../ports.ts';
 import type { Database } from './database.ts';
 

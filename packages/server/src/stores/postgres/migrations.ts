@@ -1,13 +1,14 @@
 /**
- * The schema of the PostgreSQL store as steps that only go forward: a step that has shipped is never edited, a change is
- * a new step at the end. Knows tables, not what is done with them.
+ * The schema of the PostgreSQL store, as a list of migration steps. A released step is never edited; a change is a new step
+ * at the end.
  */
 import pg from 'pg';
 import { StoreError } from '../store-error.ts';
 
 /**
- * Version n is the first n of these. Texts sort by code point. A trigger tells listeners what changed, so that a change
- * by hand is told too; the channel carries the schema's number, since channels belong to the whole database.
+ * Version n of the schema is the result of the first n steps. Texts sort by code point. Triggers notify listeners, so that
+ * changes made by hand are reported too. The name of the channel has the number of the schema, because all schemas of a
+ * database share the channels.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE secrets (
@@ -78,7 +79,7 @@ const MIGRATIONS: readonly string[] = [
      answer bytea
    );
    CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);`,
-  // Rows of before count for nobody, and are gone in a day.
+  // Existing rows count for no client, and expire within a day.
   `ALTER TABLE idempotency_keys
      ADD COLUMN client text NOT NULL DEFAULT '',
      ADD COLUMN answer_bytes integer NOT NULL DEFAULT 0;
@@ -86,14 +87,14 @@ const MIGRATIONS: readonly string[] = [
   'CREATE INDEX client_keys_by_predecessor ON client_keys (replaces) WHERE replaces IS NOT NULL;',
 ];
 
-/** Any number that no other program on the database is likely to lock. */
+/** An arbitrary number that other programs on the database are unlikely to lock. */
 const LOCK = 3_772_610_884_951;
-/** A step may rewrite a large table, and other replicas wait for it. */
+/** A step may rewrite a large table while other replicas wait. */
 const TIMEOUT_MS = 60_000;
 
 /**
- * Brings the schema up to date in one transaction. The version is read again under the lock: of several replicas that
- * start at once, one migrates and the others find it done. A schema that is up to date is not locked at all.
+ * Migrates the schema to the newest version in one transaction. The version is read again under the lock: if several
+ * replicas start at once, one migrates and the others find the work done. A schema of the newest version is not locked.
  */
 export function migrate(config: pg.ClientConfig): Promise<{ from: number; to: number }> {
   return useClient(config, async (client) => {
@@ -113,7 +114,7 @@ export function migrate(config: pg.ClientConfig): Promise<{ from: number; to: nu
   });
 }
 
-/** Whether there is a schema of ours, of whatever version. */
+/** Whether the schema is one of erp-proxy, of any version. */
 export function isMigrated(config: pg.ClientConfig): Promise<boolean> {
   return useClient(config, async (client) => (await readVersion(client)) > 0);
 }
@@ -127,7 +128,7 @@ async function useClient<Result>(
     statement_timeout: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS + 1000,
   });
-  // A connection that breaks fails the statement too; without a listener it would end the process.
+  // A broken connection also fails its statement. Without a listener, the event would end the process.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -138,8 +139,8 @@ async function useClient<Result>(
 }
 
 /**
- * Looks into the schema where tables would be made, and into no other on the search path. It reads the catalog as a
- * table: `to_regclass` would remember what was not there before the lock.
+ * Reads only the schema in which tables would be created, not others on the search path. Reads the catalog as a table,
+ * because `to_regclass` would cache that a table was missing before the lock. Throws a {@link StoreError}.
  */
 async function readVersion(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ encoding: string; schema: string | null; isMigrated: boolean }>(
@@ -147,16 +148,16 @@ async function readVersion(client: pg.Client): Promise<number> {
        SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'erp_proxy_migrations'
      ) AS "isMigrated"`,
   );
-  const [place] = rows;
-  if (place?.encoding !== 'UTF8') {
+  const [current] = rows;
+  if (current?.encoding !== 'UTF8') {
     throw new StoreError(
-      `the database has the encoding ${place?.encoding}. Create one with ENCODING 'UTF8'.`,
+      `the database has the encoding ${current?.encoding}. Create one with ENCODING 'UTF8'.`,
     );
   }
-  if (place.schema === null) {
+  if (current.schema === null) {
     throw new StoreError('there is no schema to make tables in. Create the one that search_path names.');
   }
-  if (!place.isMigrated) return 0;
+  if (!current.isMigrated) return 0;
   const versions = await client.query<{ version: number }>(
     'SELECT coalesce(max(version), 0) AS version FROM erp_proxy_migrations',
   );

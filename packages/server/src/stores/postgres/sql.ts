@@ -1,12 +1,12 @@
-/** Small parts of SQL that several statements share. */
+/** Parts of SQL that several statements share. */
 
-/** Values of a statement that is put together: `place` takes one in and gives what stands for it in the text. */
+/** Collects the parameters of a statement: `place` adds a value and returns its placeholder. */
 export function createParameters(...first: unknown[]) {
   const values = first;
   return { values, place: (value: unknown) => `$${values.push(value)}` };
 }
 
-/** True where one of the columns has this text in it, in any case of ASCII, which is what "C" knows. */
+/** Condition: one of the columns contains the text. Ignores the case of ASCII letters, as the collation "C" does. */
 export function contains(columns: readonly string[], parameter: string): string {
   const inColumn = columns.map(
     (column) => `strpos(lower(${column} COLLATE "C"), lower(${parameter} COLLATE "C")) > 0`,
@@ -14,7 +14,7 @@ export function contains(columns: readonly string[], parameter: string): string 
   return `(${inColumn.join(' OR ')})`;
 }
 
-/** PostgreSQL refuses this one character in a text: who looks for a text with it looks for what is not there. */
+/** PostgreSQL stores every character in a text except NUL. A search for a text with NUL therefore finds nothing. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0');
 }

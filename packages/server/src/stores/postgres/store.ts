@@ -1,25 +1,22 @@
-/**
- * The store in a PostgreSQL database, shared by replicas on several machines. Puts its parts together; must not know
- * what a key means or when it is valid.
- */
+/** The store in a PostgreSQL database, which replicas on several machines can share. Puts its parts together. */
 import type { FoundStore, OpenedStore } from '../ports.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
 import { createPostgresAudit } from './audit.ts';
-import { listenForChanges } from './changes.ts';
+import { openChangeFeed } from './changes.ts';
 import { createConfig, createDatabase } from './database.ts';
-import { fail, isTlsMissing } from './failures.ts';
+import { isTlsMissing, throwStoreError } from './failures.ts';
 import { createPostgresIdempotency } from './idempotency.ts';
 import { createPostgresInstances } from './instances.ts';
 import { createPostgresKeys } from './keys.ts';
 import { createPostgresLeases } from './leases.ts';
 import { isMigrated, migrate } from './migrations.ts';
 
-/** Connects, and brings the schema up to date; rejects with a {@link StoreError}. */
+/** Connects, and migrates the schema. Rejects with a {@link StoreError}. */
 export async function openPostgresStore(url: string): Promise<OpenedStore> {
   return connect(readPostgresAddress(url), open);
 }
 
-/** Connects, and looks whether the tables are there; rejects with a {@link StoreError}. */
+/** Connects, and looks whether the tables exist. Rejects with a {@link StoreError}. */
 export function lookForPostgresStore(url: string): Promise<FoundStore> {
   return connect(readPostgresAddress(url), async (address) => ({
     label: address.label,
@@ -27,7 +24,7 @@ export function lookForPostgresStore(url: string): Promise<FoundStore> {
   }));
 }
 
-/** With TLS, or without it where the server has none and the address leaves that open. */
+/** Connects with TLS, or without it if the server has none and the URL allows that. */
 async function connect<Result>(
   address: PostgresAddress,
   work: (address: PostgresAddress) => Promise<Result>,
@@ -38,7 +35,7 @@ async function connect<Result>(
       throw error;
     });
   } catch (error) {
-    return fail(address.label, error);
+    return throwStoreError(address.label, error);
   }
 }
 
@@ -46,8 +43,8 @@ async function open(address: PostgresAddress) {
   const config = createConfig(address);
   const migration = await migrate(config);
   const database = createDatabase(config, address.label);
-  // Where the listening connection died, those of the pool may lead nowhere as well.
-  const changes = await listenForChanges(config, () => database.renew());
+  // If the listening connection died, the connections of the pool may be dead as well.
+  const changes = await openChangeFeed(config, () => database.renew());
   return {
     label: address.label,
     migration,
@@ -64,7 +61,7 @@ async function open(address: PostgresAddress) {
       return database.trouble;
     },
     get statementsGivenUp() {
-      return database.givenUp;
+      return database.statementsGivenUp;
     },
     async probe() {
       await database.query('SELECT 1');

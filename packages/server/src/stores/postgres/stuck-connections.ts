@@ -1,20 +1,20 @@
 /**
- * Connections whose statement did not end when it was cancelled. Each keeps its place in the pool until its backend is
- * gone, so that a server that hangs is not given ever more backends.
+ * Connections whose statement did not end when it was cancelled. Each keeps its place in the pool until its backend has
+ * ended, so that a server that hangs does not get more and more backends.
  */
 import pg from 'pg';
 import { cancelStatement } from './cancel-statement.ts';
 
-const LOOK_EVERY_MS = 5000;
-const LOOK_TIMEOUT_MS = 2000;
+const CHECK_INTERVAL_MS = 5000;
+const CHECK_TIMEOUT_MS = 2000;
 
 export interface StuckConnections {
-  /** `settled` resolves when the statement has ended, or the connection has. */
+  /** `settled` resolves when the statement or the connection has ended. */
   add(client: pg.PoolClient, settled: Promise<unknown>): void;
   close(): void;
 }
 
-export function watchStuck(config: pg.ClientConfig): StuckConnections {
+export function watchStuckConnections(config: pg.ClientConfig): StuckConnections {
   const clients = new Set<pg.PoolClient>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -22,14 +22,14 @@ export function watchStuck(config: pg.ClientConfig): StuckConnections {
   function schedule(): void {
     if (timer !== undefined || isClosed || clients.size === 0) return;
     timer = setTimeout(async () => {
-      await look().catch(() => {});
+      await check().catch(() => {});
       timer = undefined;
       schedule();
-    }, LOOK_EVERY_MS).unref();
+    }, CHECK_INTERVAL_MS).unref();
   }
 
-  /** Asks again to cancel, and cuts the connections that the server does not have any more. */
-  async function look(): Promise<void> {
+  /** Cancels the statements again, and closes connections whose backend no longer exists. */
+  async function check(): Promise<void> {
     await Promise.all([...clients].map((client) => cancelStatement(config, client)));
     const working = await listWorkingBackends(config);
     for (const client of clients) if (!working.has(readProcessId(client))) client.connection.stream.destroy();
@@ -49,7 +49,7 @@ export function watchStuck(config: pg.ClientConfig): StuckConnections {
 }
 
 async function listWorkingBackends(config: pg.ClientConfig): Promise<Set<number>> {
-  const client = new pg.Client({ ...config, query_timeout: LOOK_TIMEOUT_MS });
+  const client = new pg.Client({ ...config, query_timeout: CHECK_TIMEOUT_MS });
   client.on('error', () => {});
   await client.connect();
   try {

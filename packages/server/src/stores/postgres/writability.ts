@@ -1,50 +1,50 @@
 /**
- * What keeps PostgreSQL from taking changes: a full disk, say, or commits that hang. It is known from the statements
- * that failed, and over when a change of no consequence succeeds. Reads may work all the time.
+ * Knows why PostgreSQL does not accept changes: a full disk, for example, or commits that hang. It learns this from failed
+ * statements. It then makes a change without effect every two seconds, until one succeeds. Reads may work all the time.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Database } from './database.ts';
-import { explainFailure, readCode } from './failures.ts';
+import { describeFailure, readCode } from './failures.ts';
 
-const TRY_EVERY_MS = 2000;
-/** More than one page of a table, so that the table must grow. It is random, since what repeats is compressed. */
+const TRIAL_INTERVAL_MS = 2000;
+/** More than one page, so that the table must grow. The content is random, because repetitions would be compressed. */
 const TRIAL_BYTES = 16 * 1024;
 
-export interface Trouble {
-  /** For operators; null: none. */
-  readonly reason: string | null;
+export interface Writability {
+  /** Reason for operators; null: changes are accepted, as far as is known. */
+  readonly trouble: string | null;
   /** A statement failed. */
-  note(error: unknown): void;
+  noteFailure(error: unknown): void;
   /** A statement did not end in time. */
-  noteHanging(): void;
+  noteTimeout(): void;
   close(): void;
 }
 
-export function createTrouble(findDatabase: () => Database): Trouble {
-  let reason: string | null = null;
+export function watchWritability(findDatabase: () => Database): Writability {
+  let trouble: string | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  function begin(why: string): void {
-    reason = why;
-    if (!isClosed) timer ??= setTimeout(retry, TRY_EVERY_MS).unref();
+  function begin(reason: string): void {
+    trouble = reason;
+    if (!isClosed) timer ??= setTimeout(retry, TRIAL_INTERVAL_MS).unref();
   }
 
   async function retry(): Promise<void> {
     const isOver = await canChange(findDatabase());
     timer = undefined;
-    if (isOver) reason = null;
-    else if (reason !== null) begin(reason);
+    if (isOver) trouble = null;
+    else if (trouble !== null) begin(trouble);
   }
 
   return {
-    get reason() {
-      return reason;
+    get trouble() {
+      return trouble;
     },
-    note(error) {
-      if (STORAGE_FAILURE.test(readCode(error) ?? '')) begin(explainFailure(error) ?? 'its storage fails.');
+    noteFailure(error) {
+      if (STORAGE_FAILURE.test(readCode(error) ?? '')) begin(describeFailure(error) ?? 'its storage fails.');
     },
-    noteHanging() {
+    noteTimeout() {
       begin('statements do not end in time: see what they wait for, a standby that is away perhaps.');
     },
     close() {
@@ -54,20 +54,20 @@ export function createTrouble(findDatabase: () => Database): Trouble {
   };
 }
 
-/** Insufficient resources but for connections, faults of input and output, and a server that can only be read. */
+/** Insufficient resources except connections, I/O errors, and a read-only server. */
 const STORAGE_FAILURE = /^(53[124]00|58...|25006)$/;
 
 async function canChange(database: Database): Promise<boolean> {
-  const { givenUp } = database;
+  const { statementsGivenUp } = database;
   try {
     await change(database);
-    return database.givenUp === givenUp;
+    return database.statementsGivenUp === statementsGivenUp;
   } catch {
     return false;
   }
 }
 
-/** A row that is gone when the transaction ends; the transaction does commit. */
+/** Inserts a row and deletes it again. The transaction commits. */
 function change(database: Database): Promise<void> {
   return database.transact(async (statements) => {
     const id = `trial ${randomUUID()}`;

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-test('looks only at the hours that a search is about, however many there are before and behind', async () => {
+test('a search reads only the hours in its range, however many others there are', async () => {
   expect(await search({ since: 50 * HOUR_MS, until: 51 * HOUR_MS, scanMax: 20 })).toEqual({
     seqs: [510, 509, 508, 507, 506, 505, 504, 503, 502, 501],
     next: null,
@@ -27,7 +27,7 @@ test('looks only at the hours that a search is about, however many there are bef
   expect(await search({ since: 1000 * HOUR_MS, scanMax: 20 })).toEqual({ seqs: [], next: null });
 });
 
-test('forgets the hours that retention has removed', async () => {
+test('retention also removes the hours of its rows', async () => {
   expect(await audit.prune(50 * HOUR_MS, 1000)).toBe(500);
   expect(database.prepare('SELECT min(hour) AS first, count(*) AS count FROM audit_hours').get()).toEqual({
     first: 50,
@@ -38,20 +38,20 @@ test('forgets the hours that retention has removed', async () => {
 
 test.each([
   ['all hours', 'DELETE FROM audit_hours'],
-  ['the newest hour', 'DELETE FROM audit_hours WHERE hour = 99'],
-  ['the oldest hour', 'DELETE FROM audit_hours WHERE hour = 0'],
-])('a search without times finds every row where somebody removed %s', async (_what, sql) => {
+  ['rows of the newest hour', 'DELETE FROM audit_hours WHERE hour = 99'],
+  ['rows of the oldest hour', 'DELETE FROM audit_hours WHERE hour = 0'],
+])('a search without times finds every row even if %s were removed by hand', async (_what, sql) => {
   database.exec(sql);
   const { seqs } = await search({ limit: 2000 });
   expect([seqs.length, seqs[0], seqs.at(-1)]).toEqual([1000, 1000, 1]);
 });
 
-test('a search without times begins at the newest row, wherever the chain is said to end', async () => {
+test('a search without times begins at the newest row, whatever the stored end of the chain', async () => {
   database.exec('UPDATE audit_chain SET head_seq = 9000000000000000');
   expect((await search({ limit: 1 })).seqs).toEqual([1000]);
 });
 
-test.each(['9223372036854775807', '-5'])('nothing is appended behind an end at %s', async (seq) => {
+test.each(['9223372036854775807', '-5'])('nothing is appended if the stored end is %s', async (seq) => {
   database.exec(`UPDATE audit_chain SET head_seq = ${seq}`);
   await expect((async () => audit.append(makeBatch({ at: 1, record: '{}' })))()).rejects.toMatchObject({
     name: 'StoreError',
@@ -60,9 +60,9 @@ test.each(['9223372036854775807', '-5'])('nothing is appended behind an end at %
 });
 
 test.each([
-  ['finds what retention may remove', () => audit.prune(-1, 10)],
+  ['finds the rows to remove', () => audit.prune(-1, 10)],
   ['searches the newest rows', () => search({ limit: 10, scanMax: 10 })],
-])('%s without looking at all rows, however many there are', async (_what, run) => {
+])('%s without reading all rows, however many there are', async (_what, run) => {
   const measure = () => {
     const startedMs = performance.now();
     void run();
@@ -77,7 +77,7 @@ test.each([
   expect(best()).toBeLessThan(20 * fewMs + 1);
 });
 
-test('does not append what a thread before it has appended without an answer', async () => {
+test('does not append a batch again that an earlier thread appended without an answer', async () => {
   const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 2, record: '{"n":2}' });
   await audit.append(batch);
   await audit.append(makeBatch({ at: 3, record: '{"n":3}' }));

@@ -1,4 +1,4 @@
-/** The audit in SQLite: one chain of rows, whichever process appends. Knows of a record what a search compares. */
+/** The audit in SQLite: one chain of rows for all processes. Knows only those members of a record that a search compares. */
 import type { DatabaseSync } from 'node:sqlite';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
 import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports.ts';
@@ -8,19 +8,19 @@ import { transact } from './transaction.ts';
 
 const HOUR_MS = 3_600_000;
 const COLUMNS = 'seq, at, record, hash';
-/** As they are, but for numbers that somebody wrote there and JavaScript does not have. */
+/** Limits numbers that were changed by hand to the range of JavaScript. */
 const READ_COLUMNS = `seq, ${bound('at')} AS at, record, hash`;
 
-/** Rows that other processes can append until a batch is given again. */
+/** More rows than other processes append before a batch is repeated. */
 const TAIL_ROWS = 5000;
 
-/** `isSuccessor`: a thread before this one may have ended between a commit and its answer. */
+/** `isSuccessor`: an earlier thread may have ended between a commit and its answer. */
 export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false } = {}): AuditStore {
   const append = prepareAppend(database);
   const findInTail = database.prepare(
     `SELECT 1 FROM audit WHERE seq > (SELECT head_seq FROM audit_chain) - ${TAIL_ROWS} AND record = ? LIMIT 1`,
   );
-  // Each record has the id of its request, and its time.
+  // Records differ: each has the id of its request and its time.
   const hasTail = ({ records }: AuditBatch) =>
     records.every(({ record }) => findInTail.get(record) !== undefined);
   const appendBatch = (batch: AuditBatch) => {
@@ -37,18 +37,18 @@ export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false 
   const removeHours = database.prepare('DELETE FROM audit_hours WHERE last_seq <= ?');
   const head = prepareEnd(database, 'head');
   const floor = prepareEnd(database, 'floor');
-  // Where to search for a span of time. It is exact where clocks went back: an hour's rows may lie anywhere in between.
+  // Rows to search for a range of time. If clocks went back, the rows of an hour may be anywhere in its range.
   const readSpan = database.prepare(
     `SELECT (SELECT min(first_seq) FROM audit_hours WHERE hour >= ?) AS first,
             (SELECT max(last_seq) FROM audit_hours WHERE hour <= ?) AS last`,
   );
-  // Apart: SQLite finds one end by its index, and both at once by looking at all rows.
+  // Two subqueries: SQLite finds one end by the index, but reads all rows to find both in one query.
   const inRange = `FROM audit WHERE seq BETWEEN 1 AND ${Number.MAX_SAFE_INTEGER}`;
   const readRows = database.prepare(
     `SELECT (SELECT min(seq) ${inRange}) AS first, (SELECT max(seq) ${inRange}) AS last`,
   );
 
-  /** The rows that can be of this time. Without times, all: somebody may have removed hours. */
+  /** Range of rows that can be of this time. Without a time, all rows, even if rows of `audit_hours` are missing. */
   function findSpan(since: number | undefined, until: number | undefined): { first: number; last: number } {
     const hour = (time: number) => Math.floor(time / HOUR_MS);
     const hours = readSpan.get(hour(since ?? 0), hour(until ?? Number.MAX_SAFE_INTEGER));
@@ -113,15 +113,15 @@ export function createSqliteAudit(database: DatabaseSync, { isSuccessor = false 
   };
 }
 
-/** Appends a batch in the transaction that has begun. */
+/** The function appends a batch within the current transaction. */
 export function prepareAppend(database: DatabaseSync): (batch: AuditBatch) => void {
   const insert = database.prepare(`INSERT INTO audit (${COLUMNS}) VALUES (?, ?, ?, ?)`);
   const head = prepareEnd(database, 'head');
   return (batch) => {
-    const place = head.read();
-    if (place === null)
+    const position = head.read();
+    if (position === null)
       throw new StoreError(`The audit cannot be written: ${CHAIN_LOST}`, { reason: CHAIN_LOST });
-    const rows = chainRows(batch, place);
+    const rows = chainRows(batch, position);
     for (const { seq, at, record, hash } of rows) insert.run(seq, at, record, hash);
     const last = rows.at(-1);
     if (last !== undefined) head.move(last);

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { buildKey } from '../../../test/stores/store-suite.ts';
 import type { StoreChange } from '../ports.ts';
-import { type ChangeFeed, followChanges } from './changes.ts';
+import { type ChangeFeed, openChangeFeed } from './changes.ts';
 import { createSqliteKeys } from './keys.ts';
 import { migrate } from './migrations.ts';
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
   database = new DatabaseSync(':memory:');
   migrate(database);
   await createSqliteKeys(database, () => {}).insert(buildKey({ id: 'old' }));
-  changes = followChanges(database);
+  changes = openChangeFeed(database);
   told = [];
   changes.watch((change) => told.push(change));
 });
@@ -26,11 +26,11 @@ afterEach(() => {
   database.close();
 });
 
-test('tells once of each change since the watch began, in their order', () => {
+test('reports each change since the watch began once, in order', () => {
   database.exec("UPDATE client_keys SET revoked_at = 5; DELETE FROM client_keys WHERE id = 'old'");
   database.exec("INSERT INTO instances (id, name, master_key_id, body) VALUES ('i', 'prod', 'm', '{}')");
-  changes.look();
-  changes.look();
+  changes.poll();
+  changes.poll();
   expect(told).toEqual([
     { kind: 'key', id: 'old' },
     { kind: 'key', id: 'old' },
@@ -38,43 +38,43 @@ test('tells once of each change since the watch began, in their order', () => {
   ]);
 });
 
-test('looks by itself for what another process has changed', async () => {
+test('reports changes of another process without being asked', async () => {
   database.exec("UPDATE client_keys SET name = 'by hand'");
   await expect.poll(() => told, { timeout: 5000 }).toEqual([{ kind: 'key', id: 'old' }]);
 });
 
-test('says that anything may have changed when there were too many changes to keep', () => {
+test('reports that anything may have changed after more changes than the table keeps', () => {
   for (let count = 0; count < 1001; count++) database.exec(`UPDATE client_keys SET name = 'name ${count}'`);
-  changes.look();
+  changes.poll();
   expect(told).toEqual([null]);
   expect(database.prepare('SELECT count(*) AS count FROM changes').get()).toEqual({ count: 1000 });
 });
 
-test('is not watching while the file cannot be read, and says afterwards that anything may have changed', () => {
+test('is not watching while the file cannot be read, and then reports that anything may have changed', () => {
   expect(changes.isWatching).toBe(true);
   database.exec('ALTER TABLE changes RENAME TO away');
-  changes.look();
+  changes.poll();
   expect(changes.isWatching).toBe(false);
   expect(told).toEqual([]);
   database.exec('ALTER TABLE away RENAME TO changes');
-  changes.look();
+  changes.poll();
   expect(changes.isWatching).toBe(true);
   expect(told).toEqual([null]);
 });
 
-test('is not watching where the file is locked when the watch begins, and says afterwards that anything may have changed', () => {
+test('is not watching if the file is locked when the watch begins, and then reports that anything may have changed', () => {
   const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-changes-'));
   const file = join(directory, 'store.db');
   const reader = new DatabaseSync(file, { timeout: 0 });
   migrate(reader);
   const other = new DatabaseSync(file);
   other.exec('BEGIN EXCLUSIVE');
-  const locked = followChanges(reader);
+  const locked = openChangeFeed(reader);
   try {
     locked.watch((change) => told.push(change));
     expect(locked.isWatching).toBe(false);
     other.exec('COMMIT');
-    locked.look();
+    locked.poll();
     expect(locked.isWatching).toBe(true);
     expect(told).toEqual([null]);
   } finally {
@@ -85,10 +85,10 @@ test('is not watching where the file is locked when the watch begins, and says a
   }
 });
 
-test('tells nothing once it is closed', () => {
+test('reports nothing once it is closed', () => {
   changes.close();
   database.exec("UPDATE client_keys SET name = 'new'");
-  changes.look();
+  changes.poll();
   expect(told).toEqual([]);
   expect(changes.isWatching).toBe(false);
 });

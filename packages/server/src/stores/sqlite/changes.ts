@@ -1,19 +1,20 @@
 /**
- * Changes that any process makes to a SQLite file. Triggers write them down; who watches looks there often, and at once
- * after a change of its own. Uses of keys, leases and the audit are not among them, so a busy proxy wakes nobody.
+ * The feed of changes that any process makes to a SQLite file. Triggers record them in a table. A watching process polls
+ * the table, and reads it at once after a change of its own. Uses of keys, leases and the audit are not recorded, so that
+ * they notify nobody.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeListener, Store, StoreChange } from '../ports.ts';
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 export interface ChangeFeed extends Pick<Store, 'watch' | 'isWatching'> {
-  /** Tells what was not told yet. */
-  look(): void;
+  /** Reports the changes since the last call. */
+  poll(): void;
   close(): void;
 }
 
-export function followChanges(database: DatabaseSync): ChangeFeed {
+export function openChangeFeed(database: DatabaseSync): ChangeFeed {
   const readLast = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM changes');
   const readAfter = database.prepare('SELECT seq, kind, id FROM changes WHERE seq > ? ORDER BY seq');
   const listeners: ChangeListener[] = [];
@@ -25,7 +26,7 @@ export function followChanges(database: DatabaseSync): ChangeFeed {
     for (const listener of listeners) listener(change);
   }
 
-  function look(): void {
+  function poll(): void {
     if (timer === undefined) return;
     const before = { seen, isWatching };
     let changes: (StoreChange & { seq: number })[];
@@ -51,12 +52,12 @@ export function followChanges(database: DatabaseSync): ChangeFeed {
       } catch {
         isWatching = false;
       }
-      timer = setInterval(look, LOOK_MS).unref();
+      timer = setInterval(poll, POLL_MS).unref();
     },
     get isWatching() {
       return isWatching;
     },
-    look,
+    poll,
     close() {
       clearInterval(timer);
       timer = undefined;

@@ -1,23 +1,23 @@
-/** Opens the connections to the SQLite file, and brings its schema up to date. Blocks its thread. */
+/** Opens the connections to the SQLite file, and migrates its schema. Blocks its thread. */
 import { DatabaseSync } from 'node:sqlite';
 import { readSqliteCode, SQLITE_BUSY } from './failures.ts';
 import { prepareFile } from './file.ts';
 import { type Migration, migrate } from './migrations.ts';
 
 export interface SqliteDatabase {
-  /** What this connection commits outlives a power cut. */
+  /** Commits on this connection survive a power loss. */
   readonly durable: DatabaseSync;
-  /** What this one commits outlives the process, but a power cut may take the last seconds. */
+  /** Commits on this connection survive the process. A power loss may take the last seconds. */
   readonly quick: DatabaseSync;
   readonly migration: Migration;
   close(): void;
 }
 
-/** How long the opening waits for other processes that open the file. */
+/** Maximum wait for other processes that are opening the file. */
 const OPEN_WAIT_MS = 5000;
 const WAL_RETRY_MS = 20;
 
-/** Makes the file where it is missing. A connection never waits for a lock: who uses it tries again. */
+/** Creates the file if it is missing. Operations on the connections never wait for a lock; the scheduler retries them. */
 export function openDatabase(file: string): SqliteDatabase {
   const connections: DatabaseSync[] = [];
   const close = () => {
@@ -25,7 +25,7 @@ export function openDatabase(file: string): SqliteDatabase {
   };
   try {
     prepareFile(file);
-    // A revocation must outlive a power cut; NORMAL may lose the last commits (sqlite.org/pragma.html#pragma_synchronous).
+    // A revocation must survive a power loss; NORMAL may lose the last commits (sqlite.org/pragma.html#pragma_synchronous).
     const durable = connect(file, 'FULL', connections);
     const migration = migrate(durable);
     const quick = connect(file, 'NORMAL', connections);
@@ -46,8 +46,8 @@ function connect(file: string, synchronous: 'FULL' | 'NORMAL', connections: Data
 }
 
 /**
- * While another process writes its first tables, SQLite answers "busy" to this switch at once, whatever its timeout is:
- * so it is tried again here. A file that was switched before only says so.
+ * While another process writes the first tables, SQLite answers "busy" to this statement at once, whatever the busy
+ * timeout. It is therefore retried here. It has no effect on a file that already is in WAL mode.
  */
 function switchToWal(database: DatabaseSync): void {
   for (let waitedMs = 0; ; waitedMs += WAL_RETRY_MS) {

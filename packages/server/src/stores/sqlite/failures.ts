@@ -1,7 +1,4 @@
-/**
- * What went wrong with a SQLite file, in words for the operator: from the codes of SQLite and of the file system. Does
- * no I/O.
- */
+/** Describes failures of SQLite and of the file system for operators: what is wrong and what to do. Does no I/O. */
 import { StoreError } from '../store-error.ts';
 
 export const SQLITE_BUSY = 5;
@@ -15,36 +12,35 @@ export function describeFailure(error: unknown): string {
   return known ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** The primary result code; the upper bits hold the extended one (sqlite.org/rescode.html). */
+/** The primary result code: the lowest 8 bits of the extended one (sqlite.org/rescode.html). */
 export function readSqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return undefined;
   return error.errcode & 0xff;
 }
 
-/** Whether the failure is one of the file, so that other writes fail too. */
-export function isTrouble(error: unknown): boolean {
+/** Whether the cause is the file, so that other writes fail too. */
+export function isFileFailure(error: unknown): boolean {
   if (error instanceof StoreError) return true;
   const code = readSqliteCode(error);
-  return code !== undefined && TROUBLES.has(code);
+  return code !== undefined && FILE_FAILURE_CODES.has(code);
 }
 
-/** Whether the content of the file is damaged. A later operation that succeeds does not mend that. */
+/** Whether the content of the file is damaged. It stays damaged even if a later operation succeeds. */
 export function isDamage(error: unknown): boolean {
   const code = readSqliteCode(error);
-  return code !== undefined && DAMAGES.has(code);
+  return code !== undefined && DAMAGE_CODES.has(code);
 }
 
-/** The extended code of a row whose id or name is taken. */
 function isTaken(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && TAKEN.has(error.errcode);
+  return error instanceof Error && 'errcode' in error && TAKEN_CODES.has(error.errcode);
 }
 
 /** SQLITE_PERM, _BUSY, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB. */
-const TROUBLES: ReadonlySet<number> = new Set([3, 5, 8, 10, 11, 13, 14, 26]);
+const FILE_FAILURE_CODES: ReadonlySet<number> = new Set([3, 5, 8, 10, 11, 13, 14, 26]);
 /** SQLITE_CORRUPT, _NOTADB. */
-const DAMAGES: ReadonlySet<number> = new Set([11, 26]);
+const DAMAGE_CODES: ReadonlySet<number> = new Set([11, 26]);
 /** SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID. */
-const TAKEN: ReadonlySet<unknown> = new Set([1555, 2067, 2579]);
+const TAKEN_CODES: ReadonlySet<unknown> = new Set([1555, 2067, 2579]);
 
 const NOT_WRITABLE =
   'this user may not write the file or its directory. Change their owner or mode, or set store.url to another place.';

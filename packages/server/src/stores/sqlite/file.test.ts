@@ -13,36 +13,36 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test('refuses a directory that may not be written', () => {
+test('refuses a directory without write permission', () => {
   chmodSync(directory, 0o555);
   expect(asUserWithoutRights(() => refusal(join(directory, 'store.db')))).toMatch(
     /may not write the file or its directory/,
   );
 });
 
-test('refuses a directory that cannot be made, in place of trying without an end', () => {
+test('refuses a directory that cannot be created, and does not hang', () => {
   expect(refusal('/proc/erp-proxy-test/deeper/store.db')).toMatch(/its directory cannot be made there/);
 });
 
 test.each([
-  ['a device', '/dev/null', /is no file of its own/],
+  ['a device', '/dev/null', /not a file/],
   ['a path that is too long', `/tmp/${'a'.repeat(300)}/store.db`, /path is too long/],
 ])('refuses %s', (_, path, message) => {
   expect(refusal(path)).toMatch(message);
 });
 
-test('refuses a named pipe, in place of waiting for who writes to it', () => {
+test('refuses a named pipe, and does not wait for a writer', () => {
   const pipe = join(directory, 'pipe');
   execFileSync('/bin/sh', ['-c', 'mkfifo "$1"', 'sh', pipe]);
-  expect(refusal(pipe)).toMatch(/is no file of its own/);
+  expect(refusal(pipe)).toMatch(/not a file/);
 });
 
-test('refuses a path of symbolic links that lead to themselves', () => {
+test('refuses a path with a loop of symbolic links', () => {
   symlinkSync('loop', join(directory, 'loop'));
   expect(refusal(join(directory, 'loop', 'store.db'))).toMatch(/symbolic links/);
 });
 
-test('leaves a file that is there as it is', () => {
+test('does not change an existing file', () => {
   const file = join(directory, 'one', 'store.db');
   mkdirSync(join(directory, 'one'), { mode: 0o755 });
   prepareFile(file);
@@ -63,7 +63,7 @@ function refusal(file: string): string | null {
   }
 }
 
-/** Root may write everywhere, so root becomes nobody for a moment. */
+/** Root may write everywhere, so root becomes another user for a moment. */
 function asUserWithoutRights<Result>(run: () => Result): Result {
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);

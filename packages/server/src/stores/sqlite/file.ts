@@ -1,4 +1,4 @@
-/** The file of the SQLite store and its directory: makes what is missing, and tells what may not be used. Opens no database. */
+/** Creates the file of the SQLite store and its directory if missing, and refuses unusable ones. Opens no database. */
 import {
   accessSync,
   closeSync,
@@ -13,9 +13,9 @@ import { dirname } from 'node:path';
 import { StoreError } from '../store-error.ts';
 
 /**
- * SQLite would make the file readable to all, and fall back to reading only where it may not write: so the file is
- * made here first (its -wal and -shm take over its mode). An existing file is never opened and closed besides
- * SQLite: that would drop the locks this process holds on it (sqlite.org/howtocorrupt.html, 2.2).
+ * SQLite would create the file readable to all, and open a file that it may not write as read-only. The file is therefore
+ * created here first; its -wal and -shm get the same mode. An existing file is never opened and closed outside of SQLite:
+ * that would drop the locks of this process on it (sqlite.org/howtocorrupt.html, 2.2).
  */
 export function prepareFile(file: string): void {
   const directory = dirname(file);
@@ -26,21 +26,18 @@ export function prepareFile(file: string): void {
     if (readCode(error) !== 'EEXIST') throw error;
   }
   accessSync(file, constants.R_OK | constants.W_OK);
-  if (!isStorage(statSync(file))) throw new StoreError(NO_FILE);
+  if (!isFileOrDirectory(statSync(file))) throw new StoreError(NOT_A_FILE);
   accessSync(directory, constants.W_OK);
 }
 
-const NO_FILE = 'its path is no file of its own, but a device or a pipe. Set store.url to another place.';
+const NOT_A_FILE = 'its path is a device or a pipe, not a file. Set store.url to another place.';
 
-/** SQLite itself refuses a directory. It would wait for a pipe without end. */
-function isStorage(found: Stats): boolean {
+/** SQLite itself refuses a directory. It would wait for a pipe forever. */
+function isFileOrDirectory(found: Stats): boolean {
   return found.isFile() || found.isDirectory();
 }
 
-/**
- * Not `mkdirSync(…, { recursive: true })`: where a file system refuses a directory with ENOENT, as /proc does, Node's
- * never returns.
- */
+/** Does not use the option `recursive` of `mkdirSync`: on /proc, which refuses a directory with ENOENT, it never returns. */
 function makeDirectory(directory: string): void {
   const missing: string[] = [];
   for (let path = directory; !existsSync(path); path = dirname(path)) missing.push(path);
@@ -48,7 +45,7 @@ function makeDirectory(directory: string): void {
     try {
       mkdirSync(path, { mode: 0o700 });
     } catch (error) {
-      // Another process has made it in the meantime.
+      // Another process has created it in the meantime.
       if (readCode(error) !== 'EEXIST') throw error;
     }
   }

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => database.close());
 
-/** As a disk that has so many bytes left. */
+/** Makes the database behave as if the disk had this many bytes left. */
 function leaveBytes(bytes: number): void {
   const [pages, size] = ['page_count', 'page_size'].map((name) =>
     Number(database.prepare(`PRAGMA ${name}`).get()?.[name]),
@@ -26,7 +26,7 @@ function leaveBytes(bytes: number): void {
   database.exec(`PRAGMA max_page_count = ${(pages ?? 0) + Math.ceil(bytes / (size ?? 1))}`);
 }
 
-test('takes no key on a full disk, and takes keys again when there is room', async () => {
+test('claims no key on a full disk, and claims keys again when there is space', async () => {
   leaveBytes(0);
   let claimed = 0;
   const fill = async () => {
@@ -40,7 +40,7 @@ test('takes no key on a full disk, and takes keys again when there is room', asy
   expect(await store.find('999')).toMatchObject({ state: 'running' });
 });
 
-test('leaves a key taken whose answer does not fit on the disk', async () => {
+test('a key stays claimed if its answer does not fit on the disk', async () => {
   await store.claim({ ...CLAIM, id: 'a' });
   leaveBytes(10_000);
   await expect((async () => store.complete('a', 'one', new Uint8Array(100_000), 2000))()).rejects.toThrow(
@@ -51,7 +51,7 @@ test('leaves a key taken whose answer does not fit on the disk', async () => {
   expect(await store.find('a')).toMatchObject({ state: 'outcome_unknown' });
 });
 
-test('judges time by its clock, to the millisecond', async () => {
+test('applies times to the millisecond', async () => {
   await store.claim({ ...CLAIM, id: 'a' });
   const states: (string | undefined)[] = [];
   for (const at of [999, 1000, 1999, 2000]) {
@@ -62,7 +62,7 @@ test('judges time by its clock, to the millisecond', async () => {
   expect(states).toEqual(['running', 'outcome_unknown', 'outcome_unknown', undefined]);
 });
 
-test('finds what has expired, and what a client has, without reading the rest', () => {
+test('finds expired keys and the totals of a client without reading other rows', () => {
   const plans = [
     'SELECT id FROM idempotency_keys WHERE expires_at <= 5 LIMIT 1',
     "SELECT id FROM idempotency_keys WHERE id = 'a'",

@@ -1,15 +1,18 @@
-/** Idempotency keys in SQLite, by the clock that is handed in: that of the machine that all its processes share. */
+/** Idempotency keys in SQLite. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from '../ports.ts';
 
 export interface IdempotencyConnections {
-  /** What this one commits outlives a power cut. */
+  /** Commits on this connection survive a power loss. */
   durable: DatabaseSync;
-  /** What this one commits may be lost in a power cut, in order. */
+  /** A power loss may take the last commits on this connection. */
   quick: DatabaseSync;
 }
 
-/** A claim must last, or a call could be sent twice. Of an end that is lost, the claim is left, which says less. */
+/**
+ * A claim must survive a power loss, or a call could be sent twice. If a completion is lost, the claim remains and its
+ * outcome is unknown. `clock`: of the machine that all processes share, in milliseconds.
+ */
 export function createSqliteIdempotency(
   { durable, quick }: IdempotencyConnections,
   clock: () => number,
@@ -49,7 +52,7 @@ export function createSqliteIdempotency(
       for (;;) {
         if (insert.run({ ...claim, now: clock() }).changes > 0) return null;
         const row = find(claim.id);
-        // None: it was taken back in between, and is free.
+        // Null: it was released or expired in between, and can be claimed.
         if (row !== null) return row;
       }
     },

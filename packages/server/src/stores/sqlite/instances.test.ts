@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => database.close());
 
-test('searches through more instances than one turn looks at', async () => {
+test('searches more instances than one slice has', async () => {
   const rare = ['name 0600', 'name 1200', 'name 1800'];
   const found = await instances.list({ after: null, limit: 9, search: 'rare' });
   expect(found.map(({ name }) => name)).toEqual(rare);
@@ -29,7 +29,7 @@ test('searches through more instances than one turn looks at', async () => {
   expect(await instances.list({ after: null, limit: 1500 })).toHaveLength(1500);
 });
 
-test('counts more instances than one turn looks at', async () => {
+test('counts more instances than one slice has', async () => {
   expect([...(await instances.countByMasterKey())].sort()).toEqual([
     ['even', 1000],
     ['odd', 1000],

@@ -1,16 +1,16 @@
-/** Stored instances in SQLite. Must not know what a body holds. */
+/** Stored instances in SQLite. Must not know what a body contains. */
 import type { DatabaseSync, StatementResultingChanges } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditBatch, Change, InstanceStore, StoredInstance } from '../ports.ts';
 import { createActRunner } from './acts.ts';
 
-/** A few milliseconds. */
-const TURN_INSTANCES = 500;
-/** Bytes sort behind text. */
-const BEHIND_ALL = new Uint8Array();
+/** Instances that one slice reads. Takes a few milliseconds. */
+const SLICE_INSTANCES = 500;
+/** A BLOB sorts after every text. */
+const AFTER_ALL = new Uint8Array();
 const COLUMNS = 'id, name, master_key_id AS masterKeyId, body, version';
 
-/** `onChange` is called after each change that watchers are to be told of. */
+/** `onChange` is called after each change that watchers must learn of. */
 export function createSqliteInstances(database: DatabaseSync, onChange: () => void): InstanceStore {
   const insert = database.prepare(
     'INSERT INTO instances (id, name, master_key_id, body) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
@@ -22,8 +22,8 @@ export function createSqliteInstances(database: DatabaseSync, onChange: () => vo
        AND (instr(lower(name), lower(:search)) OR instr(lower(body), lower(:search)))
      ORDER BY name LIMIT :limit`,
   );
-  const findTurnEnd = database.prepare(
-    `SELECT name FROM instances WHERE name > ? ORDER BY name LIMIT 1 OFFSET ${TURN_INSTANCES - 1}`,
+  const findSliceEnd = database.prepare(
+    `SELECT name FROM instances WHERE name > ? ORDER BY name LIMIT 1 OFFSET ${SLICE_INSTANCES - 1}`,
   );
   const replace = database.prepare(
     'UPDATE instances SET master_key_id = ?, body = ?, version = version + 1 WHERE id = ? AND version = ?',
@@ -37,7 +37,7 @@ export function createSqliteInstances(database: DatabaseSync, onChange: () => vo
 
   const runWithAct = createActRunner(database);
 
-  /** Gives how many rows the statement changed. */
+  /** Returns the number of rows that the statement changed. */
   function run(act: AuditBatch | undefined, change: () => StatementResultingChanges): number | bigint {
     const changed = runWithAct(
       act,
@@ -48,11 +48,11 @@ export function createSqliteInstances(database: DatabaseSync, onChange: () => vo
     return changed;
   }
 
-  /** Spans of names that are looked through at a time; other operations run in between. */
-  async function* takeTurns(first: string): AsyncGenerator<{ after: string; last: string | Uint8Array }> {
+  /** Ranges of names, each read at once. Other operations run between them. */
+  async function* listSlices(first: string): AsyncGenerator<{ after: string; last: string | Uint8Array }> {
     for (let after = first; ; await nextTurn()) {
-      const end = findTurnEnd.get(after)?.['name'] as string | undefined;
-      yield { after, last: end ?? BEHIND_ALL };
+      const end = findSliceEnd.get(after)?.['name'] as string | undefined;
+      yield { after, last: end ?? AFTER_ALL };
       if (end === undefined) return;
       after = end;
     }
@@ -72,8 +72,8 @@ export function createSqliteInstances(database: DatabaseSync, onChange: () => vo
     },
     async list({ after, limit, search = '' }) {
       const found: StoredInstance[] = [];
-      for await (const turn of takeTurns(after ?? '')) {
-        const rows = list.all({ ...turn, search, limit: limit - found.length });
+      for await (const slice of listSlices(after ?? '')) {
+        const rows = list.all({ ...slice, search, limit: limit - found.length });
         found.push(...(rows as unknown as StoredInstance[]));
         if (found.length === limit) break;
       }
@@ -93,8 +93,8 @@ export function createSqliteInstances(database: DatabaseSync, onChange: () => vo
     },
     async countByMasterKey() {
       const counts = new Map<string, number>();
-      for await (const turn of takeTurns('')) {
-        for (const { id, count } of countByMasterKey.all(turn))
+      for await (const slice of listSlices('')) {
+        for (const { id, count } of countByMasterKey.all(slice))
           counts.set(String(id), (counts.get(String(id)) ?? 0) + Number(count));
       }
       return counts;

@@ -1,6 +1,6 @@
 /**
- * Pages of client keys in SQLite. A page costs the same at any place of any number of keys. With a search or a state it may
- * have to pass over all that do not match: it does so in turns, and other operations run in between.
+ * Pages of client keys in SQLite. The cost of a page does not depend on its position or on the number of keys. With a
+ * search or a state, a page may have to skip any number of keys. It does so in slices, between which other operations run.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,37 +9,37 @@ import type { KeyListQuery, KeyRecord, KeyStore } from '../ports.ts';
 export const RECORD_COLUMNS = `id, name, policy, created_at AS createdAt, expires_at AS expiresAt,
   revoked_at AS revokedAt, last_used_at AS lastUsedAt, replaces, version`;
 
-/** A few milliseconds: the index has all that is compared. */
-const TURN_KEYS = 5000;
+/** Keys that one slice reads. Takes a few milliseconds, because the index has every column that is compared. */
+const SLICE_KEYS = 5000;
 
-type Place = Pick<KeyRecord, 'createdAt' | 'id'>;
+type Position = Pick<KeyRecord, 'createdAt' | 'id'>;
 
-const FIRST: Place = { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
+const FIRST: Position = { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
 
 export function createKeyList(database: DatabaseSync): KeyStore['list'] {
   const read = database.prepare(`SELECT ${RECORD_COLUMNS} FROM client_keys WHERE id = ?`);
-  const all = prepareTurns(database, 'TRUE');
-  const named = prepareTurns(database, 'name = :name');
+  const all = prepareSlices(database, 'TRUE');
+  const named = prepareSlices(database, 'name = :name');
 
   return (query) => {
     const { pick, findEnd } = query.name === undefined ? all : named;
     const ids: string[] = [];
 
-    function takeTurn(after: Place, end: Place | null): void {
+    function readSlice(after: Position, end: Position | null): void {
       ids.push(...pick(query, after, end, query.limit - ids.length));
     }
 
-    async function takeTurns(): Promise<KeyRecord[]> {
-      for (let after: Place = query.after ?? FIRST; ; await nextTurn()) {
+    async function readSlices(): Promise<KeyRecord[]> {
+      for (let after: Position = query.after ?? FIRST; ; await nextTurn()) {
         const end = findEnd(query, after);
-        takeTurn(after, end);
+        readSlice(after, end);
         if (end === null || ids.length === query.limit) return readAll(ids);
         after = end;
       }
     }
 
-    if (query.search || query.state) return takeTurns();
-    takeTurn(query.after ?? FIRST, null);
+    if (query.search || query.state) return readSlices();
+    readSlice(query.after ?? FIRST, null);
     return readAll(ids);
   };
 
@@ -48,11 +48,11 @@ export function createKeyList(database: DatabaseSync): KeyStore['list'] {
   }
 }
 
-/** `condition` holds for the keys that are looked at. */
-function prepareTurns(database: DatabaseSync, condition: string) {
+/** `condition` selects the keys that are read. */
+function prepareSlices(database: DatabaseSync, condition: string) {
   const keys = `SELECT id, created_at AS createdAt FROM client_keys
     WHERE ${condition} AND (created_at, id) > (:createdAt, :id)`;
-  const findEnd = database.prepare(`${keys} ORDER BY created_at, id LIMIT 1 OFFSET ${TURN_KEYS - 1}`);
+  const findEnd = database.prepare(`${keys} ORDER BY created_at, id LIMIT 1 OFFSET ${SLICE_KEYS - 1}`);
   const pick = database.prepare(
     `${keys} AND (created_at, id) <= (:lastCreatedAt, :lastId)
        AND (instr(lower(id), lower(:search)) OR instr(lower(name), lower(:search)))
@@ -63,14 +63,14 @@ function prepareTurns(database: DatabaseSync, condition: string) {
      ORDER BY created_at, id LIMIT :limit`,
   );
   return {
-    /** The last key of the turn that begins behind `after`; null: the turn is the last one. */
-    findEnd({ name }: KeyListQuery, { createdAt, id }: Place): Place | null {
-      return (findEnd.get({ createdAt, id, ...named(name) }) as Place | undefined) ?? null;
+    /** The last key of the slice that begins after `after`; null: it is the last slice. */
+    findEnd({ name }: KeyListQuery, { createdAt, id }: Position): Position | null {
+      return (findEnd.get({ createdAt, id, ...named(name) }) as Position | undefined) ?? null;
     },
     pick(
       { search = '', state, name }: KeyListQuery,
-      after: Place,
-      end: Place | null,
+      after: Position,
+      end: Position | null,
       limit: number,
     ): string[] {
       const rows = pick.all({
@@ -89,7 +89,7 @@ function prepareTurns(database: DatabaseSync, condition: string) {
   };
 }
 
-/** Bytes sort behind text. */
+/** A BLOB sorts after every text. */
 const LAST_ID = new Uint8Array();
 
 function named(name: string | undefined): { name?: string } {

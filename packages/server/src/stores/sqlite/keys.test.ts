@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createSqliteKeys } from './keys.ts';
 import { migrate } from './migrations.ts';
 
-/** Keeps the text of each statement, so that SQLite can be asked how it runs them. */
+/** Records the text of each statement, so that the test can read its query plan. */
 class RecordingDatabase extends DatabaseSync {
   readonly statements: string[] = [];
 
@@ -13,7 +13,7 @@ class RecordingDatabase extends DatabaseSync {
   }
 }
 
-test('finds, lists and changes keys by an index: none of its statements goes through all keys or sorts them', async () => {
+test('every statement uses an index: none reads all keys or sorts them', async () => {
   const database = new RecordingDatabase(':memory:');
   migrate(database);
   database.exec(
@@ -33,12 +33,12 @@ test('finds, lists and changes keys by an index: none of its statements goes thr
   );
   const used = plans.filter((plan) => plan.includes('client_keys'));
   expect(used.filter((plan) => !/^SEARCH client_keys USING/.test(plan))).toEqual([
-    // Whether there is any key: stops at the first.
+    // `isEmpty` stops at the first key.
     'SCAN client_keys USING COVERING INDEX client_keys_by_name',
   ]);
   expect(used.filter((plan) => plan.includes('TEMP B-TREE'))).toEqual([]);
   expect(used).toHaveLength(11);
-  // A search compares what the index has.
+  // The index has every column that a search compares.
   expect(used.filter((plan) => plan.includes('COVERING INDEX client_keys_to_search'))).toHaveLength(2);
 
   const middle = await keys.list({ after: { createdAt: 50_000, id: 'key 50000' }, limit: 2 });
@@ -48,7 +48,7 @@ test('finds, lists and changes keys by an index: none of its statements goes thr
   database.close();
 });
 
-test('searches through more keys than one turn looks at, each key once and in order', async () => {
+test('searches more keys than one slice has, and lists each key once and in order', async () => {
   const database = new DatabaseSync(':memory:');
   migrate(database);
   database.exec(

@@ -1,11 +1,11 @@
-/** Client keys in SQLite. Must not know what a key means or when it is valid. */
+/** Client keys in SQLite. Must not know when a key is valid. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Change, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
 import { createActRunner } from './acts.ts';
 import { createKeyList, RECORD_COLUMNS } from './key-list.ts';
 import { transact } from './transaction.ts';
 
-/** `onChange` is called after each change that watchers are to be told of. */
+/** `onChange` is called after each change that watchers must learn of. */
 export function createSqliteKeys(database: DatabaseSync, onChange: () => void): KeyStore {
   const insert = database.prepare(
     `INSERT INTO client_keys (id, name, policy, secret_hash, created_at, expires_at, revoked_at, last_used_at,
@@ -31,7 +31,7 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   const touch = database.prepare(
     'UPDATE client_keys SET last_used_at = max(coalesce(last_used_at, ?1), ?1) WHERE id = ?2',
   );
-  const keepHashSecret = database.prepare(
+  const insertHashSecret = database.prepare(
     "INSERT INTO secrets (name, value) VALUES ('key_hash', ?) ON CONFLICT DO NOTHING",
   );
   const readHashSecret = database.prepare("SELECT value FROM secrets WHERE name = 'key_hash'");
@@ -64,9 +64,9 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
       return hasAny.get() === undefined;
     },
     update(id, version, changes, act) {
-      const outcome = runWithAct(act, () => updateVersion(id, version, changes), isDone);
-      if (outcome === 'done') onChange();
-      return outcome;
+      const result = runWithAct(act, () => updateVersion(id, version, changes), isDone);
+      if (result === 'done') onChange();
+      return result;
     },
     revoke(id, revokedAt, act) {
       const changed = runWithAct(
@@ -80,15 +80,15 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
     },
     rotate(id, version, { now, expiresAt, successor }, act) {
       const rotate = (): RotationResult => {
-        const working = find(id)?.version === version ? findSuccessor.get(id, now) : undefined;
-        if (working !== undefined) return { successorId: String(working['id']) };
-        const outcome = updateVersion(id, version, { expiresAt });
-        if (outcome === 'done') insert.run({ ...successor });
-        return outcome;
+        const successorNow = find(id)?.version === version ? findSuccessor.get(id, now) : undefined;
+        if (successorNow !== undefined) return { successorId: String(successorNow['id']) };
+        const result = updateVersion(id, version, { expiresAt });
+        if (result === 'done') insert.run({ ...successor });
+        return result;
       };
-      const outcome = runWithAct(act, rotate, isDone);
-      if (outcome === 'done') onChange();
-      return outcome;
+      const result = runWithAct(act, rotate, isDone);
+      if (result === 'done') onChange();
+      return result;
     },
     touch(uses) {
       transact(database, () => {
@@ -98,12 +98,12 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
     getOrCreateHashSecret(candidate) {
       const kept = readHashSecret.get();
       if (kept) return kept['value'] as Uint8Array;
-      keepHashSecret.run(candidate);
+      insertHashSecret.run(candidate);
       return readHashSecret.get()?.['value'] as Uint8Array;
     },
   };
 }
 
-function isDone(outcome: RotationResult): boolean {
-  return outcome === 'done';
+function isDone(result: RotationResult): boolean {
+  return result === 'done';
 }

@@ -1,4 +1,4 @@
-/** Leases in SQLite, by the clock of the machine that all its processes share. */
+/** Leases in SQLite. Uses the clock of the machine, which all its processes share. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { LeaseStore } from '../ports.ts';
 

@@ -1,18 +1,18 @@
 /**
- * The schema of the SQLite store as steps that only go forward: a step that has shipped is never edited, a change is a
- * new step at the end. Knows tables, not what is done with them.
+ * The schema of the SQLite store, as a list of migration steps. A released step is never edited; a change is a new step at
+ * the end.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../store-error.ts';
 import { transact } from './transaction.ts';
 
-/** Which version the schema had, and which it has now. */
+/** Version of the schema before and after. */
 export interface Migration {
   readonly from: number;
   readonly to: number;
 }
 
-/** Version n is the first n of these. */
+/** Version n of the schema is the result of the first n steps. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE client_keys (
      id TEXT PRIMARY KEY,
@@ -27,8 +27,8 @@ const MIGRATIONS: readonly string[] = [
      name TEXT PRIMARY KEY,
      value BLOB NOT NULL
    ) STRICT, WITHOUT ROWID;`,
-  // Triggers tell what changed, so that a change by hand is told too. Who looks less often than every thousand changes
-  // sees a gap in the numbers.
+  // Triggers record the changes, so that changes made by hand are recorded too. A reader that was more than a thousand
+  // changes behind sees a gap in the numbers.
   `ALTER TABLE client_keys ADD COLUMN policy TEXT;
    ALTER TABLE client_keys ADD COLUMN replaces TEXT;
    ALTER TABLE client_keys ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
@@ -108,19 +108,19 @@ const MIGRATIONS: readonly string[] = [
      answer BLOB
    ) STRICT;
    CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);`,
-  // Rows of before count for nobody, and are gone in a day.
+  // Existing rows count for no client, and expire within a day.
   `ALTER TABLE idempotency_keys ADD COLUMN client TEXT NOT NULL DEFAULT '';
    ALTER TABLE idempotency_keys ADD COLUMN answer_bytes INTEGER NOT NULL DEFAULT 0;
    CREATE INDEX idempotency_keys_by_client ON idempotency_keys (client, answer_bytes);`,
   'CREATE INDEX client_keys_by_predecessor ON client_keys (replaces) WHERE replaces IS NOT NULL;',
-  // A search or a state among many keys reads the index alone.
+  // A list with a search or a state reads only the index.
   `CREATE INDEX client_keys_to_search ON client_keys (created_at, id, name, revoked_at, expires_at);
    DROP INDEX client_keys_by_age;`,
 ];
 
 /**
- * Brings the file up to date. The version is read again under the write lock: of several processes that start at once,
- * one migrates and the others find it done. A file that is up to date is not locked at all.
+ * Migrates the file to the newest version. The version is read again under the write lock: if several processes start at
+ * once, one migrates and the others find the work done. A file of the newest version is not locked.
  */
 export function migrate(database: DatabaseSync): Migration {
   const to = MIGRATIONS.length;
@@ -138,6 +138,7 @@ export function migrate(database: DatabaseSync): Migration {
   });
 }
 
+/** Throws a {@link StoreError} for the database of another program or of a newer version. */
 function readVersion(database: DatabaseSync): number {
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   if (tables.length === 0) return 0;

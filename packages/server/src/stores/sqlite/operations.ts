@@ -1,6 +1,6 @@
 /**
- * What the thread of the SQLite store can be asked, and the messages that the two threads exchange. Data only: it knows
- * neither SQL nor threads.
+ * The operations of the SQLite thread, and the messages between it and the main thread. Data only: must know neither SQL
+ * nor threads.
  */
 import type {
   AuditStore,
@@ -13,25 +13,24 @@ import type {
 } from '../ports.ts';
 import type { Migration } from './migrations.ts';
 
-/** How an operation is carried out. */
-export interface Manner {
+export interface OperationTraits {
   /** Writes run one after the other. Reads do not wait for them. */
   readonly isWrite: boolean;
-  /** How long it may wait for the lock of another process. Then it is refused, and has changed nothing. */
+  /** Maximum wait for the lock of another process. After that the operation is refused, and has changed nothing. */
   readonly waitMs: number;
-  /** How long its caller waits. Then the outcome of a write is unknown. */
+  /** Maximum wait of the caller. After that the outcome of a write is unknown. */
   readonly answerMs: number;
 }
 
-/** Beyond the wait: the time that a slow disk may take. */
+/** Time for a slow disk, in addition to the wait. */
 const DISK_MS = 2000;
-const READ: Manner = { isWrite: false, waitMs: 5000, answerMs: 5000 + DISK_MS };
-/** Reads that may go through all rows, in turns. */
-const SCAN: Manner = { isWrite: false, waitMs: 5000, answerMs: 120_000 };
-const PROBE: Manner = { isWrite: false, waitMs: 500, answerMs: 500 };
-const WRITE: Manner = { isWrite: true, waitMs: 5000, answerMs: 5000 + DISK_MS };
-/** What is tried again anyway, and claims: a call waits a second for its claim. */
-const QUICK_WRITE: Manner = { isWrite: true, waitMs: 1000, answerMs: 1000 + DISK_MS };
+const READ: OperationTraits = { isWrite: false, waitMs: 5000, answerMs: 5000 + DISK_MS };
+/** Reads that may cover all rows, in slices. */
+const SCAN: OperationTraits = { isWrite: false, waitMs: 5000, answerMs: 120_000 };
+const PROBE: OperationTraits = { isWrite: false, waitMs: 500, answerMs: 500 };
+const WRITE: OperationTraits = { isWrite: true, waitMs: 5000, answerMs: 5000 + DISK_MS };
+/** Writes that are retried anyway, and claims: a call waits one second for its claim. */
+const QUICK_WRITE: OperationTraits = { isWrite: true, waitMs: 1000, answerMs: 1000 + DISK_MS };
 
 export interface Parts {
   keys: KeyStore;
@@ -44,7 +43,9 @@ export interface Parts {
 
 export type PartName = keyof Parts;
 
-export const OPERATIONS: { readonly [Part in PartName]: Readonly<Record<keyof Parts[Part], Manner>> } = {
+export const OPERATIONS: {
+  readonly [Part in PartName]: Readonly<Record<keyof Parts[Part], OperationTraits>>;
+} = {
   keys: {
     insert: WRITE,
     findById: READ,
@@ -86,30 +87,30 @@ export const OPERATIONS: { readonly [Part in PartName]: Readonly<Record<keyof Pa
   store: { probe: PROBE },
 };
 
-/** To the thread of the store. */
+/** A message to the SQLite thread. */
 export type Request =
-  | { ask: number; part: PartName; method: string; args: readonly unknown[]; askedMs: number }
+  | { id: number; part: PartName; method: string; args: readonly unknown[]; sentMs: number }
   | { close: true };
 
-/** From the thread of the store. */
+/** A message from the SQLite thread. `id`: of the request that it answers. */
 export type Reply =
   | { opened: Migration }
-  /** The reason; the thread ends. */
+  /** The reason why the file cannot be opened. The thread ends. */
   | { refused: string }
-  | { answer: number; value: unknown }
-  | { answer: number; failure: string }
+  | { id: number; value: unknown }
+  | { id: number; failure: string }
   | { change: StoreChange | null }
-  | { news: News };
+  | { status: ThreadStatus };
 
-/** Sent several times a second, so that a thread that stands still is noticed. */
-export interface News {
+/** Sent several times a second, so that a blocked thread is noticed. */
+export interface ThreadStatus {
   isWatching: boolean;
   trouble: string | null;
 }
 
-export const NEWS_MS = 250;
+export const STATUS_INTERVAL_MS = 250;
 
-/** A clock that never goes back and is the same in all threads of the process. */
+/** A monotonic clock that is the same in all threads of the process. */
 export function readMonotonicMs(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1000 + nanoseconds / 1_000_000;

@@ -1,36 +1,35 @@
 /**
  * Runs the operations of the SQLite thread: reads at once, writes one after the other. An operation that finds the file
- * locked by another process is tried again until its time is over, and the others go on meanwhile. Knows no SQL.
+ * locked by another process is retried until its time is over; other operations run in the meantime. Must not know SQL.
  */
-
 import { StoreError } from '../store-error.ts';
 import { readSqliteCode, SQLITE_BUSY } from './failures.ts';
 import { readMonotonicMs } from './operations.ts';
 
 export interface Task {
   readonly isWrite: boolean;
-  /** When it is refused, unless it has begun. */
+  /** Time at which the task is refused, unless it has begun. */
   readonly dueMs: number;
-  /** A write gives no promise. Whatever it throws, it has changed nothing. */
+  /** A write returns no promise. If it throws, it has changed nothing. */
   readonly run: () => unknown;
   /** Called once. */
   readonly onDone: (value: unknown) => void;
-  /** Called once, in place of `onDone`. */
+  /** Called once, instead of `onDone`. */
   readonly onFailed: (error: unknown) => void;
 }
 
-/** As SQLite's own busy handler waits, up to the last one. */
+/** The first delays of SQLite's own busy handler. */
 const PAUSES_MS = [1, 2, 5, 10, 15, 20, 25];
-/** Writes that wait for each other leave room for reads after this time. */
-const TURN_MS = 5;
+/** After this time, queued tasks let new reads run. */
+const SLICE_MS = 5;
 const WRITES_MAX = 10_000;
 
 export class Scheduler {
   readonly #writes: Task[] = [];
-  /** Reads that have found the file locked. */
+  /** Reads that found the file locked. */
   readonly #lockedReads: Task[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
-  /** Attempts in a row that have found the file locked. */
+  /** Consecutive attempts that found the file locked. */
   #lockedTimes = 0;
   #onIdle: (() => void) | null = null;
 
@@ -38,12 +37,12 @@ export class Scheduler {
     const { isWrite, dueMs } = task;
     const isFull = isWrite && this.#writes.length >= WRITES_MAX;
     if (isFull || readMonotonicMs() >= dueMs) task.onFailed(this.#refusal());
-    // Writes keep their order.
+    // Writes run in order.
     else if (isWrite && this.#writes.length > 0) this.#writes.push(task);
-    else if (!this.#attempt(task)) this.#wait(isWrite ? this.#writes : this.#lockedReads, task);
+    else if (!this.#attempt(task)) this.#enqueue(isWrite ? this.#writes : this.#lockedReads, task);
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no task is waiting. */
   async drain(): Promise<void> {
     while (this.#timer !== null) {
       await new Promise<void>((resolve) => {
@@ -52,27 +51,27 @@ export class Scheduler {
     }
   }
 
-  #wait(queue: Task[], task: Task): void {
+  #enqueue(queue: Task[], task: Task): void {
     queue.push(task);
-    this.#timer ??= setTimeout(this.#work, this.#pauseMs());
+    this.#timer ??= setTimeout(this.#runQueues, this.#pauseMs());
   }
 
-  readonly #work = (): void => {
+  readonly #runQueues = (): void => {
     this.#timer = null;
-    const untilMs = readMonotonicMs() + TURN_MS;
+    const untilMs = readMonotonicMs() + SLICE_MS;
     for (const queue of [this.#lockedReads, this.#writes]) {
-      this.#refuseLate(queue);
+      this.#refuseOverdue(queue);
       while (queue[0] !== undefined && readMonotonicMs() < untilMs) {
         if (!this.#attempt(queue[0])) break;
         queue.shift();
       }
     }
     if (this.#writes.length === 0 && this.#lockedReads.length === 0) this.#onIdle?.();
-    else if (this.#lockedTimes > 0) this.#timer = setTimeout(this.#work, this.#pauseMs());
-    else this.#timer = setImmediate(this.#work);
+    else if (this.#lockedTimes > 0) this.#timer = setTimeout(this.#runQueues, this.#pauseMs());
+    else this.#timer = setImmediate(this.#runQueues);
   };
 
-  #refuseLate(queue: Task[]): void {
+  #refuseOverdue(queue: Task[]): void {
     const nowMs = readMonotonicMs();
     if (!queue.some(({ dueMs }) => dueMs <= nowMs)) return;
     for (const task of queue.splice(0)) {
@@ -85,7 +84,7 @@ export class Scheduler {
     return this.#lockedTimes > 0 ? locked() : tooSlow();
   }
 
-  /** False where the file is locked. */
+  /** False if the file is locked. */
   #attempt(task: Task): boolean {
     let value: unknown;
     try {
@@ -98,11 +97,11 @@ export class Scheduler {
       task.onFailed(error);
       return true;
     }
-    // A read says nothing of the lock that writes wait for.
+    // A read says nothing about the write lock.
     if (task.isWrite) this.#lockedTimes = 0;
     if (value instanceof Promise) {
       value.then(task.onDone, (error: unknown) => {
-        if (isBusy(error)) this.#wait(this.#lockedReads, task);
+        if (isBusy(error)) this.#enqueue(this.#lockedReads, task);
         else task.onFailed(error);
       });
     } else task.onDone(value);

@@ -1,17 +1,25 @@
 /**
- * The thread of the SQLite store: it has the connections, and carries out what the other thread asks. SQLite blocks who
- * calls it, for as long as the disk takes: so the thread of the calls never does.
+ * The SQLite thread: has the connections, and runs the operations that the main thread requests. SQLite blocks its caller
+ * for as long as the disk takes, so the main thread never calls it.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createSqliteAudit } from './audit.ts';
-import { followChanges } from './changes.ts';
+import { openChangeFeed } from './changes.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
 import { describeFailure } from './failures.ts';
 import { createSqliteIdempotency } from './idempotency.ts';
 import { createSqliteInstances } from './instances.ts';
 import { createSqliteKeys } from './keys.ts';
 import { createSqliteLeases } from './leases.ts';
-import { NEWS_MS, OPERATIONS, type Parts, type Reply, type Request, readMonotonicMs } from './operations.ts';
+import {
+  OPERATIONS,
+  type OperationTraits,
+  type Parts,
+  type Reply,
+  type Request,
+  readMonotonicMs,
+  STATUS_INTERVAL_MS,
+} from './operations.ts';
 import { Scheduler, type Task } from './scheduler.ts';
 import { watchWritability } from './writability.ts';
 
@@ -27,47 +35,47 @@ try {
 
 function serve(database: SqliteDatabase): void {
   const { durable, quick, migration } = database;
-  const changes = followChanges(durable);
+  const changes = openChangeFeed(durable);
   const scheduler = new Scheduler();
   const writability = watchWritability(file, quick, (write) =>
-    runWrite({ run: write, dueMs: readMonotonicMs() + NEWS_MS, onDone() {}, onFailed() {} }),
+    runWrite({ run: write, dueMs: readMonotonicMs() + STATUS_INTERVAL_MS, onDone() {}, onFailed() {} }),
   );
   const readOne = durable.prepare('SELECT 1 FROM migrations');
   const parts: Parts = {
-    keys: createSqliteKeys(durable, changes.look),
-    instances: createSqliteInstances(durable, changes.look),
+    keys: createSqliteKeys(durable, changes.poll),
+    instances: createSqliteInstances(durable, changes.poll),
     audit: createSqliteAudit(quick, { isSuccessor }),
     idempotency: createSqliteIdempotency({ durable, quick }, Date.now),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };
-  const tellNews = () => send({ news: { isWatching: changes.isWatching, trouble: writability.trouble } });
-  const newsTimer = setInterval(tellNews, NEWS_MS);
+  const sendStatus = () => send({ status: { isWatching: changes.isWatching, trouble: writability.trouble } });
+  const statusTimer = setInterval(sendStatus, STATUS_INTERVAL_MS);
 
   port.on('message', (request: Request) => {
-    if ('ask' in request) return answer(request);
+    if ('id' in request) return run(request);
     void close();
   });
-  // From the start: a watch that began later would miss what others change while this thread is busy.
+  // Watches from the start: a later watch would miss changes of other processes while this thread is busy.
   changes.watch((change) => send({ change }));
   send({ opened: migration });
 
-  function answer({ ask, part, method, args, askedMs }: Extract<Request, { ask: number }>): void {
+  function run({ id, part, method, args, sentMs }: Extract<Request, { id: number }>): void {
     const store = parts[part] as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
-    const manners: Record<string, (typeof OPERATIONS)['store']['probe']> = OPERATIONS[part];
+    const operations: Readonly<Record<string, OperationTraits>> = OPERATIONS[part];
     const operation = store[method];
-    const manner = manners[method];
-    if (operation === undefined || manner === undefined) {
-      send({ answer: ask, failure: `it cannot be asked for ${part}.${method}.` });
+    const traits = operations[method];
+    if (operation === undefined || traits === undefined) {
+      send({ id, failure: `it has no operation ${part}.${method}.` });
       return;
     }
     const task = {
       run: () => operation(...args),
-      dueMs: askedMs + manner.waitMs,
-      onDone: (value: unknown) => send({ answer: ask, value }),
-      onFailed: (error: unknown) => send({ answer: ask, failure: describeFailure(error) }),
+      dueMs: sentMs + traits.waitMs,
+      onDone: (value: unknown) => send({ id, value }),
+      onFailed: (error: unknown) => send({ id, failure: describeFailure(error) }),
     };
-    if (manner.isWrite) runWrite(task);
+    if (traits.isWrite) runWrite(task);
     else runRead(task);
   }
 
@@ -96,7 +104,7 @@ function serve(database: SqliteDatabase): void {
       },
       onFailed(error) {
         writability.failed(error);
-        tellNews();
+        sendStatus();
         onFailed(error);
       },
     });
@@ -106,7 +114,7 @@ function serve(database: SqliteDatabase): void {
     await scheduler.drain();
     changes.close();
     writability.close();
-    clearInterval(newsTimer);
+    clearInterval(statusTimer);
     database.close();
     port.close();
   }

@@ -1,6 +1,6 @@
 /**
- * The store in one SQLite file, shared by the processes of one machine (server, workers, CLI). A thread of its own has
- * the file; here are the parts that ask it.
+ * The store in one SQLite file, which the processes of one machine share (server, workers, CLI). A separate thread has the
+ * file open. The parts of the store, in this thread, send it their operations.
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,7 +8,7 @@ import type { FoundStore, OpenedStore } from '../ports.ts';
 import { OPERATIONS, type PartName, type Parts } from './operations.ts';
 import { labelFile, SqliteThread } from './thread.ts';
 
-/** Opens the file, makes it where it is missing, and brings its schema up to date; rejects with a {@link StoreError}. */
+/** Opens the file, creates it if it is missing, and migrates its schema. Rejects with a {@link StoreError}. */
 export async function openSqliteStore(path: string): Promise<OpenedStore> {
   const thread = new SqliteThread(resolve(path));
   const migration = await thread.open();
@@ -50,7 +50,7 @@ function hasContent(file: string): boolean {
 function createPart<Part extends PartName>(thread: SqliteThread, part: Part): Parts[Part] {
   const methods = Object.keys(OPERATIONS[part]).map((method) => [
     method,
-    (...args: readonly unknown[]) => thread.ask(part, method, args),
+    (...args: readonly unknown[]) => thread.request(part, method, args),
   ]);
   return Object.fromEntries(methods) as Parts[Part];
 }

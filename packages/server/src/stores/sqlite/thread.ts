@@ -1,6 +1,6 @@
 /**
- * The main thread's end of the SQLite thread: asks, waits for answers within their time, and starts
- * another thread where one has ended by itself. Knows no SQL.
+ * The main thread's side of the SQLite thread. Sends requests, applies time limits to answers, and replaces a thread that
+ * ends unexpectedly. Must not know SQL.
  */
 
 import { Worker } from 'node:worker_threads';
@@ -10,28 +10,28 @@ import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import type { Migration } from './migrations.ts';
 import {
-  type Manner,
-  type News,
   OPERATIONS,
+  type OperationTraits,
   type PartName,
   type Reply,
   type Request,
   readMonotonicMs,
+  type ThreadStatus,
 } from './operations.ts';
 
-interface Question {
+interface PendingRequest {
   isWrite: boolean;
   resolve: (value: unknown) => void;
   reject: (error: Error) => void;
   timer: NodeJS.Timeout;
 }
 
-/** Without news for so long the thread stands still. */
+/** A thread that sends nothing for this time counts as blocked. */
 const SILENCE_MS = 2000;
 const RESTART_MS = 500;
-/** What waits to be written has this time at the end; then the thread is ended. */
+/** Time for pending writes when the store is closed. After that the thread is terminated. */
 const CLOSE_MS = 8000;
-/** Messages that a thread which stands still may have before it. */
+/** Maximum number of requests that wait for a blocked thread. */
 const UNANSWERED_MAX = 10_000;
 const CLOSED = 'it is closed.';
 
@@ -42,17 +42,17 @@ export function labelFile(file: string): string {
 export class SqliteThread {
   readonly label: string;
   readonly #file: string;
-  readonly #questions = new Map<number, Question>();
+  readonly #pending = new Map<number, PendingRequest>();
   readonly #listeners: ChangeListener[] = [];
-  /** A thread that opens the file. */
+  /** A thread that is opening the file. */
   #starting: Worker | null = null;
-  #asked = 0;
-  /** What the thread has not answered yet, also where nobody waits for the answer any more. */
+  #lastId = 0;
+  /** Requests that the thread has not answered, including those whose time is over. */
   #unanswered = 0;
   #worker: Worker | null = null;
-  /** Why there is no thread, or the news of the one that there is. */
-  #down: string | null = null;
-  #news: News = { isWatching: true, trouble: null };
+  /** Why there is no thread; null if there is one. */
+  #downReason: string | null = null;
+  #status: ThreadStatus = { isWatching: true, trouble: null };
   #heardMs = 0;
   #restart: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
@@ -65,8 +65,8 @@ export class SqliteThread {
   /** Resolves when the file is open; rejects with a {@link StoreError}. */
   open(): Promise<Migration> {
     const worker = new Worker(new URL('./worker.mjs', import.meta.url), {
-      workerData: { file: this.#file, isSuccessor: this.#worker !== null || this.#down !== null },
-      // Flags of the program, such as --eval and --watch, are not for this thread.
+      workerData: { file: this.#file, isSuccessor: this.#worker !== null || this.#downReason !== null },
+      // Flags of the process, such as --eval and --watch, must not apply to the thread.
       execArgv: [],
     });
     this.#starting = worker;
@@ -75,12 +75,12 @@ export class SqliteThread {
       worker.on('message', (reply: Reply) => {
         if ('opened' in reply) {
           this.#starting = null;
-          // `close` has ended it.
+          // `close` terminates it.
           if (this.#closed !== null) return;
-          this.#begin(worker);
+          this.#use(worker);
           resolve(reply.opened);
         } else if ('refused' in reply) reason = reply.refused;
-        else this.#take(reply);
+        else this.#receive(reply);
       });
       worker.on('error', (error) => {
         reason = `its thread has failed: ${error instanceof Error ? error.message : String(error)}`;
@@ -88,32 +88,32 @@ export class SqliteThread {
       worker.on('exit', () => {
         if (this.#starting === worker) this.#starting = null;
         reject(this.#describe(reason));
-        if (this.#worker === worker) this.#end(reason);
+        if (this.#worker === worker) this.#handleExit(reason);
       });
     });
   }
 
-  /** Rejects with a {@link StoreError}; of a write that may have been made, with an {@link UnknownOutcomeError}. */
-  ask(part: PartName, method: string, args: readonly unknown[]): Promise<unknown> {
+  /** Rejects with a {@link StoreError}, or with an {@link UnknownOutcomeError} if a write may have been made. */
+  request(part: PartName, method: string, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const refusal = this.#findRefusal();
       if (refusal !== null) return reject(this.#describe(refusal));
-      const manners: Readonly<Record<string, Manner>> = OPERATIONS[part];
-      const { isWrite = false, answerMs } = manners[method] ?? {};
-      const ask = ++this.#asked;
-      const timer = setTimeout(() => this.#giveUp(ask, 'it does not answer in time.'), answerMs);
-      this.#questions.set(ask, { isWrite, resolve, reject, timer });
+      const operations: Readonly<Record<string, OperationTraits>> = OPERATIONS[part];
+      const { isWrite = false, answerMs } = operations[method] ?? {};
+      const id = ++this.#lastId;
+      const timer = setTimeout(() => this.#abandon(id, 'it does not answer in time.'), answerMs);
+      this.#pending.set(id, { isWrite, resolve, reject, timer });
       this.#unanswered++;
-      this.#send({ ask, part, method, args, askedMs: readMonotonicMs() });
+      this.#send({ id, part, method, args, sentMs: readMonotonicMs() });
     });
   }
 
-  /** Why nothing can be asked. */
+  /** Why no request can be sent; null: one can. */
   #findRefusal(): string | null {
     if (this.#closed !== null) return CLOSED;
-    if (this.#worker === null) return this.#down ?? CLOSED;
-    // A thread that is heard bounds what waits in it.
-    const isFull = !this.#isHeard && this.#unanswered >= UNANSWERED_MAX;
+    if (this.#worker === null) return this.#downReason ?? CLOSED;
+    // A thread that is not blocked bounds its own queues.
+    const isFull = this.#isBlocked && this.#unanswered >= UNANSWERED_MAX;
     return isFull ? 'too many operations wait for it. See the load of its disk.' : null;
   }
 
@@ -122,76 +122,77 @@ export class SqliteThread {
   }
 
   get isWatching(): boolean {
-    return this.#isHeard && this.#news.isWatching;
+    return !this.#isBlocked && this.#status.isWatching;
   }
 
   get trouble(): string | null {
-    if (this.#down !== null) return this.#down;
-    return this.#isHeard ? this.#news.trouble : 'it does not answer. See the load of its disk.';
+    if (this.#downReason !== null) return this.#downReason;
+    return this.#isBlocked ? 'it does not answer. See the load of its disk.' : this.#status.trouble;
   }
 
-  /** What was asked before is carried out. */
+  /** Requests that were sent before are completed. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  get #isHeard(): boolean {
-    return this.#worker !== null && readMonotonicMs() - this.#heardMs < SILENCE_MS;
+  /** True also if there is no thread. */
+  get #isBlocked(): boolean {
+    return this.#worker === null || readMonotonicMs() - this.#heardMs >= SILENCE_MS;
   }
 
-  #begin(worker: Worker): void {
-    // What keeps the process is a question that waits for its answer.
+  #use(worker: Worker): void {
+    // Only the timers of pending requests keep the process running.
     worker.unref();
     this.#worker = worker;
     this.#unanswered = 0;
-    this.#down = null;
+    this.#downReason = null;
     this.#heardMs = readMonotonicMs();
-    this.#tell(null);
+    this.#notify(null);
   }
 
-  #take(reply: Exclude<Reply, { opened: Migration } | { refused: string }>): void {
+  #receive(reply: Exclude<Reply, { opened: Migration } | { refused: string }>): void {
     this.#heardMs = readMonotonicMs();
-    if ('news' in reply) this.#news = reply.news;
-    else if ('change' in reply) this.#tell(reply.change);
+    if ('status' in reply) this.#status = reply.status;
+    else if ('change' in reply) this.#notify(reply.change);
     else {
       this.#unanswered--;
-      const question = this.#drop(reply.answer);
-      if ('failure' in reply) question?.reject(this.#describe(reply.failure));
-      else question?.resolve(reply.value);
+      const request = this.#drop(reply.id);
+      if ('failure' in reply) request?.reject(this.#describe(reply.failure));
+      else request?.resolve(reply.value);
     }
   }
 
-  #tell(change: Parameters<ChangeListener>[0]): void {
+  #notify(change: Parameters<ChangeListener>[0]): void {
     for (const listener of this.#listeners) listener(change);
   }
 
-  /** No answer will be taken any more. */
-  #giveUp(ask: number, reason: string): void {
-    const question = this.#drop(ask);
-    question?.reject(this.#describe(reason, question.isWrite ? UnknownOutcomeError : StoreError));
+  /** Rejects the request. A later answer is ignored. */
+  #abandon(id: number, reason: string): void {
+    const request = this.#drop(id);
+    request?.reject(this.#describe(reason, request.isWrite ? UnknownOutcomeError : StoreError));
   }
 
-  #drop(ask: number): Question | undefined {
-    const question = this.#questions.get(ask);
-    clearTimeout(question?.timer);
-    this.#questions.delete(ask);
-    return question;
+  #drop(id: number): PendingRequest | undefined {
+    const request = this.#pending.get(id);
+    clearTimeout(request?.timer);
+    this.#pending.delete(id);
+    return request;
   }
 
-  /** The thread has ended by itself. */
-  #end(reason: string): void {
+  /** The thread has ended unexpectedly, or was closed. */
+  #handleExit(reason: string): void {
     this.#worker = null;
-    this.#down = this.#closed === null ? reason : CLOSED;
-    for (const ask of [...this.#questions.keys()]) this.#giveUp(ask, this.#down);
-    if (this.#closed === null) this.#restart = setTimeout(() => this.#openAgain(), RESTART_MS).unref();
+    this.#downReason = this.#closed === null ? reason : CLOSED;
+    for (const id of [...this.#pending.keys()]) this.#abandon(id, this.#downReason);
+    if (this.#closed === null) this.#restart = setTimeout(() => this.#reopen(), RESTART_MS).unref();
   }
 
-  #openAgain(): void {
+  #reopen(): void {
     this.open().catch((error: StoreError) => {
       if (this.#closed !== null) return;
-      this.#down = error.reason ?? error.message;
-      this.#restart = setTimeout(() => this.#openAgain(), RESTART_MS).unref();
+      this.#downReason = error.reason ?? error.message;
+      this.#restart = setTimeout(() => this.#reopen(), RESTART_MS).unref();
     });
   }
 
@@ -200,13 +201,13 @@ export class SqliteThread {
     void this.#starting?.terminate();
     const worker = this.#worker;
     if (worker === null) {
-      this.#down = CLOSED;
+      this.#downReason = CLOSED;
       return;
     }
     const { promise: exited, resolve } = Promise.withResolvers<void>();
     worker.once('exit', resolve);
     this.#send({ close: true });
-    // A thread that waits for its disk ends when the disk answers: nobody waits for that.
+    // A thread that waits for its disk ends only when the disk answers. Do not wait for that.
     if ((await waitFor(exited, { timeoutMs: CLOSE_MS })) === TIMED_OUT) void worker.terminate();
   }
 

@@ -1,7 +1,7 @@
-/** A transaction of SQLite that writes: all of it or nothing. */
+/** A write transaction of SQLite. */
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Waits for the write of another process before it begins, so that it never fails for what it has read. */
+/** Gets the write lock first, so that it cannot fail later because of what it has read. Rolls back if `run` throws. */
 export function transact<Result>(database: DatabaseSync, run: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');
   try {

@@ -1,5 +1,5 @@
-// The entry of the SQLite thread, apart from what it does. A thread turns on the compile cache for itself, before its imports;
-// and since this file is plain JavaScript, it starts without the stripper of types when all else is in the cache.
+// Entry of the SQLite thread. A thread must enable the compile cache for itself, before its imports. This file is plain
+// JavaScript, so it loads without type stripping when everything else is in the cache.
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache();

@@ -1,31 +1,31 @@
 /**
- * Whether the SQLite file can be written: from how the last write ended, from its place, and from the room on its disk.
- * After a write that failed it writes a little itself until that succeeds. Knows neither threads nor what is written.
+ * Knows whether the SQLite file can be written: from the result of the last write, from its path, and from the free space
+ * on its disk. After a failed write it makes a small write every second until one succeeds. Must not know threads.
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../store-error.ts';
-import { DISK_FULL, describeFailure, isDamage, isTrouble } from './failures.ts';
-import { watchPlace } from './file-identity.ts';
+import { DISK_FULL, describeFailure, isDamage, isFileFailure } from './failures.ts';
+import { watchFileIdentity } from './file-identity.ts';
 
 export interface Writability {
-  /** For the operator; null where the file can be written, as far as is known. */
+  /** Reason for operators; null: the file can be written, as far as is known. */
   readonly trouble: string | null;
-  /** To be called before each write. Throws where it would be lost. */
+  /** Call it before each write. Throws a {@link StoreError} if the write would be lost. */
   check(): void;
   succeeded(): void;
   failed(error: unknown): void;
-  /** A read does not tell whether the file can be written, but whether it is damaged. */
+  /** A failed read can show that the file is damaged. */
   readFailed(error: unknown): void;
   close(): void;
 }
 
-const LOOK_MS = 1000;
-/** With less room the next checkpoint may fail. */
-const ROOM_BYTES_MIN = 1024 * 1024;
+const CHECK_MS = 1000;
+/** With less free space the next checkpoint may fail. */
+const FREE_BYTES_MIN = 1024 * 1024;
 
-/** `tryWrite` lets the statement have its turn among the writes, and tells how it ended as of any write. */
+/** `tryWrite` queues the statement as a write, and reports its result like that of any other. */
 export function watchWritability(
   file: string,
   database: DatabaseSync,
@@ -35,49 +35,49 @@ export function watchWritability(
     `INSERT INTO leases (name, owner, ends_at) VALUES ('write check', '', 0)
      ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at`,
   );
-  const findPlaceTrouble = watchPlace(file);
+  const findIdentityTrouble = watchFileIdentity(file);
   let damage: string | null = null;
   let writeTrouble: string | null = null;
   let diskTrouble: string | null = null;
-  let placeTrouble: string | null = null;
+  let identityTrouble: string | null = null;
 
   function noteDamage(error: unknown): void {
     if (isDamage(error)) damage = describeFailure(error);
   }
 
-  function look(): void {
-    placeTrouble = findPlaceTrouble();
-    diskTrouble = hasRoom(dirname(file)) ? null : DISK_FULL;
+  function check(): void {
+    identityTrouble = findIdentityTrouble();
+    diskTrouble = hasFreeSpace(dirname(file)) ? null : DISK_FULL;
     if (writeTrouble !== null) tryWrite(() => void write.run());
   }
 
-  look();
-  const timer = setInterval(look, LOOK_MS);
+  check();
+  const timer = setInterval(check, CHECK_MS);
   return {
     get trouble() {
-      return damage ?? placeTrouble ?? writeTrouble ?? diskTrouble;
+      return damage ?? identityTrouble ?? writeTrouble ?? diskTrouble;
     },
     check() {
-      placeTrouble = findPlaceTrouble();
-      if (placeTrouble !== null) throw new StoreError(placeTrouble);
+      identityTrouble = findIdentityTrouble();
+      if (identityTrouble !== null) throw new StoreError(identityTrouble);
     },
     succeeded() {
       writeTrouble = null;
     },
     failed(error) {
       noteDamage(error);
-      if (isTrouble(error)) writeTrouble = describeFailure(error);
+      if (isFileFailure(error)) writeTrouble = describeFailure(error);
     },
     readFailed: noteDamage,
     close: () => clearInterval(timer),
   };
 }
 
-function hasRoom(directory: string): boolean {
+function hasFreeSpace(directory: string): boolean {
   try {
     const { bavail, bsize, blocks } = statfsSync(directory);
-    // Some file systems do not tell.
-    return blocks === 0 || bavail * bsize >= ROOM_BYTES_MIN;
+    // Some file systems report nothing.
+    return blocks === 0 || bavail * bsize >= FREE_BYTES_MIN;
   } catch {
     return true;
   }
