@@ -260,7 +260,7 @@ test.each([
     { first_seq: 701, last_seq: 1100 },
   ],
   ['removed all', async (audit: AuditStore) => void (await audit.prune(9999, 9999)), { first_seq: 1001 }],
-])('finds nothing wrong where records are %s meanwhile', async (_what, change, found) => {
+])('is intact if records are %s during the check', async (_what, change, found) => {
   const { audit } = openMemoryStore();
   await append(audit, 1000);
   let reads = 0;
@@ -286,7 +286,7 @@ test.each([
   ],
   ['a lost row of the ends', 'DELETE FROM audit_chain', 1],
   ['a lost first row and lost ends', 'DELETE FROM audit WHERE seq = 1; DELETE FROM audit_chain', 2],
-])('has a verdict, and a list and an export that go on, of %s', async (_, sql, seq) => {
+])('verify, search and export still work with %s', async (_, sql, seq) => {
   tamper(sql);
   const verdict = await verify();
   expect(verdict).toMatchObject({ intact: false, last_seq: ROWS, fault: { seq } });

@@ -192,7 +192,7 @@ test('close repeats a failed write', async () => {
 test.each([
   ['fails', fail],
   ['does not answer', () => new Promise<void>(() => {})],
-])('closes after some seconds where the store %s, and tells what is lost', async (_how, act) => {
+])('close ends after some seconds if the store %s, and reports the lost records', async (_how, act) => {
   interfere = act;
   push(5);
   const closed = writer.close();

@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { generateKey, parseKey } from './format.ts';
 
-test('takes a key apart into the parts it was made of', () => {
+test('parses a generated key into its parts', () => {
   const { id, secret, text } = generateKey();
   expect(text).toMatch(/^ep_[0-9A-Za-z]{12}_[0-9A-Za-z]{39}$/);
   expect(parseKey(text)).toEqual({ id, secret });
 });
 
-test('makes secrets of at least 192 bits', () => {
+test('secrets have at least 192 bits', () => {
   expect(generateKey().secret.length * Math.log2(62)).toBeGreaterThanOrEqual(192);
 });
 
-test('never makes an id or a secret twice', () => {
+test('ids and secrets are unique', () => {
   const keys = Array.from({ length: 2000 }, generateKey);
   expect(new Set(keys.map((key) => key.id)).size).toBe(2000);
   expect(new Set(keys.map((key) => key.secret)).size).toBe(2000);
@@ -27,13 +27,14 @@ test('uses each of the 62 characters equally often', () => {
     total += id.length + secret.length;
   }
   expect(counts.size).toBe(62);
-  // Chi-square with 61 degrees of freedom exceeds 140 once in ten million runs; a bare remainder of 256 gives over 1000.
+  // Chi-square with 61 degrees of freedom exceeds 140 once in ten million runs. A plain remainder of 256 gives over
+  // 1000.
   const expected = total / 62;
   const chiSquare = [...counts.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
   expect(chiSquare).toBeLessThan(140);
 });
 
-test('knows every key that differs in one character as a typo', () => {
+test('rejects every key that differs in one character', () => {
   const { text } = generateKey();
   for (let index = 0; index < text.length; index++) {
     for (const other of ['0', 'z', '_', ' ', '\0', 'é']) {
@@ -43,7 +44,7 @@ test('knows every key that differs in one character as a typo', () => {
   }
 });
 
-test('knows two neighbouring characters that changed places as a typo', () => {
+test('rejects a key with two neighbouring characters swapped', () => {
   const { text } = generateKey();
   for (let index = 0; index + 1 < text.length; index++) {
     const [left, right] = [text[index], text[index + 1]];
@@ -52,7 +53,7 @@ test('knows two neighbouring characters that changed places as a typo', () => {
   }
 });
 
-test('refuses a key that is cut off, lengthened or surrounded', () => {
+test('rejects a key that is cut, extended or surrounded', () => {
   const { text } = generateKey();
   for (let length = 0; length < text.length; length++) expect(parseKey(text.slice(0, length))).toBeNull();
   for (const wrong of [
@@ -67,7 +68,7 @@ test('refuses a key that is cut off, lengthened or surrounded', () => {
   }
 });
 
-test('answers null to any text, and does not throw', () => {
+test('returns null for any other text, and does not throw', () => {
   const hostile = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 200 }),
     fc.string({ unit: 'binary', minLength: 55, maxLength: 55 }),

@@ -1,15 +1,15 @@
 /**
- * The text of a client key, `ep_<id>_<secret><check>`: making it, and taking it apart. The check only keeps typos and
- * noise away from the store; that a key is well formed says nothing about whether it is valid.
+ * Generates and parses the text of a client key, `ep_<id>_<secret><check>`. The checksum only keeps typos and noise
+ * away from the store: a well-formed key need not be valid.
  */
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
-/** 33 × log2(62) = 196 bits: out of reach of guessing at any rate. */
+/** 33 × log2(62) = 196 bits: cannot be guessed at any rate. */
 const SECRET_LENGTH = 33;
-/** 62^6 > 2^32: room for a whole CRC-32. */
+/** 62^6 > 2^32: enough for a whole CRC-32. */
 const CHECK_LENGTH = 6;
 
 const SECRET_START = 'ep_'.length + ID_LENGTH + '_'.length;
@@ -22,7 +22,7 @@ export interface KeyParts {
   secret: string;
 }
 
-/** Null for anything that is not a key text; the length is looked at first, so the work is bounded. */
+/** Null if the text is not a key. The length is checked first, which bounds the work. */
 export function parseKey(text: string): KeyParts | null {
   if (text.length !== KEY_LENGTH || !KEY_PATTERN.test(text)) return null;
   if (text.slice(CHECK_START) !== computeCheck(text.slice(0, CHECK_START))) return null;
@@ -49,7 +49,10 @@ function computeCheck(body: string): string {
   return check;
 }
 
-/** Bytes of 248 and above are thrown away: 256 is no multiple of 62, so a bare remainder would favour eight characters. */
+/**
+ * Bytes of 248 and above are discarded: 256 is not a multiple of 62, so a plain remainder would favour eight
+ * characters.
+ */
 function generateText(length: number): string {
   const byteLimit = 256 - (256 % ALPHABET.length);
   let text = '';

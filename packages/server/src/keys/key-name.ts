@@ -1,7 +1,7 @@
-/** What a client key may be called, wherever its name is given. Pure. */
+/** The rule for names of client keys. Pure. */
 
 const LENGTH_MAX = 200;
-/** Control and format characters, halves of characters, line ends: what makes one name look like another. */
+/** Control and format characters, lone surrogates and line ends: they make one name look like another. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 export const KEY_NAME_RULE = `1 to ${LENGTH_MAX} printable characters on one line`;

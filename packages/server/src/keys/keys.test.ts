@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 describe('authenticate', () => {
-  test('knows a key that was created, and hands out no hash of it', async () => {
+  test('accepts a created key, and returns no hash of it', async () => {
     const { keys } = await open();
     const created = await keys.create({ name: 'Shop' });
     for (const _ of ['from the store', 'from memory']) {
@@ -29,7 +29,7 @@ describe('authenticate', () => {
     }
   });
 
-  test('refuses a missing and a malformed key without asking the store', async () => {
+  test('refuses a missing and a malformed key without a store lookup', async () => {
     const { keys, lookups } = await open();
     const { key } = await keys.create({ name: 'Shop' });
     for (const text of [undefined, '']) {
@@ -41,7 +41,7 @@ describe('authenticate', () => {
     expect(lookups()).toBe(0);
   });
 
-  test('refuses an unknown id and a wrong secret alike, with one lookup each, remembered or not', async () => {
+  test('refuses an unknown id and a wrong secret alike, with one lookup each, cached or not', async () => {
     const { keys, lookups } = await open();
     const {
       key,
@@ -60,7 +60,7 @@ describe('authenticate', () => {
     expect(await keys.authenticate(key)).toMatchObject({ key: { id } });
   });
 
-  test('asks the store once for a key in use, for as long as nothing changes', async () => {
+  test('reads a key in use from the store once, until it changes', async () => {
     const { keys, time, lookups } = await open();
     const { key } = await keys.create({ name: 'Shop' });
     for (let call = 0; call < 500; call++) {
@@ -70,7 +70,7 @@ describe('authenticate', () => {
     expect(lookups()).toBe(1);
   });
 
-  test('knows the policy of a key, and a new one at once where it was set', async () => {
+  test('returns the policy of a key; a change takes effect at once in the same process', async () => {
     const { keys } = await open();
     const { key, record } = await keys.create({ name: 'Shop', policy: READ_ONLY });
     expect(await keys.authenticate(key)).toMatchObject({ policy: { policy: READ_ONLY } });
@@ -80,14 +80,14 @@ describe('authenticate', () => {
     expect(await keys.update('nobody', 1, { policy: READ_ONLY })).toBe('missing');
   });
 
-  test('lets nobody in on a policy that it cannot read', async () => {
+  test('accepts no key whose policy cannot be read', async () => {
     const { keys, store } = await open();
     const { key, record } = await keys.create({ name: 'Shop', policy: READ_ONLY });
     await store.keys.update(record.id, 1, { policy: '{"instances":["*"],"sees":"all"}' });
     await expect((async () => keys.authenticate(key))()).rejects.toThrow(/policy of key .* cannot be read/);
   });
 
-  test('lets nobody in on a policy that names a member twice', async () => {
+  test('accepts no key whose policy has a duplicate member', async () => {
     const { keys, store } = await open();
     const { key, record } = await keys.create({ name: 'Shop', policy: READ_ONLY });
     const policy = '{"instances":["*"],"models":{"res.partner":["read"],"res.partner":["*"]}}';
@@ -97,7 +97,7 @@ describe('authenticate', () => {
     );
   });
 
-  test('refuses a key from the millisecond of its expiry on, though it is remembered', async () => {
+  test('refuses a key from the millisecond of its expiry, even if cached', async () => {
     const { keys, time } = await open();
     const {
       key,
@@ -109,7 +109,7 @@ describe('authenticate', () => {
     expect(await keys.authenticate(key)).toEqual({ refused: 'expired', keyId: id });
   });
 
-  test('refuses a revoked key at once where it was revoked', async () => {
+  test('refuses a revoked key at once in the same process', async () => {
     const { keys } = await open();
     const {
       key,
@@ -135,7 +135,7 @@ describe('authenticate', () => {
       .toEqual({ refused: 'revoked', keyId: id });
   });
 
-  test('refuses a key that another process revoked, though the clock was set back since', async () => {
+  test('refuses a key that another process revoked, even if the clock was set back since', async () => {
     const { store, keys, time } = await open();
     const {
       key,
@@ -147,7 +147,7 @@ describe('authenticate', () => {
     expect(await keys.authenticate(key)).toEqual({ refused: 'revoked', keyId: id });
   });
 
-  test('knows a key that another process created a moment ago', async () => {
+  test('accepts a key that another process just created', async () => {
     const { file } = useDirectory();
     const server = await open({ store: await openSqliteStore(file) });
     const cli = await open({ store: await openSqliteStore(file) });
@@ -158,7 +158,7 @@ describe('authenticate', () => {
     expect(await server.keys.authenticate(key)).toMatchObject({ key: { id } });
   });
 
-  test('lets in the keys that it knows when the store fails, and no others', async () => {
+  test('accepts only cached keys while the store fails', async () => {
     const { file } = useDirectory();
     const { keys, store } = await open({ store: await openSqliteStore(file) });
     const known = await keys.create({ name: 'Shop' });
@@ -172,7 +172,7 @@ describe('authenticate', () => {
     expect(await keys.authenticate(forged)).toEqual({ refused: 'unknown', keyId: known.record.id });
   });
 
-  test('works the same with a store that answers by promise', async () => {
+  test('works the same with an asynchronous store', async () => {
     const memory = openMemoryStore();
     const store = replaceKeys(memory, { findById: async (id: string) => memory.keys.findById(id) });
     const { keys } = await open({ store });
@@ -188,7 +188,7 @@ describe('authenticate', () => {
 });
 
 describe('last use', () => {
-  test('is not written on the way of the call', async () => {
+  test('is not written during the call', async () => {
     const { keys, touches } = await open();
     await keys.authenticate((await keys.create({ name: 'Shop' })).key);
     expect(touches()).toEqual([]);
@@ -220,7 +220,7 @@ describe('last use', () => {
     expect(touches()).toEqual([START]);
   });
 
-  test('is written without being asked for', async () => {
+  test('is written without a flush', async () => {
     const { keys } = await open();
     const { key } = await keys.create({ name: 'Shop' });
     await keys.authenticate(key);
@@ -251,7 +251,7 @@ describe('last use', () => {
     expect(touches()).toEqual([]);
   });
 
-  test('does not fail the call when it cannot be written, but says so', async () => {
+  test('does not fail the call if it cannot be written, but reports the error', async () => {
     const { file } = useDirectory();
     const errors: unknown[] = [];
     const { keys, store } = await open({
@@ -270,7 +270,7 @@ describe('last use', () => {
 });
 
 describe('secrets', () => {
-  test('are nowhere in the files of the store', async () => {
+  test('are not in the files of the store', async () => {
     const { directory, file } = useDirectory();
     const { keys, store } = await open({ store: await openSqliteStore(file) });
     const {
@@ -295,7 +295,7 @@ describe('secrets', () => {
     expect(JSON.stringify(await keys.list(ALL))).not.toContain(key.slice(16, 49));
   });
 
-  test('stay valid over a restart that keeps the setting, and die with another one', async () => {
+  test('stay valid after a restart with the same setting, but not with another', async () => {
     const store = openMemoryStore();
     const { keys } = await open({ store, hashSecret: 'a'.repeat(32) });
     const {
@@ -310,7 +310,7 @@ describe('secrets', () => {
     }
   });
 
-  test('stay valid over a restart without the setting', async () => {
+  test('stay valid after a restart without the setting', async () => {
     const store = openMemoryStore();
     const {
       key,
@@ -319,7 +319,7 @@ describe('secrets', () => {
     expect(await (await open({ store })).keys.authenticate(key)).toMatchObject({ key: { id } });
   });
 
-  test('are not hashed under a setting that can be guessed', async () => {
+  test('are not hashed under a setting that is too short', async () => {
     await expect(open({ hashSecret: 'changeme' })).rejects.toThrow(/keys\.hashSecret is too short/);
   });
 });
@@ -334,17 +334,14 @@ describe('create', () => {
     },
   );
 
-  test.each([START, START - 1, Number.NaN, 1.5, Infinity])(
-    'refuses %d as time of expiry',
-    async (expiresAt) => {
-      const { keys } = await open();
-      await expect(keys.create({ name: 'Shop', expiresAt })).rejects.toThrow(/in the future/);
-    },
-  );
+  test.each([START, START - 1, Number.NaN, 1.5, Infinity])('refuses %d as the expiry', async (expiresAt) => {
+    const { keys } = await open();
+    await expect(keys.create({ name: 'Shop', expiresAt })).rejects.toThrow(/in the future/);
+  });
 });
 
 describe('rotate', () => {
-  test('makes a key like the old one, which goes on for the overlap and no longer', async () => {
+  test('creates a successor; the old key works until the overlap ends', async () => {
     const { keys, time } = await open();
     const old = await keys.create({ name: 'Shop', policy: READ_ONLY });
     const fresh = await rotate(keys, old.record.id, 1000);
@@ -362,7 +359,7 @@ describe('rotate', () => {
     expect(await keys.authenticate(fresh.key)).toMatchObject({ policy: { policy: READ_ONLY } });
   });
 
-  test('gives a key one successor, however many ask at once', async () => {
+  test('creates one successor for concurrent requests', async () => {
     const memory = openMemoryStore();
     const store = replaceKeys(memory, { findById: async (id: string) => memory.keys.findById(id) });
     const { keys } = await open({ store });
@@ -374,7 +371,7 @@ describe('rotate', () => {
     expect(await keys.list(ALL)).toHaveLength(2);
   });
 
-  test('gives a key whose end stays as it is one successor too', async () => {
+  test('creates one successor also if the expiry of the old key does not change', async () => {
     const { keys } = await open();
     const { record } = await keys.create({ name: 'Trial', expiresAt: START + 10 });
     const fresh = await rotate(keys, record.id, 60_000);
@@ -382,14 +379,14 @@ describe('rotate', () => {
     expect(await keys.list(ALL)).toHaveLength(2);
   });
 
-  test('takes the version that is named, and no other', async () => {
+  test('rotates only the given version', async () => {
     const { keys } = await open();
     const { record } = await keys.create({ name: 'Shop' });
     expect(await keys.rotate(record.id, { overlapMs: 0, version: 2 })).toBe('conflict');
     expect(await keys.rotate(record.id, { overlapMs: 0, version: 1 })).toHaveProperty('key');
   });
 
-  test('never makes the old key last longer', async () => {
+  test('never extends the old key', async () => {
     const { keys } = await open();
     const { record } = await keys.create({ name: 'Trial', expiresAt: START + 10 });
     const fresh = await rotate(keys, record.id, 60_000);
@@ -397,7 +394,7 @@ describe('rotate', () => {
     expect((await keys.find(record.id))?.expiresAt).toBe(START + 10);
   });
 
-  test.each(['revoked', 'expired', 'missing'])('has nothing to give for a key that is %s', async (state) => {
+  test.each(['revoked', 'expired', 'missing'])('returns missing for a key that is %s', async (state) => {
     const { keys, time } = await open();
     const { record } = await keys.create({ name: 'Shop', expiresAt: START + 10 });
     if (state === 'revoked') await keys.revoke(record.id);
@@ -409,7 +406,7 @@ describe('rotate', () => {
   });
 });
 
-test('says that a key that does not exist cannot be revoked', async () => {
+test('revoke returns false for an unknown key', async () => {
   const { keys } = await open();
   expect(await keys.revoke('nobody')).toBe(false);
 });
@@ -418,13 +415,13 @@ interface Opened {
   keys: Keys;
   store: Store;
   time: { now: number };
-  /** How often the store was asked for a key. */
+  /** Number of store lookups of a key. */
   lookups: () => number;
   /** The times of use that were written. */
   touches: () => number[];
 }
 
-/** The service on a store whose traffic is counted, with a clock that the test sets. */
+/** Keys on a store whose lookups are counted, with a clock that the test sets. */
 async function open(options: Partial<KeysOptions> = {}): Promise<Opened> {
   const inner = options.store ?? openMemoryStore();
   const time = { now: START };
@@ -454,7 +451,7 @@ async function rotate(keys: Keys, id: string, overlapMs: number): Promise<NewKey
   throw new Error(JSON.stringify(outcome));
 }
 
-/** The store with some methods of its keys replaced. */
+/** The store with some of its key methods replaced. */
 function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
   return {
     label: store.label,
@@ -473,7 +470,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
   };
 }
 
-/** A well-formed key with the id of another one and a secret that is not the right one. */
+/** A well-formed key with the id of another key and a wrong secret. */
 function forgeKey(id: string): string {
   const body = `ep_${id}_${generateKey().secret}`;
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

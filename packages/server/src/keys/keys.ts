@@ -1,6 +1,6 @@
 /**
- * Client keys: makes them, revokes them, and tells whether a text that a caller sent is a valid one. Why a key is
- * refused is for the operator's log only. Knows neither HTTP nor what a policy means.
+ * Client keys: creates and revokes them, and authenticates the keys that callers send. The reason for which a key is
+ * refused is for the operator's log only. Knows neither HTTP nor the meaning of a policy.
  */
 import {
   createHmac,
@@ -30,13 +30,13 @@ import { isKeyName, KEY_NAME_RULE } from './key-name.ts';
 import { createLastUsed } from './last-used.ts';
 import { readStoredPolicy } from './stored-policy.ts';
 
-/** About 5 MB when full; a key beyond costs one store lookup and one HMAC a call. */
+/** About 5 MB when full. Beyond it, each call costs one store lookup and one HMAC. */
 const CACHED_KEYS_MAX = 10_000;
 const HASH_SECRET_LENGTH_MIN = 32;
-/** An unknown id is compared with this, so that it takes as long as a wrong secret. */
+/** Compared with the secret of an unknown id, so that it takes as long as a wrong secret. */
 const NO_HASH = new Uint8Array(32);
 
-/** Whose call it is, and what it may do. */
+/** The key of a call, and what it may do. */
 export interface Client {
   readonly key: KeyRecord;
   /** Null: anything that egress allows. */
@@ -45,22 +45,22 @@ export interface Client {
 
 export interface RefusedKey {
   readonly refused: 'missing' | 'malformed' | 'unknown' | 'expired' | 'revoked';
-  /** The id that the text claimed, where it had one. `unknown` is also a known id with a wrong secret. */
+  /** The id in the text, if it had one. `unknown` includes a known id with a wrong secret. */
   readonly keyId: string | null;
 }
 
 export interface NewKey {
-  /** The text to send in `x-proxy-api`. It exists here and nowhere else. */
+  /** The text to send in `x-proxy-api`. It is not stored anywhere. */
   readonly key: string;
   readonly record: KeyRecord;
 }
 
-/** What a key cannot have, in words for people; nothing has changed. */
+/** Invalid input. Nothing was changed. The message is for people. */
 export class KeyInputError extends RangeError {
   override readonly name = 'KeyInputError';
 }
 
-/** What can be changed of a key. */
+/** The members of a key that can be changed. Omitted members stay. */
 export interface KeyChange {
   name?: string | undefined;
   expiresAt?: number | null | undefined;
@@ -69,62 +69,62 @@ export interface KeyChange {
 
 export interface Rotation {
   overlapMs: number;
-  /** The only version that is rotated; left out: any. */
+  /** The only version that may be rotated; default: any. */
   version?: number | undefined;
 }
 
 export type DescribeKeyAct = (made: KeyRecord) => AuditBatch;
 
-/** Of the old key as it was and as it is to be, and its successor. */
+/** Creates the audit record from the old key before and after the change, and its successor. */
 export type DescribeRotation = (old: { before: KeyRecord; after: KeyRecord }, made: KeyRecord) => AuditBatch;
 
 export interface KeysOptions {
   store: Store;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** The secret under which keys are hashed; another one makes all keys unknown. Left out: one kept in the store. */
+  /** The secret under which keys are hashed. Another one makes all keys unknown. Default: one kept in the store. */
   hashSecret?: string | undefined;
-  /** Told of failed writes in the background. */
+  /** Receives errors of background writes. */
   onError?: (error: unknown) => void;
 }
 
 export interface Keys {
-  /** Throws (or rejects) where the store fails: a key that cannot be looked up is not let in. */
+  /** Throws (or rejects) if the store fails: a key that cannot be looked up is not accepted. */
   authenticate(text: string | undefined): Awaitable<Client | RefusedKey>;
-  /** The same client as of now, for a request that takes its time: keys are revoked, and policies change. */
+  /** The current state of the client, for a long request: its key may be revoked or its policy changed meanwhile. */
   renew(client: Client): Awaitable<Client | RefusedKey>;
   /**
-   * Policies are taken as they are: parsePolicy has judged them. `describeAct` gives the record for the audit, which is
-   * written in the transaction of the change; so does `act` below.
+   * The policy must be a result of parsePolicy. `describeAct` creates the audit record, which is written in the
+   * transaction of the change. `act` below is such a record.
    */
   create(key: KeyChange & { name: string }, describeAct?: DescribeKeyAct): Promise<NewKey>;
   find(id: string): Promise<KeyRecord | null>;
   list(query: KeyListQuery): Awaitable<KeyRecord[]>;
   isEmpty(): Awaitable<boolean>;
   update(id: string, version: number, change: KeyChange, act?: AuditBatch): Promise<Change>;
-  /** False where there is no such key. A key that is revoked already stays as it is, and no act is written. */
+  /** False if there is no such key. A revoked key stays as it is, and no act is written. */
   revoke(id: string, act?: AuditBatch): Promise<boolean>;
   /**
-   * A new key like this one, which ends after `overlapMs`; `missing` where there is no such key that works, `conflict` where
-   * it has another version. A key whose successor works is not rotated again. Both keys change, or neither.
+   * Creates a successor to a key, which expires after `overlapMs`. `missing` if there is no such active key, `conflict`
+   * if it has another version. A key whose successor is active is not rotated again. Both keys are written, or neither.
    */
   rotate(
     id: string,
     rotation: Rotation,
     describeAct?: DescribeRotation,
   ): Promise<NewKey | Exclude<RotationResult, 'done'>>;
-  /** 32 bytes for another purpose than keys, which follow from the same secret. */
+  /** Derives 32 bytes for another purpose from the secret of the keys. */
   deriveSecret(purpose: string): Uint8Array;
   flush(): Promise<void>;
-  /** Writes what is left to write; the store stays open. */
+  /** Completes background writes. The store stays open. */
   close(): Promise<void>;
 }
 
-/** A key in memory, with what proves it. */
+/** A key in memory, with the hashes that verify it. */
 interface KnownKey {
   readonly client: Client;
   readonly secretHash: Uint8Array;
-  /** SHA-256 of the text that was found valid: to know it again without the HMAC, and without keeping the text. */
+  /** SHA-256 of a text that was valid: recognizes it again without the HMAC, and without storing the text. */
   textHash: Uint8Array | null;
 }
 
@@ -140,7 +140,7 @@ export async function createKeys({
     kind: 'key',
     store,
     read: (id) => store.keys.findById(id),
-    open: know,
+    open: toKnownKey,
   });
   const lastUsed = createLastUsed(store.keys, onError);
 
@@ -153,7 +153,7 @@ export async function createKeys({
     const textHash = hash('sha256', text, 'buffer');
     const known = cache.find(id);
     if (known?.textHash && timingSafeEqual(known.textHash, textHash)) return judge(known.client);
-    // A wrong secret of a cached key comes here too: it takes the same work as an unknown id.
+    // A wrong secret of a cached key also gets here, so that it takes the same work as an unknown id.
     const found = cache.load(id);
     const verify = (key: KnownKey | null) => verifySecret(key, id, secret, textHash);
     return found instanceof Promise ? found.then(verify) : verify(found);
@@ -224,11 +224,11 @@ export async function createKeys({
       ...(expiresAt === undefined ? null : { expiresAt }),
       ...(policy === undefined ? null : { policy: policy && JSON.stringify(policy) }),
     };
-    return forgetting(id, () => store.keys.update(id, version, changes, act));
+    return changeAndForget(id, () => store.keys.update(id, version, changes, act));
   }
 
-  /** Also where it fails: then the outcome may be unknown. */
-  async function forgetting<Result>(id: string, change: () => Awaitable<Result>): Promise<Result> {
+  /** Drops the cached key, also after a failure: its outcome may be unknown. */
+  async function changeAndForget<Result>(id: string, change: () => Awaitable<Result>): Promise<Result> {
     try {
       return await change();
     } finally {
@@ -242,10 +242,10 @@ export async function createKeys({
   }
 
   function revoke(id: string, act?: AuditBatch): Promise<boolean> {
-    return forgetting(id, () => store.keys.revoke(id, clock(), act));
+    return changeAndForget(id, () => store.keys.revoke(id, clock(), act));
   }
 
-  /** The store refuses what is not of the version that was read, and a second successor. */
+  /** The store refuses a change to another version than the one read, and a second successor. */
   async function rotate(id: string, { overlapMs, version }: Rotation, describeAct?: DescribeRotation) {
     const old = await find(id);
     const now = clock();
@@ -255,7 +255,7 @@ export async function createKeys({
     const expiresAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
     const { fresh, stored } = make({ ...old, replaces: id });
     const act = describeAct?.({ before: old, after: { ...old, expiresAt } }, fresh.record);
-    const outcome = await forgetting(id, () =>
+    const outcome = await changeAndForget(id, () =>
       store.keys.rotate(id, old.version, { now, expiresAt, successor: stored }, act),
     );
     return outcome === 'done' ? fresh : outcome;
@@ -280,8 +280,8 @@ export async function createKeys({
   };
 }
 
-/** `before`: what was known of the key; a text that proved the same secret then does so now. */
-function know(stored: StoredKey, before: KnownKey | undefined): KnownKey {
+/** `before`: the earlier cache entry. Its valid text stays valid if the secret is the same. */
+function toKnownKey(stored: StoredKey, before: KnownKey | undefined): KnownKey {
   const { secretHash } = stored;
   const policy = readStoredPolicy(stored);
   const isSame = before !== undefined && timingSafeEqual(before.secretHash, secretHash);

@@ -1,6 +1,6 @@
 /**
- * Writes down when a key was last used, in the background and at most once a minute a key: a call must never wait for
- * it, and must not fail because of it. Knows nothing of whether a key is valid.
+ * Stores the time of a key's last use, in the background and at most once a minute for each key. A call neither waits
+ * for it nor fails because of it. Does not know whether a key is valid.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -8,21 +8,21 @@ import type { KeyRecord, KeyStore } from '../stores/ports.ts';
 
 const INTERVAL_MS = 60_000;
 const WRITE_DELAY_MS = 1000;
-/** Small, so that other operations of the store run in between. */
+/** Small, so that other operations of the store run between batches. */
 const BATCH_KEYS_MAX = 200;
 const REMEMBERED_KEYS_MAX = 10_000;
 
 export interface LastUsed {
   note(key: KeyRecord, now: number): void;
-  /** Writes what is noted; rejects where the store fails, which loses those notes. */
+  /** Writes the noted times. Rejects if the store fails; the times are then lost. */
   flush(): Promise<void>;
-  /** Flushes, and notes no more. */
+  /** Flushes. Later notes are ignored. */
   close(): Promise<void>;
 }
 
 export function createLastUsed(store: KeyStore, onError: (error: unknown) => void): LastUsed {
   const pending = new Map<string, number>();
-  // What a record says of its last use can be older than what was noted here.
+  // The last use in a record can be older than the time noted here.
   const notedAt = new LRUCache<string, number>({ max: REMEMBERED_KEYS_MAX });
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -39,7 +39,7 @@ export function createLastUsed(store: KeyStore, onError: (error: unknown) => voi
   }
 
   function flush(): Promise<void> {
-    // One after the other, so that who awaits the last has awaited all.
+    // One write after another: awaiting the last one awaits all.
     lastWrite = lastWrite.catch(() => {}).then(writePending);
     return lastWrite;
   }

@@ -9,13 +9,13 @@ function open() {
   return { time, penalize };
 }
 
-test('answers the first five bad keys at once, then ever later, up to two seconds', () => {
+test('the first five invalid keys are not delayed; the delay of further ones grows up to two seconds', () => {
   const { penalize } = open();
   const delays = Array.from({ length: 11 }, () => penalize('203.0.113.7'));
   expect(delays).toEqual([0, 0, 0, 0, 0, 250, 500, 1000, 2000, 2000, 2000].map((delayMs) => ({ delayMs })));
 });
 
-test('does not slow one address because of another', () => {
+test('one address does not delay another', () => {
   const { penalize } = open();
   penalize('203.0.113.7', 50);
   expect(penalize('203.0.113.8')).toEqual({ delayMs: 0 });
@@ -28,7 +28,7 @@ test.each([
   ['an IPv4 address and its mapped form in hex', '203.0.113.7', '::ffff:cb00:7107'],
   ['two spellings of one address', '2001:DB8:0::1', '2001:db8::1'],
   ['an address with and without its zone', 'fe80::1', 'fe80::1%eth0'],
-  ['texts that are no address', '', 'x'.repeat(100_000)],
+  ['texts that are not addresses', '', 'x'.repeat(100_000)],
 ])('counts %s together', (_, one, other) => {
   const { penalize } = open();
   penalize(one, 8);
@@ -45,7 +45,7 @@ test.each([
   expect(penalize(other)).toEqual({ delayMs: 0 });
 });
 
-test('forgives a failure every ten seconds', () => {
+test('one failure expires every ten seconds', () => {
   const { time, penalize } = open();
   penalize('203.0.113.7', 8);
   time.now += 30_000;
@@ -54,7 +54,7 @@ test('forgives a failure every ten seconds', () => {
   expect(penalize('203.0.113.7')).toEqual({ delayMs: 250 });
 });
 
-test('has forgiven everything 200 seconds after an attack of any length', () => {
+test('all failures have expired 200 seconds after an attack of any length', () => {
   const { time, penalize } = open();
   for (let round = 0; round < 5000; round++) {
     time.now += 100;
@@ -64,14 +64,14 @@ test('has forgiven everything 200 seconds after an attack of any length', () => 
   expect(penalize('203.0.113.7', 5)).toEqual({ delayMs: 0 });
 });
 
-test('does not forgive because the clock was set back', () => {
+test('no failure expires because the clock was set back', () => {
   const { time, penalize } = open();
   penalize('203.0.113.7', 8);
   time.now -= 3_600_000;
   expect(penalize('203.0.113.7')).toEqual({ delayMs: 2000 });
 });
 
-test('lets 256 answers wait, sends the rest away at once, and takes more when some have left', () => {
+test('at most 256 answers wait at a time; others get 429 at once', () => {
   const { time, penalize } = open();
   penalize('203.0.113.7', 5);
   expect(penalize('203.0.113.7', 256)).toEqual({ delayMs: 2000 });
@@ -85,13 +85,13 @@ test('lets 256 answers wait, sends the rest away at once, and takes more when so
   expect(penalize('203.0.113.7', 256)).toEqual({ delayMs: 2000 });
 });
 
-test('answers the first bad keys of an address even while nobody else may wait', () => {
+test('the first invalid keys of an address are answered even while 256 answers wait', () => {
   const { penalize } = open();
   penalize('203.0.113.7', 300);
   expect(penalize('203.0.113.8')).toEqual({ delayMs: 0 });
 });
 
-test('forgets the address seen longest ago when 10,000 others came after it', () => {
+test('the least recent address is dropped after 10,000 others', () => {
   const { penalize } = open();
   penalize('203.0.113.7', 8);
   for (let index = 0; index < 9999; index++) penalize(`10.0.${index >> 8}.${index & 255}`);

@@ -1,12 +1,12 @@
 /**
- * Makes an address that keeps sending bad keys wait for its 401. Decides how long; the waiting is the caller's. Asked
- * only about refused keys, so a good key is never delayed, whatever else its address sent.
+ * Delays the 401 for an address that keeps sending invalid keys. Computes the delay; the caller waits. Only refused
+ * keys are counted, so that a valid key is never delayed, whatever else its address sent.
  *
- * The numbers are mild because nothing rests on them: a secret of 196 bits is not guessed at any speed. They keep
- * lookups, log lines and a client that retries in a loop cheap: about one answer every two seconds for each connection
- * instead of thousands. Five bad keys are free, as a person who mistypes or a deploy with an old key needs an answer
- * at once. Each failure is forgiven after 10 s, and at most 20 are held against an address: after an attack it is clean
- * in 200 s, which matters where many clients share one address.
+ * The limits are mild, because security does not depend on them: a secret of 196 bits cannot be guessed at any rate.
+ * They limit the cost of lookups, log lines and clients that retry in a loop: about one answer every two seconds for
+ * each connection instead of thousands. Five invalid keys are free: a person who mistypes, or a deployment with an old
+ * key, needs an answer at once. Each failure expires after 10 s, and at most 20 count for an address. So an address is
+ * free of failures 200 s after an attack, which matters if many clients share it.
  */
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
@@ -16,20 +16,22 @@ const FAILURES_MAX = 20;
 const FORGIVE_MS = 10_000;
 const FIRST_DELAY_MS = 250;
 const DELAY_MS_MAX = 2000;
-/** Some 1 MB. Who owns more addresses than this gets their first failures free again. */
+/** About 1 MB. A client with more addresses than this gets its free failures again. */
 const ADDRESSES_MAX = 10_000;
-/** A waiting answer holds a connection; beyond this waiting protects nobody. */
+/** A delayed answer occupies a connection. Beyond this number, delays protect nothing. */
 const WAITING_ANSWERS_MAX = 256;
 
-/** Either the time to wait before the 401, or that too many wait already: answer 429 `rate_limited` at once. */
+/**
+ * Either the delay before the 401, or, if too many answers wait already, the value for a 429 `rate_limited` at once.
+ */
 export type Penalty = { delayMs: number } | { retryAfterSeconds: number };
 
 export interface Slowdown {
-  /** Counts a bad key against the address, and says what the answer to it costs. */
+  /** Counts an invalid key for the address, and returns the delay of its answer. */
   penalize(address: string): Penalty;
 }
 
-/** Only differences of the clock count: hand in a monotonic one, so that setting the time changes nothing. */
+/** Only differences of the clock count. Pass a monotonic clock, so that setting the time has no effect. */
 export function createSlowdown({ clock }: { clock: () => number }): Slowdown {
   const records = new LRUCache<string, { failures: number; at: number }>({ max: ADDRESSES_MAX });
   let waitingUntil: number[] = [];
@@ -60,7 +62,9 @@ function computeDelay(failures: number): number {
   return Math.min(DELAY_MS_MAX, Math.round(FIRST_DELAY_MS * 2 ** (failures - FREE_FAILURES - 1)));
 }
 
-/** An IPv6 caller has a whole /64 to choose from (RFC 6177), so the /64 is the address; a mapped IPv4 is that IPv4. */
+/**
+ * An IPv6 caller can choose from a whole /64 (RFC 6177), so the /64 counts as one address. A mapped IPv4 is that IPv4.
+ */
 function groupAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);

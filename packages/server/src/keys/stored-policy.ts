@@ -1,13 +1,15 @@
-/** The policy of a key as the store has it. One that cannot be read lets nothing through: the fault is not the caller's. */
+/**
+ * Reads the stored policy of a key. A key whose policy cannot be read makes no calls. That is not the caller's error.
+ */
 import type { Policy } from '@erp-proxy/contract';
 import { readValue } from '../json/read-value.ts';
 import { parsePolicy } from '../policy/parse.ts';
 import type { KeyRecord } from '../stores/ports.ts';
 
-/** A policy that a newer erp-proxy wrote, or a hand. */
+/** A policy that a newer erp-proxy or a person wrote, and that cannot be read. */
 export class StoredPolicyError extends Error {
   override readonly name = 'StoredPolicyError';
-  /** What is wrong with the text. */
+  /** The error in the text. */
   readonly reason: string;
 
   constructor(id: string, reason: string) {
@@ -16,7 +18,7 @@ export class StoredPolicyError extends Error {
   }
 }
 
-/** Throws a {@link StoredPolicyError} where the text is no policy. */
+/** Throws a {@link StoredPolicyError} if the text is not a policy. */
 export function readStoredPolicy({ id, policy: text }: Pick<KeyRecord, 'id' | 'policy'>): Policy | null {
   if (text === null) return null;
   const parsed = parseText(text);

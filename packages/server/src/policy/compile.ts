@@ -1,4 +1,4 @@
-/** Makes a policy ready to decide by: what a decision can know beforehand is worked out here, once a policy. */
+/** Compiles a policy: computes once what decisions need, such as its patterns. */
 import type { Policy } from '@erp-proxy/contract';
 import { isInBlock, parseAddress, parseBlock } from '../egress/address.ts';
 import { compileOrigins } from './origin-pattern.ts';
@@ -14,7 +14,7 @@ export interface CompiledPolicy {
   readonly allowsAddress: Test<string>;
   readonly allowsBrowserOrigin: Test<string>;
   readonly allowsCompany: Test<number>;
-  /** In the order of the policy; several may match one model. */
+  /** In the order of the policy. Several may match one model. */
   readonly models: readonly ModelRule[];
 }
 
@@ -26,7 +26,7 @@ export interface ModelRule {
   readonly methods: Patterns;
 }
 
-/** `policy` is one that parsePolicy took. */
+/** `policy` is a result of parsePolicy. */
 export function compilePolicy(policy: Policy): CompiledPolicy {
   const { instances = [], origins = [], dbs = ['*'], models, companies, cidrs, cors_origins = [] } = policy;
   const instanceNames = compilePatterns(instances);
@@ -49,7 +49,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
   };
 }
 
-/** IPv4 addresses that came as IPv6 are IPv4 to both functions of egress/. */
+/** Both functions of egress/ treat IPv4-mapped IPv6 addresses as IPv4. */
 function compileNetworks(cidrs: readonly string[]): Test<string> {
   const blocks = cidrs.map(parseBlock).filter((block) => block !== null);
   return (address) => {

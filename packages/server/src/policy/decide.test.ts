@@ -1,4 +1,4 @@
-/** Decisions, each by the rule that it must name. What a call's bytes come to is the authorize step's test. */
+/** Decisions and the rules that they name. The tests of the authorize step start from the bytes of a call. */
 import type { Policy } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ const REQUEST: PolicyRequest = {
   readCompanies: () => ({ allowed: null, others: [] }),
 };
 
-/** By way of a partner. */
+/** Through a partner. */
 const MAKES_USER: Partial<PolicyRequest> = {
   method: 'write',
   isReadOnly: false,
@@ -46,13 +46,13 @@ function judge(policy: Partial<Policy>, request: Partial<PolicyRequest>): Decisi
   return decide(compilePolicy(parsed.policy), { ...REQUEST, ...request });
 }
 
-/** The rule that denies; null where the call is allowed. */
+/** The rule that denies; null if the call is allowed. */
 function findRule(policy: Partial<Policy>, request: Partial<PolicyRequest>): string | null {
   const decision = judge(policy, request);
   return decision.allowed ? null : decision.rule;
 }
 
-test('allows what a server rule and a model rule name, and says by which model rule', () => {
+test('allows what a server rule and a model rule name, and returns the model rule', () => {
   expect(judge({}, {})).toEqual({ allowed: true, rule: 'models["res.partner"]', sets: {} });
   expect(judge({}, { model: 'sale.order', method: 'action_confirm' })).toMatchObject({
     rule: 'models["sale.*"]',
@@ -110,7 +110,7 @@ describe('allows', () => {
     ['an instance by pattern', {}, { server: { instance: 'shop-1' } }],
     ['an origin, in any database', {}, { server: { origin: 'https://erp.example.com', db: 'any' } }],
     [
-      'an origin with its standard port written out',
+      'an origin with its default port',
       { origins: ['https://ERP.example.com:443'] },
       { server: { origin: 'https://erp.example.com', db: 'any' } },
     ],
@@ -120,7 +120,7 @@ describe('allows', () => {
       { server: { origin: 'https://a.b.example.com:8069', db: 'any' } },
     ],
     [
-      'what any of several patterns of a model allows',
+      'a method that one of several patterns of a model allows',
       { models: { 'res.*': ['write'], 'res.partner': ['read'] } },
       {},
     ],
@@ -130,17 +130,17 @@ describe('allows', () => {
       { model: 'sale.order', method: 'load', sensitivity: 'is so' },
     ],
     [
-      'fields of any model where the method is named for all',
+      'fields of any model if the method is named for all',
       { models: { '*': ['read'] } },
       { readsRelated: () => true },
     ],
     [
-      'a change of a sensitive model by another record where its method is named',
+      'a write to a sensitive model through another record if its method is named',
       { models: { '*': ['*'], 'res.users': ['create'] } },
       { ...MAKES_USER },
     ],
     [
-      'a read, whose values nobody looks at',
+      'a read, whose values are not checked',
       { models: { '*': ['*'] } },
       { ...MAKES_USER, method: 'read', isReadOnly: true },
     ],
@@ -154,7 +154,7 @@ describe('allows', () => {
   });
 });
 
-test('sets what the caller left out or asked too much of, and nothing else', () => {
+test('sets only a missing company list and a limit that is missing or too high', () => {
   const policy = { companies: [3, 1], limit_max: 5 };
   const ask = (asked: number | null, allowed: number[] | null): Partial<PolicyRequest> => ({
     countRecords: () => ({ asked, canLower: true }),
@@ -170,7 +170,7 @@ test('sets what the caller left out or asked too much of, and nothing else', () 
   expect(findSets({ readCompanies: () => ({ allowed: [1], others: [] }) })).toEqual({});
 });
 
-test('looks through the arguments last, and only for what the policy narrows', () => {
+test('scans the arguments last, and only if the policy depends on them', () => {
   const asked: string[] = [];
   const request: Partial<PolicyRequest> = {
     readsRelated: () => asked.push('related') < 0,
@@ -221,10 +221,10 @@ describe('a caller', () => {
   });
 
   test.each<[string, Partial<Policy>, Partial<Caller>]>([
-    ['of a policy that names none', {}, { address: '10.1.2.3' }],
-    ['an IPv4 address that came as IPv6', { cidrs: ['10.0.0.0/8'] }, { address: '::ffff:10.1.2.3' }],
-    ['a network that is written as IPv6', { cidrs: ['::ffff:10.0.0.0/104'] }, { address: '10.1.2.3' }],
-    ['an address that is not looked at', { cidrs: ['10.0.0.0/8'] }, { address: null }],
+    ['any, without such a rule', {}, { address: '10.1.2.3' }],
+    ['an IPv4-mapped IPv6 address', { cidrs: ['10.0.0.0/8'] }, { address: '::ffff:10.1.2.3' }],
+    ['a network in IPv4-mapped form', { cidrs: ['::ffff:10.0.0.0/104'] }, { address: '10.1.2.3' }],
+    ['an address that is not checked', { cidrs: ['10.0.0.0/8'] }, { address: null }],
     [
       'a browser origin',
       { cors_origins: ['https://*.example.com'] },
@@ -236,14 +236,14 @@ describe('a caller', () => {
   });
 });
 
-test('a question about a server looks at nothing but the server', () => {
+test('a request about a server is decided by the server alone', () => {
   const compiled = compilePolicy({ ...POLICY, dbs: ['prod'], cidrs: ['10.0.0.0/8'] });
   const ask = (origin: string) => decideServer(compiled, { origin, db: null });
   expect(ask('https://erp.example.com')).toMatchObject({ allowed: true });
   expect(ask('https://other.example.com')).toMatchObject({ rule: 'origins' });
 });
 
-test('a denial says nothing of what else the policy holds', () => {
+test('a denial reveals nothing else of the policy', () => {
   const policy = {
     models: { 'res.partner': ['read'], 'hr.secret': ['read'] },
     companies: [77],
@@ -269,7 +269,7 @@ test('a denial says nothing of what else the policy holds', () => {
 });
 
 describe('a pattern', () => {
-  test('matches what a regular expression of it matches', () => {
+  test('matches the same texts as the equivalent regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 12 });
     const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*'), maxLength: 8 });
     fc.assert(
@@ -288,9 +288,9 @@ describe('a pattern', () => {
     );
   });
 
-  test('is done in time that grows with the text, however many `*` it has', () => {
+  test('takes time linear in the text, however many `*` it has', () => {
     const isMatch = compileGlob(`${'*a'.repeat(100)}*b`);
-    // Going back, this would take longer than the universe has been there; a pass over it takes no time worth mention.
+    // With backtracking this would never end; one pass is fast.
     expect(isMatch('a'.repeat(1_000_000))).toBe(false);
     expect(isMatch(`${'a'.repeat(1_000_000)}b`)).toBe(true);
   });

@@ -1,48 +1,48 @@
 /**
- * Whether a policy allows a call, and by which rule: a pure function of the two. Messages are for the caller: they say what
- * to do, and nothing of what else the policy holds.
+ * Decides whether a policy allows a call, and by which rule. Pure. Messages are for the caller: they say what to do,
+ * and reveal nothing else of the policy.
  */
 import type { RecordCount } from '../odoo/record-count.ts';
 import type { RelatedWrite, WriteMethod } from '../odoo/related/related-writes.ts';
 import type { CompiledPolicy, ModelRule } from './compile.ts';
 
-/** Where a call comes from. */
+/** The origin of a call. */
 export interface Caller {
-  /** Null: not looked at. */
+  /** Null: not checked. */
   address: string | null;
-  /** The `origin` header; null where there is none. */
+  /** The `origin` header; null if there is none. */
   browserOrigin: string | null;
 }
 
-/** What a decision looks at. */
+/** The properties of a call that a decision needs. */
 export interface PolicyRequest {
-  /** Name of the stored instance, or the origin and database that the call brings itself; `db` null: not looked at. */
+  /** Name of the stored instance, or the origin and database in the call; `db` null: not checked. */
   server: { instance: string } | { origin: string; db: string | null };
   model: string;
   method: string;
   isReadOnly: boolean;
-  /** Why a policy must name the method in so many words; null: it need not. */
+  /** Why a policy must name the method without `*`; null: it need not. */
   sensitivity: string | null;
-  // These look through the arguments, which can be millions: each is asked once at most, last, and only where the policy
-  // makes something of the answer.
+  // These functions scan the arguments, which can be millions. Each is called at most once, last, and only if the
+  // policy depends on its result.
   /** Whether the call also reads fields of related records, whatever their model. */
   readsRelated(): boolean;
   /**
-   * The first change of records of a sensitive model by way of other ones that `allows` does not allow; null where there is
-   * none, `untold` where the call has too much to look at.
+   * The first write to records of a sensitive model through a related record that `allows` does not allow. Null if
+   * there is none; `untold` if the call is too large to check.
    */
   findRelatedWrite(
     allows: (model: string, method: WriteMethod) => boolean,
   ): RelatedWrite | 'undetermined' | null;
-  /** Null where the call is not known to give records. Nothing is counted further than to one more than `max`. */
+  /** Null if the call is not known to return records. Counts up to one more than `max`. */
   countRecords(max: number): RecordCount | null;
   readCompanies(): NamedCompanies;
 }
 
 export interface NamedCompanies {
-  /** `allowed_company_ids`; null where it is left out or empty. */
+  /** `allowed_company_ids`; null if it is omitted or empty. */
   allowed: readonly number[] | null;
-  /** Companies that the context names otherwise. */
+  /** Companies in other members of the context. */
   others: readonly number[];
 }
 
@@ -56,7 +56,7 @@ export interface DeniedDecision {
   message: string;
 }
 
-/** Whether the key may be used from there at all, whatever it is for; null where it may. `compiled` null: no policy. */
+/** Decides by the caller alone. Null if the key may be used from there. `compiled` null: the key has no policy. */
 export function decideCaller(
   compiled: CompiledPolicy | null,
   { address, browserOrigin }: Caller,
@@ -81,7 +81,7 @@ export function decideCaller(
 const NO_POLICY_FOR_PAGES =
   'This key has no policy, so that no web page may use it. Call from your own server, where nobody can read the key, or ask the operator for a policy that names the page in `cors_origins`.';
 
-/** The first rule against the call decides; where none is, the model's rule that allows it. */
+/** The first rule that denies the call decides. If none does, the model's rule that allows it is named. */
 export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decision {
   const server = decideServer(compiled, request.server);
   if (!server.allowed) return server;
@@ -94,7 +94,7 @@ export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decisi
   return { ...method, sets: { ...companies.sets, ...records.sets } };
 }
 
-/** Whether calls may go there, whatever they do; also for a question about a server, which names no model. */
+/** Decides by the server alone; also for requests about a server, which name no model. */
 export function decideServer(
   { allowsInstance, allowsOrigin, allowsDb }: CompiledPolicy,
   server: PolicyRequest['server'],

@@ -1,4 +1,4 @@
-/** Patterns of origins: a scheme, a host in which `*` stands for any text, and a port. `*` alone is any origin. */
+/** Patterns of origins: a scheme, a host in which `*` stands for any text, and a port. `*` alone matches any origin. */
 import { compileGlob } from './pattern.ts';
 
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9_.*-]+)(?::(\d{1,5}))?$/i;
@@ -10,7 +10,7 @@ interface OriginParts {
   port: string;
 }
 
-/** Whether an origin, as `URL.origin` or a browser prints it, is one that any of the patterns means. */
+/** The result tells whether any pattern matches an origin, as `URL.origin` or a browser prints it. */
 export function compileOrigins(patterns: readonly string[]): (origin: string) => boolean {
   const compiled = patterns.map(compileOrigin);
   return (origin) => {
@@ -28,7 +28,7 @@ function compileOrigin(pattern: string): (origin: OriginParts | null) => boolean
     origin !== null && origin.scheme === wanted.scheme && origin.port === wanted.port && isHost(origin.host);
 }
 
-/** What is wrong with a pattern; null where nothing is. */
+/** The error of a pattern, as a continuation of its path; null if there is none. */
 export function findOriginError(pattern: string, schemes: readonly string[] | 'any'): string | null {
   if (pattern === '*') return null;
   const parts = readParts(pattern);
@@ -43,9 +43,9 @@ export function findOriginError(pattern: string, schemes: readonly string[] | 'a
   return `can never match: its host is ${printed === null ? 'none' : `written as ${printed}`}`;
 }
 
-/** As a URL prints it, e.g. `127.0.0.1` for `0x7f.1`; null where it cannot be a host. */
+/** The host as a URL prints it, e.g. `127.0.0.1` for `0x7f.1`; null if it cannot be a host. */
 function printHost(host: string): string | null {
-  // With a letter in its place `*` is no part of an address, with a digit it can be.
+  // A letter in place of `*` makes the host a name; a digit may make it an address.
   for (const stand of ['a', '1']) {
     const printed = URL.parse(`http://${host.replaceAll('*', stand)}/`)?.hostname;
     if (printed === undefined) continue;

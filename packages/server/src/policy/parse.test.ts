@@ -1,4 +1,4 @@
-/** Policies that are taken as they are, and all that is wrong with those that are not. */
+/** Valid policies, and the errors of invalid ones. */
 import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from './parse.ts';
@@ -11,7 +11,7 @@ function listErrors(value: unknown): string[] {
   return 'errors' in parsed ? parsed.errors.map(({ path, message }) => `${path}: ${message}`) : [];
 }
 
-test('takes every member as it was written', () => {
+test('accepts every member unchanged', () => {
   const policy: Policy = {
     instances: ['prod', 'shop-*'],
     origins: [
@@ -35,7 +35,7 @@ test('takes every member as it was written', () => {
   expect(parsePolicy(JSON.parse(JSON.stringify(policy)))).toEqual({ policy });
 });
 
-test('names all errors at once, each with its path', () => {
+test('reports all errors at once, each with its path', () => {
   const errors = listErrors({
     instances: [],
     orgins: ['https://erp.example.com'],
@@ -62,7 +62,7 @@ test('names all errors at once, each with its path', () => {
 });
 
 describe('refuses', () => {
-  test.each([null, 'read', 7, ['read']])('what is no object: %j', (value) => {
+  test.each([null, 'read', 7, ['read']])('other values than objects: %j', (value) => {
     expect(listErrors(value)).toHaveLength(1);
   });
 
@@ -82,31 +82,27 @@ describe('refuses', () => {
     ['no models', { instances: ['prod'] }, 'models'],
     ['models without an entry', { ...GOOD, models: {} }, 'models'],
     ['a model without methods', { ...GOOD, models: { 'res.partner': [] } }, 'models["res.partner"]'],
-    ['databases where no call may bring any', { ...GOOD, dbs: ['prod'] }, 'dbs'],
+    ['databases without origins', { ...GOOD, dbs: ['prod'] }, 'dbs'],
     [
-      'a method that writes in a policy that only reads',
+      'a method that writes in a read-only policy',
       { ...GOOD, read_only: true, models: { 'sale.*': ['read', 'write'] } },
       'models["sale.*"][1]',
     ],
+    ['a private method', { ...GOOD, models: { 'res.partner': ['_read'] } }, 'models["res.partner"][0]'],
     [
-      'a method that no call can name',
-      { ...GOOD, models: { 'res.partner': ['_read'] } },
-      'models["res.partner"][0]',
-    ],
-    [
-      'the word that stands for `fn_name`',
+      'call_method in place of a method',
       { ...GOOD, models: { 'res.partner': ['call_method'] } },
       'models["res.partner"][0]',
     ],
     ['an entry twice', { ...GOOD, instances: ['prod', 'prod'] }, 'instances[1]'],
-    ['an entry that is no text', { ...GOOD, instances: [7] }, 'instances[0]'],
+    ['an entry that is not a text', { ...GOOD, instances: [7] }, 'instances[0]'],
     ['an empty entry', { ...GOOD, instances: [''] }, 'instances[0]'],
     ['an entry that is too long', { ...GOOD, instances: ['a'.repeat(201)] }, 'instances[0]'],
-    ['a list that is none', { ...GOOD, instances: 'prod' }, 'instances'],
-    ['read_only that is neither', { ...GOOD, read_only: 'yes' }, 'read_only'],
-    ['cache that is neither', { ...GOOD, cache: 1 }, 'cache'],
-    ['a limit that is no integer', { ...GOOD, limit_max: 1.5 }, 'limit_max'],
-    ['no call at once', { ...GOOD, concurrency: 0 }, 'concurrency'],
+    ['a text in place of a list', { ...GOOD, instances: 'prod' }, 'instances'],
+    ['read_only that is not a boolean', { ...GOOD, read_only: 'yes' }, 'read_only'],
+    ['cache that is not a boolean', { ...GOOD, cache: 1 }, 'cache'],
+    ['a limit that is not an integer', { ...GOOD, limit_max: 1.5 }, 'limit_max'],
+    ['a concurrency of 0', { ...GOOD, concurrency: 0 }, 'concurrency'],
     ['a rate without its time', { ...GOOD, rate: { requests: 5 } }, 'rate.seconds'],
     ['no companies', { ...GOOD, companies: [] }, 'companies'],
     ['a company twice', { ...GOOD, companies: [1, 1] }, 'companies[1]'],
@@ -117,7 +113,7 @@ describe('refuses', () => {
   });
 
   test.each(['10.0.0.1/8', '10.0.0.0/33', '10.0.0', '0x7f.1', 'erp.example.com', 'fe80::1%eth0', '10.*'])(
-    'as a network: %s',
+    'the network %s',
     (cidr) => {
       expect(listErrors({ ...GOOD, cidrs: [cidr] })).toHaveLength(1);
     },
@@ -136,11 +132,11 @@ describe('refuses', () => {
     'http://127.1',
     'https://bücher.example',
     'https://erp .example.com',
-  ])('as an origin: %s', (origin) => {
+  ])('the origin %s', (origin) => {
     expect(listErrors({ ...GOOD, origins: [origin] })).toHaveLength(1);
   });
 
-  test('more than a thousand entries, in one sentence', () => {
+  test('more than a thousand entries, with one error', () => {
     const many = Array.from({ length: 1001 }, (_, index) => `i${index}?`);
     expect(listErrors({ ...GOOD, instances: many })).toHaveLength(1);
     expect(listErrors({ ...GOOD, models: { a: many.slice(500), b: many.slice(0, 500) } })).toHaveLength(1);
@@ -148,7 +144,7 @@ describe('refuses', () => {
   });
 });
 
-test('does not take names of the language for members', () => {
+test('treats `__proto__` and `constructor` as unknown members', () => {
   const value: unknown = JSON.parse(
     '{"instances":["prod"],"models":{"a":["read"]},"__proto__":{},"constructor":1}',
   );

@@ -1,6 +1,6 @@
 /**
- * Reads a policy as an operator wrote it, and reports all its errors at once. A policy that contradicts itself, or a member
- * that can never take effect, is refused: nothing is guessed or corrected.
+ * Reads a policy as an operator wrote it, and reports all its errors at once. A policy that contradicts itself, or a
+ * member that can never take effect, is refused: nothing is guessed or corrected.
  */
 import type { InvalidMember, Policy } from '@erp-proxy/contract';
 import { isReadOnlyMethod } from '../odoo/methods.ts';

@@ -1,13 +1,13 @@
 /**
- * Patterns in which `*` stands for any text, and nothing else for anything but itself. A match takes one pass over the text:
- * no pattern makes it go back.
+ * Patterns in which `*` stands for any text. All other characters match themselves. A match takes one pass over the
+ * text, without backtracking.
  */
 
-/** Several patterns, of which any may match. */
+/** Several patterns, any of which may match. */
 export interface Patterns {
-  /** The first that matches, one without `*` before all others; undefined where none does. */
+  /** The first pattern that matches, those without `*` before all others; undefined if none does. */
   find(text: string): string | undefined;
-  /** True where this very text is one of them. */
+  /** True if one of them is this exact text. */
   has(text: string): boolean;
 }
 
@@ -22,7 +22,7 @@ export function compilePatterns(patterns: readonly string[]): Patterns {
   };
 }
 
-/** Of one pattern, with or without `*`. */
+/** Compiles one pattern, with or without `*`. */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -31,7 +31,7 @@ export function compileGlob(pattern: string): (text: string) => boolean {
     const end = text.length - last.length;
     if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
     let at = first.length;
-    // A part that is taken where it first stands leaves the most to those behind it: no other place need be tried.
+    // The first occurrence of a part leaves the most text for the parts after it: no other need be tried.
     for (const part of rest) {
       const found = text.indexOf(part, at);
       if (found === -1 || found + part.length > end) return false;
