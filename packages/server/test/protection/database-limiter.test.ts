@@ -1,32 +1,30 @@
-/** What stands before each Odoo database: turns by key, a bounded queue, and a breaker. The rules have their own tests. */
+/**
+ * The database limiter over HTTP: permits shared between keys, a bounded queue, and a breaker. The rules have unit
+ * tests.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
-import { type Proxy as ErpProxy, type HttpAnswer, startProxy } from '../harness.ts';
+import { type HttpAnswer, startProxy } from '../harness.ts';
+import { type Pair, startPair } from '../pair.ts';
 import { answerTrue, type Script, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
+import { makeKeyHeaders, readState } from './word-odoo.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-async function start(script: Script, settings: Record<string, string> = {}) {
-  const upstream = await startUpstream(script);
-  open.push(upstream);
-  const proxy = await startProxy({ allow: [upstream.url, 'http://127.0.0.1:1'], settings });
-  open.push(proxy);
-  return { upstream, proxy };
+async function start(script: Script, settings: Record<string, string> = {}): Promise<Pair> {
+  const pair = await startPair(script, { settings });
+  open.push(pair);
+  return pair;
 }
 
 const printOne = ({ url }: { url: string }, db = 'prod') =>
   printCall('', { erp_instance: printInstance(url, { db: JSON.stringify(db) }) });
 
-/** Headers of a key, whose calls are each one of its own. */
-async function makeKey(proxy: ErpProxy): Promise<Record<string, string>> {
-  return { 'x-proxy-api': (await proxy.app.keys.create({ name: 'app' })).key, 'cache-control': 'no-cache' };
-}
-
-/** One worker that answers what it is told to, in the order of coming. */
-function holdAnswers(): { script: Script; letGo(): void; seen: string[] } {
+/** Holds back answers. `release` sends the oldest. */
+function holdAnswers(): { script: Script; release(): void; seen: string[] } {
   const held: (() => void)[] = [];
   const seen: string[] = [];
   return {
@@ -35,7 +33,7 @@ function holdAnswers(): { script: Script; letGo(): void; seen: string[] } {
       seen.push(request.body.toString());
       held.push(() => void answerTrue(socket, request, index));
     },
-    letGo: () => held.shift()?.(),
+    release: () => held.shift()?.(),
   };
 }
 
@@ -52,36 +50,36 @@ const NOT_SENT = {
   outcome: 'not_sent',
 } as const;
 
-describe('turns', () => {
-  test('are taken by key: who has one call is not behind all calls of another', async () => {
+describe('permits', () => {
+  test('are shared between keys: one call does not wait for all calls of another key', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
-    const [greedy, modest] = [await makeKey(proxy), await makeKey(proxy)];
+    const [greedy, modest] = [await makeKeyHeaders(proxy), await makeKeyHeaders(proxy)];
     const print = (id: string) =>
       printCall('', { id, params: `[[${id}]]`, erp_instance: printInstance(upstream.url) });
     const calls = Array.from({ length: 20 }, (_, index) => proxy.call(print(String(100 + index)), greedy));
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(19);
+    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(19);
     const one = proxy.call(print('7'), modest);
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(20);
+    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(20);
     let answered = 0;
     const all = [...calls, one].map((call) => call.then(() => answered++));
-    for (let turn = 1; turn <= 21; turn++) {
-      await expect.poll(() => worker.seen.length, PATIENT).toBe(turn);
-      worker.letGo();
-      await expect.poll(() => answered, PATIENT).toBe(turn);
+    for (let count = 1; count <= 21; count++) {
+      await expect.poll(() => worker.seen.length, PATIENT).toBe(count);
+      worker.release();
+      await expect.poll(() => answered, PATIENT).toBe(count);
     }
     await Promise.all(all);
-    const place = worker.seen.findIndex((body) => body.includes('[[7]]'));
-    expect(place).toBeLessThanOrEqual(2);
+    const position = worker.seen.findIndex((body) => body.includes('[[7]]'));
+    expect(position).toBeLessThanOrEqual(2);
   });
 
-  test('are refused beyond the queue, with when to come again', async () => {
+  test('are refused when the queue is full, with a time to retry', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, { ...FIXED_AT_ONE, 'upstream.queue': '1' });
-    const headers = await makeKey(proxy);
+    const headers = await makeKeyHeaders(proxy);
     const running = proxy.call(printOne(upstream), headers);
     const waiting = proxy.call(printOne(upstream), headers);
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(1);
+    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(1);
     const refused = await proxy.post(printOne(upstream), headers);
     expectError(refused, {
       ...NOT_SENT,
@@ -89,14 +87,14 @@ describe('turns', () => {
     });
     expect(refused.headers['retry-after']).toBe('1');
     for (const call of [running, waiting]) {
-      worker.letGo();
+      worker.release();
       await expect.poll(() => worker.seen.length, PATIENT).toBe(2);
-      worker.letGo();
+      worker.release();
       expect((await call).status).toBe(200);
     }
   });
 
-  test('of one database are nothing to another', async () => {
+  test('of one database do not affect another', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(
       (socket, request, index) =>
@@ -105,23 +103,23 @@ describe('turns', () => {
           : answerTrue(socket, request, index),
       FIXED_AT_ONE,
     );
-    const headers = await makeKey(proxy);
+    const headers = await makeKeyHeaders(proxy);
     const hung = Array.from({ length: 50 }, () => proxy.call(printOne(upstream, 'hung'), headers));
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(49);
+    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(49);
     for (let call = 0; call < 20; call++)
       expect((await proxy.call(printOne(upstream), headers)).status).toBe(200);
     expect(worker.seen).toHaveLength(1);
     for (let call = 1; call <= 50; call++) {
-      worker.letGo();
+      worker.release();
       if (call < 50) await expect.poll(() => worker.seen.length, PATIENT).toBe(call + 1);
     }
     await Promise.all(hung);
   });
 
-  test('are given back by calls that leave while they wait', async () => {
+  test('are not used up by calls that are cancelled while they wait', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
-    const headers = await makeKey(proxy);
+    const headers = await makeKeyHeaders(proxy);
     const running = proxy.call(printOne(upstream), headers);
     await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
     const leaving = new AbortController();
@@ -131,42 +129,42 @@ describe('turns', () => {
       body: printOne(upstream),
       signal: leaving.signal,
     }).catch(() => 'left');
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(1);
+    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(1);
     leaving.abort();
     expect(await left).toBe('left');
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(0);
-    worker.letGo();
+    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(0);
+    worker.release();
     expect((await running).status).toBe(200);
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.running, PATIENT).toBe(0);
+    await expect.poll(() => readState(proxy)?.running, PATIENT).toBe(0);
   });
 });
 
-describe('a call whose time ends while it waits', () => {
-  /** The gate and the call have a timer each; either may be first. */
+describe('a call whose time limit ends while it waits', () => {
+  /** Both the limiter and the call have a timer, and either may fire first. */
   const SAYS = /^The time of the call ended before|would not be done in its time/;
 
-  test('is refused as one that was not sent, with when to come again', async () => {
+  test('is refused with outcome not_sent and a time to retry', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
-    const headers = await makeKey(proxy);
+    const headers = await makeKeyHeaders(proxy);
     const running = proxy.call(printOne(upstream), headers);
     await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
     const refused = await proxy.post(printOne(upstream), { ...headers, 'x-request-timeout': '1' });
     expectError(refused, { ...NOT_SENT, says: SAYS });
     expect(refused.headers['retry-after']).toBe('1');
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: 1, waiting: 0 }]);
-    worker.letGo();
+    worker.release();
     expect((await running).status).toBe(200);
     expect(worker.seen).toHaveLength(1);
   });
 
   test.each([
-    ['beside one that waits longer', ['1', '9']],
-    ['as the last of those that share it', ['1', '2']],
-  ])('is so where it shares a read, %s', async (_name, timeouts) => {
+    ['with another caller that waits longer', ['1', '9']],
+    ['as the last of its callers', ['1', '2']],
+  ])('is refused likewise if it shares a read, %s', async (_name, timeouts) => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, FIXED_AT_ONE);
-    const { 'cache-control': _, ...headers } = await makeKey(proxy);
+    const { 'cache-control': _, ...headers } = await makeKeyHeaders(proxy);
     const running = proxy.call(printOne(upstream), { ...headers, 'cache-control': 'no-cache' });
     await expect.poll(() => worker.seen.length, PATIENT).toBe(1);
     const reads = timeouts.map((seconds) =>
@@ -174,15 +172,15 @@ describe('a call whose time ends while it waits', () => {
     );
     for (const [index, seconds] of timeouts.entries())
       if (seconds !== '9') expectError((await reads[index]) as HttpAnswer, { ...NOT_SENT, says: SAYS });
-    worker.letGo();
+    worker.release();
     expect((await running).status).toBe(200);
     if (!timeouts.includes('9')) return;
     await expect.poll(() => worker.seen.length, PATIENT).toBe(2);
-    worker.letGo();
+    worker.release();
     expect((await reads[1])?.status).toBe(200);
   });
 
-  test('is so for the calls of a batch that had not begun, with an idempotency key too', async () => {
+  test('is refused likewise as a call of a batch that has not begun, also with an idempotency key', async () => {
     const worker = holdAnswers();
     const { upstream, proxy } = await start(worker.script, { ...FIXED_AT_ONE, 'batch.concurrency': '1' });
     const calls = [1, 2, 3].map((id) =>
@@ -204,12 +202,10 @@ describe('a call whose time ends while it waits', () => {
 });
 
 describe('the breaker', () => {
-  const DOWN = 'http://127.0.0.1:1';
-
-  test('opens after failures, refuses at once, tries again by one call and closes when that is answered', async () => {
+  test('opens after failures, refuses calls at once, sends one probe and closes after its answer', async () => {
     let nowMs = 1_000_000;
     const { proxy } = await startDown(() => nowMs);
-    const [one, other] = [await makeKey(proxy), await makeKey(proxy)];
+    const [one, other] = [await makeKeyHeaders(proxy), await makeKeyHeaders(proxy)];
     const call = (headers: Record<string, string>) => proxy.call(printOne({ url: proxy.target }), headers);
     for (let attempt = 0; attempt < 6; attempt++) {
       for (const headers of [one, other])
@@ -229,25 +225,25 @@ describe('the breaker', () => {
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'closed' }]);
   });
 
-  test('does not open by what Odoo itself says', async () => {
+  test('does not open because of errors that Odoo reports', async () => {
     const { upstream, proxy } = await start((socket) => {
       const body =
         '{"jsonrpc":"2.0","id":1,"error":{"code":200,"message":"Odoo Server Error","data":{"name":"odoo.exceptions.UserError","message":"no","arguments":["no"]}}}';
       socket.end(`HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     });
-    const headers = await makeKey(proxy);
+    const headers = await makeKeyHeaders(proxy);
     for (let call = 0; call < 20; call++)
       expect((await proxy.call(printOne(upstream), headers)).json.error.data.type).toBe('user_error');
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'closed' }]);
   });
 
-  /** A proxy, and an address where nobody listens until it is mended. */
+  /** A proxy and an address at which no server listens until `mend`. */
   async function startDown(nowMs: () => number) {
     const placeholder = await startUpstream(answerTrue);
     const { port } = new URL(placeholder.url);
     await placeholder.close();
     const target = `http://127.0.0.1:${port}`;
-    const proxy = await startProxy({ allow: [target, DOWN], nowMs });
+    const proxy = await startProxy({ allow: [target], nowMs });
     open.push(proxy);
     let mended: ScriptedUpstream | null = null;
     const mend = async () => {

@@ -1,6 +1,6 @@
 /**
- * After any mixture of callers and servers the proxy is at rest: nothing runs, waits or is held. Policies and instances change
- * meanwhile, and some callers read nothing of answers larger than any buffer.
+ * After a random mixture of callers and servers, no call runs or waits and no connection or permit is held. Policies
+ * and instances change meanwhile, and some callers read nothing of answers that are larger than all buffers.
  */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,10 +21,10 @@ const DURATION_MS = 8000;
 const PATIENT = { timeout: 30_000, interval: 50 };
 const CONCURRENCY = 20;
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
-/** Their connections are held for so long at most. */
+/** Maximum time for which the connection of an unread answer is kept open. */
 const UNREAD_MS_MAX = 3000;
 
-test('all gauges are back at 0 after batches, time-outs, callers that leave, and servers that hang and fail', async () => {
+test('all gauges are 0 after batches, time-outs, callers that leave, and servers that hang and fail', async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   process.stdout.write(`seed ${seed}\n`);
   const random = createRandom(seed);
@@ -34,7 +34,7 @@ test('all gauges are back at 0 after batches, time-outs, callers that leave, and
     'upstream.timeoutMs': '2500',
     'cache.bytesMax': '1000000',
     'vault.masterKey': MASTER_KEY,
-    // Who reads nothing is broken off within a second.
+    // Connections of callers that read nothing are closed within a second.
     'http.answerBytesPerSecondMin': '2000000',
   };
   const proxy = await startProxy({ allow: [upstream.url], settings });
@@ -62,14 +62,14 @@ test('all gauges are back at 0 after batches, time-outs, callers that leave, and
   const isOver = () => performance.now() >= endMs;
   const bounds = [1, 2, 5, 20];
   for (const name of ['bounded', 'other-bounded'])
-    await proxy.app.instances.add({ ...stored(upstream.url), name, concurrency: 2 });
+    await proxy.app.instances.add({ ...makeInstance(upstream.url), name, concurrency: 2 });
   const targets = [...instances, '{"name":"bounded"}', '{"name":"other-bounded"}'];
   const change = async () => {
-    for (let turn = 1; !isOver(); turn++) {
+    for (let round = 1; !isOver(); round++) {
       const { version } = (await proxy.app.keys.find(record.id)) ?? record;
-      const limit = turn % 2 === 0 ? {} : { limit_max: 1 + (turn % 50) };
+      const limit = round % 2 === 0 ? {} : { limit_max: 1 + (round % 50) };
       await proxy.app.keys.update(record.id, version, { policy: { ...policy, ...limit } });
-      await proxy.app.instances.update('bounded', turn, { concurrency: bounds[turn % bounds.length] ?? 1 });
+      await proxy.app.instances.update('bounded', round, { concurrency: bounds[round % bounds.length] ?? 1 });
       await sleep(random() * 100);
     }
     const { version } = (await proxy.app.keys.find(record.id)) ?? record;
@@ -105,13 +105,13 @@ test('all gauges are back at 0 after batches, time-outs, callers that leave, and
       `${gauge}; ${description}`,
     ).toEqual(Array(gauge === 'requests_in_flight' ? 1 : instances.length).fill('0'));
   }
-  // The slots of a key are back too: as many calls as it may have are let in, after the breaker has closed.
+  // The concurrency of a key is free as well: after the breaker has closed, its maximum number of calls is admitted.
   await expect.poll(async () => (await call(first, instances[0])).json.result, PATIENT).toBe(true);
   const all = await Promise.all(Array.from({ length: CONCURRENCY }, () => call(limited, instances[0])));
   expect(all.map(({ json }) => json.error?.data?.rule)).toEqual(Array(CONCURRENCY).fill(undefined));
 }, 120_000);
 
-function stored(url: string) {
+function makeInstance(url: string) {
   return { url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY, protocol: 'jsonrpc' as const };
 }
 
@@ -119,7 +119,7 @@ function printSearch(word: string, instance: string): string {
   return printCall('', { action: '"search"', params: `[["word-${word}"]]`, erp_instance: instance });
 }
 
-/** A call whose caller reads nothing of the answer and goes after some time. */
+/** Sends a call whose caller reads nothing of the answer and leaves after `forMs`. */
 async function leaveUnread({ url }: ErpProxy, key: string, body: string, forMs: number): Promise<void> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.pause();

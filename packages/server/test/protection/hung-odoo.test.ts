@@ -1,9 +1,9 @@
-/** An Odoo that takes connections and never answers: how soon callers hear of it, whatever time they give their calls. */
+/** An Odoo that accepts connections and never answers: the breaker opens soon, whatever time limit calls have. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { expectError, printCall, printInstance } from '../execute/expectations.ts';
-import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
-import { answerTrue, startUpstream } from '../scripted-upstream.ts';
+import { expectError } from '../execute/expectations.ts';
+import type { Proxy as ErpProxy } from '../harness.ts';
+import { makeKeyHeaders, readState, startWordPair } from './word-odoo.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -12,42 +12,26 @@ afterEach(async () => {
 
 const PATIENT = { timeout: 20_000, interval: 20 };
 
-/** Calls whose parameters have `hang` are never answered. */
 async function start(settings: Record<string, string> = {}) {
-  const upstream = await startUpstream((socket, request, index) =>
-    request.body.includes('hang') ? undefined : answerTrue(socket, request, index),
-  );
-  open.push(upstream);
-  const proxy = await startProxy({ allow: [upstream.url], settings });
-  open.push(proxy);
-  const print = (word: string) =>
-    printCall('', {
-      action: '"search"',
-      params: `[["${word}"]]`,
-      erp_instance: printInstance(upstream.url),
-    });
-  // The credentials are known afterwards, so that calls are sent side by side.
-  expect((await proxy.call(print('quick'), NO_SHARING)).json.result).toBe(true);
-  return { upstream, proxy, print };
+  const pair = await startWordPair(settings);
+  open.push(pair);
+  // The credentials are verified now, so that later calls are sent concurrently.
+  const first = await pair.proxy.call(pair.print('quick'), { 'cache-control': 'no-cache' });
+  expect(first.json.result).toBe(true);
+  return pair;
 }
 
-const NO_SHARING = { 'cache-control': 'no-cache' };
+const readBreaker = (proxy: ErpProxy) => readState(proxy)?.breaker;
 
-const breakerOf = ({ app }: ErpProxy) => app.databaseLimiters.states()[0]?.breaker;
-
-async function makeKey({ app }: ErpProxy): Promise<Record<string, string>> {
-  return { ...NO_SHARING, 'x-proxy-api': (await app.keys.create({ name: 'app' })).key };
-}
-
-describe('is left alone', () => {
+describe('the breaker of a hung server opens', () => {
   test.each([
-    { name: 'callers allow a second', settings: {}, headers: { 'x-request-timeout': '1' } },
+    { name: 'callers allow one second', settings: {}, headers: { 'x-request-timeout': '1' } },
     { name: 'the operator allows 400 ms', settings: { 'upstream.timeoutMs': '400' }, headers: {} },
   ])(
-    'where $name',
+    'if $name',
     async ({ settings, headers }) => {
       const { upstream, proxy, print } = await start(settings);
-      const callers = [await makeKey(proxy), await makeKey(proxy)];
+      const callers = [await makeKeyHeaders(proxy), await makeKeyHeaders(proxy)];
       let isOver = false;
       const types: string[] = [];
       const calls = Array.from({ length: 8 }, async (_, call) => {
@@ -56,10 +40,10 @@ describe('is left alone', () => {
             (await proxy.call(print('hang'), { ...callers[call % 2], ...headers })).json.error.data.type,
           );
       });
-      await expect.poll(() => breakerOf(proxy), PATIENT).not.toBe('closed');
+      await expect.poll(() => readBreaker(proxy), PATIENT).not.toBe('closed');
       const sent = upstream.connections();
       expect(sent).toBeLessThan(40);
-      const refused = await proxy.post(print('hang'), { ...NO_SHARING, ...headers });
+      const refused = await proxy.post(print('hang'), { 'cache-control': 'no-cache', ...headers });
       expectError(refused, {
         status: 503,
         code: -32013,
@@ -76,10 +60,10 @@ describe('is left alone', () => {
     60_000,
   );
 
-  test('where callers leave first', async () => {
+  test('if callers leave before the time limit', async () => {
     const { proxy, print } = await start();
-    const keys = [await makeKey(proxy), await makeKey(proxy)];
-    const leave = async (headers: Record<string, string> | undefined) => {
+    const keys = [await makeKeyHeaders(proxy), await makeKeyHeaders(proxy)];
+    const callAndLeave = async (headers: Record<string, string> | undefined) => {
       const leaving = new AbortController();
       const call = fetch(`${proxy.url}/api/erp/execute`, {
         method: 'POST',
@@ -91,14 +75,14 @@ describe('is left alone', () => {
       leaving.abort();
       await call;
     };
-    await Promise.all(Array.from({ length: 6 }, (_, call) => leave(keys[call % 2])));
-    await expect.poll(() => breakerOf(proxy), PATIENT).not.toBe('closed');
+    await Promise.all(Array.from({ length: 6 }, (_, call) => callAndLeave(keys[call % 2])));
+    await expect.poll(() => readBreaker(proxy), PATIENT).not.toBe('closed');
   }, 60_000);
 });
 
-test('one that answers others is not left alone for reports that are given a second', async () => {
+test('the breaker does not open for reports with a limit of one second while other calls are answered', async () => {
   const { proxy, print } = await start();
-  const [reports, other] = [await makeKey(proxy), await makeKey(proxy)];
+  const [reports, other] = [await makeKeyHeaders(proxy), await makeKeyHeaders(proxy)];
   let isOver = false;
   const hanging = Array.from({ length: 4 }, async () => {
     while (!isOver) await proxy.call(print('hang'), { ...reports, 'x-request-timeout': '1' });
@@ -106,7 +90,7 @@ test('one that answers others is not left alone for reports that are given a sec
   const endMs = performance.now() + 4000;
   while (performance.now() < endMs) {
     expect((await proxy.call(print('quick'), other)).json.result).toBe(true);
-    expect(breakerOf(proxy)).toBe('closed');
+    expect(readBreaker(proxy)).toBe('closed');
     await sleep(50);
   }
   isOver = true;

@@ -1,6 +1,6 @@
 /**
- * Odoo 14 and 15 lock an address out after five wrong keys; one caller must not bring that on for all
- * (docs/odoo-facts.md#login-cooldown).
+ * Odoo 14 and 15 lock an address out after five wrong keys (docs/odoo-facts.md#login-cooldown). One caller must not
+ * cause that for all.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** The monotonic clock of the proxy, and what the clock of the sandbox is ahead by. */
+/** The monotonic clock of the proxy. The clock of the sandbox is STARTED_AT plus this time. */
 const clock = { ms: 1_000_000 };
 const STARTED_AT = Date.UTC(2026, 10, 22);
 
@@ -46,7 +46,7 @@ function call(proxy: ErpProxy, sandbox: Sandbox, api_key: string, changes: objec
 const makeOther = async ({ app }: ErpProxy) => (await app.keys.create({ name: 'other' })).key;
 const wrongKey = (index: number) => `${index}`.padStart(40, 'f');
 
-/** As another program behind the same address does. */
+/** Sends wrong keys, as another program behind the same address may do. */
 async function failElsewhere({ url, db }: Sandbox, times = 5): Promise<void> {
   for (let time = 0; time < times; time++) {
     const args = [db, 2, wrongKey(900 + time), 'res.partner', 'read', [[1]]];
@@ -66,7 +66,7 @@ describe.each([
   [15, 'auto'],
   [15, 'jsonrpc'],
 ] as const)('Odoo %i over %s', (version, protocol) => {
-  test('one caller with many wrong keys locks nobody out', async () => {
+  test('one caller with many wrong keys does not cause a lockout', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const other = await makeOther(proxy);
     const types = new Set<string>();
@@ -80,7 +80,7 @@ describe.each([
     expect(json.result).toEqual([{ id: 1 }]);
   });
 
-  test('one caller with many wrong keys at once locks nobody out', async () => {
+  test('one caller with many simultaneous wrong keys does not cause a lockout', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const other = await makeOther(proxy);
     await Promise.all(Array.from({ length: 30 }, (_, index) => call(proxy, sandbox, wrongKey(index))));
@@ -89,7 +89,7 @@ describe.each([
     expect(json.result).toEqual([{ id: 1 }]);
   });
 
-  test('one wrong key that is sent again and again locks nobody out, and is answered as such', async () => {
+  test('one wrong key that is sent repeatedly does not cause a lockout, and is refused as wrong', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const types = new Set<string>();
     for (let time = 0; time < 30; time++) {
@@ -100,7 +100,7 @@ describe.each([
     expect(sandbox.requests.wrongKeys).toBeLessThan(5);
   });
 
-  test('a stored instance with a wrong key that is only written to locks nobody out', async () => {
+  test('writes to a stored instance with a wrong key do not cause a lockout', async () => {
     const { sandbox, proxy } = await start(version, protocol, VAULT);
     const { url, db } = sandbox;
     const instance = { name: 'prod', url, db, user_id: 2, api_key: wrongKey(1), allow_private: true };
@@ -113,13 +113,13 @@ describe.each([
       clock.ms += 5_000;
     }
     expect(types).toEqual(new Set(['access_denied']));
-    // The proxy itself asks once when the key expires.
+    // The proxy itself calls once when the key expires.
     expect(sandbox.requests.wrongKeys).toBeLessThan(5);
     const { json } = await call(proxy, sandbox, sandbox.users.admin.apiKey, {}, await makeOther(proxy));
     expect(json.result).toEqual([{ id: 1 }]);
   });
 
-  test('a right key that meets the lockout is refused for now, and works when it is over', async () => {
+  test('a correct key is refused during the lockout, and works after it', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const { apiKey } = sandbox.users.admin;
     await failElsewhere(sandbox);
@@ -144,14 +144,14 @@ describe.each([
     expect((await call(proxy, sandbox, apiKey, found)).json.result).toBe(0);
   });
 
-  test('credentials that worked pass in the lockout, and are not forgotten where Odoo has forgotten them', async () => {
+  test('credentials that worked are sent during the lockout, also after Odoo has cleared its cache', async () => {
     const { sandbox, proxy } = await start(version, protocol);
     const { apiKey } = sandbox.users.admin;
     expect((await call(proxy, sandbox, apiKey)).json.result).toEqual([{ id: 1 }]);
     await failElsewhere(sandbox);
     expect((await call(proxy, sandbox, 'admin')).json.error).toMatchObject(LOCKED_OUT);
     expect((await call(proxy, sandbox, apiKey)).json.result).toEqual([{ id: 1 }]);
-    // Odoo's own memory of pairs is emptied.
+    // This clears Odoo's cache of credentials.
     await call(proxy, sandbox, apiKey, {
       model_id: 'res.users',
       action: 'write',
@@ -163,7 +163,7 @@ describe.each([
   });
 });
 
-test.each([16, 17, 18, 19] as const)('on Odoo %i no trial is bounded', async (version) => {
+test.each([16, 17, 18, 19] as const)('on Odoo %i trials of keys are not limited', async (version) => {
   const { sandbox, proxy } = await start(version);
   await call(proxy, sandbox, sandbox.users.admin.apiKey);
   for (let index = 0; index < 12; index++) {
@@ -173,7 +173,7 @@ test.each([16, 17, 18, 19] as const)('on Odoo %i no trial is bounded', async (ve
   if (version < 19) expect(sandbox.requests.wrongKeys).toBe(12);
 });
 
-test('tells the lockout in any language, and its answers do not lower how many calls run at once', async () => {
+test('recognises the lockout in any language, and its answers do not lower the concurrency limit', async () => {
   const file = new URL('../../../sandbox/recordings/errors-15.0.json', import.meta.url);
   const lockout = JSON.parse(readFileSync(file, 'utf8')).lockout;
   const text = lockout.error.data.message;

@@ -1,4 +1,7 @@
-/** More requests than the processor bears: the real program under a short flood. What is refused when has its own test, in simulated time. */
+/**
+ * The real program with more requests than the processor can handle. The rules of the load shedder have their own
+ * tests.
+ */
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
@@ -6,9 +9,9 @@ import { send } from '../harness.ts';
 import { makeFolder, runProgram, startServer } from '../process/program.ts';
 import { answerTrue, startUpstream } from '../scripted-upstream.ts';
 
-/** Half of the callers take one route, half the other. */
+/** Half of the callers use each route. */
 const PATHS = ['/api/erp/execute', '/api/odoo/execute'];
-/** So many that the last of them waits far longer than anyone may for long. */
+/** Enough that the last one waits far longer than the load shedder allows for long. */
 const CALLERS = 2000;
 const PATIENT = { timeout: 60_000, interval: 50 };
 
@@ -17,7 +20,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** What the lines of the log say together. */
+/** Sum of the refused requests in the log. */
 function sumLogged(log: string): number {
   const lines = [...log.matchAll(/"refused":(\d+),"msg":"overloaded"/g)];
   return lines.reduce((sum, [, count]) => sum + Number(count), 0);
@@ -29,9 +32,9 @@ interface Answer {
   body: string;
 }
 
-let isGoing = true;
+let isRunning = true;
 
-/** Sends the request again as soon as it is answered, while that goes on. */
+/** Sends the request again after each answer, while `isRunning`. */
 class Caller {
   readonly answers: Answer[] = [];
   isWaiting = true;
@@ -49,8 +52,8 @@ class Caller {
       const [head, body] = [this.#text.slice(0, headEnd), this.#text.slice(headEnd)];
       this.answers.push({ status: Number(head.slice(9, 12)), head, body });
       this.#text = '';
-      this.isWaiting = isGoing;
-      if (isGoing) this.#socket.write(request);
+      this.isWaiting = isRunning;
+      if (isRunning) this.#socket.write(request);
     });
   }
 
@@ -59,7 +62,7 @@ class Caller {
   }
 }
 
-test('refuses what is too much, shows operators in, and serves all again afterwards', {
+test('refuses excess requests, admits operators, and serves all requests again afterwards', {
   timeout: 120_000,
 }, async () => {
   const folder = makeFolder();
@@ -84,11 +87,11 @@ test('refuses what is too much, shows operators in, and serves all again afterwa
   open.push(...callers);
   const collect = (text: string) =>
     callers.flatMap(({ answers }) => answers.filter(({ body: answered }) => answered.includes(text)));
-  // Others may have been let in, and then be refused for the upstream, which has little of the processor too.
+  // Admitted calls may also be refused because of the upstream, which gets little processor time as well.
   const collectRefused = () => collect('more requests than it can serve');
   await expect.poll(() => collectRefused().length, PATIENT).toBeGreaterThan(100);
 
-  // While it lasts.
+  // During the overload.
   for (const path of ['/healthz', '/readyz', '/metrics']) {
     expect((await send(`${server.url}${path}`)).status).toBe(200);
   }
@@ -118,8 +121,8 @@ test('refuses what is too much, shows operators in, and serves all again afterwa
     });
   }
 
-  isGoing = false;
-  // Each caller has the answer to its last request, on the connection that it has had from the start.
+  isRunning = false;
+  // Each caller has received the answer to its last request, on its only connection.
   await expect.poll(() => callers.filter(({ isWaiting }) => isWaiting).length, PATIENT).toBe(0);
   const calls = Array.from({ length: 20 }, () =>
     send(`${server.url}/api/erp/execute`, { method: 'POST', headers, body }),

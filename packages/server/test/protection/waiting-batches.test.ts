@@ -1,8 +1,9 @@
-/** Batches whose time ends while they wait behind calls that hang: the queue of their database must come out of it whole. */
+/** Batches that time out while they wait behind hung calls: the queue of the database must remain intact. */
 import { afterEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
-import { startProxy } from '../harness.ts';
-import { answerTrue, type Script, startUpstream } from '../scripted-upstream.ts';
+import { startPair } from '../pair.ts';
+import { answerTrue, type Script } from '../scripted-upstream.ts';
+import { readState } from './word-odoo.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -12,15 +13,15 @@ afterEach(async () => {
 const PATIENT = { timeout: 20_000, interval: 10 };
 const FIRST_ID = 100;
 
-/** Calls whose parameters have `hang` wait until they are let go. */
-function holdSome(): { script: Script; letGo(): void } {
+/** Holds back the answers to calls with `hang` in their parameters until `release`. */
+function holdSome(): { script: Script; release(): void } {
   const held: (() => void)[] = [];
   return {
     script(socket, request, index) {
       if (request.body.includes('hang')) held.push(() => void answerTrue(socket, request, index));
       else return answerTrue(socket, request, index);
     },
-    letGo: () => {
+    release: () => {
       for (const answer of held.splice(0)) answer();
     },
   };
@@ -30,13 +31,12 @@ test.each([
   { hanging: 8, settings: {} },
   { hanging: 4, settings: { 'upstream.concurrency': '4' } },
 ])(
-  'a batch of four that times out behind $hanging hanging calls leaves the queue whole',
+  'a batch of four that times out behind $hanging hung calls leaves the queue intact',
   async ({ hanging, settings }) => {
     const odoo = holdSome();
-    const upstream = await startUpstream(odoo.script);
-    open.push(upstream);
-    const proxy = await startProxy({ allow: [upstream.url], settings });
-    open.push(proxy);
+    const pair = await startPair(odoo.script, { settings });
+    open.push(pair);
+    const { proxy, upstream } = pair;
     const print = (id: number, word: string) =>
       printCall('', {
         id: String(id),
@@ -45,28 +45,28 @@ test.each([
         erp_instance: printInstance(upstream.url),
       });
     const noSharing = { 'cache-control': 'no-cache' };
-    // A first answer makes the credentials known: the calls that follow are sent side by side.
+    // The first answer verifies the credentials, so that later calls are sent concurrently.
     expect((await proxy.call(print(1, 'first'), noSharing)).json.result).toBe(true);
     const calls = Array.from({ length: hanging }, (_, index) =>
       proxy.call(print(FIRST_ID + index, 'hang'), { ...noSharing, 'x-request-timeout': '30' }),
     );
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.running, PATIENT).toBe(hanging);
+    await expect.poll(() => readState(proxy)?.running, PATIENT).toBe(hanging);
     const batch = proxy.call(`[${[1, 2, 3, 4].map((id) => print(id, 'batch')).join()}]`, {
       ...noSharing,
       'x-request-timeout': '2',
     });
-    await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(4);
+    await expect.poll(() => readState(proxy)?.waiting, PATIENT).toBe(4);
     const answers: { id: number; error: object }[] = (await batch).json;
     expect(answers.map(({ id }) => id)).toEqual([1, 2, 3, 4]);
     const unsent = { code: -32013, data: { type: 'overloaded', outcome: 'not_sent', retryable: true } };
     for (const { error } of answers) expect(error).toMatchObject(unsent);
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: hanging, waiting: 0 }]);
-    odoo.letGo();
+    odoo.release();
     for (const call of calls) expect((await call).json.result).toBe(true);
     await expect
       .poll(() => proxy.app.databaseLimiters.states(), PATIENT)
       .toMatchObject([{ running: 0, waiting: 0 }]);
-    // The database goes on as before, by all of its turns.
+    // The database works as before, with its whole concurrency limit.
     const later = Array.from({ length: 20 }, (_, index) => proxy.call(print(index, 'later'), noSharing));
     for (const call of later) expect((await call).json.result).toBe(true);
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: 0, waiting: 0 }]);

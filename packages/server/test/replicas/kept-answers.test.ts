@@ -18,123 +18,120 @@ const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 20 };
 const MINUTE = { 'cache-control': 'max-age=60' };
 
-test('cache.store: redis without a redis.url is refused, with what to do', async () => {
+test('cache.store: redis without a redis.url is refused with an explanation', async () => {
   await expect(startProxy({ settings: { 'cache.store': 'redis' } })).rejects.toThrow(
     'cache.store is redis, and redis.url is empty: set it, or cache.store to memory.',
   );
 });
 
-describe.skipIf(SERVER_URL === '')(
-  'two proxies that keep answers in the Redis that TEST_REDIS_URL names',
-  () => {
-    let folder: string;
-    let wire: Wire;
-    let upstream: ScriptedUpstream;
-    let one: RunningProxy;
-    let two: RunningProxy;
+describe.skipIf(SERVER_URL === '')('two proxies that keep answers in the Redis of TEST_REDIS_URL', () => {
+  let folder: string;
+  let wire: Wire;
+  let upstream: ScriptedUpstream;
+  let one: RunningProxy;
+  let two: RunningProxy;
 
-    beforeEach(async () => {
-      folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
-      wire = await createWire(SERVER_URL);
-      upstream = await startUpstream((socket, _request, index) =>
-        answerLikeOdoo(socket, printResult(String(index))),
-      );
-      const options = {
-        allow: [upstream.url],
-        settings: { 'store.url': `sqlite:${folder}/store.db`, 'redis.url': wire.url, 'cache.store': 'redis' },
-      };
-      [one, two] = [await startProxy(options), await startProxy(options)];
-    });
-    afterEach(async () => {
-      await Promise.all([one.close(), two.close()]);
-      await upstream.close();
-      await wire.close();
-      rmSync(folder, { recursive: true });
-    });
-
-    const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
-    const write = (changes = {}) => read({ action: 'write', params: [[1], {}], ...changes });
-    const ask = async (proxy: RunningProxy, headers: Record<string, string> = MINUTE, changes = {}) =>
-      (await proxy.call(read(changes), headers)).json.result;
-    /** The proxy, once it has an answer for this read in Redis; gives the answer. */
-    const keep = async (proxy: RunningProxy) => {
-      const result = await ask(proxy);
-      await expect.poll(() => ask(proxy), POLL).toBe(result);
-      return result;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'erp-proxy-'));
+    wire = await createWire(SERVER_URL);
+    upstream = await startUpstream((socket, _request, index) =>
+      answerLikeOdoo(socket, printResult(String(index))),
+    );
+    const options = {
+      allow: [upstream.url],
+      settings: { 'store.url': `sqlite:${folder}/store.db`, 'redis.url': wire.url, 'cache.store': 'redis' },
     };
-    const isBack = async (proxy: RunningProxy) =>
-      proxy.log.filter(({ msg }) => String(msg).startsWith('redis for kept answers')).at(-1)?.['msg'] ===
-      'redis for kept answers answers';
+    [one, two] = [await startProxy(options), await startProxy(options)];
+  });
+  afterEach(async () => {
+    await Promise.all([one.close(), two.close()]);
+    await upstream.close();
+    await wire.close();
+    rmSync(folder, { recursive: true });
+  });
 
-    test('give what the other one keeps, with its age', async () => {
-      const result = await keep(one);
-      const kept = await two.call(read({ id: 'mine' }), MINUTE);
-      expect([kept.json.id, kept.json.result, kept.headers['age']]).toEqual([
-        'mine',
-        result,
-        expect.stringMatching(/^\d$/),
-      ]);
-      expect(upstream.requests).toHaveLength(1);
-      expect(await ask(two, {})).toBe(1);
-      const another = { url: upstream.url, db: 'prod', user_id: 2, api_key: 'another-key-0123456789' };
-      expect(await ask(two, MINUTE, { erp_instance: another })).toBe(2);
-      expect(await ask(two, MINUTE, { keyword: { context: { allowed_company_ids: [2] } } })).toBe(3);
-    });
+  const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
+  const write = (changes = {}) => read({ action: 'write', params: [[1], {}], ...changes });
+  const ask = async (proxy: RunningProxy, headers: Record<string, string> = MINUTE, changes = {}) =>
+    (await proxy.call(read(changes), headers)).json.result;
+  /** Waits until the proxy has kept an answer to the read, and returns the answer. */
+  const keep = async (proxy: RunningProxy) => {
+    const result = await ask(proxy);
+    await expect.poll(() => ask(proxy), POLL).toBe(result);
+    return result;
+  };
+  const isBack = async (proxy: RunningProxy) =>
+    proxy.log.filter(({ msg }) => String(msg).startsWith('redis for kept answers')).at(-1)?.['msg'] ===
+    'redis for kept answers answers';
 
-    test.each([
-      ['write', {}],
-      ['a method that may write anything', { action: 'action_confirm', model_id: 'sale.order' }],
-    ])('drop what the other one keeps: %s', async (_what, changes) => {
-      const before = await keep(one);
-      expect((await two.call(write(changes))).status).toBe(200);
-      expect(await ask(one)).toBeGreaterThan(before);
-    });
+  test('return answers that the other one keeps, with their age', async () => {
+    const result = await keep(one);
+    const kept = await two.call(read({ id: 'mine' }), MINUTE);
+    expect([kept.json.id, kept.json.result, kept.headers['age']]).toEqual([
+      'mine',
+      result,
+      expect.stringMatching(/^\d$/),
+    ]);
+    expect(upstream.requests).toHaveLength(1);
+    expect(await ask(two, {})).toBe(1);
+    const another = { url: upstream.url, db: 'prod', user_id: 2, api_key: 'another-key-0123456789' };
+    expect(await ask(two, MINUTE, { erp_instance: another })).toBe(2);
+    expect(await ask(two, MINUTE, { keyword: { context: { allowed_company_ids: [2] } } })).toBe(3);
+  });
 
-    test('leave what is of another model', async () => {
-      const before = await keep(one);
-      await two.call(write({ model_id: 'sale.order' }));
-      expect(await ask(one)).toBe(before);
-    });
+  test.each([
+    ['a write', {}],
+    ['a method that may write to any model', { action: 'action_confirm', model_id: 'sale.order' }],
+  ])('drop answers that the other one keeps after %s', async (_what, changes) => {
+    const before = await keep(one);
+    expect((await two.call(write(changes))).status).toBe(200);
+    expect(await ask(one)).toBeGreaterThan(before);
+  });
 
-    test('call Odoo while Redis is away, and give nothing from before it when it is back', async () => {
-      const before = await keep(one);
-      wire.cut();
-      expect(await ask(one)).toBeGreaterThan(before);
-      expect((await one.call(write())).status).toBe(200);
-      const last = await ask(two);
-      wire.mend();
-      await expect.poll(() => isBack(one), POLL).toBe(true);
-      await expect.poll(() => isBack(two), POLL).toBe(true);
-      expect(await ask(two)).toBeGreaterThan(last);
-      expect((await send(`${one.url}/readyz`)).status).toBe(200);
-    });
+  test('keep answers of other models', async () => {
+    const before = await keep(one);
+    await two.call(write({ model_id: 'sale.order' }));
+    expect(await ask(one)).toBe(before);
+  });
 
-    test('wait for a slow Redis no longer than a moment', async () => {
-      await keep(one);
-      wire.freeze();
-      const startedMs = performance.now();
-      const waited = ask(one);
-      await expect.poll(() => upstream.requests.length, POLL).toBe(2);
-      expect(performance.now() - startedMs).toBeGreaterThan(90);
-      expect(await waited).toBe(1);
-      expect(await ask(one)).toBe(2);
-    });
+  test('call Odoo while Redis is away, and return no earlier answer when it is back', async () => {
+    const before = await keep(one);
+    wire.cut();
+    expect(await ask(one)).toBeGreaterThan(before);
+    expect((await one.call(write())).status).toBe(200);
+    const last = await ask(two);
+    wire.mend();
+    await expect.poll(() => isBack(one), POLL).toBe(true);
+    await expect.poll(() => isBack(two), POLL).toBe(true);
+    expect(await ask(two)).toBeGreaterThan(last);
+    expect((await send(`${one.url}/readyz`)).status).toBe(200);
+  });
 
-    test('a caller that leaves while Redis is asked costs Odoo nothing', async () => {
-      await keep(one);
-      wire.freeze();
-      const request = httpRequest(`${one.url}/api/erp/execute`, {
-        method: 'POST',
-        agent: false,
-        headers: { 'x-proxy-api': one.key, 'content-type': 'application/json', ...MINUTE },
-      });
-      request.on('error', () => {});
-      request.end(JSON.stringify(read({ params: [[7]] })));
-      await sleep(30);
-      request.destroy();
-      await expect.poll(() => one.log.some(({ outcome }) => outcome === 'caller_left'), POLL).toBe(true);
-      expect(upstream.requests).toHaveLength(1);
-      await expect.poll(() => one.app.databaseLimiters.states()[0]?.running, POLL).toBe(0);
+  test('wait only 100 ms for a slow Redis', async () => {
+    await keep(one);
+    wire.freeze();
+    const startedMs = performance.now();
+    const waited = ask(one);
+    await expect.poll(() => upstream.requests.length, POLL).toBe(2);
+    expect(performance.now() - startedMs).toBeGreaterThan(90);
+    expect(await waited).toBe(1);
+    expect(await ask(one)).toBe(2);
+  });
+
+  test('a call whose caller leaves during the query of Redis is not sent', async () => {
+    await keep(one);
+    wire.freeze();
+    const request = httpRequest(`${one.url}/api/erp/execute`, {
+      method: 'POST',
+      agent: false,
+      headers: { 'x-proxy-api': one.key, 'content-type': 'application/json', ...MINUTE },
     });
-  },
-);
+    request.on('error', () => {});
+    request.end(JSON.stringify(read({ params: [[7]] })));
+    await sleep(30);
+    request.destroy();
+    await expect.poll(() => one.log.some(({ outcome }) => outcome === 'caller_left'), POLL).toBe(true);
+    expect(upstream.requests).toHaveLength(1);
+    await expect.poll(() => one.app.databaseLimiters.states()[0]?.running, POLL).toBe(0);
+  });
+});

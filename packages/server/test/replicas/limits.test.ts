@@ -9,7 +9,7 @@ const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 20 };
 const POLICY = { origins: ['*'], models: { '*': ['*'] }, rate: { requests: 4, seconds: 3600 } };
 
-describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that TEST_REDIS_URL names', () => {
+describe.skipIf(SERVER_URL === '')('two proxies with one store and the Redis of TEST_REDIS_URL', () => {
   let folder: string;
   let wire: Wire;
   let proxies: RunningProxy[];
@@ -28,7 +28,7 @@ describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that 
     rmSync(folder, { recursive: true });
   });
 
-  /** With a key of its own each time. */
+  /** Makes six calls with a new key. */
   const countTogether = async () => {
     await expect.poll(readReadiness, POLL).toMatchObject({ checks: { redis: 'ok' } });
     const countTimesAway = () =>
@@ -39,7 +39,7 @@ describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that 
     for (let round = 0; round < 3; round++) statuses.push(...(await callEach()).map(({ status }) => status));
     return { statuses, wasAway: countTimesAway() > before };
   };
-  /** No call reaches an upstream: the body is refused after the limits. */
+  /** The calls reach no upstream: their body is refused after the limits were checked. */
   const callEach = () => Promise.all(proxies.map((proxy) => proxy.post('{}', { 'x-proxy-api': key })));
   const readReadiness = async () => {
     const { status, body } = await send(`${proxies[0]!.url}/readyz`);
@@ -48,13 +48,13 @@ describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that 
   const readMetrics = async () => `${(await send(`${proxies[0]!.url}/metrics`)).body}`;
 
   test('count the calls of a key together', async () => {
-    // A busy machine can leave Redis without its 100 ms. Then each proxy has counted alone, as the next test shows.
+    // On a busy machine Redis may take longer than 100 ms. Then each proxy counts alone, as in the next test.
     let attempt = await countTogether();
     for (let retries = 0; attempt.wasAway && retries < 10; retries++) attempt = await countTogether();
     expect(attempt).toEqual({ wasAway: false, statuses: [400, 400, 400, 400, 429, 429] });
   });
 
-  test('work on without Redis, and say so', async () => {
+  test('work without Redis, and report it', async () => {
     expect(await readReadiness()).toMatchObject({ code: 200, checks: { redis: 'ok' } });
     expect(await readMetrics()).toContain('erp_proxy_redis_up 1');
     wire.cut();
@@ -64,7 +64,7 @@ describe.skipIf(SERVER_URL === '')('two proxies on one store and the Redis that 
       checks: { redis: 'Redis is away; each process keeps its share of the limits' },
     });
     expect(await readMetrics()).toContain('erp_proxy_redis_up 0');
-    // Half of 4 calls each, if they had seen each other; the log has the reason.
+    // Each proxy allows its share of 4 calls. The log has the reason.
     expect((await callEach()).map(({ status }) => status)).toEqual([400, 400]);
     expect(proxies[0]!.log.filter(({ msg }) => msg === 'redis is away')).toHaveLength(1);
     wire.mend();
