@@ -1,4 +1,5 @@
 /** How commands are called, as text for a terminal and as Markdown for docs/cli.md. */
+import { wrapWords } from '../config/describe.ts';
 import { COMMON_OPTIONS, type Command, type CommandOption } from './command.ts';
 
 /** All commands, a line each. */
@@ -58,7 +59,7 @@ export function renderCliMarkdown(commands: readonly Command[]): string {
     [
       `## erp-proxy ${describeUsage(command)}`,
       '',
-      command.summary,
+      ...wrapWords(command.summary),
       '',
       ...Object.entries(command.options).map(
         ([name, option]) => `- \`${describeOption(name, option)}\`: ${option.description}`,

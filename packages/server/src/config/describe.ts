@@ -84,7 +84,8 @@ function exemplifySetting(name: SettingName, indent: string): string {
 
 const LINE_LENGTH_MAX = 110;
 
-function wrapWords(sentences: string): string[] {
+/** Breaks prose into lines of at most {@link LINE_LENGTH_MAX} characters. */
+export function wrapWords(sentences: string): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of sentences.split(' ')) {

@@ -20,12 +20,12 @@ export function renderMetricsMarkdown(): string {
 # Metrics
 
 Scrape \`GET /metrics\` with Prometheus. The answer has the metrics below and those of Node.js (\`process_…\`, \`nodejs_…\`).
-With several \`workers\`, a scrape has the sums over all workers. A worker that does not answer within half a second is left out of
-the scrape, and \`erp_proxy_workers{state="silent"}\` counts it.
+With several \`workers\`, a scrape has the sums over all workers. A worker that does not answer within half a second is
+omitted, and \`erp_proxy_workers{state="silent"}\` counts it.
 
-An upstream gets its own label after its first successful call, or if it belongs to a stored instance. At most 100 upstreams do;
-calls to others count as \`other\`. A database without a successful call is shown only while calls run or wait for it or its circuit
-breaker is not closed. At most 20 such databases are shown at a time.
+At most 100 upstreams have a label of their own: those with a successful call, and those of stored instances. Calls to
+others count as \`other\`. A database without a successful call is shown only while calls run or wait for it, or while its
+circuit breaker is not closed. At most 20 such databases are shown at a time.
 
 | metric | type | labels | meaning |
 |---|---|---|---|
