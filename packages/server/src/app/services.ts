@@ -3,7 +3,7 @@ import { createSecretKey } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { UpstreamView } from '@erp-proxy/contract';
 import { createActDescriber, createKeyRotationDescriber, createResealDescriber } from '../admin/acts.ts';
-import type { Actor, Admin } from '../admin/admin.ts';
+import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
 import { createAdmin } from '../admin/create-admin.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
@@ -104,6 +104,29 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     audit: checkAudit(audit),
     instance_keys: checkInstanceKeys(keyRotation.warning()),
   });
+  const adminDeps: AdminDeps = {
+    keys,
+    instances,
+    audit,
+    clock,
+    status: async () => ({
+      version,
+      started_at: new Date(startedAt).toISOString(),
+      store: store.label,
+      checks: await check(),
+      audit: { waiting: audit.waiting, lost: audit.lost },
+      upstreams: listUpstreams(),
+    }),
+    explain: async (key, input) => {
+      const policy = readStoredPolicy(key);
+      return explainCall(key, policy && compilePolicy(policy), input, clock());
+    },
+    rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
+    examineInstance: async (name) => {
+      const instance = await instances.find(name);
+      return instance && examineInstance(instance, settings, egress);
+    },
+  };
 
   return {
     store,
@@ -113,33 +136,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     egress,
     keyRotation,
     check,
-    adminFor: (actor) =>
-      createAdmin(
-        {
-          keys,
-          instances,
-          audit,
-          clock,
-          status: async () => ({
-            version,
-            started_at: new Date(startedAt).toISOString(),
-            store: store.label,
-            checks: await check(),
-            audit: { waiting: audit.waiting, lost: audit.lost },
-            upstreams: listUpstreams(),
-          }),
-          explain: async (key, input) => {
-            const policy = readStoredPolicy(key);
-            return explainCall(key, policy && compilePolicy(policy), input, clock());
-          },
-          rotateInstanceKey: (name, describeAct) => keyRotation.rotate(name, describeAct),
-          examineInstance: async (name) => {
-            const instance = await instances.find(name);
-            return instance && examineInstance(instance, settings, egress);
-          },
-        },
-        actor,
-      ),
+    adminFor: (actor) => createAdmin(adminDeps, actor),
     async close() {
       await keyRotation.close();
       await audit.close();
