@@ -1,4 +1,4 @@
-/** The checks of a database, a user and a key: which of them is wrong where Odoo tells, who the user is, and when the key ends. */
+/** Checks database, user and key: which of them is wrong, if Odoo reports it; who the user is; when the key expires. */
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import { fetchWhole } from '../egress/fetch-whole.ts';
 import type { Target } from '../execute/call/resolve.ts';
@@ -82,7 +82,7 @@ export async function examineCredentials(
   return { checks, facts };
 }
 
-/** Null where the credentials are accepted. */
+/** Null if the credentials are accepted. */
 async function explainRefusal(
   reply: Reply,
   target: Target,
@@ -105,7 +105,7 @@ async function explainRefusal(
   if (type === 'database_missing') {
     return [fail('database', `the server has no database ${db}, or does not show it; check the name`)];
   }
-  // Every user may read these of their own record; where a rule forbids it, the credentials have passed.
+  // Users may read these fields of their own record. If a rule forbids it, the credentials were accepted.
   if (type !== 'access_denied') {
     return type === 'access_error' ? null : [hasDatabase, fail('user', `Odoo says: ${String(message)}`)];
   }
@@ -123,7 +123,7 @@ async function explainRefusal(
 }
 
 /**
- * Whose key it is: over json2 the key alone decides (docs/odoo-facts.md#json2-user). Null where that cannot be told.
+ * The user of the key: over json2 the key alone decides (docs/odoo-facts.md#json2-user). Null if it is unknown.
  */
 async function findOwner(
   target: Target,
@@ -166,7 +166,7 @@ async function readUser(
   return { user, check: { name: 'user', state: 'ok', text } };
 }
 
-/** Why the keys are not known: null where Odoo has no such dates. */
+/** The keys of the user, or why they are unknown. `no dates`: this version of Odoo has no expiry dates. */
 async function readKeys(reply: Reply, now: number): Promise<OdooKey[] | 'no dates' | 'unknown'> {
   if (!(reply instanceof Denial) && reply.kind === 'fault') {
     return reply.fault.data['type'] === 'query_invalid' ? 'no dates' : 'unknown';

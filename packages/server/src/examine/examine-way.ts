@@ -1,9 +1,9 @@
-/** The checks of the way to a server, from what the network said: address, DNS, connection, TLS. */
+/** Derives the checks of DNS, egress, connection and TLS from the failure of a request. */
 import type { ExaminationCheck } from '@erp-proxy/contract';
 import type { EgressFailure } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 
-/** `failure`: null where the server has answered. */
+/** `failure` null: the server has answered. */
 export function examineWay(
   failure: Pick<EgressFailure, 'reason' | 'detail'> | null,
   origin: string,
@@ -23,13 +23,13 @@ const PASSED_BEFORE = new Map<EgressFailure['reason'], number>([
   ['tls', 3],
 ]);
 
-/** The checks that a request must pass to be answered. */
+/** The checks that an answered request has passed. */
 function listPassed(origin: string): ExaminationCheck[] {
   const isSecure = origin.startsWith('https:');
   return [
     { name: 'dns', state: 'ok', text: 'the host has an address' },
     { name: 'egress', state: 'ok', text: 'the address is allowed' },
-    { name: 'connection', state: 'ok', text: 'the server takes connections' },
+    { name: 'connection', state: 'ok', text: 'the server accepts connections' },
     isSecure
       ? { name: 'tls', state: 'ok', text: 'the certificate is valid' }
       : { name: 'tls', state: 'skipped', text: 'plain http: keys travel unencrypted' },
@@ -71,7 +71,7 @@ function explainFailure(
   }
 }
 
-/** Nothing where naming the origin is not enough: the address of a cloud's metadata, say, must be named itself. */
+/** Empty if an entry for the origin is not sufficient. The address of cloud metadata, for example, needs its own entry. */
 function suggestEntry(origin: string, allow: readonly string[]): string {
   const helps = !allow.includes(origin) && parseEgressPolicy([origin]).errors.length === 0;
   return helps ? `. Where you trust it: --egress.allow ${origin}` : '';

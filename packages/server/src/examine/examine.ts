@@ -1,6 +1,6 @@
 /**
- * Looks whether calls can be made on an Odoo server: by the egress rules, the choice of protocol, the requests and the
- * classification of faults that calls have. What it asks only reads.
+ * Checks whether calls to an Odoo server work. It uses the egress rules, choice of protocol, requests and fault
+ * classification of calls. Its requests only read.
  */
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import type { EgressFailure } from '../egress/dispatcher.ts';
@@ -20,7 +20,7 @@ import { examineWay } from './examine-way.ts';
 import { explainAnswer } from './explain-answer.ts';
 
 export interface ExamineDeps extends MethodDeps {
-  /** The setting `egress.allow`, to say what is missing in it. */
+  /** The setting `egress.allow`, to suggest a missing entry. */
   allow: readonly string[];
   /** Milliseconds since 1970. */
   clock: () => number;
@@ -28,9 +28,9 @@ export interface ExamineDeps extends MethodDeps {
 
 export interface Examined {
   target: Target;
-  /** False: there is a server's address and no more. */
+  /** False: only the address of the server is known. */
   hasCredentials: boolean;
-  /** For each question. */
+  /** Time limit of each request. */
   timeoutMs: number;
 }
 
@@ -87,7 +87,7 @@ async function examine(
   const version = asked.version instanceof Denial ? null : asked.version.server_serie;
   checks.push(
     asked.version instanceof Denial
-      ? { name: 'version', state: 'skipped', text: 'the server does not tell its version' }
+      ? { name: 'version', state: 'skipped', text: 'the server does not report its version' }
       : { name: 'version', state: 'ok', text: `Odoo ${version} (${asked.version.server_version})` },
   );
   if (!hasCredentials) {
@@ -100,8 +100,7 @@ async function examine(
 }
 
 /**
- * The version or why it is not known; `failure` where the server could not be reached at all, `unreadable` where it does not
- * answer by HTTP.
+ * The version, or why it is unknown. `failure`: the server could not be reached. `unreadable`: it does not answer with HTTP.
  */
 async function askVersion(target: Target, timeoutMs: number, deadline: Deadline, { egress }: ExamineDeps) {
   let failure: EgressFailure | null = null;
@@ -119,7 +118,7 @@ async function askVersion(target: Target, timeoutMs: number, deadline: Deadline,
       isReadable = true;
       return answer;
     }
-    // What answers, and not as Odoo does, is told below.
+    // A server that answers, but not as Odoo does, is reported below.
     if (answer.reason !== 'bad_response') failure = answer;
     return denyFailure(answer, QUESTION, deadline);
   });
@@ -127,7 +126,7 @@ async function askVersion(target: Target, timeoutMs: number, deadline: Deadline,
   return { version, failure: failure as EgressFailure | null, unreadable };
 }
 
-/** As calls choose: what the operator has set, or what the server is found to speak. */
+/** The protocols that calls would use: by the settings, or as the server supports them. */
 async function findProtocols(
   target: Target,
   deadline: Deadline,

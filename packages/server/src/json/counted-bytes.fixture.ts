@@ -1,4 +1,4 @@
-/** Bytes that count how often one of them is looked at, so that the cost of a look is shown without a clock. */
+/** Bytes that count the reads of single bytes, so that a test can bound the work without a clock. */
 export function countReads(text: string): { bytes: Uint8Array; reads: () => number } {
   let count = 0;
   const bytes = new Proxy(Buffer.from(text), {

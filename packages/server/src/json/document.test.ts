@@ -9,7 +9,7 @@ import type { JsonSpan } from './span.ts';
 import { JsonSyntaxError } from './syntax-error.ts';
 
 describe('a document', () => {
-  test('gives back every part as the very bytes that were written', () => {
+  test('has the bytes of every part as they were written', () => {
     fc.assert(
       fc.property(printedDocument, ({ root, text }) => {
         const bytes = Buffer.from(text);
@@ -19,7 +19,7 @@ describe('a document', () => {
     );
   });
 
-  test('has the members that a second pass finds, with the names that JSON.parse reads', () => {
+  test('lists the members that a second pass finds, with the names that JSON.parse reads', () => {
     fc.assert(
       fc.property(printedObject, (object) => {
         const bytes = Buffer.from(object.text);
@@ -33,7 +33,7 @@ describe('a document', () => {
     );
   });
 
-  test('is as deep as its deepest value', () => {
+  test('has the depth of its deepest value', () => {
     fc.assert(
       fc.property(printedDocument, ({ root, text }) => {
         expect(readDocument(Buffer.from(text)).depth).toBe(measureDepth(root));
@@ -60,7 +60,7 @@ describe('a document', () => {
     expect(Math.min(accepted, refused)).toBeGreaterThan(500);
   });
 
-  test('is accepted as a heap of tokens exactly when JSON.parse accepts it', () => {
+  test('of random tokens is accepted exactly when JSON.parse accepts it', () => {
     fc.assert(
       fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
         expectSameVerdict(Buffer.concat(tokens.map((part) => Buffer.from(part, 'latin1'))));
@@ -69,7 +69,7 @@ describe('a document', () => {
     );
   });
 
-  test('is judged alike wherever it lies in a larger buffer', () => {
+  test('is checked in the same way at any position of a larger buffer', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 600 }),
@@ -87,7 +87,7 @@ describe('a document', () => {
     );
   });
 
-  test('may be a million levels deep', () => {
+  test('can be a million levels deep', () => {
     const levels = 1_000_000;
     const arrays = Buffer.from('['.repeat(levels) + ']'.repeat(levels));
     expect(readDocument(arrays)).toEqual({
@@ -105,7 +105,7 @@ describe('a document', () => {
     );
   });
 
-  test('lists up to 64 members of its root, and none rather than some of them', () => {
+  test('lists the members of its root if they are at most 64, and otherwise none', () => {
     const print = (count: number) =>
       Buffer.from(`{${Array.from({ length: count }, (_, index) => `"m${index}":{"n":${index}}`)}}`);
     expect(readDocument(print(64)).members).toHaveLength(64);
@@ -116,7 +116,7 @@ describe('a document', () => {
   });
 });
 
-describe('JSON as RFC 8259 has it', () => {
+describe('JSON by RFC 8259', () => {
   test.each([
     '-0',
     '0',
@@ -227,11 +227,11 @@ describe('JSON as RFC 8259 has it', () => {
     expect(() => readDocument(bytes)).toThrow(/not UTF-8/);
   });
 
-  test('names a byte order mark in the refusal', () => {
+  test('mentions a byte order mark in the error', () => {
     expect(() => readDocument(Buffer.from('\ufeff{}'))).toThrow(/byte 0: a byte order mark/);
   });
 
-  test('never shows what the document holds in a refusal', () => {
+  test('never quotes the document in an error', () => {
     for (const text of ['{"api_key":"s3cret" x', '{"api_key":"s3cret\n"}', '[s3cret]', '"s3cret']) {
       const error = catchRefusal(Buffer.from(text));
       expect(`${error.message} ${JSON.stringify(error)}`).not.toMatch(/s3c|api/);
@@ -301,7 +301,7 @@ const token = fc.constantFrom(
   '\xef\xbb\xbf',
 );
 
-/** JSON.parse on the decoded text is the rule; returns whether both accept. */
+/** Expects the same verdict as from JSON.parse on the decoded text; gives whether both accept. */
 function expectSameVerdict(bytes: Buffer): boolean {
   let isValid = true;
   try {

@@ -1,7 +1,6 @@
 /**
- * Checks that bytes are one JSON document and nothing else (RFC 8259: UTF-8, no byte order mark, no trailing
- * bytes), accepting exactly what JSON.parse accepts. It keeps no values: the other files of this folder find
- * them in bytes that went through here.
+ * Checks that bytes are exactly one JSON document (RFC 8259: UTF-8, no byte order mark, no trailing bytes). It accepts what
+ * JSON.parse accepts. It keeps no values: the other files of this folder find them in checked bytes.
  */
 import { isUtf8 } from 'node:buffer';
 import { decodeName } from './name.ts';
@@ -30,22 +29,22 @@ export interface JsonDocument {
   root: JsonSpan;
   /** Deepest nesting of objects and arrays: 0 for a scalar, 1 for `{}`. */
   depth: number;
-  /** What readMembers finds in the root, without a second pass; null unless it is an object of at most 64 members. */
+  /** The result of readMembers for the root, without a second pass; null unless it is an object of at most 64 members. */
   members: JsonMember[] | null;
 }
 
-/** A bound on the memory that a body of millions of short members costs. */
+/** Bounds the memory for a body with millions of short members. */
 const MEMBERS_MAX = 64;
 const NEVER = -1;
 
-/** Serves every document of usual depth; safe to share because reading is synchronous. */
+/** Sufficient for documents of usual depth. Can be shared, since reading is synchronous. */
 const SHALLOW_STACK = new Uint8Array(256);
 
 export function readDocument(bytes: Uint8Array): JsonDocument {
   const length = bytes.length;
   if (!isUtf8(bytes)) throw new JsonSyntaxError(findInvalidUtf8(bytes), 'the bytes are not UTF-8');
 
-  // One byte a level rather than a recursive call: a million `[` must not exhaust the call stack.
+  // One byte for each level instead of a recursive call: a million `[` must not exhaust the call stack.
   let stack = SHALLOW_STACK;
   let depth = 0;
   let depthMax = 0;
@@ -53,14 +52,14 @@ export function readDocument(bytes: Uint8Array): JsonDocument {
   const start = skipWhiteSpace(bytes, 0, length);
   let at = start;
   const members: JsonMember[] = [];
-  /** The depth at which members are noted; none of an array, and none once they are too many. */
-  let notedDepth = at < length && bytes[at] === OPEN_OBJECT ? 1 : NEVER;
+  /** The depth at which members are recorded; NEVER for an array, and once there are too many. */
+  let recordedDepth = at < length && bytes[at] === OPEN_OBJECT ? 1 : NEVER;
   let nameStart = 0;
   let valueStart = 0;
 
   value: for (;;) {
     const first = at < length ? bytes[at]! : 0;
-    if (depth === notedDepth) valueStart = at;
+    if (depth === recordedDepth) valueStart = at;
     if (first === QUOTE) at = checkString(bytes, at + 1, length);
     else if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
       if (depth === stack.length) stack = growStack(stack);
@@ -70,7 +69,7 @@ export function readDocument(bytes: Uint8Array): JsonDocument {
       at = skipWhiteSpace(bytes, at + 1, length);
       if (at >= length || bytes[at] !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
         if (inObject) {
-          if (depth === notedDepth) nameStart = at;
+          if (depth === recordedDepth) nameStart = at;
           at = checkName(bytes, at, length);
         }
         continue;
@@ -84,16 +83,16 @@ export function readDocument(bytes: Uint8Array): JsonDocument {
     else throw new JsonSyntaxError(at, explainMissingValue(bytes, at));
 
     while (depth > 0) {
-      if (depth === notedDepth) {
-        if (members.length === MEMBERS_MAX) notedDepth = NEVER;
-        else members.push(noteMember(bytes, nameStart, valueStart, at));
+      if (depth === recordedDepth) {
+        if (members.length === MEMBERS_MAX) recordedDepth = NEVER;
+        else members.push(recordMember(bytes, nameStart, valueStart, at));
       }
       at = skipWhiteSpace(bytes, at, length);
       const next = at < length ? bytes[at] : 0;
       if (next === COMMA) {
         at = skipWhiteSpace(bytes, at + 1, length);
         if (inObject) {
-          if (depth === notedDepth) nameStart = at;
+          if (depth === recordedDepth) nameStart = at;
           at = checkName(bytes, at, length);
         }
         continue value;
@@ -110,15 +109,15 @@ export function readDocument(bytes: Uint8Array): JsonDocument {
   const rest = skipWhiteSpace(bytes, at, length);
   if (rest < length) throw new JsonSyntaxError(rest, 'nothing may follow the value');
   const root = { kind: readKind(bytes, start), start, end: at };
-  return { root, depth: depthMax, members: notedDepth === NEVER ? null : members };
+  return { root, depth: depthMax, members: recordedDepth === NEVER ? null : members };
 }
 
-function noteMember(bytes: Uint8Array, nameStart: number, start: number, end: number): JsonMember {
+function recordMember(bytes: Uint8Array, nameStart: number, start: number, end: number): JsonMember {
   const name = decodeName(bytes, { start: nameStart, end: skipString(bytes, nameStart) });
   return { name, nameStart, value: { kind: readKind(bytes, start), start, end } };
 }
 
-/** Returns the index of the member's value. */
+/** Gives the index of the member's value. */
 function checkName(bytes: Uint8Array, start: number, length: number): number {
   if (start >= length || bytes[start] !== QUOTE) {
     throw new JsonSyntaxError(start, explainMissing("a member's name in double quotes", start, length));

@@ -41,7 +41,7 @@ describe('an object without some members', () => {
     );
   });
 
-  test('is one range where nothing was removed', () => {
+  test('is one range if no member was removed', () => {
     const bytes = Buffer.from(' {"a":1, "b":2} ');
     const { root } = readDocument(bytes);
     expect(removeMembers(root, readMembers(bytes, root), new Set())).toEqual([{ start: 1, end: 15 }]);
@@ -49,7 +49,7 @@ describe('an object without some members', () => {
 });
 
 describe('joined parts', () => {
-  test('stand one behind the other, texts as UTF-8', () => {
+  test('follow each other, texts as UTF-8', () => {
     const bytes = new Uint8Array(Buffer.from('[1.0,"ä"]'));
     const joined = joinParts(bytes, ['{"é":', { start: 1, end: 4 }, ',"b":', { start: 5, end: 9 }, '}']);
     expect(joined.toString()).toBe('{"é":1.0,"b":"ä"}');

@@ -1,11 +1,11 @@
 /**
- * Cuts and joins ranges of JSON bytes. What it keeps stays as it was written, white space included; that the
- * result is JSON again is up to whoever chooses the parts.
+ * Cuts and joins ranges of JSON bytes. The kept ranges are unchanged, white space included. The caller must choose the parts
+ * so that the result is JSON.
  */
 import { viewAsBuffer } from './buffer.ts';
 import type { ByteRange, JsonMember, JsonSpan } from './span.ts';
 
-/** What is left of an object without the members of these names, as parts for joinParts; nothing is copied. */
+/** The object without the members of these names, as parts for joinParts. Copies nothing. */
 export function removeMembers(
   object: JsonSpan,
   members: readonly JsonMember[],
@@ -17,7 +17,7 @@ export function removeMembers(
   let keepsOne = false;
   for (const member of members) {
     if (!names.has(member.name)) {
-      // The comma in front goes with the member, except for the first one kept.
+      // A kept member includes the comma before it, except for the first one.
       const start = keepsOne && previous ? previous.value.end : member.nameStart;
       addRange(parts, start, member.value.end);
       keepsOne = true;
@@ -28,7 +28,7 @@ export function removeMembers(
   return parts;
 }
 
-/** One buffer of the parts in their order: ranges as they stand in `bytes`, texts as UTF-8. */
+/** Joins the parts into one buffer: ranges of `bytes`, and texts as UTF-8. */
 export function joinParts(bytes: Uint8Array, parts: readonly (ByteRange | string)[]): Buffer {
   const source = viewAsBuffer(bytes);
   let length = 0;

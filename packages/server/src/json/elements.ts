@@ -1,9 +1,9 @@
-/** Walks over the elements of an array in bytes that readDocument has already checked. */
+/** Visits the elements of an array in bytes that readDocument has checked. */
 import { skipWhiteSpace } from './scan.ts';
 import { readKind, skipValue } from './skip.ts';
 import type { JsonSpan } from './span.ts';
 
-/** Keeps nothing, so that a list of a million ids is counted or cut cheaply; stops when `visit` returns false. */
+/** Stops when `visit` gives false. Allocates no list, so that a million ids can be counted or cut cheaply. */
 export function readElements(
   bytes: Uint8Array,
   array: JsonSpan,

@@ -7,7 +7,7 @@ describe('the members of an object', () => {
     expect(readNames('{"b":1,"a":2,"b":3}')).toEqual(['b', 'a', 'b']);
   });
 
-  test('are found behind white space, escapes and long strings', () => {
+  test('are found after white space, escapes and long strings', () => {
     const long = 'x'.repeat(700);
     const text = `{ "a" : "${long}\\\\\\"${long}\\\\" ,\n"\\u0062":[{"no":"}"}] , "${long}\\"":-1.5e3 }`;
     const bytes = Buffer.from(text);
@@ -27,12 +27,12 @@ describe('the members of an object', () => {
     expect(readMembers(bytes, root, 4)).toHaveLength(3);
   });
 
-  test('have the names that stand there, whatever names were read before', () => {
+  test('have their own names, whatever names were read before', () => {
     const names = Array.from({ length: 5000 }, (_, index) => `m${index * 7919}`);
     for (const name of names) expect(readNames(JSON.stringify({ [name]: 1 }))).toEqual([name]);
   });
 
-  test('end on bytes that nobody checked, too', () => {
+  test('end also in unchecked bytes', () => {
     for (const text of [
       '{"a',
       '{"a"',
@@ -49,18 +49,18 @@ describe('the members of an object', () => {
 });
 
 describe('a duplicate', () => {
-  test('is told by its decoded name', () => {
+  test('is recognised by its decoded name', () => {
     expect(findDuplicateIn('{"limit":1,"a":2,"l\\u0069mit":3}')).toMatchObject({
       name: 'limit',
       nameStart: 17,
     });
   });
 
-  test('is not seen where names differ only in their normal form, their case or a lone surrogate', () => {
+  test('is not reported for names that differ only in normalization form, case or a lone surrogate', () => {
     expect(findDuplicateIn('{"é":1,"e\u0301":2,"A":3,"a":4,"\\ud800":5,"\\ud801":6,"\ufffd":7}')).toBeNull();
   });
 
-  test('may be named like a member of Object.prototype', () => {
+  test('can have the name of a member of Object.prototype', () => {
     expect(findDuplicateIn('{"__proto__":1,"constructor":2}')).toBeNull();
     expect(findDuplicateIn('{"__proto__":1,"__proto__":2}')).toMatchObject({ name: '__proto__' });
   });

@@ -1,5 +1,4 @@
-/** Lists the members of an object in bytes that readDocument has already checked. */
-
+/** Lists the members of an object in bytes that readDocument has checked. */
 import { decodeName } from './name.ts';
 import { skipWhiteSpace } from './scan.ts';
 import { readKind, skipString, skipValue } from './skip.ts';
@@ -8,8 +7,8 @@ import type { JsonMember, JsonSpan } from './span.ts';
 const QUOTE = 0x22;
 
 /**
- * In the order of the text, duplicates kept. Reads at most `countMax` members: one costs about 150 bytes of memory,
- * so where the caller of the proxy wrote the object, ask for one more than you accept.
+ * In the order of the text, with duplicates. Reads at most `countMax` members, since each costs about 150 bytes of memory.
+ * For an object from a caller of the proxy, pass the accepted maximum plus one.
  */
 export function readMembers(bytes: Uint8Array, object: JsonSpan, countMax = Infinity): JsonMember[] {
   const members: JsonMember[] = [];
@@ -29,7 +28,7 @@ export function readMembers(bytes: Uint8Array, object: JsonSpan, countMax = Infi
   return members;
 }
 
-/** The first member whose name already stood before it: RFC 8259 section 4 leaves open which one counts. */
+/** The first member that repeats a name. RFC 8259 section 4 does not define which of them counts. */
 export function findDuplicate(members: readonly JsonMember[]): JsonMember | null {
   const seen = new Set<string>();
   for (const member of members) {

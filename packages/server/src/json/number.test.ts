@@ -48,11 +48,11 @@ describe('an integer', () => {
     expect(readText(text)).toBe(value);
   });
 
-  test('is never made of a value that is no number', () => {
+  test('is never read from a value that is not a number', () => {
     for (const text of ['"2"', 'true', 'null', '[2]', '{}']) expect(readText(text)).toBeNull();
   });
 
-  test('has the value that exact arithmetic gives for any spelling', () => {
+  test('has the exact value in any notation', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^-?(0|[1-9][0-9]{0,25})$/),

@@ -1,4 +1,4 @@
-/** Reads integers out of the bytes of checked JSON numbers, by value and not by spelling: `2.0` is 2. */
+/** Reads integers from the bytes of checked JSON numbers, by value and not by notation: `2.0` is 2. */
 import type { JsonSpan } from './span.ts';
 
 const MINUS = 0x2d;
@@ -9,14 +9,14 @@ const LOWER_E = 0x65;
 /** Turns an ASCII letter into its lower case. */
 const LOWER_CASE = 0x20;
 
-/** Any number of so many digits is exact as a JavaScript number. */
+/** Any integer of up to 15 digits is exact as a JavaScript number. */
 const EXACT_DIGITS = 15;
-/** Above it an answer would cost memory that `1e1000000000` does not show; nothing in Odoo is as large. */
+/** Bounds the memory for a short text such as `1e1000000000`. Odoo has no numbers of this size. */
 const DIGITS_MAX = 256;
 
 /**
- * Returns a number where it is exact, else a bigint; null for what is no number, no integer, or an integer of more
- * than 256 digits. Negative zero is 0.
+ * Gives a number if that is exact, otherwise a bigint. Null if the value is not a number, not an integer, or has more than
+ * 256 digits. Negative zero is 0.
  */
 export function readInteger(bytes: Uint8Array, span: JsonSpan): number | bigint | null {
   if (span.kind !== 'number') return null;
@@ -34,7 +34,7 @@ export function readInteger(bytes: Uint8Array, span: JsonSpan): number | bigint 
 
 function readAnyInteger(bytes: Uint8Array, start: number, end: number, isNegative: boolean) {
   let digits = '';
-  /** Zeros seen since the last other digit: they count only if another one follows. */
+  /** Zeros since the last other digit. They count only if another one follows. */
   let zeros = 0;
   let decimals = 0;
   let isFraction = false;
@@ -64,7 +64,7 @@ function readAnyInteger(bytes: Uint8Array, start: number, end: number, isNegativ
   return Number.isSafeInteger(rounded) ? rounded : value;
 }
 
-/** `start` is the index behind the `e`, or beyond the end where there is none. Infinity where there is no end of digits. */
+/** `start` is the index after the `e`, or after the end if there is no `e`. Infinity if the digits exceed any number. */
 function readExponent(bytes: Uint8Array, start: number, end: number): number {
   let exponent = 0;
   for (let at = start; at < end; at++) {

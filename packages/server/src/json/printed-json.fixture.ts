@@ -1,4 +1,4 @@
-/** Random JSON texts for the tests of this folder, each with the texts of its parts: what the spans must find again. */
+/** Random JSON texts for tests, with the text of each part, which the spans must find again. */
 // biome-ignore lint/style/noRestrictedImports: only tests import this file.
 import fc from 'fast-check';
 import type { JsonKind } from './span.ts';
@@ -40,7 +40,7 @@ const stringText = fc
       ),
       hexDigits.map((digits) => `\\u${digits}`),
       fc.constantFrom('\\ud83d', '\\ude00', '\\uD83D\\uDE00', '\\u0000'),
-      // Long enough for the ways that only long strings take.
+      // Long enough for the code paths of long strings.
       fc.integer({ min: 250, max: 530 }).map((length) => 'x'.repeat(length)),
     ),
     { maxLength: 4 },
@@ -83,9 +83,9 @@ export const printedObject: fc.Arbitrary<PrintedJson> = fc
 /** White space, a value, white space. */
 export const printedDocument = fc
   .tuple(whiteSpace, fc.oneof(printedJson, printedObject), whiteSpace)
-  .map(([before, root, behind]) => ({ root, text: before + root.text + behind }));
+  .map(([before, root, after]) => ({ root, text: before + root.text + after }));
 
-/** Some names come often, so that objects have duplicates, spelt alike or not. */
+/** Some names are frequent, so that objects have duplicates, with equal and different escapes. */
 function nameText(): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom('"a"', '"\\u0061"', '"limit"', '"l\\u0069mit"', '""', '"é"'), stringText);
 }
@@ -95,7 +95,7 @@ function print(kind: JsonKind, text: string): PrintedJson {
 }
 
 function printArray([items, inside]: [[string, PrintedJson, string][], string]): PrintedJson {
-  const texts = items.map(([before, element, behind]) => before + element.text + behind);
+  const texts = items.map(([before, element, after]) => before + element.text + after);
   const elements = items.map(([, element]) => element);
   return { ...print('array', `[${items.length > 0 ? texts.join(',') : inside}]`), elements };
 }

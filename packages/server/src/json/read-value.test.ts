@@ -32,7 +32,7 @@ describe('refuses a member that an object names twice, with its path', () => {
     expect(fault).toMatchObject({ path });
   });
 
-  test('wherever it stands', () => {
+  test('at any position', () => {
     const names = fc.string({ unit: 'binary', minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(
@@ -52,19 +52,19 @@ describe('refuses a member that an object names twice, with its path', () => {
   });
 });
 
-test('takes names that stand in different objects', () => {
+test('accepts equal names in different objects', () => {
   const text = '{"a":{"a":[{"a":1},{"a":1}]},"b":{"a":1}}';
   expect(read(text)).toEqual(JSON.parse(text));
 });
 
-test.each(['', '{', '{"a":1,}', '\ufeff{}', '{} {}', '"\ud800'])('refuses what is no JSON: %j', (text) => {
+test.each(['', '{', '{"a":1,}', '\ufeff{}', '{} {}', '"\ud800'])('refuses invalid JSON: %j', (text) => {
   expect(catchFault(text)).toBeInstanceOf(JsonSyntaxError);
 });
 
-test('takes a time that grows with the length of a text alone, however deep it is', () => {
+test('takes time proportional to the length of a text, whatever its depth', () => {
   const depth = 100_000;
   const text = `${'{"a":['.repeat(depth)}${']}'.repeat(depth)}`;
-  // Work that grew with the square of the depth would take minutes.
+  // Quadratic work in the depth would take minutes.
   expect(() => read(text)).not.toThrow(DuplicateMemberError);
 });
 

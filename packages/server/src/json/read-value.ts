@@ -13,14 +13,14 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** Bounds of a path: names are cut behind this many characters, and only the last so many steps are shown. */
+/** Bounds of a path: the characters of a name, and the number of its last steps that are shown. */
 const NAME_LENGTH_MAX = 200;
 const STEPS_MAX = 32;
 
 /** The text is JSON, and one of its objects names a member twice. */
 export class DuplicateMemberError extends Error {
   override readonly name = 'DuplicateMemberError';
-  /** The second of the two, e.g. `policy.models["res.partner"]`. */
+  /** The second of the two, such as `policy.models["res.partner"]`. */
   readonly path: string;
 
   constructor(path: string) {
@@ -29,22 +29,22 @@ export class DuplicateMemberError extends Error {
   }
 }
 
-/** Throws a {@link JsonSyntaxError} or a {@link DuplicateMemberError}; neither repeats a value of the text. */
+/** Throws a {@link JsonSyntaxError} or a {@link DuplicateMemberError}; neither quotes a value of the text. */
 export function readValue(bytes: Uint8Array): unknown {
   readDocument(bytes);
   findDuplicate(bytes);
   return JSON.parse(viewAsBuffer(bytes).toString('utf8'));
 }
 
-/** An object or array that the walk is in. */
+/** An object or array that encloses the current position. */
 interface Level {
   /** Names so far; null in an array. */
   names: Set<string> | null;
-  /** The member or element that the walk is at. */
+  /** The current member or element. */
   step: string | number;
 }
 
-/** One pass without recursion: the text can be nested as deep as it is long. */
+/** One pass without recursion, since a text can be nested as deep as it is long. */
 function findDuplicate(bytes: Uint8Array): void {
   const levels: Level[] = [];
   let isName = false;

@@ -1,9 +1,9 @@
 /**
- * Checks one JSON token after the other against RFC 8259 and returns the index behind it. It looks at bytes
- * only, keeps nothing, and must not know what the tokens mean. UTF-8 is checked elsewhere.
+ * Checks single JSON tokens against RFC 8259 and gives the index after them. It keeps nothing, and does not interpret the
+ * tokens. UTF-8 is checked elsewhere.
  *
- * Every read is guarded by `end`: a read behind the end of a typed array would make V8 forget its fast path for
- * good, so a caller could slow the process down with truncated bodies.
+ * `end` guards every read. After one read beyond the end of a typed array V8 drops its fast path for good, so that truncated
+ * bodies could slow the process down.
  */
 import { JsonSyntaxError } from './syntax-error.ts';
 
@@ -19,10 +19,10 @@ const LOWER_U = 0x75;
 /** Turns an ASCII letter into its lower case. */
 const LOWER_CASE = 0x20;
 
-/** A run of plain bytes in a string that is longer is worth a look in words. */
+/** Longer runs of plain bytes are checked in words of four bytes. */
 const SHORT_RUN_BYTES = 256;
 
-/** Bytes that stand for themselves inside a string: all but the quote, the backslash and the controls (section 7). */
+/** Bytes that need no escape in a string: all but the quote, the backslash and control characters (section 7). */
 const PLAIN = markBytes((byte) => byte >= 0x20 && byte !== QUOTE && byte !== BACKSLASH);
 const WHITE_SPACE = markBytes((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
 const ESCAPED = markBytes((byte) => '"\\/bfnrt'.includes(String.fromCharCode(byte)));
@@ -34,7 +34,7 @@ export function skipWhiteSpace(bytes: Uint8Array, start: number, end: number): n
   return at;
 }
 
-/** `start` is the index behind the opening quote. */
+/** `start` is the index after the opening quote. */
 export function checkString(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end) {
@@ -51,9 +51,9 @@ export function checkString(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Index of the next byte that does not stand for itself, or `end`; three plain bytes must lie before `start`, or `start` be `end`.
- * Files travel as base64 in strings of megabytes, and four bytes at a time halve their cost. The arithmetic is
- * that of "has this word a byte less than n": (b - n) & ~b has its high bit set for a b < n.
+ * Index of the next byte that is not plain, or `end`. Three plain bytes must precede `start`, unless `start` is `end`. Files
+ * are sent as base64 in strings of megabytes, and words of four bytes halve their cost. The test for a byte b < n is that
+ * (b - n) & ~b has its high bit set.
  */
 function skipPlain(bytes: Uint8Array, start: number, end: number): number {
   const { buffer, byteOffset } = bytes;
@@ -81,19 +81,19 @@ function checkEscape(bytes: Uint8Array, start: number, end: number): number {
     if (ESCAPED[byte] === 1) return start + 1;
     if (byte !== LOWER_U) throw new JsonSyntaxError(start, 'no such escape in a string');
   }
-  const behind = start + 5;
-  for (let at = start + 1; at < behind; at++) {
+  const after = start + 5;
+  for (let at = start + 1; at < after; at++) {
     if (at >= end) throw new JsonSyntaxError(end, 'the text ends inside a string');
     if (HEX_DIGIT[bytes[at]!] !== 1) throw new JsonSyntaxError(at, 'four hexadecimal digits must follow \\u');
   }
-  return behind;
+  return after;
 }
 
 /** `start` is the index of the sign or of the first digit. */
 export function checkNumber(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   if (bytes[at] === MINUS) at++;
-  // No digit may follow a leading zero (section 6); the caller finds it where a comma should stand.
+  // No digit may follow a leading zero (section 6). The caller finds it in the place of a comma.
   if (at < end && bytes[at] === ZERO) at++;
   else at = checkDigits(bytes, at, end);
   if (at < end && bytes[at] === DOT) at = checkDigits(bytes, at + 1, end);

@@ -14,17 +14,17 @@ function set(text: string, values: Record<string, string>): string {
   return joinParts(bytes, parts).toString();
 }
 
-test('puts a value in place of another and keeps every other byte', () => {
+test('replaces a value and keeps every other byte', () => {
   expect(set('{ "a" : 1.0 , "b":[ 2 ] }', { a: '9' })).toBe('{ "a" : 9 , "b":[ 2 ] }');
   expect(set('{"l\\u0069mit": 1.0}', { limit: '9' })).toBe('{"l\\u0069mit": 9}');
 });
 
-test('puts new members behind the last', () => {
+test('appends new members', () => {
   expect(set('{}', { a: '1', b: '2' })).toBe('{"a":1,"b":2}');
   expect(set('{ "z": 1e5 }', { a: '1', z: '2', b: '3' })).toBe('{ "z": 2 ,"a":1,"b":3}');
 });
 
-test('makes an object where there is none', () => {
+test('creates an object if there is none', () => {
   expect(joinParts(Buffer.alloc(0), setMembers(null, [], new Map([['a', ['1']]]))).toString()).toBe(
     '{"a":1}',
   );

@@ -1,7 +1,7 @@
-/** Puts values into an object of JSON bytes; what it does not touch stays as it was written. */
+/** Sets members of an object in JSON bytes. All other bytes are unchanged. */
 import type { ByteRange, JsonMember, JsonSpan } from './span.ts';
 
-/** Parts for joinParts. A member of the name gets the value, else a new one behind the last; null is an object without members. */
+/** Gives parts for joinParts. An existing member gets the new value; otherwise a member is appended. `object` null: `{}`. */
 export function setMembers(
   object: JsonSpan | null,
   members: readonly JsonMember[],

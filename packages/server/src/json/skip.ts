@@ -1,6 +1,6 @@
 /**
- * Steps over values in bytes that readDocument has already checked, so it looks only for where they end.
- * On unchecked bytes it returns nonsense, but it always stops.
+ * Finds the end of values in bytes that readDocument has checked. For unchecked bytes the result is undefined, but it always
+ * terminates.
  */
 import type { JsonKind } from './span.ts';
 
@@ -9,7 +9,7 @@ const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** A native search (a hundred times faster a byte, but dear to begin) pays only in longer strings. */
+/** Longer strings use a native search. It is a hundred times faster for each byte, but expensive to start. */
 const SHORT_RUN_BYTES = 256;
 
 const KINDS = Array.from({ length: 256 }, (_, byte): JsonKind => {
@@ -35,7 +35,7 @@ const OTHER = 0;
 const OPENS = 1;
 const CLOSES = 2;
 const QUOTES = 3;
-/** What a byte outside a string means for the nesting. */
+/** The effect of a byte outside strings on the nesting. */
 const NESTING = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   if ('[{'.includes(character)) return OPENS;
@@ -43,7 +43,7 @@ const NESTING = Uint8Array.from({ length: 256 }, (_, byte) => {
   return character === '"' ? QUOTES : OTHER;
 });
 
-/** Bytes that go on with a number or a word. */
+/** Bytes that continue a number or a word. */
 const SCALAR = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[-+.0-9A-Za-z]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
@@ -58,7 +58,7 @@ export function skipValue(bytes: Uint8Array, start: number): number {
   return at;
 }
 
-/** `start` is the index of the opening quote; returns the index behind the closing one. */
+/** `start` is the index of the opening quote. Gives the index after the closing one. */
 export function skipString(bytes: Uint8Array, start: number): number {
   const length = bytes.length;
   let at = start + 1;
@@ -77,7 +77,7 @@ export function skipString(bytes: Uint8Array, start: number): number {
   return length;
 }
 
-/** `start` is an index in the same string at which no escape is under way. */
+/** `start` is an index in the same string that is not within an escape. */
 function isEscaped(bytes: Uint8Array, start: number, quote: number): boolean {
   let at = quote;
   while (at > start && bytes[at - 1] === BACKSLASH) at--;

@@ -1,6 +1,6 @@
 /**
- * The shapes in which this folder speaks of JSON: ranges of bytes, never values, so that what passes through
- * the proxy keeps its spelling (`1.0`, integers beyond 2^53, key order, escapes).
+ * The types of this folder: ranges of bytes instead of values, so that JSON passes through the proxy unchanged (`1.0`,
+ * integers beyond 2^53, key order, escapes).
  */
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
@@ -11,7 +11,7 @@ export interface ByteRange {
   end: number;
 }
 
-/** One value, from its first to its last byte, no white space around it. */
+/** One value, without white space around it. */
 export interface JsonSpan extends ByteRange {
   kind: JsonKind;
 }

@@ -17,7 +17,7 @@ describe('a decoded string', () => {
     );
   });
 
-  test('keeps lone surrogates that were escaped', () => {
+  test('keeps escaped lone surrogates', () => {
     const bytes = Buffer.from('"\\ud800x"');
     expect(decodeString(bytes, { start: 0, end: bytes.length })).toBe('\ud800x');
   });

@@ -1,10 +1,10 @@
-/** Turns the bytes of a checked JSON string into text. */
+/** Decodes the bytes of a checked JSON string. */
 import { viewAsBuffer } from './buffer.ts';
 import type { ByteRange } from './span.ts';
 
 const BACKSLASH = 0x5c;
 
-/** Lone surrogates that were escaped come out as they are, as from JSON.parse. */
+/** Keeps escaped lone surrogates, like JSON.parse. */
 export function decodeString(bytes: Uint8Array, string: ByteRange): string {
   const text = viewAsBuffer(bytes);
   for (let at = string.start + 1; at < string.end - 1; at++) {

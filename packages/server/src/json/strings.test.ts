@@ -3,7 +3,7 @@ import { someMember, someName, someString } from './strings.ts';
 
 const span = (text: string) => ({ start: 0, end: Buffer.byteLength(text) });
 
-test('visits every string once, names among them, and no byte of another', () => {
+test('visits every string once, including names', () => {
   const text = '[ "a" , {"b\\"":["c",{"":"\\\\"}]},1.5,"é" ]';
   const seen: string[] = [];
   const bytes = Buffer.from(text);
@@ -21,7 +21,7 @@ test('stops at the first string that passes', () => {
   expect(count).toBe(2);
 });
 
-test('visits names only, each with the place of its value', () => {
+test('visits names only, each with the index of its value', () => {
   const text = '{"a" : ["b", {"c":"d"}], "e": 1}';
   const bytes = Buffer.from(text);
   const seen: string[] = [];
@@ -32,7 +32,7 @@ test('visits names only, each with the place of its value', () => {
   expect(seen).toEqual(['"a"[', '"c""', '"e"1']);
 });
 
-describe('a member of a name', () => {
+describe('a member with a given name', () => {
   const find = (text: string) => {
     const values: string[] = [];
     const bytes = Buffer.from(text);
@@ -50,7 +50,7 @@ describe('a member of a name', () => {
     ['{"f\\u0069elds":1,"\\u0066\\u0069\\u0065\\u006C\\u006c\\u0064\\u0073":2}', ['1']],
     ['{"\\u0066\\u0069\\u0065\\u006C\\u0064\\u0073":2}', ['2']],
     ['{"fieldset":1}', ['1']],
-  ])('is found however deep it stands, and however it is written: %s', (text, values) => {
+  ])('is found at any depth and with any escapes: %s', (text, values) => {
     expect(find(text)).toEqual(values);
   });
 
@@ -60,7 +60,7 @@ describe('a member of a name', () => {
     '{"f\\\\u0069elds":1}',
     '{"a":"\\"fields\\":1"}',
     '"fields"',
-  ])('is not what only looks like it: %s', (text) => {
+  ])('is not confused with similar text: %s', (text) => {
     expect(find(text)).toEqual([]);
   });
 });

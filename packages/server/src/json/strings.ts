@@ -1,6 +1,6 @@
 /**
- * Looks at the strings within a value, members' names among them, in bytes that readDocument has already checked. Each byte is
- * read once and nothing is decoded, so that a million strings cost no more than reading past them.
+ * Finds strings within a value, including names of members, in bytes that readDocument has checked. It reads each byte once
+ * and decodes nothing, so that a million strings cost no more than skipping them.
  */
 import { skipWhiteSpace } from './scan.ts';
 import { skipString } from './skip.ts';
@@ -12,7 +12,7 @@ const BACKSLASH = 0x5c;
 /** Turns an ASCII letter into its lower case. */
 const LOWER_CASE = 0x20;
 
-/** Whether any string passes; `test` gets the indexes of its opening quote and behind its closing one. */
+/** Whether `test` passes for any string. It gets the indexes of the opening quote and after the closing one. */
 export function someString(
   bytes: Uint8Array,
   { start, end }: ByteRange,
@@ -32,8 +32,8 @@ export function someString(
 }
 
 /**
- * Whether any member's name, of an object at any depth, passes; `test` gets the indexes of the name's opening quote, behind its
- * closing one, and of the value.
+ * Whether `test` passes for the name of any member at any depth. It gets the indexes of the opening quote of the name, after
+ * its closing quote, and of the value.
  */
 export function someName(
   bytes: Uint8Array,
@@ -47,8 +47,8 @@ export function someName(
 }
 
 /**
- * Whether any member of one of these names, of an object at any depth, passes; `test` gets the index at which its value
- * begins. The names are of ASCII characters.
+ * Whether `test` passes for any member with one of these names, at any depth. It gets the index of the value. The names must
+ * be ASCII.
  */
 export function someMember(
   bytes: Uint8Array,
@@ -63,7 +63,7 @@ export function someMember(
   });
 }
 
-/** Whether these letters, in whatever case, stand at the index. */
+/** Whether these letters, in any case, are at the index. */
 export function isWrittenAt(bytes: Uint8Array, at: number, letters: string): boolean {
   for (let index = 0; index < letters.length; index++) {
     if ((bytes[at + index]! | LOWER_CASE) !== (letters.charCodeAt(index) | LOWER_CASE)) return false;
@@ -71,7 +71,7 @@ export function isWrittenAt(bytes: Uint8Array, at: number, letters: string): boo
   return true;
 }
 
-/** Whether the string comes to this text, with or without escapes. */
+/** Whether the string decodes to this text. */
 function isText(bytes: Uint8Array, start: number, end: number, text: string): boolean {
   let at = start + 1;
   for (let index = 0; index < text.length; index++) {

@@ -1,11 +1,11 @@
 /**
- * Says that bytes are not JSON, and where. It never quotes the bytes: a body may hold credentials, and a
- * message ends up in answers and logs.
+ * The bytes are not JSON. The message has the position and never quotes the bytes: a body may contain credentials, and
+ * messages appear in answers and logs.
  */
 
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError';
-  /** Index of the first byte that cannot stand where it stands; the length where the text ends too early. */
+  /** Index of the first invalid byte; the length if the text ends too early. */
   readonly offset: number;
   readonly reason: string;
 

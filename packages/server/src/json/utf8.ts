@@ -1,13 +1,13 @@
-/** Finds where bytes stop being UTF-8, for the message of a refusal only: that they do, isUtf8 tells faster. */
+/** Finds the first byte that is not UTF-8, for error messages. isUtf8 is faster, but does not give the position. */
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Of four sizes in a row one ends on a character's last byte, so a large step succeeds as long as the bytes are good;
- * where none does, single characters lead up to the fault.
+ * One of four consecutive sizes ends at the last byte of a character, so that a large step succeeds while the bytes are
+ * valid. Otherwise steps of single characters lead to the invalid byte.
  */
 const STEPS = [512, 511, 510, 509, 4, 3, 2, 1];
 
-/** `bytes` must be wrong somewhere. Returns the first index at which no character begins. */
+/** `bytes` must contain an invalid byte. Gives the first index at which no character begins. */
 export function findInvalidUtf8(bytes: Uint8Array): number {
   let at = 0;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Promises of `doctor`: what it finds is what calls meet, on every version, by address and for a stored instance. */
+/** Tests that `doctor` finds the problems that calls would have: on every version, by address and for an instance. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -67,7 +67,7 @@ async function examine(sandbox: Sandbox, { db = sandbox.db, userId = 2, apiKey, 
     ...[`--db=${db}`, `--user-id=${userId}`, '--api-key-file=key', ...more],
   ]);
   expect(ran.stderr).toBe('');
-  // The password of the sandbox's user is its login too.
+  // The password of the sandbox's user equals its login.
   if (key !== 'admin') expect(ran.stdout).not.toContain(key);
   const examination = JSON.parse(ran.stdout) as Examination;
   expect(ran.status).toBe(examination.ok ? 0 : 1);
@@ -80,7 +80,7 @@ const lastOf = ({ checks }: Examination) => checks.at(-1);
 describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (version) => {
   const protocol = version >= 19 ? 'json2' : 'jsonrpc';
 
-  test('finds nothing wrong, and says who the user is, the protocol and the time of a call', async () => {
+  test('finds no problem, and reports user, protocol and the time of a call', async () => {
     const found = await examine(await start(version));
     expect(found).toMatchObject({
       ok: true,
@@ -106,7 +106,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     ]);
   });
 
-  test('without credentials says that the server is well', async () => {
+  test('without credentials reports that the server works', async () => {
     const { url } = await start(version);
     const { status, stdout } = await run(['doctor', url, `--egress.allow=${url}`]);
     expect(status).toBe(0);
@@ -115,7 +115,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
     expect(stdout).toMatch(/^- {7}user +give database, user and key/m);
   });
 
-  test('tells a wrong database from a wrong user and a wrong key, where Odoo does', async () => {
+  test('distinguishes a wrong database, a wrong user and a wrong key, if Odoo does', async () => {
     const sandbox = await start(version);
     const noDatabase = await examine(sandbox, { db: 'nowhere' });
     expect(lastOf(noDatabase)).toMatchObject({ name: 'database', state: 'failed' });
@@ -142,7 +142,7 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('in front of Odoo %i', (ver
   });
 });
 
-test.each([18, 19, 22] as const)('says when the key ends, on %i', async (version) => {
+test.each([18, 19, 22] as const)('reports when the key expires, on %i', async (version) => {
   const keysExpireAt = Date.parse('2031-05-06T07:08:09Z');
   const found = await examine(await start(version, { keysExpireAt }));
   expect(found.key).toEqual({ expires_at: '2031-05-06T07:08:09.000Z', is_expiry_known: true });
@@ -153,7 +153,7 @@ test.each([18, 19, 22] as const)('says when the key ends, on %i', async (version
   });
 });
 
-test('of 16, whose keys do not end, and of a password says so', async () => {
+test('reports that keys of 16 do not expire, and that a password is not a key', async () => {
   const sandbox = await start(16);
   expect((await examine(sandbox)).key).toEqual({ expires_at: null, is_expiry_known: true });
   const password = await examine(sandbox, { apiKey: 'admin' });
@@ -161,14 +161,14 @@ test('of 16, whose keys do not end, and of a password says so', async () => {
   expect(password.checks).toContainEqual(expect.objectContaining({ name: 'expiry', state: 'skipped' }));
 });
 
-test('uses the protocol that the settings name, as calls do', async () => {
+test('uses the protocol in the settings, as calls do', async () => {
   const sandbox = await start(19);
   expect((await examine(sandbox, { more: ['--upstream.protocol=jsonrpc'] })).protocol).toBe('jsonrpc');
   const only = [`--upstream.protocolFor=${sandbox.url}=json2`, '--upstream.protocol=jsonrpc'];
   expect((await examine(sandbox, { more: only })).protocol).toBe('json2');
 });
 
-test('says what is wrong with a server that is no Odoo, or does not answer', async () => {
+test('reports what is wrong with a server that is not Odoo, or does not answer', async () => {
   const other = await startUpstream((socket) => {
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello');
   });
@@ -197,8 +197,8 @@ test('says what is wrong with a server that is no Odoo, or does not answer', asy
 
 test.each([
   ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
-  ['interim answers without end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)],
-])('says that a server is no Odoo that sends %s', async (_what, text) => {
+  ['endless interim answers', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)],
+])('reports that a server is not Odoo if it sends %s', async (_what, text) => {
   const other = await startUpstream((socket) => void socket.write(text));
   closing.push(() => other.close());
   const found = await run(['doctor', other.url, `--egress.allow=${other.url}`]);
@@ -206,7 +206,7 @@ test.each([
   expect(found.stdout).toMatch(/^FAILED {2}odoo .*not as Odoo does/m);
 });
 
-test('explains a failed TLS handshake in one line, without names of sources or flags', async () => {
+test('explains a failed TLS handshake in one line, without source files or flags', async () => {
   const plain = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(plain, 'listening');
   closing.push(() => new Promise((resolve) => plain.close(resolve)));
@@ -243,7 +243,7 @@ describe('a stored instance', () => {
     return run([...args, '--api-key-file=key', '--allow-private'], env);
   };
 
-  test('is checked on the store of the settings, by its own members', async () => {
+  test('is read from the store in the settings, and checked with its own members', async () => {
     const sandbox = await start(22);
     expect((await add(sandbox.url, sandbox.users.admin.apiKey)).status).toBe(0);
     const ran = await run(['doctor', '--instance=prod', '--json'], env);
@@ -277,7 +277,7 @@ describe('a stored instance', () => {
     expect(wrong.stdout + well.stdout).not.toContain(sandbox.users.admin.apiKey);
   });
 
-  test('is named in place of an address, and needs no credentials', async () => {
+  test('is given instead of an address, and without credentials', async () => {
     for (const [args, says] of [
       [['doctor'], /address of an Odoo server, or a stored instance/],
       [

@@ -1,6 +1,6 @@
 /**
- * The promise: the bytes of `params`, of the values in `keyword` and of the result travel as they were written, through
- * the whole path over HTTP. On a failure fast-check prints the seed.
+ * Tests that `params`, the values in `keyword` and results pass through the whole path over HTTP byte for byte. On a failure
+ * fast-check prints the seed.
  */
 import { once } from 'node:events';
 import { Agent, createServer, request, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ import { printedJson } from '../../src/json/printed-json.fixture.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { makeCall } from '../scripted-upstream.ts';
 
-/** Both connections are kept, so that thousands of calls take seconds. */
+/** Both connections are kept open, so that thousands of calls take seconds. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let answer: (response: ServerResponse) => Promise<void> | void = () => {};
 let received = Buffer.alloc(0);
@@ -39,33 +39,33 @@ afterAll(async () => {
   upstream.close();
 });
 
-const OURS = '{"jsonrpc":"2.0","id":7,"result":';
+const ENVELOPE_START = '{"jsonrpc":"2.0","id":7,"result":';
 const INSTANCE = JSON.stringify(makeCall('http://upstream')['erp_instance']);
 
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 3 });
 const value = printedJson.map(({ text }) => text);
 const spaced = fc.tuple(space, value, space).map((parts) => parts.join(''));
-/** Escapes of a name stay as well; a number makes each name the only one. */
+/** Names keep their escapes, too. The test appends a number, which makes each name unique. */
 const name = fc.constantFrom('a', 'é', '\\u0061', '\\/', '😀', ' ', '\\ud83d');
 const params = fc.oneof(
   fc.array(spaced, { maxLength: 4 }).map((items) => `[${items.join(',')}]`),
-  // As deep as Odoo can read it.
+  // The maximum depth that Odoo can read.
   fc.integer({ min: 1, max: 500 }).map((depth) => `${'[ '.repeat(depth)}1.0${' ]'.repeat(depth)}`),
 );
 const keyword = fc
   .array(fc.tuple(space, name, space, spaced), { maxLength: 4 })
   .map((items) => `{${items.map(([a, n, b, v], index) => `${a}"${n}${index}"${b}:${v}`).join(',')}}`);
 
-test('what the upstream receives is what was sent', async () => {
+test('the upstream receives the bytes that the caller sent', async () => {
   answer = (response) => {
     response.end('{"jsonrpc": "2.0", "id": 1, "result": true}');
   };
   await fc.assert(
-    fc.asyncProperty(params, keyword, space, space, async (sentParams, sentKeyword, before, behind) => {
+    fc.asyncProperty(params, keyword, space, space, async (sentParams, sentKeyword, before, after) => {
       const body = await call(
-        `{"keyword":${before}${sentKeyword}${behind},"params":${behind}${sentParams}${before}`,
+        `{"keyword":${before}${sentKeyword}${after},"params":${after}${sentParams}${before}`,
       );
-      expect(body).toBe(`${OURS}true}`);
+      expect(body).toBe(`${ENVELOPE_START}true}`);
       expect(received.toString()).toBe(
         `{"jsonrpc":"2.0","method":"call","params":{"service":"object","method":"execute_kw","args":["prod",2,"upstream-key-0123456789","res.partner","any_method",${sentParams},${sentKeyword}]},"id":1}`,
       );
@@ -74,7 +74,7 @@ test('what the upstream receives is what was sent', async () => {
   );
 });
 
-test('what the caller gets is what the upstream sent, in whatever pieces it came', async () => {
+test('the caller receives the bytes that the upstream sent, however they were split', async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9_000 }), { maxLength: 6 });
   const long = fc.tuple(value, fc.integer({ min: 10_000, max: 70_000 })).map(makeLong);
   await fc.assert(
@@ -91,13 +91,13 @@ test('what the caller gets is what the upstream sent, in whatever pieces it came
         }
         response.end(text.subarray(at));
       };
-      expect(await call('{"params":[]')).toBe(`${OURS}${result}}`);
+      expect(await call('{"params":[]')).toBe(`${ENVELOPE_START}${result}}`);
     }),
     { numRuns: 1_500 },
   );
 });
 
-test('an envelope in any order and spacing gives the same bytes', async () => {
+test('an envelope with any order and white space gives the same bytes', async () => {
   const members = fc.tuple(
     fc.constantFrom('"jsonrpc"', '"jsonrp\\u0063"').map((text) => [text, '"2.0"']),
     fc.constantFrom('1', '"x"', 'null', '1.0').map((text) => ['"id"', text]),
@@ -119,14 +119,14 @@ test('an envelope in any order and spacing gives the same bytes', async () => {
         answer = (response) => {
           response.end(`${spaceAt(16)}{${printed.join(',')}}${spaceAt(17)}`);
         };
-        expect(await call('{"params":[]')).toBe(`${OURS}${result}}`);
+        expect(await call('{"params":[]')).toBe(`${ENVELOPE_START}${result}}`);
       },
     ),
     { numRuns: 1_000 },
   );
 });
 
-/** `start` is a call's body up to the members that stay the same. */
+/** `start` is the body of a call before the members that are the same for all. */
 async function call(start: string): Promise<string> {
   const instance = INSTANCE.replace('http://upstream', url);
   const text = `${start},"id":7,"action":"any_method","model_id":"res.partner","erp_instance":${instance}}`;

@@ -1,4 +1,4 @@
-/** Reads that need no call of their own, seen from outside: how many calls reach Odoo, and what each caller gets. */
+/** Tests shared reads over HTTP: the number of calls that reach Odoo, and the answer to each caller. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
@@ -40,7 +40,7 @@ async function makeKey(changes: Partial<Policy> | null): Promise<Record<string, 
   return { 'x-proxy-api': (await proxy.app.keys.create({ name: 'app', policy })).key };
 }
 
-/** The server and credentials of `read`, reached by a trust of its own. */
+/** An instance with the server and credentials of `read`, and a trust of its own. */
 const addInstance = (changes = {}) =>
   proxy.app.instances.add({
     name: 'prod',
@@ -52,10 +52,10 @@ const addInstance = (changes = {}) =>
     ...changes,
   });
 
-/** For an instance the proxy asks beside the calls when its key expires. */
+/** Excludes the requests by which the proxy asks for the expiry of an instance's key. */
 const countReads = () => upstream.requests.filter(({ body }) => body.includes('res.partner')).length;
 
-/** Answers when told to; the requests that came before are answered in order. */
+/** An upstream that answers all requests so far on `answer`, in their order. */
 function holdAnswers() {
   const held: Socket[] = [];
   return {
@@ -66,13 +66,13 @@ function holdAnswers() {
   };
 }
 
-/** The first call of all is answered: until Odoo has accepted credentials once, calls with them wait for each other. */
+/** Answers the first call at once: until Odoo has accepted credentials once, calls with them wait for each other. */
 function firstThen(script: Script): Script {
   return (socket, request, index) =>
     index === 0 ? answerTrue(socket, request, index) : script(socket, request, index);
 }
 
-/** A caller on a connection of its own that can leave. */
+/** A caller that can leave, on a connection of its own. */
 function startCaller(body: object) {
   const request = httpRequest(`${proxy.url}/api/erp/execute`, {
     method: 'POST',
@@ -85,7 +85,7 @@ function startCaller(body: object) {
 }
 
 describe('identical reads in flight', () => {
-  test('become one call, and each gets the result under its own id', async () => {
+  test('become one call, and each caller gets the result with its own id', async () => {
     const worker = holdAnswers();
     await start(worker.script);
     const calls = Array.from({ length: 20 }, (_, id) => proxy.call(read({ id })));
@@ -102,7 +102,7 @@ describe('identical reads in flight', () => {
     expect(metrics).toContain('erp_proxy_shared_reads_total{source="flight"} 19');
   });
 
-  test('are not shared where the caller says no-cache', async () => {
+  test('are not shared if the caller sends no-cache', async () => {
     const worker = holdAnswers();
     await start(firstThen(worker.script));
     await proxy.call(read());
@@ -112,7 +112,7 @@ describe('identical reads in flight', () => {
     await Promise.all(calls);
   });
 
-  test('are not shared with an idempotency key, in a batch, or where they write', async () => {
+  test('are not shared with an idempotency key, in a batch, or if they write', async () => {
     const worker = holdAnswers();
     await start(firstThen(worker.script));
     await proxy.call(read());
@@ -146,7 +146,7 @@ describe('identical reads in flight', () => {
     await Promise.all(calls);
   });
 
-  test('are not shared by a stored instance and a call that brings the same credentials', async () => {
+  test('are not shared by a stored instance and a call with the same credentials', async () => {
     const worker = holdAnswers();
     await start(worker.script, { 'vault.masterKey': randomBytes(32).toString('base64') });
     await addInstance();
@@ -156,7 +156,7 @@ describe('identical reads in flight', () => {
     await Promise.all(calls);
   });
 
-  test('are shared by keys of one policy outcome, and not by those whose policies set other companies', async () => {
+  test('are shared by keys with equal effective policies, and not by keys whose policies set other companies', async () => {
     const worker = holdAnswers();
     await start(firstThen(worker.script));
     await proxy.call(read());
@@ -178,7 +178,7 @@ describe('identical reads in flight', () => {
     expect(companies.sort()).toEqual(['[1]', '[1]', '[2]']);
   });
 
-  test('whoever may not make the call does not get the answer of one who may', async () => {
+  test('are not shared with a key that may not make the call', async () => {
     const worker = holdAnswers();
     await start(worker.script);
     const call = proxy.call(read());
@@ -189,7 +189,7 @@ describe('identical reads in flight', () => {
     expect((await call).json.result).toBe(true);
   });
 
-  test('a write between them parts them', async () => {
+  test('are not shared across a write between them', async () => {
     const worker = holdAnswers();
     await start(firstThen(worker.script));
     await proxy.call(read());
@@ -203,7 +203,7 @@ describe('identical reads in flight', () => {
     await Promise.all([before, write, after]);
   });
 
-  test('large results arrive byte for byte', async () => {
+  test('pass large results on byte for byte', async () => {
     const big = JSON.stringify(Array.from({ length: 600_000 }, (_, n) => n));
     await start(async (socket) => {
       const body = Buffer.from(printResult(big));
@@ -223,7 +223,7 @@ describe('identical reads in flight', () => {
 });
 
 describe('each member', () => {
-  test('has a time of its own: one with a short time gives up alone', async () => {
+  test('has a time limit of its own: a member with a short one gives up alone', async () => {
     const worker = holdAnswers();
     await start(worker.script);
     const impatient = proxy.call(read({ id: 1 }), { 'x-request-timeout': '1' });
@@ -236,7 +236,7 @@ describe('each member', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('ends nothing for the others; the last one ends the call', async () => {
+  test('can leave without effect on the others; the last one ends the call', async () => {
     await start(() => {});
     const one = proxy.call(read({ id: 1 }), { 'x-request-timeout': '1' });
     const two = proxy.call(read({ id: 2 }), { 'x-request-timeout': '2' });
@@ -248,7 +248,7 @@ describe('each member', () => {
     await expect.poll(() => states()?.running).toBe(0);
   });
 
-  test('the time of the instance is each one’s from its own start', async () => {
+  test('has the time limit of the instance from its own start', async () => {
     await start(() => {}, { 'vault.masterKey': randomBytes(32).toString('base64') });
     await addInstance({ timeout_ms: 1000 });
     const named = read({ erp_instance: { name: 'prod' } });
@@ -265,7 +265,7 @@ describe('each member', () => {
     expect(countReads()).toBe(1);
   });
 
-  test('that leaves first does not give the turn back, and the others get everything', async () => {
+  test('that leaves first does not release the permit, and the others get the whole answer', async () => {
     const worker = holdAnswers();
     await start(firstThen(worker.script), { 'upstream.concurrency': '1' });
     await proxy.call(read());
@@ -286,7 +286,7 @@ describe('each member', () => {
     await expect.poll(() => states()?.running).toBe(0);
   });
 
-  test('with more time keeps a call in the queue that the first one gives up', async () => {
+  test('with more time keeps a call in the queue after the first one has given up', async () => {
     const worker = holdAnswers();
     await start(firstThen(worker.script), { 'upstream.concurrency': '1' });
     await proxy.call(read());
@@ -302,7 +302,7 @@ describe('each member', () => {
     expect((await long).json.result).toBe('late');
   });
 
-  test('does not wait in the line of another key', async () => {
+  test('does not wait in the queue of another key', async () => {
     const worker = holdAnswers();
     await start(firstThen(worker.script), { 'upstream.concurrency': '1' });
     await proxy.call(read());
@@ -321,7 +321,7 @@ describe('each member', () => {
     expect(upstream.requests.findIndex(({ body }) => body.includes('[13]'))).toBeLessThanOrEqual(3);
   });
 
-  test('that reads slowly holds the others up for no longer than their patience', async () => {
+  test('that reads slowly delays the others for no longer than their patience', async () => {
     const chunk = Buffer.alloc(64 * 1024, 0x31);
     const pieces = 200;
     await start(async (socket) => {
@@ -350,7 +350,7 @@ describe('each member', () => {
     slow.destroy();
   });
 
-  test('is broken off where the upstream breaks off', async () => {
+  test('is broken off if the upstream breaks off', async () => {
     await start(async (socket) => {
       socket.write('HTTP/1.0 200 OK\r\nContent-Length: 900000\r\nContent-Type: application/json\r\n\r\n');
       socket.write(`{"jsonrpc": "2.0", "id": 1, "result": "${'x'.repeat(300_000)}`);
@@ -363,7 +363,7 @@ describe('each member', () => {
     await expect.poll(() => states()?.running).toBe(0);
   });
 
-  test('gets Odoo’s fault, or the proxy’s error, under its own id', async () => {
+  test('gets a fault of Odoo, or an error of the proxy, with its own id', async () => {
     const error =
       '{"code": 200, "message": "Odoo Server Error", "data": {"name": "odoo.exceptions.UserError", "message": "No", "arguments": ["No"]}}';
     await start(async (socket) => {
@@ -393,7 +393,7 @@ describe('kept answers', () => {
   const ask = async (headers: Record<string, string> = MINUTE, changes = {}) =>
     (await proxy.call(read(changes), headers)).json.result;
 
-  test('are given for as long as the caller accepts, with their age', async () => {
+  test('are served up to the age that the caller accepts, with their age', async () => {
     await startCounting();
     expect(await ask()).toBe(0);
     now += 12_900;
@@ -407,7 +407,7 @@ describe('kept answers', () => {
     expect(metrics).toContain('erp_proxy_shared_reads_total{source="cache"} 1');
   });
 
-  test('are asked for: not without the header, nor with no-cache, nor in a batch', async () => {
+  test('are served only on request: not without the header, with no-cache, or in a batch', async () => {
     await startCounting();
     expect(await ask()).toBe(0);
     expect(await ask({})).toBe(1);
@@ -417,7 +417,7 @@ describe('kept answers', () => {
     expect(await ask()).toBe(0);
   });
 
-  test('are for keys without a policy, and those whose policy has cache: true', async () => {
+  test('are served to keys without a policy, or with cache: true in it', async () => {
     await startCounting();
     expect(await ask()).toBe(0);
     const [without, refused, allowed] = await Promise.all([
@@ -430,7 +430,7 @@ describe('kept answers', () => {
     expect(await ask({ ...allowed, ...MINUTE })).toBe(0);
   });
 
-  test('go with a write: to their model, or one that may concern any', async () => {
+  test('are dropped by a write to their model, or a write that may change any model', async () => {
     await startCounting();
     const values = [];
     values.push(await ask(), await ask());
@@ -446,7 +446,7 @@ describe('kept answers', () => {
   });
 
   test.each(['res.users', 'res.groups', 'ir.rule', 'ir.model.access'])(
-    'go with a write to who may see what, whatever their model: %s',
+    'are dropped by a write to access rights, whatever their model: %s',
     async (model_id) => {
       await startCounting();
       const values = [await ask(), await ask()];
@@ -456,7 +456,7 @@ describe('kept answers', () => {
     },
   );
 
-  test('go with a write by a stored instance, or by a route of /json/2, as well', async () => {
+  test('are dropped by a write of a stored instance, or over a route of /json/2', async () => {
     await startCounting({ 'vault.masterKey': randomBytes(32).toString('base64') });
     await addInstance();
     const values = [await ask(), await ask()];
@@ -482,7 +482,7 @@ describe('kept answers', () => {
     expect(after).toEqual(writes.map((index) => index + 1));
   });
 
-  test('are not for a key that was revoked since', async () => {
+  test('are not served to a key that was revoked meanwhile', async () => {
     await startCounting();
     const key = await makeKey({ cache: true });
     expect([await ask(), await ask({ ...key, ...MINUTE })]).toEqual([0, 0]);
@@ -491,7 +491,7 @@ describe('kept answers', () => {
     expect((await proxy.call(read(), { ...key, ...MINUTE })).json.error.code).toBe(-32000);
   });
 
-  test('a limit or companies that a policy sets make another read of it', async () => {
+  test('differ for policies that set another limit or other companies', async () => {
     await startCounting();
     const keys = await Promise.all([
       makeKey({ cache: true, limit_max: 1 }),
@@ -517,20 +517,20 @@ describe('kept answers', () => {
       ['max-age=60', 'no-cache'],
       [0, 1],
     ],
-  ])('%# are asked for by what a caller may write as cache-control', async (value, expected) => {
+  ])('%# are requested by any valid form of cache-control', async (value, expected) => {
     await startCounting();
-    // Node sends a list as a header for each.
+    // Node sends one header for each item of a list.
     const headers = { 'cache-control': value } as Record<string, string>;
     expect([await ask(headers), await ask(headers)]).toEqual(expected);
   });
 
-  test('are none where cache.bytesMax is 0', async () => {
+  test('are never kept if cache.bytesMax is 0', async () => {
     await startCounting({ 'cache.bytesMax': '0' });
     expect([await ask(), await ask()]).toEqual([0, 1]);
   });
 });
 
-test('a web page may send cache-control, and read age', async () => {
+test('a web page can send cache-control and read age', async () => {
   await start(answerTrue);
   const origin = 'https://shop.example';
   const preflight = await send(`${proxy.url}/api/erp/execute`, {
