@@ -1,6 +1,6 @@
 /**
- * Who may import whom, as one table. biome.boundaries.json is generated from it, so that editors show a breach where it
- * is written; packages/server/test/architecture/boundaries.test.ts proves that the rules bite.
+ * The table of allowed imports between folders. biome.boundaries.json is generated from it, so that editors show a
+ * forbidden import where it is written. packages/server/test/architecture/boundaries.test.ts proves that the rules apply.
  */
 
 /** Files of one kind and what they may import beside files of their own folder. Later rows win over earlier ones. */

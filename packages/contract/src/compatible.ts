@@ -1,5 +1,5 @@
 /**
- * Where the routes for callers of ODXProxy differ from ours: errors of their own, and the codes and statuses that their
+ * Errors of the routes for callers of ODXProxy: errors that only these routes have, and the codes and statuses that their
  * clients expect of common errors. docs/errors.md shows both tables.
  */
 import { type ErrorRow, PROXY_ERRORS, type ProxyErrorType } from './errors.ts';

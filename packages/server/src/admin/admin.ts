@@ -28,7 +28,7 @@ import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { KeyRecord } from '../stores/ports.ts';
 
-/** Who does it, for the audit. */
+/** The author of a change, for the audit. */
 export interface Actor {
   /** `token`, `session` or `cli:<user>@<host>`. */
   name: string;
@@ -37,7 +37,7 @@ export interface Actor {
 }
 
 /**
- * Refusals are an {@link AdminError}. Where a version is given, only that one is changed; else the newest is.
+ * Refusals are an {@link AdminError}. A change with a version applies only to that version, otherwise to the newest.
  */
 export interface Admin {
   listKeys(query: KeyQuery): Promise<Page<KeyView>>;

@@ -7,14 +7,14 @@ import type { Secrets } from './apply/secrets.ts';
 type StepState = 'unchanged' | 'planned' | 'done' | 'failed' | 'skipped';
 
 export interface Progress {
-  /** Of every step. */
+  /** The state of every step. */
   states: ReadonlyMap<Step, StepState>;
   createdKeys: readonly NewKeyView[];
-  /** What the failed step failed with; those behind it are skipped. */
+  /** The error of the failed step; the steps after it are skipped. */
   failure: { error: unknown } | null;
 }
 
-/** What is left of a plan that is only looked at. */
+/** The result of a plan that is shown and not carried out. */
 export function leaveUndone(steps: readonly Step[]): Progress {
   const states = new Map(
     steps.map((step): [Step, StepState] => [step, step.kind === 'keep' ? 'unchanged' : 'planned']),
@@ -22,7 +22,7 @@ export function leaveUndone(steps: readonly Step[]): Progress {
   return { states, createdKeys: [], failure: null };
 }
 
-/** `onCreated` is told of a key at once: it is shown this once, whatever becomes of the steps behind it. */
+/** Calls `onCreated` as soon as a key is created. The key is shown only this once, even if a later step fails. */
 export async function carryOut(
   admin: Admin,
   steps: readonly Step[],

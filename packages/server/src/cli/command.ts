@@ -7,7 +7,7 @@ import type { Settings } from '../config/schema.ts';
 export interface Surroundings {
   /** Writes text to standard output. */
   print(text: string): void;
-  /** Resolves when whoever reads standard output has room for more. Who prints much waits for it. */
+  /** Resolves when standard output accepts more. Commands that print much wait for it. */
   untilTaken(): Promise<void>;
   /** True where a person reads standard output. */
   isTerminal: boolean;
@@ -37,7 +37,7 @@ export interface CommandInput extends Surroundings {
   isSet(name: string): boolean;
   settings: Settings;
   sources: Sources;
-  /** Of this program. */
+  /** Version of this program. */
   version: string;
   env: Environment;
 }

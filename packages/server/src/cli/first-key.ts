@@ -29,7 +29,7 @@ export async function introduceFirstKey(
 
 const LEASE_MS = 10_000;
 
-/** Of several processes that find the store empty, one makes the key. */
+/** Creates the first key. If several processes find the store empty, only one creates it. */
 async function makeFirstKey({ keys, store: { leases } }: App): Promise<string | null> {
   if (!(await leases.acquire('first key', `${hostname()} ${process.pid}`, LEASE_MS))) return null;
   // Another one may have had the lease, and made the key, since we looked.

@@ -185,7 +185,7 @@ export const instancesRotateKeyCommand: Command = {
     }),
 };
 
-/** Of a running proxy (`--url`) the settings are not known here. */
+/** Warns only without `--url`: the settings of a running proxy are not known here. */
 function warnOfEgress(
   { option, settings, complain }: CommandInput,
   { url, allow_private }: InstanceInput,

@@ -1,4 +1,4 @@
-/** The service of administration on the store of the settings, in the name of whoever runs the command. */
+/** The admin service on the store of the settings. Its actor is the user who runs the command. */
 import { hostname, userInfo } from 'node:os';
 import type { Admin } from '../admin/admin.ts';
 import { openServices } from '../app/services.ts';

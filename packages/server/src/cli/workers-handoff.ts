@@ -1,7 +1,8 @@
 /**
- * Settles connections that a worker never took. Node's cluster hands connections out one by one and waits for the worker's
- * acknowledgment; where the worker ends first, Node keeps the connection open and nobody ever serves it. Node has no public
- * way to settle it, so this repeats a worker's answer in its own form. Where a later Node has another form, nothing happens.
+ * Settles connections that a worker never accepted. Node's cluster hands out connections one by one and waits for the
+ * worker's acknowledgment. If the worker ends first, Node keeps the connection open and it is never served. Node has no
+ * public way to settle it, so this sends the acknowledgment of a worker in Node's internal form. With a later Node that
+ * has another form, nothing happens.
  */
 import type { Worker } from 'node:cluster';
 

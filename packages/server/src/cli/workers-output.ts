@@ -1,9 +1,9 @@
-/** The output of several workers as one: in whole lines, which processes that write to one pipe would mix. */
+/** Joins the output of several workers line by line. Processes that write to the same pipe would mix their lines. */
 import type { Readable, Writable } from 'node:stream';
 
 const LINE_FEED = 0x0a;
 
-/** Gives what passes the output of one more worker on. Who takes it too slowly slows the workers' output down. */
+/** Returns a function that adds a worker's output. A slow reader of `destination` slows the workers' output down. */
 export function joinOutput(destination: Writable): (source: Readable) => void {
   const paused = new Set<Readable>();
   const resumeAll = () => {

@@ -7,7 +7,7 @@ import type { SettingName } from './schema.ts';
 export interface Given {
   name: SettingName;
   value: unknown;
-  /** Where it stands: `erp-proxy.yaml:3`, `ERP_PROXY_HTTP_PORT` or `--http.port`. */
+  /** Its source: `erp-proxy.yaml:3`, `ERP_PROXY_HTTP_PORT` or `--http.port`. */
   source: string;
 }
 

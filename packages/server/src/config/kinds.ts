@@ -90,7 +90,7 @@ export function optional<Value>(kind: Kind<Value>): Kind<Value | null> {
   };
 }
 
-/** A prefix of 0 is no network: whoever trusts it believes the forged header of anybody. */
+/** Refuses a prefix of 0: as a trusted network it would accept forged headers from any address. */
 export function isAddressOrCidr(entry: string): boolean {
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
   const version = isIP(address);

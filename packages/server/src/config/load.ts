@@ -18,7 +18,7 @@ export interface LoadOptions {
   env: Environment;
   /** Returns the text of a file, or throws as `readFileSync` does. */
   readFile: (path: string) => string;
-  /** Where `erp-proxy.yaml` is looked for, and what relative paths are relative to. */
+  /** Folder of `erp-proxy.yaml` and of relative paths. */
   cwd: string;
   /** A settings file named by the operator: it must exist, and is read instead of `erp-proxy.yaml`. */
   file?: string;

@@ -1,9 +1,9 @@
-/** Where the bytes of one answer go: a socket, an element of an array, a recorder in front of either. */
+/** Interface of the destinations of an answer: a socket, an element of an array, a recorder in front of either. */
 
 /** HTTP headers of an answer, lower-case names. */
 export type AnswerHeaders = Record<string, string>;
 
-/** Where the bytes of one answer go. Exactly one of `sendWhole` or `begin` … `end` is used, unless `restart` allows another. */
+/** The destination of one answer. Exactly one of `sendWhole` or `begin` … `end` is used, unless `restart` allows another. */
 export interface AnswerWriter {
   /** The whole answer at once; its length is known. */
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void;

@@ -37,7 +37,7 @@ export interface Step {
   target: string;
   changes: Difference;
   action: Action;
-  /** Of a key whose stored policy cannot be read: what is shown in its place. */
+  /** The text that is shown for a stored policy that cannot be read. */
   replacesUnreadable?: string;
 }
 

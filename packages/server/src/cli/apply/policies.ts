@@ -15,11 +15,11 @@ export interface Policies {
   judgeOthers(): void;
 }
 
-/** How many policies may lie below one, each extended by the one above it. */
+/** Maximum length of a chain of policies that extend each other, below one policy. */
 const DEPTH_MAX = 32;
 
 interface Merged extends LocatedMap {
-  /** Of the policies below it. */
+  /** Length of the longest chain of policies below it. */
   depth: number;
 }
 

@@ -18,7 +18,7 @@ export interface CommandWords {
   name: string;
   summary: string;
   options: readonly OptionWords[];
-  /** Of its arguments; null where it takes none. */
+  /** Values of its arguments; null if it takes none. */
   values: Values | null;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Parses a fault: `{code, message, data}`, or the body of a `/json/2` error. The parts that are used are a few
- * kilobytes. Of a longer fault, which may repeat a value of the call, only those parts are parsed: parsing all of it
+ * kilobytes. A longer fault may repeat a value of the call. Only the used parts are parsed, because parsing all of it
  * would delay other calls.
  */
 import { readMembers } from '../../json/members.ts';

@@ -10,7 +10,7 @@ import { openPostgresStore } from './store.ts';
 
 /** As docs/postgresql.md promises. */
 const BACKENDS_MAX = 12;
-/** One for each caller: whoever changes the same row waits for the row, and not for the commit. */
+/** One for each caller. Callers that change the same row would wait for the row and not for the commit. */
 const IDS = Array.from({ length: 15 }, (_, index) => `k${index}`);
 
 describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing ?? 'found'})`, () => {
@@ -93,7 +93,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
   test('backends that do not even end when they are told to are not added to', {
     timeout: 120_000,
   }, async () => {
-    // They wait for a lock first, and are then stopped, so that no time limit of theirs runs.
+    // They wait for a lock first and are then stopped, so that their own time limits do not run.
     const locker = new pg.Client(cluster.url);
     await locker.connect();
     await locker.query('BEGIN; LOCK TABLE client_keys');
