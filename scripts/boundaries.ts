@@ -1,6 +1,7 @@
 /**
  * The table of allowed imports between folders. biome.boundaries.json is generated from it, so that editors show a
- * forbidden import where it is written. packages/server/test/architecture/boundaries.test.ts proves that the rules apply.
+ * forbidden import where it is written. packages/server/test/architecture/boundaries.test.ts proves that the rules
+ * apply.
  */
 
 /** Files of one kind and what they may import beside files of their own folder. Later rows win over earlier ones. */
@@ -17,8 +18,8 @@ interface Boundary {
 }
 
 /**
- * Ways out of the process, and drivers: each is named by the row that may have it, since every outgoing byte goes through
- * egress/. node:process is here because noProcessEnv does not see `import { env } from 'node:process'`.
+ * Ways out of the process, and drivers: each is named by the row that may have it, since every outgoing byte goes
+ * through egress/. node:process is here because noProcessEnv does not see `import { env } from 'node:process'`.
  */
 const GUARDED_MODULES = '{child_process,cluster,dgram,dns,http,http2,https,net,process,sqlite,tls}';
 

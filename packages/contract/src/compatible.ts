@@ -1,6 +1,6 @@
 /**
- * Errors of the routes for callers of ODXProxy: errors that only these routes have, and the codes and statuses that their
- * clients expect of common errors. docs/errors.md shows both tables.
+ * Errors of the routes for callers of ODXProxy: errors that only these routes have, and the codes and statuses that
+ * their clients expect of common errors. docs/errors.md shows both tables.
  */
 import { type ErrorRow, PROXY_ERRORS, type ProxyErrorType } from './errors.ts';
 

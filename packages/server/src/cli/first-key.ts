@@ -1,6 +1,6 @@
 /**
- * The first client key, where the store has none: made and printed on a terminal. A log would keep it and show it to others,
- * so that no key is made there: the log says how to make one.
+ * The first client key, where the store has none: made and printed on a terminal. A log would keep it and show it to
+ * others, so that no key is made there: the log says how to make one.
  */
 import { hostname } from 'node:os';
 import type { App } from '../app/app.ts';

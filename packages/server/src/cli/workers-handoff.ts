@@ -6,7 +6,9 @@
  */
 import type { Worker } from 'node:cluster';
 
-/** What Node's cluster sends with a connection, and what a worker answers (lib/internal/cluster/round_robin_handle.js). */
+/**
+ * What Node's cluster sends with a connection, and what a worker answers (lib/internal/cluster/round_robin_handle.js).
+ */
 interface ClusterMessage {
   cmd?: unknown;
   act?: unknown;
@@ -17,8 +19,8 @@ interface ClusterMessage {
 }
 
 /**
- * To be called when the worker is forked. What the worker did not take goes to another one, and is closed where `hasOthers`
- * tells that there is none.
+ * To be called when the worker is forked. What the worker did not take goes to another one, and is closed where
+ * `hasOthers` tells that there is none.
  */
 export function returnUntakenConnections({ process: child }: Worker, hasOthers: () => boolean): void {
   const untaken = new Map<unknown, unknown>();
@@ -34,7 +36,10 @@ export function returnUntakenConnections({ process: child }: Worker, hasOthers: 
   });
   child.once('exit', settle).once('disconnect', settle);
 
-  /** An acknowledgment can still be in the channel when the process has ended: a connection that it served is not handed on. */
+  /**
+   * An acknowledgment can still be in the channel when the process has ended: a connection that it served is not handed
+   * on.
+   */
   function settle(): void {
     const hasEnded = child.exitCode !== null || child.signalCode !== null;
     if (child.connected || !hasEnded) return;

@@ -92,10 +92,10 @@ export function judgeOrigin(
 }
 
 /**
- * Null if the target may be reached at this address. An entry for a host covers the addresses that private networks use.
- * Link-local, metadata, multicast, unspecified, broadcast and reserved addresses need an entry for the address itself. No
- * ERP server has such an address, and the owner of a DNS zone must not be able to direct the name to the credentials of
- * the cloud.
+ * Null if the target may be reached at this address. An entry for a host covers the addresses that private networks
+ * use. Link-local, metadata, multicast, unspecified, broadcast and reserved addresses need an entry for the address
+ * itself. No ERP server has such an address, and the owner of a DNS zone must not be able to direct the name to the
+ * credentials of the cloud.
  */
 export function judgeAddress(
   policy: EgressPolicy,

@@ -3,7 +3,10 @@
 /** HTTP headers of an answer, lower-case names. */
 export type AnswerHeaders = Record<string, string>;
 
-/** The destination of one answer. Exactly one of `sendWhole` or `begin` … `end` is used, unless `restart` allows another. */
+/**
+ * The destination of one answer. Exactly one of `sendWhole` or `begin` … `end` is used, unless `restart` allows
+ * another.
+ */
 export interface AnswerWriter {
   /** The whole answer at once; its length is known. */
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void;

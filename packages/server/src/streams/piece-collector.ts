@@ -1,6 +1,6 @@
 /**
- * Collects the pieces of a body until it is needed as a whole. The sender decides how small the pieces are, and each costs
- * far more memory than a byte. Beyond a number of pieces they are copied together.
+ * Collects the pieces of a body until it is needed as a whole. The sender decides how small the pieces are, and each
+ * costs far more memory than a byte. Beyond a number of pieces they are copied together.
  */
 
 /** More than a body in pieces of usual size has. */

@@ -1,6 +1,6 @@
 /**
- * What has to be done so that keys and instances are as the file says, worked out before anything is changed. Nothing is
- * ever removed. Pure: reads neither the store nor a secret.
+ * What has to be done so that keys and instances are as the file says, worked out before anything is changed. Nothing
+ * is ever removed. Pure: reads neither the store nor a secret.
  */
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
 import { InstanceInputError, readInput } from '../../instances/members.ts';

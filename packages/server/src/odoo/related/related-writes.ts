@@ -1,7 +1,7 @@
 /**
  * Finds changes of sensitive models that a call makes through the values of another record. These are x2many commands
- * under a member that leads to such a model, paths of `load`, fields that are stored in the other record, and members of
- * the context. If it cannot be determined, the answer is yes. Knows no policy.
+ * under a member that leads to such a model, paths of `load`, fields that are stored in the other record, and members
+ * of the context. If it cannot be determined, the answer is yes. Knows no policy.
  */
 import { isEmptyArray } from '../../json/empty-array.ts';
 import { decodeName } from '../../json/name.ts';

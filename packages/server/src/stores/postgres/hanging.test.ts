@@ -1,4 +1,6 @@
-/** Promises about statements that hang in a PostgreSQL server: how many backends they may hold, and what callers hear. */
+/**
+ * Promises about statements that hang in a PostgreSQL server: how many backends they may hold, and what callers hear.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
