@@ -1,10 +1,10 @@
-/** What every store promises of idempotency keys: a part of the suite in store-suite.ts. Test support: nothing else imports it. */
+/** The part of the store suite about idempotency keys. Test support: the test of the Redis store runs it too. */
 import { beforeEach, expect, test } from 'vitest';
 import type { IdempotencyClaim, IdempotencyStore } from '../../src/stores/ports.ts';
 
 const MINUTE_MS = 60_000;
 const SOON_MS = 40;
-/** Machines that test are slow. */
+/** Busy machines get more time. */
 const POLL = { timeout: 5000, interval: 10 };
 
 export function describeIdempotency(use: () => IdempotencyStore): void {
@@ -14,12 +14,12 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     store = use();
   });
 
-  test('knows nothing of an id that nobody has claimed', async () => {
+  test('finds nothing under an id that was not claimed', async () => {
     await store.claim(buildClaim({ id: 'aB' }));
     for (const id of ['', 'ab', 'a%', 'aB ']) expect(await store.find(id)).toBeNull();
   });
 
-  test('gives an id to the first attempt, and shows it to the others', async () => {
+  test('gives the claim to the first attempt, and shows it to the others', async () => {
     const running = { fingerprint: 'f1', state: 'running', answer: null };
     expect(await store.claim(buildClaim({ attempt: 'one', fingerprint: 'f1' }))).toBeNull();
     expect(await store.claim(buildClaim({ attempt: 'two', fingerprint: 'f2' }))).toEqual(running);
@@ -28,32 +28,32 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     expect(await store.claim(buildClaim({ id: 'b' }))).toBeNull();
   });
 
-  test('keeps an answer to the byte, however long', async () => {
+  test('stores an answer byte for byte, whatever its length', async () => {
     for (const answer of [new Uint8Array(0), bytesOf(0, 255, 10, 0), new Uint8Array(1024 * 1024).fill(200)]) {
       const id = `${answer.length}`;
       await store.claim(buildClaim({ id }));
       await store.complete(id, 'one', answer, MINUTE_MS);
-      const kept = { fingerprint: 'f', state: 'done', answer: [...answer] };
-      expect(plain(await store.find(id))).toEqual(kept);
-      expect(plain(await store.claim(buildClaim({ id, attempt: 'two' })))).toEqual(kept);
+      const stored = { fingerprint: 'f', state: 'done', answer: textOf(answer) };
+      expect(readable(await store.find(id))).toEqual(stored);
+      expect(readable(await store.claim(buildClaim({ id, attempt: 'two' })))).toEqual(stored);
     }
   });
 
-  test('knows a call as done without its answer', async () => {
+  test('stores that a call is done without its answer', async () => {
     await store.claim(buildClaim({}));
     await store.complete('a', 'one', null, MINUTE_MS);
     expect(await store.find('a')).toEqual({ fingerprint: 'f', state: 'done', answer: null });
   });
 
-  test('takes what nobody has ended in its time for unknown, and still takes its late end', async () => {
+  test('the outcome is unknown once the time of an attempt is over, and a late completion is still stored', async () => {
     await store.claim(buildClaim({ runsForMs: SOON_MS }));
     await expect.poll(async () => (await store.find('a'))?.state, POLL).toBe('outcome_unknown');
     expect(await store.claim(buildClaim({ attempt: 'two' }))).toMatchObject({ state: 'outcome_unknown' });
     await store.complete('a', 'one', bytesOf(1), MINUTE_MS);
-    expect(plain(await store.find('a'))).toMatchObject({ state: 'done', answer: [1] });
+    expect(readable(await store.find('a'))).toMatchObject({ state: 'done', answer: '\x01' });
   });
 
-  test('takes an attempt to be running for longer where it is told so, or for less', async () => {
+  test('the time of a running attempt can be extended or shortened', async () => {
     await store.claim(buildClaim({ runsForMs: SOON_MS }));
     await store.extend('a', 'one', MINUTE_MS);
     await new Promise((resolve) => setTimeout(resolve, 2 * SOON_MS));
@@ -64,13 +64,13 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     await expect.poll(async () => (await store.find('a'))?.state, POLL).toBe('outcome_unknown');
   });
 
-  test('knows at once that an attempt was given up', async () => {
+  test('an attempt that is marked unknown is so at once', async () => {
     await store.claim(buildClaim({}));
     await store.markUnknown('a', 'one');
     expect(await store.find('a')).toEqual({ fingerprint: 'f', state: 'outcome_unknown', answer: null });
   });
 
-  test('gives an id that was taken back to the next attempt', async () => {
+  test('the next attempt gets the claim of an id that was released', async () => {
     await store.claim(buildClaim({ fingerprint: 'f1' }));
     await store.release('a', 'one');
     expect(await store.find('a')).toBeNull();
@@ -78,14 +78,14 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     expect(await store.find('a')).toMatchObject({ fingerprint: 'f2' });
   });
 
-  test('lets an attempt end only what is its own, and only once', async () => {
-    const ends: Record<string, (id: string, attempt: string) => unknown> = {
+  test('an attempt can end only its own claim, and only once', async () => {
+    const endings: Record<string, (id: string, attempt: string) => unknown> = {
       complete: (id, attempt) => store.complete(id, attempt, bytesOf(2), 2 * MINUTE_MS),
       markUnknown: (id, attempt) => store.markUnknown(id, attempt),
       extend: (id, attempt) => store.extend(id, attempt, 0),
       release: (id, attempt) => store.release(id, attempt),
     };
-    for (const [id, end] of Object.entries(ends)) {
+    for (const [id, end] of Object.entries(endings)) {
       await store.claim(buildClaim({ id, attempt: 'one' }));
       await store.release(id, 'one');
       await end(id, 'one');
@@ -97,11 +97,11 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
 
       await store.complete(id, 'two', bytesOf(1), MINUTE_MS);
       await end(id, 'two');
-      expect(plain(await store.find(id))).toMatchObject({ state: 'done', answer: [1] });
+      expect(readable(await store.find(id))).toMatchObject({ state: 'done', answer: '\x01' });
     }
   });
 
-  test('measures what a client has: its keys, and the bytes of the answers that are kept', async () => {
+  test('measures the keys of a client and the bytes of its stored answers', async () => {
     for (const id of ['a', 'b', 'c', 'd', 'e']) await store.claim(buildClaim({ id, client: 'one' }));
     await store.claim(buildClaim({ id: 'other', client: 'two' }));
     expect(await store.measure('one')).toEqual({ keys: 5, answerBytes: 0 });
@@ -110,7 +110,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     await store.complete('c', 'one', null, MINUTE_MS);
     await store.release('d', 'one');
     await store.markUnknown('e', 'one');
-    // Neither is its to end any more.
+    // Both are completed: these calls have no effect.
     await store.complete('a', 'one', new Uint8Array(1000), MINUTE_MS);
     await store.release('b', 'one');
     expect(await store.measure('one')).toEqual({ keys: 4, answerBytes: 130 });
@@ -118,7 +118,7 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
     expect(await store.measure('three')).toEqual({ keys: 0, answerBytes: 0 });
   });
 
-  test('forgets what has expired, done or not, and nothing of it comes back with the next attempt', async () => {
+  test('an expired row is gone, completed or not, and the next attempt gets nothing of it', async () => {
     await store.claim(buildClaim({ id: 'done' }));
     await store.complete('done', 'one', bytesOf(1), SOON_MS);
     await store.claim(buildClaim({ id: 'cut off', runsForMs: SOON_MS, expiresInMs: SOON_MS }));
@@ -135,9 +135,9 @@ export function describeIdempotency(use: () => IdempotencyStore): void {
   });
 }
 
-/** For stores that do not forget by themselves. */
+/** For stores that do not remove expired rows by themselves. */
 export function describeIdempotencyPruning(use: () => IdempotencyStore): void {
-  test('removes what has expired, so many at once', async () => {
+  test('removes expired rows, at most the given number', async () => {
     const store = use();
     for (const id of ['a', 'b', 'c']) await store.claim(buildClaim({ id, expiresInMs: SOON_MS }));
     await store.claim(buildClaim({ id: 'stays' }));
@@ -151,9 +151,9 @@ export function describeIdempotencyPruning(use: () => IdempotencyStore): void {
   });
 }
 
-/** For stores that several processes have open. */
+/** For stores that several processes share. */
 export function describeSharedIdempotency(use: () => [IdempotencyStore, IdempotencyStore]): void {
-  test('gives an idempotency key to one of 50 that ask for it at once', async () => {
+  test('gives an idempotency key to one of 50 attempts at once', async () => {
     const stores = use();
     const rows = await Promise.all(
       Array.from({ length: 50 }, async (_, index) =>
@@ -166,7 +166,7 @@ export function describeSharedIdempotency(use: () => [IdempotencyStore, Idempote
     expect(rows.filter((row) => row !== null)).toEqual(Array(49).fill(running));
   });
 
-  test('gives an idempotency key that has expired to one of 50, and removes it from none', async () => {
+  test('gives an expired idempotency key to one of 50 attempts, and does not remove the claim', async () => {
     const stores = use();
     const [one, two] = stores;
     await one.claim(buildClaim({ attempt: 'before', expiresInMs: SOON_MS }));
@@ -179,16 +179,16 @@ export function describeSharedIdempotency(use: () => [IdempotencyStore, Idempote
     expect(await one.find('a')).toMatchObject({ state: 'running' });
   });
 
-  test('shows each how the attempts of the other ended', async () => {
+  test('each process sees how the attempts of the other ended', async () => {
     const [one, two] = use();
     await one.claim(buildClaim({ id: 'done' }));
-    await one.claim(buildClaim({ id: 'given up' }));
+    await one.claim(buildClaim({ id: 'unknown' }));
     await one.claim(buildClaim({ id: 'released' }));
     await one.complete('done', 'one', bytesOf(1), MINUTE_MS);
-    await one.markUnknown('given up', 'one');
+    await one.markUnknown('unknown', 'one');
     await one.release('released', 'one');
-    expect(plain(await two.find('done'))).toMatchObject({ state: 'done', answer: [1] });
-    expect(await two.find('given up')).toMatchObject({ state: 'outcome_unknown' });
+    expect(readable(await two.find('done'))).toMatchObject({ state: 'done', answer: '\x01' });
+    expect(await two.find('unknown')).toMatchObject({ state: 'outcome_unknown' });
     expect(await two.claim(buildClaim({ id: 'released' }))).toBeNull();
   });
 }
@@ -209,6 +209,11 @@ function bytesOf(...bytes: number[]): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-function plain(row: Awaited<ReturnType<IdempotencyStore['find']>>) {
-  return row && { ...row, answer: row.answer && [...row.answer] };
+function readable(row: Awaited<ReturnType<IdempotencyStore['find']>>) {
+  return row && { ...row, answer: row.answer && textOf(row.answer) };
+}
+
+/** One character for each byte. Comparing arrays of a million numbers would block the event loop for a second. */
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1');
 }

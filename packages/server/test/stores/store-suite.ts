@@ -1,6 +1,6 @@
 /**
- * What every store promises, as one test suite that each store's test runs, and what those promise besides that several
- * processes share. Test support: nothing else imports it.
+ * The store suite: the tests that every store engine must pass. Test support: only tests of stores import it, and tests
+ * that need a key or a chain.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CHAIN_KEY, makeBatch } from '../../src/stores/audit-batch.fixture.ts';
@@ -26,8 +26,27 @@ import {
   describeSharedIdempotency,
 } from './idempotency-suite.ts';
 
-/** `open` gives a store that is empty at the first call of each test. */
-export function describeStore(name: string, open: () => Awaitable<Store>): void {
+export interface SuiteStore {
+  /** As in the documentation, for the names of the tests. */
+  name: string;
+  /** Opens the store, which is empty at the first call of each test. */
+  open: () => Awaitable<Store>;
+  /** Left out: one process only can have the store open, and it is lost when it is closed. */
+  shared?: {
+    /** Makes the store refuse records of the audit with the message `no audit today`. */
+    refuseAudit: () => Awaitable<unknown>;
+  };
+}
+
+/** The store suite: everything that packages/server/src/stores/ports.ts promises. The test of each engine runs it. */
+export function describeStore({ name, open, shared }: SuiteStore): void {
+  describeOpenedStore(name, open);
+  if (shared === undefined) return;
+  describeSharedStore(name, open);
+  describeRefusedActs(name, open, shared.refuseAudit);
+}
+
+function describeOpenedStore(name: string, open: () => Awaitable<Store>): void {
   describe(`${name} store`, () => {
     let store: Store;
 
@@ -48,7 +67,7 @@ export function describeStore(name: string, open: () => Awaitable<Store>): void 
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));
 
-    test('can be probed, and names itself', async () => {
+    test('can be probed, and has a label', async () => {
       await store.probe();
       expect(store.label).toMatch(/^(memory|sqlite .|postgres .)/);
     });
@@ -60,8 +79,8 @@ export function describeStore(name: string, open: () => Awaitable<Store>): void 
   });
 }
 
-/** For stores that several processes have open: each call of `open` in one test gives another door to the same rows. */
-export function describeSharedStore(name: string, open: () => Awaitable<Store>): void {
+/** Each call of `open` in one test opens the same rows. */
+function describeSharedStore(name: string, open: () => Awaitable<Store>): void {
   describe(`${name} store, opened twice`, () => {
     let one: Store;
     let two: Store;
@@ -75,7 +94,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
       await two.close();
     });
 
-    test('shows each what the other wrote', async () => {
+    test('each process sees what the other wrote', async () => {
       await one.keys.insert(buildKey({ id: 'a' }));
       expect((await two.keys.findById('a'))?.revokedAt).toBeNull();
       await two.keys.revoke('a', 9);
@@ -85,7 +104,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
       expect(await two.instances.insert(buildInstance({ id: 'other', name: 'prod' }))).toBe('conflict');
     });
 
-    test('keeps everything when it is closed and opened again', async () => {
+    test('everything is still there after it was closed and opened again', async () => {
       await one.keys.insert(buildKey({ id: 'a', policy: '{"models":{}}' }));
       await one.keys.getOrCreateHashSecret(new Uint8Array(32).fill(3));
       await one.instances.insert(buildInstance({ name: 'prod' }));
@@ -100,7 +119,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
       expect(plain(await one.audit.readHead())).toEqual(head);
     });
 
-    test('lets one of two changes of a version win', async () => {
+    test('only one of several changes of the same version is made', async () => {
       await one.keys.insert(buildKey({ id: 'a' }));
       await one.instances.insert(buildInstance({ id: 'i' }));
       const keyChanges = await Promise.all(
@@ -114,7 +133,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
       expect(instanceChanges.sort()).toEqual(['conflict', 'conflict', 'conflict', 'done']);
     });
 
-    test('writes one chain of audit rows, whoever appends', async () => {
+    test('all processes append to one chain of audit rows', async () => {
       const batches = Array.from({ length: 20 }, (_, batch) => ({
         audit: batch % 2 === 0 ? one.audit : two.audit,
         records: Array.from({ length: 5 }, (_, index) => ({
@@ -125,7 +144,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
       await Promise.all(batches.map(async ({ audit, records }) => audit.append(makeBatch(...records))));
       const rows = await two.audit.readAfter(0, 1000);
       expectChain(rows);
-      // A batch is one transaction: its rows stand together.
+      // A batch is one transaction: its rows are adjacent.
       const numbers = rows.map((row) => Number(JSON.parse(row.record).n));
       for (let start = 0; start < 100; start += 5) {
         const first = numbers[start] ?? Number.NaN;
@@ -137,7 +156,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
 
     describeSharedIdempotency(() => [one.idempotency, two.idempotency]);
 
-    test('gives a lease to one process, until that one lets go', async () => {
+    test('only one process gets a lease, until it releases it', async () => {
       const taken = await Promise.all(
         [one, two, one, two].map(async ({ leases }, index) => leases.acquire('job', `o${index}`, 60_000)),
       );
@@ -146,24 +165,24 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
       expect(await two.leases.acquire('job', 'late', 60_000)).toBe(true);
     });
 
-    test('tells each of changes that the other makes', async () => {
-      const told: (StoreChange | null)[] = [];
+    test('each process is notified of changes that the other makes', async () => {
+      const notified: (StoreChange | null)[] = [];
       await one.keys.insert(buildKey({ id: 'a' }));
-      two.watch((change) => told.push(change));
+      two.watch((change) => notified.push(change));
       await expect.poll(() => two.isWatching, POLL).toBe(true);
-      await expectTold(told, 'key', 'a', () => one.keys.revoke('a', 5));
-      await expectTold(told, 'key', 'b', () => one.keys.insert(buildKey({ id: 'b' })));
-      await expectTold(told, 'key', 'b', () => one.keys.update('b', 1, { name: 'new' }));
-      await expectTold(told, 'instance', 'prod', () =>
+      await expectNotified(notified, 'key', 'a', () => one.keys.revoke('a', 5));
+      await expectNotified(notified, 'key', 'b', () => one.keys.insert(buildKey({ id: 'b' })));
+      await expectNotified(notified, 'key', 'b', () => one.keys.update('b', 1, { name: 'new' }));
+      await expectNotified(notified, 'instance', 'prod', () =>
         one.instances.insert(buildInstance({ id: 'i', name: 'prod' })),
       );
-      await expectTold(told, 'instance', 'prod', () =>
+      await expectNotified(notified, 'instance', 'prod', () =>
         one.instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }),
       );
-      await expectTold(told, 'instance', 'prod', () => one.instances.remove('i', 2));
+      await expectNotified(notified, 'instance', 'prod', () => one.instances.remove('i', 2));
     });
 
-    test('cannot be probed or read once it is closed, while the other can', async () => {
+    test('a closed store cannot be probed or read, and the other one can', async () => {
       await one.close();
       await expect((async () => one.probe())()).rejects.toThrow();
       await expect((async () => one.keys.findById('a'))()).rejects.toThrow();
@@ -172,7 +191,7 @@ export function describeSharedStore(name: string, open: () => Awaitable<Store>):
   });
 }
 
-/** Told within half a second where nothing is in the way; machines that test are slow. */
+/** Changes arrive within half a second on an idle machine. Busy machines get more time. */
 const POLL = { timeout: 5000, interval: 10 };
 
 function describeKeys(use: () => KeyStore): void {
@@ -182,7 +201,7 @@ function describeKeys(use: () => KeyStore): void {
     keys = use();
   });
 
-  test('gives back a key as it was put in', async () => {
+  test('returns a key as it was inserted', async () => {
     const plain = buildKey({ id: 'plain' });
     const full = buildKey({
       id: 'full',
@@ -200,14 +219,14 @@ function describeKeys(use: () => KeyStore): void {
     expect(readable(await keys.findById('full'))).toEqual(readable(full));
   });
 
-  test('finds no key under an unknown id, in another case, or by a pattern', async () => {
+  test('finds no key by an unknown id, another case or a pattern', async () => {
     await keys.insert(buildKey({ id: 'aB' }));
     for (const id of ['', 'ab', 'AB', 'a%', 'aB ', "' OR 1=1 --"]) {
       expect(await keys.findById(id)).toBeNull();
     }
   });
 
-  test('refuses an id that is taken and keeps the first key', async () => {
+  test('refuses an id that is taken, and keeps the first key', async () => {
     await keys.insert(buildKey({ id: 'taken', name: 'first' }));
     await expect((async () => keys.insert(buildKey({ id: 'taken', name: 'second' })))()).rejects.toThrow();
     expect((await keys.findById('taken'))?.name).toBe('first');
@@ -240,14 +259,14 @@ function describeKeys(use: () => KeyStore): void {
     expect(pages).toEqual([['k0', 'k1', 'k2'], ['k3', 'k4', 'k5'], ['k6']]);
   });
 
-  test('goes on behind a key that nobody has', async () => {
+  test('continues after a key that does not exist', async () => {
     await keys.insert(buildKey({ id: 'a', createdAt: 1 }));
     await keys.insert(buildKey({ id: 'c', createdAt: 1 }));
     expect(await listIds({ after: { createdAt: 1, id: 'b' } })).toEqual(['c']);
     expect(await listIds({ after: { createdAt: 0, id: 'z' } })).toEqual(['a', 'c']);
   });
 
-  test('lists by state: a key ends at the very moment that is named, and one that is revoked is nothing else', async () => {
+  test('lists by state: a key expires at exactly its time, and a revoked key has no other state', async () => {
     await keys.insert(buildKey({ id: 'forever' }));
     await keys.insert(buildKey({ id: 'later', expiresAt: 101 }));
     await keys.insert(buildKey({ id: 'now', expiresAt: 100 }));
@@ -258,7 +277,7 @@ function describeKeys(use: () => KeyStore): void {
     expect(await listIds({ state: { is: 'revoked', now: 100 } })).toEqual(['revoked', 'revokedAndOver']);
   });
 
-  test('searches by part of the id or the name in any case, and takes no character for a pattern', async () => {
+  test('searches by part of the id or the name in any case, and treats no character as a pattern', async () => {
     await keys.insert(buildKey({ id: 'aB1', name: 'Shop Rome' }));
     await keys.insert(buildKey({ id: 'cD2', name: '100%_of*the\\Crm' }));
     expect(await listIds({ search: 'Ab' })).toEqual(['aB1']);
@@ -286,14 +305,14 @@ function describeKeys(use: () => KeyStore): void {
     ).toEqual(['e']);
   });
 
-  test('is empty until the first key, and not again when that is revoked', async () => {
+  test('is empty until the first key, and a revoked key counts', async () => {
     expect(await keys.isEmpty()).toBe(true);
     await keys.insert(buildKey({ id: 'first' }));
     await keys.revoke('first', 5);
     expect(await keys.isEmpty()).toBe(false);
   });
 
-  test('changes what is named, leaves the rest, and counts', async () => {
+  test('changes only the given members, and raises the version', async () => {
     await keys.insert(buildKey({ id: 'a', name: 'old', policy: '{}', expiresAt: 9 }));
     const untouched = buildKey({ id: 'b' });
     await keys.insert(untouched);
@@ -312,14 +331,14 @@ function describeKeys(use: () => KeyStore): void {
     expect(readable(await keys.findById('b'))).toEqual(readable(untouched));
   });
 
-  test('does not count a change that changes nothing', async () => {
+  test('does not raise the version if nothing changes', async () => {
     await keys.insert(buildKey({ id: 'a', name: 'same', policy: null, expiresAt: 9 }));
     expect(await keys.update('a', 1, {})).toBe('done');
     expect(await keys.update('a', 1, { name: 'same', policy: null, expiresAt: 9 })).toBe('done');
     expect((await keys.findById('a'))?.version).toBe(1);
   });
 
-  test('changes no other version than the one that is named', async () => {
+  test('changes only the given version', async () => {
     await keys.insert(buildKey({ id: 'a', name: 'old' }));
     expect(await keys.update('a', 2, { name: 'new' })).toBe('conflict');
     expect(await keys.update('a', 0, {})).toBe('conflict');
@@ -336,11 +355,11 @@ function describeKeys(use: () => KeyStore): void {
     expect(await keys.findById('other')).toMatchObject({ revokedAt: null, version: 1 });
   });
 
-  test('says that a key it does not have cannot be revoked', async () => {
+  test('reports that an unknown key cannot be revoked', async () => {
     expect(await keys.revoke('nobody', 50)).toBe(false);
   });
 
-  test('moves the last use forward, never back, and skips ids that are gone', async () => {
+  test('moves the last use forward, never back, and skips unknown ids', async () => {
     await keys.insert(buildKey({ id: 'a' }));
     await keys.insert(buildKey({ id: 'b', lastUsedAt: 90 }));
     await keys.touch(
@@ -358,14 +377,14 @@ function describeKeys(use: () => KeyStore): void {
     expect((await keys.findById('b'))?.lastUsedAt).toBe(100);
   });
 
-  test('keeps the first hash secret for good', async () => {
+  test('keeps the first hash secret forever', async () => {
     const first = await keys.getOrCreateHashSecret(new Uint8Array(32).fill(1));
     const second = await keys.getOrCreateHashSecret(new Uint8Array(32).fill(2));
     expect([...first]).toEqual(Array(32).fill(1));
     expect([...second]).toEqual([...first]);
   });
 
-  test('is not changed through a key that it was given or has given', async () => {
+  test('is not affected when a caller changes the bytes of a key', async () => {
     const key = buildKey({ id: 'a' });
     await keys.insert(key);
     key.secretHash.fill(0);
@@ -385,7 +404,7 @@ function describeInstances(use: () => InstanceStore): void {
     instances = use();
   });
 
-  test('gives back an instance as it was put in, as version 1', async () => {
+  test('returns an instance as it was inserted, as version 1', async () => {
     const instance = buildInstance({ id: 'i', name: 'prod', body: '{"url":"https://é.example","n":1}' });
     expect(await instances.insert(instance)).toBe('done');
     expect(await instances.findByName('prod')).toEqual({ ...instance, version: 1 });
@@ -393,7 +412,7 @@ function describeInstances(use: () => InstanceStore): void {
       expect(await instances.findByName(name)).toBeNull();
   });
 
-  test('says that a name is taken, and keeps the first; an id that is taken it refuses', async () => {
+  test('reports a name that is taken and keeps the first instance; refuses an id that is taken', async () => {
     await instances.insert(buildInstance({ id: 'one', name: 'prod', body: '{"first":true}' }));
     expect(await instances.insert(buildInstance({ id: 'two', name: 'prod' }))).toBe('conflict');
     expect(await instances.findByName('prod')).toMatchObject({ id: 'one', body: '{"first":true}' });
@@ -413,7 +432,7 @@ function describeInstances(use: () => InstanceStore): void {
     expect(await listNames({ after: '🛒' })).toEqual([]);
   });
 
-  test('searches by part of the name or the body in any case, and takes no character for a pattern', async () => {
+  test('searches by part of the name or the body in any case, and treats no character as a pattern', async () => {
     await instances.insert(buildInstance({ name: 'prod', body: '{"url":"https://ERP.example.com"}' }));
     await instances.insert(buildInstance({ name: 'test_1', body: '{"note":"50%*"}' }));
     expect(await listNames({ search: 'PRO' })).toEqual(['prod']);
@@ -423,7 +442,7 @@ function describeInstances(use: () => InstanceStore): void {
     expect(await listNames({ search: 't', after: 'prod' })).toEqual(['test_1']);
   });
 
-  test('replaces master key and body of the version that is named, and counts', async () => {
+  test('replaces master key and body of the given version, and raises the version', async () => {
     await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
     await instances.insert(buildInstance({ id: 'other', name: 'test' }));
     const next = { masterKeyId: 'm2', body: '{"new":true}' };
@@ -438,7 +457,7 @@ function describeInstances(use: () => InstanceStore): void {
     });
   });
 
-  test('removes the version that is named, and frees its name', async () => {
+  test('removes the given version, and frees its name', async () => {
     await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
     expect(await instances.remove('i', 2)).toBe('conflict');
     expect(await instances.remove('gone', 1)).toBe('missing');
@@ -472,7 +491,7 @@ function describeAudit(use: () => AuditStore): void {
     audit = use();
   });
 
-  test('begins with nothing: number 0 and zero bytes at both ends', async () => {
+  test('begins empty, with number 0 and zero bytes at both ends', async () => {
     const nothing = { seq: 0, hash: new Uint8Array(32) };
     expect(plain(await audit.readHead())).toEqual(plain(nothing));
     expect(plain(await audit.readFloor())).toEqual(plain(nothing));
@@ -481,7 +500,7 @@ function describeAudit(use: () => AuditStore): void {
     expect(await audit.prune(Number.MAX_SAFE_INTEGER, 10)).toBe(0);
   });
 
-  test('numbers and chains what is appended, and keeps each text to the byte', async () => {
+  test('numbers and chains appended records, and keeps each text byte for byte', async () => {
     const texts = ['{"a": 1}', '{"name":"Zoë 🛒"}', '{ }'];
     await audit.append(makeBatch({ at: 2 ** 44, record: texts[0] ?? '' }));
     await audit.append(makeBatch());
@@ -509,7 +528,7 @@ function describeAudit(use: () => AuditStore): void {
     expectChain(await audit.readAfter(0, 10));
   });
 
-  test('appends a batch once, however often it is given', async () => {
+  test('appends a batch once, however often it is passed', async () => {
     const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 1, record: '{"n":2}' });
     await audit.append(batch);
     await audit.append(batch);
@@ -520,26 +539,26 @@ function describeAudit(use: () => AuditStore): void {
     expectChain(rows);
   });
 
-  test('keeps one chain where appends are not waited for', async () => {
+  test('keeps one chain if appends are made at once', async () => {
     await Promise.all([1, 2, 3, 4, 5].map((at) => appendAt(at, at)));
     const rows = await audit.readAfter(0, 100);
     expect(rows).toHaveLength(10);
     expectChain(rows);
   });
 
-  test('removes the oldest as far as they are from before the time, so many at once', async () => {
+  test('removes the oldest rows up to the first newer one, at most the given number', async () => {
     await appendAt(10, 11, 12, 30, 13);
     const rows = await audit.readAfter(0, 10);
     expect(await audit.prune(10, 10)).toBe(0);
     expect(await audit.prune(20, 2)).toBe(2);
     expect(plain(await audit.readFloor())).toEqual({ seq: 2, hash: [...(rows[1]?.hash ?? [])] });
-    // Row 5 is older than the time, but stands behind one that is not.
+    // Row 5 is older than the time, but comes after a row that is not.
     expect(await audit.prune(20, 10)).toBe(1);
     expect((await audit.readAfter(0, 10)).map((row) => row.seq)).toEqual([4, 5]);
     expect(await audit.prune(20, 10)).toBe(0);
   });
 
-  test('remembers both ends when everything is removed, and goes on from there', async () => {
+  test('keeps both ends when all rows are removed, and continues from there', async () => {
     await appendAt(1, 2);
     const head = plain(await audit.readHead());
     expect(await audit.prune(100, 10)).toBe(2);
@@ -565,7 +584,7 @@ function describeAudit(use: () => AuditStore): void {
     expect(await search({ beforeSeq: 2 })).toEqual({ seqs: [], next: null });
   });
 
-  test('searches from a time on and up to before one, also where clocks went back', async () => {
+  test('searches from one time to before another, even if clocks went back', async () => {
     const hour = 3_600_000;
     await appendAt(9 * hour, 1 * hour, 7 * hour, 2 * hour, 8 * hour, 2 * hour - 1);
     expect((await searchAll({ since: 2 * hour })).seqs).toEqual([5, 4, 3, 1]);
@@ -576,7 +595,7 @@ function describeAudit(use: () => AuditStore): void {
     expect((await searchAll({ since: 3 * hour, until: 6 * hour })).seqs).toEqual([]);
   });
 
-  test('compares each member that it is given, as a text and whole', async () => {
+  test('compares each given member as a whole text', async () => {
     const members = ['kind', 'key_id', 'instance', 'model', 'action', 'outcome', 'actor'] as const;
     const full = Object.fromEntries(members.map((member) => [member, `${member} é"1`]));
     const records = [
@@ -596,7 +615,7 @@ function describeAudit(use: () => AuditStore): void {
     expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(10);
   });
 
-  test('searches on past records that are no JSON, which match no filter', async () => {
+  test('continues past records that are not JSON, which match no filter', async () => {
     const texts = [
       '{"model":"a"}',
       '['.repeat(50_000),
@@ -613,7 +632,7 @@ function describeAudit(use: () => AuditStore): void {
     expect(await search({ filters: { model: 'a' }, limit: 1 })).toEqual({ seqs: [8], next: 8 });
   });
 
-  test('looks at no more rows than it may, and says where to go on', async () => {
+  test('reads at most the given number of rows, and returns where to continue', async () => {
     await audit.append(
       makeBatch(
         ...Array.from({ length: 100 }, (_, index) => ({ at: index, record: `{"model":"m${index % 50}"}` })),
@@ -647,7 +666,7 @@ function describeAudit(use: () => AuditStore): void {
   }
 }
 
-/** Each change of a key or an instance, and the act that goes with it. */
+/** Each change of a key or an instance, with its act. */
 function describeActs(use: () => Store): void {
   let store: Store;
 
@@ -690,12 +709,12 @@ function describeActs(use: () => Store): void {
     expectChain(rows);
   });
 
-  test.each(undone)('%s appends no act where it changes nothing', async (_, run, outcome) => {
+  test.each(undone)('%s appends no act if it changes nothing', async (_, run, outcome) => {
     expect(await run(store, makeBatch({ at: 1, record: '{"act":1}' }))).toBe(outcome);
     expect(await store.audit.readAfter(0, 10)).toEqual([]);
   });
 
-  test('a key that is revoked already gets no second act', async () => {
+  test('revoking a revoked key appends no second act', async () => {
     await store.keys.revoke('a', 5, makeBatch({ at: 1, record: '{"act":1}' }));
     expect(await store.keys.revoke('a', 6, makeBatch({ at: 1, record: '{"act":2}' }))).toBe(true);
     expect(await store.audit.readAfter(0, 10)).toHaveLength(1);
@@ -721,11 +740,11 @@ function describeRotations(use: () => Store): void {
     await use().keys.insert(buildKey({ id: 'other', replaces: 'b' }));
   });
 
-  /** The version of the key stays as it is where its time does. */
+  /** The version of the key stays the same if its expiry does. */
   const rotate = (id: string, now = 5, changes: Partial<StoredKey> = {}) =>
     use().keys.rotate('a', 1, { now, expiresAt: 20, successor: build(id, changes) });
 
-  test('are refused while a successor works, with its id', async () => {
+  test('are refused with the id of the successor while that works', async () => {
     expect(await rotate('c', 5, { expiresAt: 10 })).toBe('done');
     const before = await use().keys.findById('a');
     expect(await rotate('d', 9)).toEqual({ successorId: 'c' });
@@ -733,25 +752,25 @@ function describeRotations(use: () => Store): void {
     expect(await use().keys.findById('a')).toEqual(before);
   });
 
-  test('are taken again when the successor has expired', async () => {
+  test('are possible again when the successor has expired', async () => {
     expect(await rotate('c', 5, { expiresAt: 10 })).toBe('done');
     expect(await rotate('d', 10)).toBe('done');
   });
 
-  test('are taken again when the successor is revoked', async () => {
+  test('are possible again when the successor is revoked', async () => {
     expect(await rotate('c')).toBe('done');
     await use().keys.revoke('c', 6);
     expect(await rotate('d', 7)).toBe('done');
     expect(await rotate('e', 7)).toEqual({ successorId: 'd' });
   });
 
-  test('of one key at once leave one successor', async () => {
-    const outcomes = await Promise.all(['c', 'd', 'e', 'f'].map(async (id) => rotate(id)));
-    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
-    expect(outcomes.filter((outcome) => typeof outcome === 'object')).toHaveLength(3);
+  test('that run at once leave one successor', async () => {
+    const results = await Promise.all(['c', 'd', 'e', 'f'].map(async (id) => rotate(id)));
+    expect(results.filter((result) => result === 'done')).toHaveLength(1);
+    expect(results.filter((result) => typeof result === 'object')).toHaveLength(3);
   });
 
-  test('append no act where they are refused', async () => {
+  test('append no act if they are refused', async () => {
     const act = () => makeBatch({ at: 1, record: '{"act":1}' });
     const successors = [build('c'), build('d')];
     for (const successor of successors)
@@ -760,13 +779,13 @@ function describeRotations(use: () => Store): void {
   });
 }
 
-/** For stores that last: the changes of which `refuseAudit` makes the audit refuse the act. */
-export function describeRefusedActs(
+function describeRefusedActs(
   name: string,
-  open: () => Awaitable<{ store: Store; refuseAudit: () => Awaitable<unknown> }>,
+  open: () => Awaitable<Store>,
+  refuseAudit: () => Awaitable<unknown>,
 ): void {
-  test(`${name}: nothing is changed whose act the audit does not take`, async () => {
-    const { store, refuseAudit } = await open();
+  test(`${name} store: a change is not made if the audit refuses its act`, async () => {
+    const store = await open();
     const { keys, instances } = store;
     await keys.insert(buildKey({ id: 'a' }));
     await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
@@ -792,7 +811,7 @@ export function describeRefusedActs(
 }
 
 function describeLeases(use: () => Store): void {
-  test('belong to one owner at a time, who may take them again', async () => {
+  test('belong to one owner at a time, who can acquire them again', async () => {
     const { leases } = use();
     expect(await leases.acquire('job', 'one', 60_000)).toBe(true);
     expect(await leases.acquire('job', 'two', 60_000)).toBe(false);
@@ -800,7 +819,7 @@ function describeLeases(use: () => Store): void {
     expect(await leases.acquire('other job', 'two', 60_000)).toBe(true);
   });
 
-  test('are let go by their owner only', async () => {
+  test('are released by their owner only', async () => {
     const { leases } = use();
     await leases.acquire('job', 'one', 60_000);
     await leases.release('job', 'two');
@@ -810,7 +829,7 @@ function describeLeases(use: () => Store): void {
     expect(await leases.acquire('job', 'two', 60_000)).toBe(true);
   });
 
-  test('run out, but not while they are renewed', async () => {
+  test('expire unless they are renewed', async () => {
     const { leases } = use();
     await leases.acquire('short', 'one', 50);
     await leases.acquire('renewed', 'one', 50);
@@ -821,56 +840,59 @@ function describeLeases(use: () => Store): void {
 }
 
 function describeOwnChanges(use: () => Store): void {
-  test('are told to every watcher, with the id of the key or the name of the instance', async () => {
+  test('are reported to every watcher, with the id of the key or the name of the instance', async () => {
     const store = use();
-    const told: (StoreChange | null)[] = [];
-    const toldToo: (StoreChange | null)[] = [];
-    store.watch((change) => told.push(change));
-    store.watch((change) => toldToo.push(change));
+    const notified: (StoreChange | null)[] = [];
+    const notifiedSecond: (StoreChange | null)[] = [];
+    store.watch((change) => notified.push(change));
+    store.watch((change) => notifiedSecond.push(change));
     await expect.poll(() => store.isWatching, POLL).toBe(true);
-    await expectTold(told, 'key', 'a', () => store.keys.insert(buildKey({ id: 'a' })));
-    await expectTold(told, 'key', 'a', () => store.keys.update('a', 1, { name: 'new' }));
-    await expectTold(told, 'key', 'a', () => store.keys.revoke('a', 5));
-    await expectTold(told, 'instance', 'prod', () =>
+    await expectNotified(notified, 'key', 'a', () => store.keys.insert(buildKey({ id: 'a' })));
+    await expectNotified(notified, 'key', 'a', () => store.keys.update('a', 1, { name: 'new' }));
+    await expectNotified(notified, 'key', 'a', () => store.keys.revoke('a', 5));
+    await expectNotified(notified, 'instance', 'prod', () =>
       store.instances.insert(buildInstance({ id: 'i', name: 'prod' })),
     );
-    await expectTold(told, 'instance', 'prod', () =>
+    await expectNotified(notified, 'instance', 'prod', () =>
       store.instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }),
     );
-    await expectTold(toldToo, 'instance', 'prod', () => store.instances.remove('i', 2));
+    await expectNotified(notifiedSecond, 'instance', 'prod', () => store.instances.remove('i', 2));
   });
 
-  test('are not told of a use, of the audit, or of a lease', async () => {
+  test('do not include uses of keys, the audit and leases', async () => {
     const store = use();
     await store.keys.insert(buildKey({ id: 'used' }));
     await store.keys.insert(buildKey({ id: 'changed' }));
-    const told = vi.fn<(change: StoreChange | null) => void>();
-    store.watch(told);
+    const notified = vi.fn<(change: StoreChange | null) => void>();
+    store.watch(notified);
     await expect.poll(() => store.isWatching, POLL).toBe(true);
-    told.mockClear();
+    notified.mockClear();
     await store.keys.touch(new Map([['used', 99]]));
     await store.audit.append(makeBatch({ at: 1, record: '{}' }));
     await store.leases.acquire('job', 'one', 1000);
     await store.keys.revoke('changed', 5);
-    await expect.poll(() => told.mock.calls.length, POLL).toBeGreaterThan(0);
-    expect(new Set(told.mock.calls.map(([change]) => change?.id))).toEqual(new Set(['changed']));
+    await expect.poll(() => notified.mock.calls.length, POLL).toBeGreaterThan(0);
+    expect(new Set(notified.mock.calls.map(([change]) => change?.id))).toEqual(new Set(['changed']));
   });
 }
 
-async function expectTold(
-  told: (StoreChange | null)[],
+async function expectNotified(
+  notified: (StoreChange | null)[],
   kind: StoreChange['kind'],
   id: string,
   act: () => Awaitable<unknown>,
 ): Promise<void> {
-  told.length = 0;
+  notified.length = 0;
   await act();
   await expect
-    .poll(() => told.some((change) => change === null || (change.kind === kind && change.id === id)), POLL)
+    .poll(
+      () => notified.some((change) => change === null || (change.kind === kind && change.id === id)),
+      POLL,
+    )
     .toBe(true);
 }
 
-/** That each row follows the one before it, by number and by hash. */
+/** Expects that each row follows the one before it, by number and by hash. */
 export function expectChain(
   rows: readonly AuditRow[],
   floor: AuditPosition = { seq: 0, hash: new Uint8Array(32) },
@@ -898,7 +920,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
   };
 }
 
-/** Its id is made of its name where none is given. */
+/** The id is derived from the name by default. */
 function buildInstance(overrides: Partial<Omit<StoredInstance, 'version'>>): Omit<StoredInstance, 'version'> {
   const name = overrides.name ?? 'prod';
   return { id: `id of ${name}`, name, masterKeyId: 'm1', body: '{}', ...overrides };

@@ -1,4 +1,4 @@
 import { describeStore } from '../../../test/stores/store-suite.ts';
 import { openMemoryStore } from './store.ts';
 
-describeStore('memory', openMemoryStore);
+describeStore({ name: 'memory', open: openMemoryStore });

@@ -1,10 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  buildKey,
-  describeRefusedActs,
-  describeSharedStore,
-  describeStore,
-} from '../../../test/stores/store-suite.ts';
+import { buildKey, describeStore } from '../../../test/stores/store-suite.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
@@ -26,17 +21,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     await schema.drop();
   });
 
-  describeStore('PostgreSQL', () => openPostgresStore(schema.url));
-  describeSharedStore('PostgreSQL', () => openPostgresStore(schema.url));
-  describeRefusedActs('PostgreSQL', async () => ({
-    store: await open(),
-    refuseAudit: () =>
-      schema.query(`
-        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no audit today'; END $$;
-        CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`),
-  }));
+  describeStore({
+    name: 'PostgreSQL',
+    open: () => open(),
+    shared: {
+      refuseAudit: () =>
+        schema.query(`
+          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no audit today'; END $$;
+          CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()`),
+    },
+  });
 
-  test('is migrated once when ten replicas open an empty schema at the same moment', async () => {
+  test('is migrated once if ten replicas open an empty schema at the same moment', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
     expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(4)]);
     expect(await schema.query('SELECT version FROM erp_proxy_migrations')).toEqual([
@@ -51,23 +47,23 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect(new Set(secrets.map((secret) => Buffer.from(secret).toString('hex'))).size).toBe(1);
   });
 
-  test('gives a schema in the same database changes of its own only', async () => {
-    const other = await createTestSchema(SERVER_URL);
+  test('reports only changes in its own schema, not in another one of the database', async () => {
+    const otherSchema = await createTestSchema(SERVER_URL);
     const store = await open();
-    const neighbour = await openPostgresStore(other.url);
+    const other = await openPostgresStore(otherSchema.url);
     try {
       const told: unknown[] = [];
       store.watch((change) => told.push(change));
-      await neighbour.keys.insert(buildKey({ id: 'theirs' }));
+      await other.keys.insert(buildKey({ id: 'theirs' }));
       await store.keys.insert(buildKey({ id: 'ours' }));
       await expect.poll(() => told).toEqual([{ kind: 'key', id: 'ours' }]);
     } finally {
-      await neighbour.close();
-      await other.drop();
+      await other.close();
+      await otherSchema.drop();
     }
   });
 
-  test('tells of a change that an operator makes by hand', async () => {
+  test('reports a change that an operator makes by hand', async () => {
     const store = await open();
     await store.keys.insert(buildKey({ id: 'a' }));
     const told: unknown[] = [];
@@ -76,7 +72,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     await expect.poll(() => told).toContainEqual({ kind: 'key', id: 'a' });
   });
 
-  test('finds nothing under a text that the database cannot hold', async () => {
+  test('finds nothing by a text that the database cannot store', async () => {
     const { keys, instances } = await open();
     expect(await keys.findById('a\0')).toBeNull();
     expect(await keys.list({ after: null, limit: 1, name: 'a\0' })).toEqual([]);
@@ -85,7 +81,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect(await instances.list({ after: 'a\0', limit: 1 })).toEqual([]);
   });
 
-  test('searches an audit in which a caller has put what no jsonb can hold', async () => {
+  test('searches an audit with records that jsonb cannot represent', async () => {
     const { audit } = await open();
     const dbs = ['\0', '\ud800', '\\u0000', '\\\0', '\\\\ud800', '🛒'];
     await audit.append(
@@ -101,7 +97,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     }
   });
 
-  test('searches an audit whose row of the ends is lost, and appends nothing', async () => {
+  test('can search an audit without the row of its ends, but not append to it', async () => {
     const { audit } = await open();
     await audit.append(makeBatch({ at: 1, record: '{"kind":"call"}' }, { at: 1, record: '{}' }));
     await schema.query('DELETE FROM audit_chain');
@@ -115,7 +111,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     );
   });
 
-  test('reads a key, a page of keys and those of a name without reading the others', async () => {
+  test('reads a key, a page of keys and the keys of a name without reading other rows', async () => {
     const store = await open();
     await schema.query(
       `ALTER TABLE client_keys DISABLE TRIGGER USER;
@@ -130,7 +126,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     const after = { createdAt: 50_000, id: 'k50000' };
     expect((await store.keys.list({ after, limit: 1 })).map((key) => key.id)).toEqual(['k50001']);
     expect(await store.keys.list({ after: null, limit: 1, name: 'name 5' })).toHaveLength(1);
-    // Sessions hand in their counts at their end.
+    // Sessions report their counts when they end.
     await store.close();
     await expect.poll(readScans, { timeout: 5000 }).toBeGreaterThanOrEqual(before.scans + 4);
     const counts = await readCounts();
@@ -149,7 +145,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   });
 
   describe('refuses with a clear error', () => {
-    test('a schema that a newer version wrote, and leaves it as it is', async () => {
+    test('a schema of a newer version, and does not change it', async () => {
       await (await open()).close();
       await schema.query('INSERT INTO erp_proxy_migrations VALUES (999)');
       await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 4\)/);
@@ -157,7 +153,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       expect(await schema.query('SELECT max(version) FROM erp_proxy_migrations')).toEqual([{ max: 999 }]);
     });
 
-    test('a schema with tables of another program, and adds nothing to it', async () => {
+    test('a schema with tables of another program, and does not change it', async () => {
       await schema.query('CREATE TABLE leases (tenant text)');
       await expect(open()).rejects.toThrow(/tables of another program/);
       expect(
@@ -166,11 +162,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     });
 
     test.each([
-      ['a schema that is not there', { search: '?options=-c+search_path%3Dnowhere' }, /Create the one that/],
-      ['a database that is not there', { pathname: '/nowhere' }, /there is no such database/],
-      ['a role that is not there', { username: 'nobody_here' }, /refuses this user/],
-      ['a server that is not there', { port: '1' }, /cannot be reached. Check host and port/],
-      ['a host that is not there', { hostname: 'nowhere.invalid' }, /host has no address/],
+      ['a missing schema', { search: '?options=-c+search_path%3Dnowhere' }, /Create the one that/],
+      ['a missing database', { pathname: '/nowhere' }, /there is no such database/],
+      ['a missing role', { username: 'nobody_here' }, /refuses this user/],
+      ['a missing server', { port: '1' }, /cannot be reached. Check host and port/],
+      ['a missing host', { hostname: 'nowhere.invalid' }, /host has no address/],
     ])('%s, without the password', async (_, parts, says) => {
       const url = Object.assign(new URL(schema.url), { password: 'hunter2' }, parts);
       url.searchParams.set('sslmode', 'disable');

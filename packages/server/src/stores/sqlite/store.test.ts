@@ -7,13 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  buildKey,
-  describeRefusedActs,
-  describeSharedStore,
-  describeStore,
-  expectChain,
-} from '../../../test/stores/store-suite.ts';
+import { buildKey, describeStore, expectChain } from '../../../test/stores/store-suite.ts';
 import type { Store } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import { openSqliteStore } from './store.ts';
@@ -35,20 +29,21 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-describeStore('SQLite', () => open());
-describeSharedStore('SQLite', () => open());
-describeRefusedActs('SQLite', async () => ({
-  store: await open(),
-  refuseAudit() {
-    const database = new DatabaseSync(file);
-    database.exec(
-      "CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no audit today'); END",
-    );
-    database.close();
+describeStore({
+  name: 'SQLite',
+  open: () => open(),
+  shared: {
+    refuseAudit() {
+      const database = new DatabaseSync(file);
+      database.exec(
+        "CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no audit today'); END",
+      );
+      database.close();
+    },
   },
-}));
+});
 
-test('can be read while another process is in the middle of a write', async () => {
+test('can be read while another process is within a write transaction', async () => {
   const store = await open();
   await store.keys.insert(buildKey({ id: 'a' }));
   const writer = new DatabaseSync(file);
@@ -62,7 +57,7 @@ test('can be read while another process is in the middle of a write', async () =
   }
 });
 
-test('brings a file of version 1 up to date and keeps its keys', async () => {
+test('migrates a file of version 1 and keeps its keys', async () => {
   const before = new DatabaseSync(file);
   before.exec(`
     CREATE TABLE client_keys (
@@ -88,7 +83,7 @@ test('brings a file of version 1 up to date and keeps its keys', async () => {
   expect((await open()).migration).toEqual({ from: 6, to: 6 });
 });
 
-test('makes its files readable by their owner only, and the directories it makes too', async () => {
+test('creates files and directories with access for their owner only', async () => {
   const nested = join(directory, 'one', 'two', 'store.db');
   const store = await openSqliteStore(nested);
   opened.push(store);
@@ -105,7 +100,7 @@ test('makes its files readable by their owner only, and the directories it makes
   expect(readMode(join(directory, 'one', 'two'))).toBe('700');
 });
 
-test('is migrated once when ten processes open a fresh file at the same moment', async () => {
+test('is migrated once if ten processes open a new file at the same moment', async () => {
   const processes = await startChildren(
     10,
     `const secret = await store.keys.getOrCreateHashSecret(crypto.getRandomValues(new Uint8Array(32)));
@@ -125,7 +120,7 @@ test('is migrated once when ten processes open a fresh file at the same moment',
   database.close();
 });
 
-test('writes one chain of audit rows when four processes append at the same moment', async () => {
+test('four processes that append at the same moment write one chain of audit rows', async () => {
   const processes = await startChildren(
     4,
     `for (let batch = 0; batch < 50; batch++) {
@@ -138,7 +133,7 @@ test('writes one chain of audit rows when four processes append at the same mome
   expectChain(rows);
 });
 
-test('gives each idempotency key to one of four processes that ask for all at the same moment', async () => {
+test('four processes that claim the same idempotency keys get each key once', async () => {
   const processes = await startChildren(
     4,
     `const claim = { client: 'c', fingerprint: 'f', attempt: String(process.pid), runsForMs: 60_000, expiresInMs: 60_000 };
@@ -155,7 +150,7 @@ test('gives each idempotency key to one of four processes that ask for all at th
   ).toEqual([...Array(200).keys()]);
 });
 
-test('has every audit row whose append came back when the process is killed', async () => {
+test('every audit row whose append has returned is there after the process is killed', async () => {
   const [child] = await startChildren(
     1,
     `for (let count = 1; ; count++) {
@@ -163,7 +158,7 @@ test('has every audit row whose append came back when the process is killed', as
        writeSync(1, count + '\\n');
      }`,
   );
-  if (!child) throw new Error('There is no child.');
+  if (!child) throw new Error('No process was started.');
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk;
@@ -177,7 +172,7 @@ test('has every audit row whose append came back when the process is killed', as
   expectChain(rows);
 });
 
-test('waits for another process that is writing the first tables', async () => {
+test('waits for another process that is creating the first tables', async () => {
   const writer = new Worker(
     `const { DatabaseSync } = require('node:sqlite');
      const { parentPort, workerData } = require('node:worker_threads');
@@ -195,7 +190,7 @@ test('waits for another process that is writing the first tables', async () => {
 });
 
 describe('refuses with a clear error', () => {
-  test('a file that a newer version wrote, and leaves it as it is', async () => {
+  test('a file of a newer version, and does not change it', async () => {
     await (await open()).close();
     const database = new DatabaseSync(file);
     database.exec('INSERT INTO migrations (version) VALUES (999)');
@@ -204,13 +199,13 @@ describe('refuses with a clear error', () => {
     await expect(open()).rejects.toThrow(StoreError);
   });
 
-  test('a file that is not a database, and leaves it as it is', async () => {
+  test('a file that is not a database, and does not change it', async () => {
     writeFileSync(file, 'name;price\n'.repeat(1000));
     await expect(open()).rejects.toThrow(/not a SQLite database/);
     expect(statSync(file).size).toBe(11_000);
   });
 
-  test('the database of another program, and adds nothing to it', async () => {
+  test('the database of another program, and does not change it', async () => {
     const database = new DatabaseSync(file);
     database.exec('CREATE TABLE invoices (id)');
     await expect(open()).rejects.toThrow(/database of another program/);
@@ -231,8 +226,8 @@ describe('refuses with a clear error', () => {
     );
   });
 
-  // Root may write any file, and becoming another user for a moment does not change what access(2) answers.
-  test.skipIf(process.getuid?.() === 0)('a file that may not be written', async () => {
+  // Root may write any file, and a temporary change of the user does not change the result of access(2).
+  test.skipIf(process.getuid?.() === 0)('a file without write permission', async () => {
     await (await open()).close();
     chmodSync(file, 0o444);
     await expect(open()).rejects.toThrow(/may not write the file or its directory/);
@@ -245,7 +240,7 @@ async function open() {
   return store;
 }
 
-/** Processes that run the script, with a `store` that all of them open at the same moment. */
+/** Starts processes that run the script with a `store`, which all of them open at the same moment. */
 async function startChildren(count: number, script: string): Promise<ChildProcessWithoutNullStreams[]> {
   const code = `
     import { once } from 'node:events';
