@@ -1,25 +1,22 @@
-/** Interface of the destinations of an answer: a socket, an element of an array, a recorder in front of either. */
+/** The destination of one answer: a socket, an element of an array, or a recorder in front of either. */
 
-/** HTTP headers of an answer, lower-case names. */
+/** HTTP headers of an answer; names in lower case. */
 export type AnswerHeaders = Record<string, string>;
 
-/**
- * The destination of one answer. Exactly one of `sendWhole` or `begin` … `end` is used, unless `restart` allows
- * another.
- */
+/** Exactly one of `sendWhole` and `begin` … `end` is used, unless `restart` permits another. */
 export interface AnswerWriter {
-  /** The whole answer at once; its length is known. */
+  /** Sends the whole answer at once. */
   sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void;
-  /** Opens an answer that follows in pieces; `lengthBytes` where it is known beforehand. */
+  /** Begins an answer in pieces. `lengthBytes` null: its length is unknown. */
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void;
-  /** Takes a piece; the promise, where there is one, resolves when there is room for the next. */
+  /** Writes a piece. Gives a promise if there is no room for the next one yet; it resolves when there is. */
   write(piece: Uint8Array): Promise<void> | undefined;
-  /** True while it is not its caller that `write` waits for: other answers come first. */
+  /** True while `write` waits for other answers that come first, and not for the caller. */
   readonly isHeldBack: boolean;
-  /** Closes an answer that is whole. */
+  /** Ends a complete answer. */
   end(): void;
-  /** True if nothing has left yet, so that an error may still take the place of what was begun. */
+  /** True if no byte was sent yet: an error can then replace the answer that was begun. */
   restart(): boolean;
-  /** Breaks the caller's connection off: never a short answer that looks whole. */
+  /** Closes the caller's connection, so that a truncated answer does not look complete. */
   breakOff(): void;
 }

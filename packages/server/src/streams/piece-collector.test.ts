@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PieceCollector } from './piece-collector.ts';
 
-test('gives the bytes of all pieces in their order, before and after more were added', () => {
+test('joins all pieces in their order, also before more are added', () => {
   const collector = new PieceCollector();
   expect(collector.join()).toHaveLength(0);
   const whole = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));

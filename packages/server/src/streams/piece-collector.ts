@@ -1,13 +1,13 @@
 /**
- * Collects the pieces of a body until it is needed as a whole. The sender decides how small the pieces are, and each
- * costs far more memory than a byte. Beyond a number of pieces they are copied together.
+ * Collects the pieces of a body. A sender can split it into single bytes, and a piece costs far more memory than a byte, so
+ * that many pieces are joined into blocks. Does not interpret the bytes.
  */
 
-/** More than a body in pieces of usual size has. */
+/** More than the number of pieces in bodies with pieces of usual size. */
 const LOOSE_PIECES_MAX = 1024;
 
 export class PieceCollector {
-  /** Copied together, each from as many pieces as may be loose. */
+  /** Each block is joined from LOOSE_PIECES_MAX pieces. */
   #blocks: Uint8Array[] = [];
   #loose: Uint8Array[] = [];
   /** Bytes of all pieces. */
@@ -21,7 +21,7 @@ export class PieceCollector {
     this.#loose = [];
   }
 
-  /** All bytes so far; a single piece is not copied. */
+  /** All bytes so far. A single piece is not copied. */
   join(): Uint8Array {
     const pieces = [...this.#blocks, ...this.#loose];
     if (pieces.length === 1) return pieces[0] as Uint8Array;
