@@ -28,6 +28,7 @@ import { createLogger, describeError, type Logger, logEvents } from '../observe/
 import { createMetrics, type GatherMetrics } from '../observe/metrics.ts';
 import type { MetricSources } from '../observe/source-metrics.ts';
 import { classifyAction } from '../odoo/methods.ts';
+import { TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { openServices, type Services } from './services.ts';
 
@@ -178,9 +179,10 @@ export async function createApp({
     async stop() {
       await admission.stop(settings.http.shutdownGraceMs);
       // Clients that do not read their answer or never finish their request would keep the server open.
-      const timer = setTimeout(() => server.server.closeAllConnections(), LAST_BYTES_MS);
-      await server.close();
-      clearTimeout(timer);
+      const closed = server.close();
+      if ((await waitFor(closed, { timeoutMs: LAST_BYTES_MS })) === TIMED_OUT)
+        server.server.closeAllConnections();
+      await closed;
       await idempotency.close();
       await replicas?.close();
       await services.close();

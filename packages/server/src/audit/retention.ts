@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditStore, LeaseStore } from '../stores/ports.ts';
+import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
 
 const LEASE = 'audit-retention';
 /** If a process dies while it holds the lease, another takes over in its next run. */
@@ -21,42 +22,25 @@ export interface RetentionOptions {
   onError: (error: unknown) => void;
 }
 
-export interface Retention {
-  /** Resolves when the running removal has ended. */
-  close(): Promise<void>;
-}
-
-export function startRetention({ store, leases, clock, retentionMs, onError }: RetentionOptions): Retention {
+export function startRetention({
+  store,
+  leases,
+  clock,
+  retentionMs,
+  onError,
+}: RetentionOptions): Pick<PeriodicTask, 'close'> {
   const owner = randomUUID();
-  let isClosed = false;
-  let running: Promise<void> | null = null;
+  const retention = startPeriodicTask(prune, { intervalMs: INTERVAL_MS, onError });
+  retention.run();
+  return retention;
 
-  function run(): void {
-    running ??= prune()
-      .catch(onError)
-      .finally(() => {
-        running = null;
-      });
-  }
-
-  async function prune(): Promise<void> {
+  async function prune(signal: AbortSignal): Promise<void> {
     await nextTurn();
     const before = clock() - retentionMs;
-    while (!isClosed && (await leases.acquire(LEASE, owner, LEASE_MS))) {
+    while (!signal.aborted && (await leases.acquire(LEASE, owner, LEASE_MS))) {
       if ((await store.prune(before, BATCH_ROWS_MAX)) < BATCH_ROWS_MAX) break;
       await nextTurn();
     }
     await leases.release(LEASE, owner);
   }
-
-  const timer = setInterval(run, INTERVAL_MS).unref();
-  run();
-
-  return {
-    async close() {
-      isClosed = true;
-      clearInterval(timer);
-      await running;
-    },
-  };
 }

@@ -6,9 +6,8 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, ReplyError } from 'ioredis';
-import { TIMED_OUT, waitFor } from '../streams/wait.ts';
+import { delay, TIMED_OUT, waitFor } from '../streams/wait.ts';
 import { readRedisAddress } from './address.ts';
 import { defineScript, READ_NOW, type Script } from './script.ts';
 
@@ -143,7 +142,7 @@ export class RedisClient {
   /** Resolves when Redis has answered, or after START_TIMEOUT_MS: the process can start without Redis. */
   async start(): Promise<void> {
     const isOver = AbortSignal.timeout(START_TIMEOUT_MS);
-    while (this.#trouble !== null && !isOver.aborted) await delay(5);
+    while (this.#trouble !== null && !isOver.aborted) await delay(5, isOver);
   }
 
   /** Called after each successful heartbeat, including the first after Redis was away, before any other operation. */
