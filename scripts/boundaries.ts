@@ -27,40 +27,67 @@ const GUARDED_MODULES = '{child_process,cluster,dgram,dns,http,http2,https,net,p
 const STEPS = [
   'admission',
   'answer',
+  'ask-version',
   'authenticate',
   'authorize',
+  'check-credentials',
+  'idempotency',
+  'instance-timeout',
   'limit',
+  'note-write',
+  'obtain-permit',
   'parse',
   'parse-json2',
-  'receive',
-  'receive-json2-refusal',
+  'parse-question',
   'record',
   'resolve',
-  'send-once',
+  'retry',
+  'share-read',
   'throttle',
-  'translate',
 ];
 
 const SERVER = 'packages/server/src';
 const CONTRACT = '@erp-proxy/contract';
-const EXECUTE = [
-  '../../odoo/{faults,json2,related,sensitive,signatures}/*',
-  '../../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing,streams}/*',
-  '../../limits/database/*',
-  '../../stores/ports.ts',
-  '../../config/nearest.ts',
-  '../odoo/{faults,json2,related,sensitive,signatures}/*',
-  '../{egress,idempotency,instances,json,keys,limits,observe,odoo,policy,sharing,streams}/*',
-  '../limits/database/*',
-  '../stores/ports.ts',
-  '../config/nearest.ts',
-  './{request,call,upstream,terms}/*',
-  '../{request,call,upstream,terms}/*',
-  '../run-request.ts',
-  CONTRACT,
-  'lru-cache',
-  'node:*',
-];
+const ODOO = ['../../odoo/*', '../../odoo/{faults,json2,related,sensitive,signatures}/*'];
+/** What the folders of execute/ may import, by folder. The pages at its top import all four. */
+const EXECUTE = {
+  terms: [
+    '../../{egress,idempotency,instances,json,keys,observe,streams}/*',
+    '../../limits/database/permit.ts',
+    '../../odoo/faults/faults.ts',
+    '../../stores/ports.ts',
+    CONTRACT,
+  ],
+  request: [
+    '../terms/*',
+    '../../{idempotency,keys,limits,observe,streams}/*',
+    '../../egress/base-url.ts',
+    '../../stores/ports.ts',
+    CONTRACT,
+    'node:*',
+  ],
+  call: [
+    '../terms/*',
+    '../request/authenticate.ts',
+    '../../{egress,instances,json,keys,policy}/*',
+    '../../config/nearest.ts',
+    '../../stores/ports.ts',
+    ...ODOO,
+    CONTRACT,
+    'node:*',
+  ],
+  upstream: [
+    '../terms/*',
+    '../call/{parse-json2,place-ids}.ts',
+    '../../{egress,idempotency,json,limits,observe,sharing,streams}/*',
+    '../../limits/database/*',
+    '../../stores/ports.ts',
+    ...ODOO,
+    CONTRACT,
+    'lru-cache',
+    'node:*',
+  ],
+};
 
 const BOUNDARIES: Boundary[] = [
   { files: 'packages/contract/src/**', allow: [] },
@@ -144,16 +171,38 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/http/shedding/**`,
     allow: ['../*.ts', '../../execute/{request,terms}/*', CONTRACT, 'node:*', 'node:{http,net}'],
   },
-  { files: `${SERVER}/execute/**`, allow: EXECUTE, keepsStepsApart: true, takesClock: true },
-  // These files run steps.
   {
-    files: `${SERVER}/execute/{*,call/explain,upstream/judge-again,upstream/send-method}.ts`,
-    allow: EXECUTE,
+    files: `${SERVER}/execute/*.ts`,
+    allow: [
+      './{request,call,upstream,terms}/*',
+      '../{keys,limits,observe,streams}/*',
+      '../odoo/faults/faults.ts',
+      CONTRACT,
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  { files: `${SERVER}/execute/terms/**`, allow: EXECUTE.terms, takesClock: true },
+  { files: `${SERVER}/execute/request/**`, allow: EXECUTE.request, keepsStepsApart: true, takesClock: true },
+  { files: `${SERVER}/execute/call/**`, allow: EXECUTE.call, keepsStepsApart: true, takesClock: true },
+  // These files run steps again.
+  { files: `${SERVER}/execute/call/{check-again,explain}.ts`, allow: EXECUTE.call, takesClock: true },
+  {
+    files: `${SERVER}/execute/upstream/**`,
+    allow: EXECUTE.upstream,
+    keepsStepsApart: true,
     takesClock: true,
   },
   {
     files: `${SERVER}/examine/**`,
-    allow: [...EXECUTE, '../execute/{call,terms,upstream}/*', '../key-rotation/odoo-keys.ts'],
+    allow: [
+      '../execute/{terms,upstream}/*',
+      '../{egress,odoo,streams}/*',
+      '../odoo/json2/*',
+      '../key-rotation/odoo-keys.ts',
+      CONTRACT,
+      'node:*',
+    ],
     takesClock: true,
   },
   { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'lru-cache', 'node:*'], takesClock: true },

@@ -46,7 +46,7 @@ export class Connection implements CallConnection {
     call: EgressCall,
     request: readonly Uint8Array[],
     options: OpeningOptions,
-    isStillWanted: () => Promise<boolean>,
+    isStillWanted: () => boolean | Promise<boolean>,
   ): void {
     this.#call = call;
     if (this.#socket !== null) {
@@ -105,7 +105,7 @@ export class Connection implements CallConnection {
     socket: Socket,
     call: EgressCall,
     request: readonly Uint8Array[],
-    isStillWanted: () => Promise<boolean>,
+    isStillWanted: () => boolean | Promise<boolean>,
   ): Promise<void> {
     if (await isStillWanted()) this.#send(socket, call, request);
     else call.abort('withdrawn', 'the request was no longer wanted when the connection was made');

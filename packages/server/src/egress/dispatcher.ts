@@ -24,7 +24,7 @@ export type {
 export interface SendOptions {
   signal: AbortSignal;
   /** Called after a connection had to be made, before a byte of the request is sent. Must not reject. */
-  isStillWanted?: (() => Promise<boolean>) | undefined;
+  isStillWanted?: (() => boolean | Promise<boolean>) | undefined;
 }
 
 export interface EgressDispatcher {

@@ -1,11 +1,11 @@
 /** Checks database, user and key: which of them is wrong, if Odoo reports it; who the user is; when the key expires. */
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import { fetchWhole } from '../egress/fetch-whole.ts';
-import type { Target } from '../execute/call/resolve.ts';
 import { startTrace } from '../execute/terms/call-trace.ts';
 import type { Deadline } from '../execute/terms/deadline.ts';
 import { Denial } from '../execute/terms/denial.ts';
-import type { Reply } from '../execute/upstream/receive.ts';
+import type { Reply } from '../execute/terms/reply.ts';
+import type { Target } from '../execute/terms/target.ts';
 import { runMethod } from '../execute/upstream/send-method.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import {
@@ -52,8 +52,10 @@ export async function examineCredentials(
       keyword: Buffer.from(JSON.stringify(keyword)),
       records: 'unsaid' as const,
       isReadOnly: true,
+      target,
     };
-    const { reply } = await runMethod(call, target, { trace, isUnchanged: async () => true }, deadline, deps);
+    const context = { trace, time: { deadline }, isUnchanged: () => true };
+    const { reply } = await runMethod(call, context, deps);
     facts.protocol = trace.protocol ?? facts.protocol;
     if (trace.sentMs !== null && trace.answeredMs !== null) {
       const tookMs = Math.round(trace.answeredMs - trace.sentMs);

@@ -5,14 +5,14 @@
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import type { EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole } from '../egress/fetch-whole.ts';
-import type { Target } from '../execute/call/resolve.ts';
 import { createDeadline, type Deadline } from '../execute/terms/deadline.ts';
 import { Denial } from '../execute/terms/denial.ts';
+import type { Protocol } from '../execute/terms/method-call.ts';
+import type { Target } from '../execute/terms/target.ts';
+import { denyFailure } from '../execute/terms/upstream-denials.ts';
 import { findVersion, QUESTION } from '../execute/upstream/find-version.ts';
 import type { MethodDeps } from '../execute/upstream/send-method.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
-import type { Protocol } from '../execute/upstream/translate.ts';
-import { denyFailure } from '../execute/upstream/upstream-denials.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
 import { ABORTED } from '../streams/wait.ts';
 import { examineCredentials } from './examine-credentials.ts';

@@ -4,9 +4,10 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/request/envelope.ts';
+import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
+import { NULL_ID } from '../execute/terms/parsed-body.ts';
 
 /** `_httpMessage` is the response that Node currently sends on a connection. Node's own `clientError` handler uses it too. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };

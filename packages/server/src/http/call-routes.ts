@@ -5,11 +5,9 @@
 import { EXECUTE_PATH, VERSION_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import { type ExecuteDeps, execute } from '../execute/execute-call.ts';
-import { executeJson2 } from '../execute/json2-call.ts';
+import { createPipelines, type OperationDeps, type OperationName } from '../execute/operations.ts';
+import type { Pipeline } from '../execute/run-request.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
-import type { Exchange } from '../execute/terms/exchange.ts';
-import { askJsonVersion, askVersion } from '../execute/version-call.ts';
 import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
 import { addPreflight } from './cors.ts';
 import { HttpExchange } from './http-exchange.ts';
@@ -17,11 +15,10 @@ import * as schemas from './openapi/call-schemas.ts';
 import type { ConnectionListener } from './shedding/connection-listener.ts';
 import { OverloadAnswer } from './shedding/overload-answer.ts';
 
-/** A `POST` route that a pipeline answers. */
+/** A `POST` route for calls. */
 export interface CallRoute {
   path: string;
-  /** Sends the whole answer, also after an error. Never rejects. */
-  pipeline(exchange: Exchange, deps: ExecuteDeps, dialect: Dialect): Promise<void>;
+  operation: OperationName;
   dialect: Dialect;
   /** For the OpenAPI document, as all members below. */
   summary: string;
@@ -36,7 +33,7 @@ export interface CallRoute {
 export const CALL_ROUTES: readonly CallRoute[] = [
   {
     path: EXECUTE_PATH,
-    pipeline: execute,
+    operation: 'execute',
     dialect: OWN_DIALECT,
     id: 'execute',
     summary: 'Runs a call, or a batch of calls, on an Odoo server.',
@@ -48,43 +45,44 @@ export const CALL_ROUTES: readonly CallRoute[] = [
   },
   {
     path: VERSION_PATH,
-    pipeline: askVersion,
+    operation: 'version',
     dialect: OWN_DIALECT,
     id: 'askVersion',
     summary: 'Asks an Odoo server for its version.',
     shapes: { body: [schemas.versionQuestion], answer: [schemas.versionAnswer] },
   },
-  ...compatibleRoutes(['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'], execute, 'The execute call'),
-  ...compatibleRoutes(['/v2/odoo/execute'], executeJson2, "A call of Odoo's `/json/2`"),
-  ...compatibleRoutes(['/api/odoo/version', '/v1/odoo/version'], askVersion, 'The version of a server'),
-  ...compatibleRoutes(['/v2/odoo/version'], askJsonVersion, 'The version of a server'),
+  ...compatibleRoutes(['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'], 'execute', 'The execute call'),
+  ...compatibleRoutes(['/v2/odoo/execute'], 'json2', "A call of Odoo's `/json/2`"),
+  ...compatibleRoutes(['/api/odoo/version', '/v1/odoo/version'], 'version', 'The version of a server'),
+  ...compatibleRoutes(['/v2/odoo/version'], 'jsonVersion', 'The version of a server'),
 ];
 
-/** The same pipelines for callers that use ODXProxy's wire format. */
+/** The same operations for callers that use ODXProxy's wire format. */
 function compatibleRoutes(
   paths: readonly string[],
-  pipeline: CallRoute['pipeline'],
+  operation: OperationName,
   what: string,
 ): readonly CallRoute[] {
   const summary = `${what}, for callers that use ODXProxy's wire format.`;
-  return paths.map((path) => ({ path, pipeline, dialect: COMPATIBLE_DIALECT, summary }));
+  return paths.map((path) => ({ path, operation, dialect: COMPATIBLE_DIALECT, summary }));
 }
 
-export interface CallRoutesDeps extends ExecuteDeps {
+export interface CallRoutesDeps extends OperationDeps {
   http: { bodyBytesMax: number };
   connectionListener: ConnectionListener;
 }
 
 export function addCallRoutes(app: FastifyInstance, deps: CallRoutesDeps): void {
-  for (const route of CALL_ROUTES) addCallRoute(app, route, deps);
+  const pipelines = createPipelines(deps);
+  for (const route of CALL_ROUTES) addCallRoute(app, route, pipelines[route.operation], deps);
 }
 
 function addCallRoute(
   app: FastifyInstance,
-  { path, pipeline, dialect }: CallRoute,
-  deps: CallRoutesDeps,
+  { path, dialect }: CallRoute,
+  pipeline: Pipeline,
+  { connectionListener, http }: CallRoutesDeps,
 ): void {
-  const { connectionListener, http } = deps;
   const overloadAnswer = new OverloadAnswer(dialect);
   connectionListener.guard(path, overloadAnswer);
   addPreflight(app, path);
@@ -97,7 +95,7 @@ function addCallRoute(
       },
       admit() {
         const { bodyBytesMax } = http;
-        void pipeline(new HttpExchange(request, response, { address: ip, bodyBytesMax }), deps, dialect);
+        void pipeline(new HttpExchange(request, response, { address: ip, bodyBytesMax }), dialect);
       },
       refuse: () => overloadAnswer.send(request, response),
     });

@@ -3,9 +3,10 @@
  * route. Knows no step of a call.
  */
 import fastify, { type FastifyInstance } from 'fastify';
-import { buildErrorAnswer, describeDenial, NULL_ID } from '../execute/request/envelope.ts';
+import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
+import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';

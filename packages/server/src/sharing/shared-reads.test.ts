@@ -238,17 +238,17 @@ describe('reads in flight', () => {
   test('are not joined after a write to their database: the writer must see its own write', async () => {
     void ask();
     const writing = Promise.withResolvers<string>();
-    const written = reads.write('prod', 'sale.order.line', () => writing.promise);
+    const written = write(reads, 'prod', 'sale.order.line', () => writing.promise);
     void ask();
     expect(calls).toHaveLength(2);
     writing.resolve('done');
     expect(await written).toBe('done');
     void ask();
     expect(calls).toHaveLength(3);
-    await expect(reads.write('prod', null, () => Promise.reject(new Error('failed')))).rejects.toThrow();
+    await expect(write(reads, 'prod', null, () => Promise.reject(new Error('failed')))).rejects.toThrow();
     void ask();
     expect(calls).toHaveLength(4);
-    await reads.write('test', 'res.partner', async () => {});
+    await write(reads, 'test', 'res.partner', async () => {});
     void ask();
     expect(calls).toHaveLength(4);
   });
@@ -441,14 +441,14 @@ describe('kept answers', () => {
     ['a write to another database', 'test', 'res.partner', 1],
   ])('after %s: %s %s', async (_what, database, model, callsMade) => {
     await askFor(whole('before'));
-    await reads.write(database, model, async () => {});
+    await write(reads, database, model, async () => {});
     void ask(PARTNER, 60_000);
     expect(calls).toHaveLength(callsMade);
   });
 
   test('are dropped when a write begins, not when it ends', async () => {
     await askFor(whole('before'));
-    void reads.write('prod', 'res.partner', () => new Promise(() => {}));
+    void write(reads, 'prod', 'res.partner', () => new Promise(() => {}));
     void ask(PARTNER, 60_000);
     expect(calls).toHaveLength(2);
   });
@@ -456,7 +456,7 @@ describe('kept answers', () => {
   test('never come from reads sent before or during a write', async () => {
     const writing = Promise.withResolvers<void>();
     const beforeIt = ask(PARTNER, 60_000);
-    const written = reads.write('prod', 'res.partner', () => writing.promise);
+    const written = write(reads, 'prod', 'res.partner', () => writing.promise);
     const duringIt = ask(PARTNER, 60_000);
     const endsDuringIt = ask({ ...PARTNER, name: 'another read' }, 60_000);
     calls[2]?.answer(whole('old'));
@@ -472,3 +472,18 @@ describe('kept answers', () => {
     expect(await readReply(await ask(PARTNER, 60_000))).toBe('new');
   });
 });
+
+/** A possible write, as a call makes it. */
+async function write<Value>(
+  reads: Pick<SharedReads<Result, Denied, Caller>, 'noteWrite'>,
+  database: string,
+  model: string | null,
+  send: () => Promise<Value>,
+): Promise<Value> {
+  void reads.noteWrite(database, model);
+  try {
+    return await send();
+  } finally {
+    await reads.noteWrite(database, model);
+  }
+}

@@ -140,19 +140,10 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
   }
 
   /**
-   * Runs a possible write. Reads sent before it ends are not served to later callers. `model` is the only model that it
-   * changes; null if it may change others too.
+   * Records that a possible write begins or ends. Reads sent before it are not joined by later callers, and kept answers of
+   * what it changes are dropped. `model` is the model that it changes; null if others may change too.
    */
-  async write<Reply>(database: string, model: string | null, send: () => Promise<Reply>): Promise<Reply> {
-    void this.#drop(database, model);
-    try {
-      return await send();
-    } finally {
-      await this.#drop(database, model);
-    }
-  }
-
-  #drop(database: string, model: string | null): void | Promise<void> {
+  noteWrite(database: string, model: string | null): void | Promise<void> {
     this.#writes.note(database, model);
     return this.#answers?.drop(database, model);
   }

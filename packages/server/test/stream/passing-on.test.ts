@@ -100,6 +100,8 @@ test.each(['gzip', 'br', 'zstd'])('bytes compressed with %s are sent at once too
 describe('a caller that does not read', () => {
   const PIECE_BYTES = 64 * 1024;
   const PIECES = 2_000;
+  /** On a busy machine it takes longer to compress the pieces than a caller may wait by default. */
+  const PATIENT = { settings: { 'http.answerBytesPerSecondMin': '0' } };
   /** The maximum that the kernel buffers for two connections (tcp_rmem and tcp_wmem), plus our own buffers. */
   const BYTES_MAX = 2 * (32 + 4) * 1024 ** 2 + 4 * 1024 ** 2;
 
@@ -118,10 +120,10 @@ describe('a caller that does not read', () => {
         if (!socket.write(piece)) await untilWritable(socket);
       }
       socket.end('"}');
-    });
+    }, PATIENT);
     const caller = startCaller(proxy, makeCall(upstream.url), {
       isPaused: true,
-      headers: { connection: 'close', ...headers },
+      headers: { connection: 'close', 'x-request-timeout': '60', ...headers },
     });
     let before = -1;
     const hasStalled = () => {

@@ -23,6 +23,7 @@ import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
+import type { Question } from './parse-question.ts';
 import { type DescribedCall, describeCall, describeRequest } from './policy-request.ts';
 
 type Sets = Extract<Decision, { allowed: true }>['sets'];
@@ -69,11 +70,11 @@ export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'po
   return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) }, ...noteLimit(sets) };
 }
 
-/** For a question about a server, which calls nothing of it. */
-export function authorizeServer(origin: string, { policy }: Pick<Client, 'policy'>): Denial | null {
-  if (policy === null) return null;
-  const decision = decideServer(policy, { origin, db: null });
-  return decision.allowed ? null : denyPolicy(decision);
+/** For a question about a server. A client that may not call the server is not told how egress judges it. */
+export function authorizeQuestion(question: Question, { policy }: Pick<Client, 'policy'>): Question | Denial {
+  if (policy === null) return question;
+  const decision = decideServer(policy, { origin: question.address.origin, db: null });
+  return decision.allowed ? question : denyPolicy(decision);
 }
 
 function authorize(call: DescribedCall, policy: NonNullable<Client['policy']>): Sets | Denial {

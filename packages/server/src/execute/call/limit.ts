@@ -10,21 +10,9 @@ import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
 import { findNamedDomain } from '../../odoo/named-domain.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
+import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
+import type { Target } from '../terms/target.ts';
 import type { Call } from './parse.ts';
-
-/** What is to be run, whatever protocol carries it. */
-export interface MethodCall {
-  model: string;
-  method: string;
-  /** A JSON array: the positional arguments. */
-  params: Uint8Array;
-  /** A JSON object: the named arguments. */
-  keyword: Uint8Array;
-  /** Whether the caller said by `keyword.ids` which records it is about; they stand first in `params`. */
-  records: Call['records'];
-  /** True where running it twice can do no harm. */
-  isReadOnly: boolean;
-}
 
 const LIMIT = new Set(['limit']);
 const NOTHING: ReadonlySet<string> = new Set();
@@ -32,6 +20,11 @@ const EMPTY_PARAMS = Buffer.from('[]');
 const EMPTY_KEYWORD = Buffer.from('{}');
 const OPENING = Buffer.from('[');
 const CLOSING = Buffer.from(']');
+
+export function buildMethodCall(call: Call, target: Target, dialect: Dialect): TargetedCall | Denial {
+  const limited = limitCall(call, dialect);
+  return limited instanceof Denial ? limited : { ...limited, target };
+}
 
 export function limitCall(call: Call, dialect: Dialect): MethodCall | Denial {
   const { model, method, records } = call;

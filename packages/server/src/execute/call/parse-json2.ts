@@ -6,10 +6,10 @@ import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
 import { readMembers } from '../../json/members.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
-import { NULL_ID } from '../request/envelope.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
-import type { CallSpan, InstanceAddress, Read } from './parse.ts';
+import { type CallSpan, NULL_ID, type Read } from '../terms/parsed-body.ts';
+import type { InstanceAddress } from '../terms/target.ts';
 import {
   API_KEY_LENGTH_MAX,
   checkNames,

@@ -11,11 +11,13 @@ import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { JsonSyntaxError } from '../../json/syntax-error.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
-import { NULL_ID } from '../request/envelope.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
+import type { NamedRecords } from '../terms/method-call.ts';
+import { type Body, type CallSpan, NULL_ID, type Read } from '../terms/parsed-body.ts';
+import type { NamedInstance } from '../terms/target.ts';
 import { checkContext } from './parse-context.ts';
-import { type NamedRecords, placeIds } from './place-ids.ts';
+import { placeIds } from './place-ids.ts';
 import {
   API_KEY_LENGTH_MAX,
   checkNames,
@@ -28,27 +30,6 @@ import {
   readKeyword,
   readText,
 } from './read-members.ts';
-
-/** A body: one call or several, not yet looked into. */
-export interface Body {
-  bytes: Uint8Array;
-  isBatch: boolean;
-  calls: CallSpan[];
-}
-
-/** One element of the body; its members are there where reading the document has found them already. */
-export interface CallSpan {
-  span: JsonSpan;
-  members: JsonMember[] | null;
-}
-
-/** The Odoo server, database and user that a call names. */
-export interface InstanceAddress {
-  url: string;
-  db: string;
-  userId: number;
-  apiKey: string;
-}
 
 /** A call whose shape is right. */
 export interface Call {
@@ -64,16 +45,9 @@ export interface Call {
   limit: number | null;
   /** What `keyword.ids` said; the ids themselves stand in `params`. */
   records: NamedRecords;
-  instance: InstanceAddress | { name: string };
+  instance: NamedInstance;
   /** The limit that the policy put in place of the caller's; left out: none. */
   policyLimit?: number;
-}
-
-/** A call as read: its `id` is known even where the rest is refused. */
-export interface Read<AnyCall> {
-  /** Bytes of the `id` to answer with. */
-  id: Uint8Array;
-  call: AnyCall | Denial;
 }
 
 const CALL_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];
@@ -225,11 +199,7 @@ function readLimit(bytes: Uint8Array, keyword: KeywordSpan): number | null | Den
 }
 
 /** Members of the instance are named as on our own route; what goes out names them as the caller did (dialect.ts). */
-function readInstance(
-  bytes: Uint8Array,
-  value: JsonSpan | undefined,
-  at: string,
-): InstanceAddress | { name: string } | Denial {
+function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string): NamedInstance | Denial {
   if (value === undefined || value.kind === 'null') {
     return invalid(at, `\`${at}\` is missing: {"url", "db", "user_id", "api_key"} of the Odoo server.`);
   }

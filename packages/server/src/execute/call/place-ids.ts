@@ -8,10 +8,8 @@ import { readMembers } from '../../json/members.ts';
 import type { ByteRange, JsonSpan } from '../../json/span.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
 import { Denial } from '../terms/denial.ts';
+import type { NamedRecords } from '../terms/method-call.ts';
 import { describe, type KeywordSpan } from './read-members.ts';
-
-/** Whether `keyword.ids` stood there: with records, with null (the method takes none), or not at all. */
-export type NamedRecords = 'given' | 'none' | 'unsaid';
 
 export interface Arguments {
   bytes: Uint8Array;

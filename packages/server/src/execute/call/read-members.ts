@@ -9,8 +9,8 @@ import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
-import { NULL_ID } from '../request/envelope.ts';
 import { Denial } from '../terms/denial.ts';
+import { NULL_ID } from '../terms/parsed-body.ts';
 
 /** Named arguments, as spans of the body. */
 export interface KeywordSpan {

@@ -1,30 +1,14 @@
 /** Step: from what a call names to the server it runs on. Refuses addresses that the operator does not allow. */
-import type { BaseUrl } from '../../egress/base-url.ts';
 import type { EgressDispatcher, EgressTrust } from '../../egress/dispatcher.ts';
 import type { Instance, Instances } from '../../instances/instances.ts';
 import { VaultError } from '../../instances/vault.ts';
+import type { Awaitable } from '../../stores/ports.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { Denial } from '../terms/denial.ts';
-import { denyEgress } from '../upstream/upstream-denials.ts';
+import type { InstanceAddress, NamedInstance, ServerAddress, Target } from '../terms/target.ts';
+import { denyEgress } from '../terms/upstream-denials.ts';
 import { readBaseUrl } from './base-url.ts';
 import type { NameCredentials } from './credentials-id.ts';
-import type { Call, InstanceAddress } from './parse.ts';
-
-/** A server's address. */
-export type ServerAddress = BaseUrl;
-
-/** The server, database and credentials of a call, judged as far as they can be without asking DNS. */
-export interface Target extends ServerAddress {
-  db: string;
-  userId: number;
-  apiKey: string;
-  /** How the server is reached, where it has an instance's own certificates or allowance. */
-  trust: EgressTrust | null;
-  /** Null where the call brought address and credentials itself. */
-  instance: Instance | null;
-  /** Name of the credentials, for what is remembered about them. */
-  credentialsId: string;
-}
 
 export interface ResolveDeps {
   egress: EgressDispatcher;
@@ -32,12 +16,18 @@ export interface ResolveDeps {
   nameCredentials: NameCredentials;
 }
 
-export async function resolveTarget(named: Call['instance'], deps: ResolveDeps): Promise<Target | Denial> {
-  if (!('name' in named)) return aim(named, null, deps);
-  const instance = await askStore(() => deps.instances.find(named.name), {
-    Fault: VaultError,
-    message: 'The proxy cannot use the key of this instance',
-  });
+/** Synchronous, unless a stored instance must be read from the store. */
+export function resolveTarget(named: NamedInstance, deps: ResolveDeps): Awaitable<Target | Denial> {
+  if (!('name' in named)) return buildTarget(named, null, deps);
+  const found = askStore(() => deps.instances.find(named.name), UNUSABLE_KEY);
+  return found instanceof Promise
+    ? found.then((instance) => resolveInstance(instance, deps))
+    : resolveInstance(found, deps);
+}
+
+const UNUSABLE_KEY = { ErrorClass: VaultError, message: 'The proxy cannot use the key of this instance' };
+
+function resolveInstance(instance: Instance | null | Denial, deps: ResolveDeps): Target | Denial {
   if (instance instanceof Denial) return instance;
   if (instance === null) {
     return new Denial(
@@ -46,10 +36,10 @@ export async function resolveTarget(named: Call['instance'], deps: ResolveDeps):
       { path: 'erp_instance.name' },
     );
   }
-  return aim(instance, instance, deps);
+  return buildTarget(instance, instance, deps);
 }
 
-function aim(
+function buildTarget(
   { url, db, userId, apiKey }: InstanceAddress,
   instance: Instance | null,
   { egress, nameCredentials }: ResolveDeps,
@@ -63,7 +53,7 @@ function aim(
 
 /** The server and database of a call that is refused anyway, for its record; null where they are not known. */
 export async function nameTarget(
-  named: Call['instance'],
+  named: NamedInstance,
   { instances }: Pick<ResolveDeps, 'instances'>,
 ): Promise<(ServerAddress & { db: string }) | null> {
   const stored = 'name' in named ? await findQuietly(named.name, instances) : named;

@@ -5,26 +5,14 @@
 
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
+import type { AnswerSummary } from '../terms/answer-summary.ts';
 import type { Deadline } from '../terms/deadline.ts';
-import { Denial } from '../terms/denial.ts';
+import { Denial, INTERNAL } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
-import type { Reply, ResultReply } from '../upstream/receive.ts';
-import { adviseFate, CALLER_GONE, denyEnded } from '../upstream/upstream-denials.ts';
+import type { Reply, ResultReply } from '../terms/reply.ts';
+import { adviseFate, CALLER_GONE, denyEnded } from '../terms/upstream-denials.ts';
 import { buildErrorAnswer, buildResultHead, describeDenial, listDenialHeaders } from './envelope.ts';
 import { ReadingPace } from './reading-pace.ts';
-
-/** How a call ended, for the record. */
-export interface Outcome {
-  /** `ok`, `replayed`, `data.type` of the error, or `broken_off` where the connection was broken off mid-answer. */
-  type: string;
-  /** `error.code`; null for a result. */
-  code: number | null;
-  httpStatus: number;
-  /** The rule of a policy that denied the call. */
-  rule?: string;
-  /** The cause, for the log. */
-  detail?: string;
-}
 
 /** What the answer needs to know of its call. */
 export interface AnswerContext {
@@ -38,7 +26,7 @@ export interface AnswerContext {
   bytesPerSecondMin: number;
 }
 
-export async function answerCall(reply: Reply, context: AnswerContext): Promise<Outcome> {
+export async function answerCall(reply: Reply, context: AnswerContext): Promise<AnswerSummary> {
   if (reply instanceof Denial) {
     const isGone = reply === CALLER_GONE || context.deadline.reason === 'caller_left';
     return isGone ? CALLER_LEFT : answerDenial(reply, context);
@@ -60,16 +48,16 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
   return streamResult(head, reply, reply.rest, context);
 }
 
-const OK: Outcome = { type: 'ok', code: null, httpStatus: 200 };
+const OK: AnswerSummary = { type: 'ok', code: null, httpStatus: 200 };
 
 /** Nobody is there to answer, and the record must not blame Odoo for it. 499 is what nginx logs then. */
-const CALLER_LEFT: Outcome = { type: 'caller_left', code: null, httpStatus: 499 };
+const CALLER_LEFT: AnswerSummary = { type: 'caller_left', code: null, httpStatus: 499 };
 
 /** Sends a denial as the answer. */
 export function answerDenial(
   denial: Denial,
   { id, writer, headers, dialect }: Pick<AnswerContext, 'id' | 'writer' | 'headers' | 'dialect'>,
-): Outcome {
+): AnswerSummary {
   const { httpStatus, error } = describeDenial(denial, dialect);
   const { rule, detail } = denial.more;
   writer.sendWhole(httpStatus, { ...headers, ...listDenialHeaders(denial) }, buildErrorAnswer(id, error));
@@ -82,12 +70,19 @@ export function answerDenial(
   };
 }
 
+/** Answers an exception of ours, or closes the connection if the answer has begun. */
+export function answerInternal(id: Uint8Array, writer: AnswerWriter, dialect: Dialect): AnswerSummary {
+  if (writer.restart()) return answerDenial(INTERNAL, { id, writer, headers: {}, dialect });
+  writer.breakOff();
+  return { type: 'internal', code: null, httpStatus: 200 };
+}
+
 async function streamResult(
   head: Uint8Array,
   reply: ResultReply,
   rest: NonNullable<ResultReply['rest']>,
   context: AnswerContext,
-): Promise<Outcome> {
+): Promise<AnswerSummary> {
   const { writer, deadline } = context;
   // A caller that takes nothing more would hold a write for ever: the deadline's end sets it free.
   const breakOff = () => writer.breakOff();
@@ -136,7 +131,7 @@ function sum(pieces: readonly Uint8Array[]): number {
 }
 
 /** An error where nothing has left yet, and otherwise the end of the connection. */
-async function breakAnswerOff(detail: string, context: AnswerContext): Promise<Outcome> {
+async function breakAnswerOff(detail: string, context: AnswerContext): Promise<AnswerSummary> {
   const { writer, deadline, isReadOnly } = context;
   const fate = { outcome: 'unknown', isReadOnly, detail } as const;
   if (writer.restart()) {

@@ -1,16 +1,20 @@
 /** Step: whose call this is. Runs before the body is read, so that a refused key costs next to nothing. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseKey } from '../../keys/format.ts';
 import type { Client, Keys, RefusedKey } from '../../keys/keys.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import { StoredPolicyError } from '../../keys/stored-policy.ts';
+import type { Awaitable } from '../../stores/ports.ts';
+import { delay } from '../../streams/wait.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { Denial, type DenialMore } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { Exchange } from '../terms/exchange.ts';
 
-export interface AuthenticateDeps {
+export interface RenewDeps {
   keys: Keys;
+}
+
+export interface AuthenticateDeps extends RenewDeps {
   slowdown: Slowdown;
 }
 
@@ -49,18 +53,30 @@ function nameRefusedKey({ refused, keyId }: RefusedKey): Pick<DenialMore, 'refus
   return { refusedKey: { id: keyId, why: refused } };
 }
 
-/** The same client as of now, before each of its calls: a body may take its time, and a batch its calls. */
-export async function renewClient(
+/**
+ * Reads the client again, before each of its calls and after each wait: a body may take its time, and a batch its calls.
+ * Synchronous while the row of the key is in memory.
+ */
+export function renewClient(
   client: Client,
-  { keys }: Pick<AuthenticateDeps, 'keys'>,
+  { keys }: RenewDeps,
   { keyHeaders }: Dialect,
-): Promise<Client | Denial> {
-  const found = await askStore(() => keys.renew(client), BAD_POLICY);
+): Awaitable<Client | Denial> {
+  const found = askStore(() => keys.renew(client), BAD_POLICY);
+  return found instanceof Promise
+    ? found.then((renewed) => denyUnlessClient(renewed, keyHeaders))
+    : denyUnlessClient(found, keyHeaders);
+}
+
+function denyUnlessClient(
+  found: Client | RefusedKey | Denial,
+  keyHeaders: Dialect['keyHeaders'],
+): Client | Denial {
   if (found instanceof Denial || !('refused' in found)) return found;
   return denyKey(keyHeaders, { detail: `key ${found.refused} (${found.keyId}) meanwhile` });
 }
 
-const BAD_POLICY = { Fault: StoredPolicyError, message: 'The policy of this key cannot be read' };
+const BAD_POLICY = { ErrorClass: StoredPolicyError, message: 'The policy of this key cannot be read' };
 
 /**
  * The key that the headers agree on. `authorization` may hold a token for a reverse proxy in front of us: beside a key in
@@ -91,8 +107,8 @@ function readKeyHeader(exchange: Exchange, name: string): string | undefined {
 
 const CLOSE = { connection: 'close' };
 
-async function waitUnlessLeft(delayMs: number, exchange: Exchange): Promise<void> {
+function waitUnlessLeft(delayMs: number, exchange: Exchange): Promise<void> {
   const left = new AbortController();
   exchange.onCallerLeft(() => left.abort());
-  await sleep(delayMs, undefined, { signal: left.signal }).catch(() => {});
+  return delay(delayMs, left.signal);
 }

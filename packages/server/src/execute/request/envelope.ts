@@ -3,9 +3,6 @@ import { ALL_ERRORS, type ErrorBody } from '@erp-proxy/contract';
 import type { Denial } from '../terms/denial.ts';
 import { type Dialect, nameMembers } from '../terms/dialect.ts';
 
-/** Bytes of the answer's `id` where the caller's is not known. */
-export const NULL_ID: Uint8Array = Buffer.from('null');
-
 const HEAD = Buffer.from('{"jsonrpc":"2.0","id":');
 const RESULT = Buffer.from(',"result":');
 const ERROR = Buffer.from(',"error":');

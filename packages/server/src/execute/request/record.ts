@@ -1,20 +1,22 @@
 /** Step: tells the observers how a call ended. No values, keys or tracebacks go in. */
+
+import { parseBaseUrl } from '../../egress/base-url.ts';
 import type { CallRecord, Events } from '../../observe/events.ts';
-import { readBaseUrl } from '../call/base-url.ts';
-import type { Call, Read } from '../call/parse.ts';
+import type { AnswerSummary } from '../terms/answer-summary.ts';
 import type { CallTrace } from '../terms/call-trace.ts';
 import { Denial } from '../terms/denial.ts';
-import type { Outcome } from './answer.ts';
+import type { AnyParsed } from '../terms/operation.ts';
+import type { Read } from '../terms/parsed-body.ts';
 
 export function recordCall(
   events: Events,
   more: Pick<CallRecord, 'requestId' | 'keyId' | 'address' | 'batchIndex'> & { endedMs: number },
-  read: Read<{ model?: string; method?: string; instance?: Call['instance'] }>,
+  read: Read<AnyParsed>,
   trace: CallTrace,
-  outcome: Outcome,
+  summary: AnswerSummary,
 ): void {
   const call = read.call instanceof Denial ? null : read.call;
-  const target = trace.target ?? findTarget(call?.instance);
+  const target = trace.target ?? findTarget(call);
   events.callEnded({
     requestId: more.requestId,
     keyId: more.keyId,
@@ -26,23 +28,24 @@ export function recordCall(
     db: target?.db ?? null,
     model: call?.model ?? null,
     method: call?.method ?? null,
-    outcome: outcome.type,
-    code: outcome.code,
-    rule: outcome.rule ?? null,
-    httpStatus: outcome.httpStatus,
+    outcome: summary.type,
+    code: summary.code,
+    rule: summary.rule ?? null,
+    httpStatus: summary.httpStatus,
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,
     attempts: trace.attempts,
     sharedFrom: trace.sharedFrom,
     totalMs: more.endedMs - trace.startedMs,
     upstreamMs: trace.sentMs === null ? null : (trace.answeredMs ?? more.endedMs) - trace.sentMs,
-    detail: outcome.detail ?? null,
+    detail: summary.detail ?? null,
   });
 }
 
-/** Of a call that was refused before its server was looked at, but names it. A path that is no server's can be anything. */
-function findTarget(instance: Call['instance'] | undefined): CallTrace['target'] {
-  if (instance === undefined || 'name' in instance) return null;
-  const address = readBaseUrl(instance.url);
-  return address instanceof Denial ? null : { ...address, pathPrefix: '', db: instance.db };
+/** For a call that was refused before its server was resolved. A path that is not a server's can contain anything. */
+function findTarget(call: AnyParsed | null): CallTrace['target'] {
+  if (call?.address !== undefined) return call.address;
+  if (call?.instance === undefined || 'name' in call.instance) return null;
+  const address = parseBaseUrl(call.instance.url);
+  return 'problem' in address ? null : { ...address, pathPrefix: '', db: call.instance.db };
 }

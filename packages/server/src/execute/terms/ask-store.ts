@@ -1,33 +1,36 @@
-/** Asks the store for what a call needs. Nothing was sent yet, whatever is wrong with it. */
+/** Asks the store for what a call needs. Nothing has been sent yet, whatever the store answers. */
 import type { Awaitable } from '../../stores/ports.ts';
 import { Denial } from './denial.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Errors of this class say what is wrong with the row: the operator's to mend. Others mean that the store is away. */
-export interface RowFault {
-  Fault: abstract new (...given: never[]) => Error;
-  /** For the caller: what cannot be had, without an end mark. */
+/** Errors of this class are about the row, and the operator must mend it. All others mean that the store does not answer. */
+export interface RowError {
+  ErrorClass: abstract new (...given: never[]) => Error;
+  /** For the caller: what cannot be used, without a full stop. */
   message: string;
 }
 
-export async function askStore<Value>(
-  ask: () => Awaitable<Value>,
-  fault?: RowFault,
-): Promise<Value | Denial> {
+/** Synchronous if the store is. */
+export function askStore<Value>(ask: () => Awaitable<Value>, rowError?: RowError): Awaitable<Value | Denial> {
   try {
-    return await ask();
+    const asked = ask();
+    return asked instanceof Promise ? asked.catch((error: unknown) => denyError(error, rowError)) : asked;
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    if (fault !== undefined && error instanceof fault.Fault) {
-      const advice = 'tell its operator the x-request-id of this answer. Nothing was sent to Odoo.';
-      return new Denial('internal', `${fault.message}; ${advice}`, { detail });
-    }
-    return denyStoreAway(detail);
+    return denyError(error, rowError);
   }
 }
 
-/** Of a store that fails or takes too long; `detail` is for the log. */
+function denyError(error: unknown, rowError: RowError | undefined): Denial {
+  const detail = error instanceof Error ? error.message : String(error);
+  if (rowError !== undefined && error instanceof rowError.ErrorClass) {
+    const advice = 'tell its operator the x-request-id of this answer. Nothing was sent to Odoo.';
+    return new Denial('internal', `${rowError.message}; ${advice}`, { detail });
+  }
+  return denyStoreAway(detail);
+}
+
+/** The denial if the store fails or is too slow; `detail` is for the log. */
 export function denyStoreAway(detail: string): Denial {
   return new Denial('overloaded', "The proxy's store does not answer; send the call again in a moment.", {
     outcome: 'not_sent',

@@ -1,7 +1,7 @@
 /** What is known of a call as it goes along: each step writes down what it has found. */
 import type { CallRecord } from '../../observe/events.ts';
-import type { ServerAddress } from '../call/resolve.ts';
-import type { Protocol } from '../upstream/translate.ts';
+import type { Protocol } from './method-call.ts';
+import type { ServerAddress } from './target.ts';
 
 export interface CallTrace {
   startedMs: number;

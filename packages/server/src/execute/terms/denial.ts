@@ -46,3 +46,9 @@ export class Denial {
     return retry === 'always';
   }
 }
+
+/** The answer to an exception of ours. */
+export const INTERNAL = new Denial(
+  'internal',
+  'The proxy failed; tell its operator the x-request-id of this answer. Odoo may have run the call.',
+);

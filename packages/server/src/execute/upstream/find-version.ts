@@ -5,9 +5,9 @@
 import type { EgressRequest } from '../../egress/dispatcher.ts';
 import type { WholeAnswer } from '../../egress/fetch-whole.ts';
 import { type OdooVersion, readJsonrpcVersion, readJsonVersion, VERSION_BODY } from '../../odoo/version.ts';
-import type { ServerAddress } from '../call/resolve.ts';
 import { Denial } from '../terms/denial.ts';
-import type { Protocol } from './translate.ts';
+import type { Protocol } from '../terms/method-call.ts';
+import type { ServerAddress } from '../terms/target.ts';
 import { denyStatus, isRouteMissing } from './upstream-status.ts';
 
 /** Asking changes nothing. */

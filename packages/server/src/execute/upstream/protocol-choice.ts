@@ -1,5 +1,6 @@
 /** The operator's choice of protocol: the instance's own, or by the server's origin. */
-import type { Protocol, TranslateDeps } from './translate.ts';
+import type { Protocol } from '../terms/method-call.ts';
+import type { TranslateDeps } from './translate.ts';
 
 interface ProtocolSettings {
   /** `auto`, or a protocol. */

@@ -1,5 +1,5 @@
 /**
- * Step: an answer of `/json/2` that is no success, for callers who speak it themselves: the server's status is the code of
+ * An answer of `/json/2` that is no success, for callers who speak it themselves: the server's status is the code of
  * the error, whoever on the way gave it.
  */
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
@@ -8,10 +8,11 @@ import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
+import type { Reply } from '../terms/reply.ts';
+import { adviseFate, denyEnded } from '../terms/upstream-denials.ts';
 import { PeekedBody } from './peeked-body.ts';
-import type { ReceiveSettings, Reply } from './receive.ts';
+import type { ReceiveSettings } from './receive.ts';
 import type { UpstreamCall } from './translate.ts';
-import { adviseFate, denyEnded } from './upstream-denials.ts';
 import { denyStatus } from './upstream-status.ts';
 
 export async function receiveJson2Refusal(

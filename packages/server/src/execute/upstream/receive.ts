@@ -1,5 +1,5 @@
 /**
- * Step: tells what an upstream answer is, from its status and first bytes. A result is not read further here: it goes on
+ * Tells what an upstream answer is, from its status and first bytes. A result is not read further here: it goes on
  * as it arrives. Faults, and answers in an unusual form, are read whole within a bound.
  */
 import type { Outcome } from '@erp-proxy/contract';
@@ -14,28 +14,15 @@ import { parseFault } from '../../odoo/faults/read-fault.ts';
 import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
 import { unwrapOne } from '../../odoo/json2/json2-result.ts';
 import { matchResultHead } from '../../odoo/jsonrpc.ts';
-import { type ByteStream, ByteStreamError } from '../../streams/byte-stream.ts';
+import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
+import { type FaultReply, type Reply, replyWhole } from '../terms/reply.ts';
+import { adviseFate, denyEnded, LoginCooldown, type UpstreamFate } from '../terms/upstream-denials.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { Contradiction } from './servers.ts';
 import type { UpstreamCall } from './translate.ts';
-import { adviseFate, denyEnded, LoginCooldown, type UpstreamFate } from './upstream-denials.ts';
 import { denyOverloaded, denyStatus, denyTooLarge, isRouteMissing } from './upstream-status.ts';
-
-/** A success. `pieces`, `rest` and `tail` together are the result's value and the envelope's closing brace. */
-export interface ResultReply {
-  kind: 'result';
-  pieces: Uint8Array[];
-  /** What is still to come; null where `pieces` are the whole, which then has been checked. */
-  rest: ByteStream | null;
-  /** Length of the pieces and the rest in bytes, where it is known. */
-  lengthBytes: number | null;
-  /** The byte that pieces and rest must end with; null where any may. */
-  lastByte: number | null;
-  /** What follows the rest. */
-  tail: Uint8Array;
-}
 
 /**
  * A server that is not what it was taken for: the call may go another way, but for a write where `otherwise` does not say
@@ -49,20 +36,6 @@ export interface ContradictionReply {
   otherwise: FaultReply | Denial;
 }
 
-/** What Odoo said no with. */
-export interface FaultReply {
-  kind: 'fault';
-  fault: Fault;
-}
-
-/** The answer that an earlier attempt at the call was given, as it went out then. */
-export interface KeptReply {
-  kind: 'kept';
-  status: number;
-  body: Uint8Array;
-}
-
-export type Reply = ResultReply | FaultReply | KeptReply | Denial;
 export type ReceivedReply = Reply | ContradictionReply;
 
 export interface ReceiveSettings {
@@ -188,21 +161,9 @@ function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSett
     // A method that returns None: neither member (docs/odoo-facts.md#none-result).
     if (find('jsonrpc') === undefined)
       return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'no envelope');
-    return replyWhole(NULL_RESULT);
+    return replyWhole(NULL_RESULT, CLOSING_BRACE);
   }
-  return replyWhole(bytes.subarray(result.start, result.end));
-}
-
-/** A value that is there whole and has been checked. */
-function replyWhole(value: Uint8Array): ResultReply {
-  return {
-    kind: 'result',
-    pieces: [value],
-    rest: null,
-    lengthBytes: value.length,
-    lastByte: null,
-    tail: CLOSING_BRACE,
-  };
+  return replyWhole(bytes.subarray(result.start, result.end), CLOSING_BRACE);
 }
 
 /** An answer of json2: the value alone, or a fault by its status (docs/odoo-facts.md#errors-of-json2). */
@@ -270,11 +231,11 @@ function readJson2Value(bytes: Uint8Array, call: UpstreamCall): Reply {
     const only = unwrapOne(bytes);
     return only === null
       ? denyAnswer(call, 'The answer is not the id of one record.', 'not one id')
-      : replyWhole(only);
+      : replyWhole(only, CLOSING_BRACE);
   }
   try {
     const { root } = readDocument(bytes);
-    return replyWhole(bytes.subarray(root.start, root.end));
+    return replyWhole(bytes.subarray(root.start, root.end), CLOSING_BRACE);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return denyAnswer(call, 'The answer is not JSON.', error.message);

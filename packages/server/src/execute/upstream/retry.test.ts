@@ -4,7 +4,7 @@ import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { RetryBudget } from '../../limits/retry-budget.ts';
 import { createDeadline, type Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
-import { type Attempt, chooseDelayMs, sendWithRetries } from './retry.ts';
+import { type Attempt, chooseDelayMs, retry } from './retry.ts';
 
 const LOST: Attempt = {
   reply: new Denial('upstream_unreachable', 'The server closed the connection without an answer.'),
@@ -27,7 +27,7 @@ function start({ max = 2, leftMs = 15_000, usualMs = 0 } = {}) {
   for (let answer = 0; usualMs > 0 && answer < 20; answer++) runCall('answered', usualMs);
   const sentAt: number[] = [];
   const startedMs = clock.nowMs;
-  const reply = sendWithRetries(
+  const reply = retry(
     {
       send: async () => {
         sentAt.push(vi.getMockedSystemTime()!.valueOf());

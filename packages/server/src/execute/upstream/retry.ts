@@ -1,28 +1,68 @@
 /**
- * When a call is sent to Odoo once more, and how long it waits for that: a read whose connection died or that a reverse
- * proxy could not pass on, and any call that Odoo has rolled back for another transaction. Never a write that may have
- * happened.
+ * Step: sends the call, and sends it again if that is safe: a read whose connection failed or that a reverse proxy could
+ * not pass on, and any call that Odoo rolled back in favour of another transaction. A write that may have run is never
+ * sent again.
  */
 import type { EgressAnswer, EgressFailure } from '../../egress/dispatcher.ts';
-import type { Permit } from '../../limits/database/database-limiters.ts';
+import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
-import type { RetryReason } from '../../observe/events.ts';
+import type { Events, RetryReason } from '../../observe/events.ts';
+import { delay } from '../../streams/wait.ts';
+import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
-import type { Reply } from './receive.ts';
+import type { Step } from '../terms/operation.ts';
+import type { Reply } from '../terms/reply.ts';
+import type { Target } from '../terms/target.ts';
+import { nameDatabaseByTrust } from './target-names.ts';
 
-/** What came of sending a call. */
+/** The result of sending a call once. */
 export interface Attempt {
   reply: Reply;
-  /** What the network gave for it; null where nothing of the call was sent. */
+  /** The answer or failure of the network; null if nothing of the call was sent. */
   met: EgressAnswer | EgressFailure | null;
 }
 
+/** Sends a call once, by one protocol. */
+export type Send<Prepared> = (call: Prepared, context: CallContext) => Promise<Attempt>;
+
 export interface RetryDeps {
   budget: RetryBudget;
-  /** Times that a call is sent again at most; 0: never. */
+  /** Maximum number of retries of a call; 0: none. */
   max: number;
   random: () => number;
+}
+
+export interface SendWithRetriesDeps {
+  retries: RetryDeps;
+  events: Pick<Events, 'callRetried'>;
+}
+
+interface RetriedCall {
+  isReadOnly: boolean;
+  target: Target;
+}
+
+export function sendWithRetries<Prepared extends RetriedCall>(
+  sendOnce: Send<Prepared>,
+  { retries, events }: SendWithRetriesDeps,
+): Step<Prepared> {
+  return function sendWithRetries(call, context) {
+    const { permit, trial, time } = context;
+    if (permit === null) throw new Error('a call is sent without a permit');
+    permit.markSent();
+    const send = async (): Promise<Attempt> => {
+      const denied = trial?.findDenial() ?? null;
+      if (denied !== null) return { reply: denied, met: null };
+      const attempt = await sendOnce(call, context);
+      context.isSent ||= attempt.met !== null;
+      return attempt;
+    };
+    const { isReadOnly, target } = call;
+    const database = nameDatabaseByTrust(target);
+    const onRetry = (reason: RetryReason) => events.callRetried(reason);
+    return retry({ send, isReadOnly, database, permit, deadline: time.deadline, onRetry }, retries);
+  };
 }
 
 interface Retrying {
@@ -35,7 +75,7 @@ interface Retrying {
 }
 
 /** The reply to the last attempt. */
-export async function sendWithRetries(
+export async function retry(
   { send, isReadOnly, database, permit, deadline, onRetry }: Retrying,
   { budget, max, random }: RetryDeps,
 ): Promise<Reply> {
@@ -46,7 +86,7 @@ export async function sendWithRetries(
     if (trouble === null || retries === max || deadline.reason !== null) return attempt.reply;
     const waitMs = trouble.retryAfterMs + chooseDelayMs(retries, random);
     if (!permit.mayRetry(waitMs) || !budget.take(database)) return attempt.reply;
-    await wait(waitMs, deadline);
+    await delay(waitMs, deadline.signal);
     if (deadline.reason !== null) return attempt.reply;
     onRetry(trouble.reason);
   }
@@ -54,11 +94,11 @@ export async function sendWithRetries(
 
 interface Trouble {
   reason: RetryReason;
-  /** What the server asks to wait. */
+  /** The wait that the server asks for. */
   retryAfterMs: number;
 }
 
-/** Null where the call must not be sent again, or where that would not help. */
+/** Null if the call must not be sent again, or if that would not help. */
 function findTrouble({ reply, met }: Attempt, isReadOnly: boolean): Trouble | null {
   if (met === null) return null;
   if (isRolledBack(reply)) return { reason: 'conflict', retryAfterMs: 0 };
@@ -70,8 +110,8 @@ function findTrouble({ reply, met }: Attempt, isReadOnly: boolean): Trouble | nu
 }
 
 /**
- * What Odoo has rolled back and tried again itself (docs/odoo-facts.md#serialization-retries). A LockError it has not:
- * a method raises it, and may have committed before.
+ * Odoo has rolled the call back and retried it itself (docs/odoo-facts.md#serialization-retries). Not so after a
+ * LockError: a method raises it, and may have committed before.
  */
 function isRolledBack(reply: Reply): boolean {
   if (reply instanceof Denial || reply.kind !== 'fault') return false;
@@ -85,10 +125,10 @@ function isLost({ reason }: EgressFailure): boolean {
 }
 
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
-/** A call that waits keeps its turn: where the server asks for longer, its caller is told so. */
+/** A waiting call holds its permit. If the server asks for a longer wait, the caller gets the error. */
 const RETRY_AFTER_MS_MAX = 2000;
 
-/** A date is taken for long: there is no knowing the server's clock. */
+/** A date counts as too long, since the clock of the server is unknown. */
 function readRetryAfterMs(header: EgressAnswer['headers'][string]): number {
   if (typeof header !== 'string') return 0;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
@@ -98,19 +138,7 @@ function readRetryAfterMs(header: EgressAnswer['headers'][string]): number {
 const DELAY_MS = 100;
 const DELAY_MS_MAX = 2000;
 
-/** Exponential, with full jitter: calls that failed together do not come back together. */
+/** Exponential with full jitter, so that calls which failed together are not sent again together. */
 export function chooseDelayMs(retries: number, random: () => number): number {
   return random() * Math.min(DELAY_MS_MAX, DELAY_MS * 2 ** retries);
-}
-
-function wait(ms: number, { signal }: Deadline): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }

@@ -1,46 +1,53 @@
-/** Runs a method at its server once, over the protocol that the server speaks; another one where it contradicts what was known of it. */
-import type { EgressDispatcher } from '../../egress/dispatcher.ts';
+/**
+ * Sends a method call once, over the protocol that the server speaks. If the server contradicts what was known about it,
+ * the call is sent another way.
+ */
 import { refineFault } from '../../odoo/faults/refine-fault.ts';
-import type { MethodCall } from '../call/limit.ts';
-import type { Target } from '../call/resolve.ts';
-import type { CallScope } from '../run-request.ts';
-import type { Deadline } from '../terms/deadline.ts';
+import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
-import { type ContradictionReply, type ReceiveSettings, type Reply, receiveReply } from './receive.ts';
-import type { Attempt } from './retry.ts';
-import { callUpstream } from './send-once.ts';
+import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
+import type { Reply } from '../terms/reply.ts';
+import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
+import { type ContradictionReply, type ReceiveSettings, receiveReply } from './receive.ts';
+import type { Attempt, Send } from './retry.ts';
+import { type SendContext, type SendDeps, sendOnce } from './send-once.ts';
 import { type TranslateDeps, translateCall, type UpstreamCall } from './translate.ts';
-import { CHANGED, denyFailure } from './upstream-denials.ts';
 
-export interface MethodDeps extends TranslateDeps {
-  egress: EgressDispatcher;
-  nowMs: () => number;
+export interface MethodDeps extends TranslateDeps, SendDeps {
   settings: ReceiveSettings;
 }
 
-/** A server that is not what it was taken for turns calls away; each time something is learnt, and there are three ways. */
+export type MethodContext = SendContext & Partial<Pick<CallContext, 'trial'>>;
+
+/** A server that is not what it was taken for turns calls away. Each time something is learnt, and there are three ways. */
 const WAYS_MAX = 3;
 
-/** Sends the call, and otherwise where the server contradicts what was known of it; a write only where nothing was run. */
+export function sendMethod(deps: MethodDeps): Send<TargetedCall> {
+  return (call, context) => runMethod(call, context, deps);
+}
+
+/** Sends the call, and again if the server contradicts what was known about it; a write only if nothing was run. */
 export async function runMethod(
-  call: MethodCall,
-  target: Target,
-  scope: Pick<CallScope, 'trace' | 'isUnchanged'>,
-  deadline: Deadline,
+  call: TargetedCall,
+  context: MethodContext,
   deps: MethodDeps,
 ): Promise<Attempt> {
+  const { target } = call;
+  const { deadline } = context.time;
   let last: Attempt | null = null;
   let sent: UpstreamCall | null = null;
   for (let way = 0; way < WAYS_MAX; way++) {
-    const upstream = await translateCall(call, target, deadline, deps);
+    const translated = translateCall(call, target, deadline, deps);
+    const upstream = translated instanceof Promise ? await translated : translated;
     if (upstream instanceof Denial) return { reply: upstream, met: null };
     if ('fault' in upstream) return { reply: { kind: 'fault', fault: upstream.fault }, met: null };
     if (last !== null && sent !== null && isSameRequest(upstream, sent)) return last;
     sent = upstream;
-    // What the server speaks may have had to be asked.
-    if (!(await scope.isUnchanged())) return { reply: CHANGED, met: null };
-    const met = await callUpstream(upstream, scope, deadline, deps);
+    // The call may have waited: for a retry, or for what the server speaks.
+    if (!(await context.isUnchanged())) return { reply: CHANGED, met: null };
+    const met = await sendOnce(upstream, context, deps);
     if (!met.ok) return { reply: denyFailure(met, upstream, deadline), met };
+    if (context.trial?.isTrial && upstream.protocol === 'jsonrpc') deps.servers.hear(target, met);
     const received = await receiveReply(met, upstream, deadline, deps.settings);
     if (received instanceof Denial || received.kind !== 'contradiction')
       return { reply: refineReply(received, call), met };

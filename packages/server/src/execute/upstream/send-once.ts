@@ -1,19 +1,28 @@
-/** Step: sends the request, once, and waits for the head of the answer. */
+/** Sends a request through egress, once, and waits for the head of the answer. */
 import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../../egress/dispatcher.ts';
-import type { CallScope } from '../run-request.ts';
-import type { Deadline } from '../terms/deadline.ts';
+import type { CallContext } from '../terms/call-context.ts';
 import type { UpstreamCall } from './translate.ts';
 
-export async function callUpstream(
+export interface SendDeps {
+  egress: EgressDispatcher;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+/** What sending needs of the context of a call. */
+export interface SendContext extends Pick<CallContext, 'trace' | 'isUnchanged'> {
+  time: Pick<CallContext['time'], 'deadline'>;
+}
+
+export async function sendOnce(
   call: UpstreamCall,
-  { trace, isUnchanged }: Pick<CallScope, 'trace' | 'isUnchanged'>,
-  deadline: Deadline,
-  { egress, nowMs }: { egress: EgressDispatcher; nowMs: () => number },
+  { trace, isUnchanged, time }: SendContext,
+  { egress, nowMs }: SendDeps,
 ): Promise<EgressAnswer | EgressFailure> {
   trace.protocol = call.protocol;
   trace.sentMs ??= nowMs();
   trace.attempts++;
-  const met = await egress.send(call.request, { signal: deadline.signal, isStillWanted: isUnchanged });
+  const met = await egress.send(call.request, { signal: time.deadline.signal, isStillWanted: isUnchanged });
   trace.answeredMs = nowMs();
   trace.upstreamStatus = met.ok ? met.status : null;
   return met;

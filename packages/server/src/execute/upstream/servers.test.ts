@@ -5,8 +5,8 @@ import type {
   EgressFailure,
   EgressRequest,
 } from '../../egress/dispatcher.ts';
-import type { MethodCall } from '../call/limit.ts';
-import type { Target } from '../call/resolve.ts';
+import type { MethodCall } from '../terms/method-call.ts';
+import type { Target } from '../terms/target.ts';
 import { Servers } from './servers.ts';
 
 const never = new AbortController().signal;

@@ -21,8 +21,8 @@ import {
 } from '../../odoo/version.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
-import type { MethodCall } from '../call/limit.ts';
-import type { Target } from '../call/resolve.ts';
+import type { MethodCall } from '../terms/method-call.ts';
+import type { Target } from '../terms/target.ts';
 import type { Lockout } from './login-trials.ts';
 import { nameDatabaseByTrust, nameServer } from './target-names.ts';
 import { isRouteMissing } from './upstream-status.ts';

@@ -1,25 +1,26 @@
 /**
- * What becomes of a call beside others: a read that is the same as one in flight takes part in it, one whose caller accepts
- * an older answer may get a kept one, and a write makes kept answers go. Which reads are the same is told in sharing/.
+ * Step: serves a read from another call. An equal read in flight is joined, and a caller that accepts an older answer can
+ * get a kept one. sharing/ tells which reads are equal.
  */
-import { findWrittenModel } from '../../odoo/methods.ts';
-import type { AnswerStore } from '../../sharing/answer-store.ts';
-import { readCacheControl } from '../../sharing/cache-control.ts';
+import type { AnswerStore, ReadScope } from '../../sharing/answer-store.ts';
+import { type CacheControl, readCacheControl } from '../../sharing/cache-control.ts';
+import type { SharedCall } from '../../sharing/flight.ts';
 import { MemoryAnswers } from '../../sharing/memory-answers.ts';
 import { nameRead } from '../../sharing/name-read.ts';
 import { type SharedAnswer, SharedReads } from '../../sharing/shared-reads.ts';
 import { WriteLog } from '../../sharing/write-log.ts';
-import type { MethodCall } from '../call/limit.ts';
-import type { Target } from '../call/resolve.ts';
-import type { CallScope, Run } from '../run-request.ts';
-import { createDeadline, type Deadline } from '../terms/deadline.ts';
-import type { Reply, ResultReply } from './receive.ts';
+import type { CallContext } from '../terms/call-context.ts';
+import type { Deadline } from '../terms/deadline.ts';
+import type { TargetedCall } from '../terms/method-call.ts';
+import type { Step } from '../terms/operation.ts';
+import { isResult, type Reply, type ResultReply, replyWhole } from '../terms/reply.ts';
+import { RequestTime } from '../terms/request-time.ts';
+import { CHANGED, denyEnded, denyUnsent } from '../terms/upstream-denials.ts';
 import { nameDatabaseAcrossTrusts } from './target-names.ts';
-import { CHANGED, denyEnded, denyUnsent } from './upstream-denials.ts';
 
-/** One who waits for a read. */
+/** A caller that waits for a read. */
 interface ReadMember {
-  readonly signal: Deadline['signal'];
+  readonly signal: AbortSignal;
   readonly deadline: Deadline;
   readonly keyId: string;
   readonly dueMs: number;
@@ -27,16 +28,17 @@ interface ReadMember {
 
 export type Reads = SharedReads<ResultReply, Exclude<Reply, ResultReply>, ReadMember>;
 
-export interface ShareDeps {
+export interface ShareReadDeps {
   reads: Reads;
+  nowMs: () => number;
 }
 
 export interface ReadsOptions {
-  /** A clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Bytes of all kept answers; 0: none is kept. */
+  /** Maximum bytes of all kept answers; 0: none are kept. */
   cacheBytesMax: number;
-  /** Where they are kept; null: in the memory of this process. */
+  /** Where answers are kept; null: in the memory of this process. */
   answers: AnswerStore | null;
 }
 
@@ -46,123 +48,95 @@ export function createReads({ nowMs, cacheBytesMax, answers }: ReadsOptions): Re
   return new SharedReads<ResultReply, Exclude<Reply, ResultReply>, ReadMember>({
     nowMs,
     isResult,
-    makeResult,
+    makeResult: (bytes) => replyWhole(bytes, NO_TAIL),
     writes,
     answers: cacheBytesMax === 0 ? null : store(),
   });
 }
 
-/** `send` runs the call under the scope and run that it is given: the caller's own, or those that many callers share. */
-export async function shareRead<Deps extends ShareDeps>(
-  call: MethodCall,
-  target: Target,
-  scope: CallScope,
-  run: Run<Deps>,
-  send: (scope: CallScope, run: Run<Deps>) => Promise<Reply>,
-): Promise<Reply> {
-  const { deadline, dueMs, deps } = run;
-  const wish = findWish(call, scope, run);
-  const name =
-    wish === null
-      ? null
-      : nameRead({ ...call, credentialsId: target.credentialsId, instanceId: target.instance?.id ?? null });
-  if (wish === null || name === null) return send(scope, run);
-  const read = { name, database: nameDatabaseAcrossTrusts(target), model: call.model };
-  const member = { signal: deadline.signal, deadline, dueMs, keyId: scope.client.key.id };
-  const found = await deps.reads.find(read, wish.maxAgeMs);
-  const answer =
-    'reply' in found
-      ? found
-      : await (deps.reads.join(found, member) ??
-          deps.reads.open(found, openFlight(scope, run, send), member));
-  noteSource(answer, scope);
-  // What others have asked for may be more than this key may have by now.
-  if (answer.source === 'own' || (await scope.isUnchanged())) return answer.reply;
-  if (isResult(answer.reply)) answer.reply.rest?.cancel();
-  return CHANGED;
+const NO_TAIL = Buffer.alloc(0);
+
+export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
+  return function shareRead(call, context, goOn) {
+    const sharing = findSharing(call, context);
+    if (sharing === null) return null;
+    const { target } = call;
+    const name = nameRead({
+      ...call,
+      credentialsId: target.credentialsId,
+      instanceId: target.instance?.id ?? null,
+    });
+    if (name === null) return null;
+    return read(
+      { name, database: nameDatabaseAcrossTrusts(target), model: call.model },
+      sharing,
+      context,
+      goOn,
+    );
+  };
+
+  async function read(
+    scope: ReadScope,
+    { maxAgeMs }: CacheControl,
+    context: CallContext,
+    goOn: (context: CallContext) => Promise<Reply>,
+  ): Promise<Reply> {
+    const { time, client } = context;
+    const { deadline, signal, dueMs } = time;
+    const member = { signal, deadline, dueMs, keyId: client.key.id };
+    const found = await reads.find(scope, maxAgeMs);
+    const answer =
+      'reply' in found
+        ? found
+        : await (reads.join(found, member) ?? reads.open(found, openFlight(context, goOn, nowMs), member));
+    recordSource(answer, context);
+    // A joined or kept answer was requested by another key, which may be allowed more.
+    if (answer.source === 'own' || (await context.isUnchanged())) return answer.reply;
+    if (isResult(answer.reply)) answer.reply.rest?.cancel();
+    return CHANGED;
+  }
 }
 
-/** Runs a call that may write, so that what was read before its end is given to nobody who asks after it. */
-export function sendNoted<Answer>(
-  { model, method, isReadOnly }: Pick<MethodCall, 'model' | 'method' | 'isReadOnly'>,
-  target: Target,
-  { reads }: ShareDeps,
-  send: () => Promise<Answer>,
-): Promise<Answer> {
-  if (isReadOnly) return send();
-  return reads.write(nameDatabaseAcrossTrusts(target), findWrittenModel(model, method), send);
+/** Null if the call must be sent on its own. */
+function findSharing({ isReadOnly }: TargetedCall, { client, request }: CallContext): CacheControl | null {
+  // Answers of a batch wait for their position, and would delay the callers that they are shared with.
+  if (!isReadOnly || request.isBatch || request.idempotencyKey !== null) return null;
+  const isCacheAllowed = client.policy === null || client.policy.policy.cache === true;
+  const sharing = readCacheControl(request.exchange.header('cache-control'), isCacheAllowed);
+  return sharing.mayShare ? sharing : null;
 }
 
-/** Null where the answer must come from a call of its own. */
-function findWish({ isReadOnly }: MethodCall, { client, protect }: CallScope, run: Run<unknown>) {
-  // Answers of a batch wait for their turn, and would hold up those that they share with.
-  if (!isReadOnly || run.isBatch || protect !== null) return null;
-  const { policy } = client;
-  const isCacheAllowed = policy === null || policy.policy.cache === true;
-  const wish = readCacheControl(run.exchange.header('cache-control'), isCacheAllowed);
-  return wish.mayShare ? wish : null;
-}
-
-/** A call on behalf of many: its time is the longest of theirs, and nobody else gives its turn back. */
-function openFlight<Deps>(
-  first: CallScope,
-  run: Run<Deps>,
-  send: (scope: CallScope, run: Run<Deps>) => Promise<Reply>,
-) {
-  const deadline = createDeadline();
-  const scope: CallScope = { ...first, onDone: null };
-  const shared: Run<Deps> = { ...run, deadline };
+/** One call for many callers. It lasts as long as the longest of them allows, and holds a permit of its own. */
+function openFlight(
+  first: CallContext,
+  goOn: (context: CallContext) => Promise<Reply>,
+  nowMs: () => number,
+): SharedCall<Reply, ReadMember> {
+  const time = new RequestTime({ nowMs, defaultMs: 0 });
+  const shared = first.share(time);
+  time.extendTo(first.time.dueMs);
   return {
-    reply: flyToEnd(),
-    // Until it has its turn it waits in the line of the first one's key, which is no other key's to wait in.
-    accepts: ({ keyId }: ReadMember) => keyId === first.client.key.id || scope.onDone !== null,
-    extend({ dueMs }: ReadMember) {
-      shared.dueMs = Math.max(shared.dueMs, dueMs);
-    },
-    denyLeaver({ deadline }: ReadMember) {
-      const isUnsent = scope.onDone === null && deadline.reason !== 'shutdown';
+    reply: goOn(shared),
+    // Until it has a permit it waits in the queue of the first caller's key, where no other key may wait.
+    accepts: ({ keyId }) => keyId === first.client.key.id || shared.permit !== null,
+    extend: ({ dueMs }) => time.extendTo(dueMs),
+    denyLeaver({ deadline }) {
+      const isUnsent = shared.permit === null && deadline.reason !== 'shutdown';
       return isUnsent
         ? denyUnsent({ isReadOnly: true })
         : denyEnded(deadline, { outcome: 'unknown', isReadOnly: true });
     },
-    abort({ deadline: { reason }, dueMs }: ReadMember) {
-      // The time that the server was said to have is not over: it is not to blame.
-      const isEarly = reason === 'timeout' && dueMs < shared.dueMs;
-      deadline.end(reason === null || isEarly ? 'caller_left' : reason);
+    abort({ deadline: { reason }, dueMs }) {
+      // The server still had time for its answer, so that the timeout is not its fault.
+      const isEarly = reason === 'timeout' && dueMs < time.dueMs;
+      time.deadline.end(reason === null || isEarly ? 'caller_left' : reason);
     },
   };
-
-  async function flyToEnd(): Promise<Reply> {
-    let reply: Reply | null = null;
-    try {
-      reply = await send(scope, shared);
-      return reply;
-    } finally {
-      if (reply === null || !isResult(reply) || reply.rest === null) scope.onDone?.();
-    }
-  }
 }
-
-function isResult(reply: Reply): reply is ResultReply {
-  return 'kind' in reply && reply.kind === 'result';
-}
-
-function makeResult(bytes: Uint8Array): ResultReply {
-  return {
-    kind: 'result',
-    pieces: [bytes],
-    rest: null,
-    lengthBytes: bytes.length,
-    lastByte: null,
-    tail: NOTHING,
-  };
-}
-
-const NOTHING = Buffer.alloc(0);
 
 const SOURCES = { own: null, joined: 'flight', kept: 'cache' } as const;
 
-function noteSource({ source, ageMs }: SharedAnswer<Reply>, { trace }: CallScope): void {
+function recordSource({ source, ageMs }: SharedAnswer<Reply>, { trace }: CallContext): void {
   trace.sharedFrom = SOURCES[source];
   trace.ageMs = ageMs;
 }

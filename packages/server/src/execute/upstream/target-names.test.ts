@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseBaseUrl } from '../../egress/base-url.ts';
-import type { Target } from '../call/resolve.ts';
+import type { Target } from '../terms/target.ts';
 import { nameDatabaseAcrossTrusts, nameDatabaseByTrust, nameServer, nameUser } from './target-names.ts';
 
 function aim(url: string, changes: Partial<Target> = {}): Target {

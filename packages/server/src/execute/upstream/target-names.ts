@@ -1,5 +1,5 @@
 /** Names of servers and databases, for what is known of them across calls. */
-import type { Target } from '../call/resolve.ts';
+import type { Target } from '../terms/target.ts';
 
 /** What was learnt over one trust says nothing of who answers over another. */
 export function nameServer({ origin, pathPrefix, trust }: Target): string {

@@ -1,5 +1,5 @@
 /**
- * Step: chooses the protocol that carries a call, and makes the request for it. json2 is used where it is certain that the
+ * Chooses the protocol that carries a call, and makes the request for it. json2 is used where it is certain that the
  * outcome is the one that `/jsonrpc` gives; nothing is guessed.
  */
 import type { EgressRequest } from '../../egress/dispatcher.ts';
@@ -13,16 +13,14 @@ import { findModelSignature } from '../../odoo/signatures/model-signatures.ts';
 import type { Signature } from '../../odoo/signatures/signature.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
 import { ABORTED } from '../../streams/wait.ts';
-import type { MethodCall } from '../call/limit.ts';
 import { denyIds } from '../call/place-ids.ts';
-import type { Target } from '../call/resolve.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
+import type { MethodCall, Protocol } from '../terms/method-call.ts';
+import type { Target } from '../terms/target.ts';
+import { denyEnded, denyFailure } from '../terms/upstream-denials.ts';
 import type { Protocols, Servers, Unanswered } from './servers.ts';
-import { denyEnded, denyFailure } from './upstream-denials.ts';
 import { denyStatus } from './upstream-status.ts';
-
-export type Protocol = 'jsonrpc' | 'json2';
 
 /** A request that is ready to be sent. */
 export interface UpstreamCall {

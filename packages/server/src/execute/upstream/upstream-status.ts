@@ -3,7 +3,7 @@ import type { Outcome } from '@erp-proxy/contract';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
 import { isLoginRedirect } from '../../odoo/login-redirect.ts';
 import { Denial } from '../terms/denial.ts';
-import { adviseFate, type UpstreamFate } from './upstream-denials.ts';
+import { adviseFate, type UpstreamFate } from '../terms/upstream-denials.ts';
 
 /** A body that is too large for the server. */
 export function denyTooLarge(detail: string): Denial {

@@ -1,13 +1,9 @@
 /** The answer to a request that the load shedder refuses. For one route it varies only in request id and CORS headers. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import {
-  buildErrorAnswer,
-  describeDenial,
-  listDenialHeaders,
-  NULL_ID,
-} from '../../execute/request/envelope.ts';
+import { buildErrorAnswer, describeDenial, listDenialHeaders } from '../../execute/request/envelope.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { Dialect } from '../../execute/terms/dialect.ts';
+import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 import { describeAnswer, HttpAnswerWriter } from '../http-answer-writer.ts';
 import { chooseRequestId, readRequestId } from '../request-id.ts';
 import type { PlainRequest } from './plain-request.ts';

@@ -1,18 +1,18 @@
-/** A body that tells once when it has ended, broken off or was left. */
-import type { ByteStream } from '../../streams/byte-stream.ts';
+/** A stream that calls back once when it has ended, failed or been cancelled. */
+import type { ByteStream } from './byte-stream.ts';
 
-export class WatchedBody implements ByteStream {
-  readonly #body: ByteStream;
+export class WatchedStream implements ByteStream {
+  readonly #stream: ByteStream;
   #onDone: (() => void) | null;
 
-  constructor(body: ByteStream, onDone: () => void) {
-    this.#body = body;
+  constructor(stream: ByteStream, onDone: () => void) {
+    this.#stream = stream;
     this.#onDone = onDone;
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
     try {
-      const read = this.#body.next();
+      const read = this.#stream.next();
       return read instanceof Promise ? read.then(this.#watch, this.#fail) : this.#watch(read);
     } catch (error) {
       return this.#fail(error);
@@ -20,7 +20,7 @@ export class WatchedBody implements ByteStream {
   }
 
   cancel(): void {
-    this.#body.cancel();
+    this.#stream.cancel();
     this.#finish();
   }
 

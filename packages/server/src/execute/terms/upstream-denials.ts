@@ -1,8 +1,8 @@
 /** Denials that several steps give about the upstream, with the one text for each. */
 import type { Outcome } from '@erp-proxy/contract';
 import type { EgressFailure } from '../../egress/dispatcher.ts';
-import type { Deadline } from '../terms/deadline.ts';
-import { Denial } from '../terms/denial.ts';
+import type { Deadline } from './deadline.ts';
+import { Denial } from './denial.ts';
 
 /** What every denial about an upstream must say. */
 export interface UpstreamFate {

@@ -1,0 +1,87 @@
+/**
+ * Checks a call again after it has waited: for its permit, for the store, for the answer to another call. Its key, its
+ * policy or its instance may have changed meanwhile. A call that must not be sent as it was built starts over
+ * (run-call.ts): then it is refused, or built as it must be now.
+ */
+import type { Client } from '../../keys/keys.ts';
+import { type RenewDeps, renewClient } from '../request/authenticate.ts';
+import { askStore } from '../terms/ask-store.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Request } from '../terms/request.ts';
+import type { NamedInstance, Target } from '../terms/target.ts';
+import { authorizeCaller } from './authorize.ts';
+import { type ResolveDeps, resolveTarget } from './resolve.ts';
+
+/** What a call was built from. */
+export interface Built {
+  client: Client;
+  /** True if the call would be the same for this client. */
+  isSameFor(client: Client): boolean;
+  /** The server as the call names it, and as it was resolved; null for a call that names no database. */
+  resolved: { named: NamedInstance; target: Target } | null;
+}
+
+export type CheckDeps = RenewDeps & Pick<ResolveDeps, 'instances'> & ResolveDeps;
+
+/** True if the call may be sent as it was built. Synchronous while the rows of key and instance are in memory. */
+export function isUnchanged(built: Built, request: Request, deps: CheckDeps): boolean | Promise<boolean> {
+  const isClientSame = isClientUnchanged(built, request, deps);
+  if (isClientSame instanceof Promise)
+    return isClientSame.then((isSame) => isSame && isTargetUnchanged(built, deps));
+  return isClientSame && isTargetUnchanged(built, deps);
+}
+
+function isClientUnchanged(built: Built, request: Request, deps: RenewDeps): boolean | Promise<boolean> {
+  const renewed = renewClient(built.client, deps, request.dialect);
+  return renewed instanceof Promise
+    ? renewed.then((now) => isSameClient(now, built, request))
+    : isSameClient(renewed, built, request);
+}
+
+/** Policies are compared as text, since a row is also read again if nothing has changed. */
+function isSameClient(now: Client | Denial, { client, isSameFor }: Built, { exchange }: Request): boolean {
+  if (now instanceof Denial) return false;
+  if (now === client || now.key.policy === client.key.policy) return true;
+  return authorizeCaller(now, exchange) === null && isSameFor(now);
+}
+
+function isTargetUnchanged({ resolved }: Built, deps: CheckDeps): boolean | Promise<boolean> {
+  const instance = resolved?.target.instance ?? null;
+  if (resolved === null || instance === null) return true;
+  const found = askStore(() => deps.instances.find(instance.name));
+  if (found === instance) return true;
+  return isSameInstance(found, resolved, deps);
+}
+
+async function isSameInstance(
+  found: unknown,
+  { named, target }: NonNullable<Built['resolved']>,
+  deps: CheckDeps,
+): Promise<boolean> {
+  if ((await found) === target.instance) return true;
+  const now = await resolveTarget(named, deps);
+  return !(now instanceof Denial) && isSameTarget(now, target);
+}
+
+/** True if two versions of a call are equal in everything that a policy can set. */
+export function isSameCall<AnyCall extends object>(one: AnyCall | Denial, other: AnyCall): boolean {
+  if (one === other) return true;
+  if (one instanceof Denial) return false;
+  const [a, b]: SettableByPolicy[] = [one, other];
+  if (a?.limit !== b?.limit || a?.bytes === undefined || b?.bytes === undefined) return false;
+  return a.bytes === b.bytes || Buffer.compare(a.bytes, b.bytes) === 0;
+}
+
+interface SettableByPolicy {
+  bytes?: Uint8Array;
+  limit?: unknown;
+}
+
+/** The name of the credentials covers server, database, user and key. */
+function isSameTarget(one: Target, other: Target): boolean {
+  return (
+    one.credentialsId === other.credentialsId &&
+    one.instance?.id === other.instance?.id &&
+    one.instance?.protocol === other.instance?.protocol
+  );
+}

@@ -1,0 +1,44 @@
+/** Step: from the bytes of a question for a server's version, `{id, url}`, to the question. */
+import { type BaseUrl, URL_LENGTH_MAX } from '../../egress/base-url.ts';
+import { readMembers } from '../../json/members.ts';
+import type { JsonMember } from '../../json/span.ts';
+import { Denial } from '../terms/denial.ts';
+import { type CallSpan, NULL_ID, type Read } from '../terms/parsed-body.ts';
+import type { ServerAddress } from '../terms/target.ts';
+import { readBaseUrl } from './base-url.ts';
+import { checkNames, describe, invalid, OWN_MEMBERS_MAX, readId, readText } from './read-members.ts';
+
+/** A question about a server. It names no model and no instance. */
+export interface Question {
+  url: string;
+  address: BaseUrl;
+  model?: never;
+  method?: never;
+  instance?: never;
+  policyLimit?: never;
+}
+
+/** A question that may be asked. Asking changes nothing. */
+export interface PreparedQuestion {
+  server: ServerAddress;
+  isReadOnly: true;
+}
+
+export function parseQuestion(bytes: Uint8Array, { span, members: known }: CallSpan): Read<Question> {
+  if (span.kind !== 'object')
+    return { id: NULL_ID, call: invalid('', `A question must be an object, not ${describe(span)}.`) };
+  const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
+  const id = readId(bytes, members);
+  if (id instanceof Denial) return { id: NULL_ID, call: id };
+  return { id, call: readQuestion(bytes, members) };
+}
+
+function readQuestion(bytes: Uint8Array, members: JsonMember[]): Question | Denial {
+  const strange = checkNames(members, '', ['id', 'url'], ['jsonrpc']);
+  if (strange) return strange;
+  const value = members.find(({ name }) => name === 'url')?.value;
+  const url = readText(bytes, value, 'url', URL_LENGTH_MAX, 'the address of the Odoo server');
+  if (url instanceof Denial) return url;
+  const address = readBaseUrl(url);
+  return address instanceof Denial ? address : { url, address };
+}

@@ -1,0 +1,189 @@
+/**
+ * The operations, side by side: how a call of each is parsed, allowed, resolved and built, and the steps around sending
+ * it, in their order. run-request.ts receives the request, run-call.ts runs each of its calls.
+ */
+import type { Events } from '../observe/events.ts';
+import { classifyFault } from '../odoo/faults/faults.ts';
+import { authorizeCall, authorizeJson2Call, authorizeQuestion } from './call/authorize.ts';
+import { buildMethodCall } from './call/limit.ts';
+import { type Call, parseCall } from './call/parse.ts';
+import { type Json2Call, parseJson2Call } from './call/parse-json2.ts';
+import { type PreparedQuestion, parseQuestion, type Question } from './call/parse-question.ts';
+import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
+import { createPipeline, type Pipeline, type RunRequestDeps } from './run-request.ts';
+import type { TargetedCall } from './terms/method-call.ts';
+import type { Operation } from './terms/operation.ts';
+import type { Reply } from './terms/reply.ts';
+import type { ServerAddress, Target } from './terms/target.ts';
+import { type AskVersionDeps, askJsonVersion, askVersion } from './upstream/ask-version.ts';
+import {
+  type CheckCredentialsDeps,
+  type CredentialRules,
+  checkCredentials,
+} from './upstream/check-credentials.ts';
+import { claimIdempotencyKey, type IdempotencyDeps, replayAnswer } from './upstream/idempotency.ts';
+import { applyInstanceTimeout } from './upstream/instance-timeout.ts';
+import { type NoteWriteDeps, noteWrite } from './upstream/note-write.ts';
+import { type ObtainPermitDeps, obtainPermit } from './upstream/obtain-permit.ts';
+import type { ReceiveSettings } from './upstream/receive.ts';
+import { type SendWithRetriesDeps, sendWithRetries } from './upstream/retry.ts';
+import { buildJson2Call, type SendJson2Deps, sendJson2 } from './upstream/send-json2.ts';
+import { type MethodDeps, sendMethod } from './upstream/send-method.ts';
+import { type ShareReadDeps, shareRead } from './upstream/share-read.ts';
+import type { UpstreamCall } from './upstream/translate.ts';
+
+export interface OperationDeps
+  extends RunRequestDeps,
+    ResolveDeps,
+    ShareReadDeps,
+    IdempotencyDeps,
+    CheckCredentialsDeps,
+    ObtainPermitDeps,
+    NoteWriteDeps,
+    SendWithRetriesDeps,
+    MethodDeps,
+    SendJson2Deps,
+    AskVersionDeps {
+  events: Events;
+  settings: RunRequestDeps['settings'] & ReceiveSettings;
+}
+
+export type OperationName = 'execute' | 'json2' | 'version' | 'jsonVersion';
+
+export function createPipelines(deps: OperationDeps): Record<OperationName, Pipeline> {
+  const { execute, json2, version, jsonVersion } = createOperations(deps);
+  return {
+    execute: createPipeline(execute, deps),
+    json2: createPipeline(json2, deps),
+    version: createPipeline(version, deps),
+    jsonVersion: createPipeline(jsonVersion, deps),
+  };
+}
+
+export function createOperations(deps: OperationDeps) {
+  return {
+    execute: createExecute(deps),
+    json2: createJson2(deps),
+    version: createVersion(deps),
+    jsonVersion: createJsonVersion(deps),
+  };
+}
+
+/** A method of a model, over the protocol that the server speaks: `POST /api/erp/execute`. */
+function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCall> {
+  return {
+    name: 'execute',
+    takesBatch: true,
+    isAddressInBody: false,
+    parse: parseCall,
+    authorize: authorizeCall,
+    nameTarget: ({ instance }) => nameTarget(instance, deps),
+    resolve: ({ instance }) => resolveTarget(instance, deps),
+    build: buildMethodCall,
+    steps: [
+      applyInstanceTimeout,
+      shareRead(deps),
+      replayAnswer('execute', deps),
+      checkCredentials(jsonrpcRules(deps), deps),
+      obtainPermit(deps),
+      claimIdempotencyKey(deps),
+      noteWrite(deps),
+      sendWithRetries(sendMethod(deps), deps),
+    ],
+  };
+}
+
+/** A call of `/json/2`, passed on unchanged. */
+function createJson2(deps: OperationDeps): Operation<Json2Call, Target, UpstreamCall> {
+  return {
+    name: 'json2',
+    takesBatch: false,
+    isAddressInBody: false,
+    parse: parseJson2Call,
+    authorize: authorizeJson2Call,
+    nameTarget: ({ instance }) => nameTarget(instance, deps),
+    resolve: ({ instance }) => resolveTarget(instance, deps),
+    build: buildJson2Call,
+    steps: [
+      applyInstanceTimeout,
+      replayAnswer('json2', deps),
+      checkCredentials(JSON2_RULES, deps),
+      obtainPermit(deps),
+      claimIdempotencyKey(deps),
+      noteWrite(deps),
+      sendWithRetries(sendJson2(deps), deps),
+    ],
+  };
+}
+
+/** The version of a server: `POST /api/erp/version`. */
+function createVersion(deps: OperationDeps): Operation<Question, ServerAddress, PreparedQuestion> {
+  return { ...describeQuestion('version', deps), steps: [askVersion(deps)] };
+}
+
+/** What `/json/version` of a server says. */
+function createJsonVersion(deps: OperationDeps): Operation<Question, ServerAddress, PreparedQuestion> {
+  return { ...describeQuestion('json version', deps), steps: [askJsonVersion(deps)] };
+}
+
+function describeQuestion(
+  name: string,
+  { egress }: OperationDeps,
+): Omit<Operation<Question, ServerAddress, PreparedQuestion>, 'steps'> {
+  return {
+    name,
+    takesBatch: false,
+    isAddressInBody: true,
+    parse: parseQuestion,
+    authorize: authorizeQuestion,
+    nameTarget: ({ address }) => address,
+    resolve: ({ url }) => resolveServer(url, egress),
+    build: (_question, server) => ({ server, isReadOnly: true }),
+  };
+}
+
+/** Versions before 16 lock out addresses after wrong credentials. Only `/jsonrpc` reaches them. */
+function jsonrpcRules({ servers, protocolFor }: OperationDeps): CredentialRules {
+  return {
+    refusedBefore: REFUSED_OVER_JSONRPC,
+    findLockout: (target) => (protocolFor(target) === 'json2' ? 'none' : servers.findLockout(target)),
+  };
+}
+
+/** The text is Odoo's own, the same in every version. */
+const REFUSED_OVER_JSONRPC: Reply = {
+  kind: 'fault',
+  fault: classifyFault(
+    {
+      code: 200,
+      message: 'Odoo Server Error',
+      data: {
+        name: 'odoo.exceptions.AccessDenied',
+        message: 'Access Denied',
+        arguments: ['Access Denied'],
+        context: {},
+      },
+    },
+    { debug: false, secrets: [] },
+  ),
+};
+
+const JSON2_RULES: CredentialRules = {
+  refusedBefore: {
+    kind: 'fault',
+    fault: {
+      code: 401,
+      message: 'Invalid apikey',
+      data: {
+        type: 'access_denied',
+        retryable: false,
+        name: 'werkzeug.exceptions.Unauthorized',
+        message: 'Invalid apikey',
+        arguments: ['Invalid apikey', 401],
+        context: {},
+        status: 401,
+      },
+    },
+  },
+  findLockout: () => 'none',
+};

@@ -1,0 +1,39 @@
+/** Headers that every answer to a known key has: the time it took, the age of a kept answer, the limits of the key. */
+import { LIMIT_HEADER } from '@erp-proxy/contract';
+import type { AnswerHeaders } from '../../streams/answer-writer.ts';
+import type { CallTrace } from '../terms/call-trace.ts';
+import type { Pass } from './throttle.ts';
+
+export interface TimedRequest {
+  startedMs: number;
+  /** Null if the key has no limits. */
+  pass: Pass | null;
+}
+
+/** `trace` is that of the one call; absent for a batch and for a request that was refused. */
+export function describeRequest(
+  { startedMs, pass }: TimedRequest,
+  nowMs: number,
+  trace?: CallTrace,
+): AnswerHeaders {
+  const ageMs = trace?.ageMs ?? null;
+  return {
+    'server-timing': describeTiming(startedMs, nowMs, trace),
+    ...(ageMs === null ? {} : { age: String(Math.floor(ageMs / 1000)) }),
+    ...describeLimit(trace?.policyLimit ?? null),
+    ...pass?.describe(),
+  };
+}
+
+/** The limit that a policy has set in place of the caller's. */
+export function describeLimit(limit: number | null): AnswerHeaders {
+  return limit === null ? {} : { [LIMIT_HEADER]: String(limit) };
+}
+
+/** The time of Odoo up to the head of its answer, and the rest. */
+function describeTiming(startedMs: number, nowMs: number, trace: CallTrace | undefined): string {
+  const totalMs = nowMs - startedMs;
+  if (trace === undefined || trace.sentMs === null) return `proxy;dur=${totalMs.toFixed(1)}`;
+  const upstreamMs = (trace.answeredMs ?? nowMs) - trace.sentMs;
+  return `upstream;dur=${upstreamMs.toFixed(1)};desc="${trace.protocol}", proxy;dur=${(totalMs - upstreamMs).toFixed(1)}`;
+}

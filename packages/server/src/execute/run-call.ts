@@ -1,0 +1,218 @@
+/**
+ * Runs one call of a request, from its bytes to its record: it is parsed, allowed, resolved and built, passes the steps of
+ * its operation (operations.ts), and its reply goes out.
+ */
+import type { Client } from '../keys/keys.ts';
+import type { Events } from '../observe/events.ts';
+import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
+import { authorizeCaller } from './call/authorize.ts';
+import { type CheckDeps, isSameCall, isUnchanged } from './call/check-again.ts';
+import { answerCall, answerInternal } from './request/answer.ts';
+import { renewClient } from './request/authenticate.ts';
+import { recordCall } from './request/record.ts';
+import type { AnswerSummary } from './terms/answer-summary.ts';
+import { CallContext } from './terms/call-context.ts';
+import { type CallTrace, startTrace } from './terms/call-trace.ts';
+import { Denial, INTERNAL } from './terms/denial.ts';
+import type { AnyParsed, AnyPrepared, Operation, Step } from './terms/operation.ts';
+import { type Body, NULL_ID, type Read } from './terms/parsed-body.ts';
+import type { Reply } from './terms/reply.ts';
+import type { Request } from './terms/request.ts';
+import type { ServerAddress, Target } from './terms/target.ts';
+import { CHANGED } from './terms/upstream-denials.ts';
+import { judgeEnding } from './upstream/idempotency.ts';
+
+export interface RunCallDeps extends CheckDeps {
+  events: Events;
+  settings: { answerBytesPerSecondMin: number };
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+/** One call of the body, and where its answer goes. */
+export interface CallOfBody {
+  body: Body;
+  index: number;
+  writer: AnswerWriter;
+  /** Headers of its answer. */
+  describe: (trace: CallTrace) => AnswerHeaders;
+}
+
+/** A call that runs: what stays the same when it starts over, and the context of the present attempt. */
+interface Running<Parsed extends AnyParsed, Place extends ServerAddress, Prepared extends AnyPrepared> {
+  operation: Operation<Parsed, Place, Prepared>;
+  request: Request;
+  index: number;
+  bytes: Uint8Array;
+  trace: CallTrace;
+  deps: RunCallDeps;
+  /** Null until the call is allowed. What it holds is released whatever happens. */
+  context: CallContext | null;
+  isReadOnly: boolean;
+}
+
+/** Never rejects: an exception is answered as an error of this call alone. */
+export async function runCall<
+  Parsed extends AnyParsed,
+  Place extends ServerAddress,
+  Prepared extends AnyPrepared,
+>(
+  operation: Operation<Parsed, Place, Prepared>,
+  { body, index, writer, describe }: CallOfBody,
+  client: Client,
+  request: Request,
+  deps: RunCallDeps,
+): Promise<void> {
+  const { exchange, time, dialect, isBatch } = request;
+  const trace = startTrace(isBatch ? deps.nowMs() : request.startedMs);
+  const span = body.calls[index]!;
+  const bytes = body.bytes.subarray(span.span.start, span.span.end);
+  const running: Running<Parsed, Place, Prepared> = {
+    operation,
+    request,
+    index,
+    bytes,
+    trace,
+    deps,
+    context: null,
+    isReadOnly: false,
+  };
+  let read: Read<Parsed> = { id: NULL_ID, call: INTERNAL };
+  let out = writer;
+  let summary: AnswerSummary;
+  try {
+    read = operation.parse(body.bytes, span, dialect);
+    const reply = read.call instanceof Denial ? read.call : await runWhileChanged(read.call, client, running);
+    const protection = findProtection(running);
+    out = protection?.record(writer) ?? writer;
+    summary = await answerCall(reply, {
+      id: read.id,
+      writer: out,
+      deadline: time.deadline,
+      isReadOnly: running.isReadOnly,
+      headers: describe(trace),
+      dialect,
+      bytesPerSecondMin: deps.settings.answerBytesPerSecondMin,
+    });
+    await protection?.finish(judgeEnding(reply, summary));
+  } catch (error) {
+    deps.events.faultSeen(exchange.requestId, error);
+    summary = answerInternal(read.id, out, dialect);
+    await findProtection(running)?.finish('unknown');
+  } finally {
+    end(running);
+  }
+  const more = {
+    requestId: exchange.requestId,
+    keyId: client.key.id,
+    address: exchange.address,
+    batchIndex: isBatch ? index : null,
+    endedMs: deps.nowMs(),
+  };
+  recordCall(deps.events, more, read, trace, summary);
+}
+
+/** Starts the call over as long as its key, policy or instance changes while it waits. */
+async function runWhileChanged<
+  Parsed extends AnyParsed,
+  Place extends ServerAddress,
+  Prepared extends AnyPrepared,
+>(call: Parsed, authenticated: Client, running: Running<Parsed, Place, Prepared>): Promise<Reply> {
+  const { request, deps } = running;
+  let client = authenticated;
+  for (;;) {
+    const renewed = renewClient(client, deps, request.dialect);
+    const now = renewed instanceof Promise ? await renewed : renewed;
+    if (now instanceof Denial) return now;
+    const denied = now === client ? null : authorizeCaller(now, request.exchange);
+    if (denied !== null) return denied;
+    client = now;
+    const reply = await runOnce(call, client, running);
+    if (reply !== CHANGED) return reply;
+    // Nothing was run, or it was rolled back.
+    await findProtection(running)?.finish('not_run');
+    end(running);
+  }
+}
+
+/** Allows, resolves and builds the call, and runs its steps. */
+async function runOnce<Parsed extends AnyParsed, Place extends ServerAddress, Prepared extends AnyPrepared>(
+  parsed: Parsed,
+  client: Client,
+  running: Running<Parsed, Place, Prepared>,
+): Promise<Reply> {
+  const { operation, request, index, bytes, trace, deps } = running;
+  const call = operation.authorize(parsed, client);
+  trace.policyLimit = (call instanceof Denial ? undefined : call.policyLimit) ?? null;
+  if (call instanceof Denial) {
+    trace.target = await operation.nameTarget(parsed);
+    return call;
+  }
+  const resolved = operation.resolve(call);
+  const place = resolved instanceof Promise ? await resolved : resolved;
+  if (place instanceof Denial) return place;
+  const target = findTarget(place);
+  trace.target = { origin: place.origin, pathPrefix: place.pathPrefix, ...(target && { db: target.db }) };
+  const prepared = operation.build(call, place, request.dialect);
+  if (prepared instanceof Denial) return prepared;
+  running.isReadOnly = prepared.isReadOnly;
+  const built = {
+    client,
+    isSameFor: (other: Client) => isSameCall(operation.authorize(parsed, other), call),
+    resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
+  };
+  const context = new CallContext({
+    request,
+    client,
+    time: request.time,
+    trace,
+    index,
+    bytes,
+    isUnchanged: () => isUnchanged(built, request, deps),
+  });
+  running.context = context;
+  return runSteps(operation.steps, 0, prepared, context);
+}
+
+/** Runs the steps from `first` on, until one replies. */
+async function runSteps<Prepared>(
+  steps: readonly Step<Prepared>[],
+  first: number,
+  call: Prepared,
+  context: CallContext,
+): Promise<Reply> {
+  let reply: Reply | null = null;
+  try {
+    for (let index = first; reply === null && index < steps.length; index++) {
+      const goOn = (other: CallContext) => runSteps(steps, index + 1, call, other);
+      const replied = steps[index]!(call, context, goOn);
+      if (!(replied instanceof Promise)) {
+        reply = replied;
+        continue;
+      }
+      reply = await replied;
+      if (reply === null && !(await context.isUnchanged())) reply = CHANGED;
+    }
+  } catch (error) {
+    await context.reply(null);
+    throw error;
+  }
+  const last = await context.reply(reply);
+  if (last === null) throw new Error('no step has replied');
+  return last;
+}
+
+/** Null for a server without a database. */
+function findTarget(place: ServerAddress | Target): Target | null {
+  return 'credentialsId' in place ? place : null;
+}
+
+function findProtection({ context }: { context: CallContext | null }): CallContext['protection'] {
+  return context?.protection ?? null;
+}
+
+function end(running: { context: CallContext | null }): void {
+  running.context?.release();
+  running.context?.endOutliving();
+  running.context = null;
+}

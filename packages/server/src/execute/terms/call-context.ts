@@ -1,0 +1,118 @@
+/**
+ * The state of one attempt to run a call: what its steps know besides the call itself, what they hold, and what is to be
+ * released at the end. Each field that changes names the step that sets it.
+ */
+import type { IdempotentCall } from '../../idempotency/idempotent-call.ts';
+import type { Client } from '../../keys/keys.ts';
+import type { Permit } from '../../limits/database/permit.ts';
+import { WatchedStream } from '../../streams/watched-stream.ts';
+import type { CallTrace } from './call-trace.ts';
+import type { Denial } from './denial.ts';
+import { isResult, type Reply } from './reply.ts';
+import type { Request } from './request.ts';
+import type { RequestTime } from './request-time.ts';
+
+/** Sees the reply of the steps below, null after an exception, and returns it or another one in its place. */
+export type ReplyListener = (reply: Reply | null) => Reply | null | Promise<Reply | null>;
+
+export interface CallContextInit {
+  request: Request;
+  /** The client, as last authenticated. */
+  client: Client;
+  /** The time of the request, or of the shared read. */
+  time: RequestTime;
+  trace: CallTrace;
+  /** Index in the batch, and the bytes of the call in the body. */
+  index: number;
+  bytes: Uint8Array;
+  /** True while the call may be sent as it was built: key, policy and instance are what they were. */
+  isUnchanged: () => boolean | Promise<boolean>;
+}
+
+/** Credentials that may be unknown to Odoo. */
+export interface CredentialTrial {
+  /** True if they have not been seen to work. */
+  readonly isTrial: boolean;
+  /** The denial if a lockout has begun meanwhile; null if the call may be sent. */
+  findDenial(): Denial | null;
+}
+
+export class CallContext implements CallContextInit {
+  readonly request: Request;
+  readonly client: Client;
+  readonly time: RequestTime;
+  readonly trace: CallTrace;
+  readonly index: number;
+  readonly bytes: Uint8Array;
+  readonly isUnchanged: CallContextInit['isUnchanged'];
+  /** Set by replayAnswer; null without an idempotency key. */
+  protection: IdempotentCall | null = null;
+  /** Milliseconds that the call may still wait for the store of its idempotency key; used up by replayAnswer and claimKey. */
+  storeWaitMs = 0;
+  /** Set by checkCredentials. */
+  trial: CredentialTrial | null = null;
+  /** Set by obtainPermit. */
+  permit: Permit | null = null;
+  /** Set by claimIdempotencyKey: ends the permission to continue without the caller. */
+  endOutliving: () => void = () => {};
+  /** Set by sendWithRetries: bytes of the call may have reached Odoo. */
+  isSent = false;
+  readonly #onReply: ReplyListener[] = [];
+  #onReleased: (() => void)[] = [];
+
+  constructor(init: CallContextInit) {
+    this.request = init.request;
+    this.client = init.client;
+    this.time = init.time;
+    this.trace = init.trace;
+    this.index = init.index;
+    this.bytes = init.bytes;
+    this.isUnchanged = init.isUnchanged;
+  }
+
+  /** The same call with a time of its own, for a read that other requests may join. */
+  share(time: RequestTime): CallContext {
+    const { request, client, trace, index, bytes, isUnchanged } = this;
+    return new CallContext({ request, client, time, trace, index, bytes, isUnchanged });
+  }
+
+  /** Listeners run in reverse order, as soon as the head of the reply is known. */
+  onReply(listener: ReplyListener): void {
+    this.#onReply.push(listener);
+  }
+
+  /** Called once: when the whole answer has arrived from Odoo, or nothing more will. */
+  onReleased(listener: () => void): void {
+    this.#onReleased.push(listener);
+  }
+
+  /** Runs the listeners of the reply. What was taken for the call is released with the last byte of its result. */
+  async reply(reply: Reply | null): Promise<Reply | null> {
+    let last = reply;
+    try {
+      for (const listener of this.#onReply.splice(0).reverse()) {
+        const seen = listener(last);
+        last = seen instanceof Promise ? await seen : seen;
+      }
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+    const rest = last !== null && isResult(last) ? last.rest : null;
+    if (rest === null) {
+      this.release();
+      return last;
+    }
+    return {
+      ...(last as Extract<Reply, { kind: 'result' }>),
+      rest: new WatchedStream(rest, () => this.release()),
+    };
+  }
+
+  /** Releases what was taken for the call. Later calls have no effect. */
+  release(): void {
+    const listeners = this.#onReleased;
+    this.#onReleased = [];
+    for (const listener of listeners) listener();
+  }
+}

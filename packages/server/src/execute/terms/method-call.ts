@@ -1,0 +1,25 @@
+/** A method with its arguments, as it is to run in Odoo, whatever protocol carries it. */
+import type { Target } from './target.ts';
+
+/** What `keyword.ids` of the call was: records, null (the method takes none), or absent. */
+export type NamedRecords = 'given' | 'none' | 'unsaid';
+
+export interface MethodCall {
+  model: string;
+  method: string;
+  /** A JSON array: the positional arguments. */
+  params: Uint8Array;
+  /** A JSON object: the named arguments. */
+  keyword: Uint8Array;
+  /** If `given`, the ids are the first of `params`. */
+  records: NamedRecords;
+  /** True if the method only reads, so that running it twice does no harm. */
+  isReadOnly: boolean;
+}
+
+/** A method call and the server that it runs on. */
+export interface TargetedCall extends MethodCall {
+  target: Target;
+}
+
+export type Protocol = 'jsonrpc' | 'json2';

@@ -1,0 +1,31 @@
+/** The server, database and credentials of a call. */
+import type { BaseUrl } from '../../egress/base-url.ts';
+import type { EgressTrust } from '../../egress/dispatcher.ts';
+import type { Instance } from '../../instances/instances.ts';
+
+/** Address of a server: origin and path. */
+export type ServerAddress = BaseUrl;
+
+/** Server, database and user as a caller writes them. */
+export interface InstanceAddress {
+  url: string;
+  db: string;
+  userId: number;
+  apiKey: string;
+}
+
+/** How a call names its server: by address and credentials, or by the name of a stored instance. */
+export type NamedInstance = InstanceAddress | { name: string };
+
+/** A server with database and credentials that egress allows, as far as that is known before DNS is asked. */
+export interface Target extends ServerAddress {
+  db: string;
+  userId: number;
+  apiKey: string;
+  /** Certificates and address rules of a stored instance; null if the general ones apply. */
+  trust: EgressTrust | null;
+  /** Null if the caller sent address and credentials. */
+  instance: Instance | null;
+  /** Identifies the credentials without containing them (call/credentials-id.ts). */
+  credentialsId: string;
+}

@@ -1,0 +1,73 @@
+/** Step: asks a server for its version. Nothing is remembered, since the caller wants the version of now. */
+import type { EgressDispatcher } from '../../egress/dispatcher.ts';
+import { fetchWhole } from '../../egress/fetch-whole.ts';
+import { readJsonVersion } from '../../odoo/version.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Step } from '../terms/operation.ts';
+import { replyWhole } from '../terms/reply.ts';
+import type { ServerAddress } from '../terms/target.ts';
+import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
+import { type FetchAnswer, fetchPage, findVersion, QUESTION } from './find-version.ts';
+import { denyStatus, isRouteMissing } from './upstream-status.ts';
+
+export interface AskVersionDeps {
+  egress: EgressDispatcher;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+}
+
+type VersionStep = Step<{ server: ServerAddress; isReadOnly: true }>;
+
+/** A version has some hundred bytes. The pages of other programs are not worth reading. */
+const ANSWER_BYTES_MAX = 64 * 1024;
+const CLOSING_BRACE = Buffer.from('}');
+
+/** Replies with the members of Odoo's own version object. Any version of Odoo has one. */
+export function askVersion(deps: AskVersionDeps): VersionStep {
+  return askWith(findVersion, deps);
+}
+
+/** Replies with the content of `/json/version`. A server without it is refused. */
+export function askJsonVersion(deps: AskVersionDeps): VersionStep {
+  return askWith(findJsonVersion, deps);
+}
+
+function askWith(
+  find: (server: ServerAddress, fetch: FetchAnswer) => Promise<object | Denial>,
+  { egress, nowMs }: AskVersionDeps,
+): VersionStep {
+  return async function askVersion({ server }, { trace, time, isUnchanged }) {
+    const version = await find(server, async (protocol, request) => {
+      if (!(await isUnchanged())) return CHANGED;
+      trace.protocol = protocol;
+      trace.sentMs ??= nowMs();
+      trace.attempts = 1;
+      const answer = await fetchWhole(
+        egress,
+        { ...request, origin: server.origin },
+        { signal: time.signal, isStillWanted: isUnchanged, bytesMax: ANSWER_BYTES_MAX },
+      );
+      trace.answeredMs = nowMs();
+      if (!answer.ok) return denyFailure(answer, QUESTION, time.deadline);
+      trace.upstreamStatus = answer.status;
+      return answer;
+    });
+    return version instanceof Denial
+      ? version
+      : replyWhole(Buffer.from(JSON.stringify(version)), CLOSING_BRACE);
+  };
+}
+
+async function findJsonVersion(server: ServerAddress, fetch: FetchAnswer): Promise<object | Denial> {
+  const page = await fetchPage(server, fetch);
+  if (page instanceof Denial) return page;
+  if (isRouteMissing(page.status)) {
+    return new Denial(
+      'json2_missing',
+      'The server has no /json/version: it is Odoo 18 or older, or no Odoo. Nothing was run.',
+    );
+  }
+  const version = page.status === 200 ? readJsonVersion(page.body) : null;
+  if (version === null) return denyStatus(page, QUESTION);
+  return { version_info: version.server_version_info, version: version.server_version };
+}

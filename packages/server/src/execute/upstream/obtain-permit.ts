@@ -1,0 +1,93 @@
+/**
+ * Step: obtains a permit from the limiter of the database (limits/database/). The permit is held until the whole answer
+ * has arrived: for that long a worker of Odoo is busy with the call.
+ */
+import type { DatabaseLimiters } from '../../limits/database/database-limiters.ts';
+import type { Permit, PermitRefusal, PermitRequest, PermitResult } from '../../limits/database/permit.ts';
+import type { CallContext } from '../terms/call-context.ts';
+import type { Deadline } from '../terms/deadline.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Step } from '../terms/operation.ts';
+import type { Reply } from '../terms/reply.ts';
+import type { Target } from '../terms/target.ts';
+import { denyEnded, LoginCooldown } from '../terms/upstream-denials.ts';
+import { nameDatabaseByTrust } from './target-names.ts';
+
+export interface ObtainPermitDeps {
+  databaseLimiters: DatabaseLimiters;
+}
+
+export function obtainPermit({
+  databaseLimiters,
+}: ObtainPermitDeps): Step<{ isReadOnly: boolean; target: Target }> {
+  return function obtainPermit({ target, isReadOnly }, context) {
+    const { client, time } = context;
+    const acquired = databaseLimiters.acquire({
+      database: nameDatabaseByTrust(target),
+      client: client.key.id,
+      // Read when its turn comes: callers that join a shared read can bring more time.
+      get deadlineMs() {
+        return time.dueMs;
+      },
+      signal: time.signal,
+      bound: findInstanceBound(target),
+    });
+    return acquired instanceof Promise
+      ? acquired.then((late) => hold(late, isReadOnly, context))
+      : hold(acquired, isReadOnly, context);
+  };
+}
+
+function hold(acquired: Permit | PermitRefusal, isReadOnly: boolean, context: CallContext): Denial | null {
+  if ('refused' in acquired) return denyPermit(acquired, isReadOnly, context.time.deadline);
+  let result: PermitResult = 'abandoned';
+  context.permit = acquired;
+  context.onReply((reply) => {
+    if (reply !== null && context.isSent) result = judgeServer(reply, context.time.deadline);
+    if (result === 'answered') acquired.markAnswered();
+    return reply;
+  });
+  context.onReleased(() => acquired.release(result));
+  return null;
+}
+
+function findInstanceBound({ instance }: Target): PermitRequest['bound'] {
+  const max = instance?.concurrency ?? null;
+  return instance === null || max === null ? null : { instance: instance.id, max };
+}
+
+function denyPermit(
+  { refused, retryAfterSeconds }: PermitRefusal,
+  isReadOnly: boolean,
+  deadline: Deadline,
+): Denial {
+  const fate = { outcome: 'not_sent', isReadOnly } as const;
+  if (deadline.reason === 'shutdown') return denyEnded(deadline, fate);
+  const message = `${REFUSALS[refused]} Send the call again in ${retryAfterSeconds} s; nothing of it was sent.`;
+  return new Denial('overloaded', message, { ...fate, retryAfterSeconds, detail: refused });
+}
+
+const REFUSALS = {
+  queue_full: 'Too many calls wait for this Odoo database already.',
+  too_late: 'So many calls wait for this Odoo database that this one would not be done in its time.',
+  ended: 'The time of the call ended before it had its turn at this Odoo database.',
+  breaker_open: 'This Odoo database has not answered lately, and is left alone for a moment.',
+};
+
+/** What the reply to a call that was sent says about the server. */
+function judgeServer(reply: Reply, { reason }: Deadline): PermitResult {
+  if (!(reply instanceof Denial) || reply.type === 'upstream_bad_response') return 'answered';
+  // Odoo has answered, though only to these credentials.
+  if (reply instanceof LoginCooldown) return 'answered';
+  if (reason === 'shutdown') return 'abandoned';
+  switch (reply.type) {
+    case 'upstream_timeout':
+      return reason === 'caller_left' ? 'caller_left' : 'timed_out';
+    case 'upstream_unreachable':
+      return 'unreachable';
+    case 'overloaded':
+      return 'overloaded';
+    default:
+      return 'abandoned';
+  }
+}

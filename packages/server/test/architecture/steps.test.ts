@@ -1,0 +1,21 @@
+/** Holds the tables of steps in ARCHITECTURE.md to the lists that run. */
+import { expect, test } from 'vitest';
+import { createOperations, type OperationDeps } from '../../src/execute/operations.ts';
+import { readText } from './repository-files.ts';
+
+/** Steps only keep what they are given until a call comes. */
+const NO_DEPS = {} as OperationDeps;
+
+const COLUMNS = { execute: 2, json2: 3, version: 4 };
+
+test.each(['execute', 'json2', 'version'] as const)(
+  'ARCHITECTURE.md lists the steps of %s in their order',
+  (name) => {
+    const rows = readText('ARCHITECTURE.md')
+      .split('\n')
+      .map((line) => line.split('|').map((cell) => cell.trim()));
+    const listed = rows.filter((cells) => cells[COLUMNS[name]] === 'yes').map(([, step]) => step);
+    const steps = createOperations(NO_DEPS)[name].steps.map((step) => `\`${step.name}\``);
+    expect(listed).toEqual(steps);
+  },
+);
