@@ -49,8 +49,8 @@ async function untilTaken(): Promise<void> {
 }
 
 /**
- * Resolves at the first signal. A second one ends the program at once, unless it is an echo of the first: npm forwards a
- * Ctrl-C that the terminal has also sent to this process.
+ * Resolves at the first signal. A second one ends the program at once, unless it is an echo of the first: npm forwards
+ * a Ctrl-C that the terminal has also sent to this process.
  */
 function untilStopped(): Promise<void> {
   isServing = true;

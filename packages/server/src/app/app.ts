@@ -1,6 +1,6 @@
 /**
- * The composition root: creates the parts of the server from the settings and connects them. Only app.ts, services.ts and
- * replicas.ts know all parts. They make no decisions of their own.
+ * The composition root: creates the parts of the server from the settings and connects them. Only app.ts, services.ts
+ * and replicas.ts know all parts. They make no decisions of their own.
  */
 import { showUpstreams } from '../admin/views.ts';
 import { auditEvents } from '../audit/audit-events.ts';

@@ -1,6 +1,6 @@
 /**
- * Classifies IP addresses by a table of the IANA special-purpose registries (IPv4 and IPv6) and of cloud metadata services.
- * Pure: knows neither names nor the settings of the operator.
+ * Classifies IP addresses by a table of the IANA special-purpose registries (IPv4 and IPv6) and of cloud metadata
+ * services. Pure: knows neither names nor the settings of the operator.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
@@ -34,9 +34,9 @@ export function classifyAddress(address: string | AddressBytes): AddressKind | n
 }
 
 /**
- * Parses the strict textual form. An IPv4-mapped IPv6 address becomes the IPv4 address to which the kernel connects. Octal,
- * hexadecimal and short IPv4 forms are refused: URL parsing has normalised them before, and the meaning of any others is
- * ambiguous (CVE-2021-28918).
+ * Parses the strict textual form. An IPv4-mapped IPv6 address becomes the IPv4 address to which the kernel connects.
+ * Octal, hexadecimal and short IPv4 forms are refused: URL parsing has normalised them before, and the meaning of any
+ * others is ambiguous (CVE-2021-28918).
  */
 export function parseAddress(text: string): AddressBytes | null {
   if (isIPv4(text)) return text.split('.').map(Number);
@@ -141,8 +141,8 @@ const NAT64 = makeBlock('64:ff9b::/96');
 const GLOBAL_UNICAST = makeBlock('2000::/3');
 
 /**
- * The first matching row decides. Metadata services come first: the address of Alibaba is in the CGNAT range, that of Azure
- * among public addresses, and that of Oracle in 192.0.0.0/24.
+ * The first matching row decides. Metadata services come first: the address of Alibaba is in the CGNAT range, that of
+ * Azure among public addresses, and that of Oracle in 192.0.0.0/24.
  */
 const V4_TABLE = makeTable([
   [

@@ -1,6 +1,6 @@
 /**
- * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some idle
- * time. Does not interpret the bytes.
+ * One connection to an upstream, with at most one call at a time. {@link Opening} opens it; it is closed after some
+ * idle time. Does not interpret the bytes.
  */
 import type { Socket } from 'node:net';
 import type { CallConnection, EgressCall } from './egress-call.ts';

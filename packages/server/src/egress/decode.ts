@@ -17,7 +17,9 @@ export type Coding = 'gzip' | 'br' | 'zstd' | 'deflate';
 
 /** The ratio applies only beyond this many decompressed bytes: small answers may compress by any ratio. */
 export const UNPACKED_BYTES_FREE = 16 * 1024 * 1024;
-/** Records of one model compress by a ratio of 10 to 100. The maximum of gzip is 1032, of brotli and zstd above 10,000. */
+/**
+ * Records of one model compress by a ratio of 10 to 100. The maximum of gzip is 1032, of brotli and zstd above 10,000.
+ */
 export const EXPANSION_RATIO_MAX = 200;
 
 /** The coding in a content-encoding header; null if it is unknown, or there are several. */

@@ -40,7 +40,9 @@ export interface EgressOptions {
   allow: EgressPolicy;
   /** Time limit for DNS, TCP and TLS together. */
   connectTimeoutMs: number;
-  /** Time limit from the last byte of the request to the head of the answer; null: only the signal of the call applies. */
+  /**
+   * Time limit from the last byte of the request to the head of the answer; null: only the signal of the call applies.
+   */
   firstByteTimeoutMs: number | null;
   resolve?: ResolveName;
   /** PEM certificates that replace those of Node and of the system. */

@@ -1,6 +1,6 @@
 /**
- * One request on one connection: it parses the answer and passes the body to its reader, with time limits and back-pressure.
- * A single object does all of this, which keeps small calls cheap. It knows neither addresses nor pools.
+ * One request on one connection: it parses the answer and passes the body to its reader, with time limits and
+ * back-pressure. A single object does all of this, which keeps small calls cheap. It knows neither addresses nor pools.
  */
 
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
@@ -97,7 +97,9 @@ export class EgressCall implements AnswerSink, ByteStream {
     this.#phase = 'waiting';
   }
 
-  /** The last byte of the request was sent. The time limit starts now: a large body on a slow line is not a slow server. */
+  /**
+   * The last byte of the request was sent. The time limit starts now: a large body on a slow line is not a slow server.
+   */
   onSent(): void {
     if (this.#phase !== 'waiting' || this.#firstByteTimeoutMs === null) return;
     this.#firstByteTimer = setTimeout(() => {

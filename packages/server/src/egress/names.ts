@@ -1,6 +1,6 @@
 /**
- * Resolves host names and keeps the addresses for a short time. It judges no address: every connection checks its address
- * again, kept or not.
+ * Resolves host names and keeps the addresses for a short time. It judges no address: every connection checks its
+ * address again, kept or not.
  */
 import { lookup } from 'node:dns/promises';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';

@@ -1,8 +1,8 @@
 /** Ports to which no HTTP request is sent unless the policy names them. */
 
 /**
- * The "bad ports" of the WHATWG fetch standard (section 2.9, port blocking): their services could execute the text of an
- * HTTP request as commands.
+ * The "bad ports" of the WHATWG fetch standard (section 2.9, port blocking): their services could execute the text of
+ * an HTTP request as commands.
  */
 export const BAD_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104,

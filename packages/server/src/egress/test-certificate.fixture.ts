@@ -1,4 +1,6 @@
-/** Self-signed certificates for erp.test and localhost, with their keys. Made for these tests; nothing else trusts them. */
+/**
+ * Self-signed certificates for erp.test and localhost, with their keys. Made for these tests; nothing else trusts them.
+ */
 export const TEST_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgvEAZCaiYRx3V1XKX
 R1BF2jcHCgFrW/dDAKzsMN9TipKhRANCAAToN9ECLf4egAFQaHqhHBTTvy5pi8SC

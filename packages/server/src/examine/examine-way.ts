@@ -71,7 +71,9 @@ function explainFailure(
   }
 }
 
-/** Empty if an entry for the origin is not sufficient. The address of cloud metadata, for example, needs its own entry. */
+/**
+ * Empty if an entry for the origin is not sufficient. The address of cloud metadata, for example, needs its own entry.
+ */
 function suggestEntry(origin: string, allow: readonly string[]): string {
   const helps = !allow.includes(origin) && parseEgressPolicy([origin]).errors.length === 0;
   return helps ? `. Where you trust it: --egress.allow ${origin}` : '';

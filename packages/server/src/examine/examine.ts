@@ -100,7 +100,8 @@ async function examine(
 }
 
 /**
- * The version, or why it is unknown. `failure`: the server could not be reached. `unreadable`: it does not answer with HTTP.
+ * The version, or why it is unknown. `failure`: the server could not be reached. `unreadable`: it does not answer with
+ * HTTP.
  */
 async function askVersion(target: Target, timeoutMs: number, deadline: Deadline, { egress }: ExamineDeps) {
   let failure: EgressFailure | null = null;

@@ -4,8 +4,9 @@ import { Denial } from '../execute/terms/denial.ts';
 import { PieceCollector } from '../streams/piece-collector.ts';
 
 /**
- * Returns the whole body, or the reason why it is refused. If the client leaves or the signal aborts, the result is a denial
- * that no client will read. A client that sent `expect: 100-continue` gets `100 Continue` only if its body is wanted.
+ * Returns the whole body, or the reason why it is refused. If the client leaves or the signal aborts, the result is a
+ * denial that no client will read. A client that sent `expect: 100-continue` gets `100 Continue` only if its body is
+ * wanted.
  */
 export function readBody(
   request: IncomingMessage,

@@ -1,6 +1,6 @@
 /**
- * Answers what Node cannot parse as a request: bytes that are not HTTP, a head that is too long, or a request that is too
- * slow. Such a client gets one error in our format, then the connection is closed.
+ * Answers what Node cannot parse as a request: bytes that are not HTTP, a head that is too long, or a request that is
+ * too slow. Such a client gets one error in our format, then the connection is closed.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,7 +9,10 @@ import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
 
-/** `_httpMessage` is the response that Node currently sends on a connection. Node's own `clientError` handler uses it too. */
+/**
+ * `_httpMessage` is the response that Node currently sends on a connection. Node's own `clientError` handler uses it
+ * too.
+ */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 /** Node emits `clientError` again for each further piece that such a client sends. */

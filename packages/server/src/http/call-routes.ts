@@ -1,6 +1,6 @@
 /**
- * The routes of calls, as one table: Fastify's routes and their part of the OpenAPI document are generated from it, and so
- * cannot differ.
+ * The routes of calls, as one table: Fastify's routes and their part of the OpenAPI document are generated from it, and
+ * so cannot differ.
  */
 import { EXECUTE_PATH, VERSION_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';

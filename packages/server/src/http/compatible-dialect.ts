@@ -1,5 +1,6 @@
 /**
- * How requests in ODXProxy's wire format differ from our own. docs/compatibility.md describes the differences for callers.
+ * How requests in ODXProxy's wire format differ from our own. docs/compatibility.md describes the differences for
+ * callers.
  */
 import { COMPATIBLE_CHANGES, KEY_HEADER } from '@erp-proxy/contract';
 import type { Dialect } from '../execute/terms/dialect.ts';

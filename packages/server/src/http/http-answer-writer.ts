@@ -1,4 +1,7 @@
-/** Writes an answer to a response, compressed if the client accepts that and the answer is large enough. Knows nothing of calls. */
+/**
+ * Writes an answer to a response, compressed if the client accepts that and the answer is large enough. Knows nothing
+ * of calls.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
 import { describeCors } from './cors.ts';

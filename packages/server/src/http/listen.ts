@@ -2,7 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import { StartError } from '../config/start-error.ts';
 
-/** Connections that may wait to be accepted. With Node's default of 511, clients of a larger burst retry only after a second. */
+/**
+ * Connections that may wait to be accepted. With Node's default of 511, clients of a larger burst retry only after a
+ * second.
+ */
 const BACKLOG = 4096;
 
 export interface ListenAddress {

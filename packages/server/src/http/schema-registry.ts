@@ -1,4 +1,6 @@
-/** The schemas that have a name in the OpenAPI document, and how schemas are rendered there. Knows no particular schema. */
+/**
+ * The schemas that have a name in the OpenAPI document, and how schemas are rendered there. Knows no particular schema.
+ */
 import { z } from 'zod';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;

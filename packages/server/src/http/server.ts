@@ -1,6 +1,6 @@
 /**
- * The HTTP server: Fastify with our routes, time limits for slow clients, and JSON-RPC errors for requests that match no
- * route. Knows no step of a call.
+ * The HTTP server: Fastify with our routes, time limits for slow clients, and JSON-RPC errors for requests that match
+ * no route. Knows no step of a call.
  */
 import fastify, { type FastifyInstance } from 'fastify';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
@@ -37,7 +37,10 @@ export interface ServerDeps
 
 /** Interval at which Node looks for requests that take too long. Its default of 30 s would make the limits coarse. */
 const CONNECTIONS_CHECK_MS = 1000;
-/** Longer than the idle time of common load balancers (60 s): if we closed first, a request could meet a closed connection. */
+/**
+ * Longer than the idle time of common load balancers (60 s): if we closed first, a request could meet a closed
+ * connection.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** Builds the server, which does not listen yet. */
@@ -73,7 +76,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     if (headers.host !== undefined || httpVersion === '1.0') done();
     else sendDenial(NO_HOST, readRequestId(headers), reply);
   });
-  // Each route decides whether it wants the announced body. Other expectations may be ignored (RFC 9110 section 10.1.1).
+  // Each route decides whether it wants the announced body. Other expectations may be ignored (RFC 9110 section
+  // 10.1.1).
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     app.server.on(event, (request, response) => app.server.emit('request', request, response));
   }

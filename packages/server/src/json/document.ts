@@ -1,6 +1,6 @@
 /**
- * Checks that bytes are exactly one JSON document (RFC 8259: UTF-8, no byte order mark, no trailing bytes). It accepts what
- * JSON.parse accepts. It keeps no values: the other files of this folder find them in checked bytes.
+ * Checks that bytes are exactly one JSON document (RFC 8259: UTF-8, no byte order mark, no trailing bytes). It accepts
+ * what JSON.parse accepts. It keeps no values: the other files of this folder find them in checked bytes.
  */
 import { isUtf8 } from 'node:buffer';
 import { decodeName } from './name.ts';
@@ -29,7 +29,9 @@ export interface JsonDocument {
   root: JsonSpan;
   /** Deepest nesting of objects and arrays: 0 for a scalar, 1 for `{}`. */
   depth: number;
-  /** The result of readMembers for the root, without a second pass; null unless it is an object of at most 64 members. */
+  /**
+   * The result of readMembers for the root, without a second pass; null unless it is an object of at most 64 members.
+   */
   members: JsonMember[] | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Cuts and joins ranges of JSON bytes. The kept ranges are unchanged, white space included. The caller must choose the parts
- * so that the result is JSON.
+ * Cuts and joins ranges of JSON bytes. The kept ranges are unchanged, white space included. The caller must choose the
+ * parts so that the result is JSON.
  */
 import { viewAsBuffer } from './buffer.ts';
 import type { ByteRange, JsonMember, JsonSpan } from './span.ts';

@@ -7,8 +7,8 @@ import type { JsonMember, JsonSpan } from './span.ts';
 const QUOTE = 0x22;
 
 /**
- * In the order of the text, with duplicates. Reads at most `countMax` members, since each costs about 150 bytes of memory.
- * For an object from a caller of the proxy, pass the accepted maximum plus one.
+ * In the order of the text, with duplicates. Reads at most `countMax` members, since each costs about 150 bytes of
+ * memory. For an object from a caller of the proxy, pass the accepted maximum plus one.
  */
 export function readMembers(bytes: Uint8Array, object: JsonSpan, countMax = Infinity): JsonMember[] {
   const members: JsonMember[] = [];

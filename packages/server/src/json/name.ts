@@ -1,6 +1,6 @@
 /**
- * Decodes the names of members. Most names are the same few words, and a new string costs four times as much as a lookup,
- * which is a third of the time to read a call.
+ * Decodes the names of members. Most names are the same few words, and a new string costs four times as much as a
+ * lookup, which is a third of the time to read a call.
  */
 import { viewAsBuffer } from './buffer.ts';
 import type { ByteRange } from './span.ts';

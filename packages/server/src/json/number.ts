@@ -15,8 +15,8 @@ const EXACT_DIGITS = 15;
 const DIGITS_MAX = 256;
 
 /**
- * Gives a number if that is exact, otherwise a bigint. Null if the value is not a number, not an integer, or has more than
- * 256 digits. Negative zero is 0.
+ * Gives a number if that is exact, otherwise a bigint. Null if the value is not a number, not an integer, or has more
+ * than 256 digits. Negative zero is 0.
  */
 export function readInteger(bytes: Uint8Array, span: JsonSpan): number | bigint | null {
   if (span.kind !== 'number') return null;
@@ -64,7 +64,9 @@ function readAnyInteger(bytes: Uint8Array, start: number, end: number, isNegativ
   return Number.isSafeInteger(rounded) ? rounded : value;
 }
 
-/** `start` is the index after the `e`, or after the end if there is no `e`. Infinity if the digits exceed any number. */
+/**
+ * `start` is the index after the `e`, or after the end if there is no `e`. Infinity if the digits exceed any number.
+ */
 function readExponent(bytes: Uint8Array, start: number, end: number): number {
   let exponent = 0;
   for (let at = start; at < end; at++) {

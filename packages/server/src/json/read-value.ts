@@ -1,6 +1,6 @@
 /**
- * Reads the value of a JSON text that an operator or a caller wrote. An object that names a member twice is refused: JSON.parse
- * would silently keep the last one. RFC 8259 (section 4) does not define which one counts.
+ * Reads the value of a JSON text that an operator or a caller wrote. An object that names a member twice is refused:
+ * JSON.parse would silently keep the last one. RFC 8259 (section 4) does not define which one counts.
  */
 import { viewAsBuffer } from './buffer.ts';
 import { readDocument } from './document.ts';

@@ -1,9 +1,9 @@
 /**
- * Checks single JSON tokens against RFC 8259 and gives the index after them. It keeps nothing, and does not interpret the
- * tokens. UTF-8 is checked elsewhere.
+ * Checks single JSON tokens against RFC 8259 and gives the index after them. It keeps nothing, and does not interpret
+ * the tokens. UTF-8 is checked elsewhere.
  *
- * `end` guards every read. After one read beyond the end of a typed array V8 drops its fast path for good, so that truncated
- * bodies could slow the process down.
+ * `end` guards every read. After one read beyond the end of a typed array V8 drops its fast path for good, so that
+ * truncated bodies could slow the process down.
  */
 import { JsonSyntaxError } from './syntax-error.ts';
 
@@ -51,9 +51,9 @@ export function checkString(bytes: Uint8Array, start: number, end: number): numb
 }
 
 /**
- * Index of the next byte that is not plain, or `end`. Three plain bytes must precede `start`, unless `start` is `end`. Files
- * are sent as base64 in strings of megabytes, and words of four bytes halve their cost. The test for a byte b < n is that
- * (b - n) & ~b has its high bit set.
+ * Index of the next byte that is not plain, or `end`. Three plain bytes must precede `start`, unless `start` is `end`.
+ * Files are sent as base64 in strings of megabytes, and words of four bytes halve their cost. The test for a byte b < n
+ * is that (b - n) & ~b has its high bit set.
  */
 function skipPlain(bytes: Uint8Array, start: number, end: number): number {
   const { buffer, byteOffset } = bytes;

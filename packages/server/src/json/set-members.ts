@@ -1,7 +1,10 @@
 /** Sets members of an object in JSON bytes. All other bytes are unchanged. */
 import type { ByteRange, JsonMember, JsonSpan } from './span.ts';
 
-/** Gives parts for joinParts. An existing member gets the new value; otherwise a member is appended. `object` null: `{}`. */
+/**
+ * Gives parts for joinParts. An existing member gets the new value; otherwise a member is appended. `object` null:
+ * `{}`.
+ */
 export function setMembers(
   object: JsonSpan | null,
   members: readonly JsonMember[],

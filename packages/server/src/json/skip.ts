@@ -1,6 +1,6 @@
 /**
- * Finds the end of values in bytes that readDocument has checked. For unchecked bytes the result is undefined, but it always
- * terminates.
+ * Finds the end of values in bytes that readDocument has checked. For unchecked bytes the result is undefined, but it
+ * always terminates.
  */
 import type { JsonKind } from './span.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Finds strings within a value, including names of members, in bytes that readDocument has checked. It reads each byte once
- * and decodes nothing, so that a million strings cost no more than skipping them.
+ * Finds strings within a value, including names of members, in bytes that readDocument has checked. It reads each byte
+ * once and decodes nothing, so that a million strings cost no more than skipping them.
  */
 import { skipWhiteSpace } from './scan.ts';
 import { skipString } from './skip.ts';
@@ -32,8 +32,8 @@ export function someString(
 }
 
 /**
- * Whether `test` passes for the name of any member at any depth. It gets the indexes of the opening quote of the name, after
- * its closing quote, and of the value.
+ * Whether `test` passes for the name of any member at any depth. It gets the indexes of the opening quote of the name,
+ * after its closing quote, and of the value.
  */
 export function someName(
   bytes: Uint8Array,
@@ -47,8 +47,8 @@ export function someName(
 }
 
 /**
- * Whether `test` passes for any member with one of these names, at any depth. It gets the index of the value. The names must
- * be ASCII.
+ * Whether `test` passes for any member with one of these names, at any depth. It gets the index of the value. The names
+ * must be ASCII.
  */
 export function someMember(
   bytes: Uint8Array,

@@ -3,8 +3,8 @@
  * between any two steps. So another process can continue after a crash. Knows neither schedules nor leases: if two
  * processes run the same step, the version of the instance lets one write succeed.
  *
- *   no pending key → make → `proving`: the new key is stored, but not used yet → prove → `revoking`: the new key is used,
- *   while calls that began with the old key end → revoke → no pending key
+ * no pending key → make → `proving`: the new key is stored, but not used yet → prove → `revoking`: the new key is used,
+ * while calls that began with the old key end → revoke → no pending key
  */
 import type { Instances } from '../instances/instances.ts';
 import type { InstanceRecord, KeyState, PendingKey } from '../instances/views.ts';

@@ -1,7 +1,8 @@
 /**
- * Decides which upstream databases get labels of their own in the metrics. Callers can make up any number of databases, so a
- * database must earn its label: by a successful call, or because it belongs to a stored instance. A database without one
- * is shown while it has calls or its circuit breaker is not closed, up to a bound. Those beyond the bound share one series.
+ * Decides which upstream databases get labels of their own in the metrics. Callers can make up any number of databases,
+ * so a database must earn its label: by a successful call, or because it belongs to a stored instance. A database
+ * without one is shown while it has calls or its circuit breaker is not closed, up to a bound. Those beyond the bound
+ * share one series.
  */
 import type { DatabaseMetrics } from './source-metrics.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Metrics that count events and measure their durations. The number of values of each label is bounded, also for texts that
- * callers make up.
+ * Metrics that count events and measure their durations. The number of values of each label is bounded, also for texts
+ * that callers make up.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DatabaseLabels } from './database-labels.ts';

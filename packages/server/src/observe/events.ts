@@ -29,7 +29,10 @@ export interface CallRecord {
   upstreamStatus: number | null;
   /** How often the call was sent to Odoo. */
   attempts: number;
-  /** For a read that was not sent: an equal read in flight, or the cache of kept answers, gave its answer. Otherwise null. */
+  /**
+   * For a read that was not sent: an equal read in flight, or the cache of kept answers, gave its answer. Otherwise
+   * null.
+   */
   sharedFrom: 'flight' | 'cache' | null;
   totalMs: number;
   /** From sending to the head of the answer; null if the call was not sent. */

@@ -7,8 +7,8 @@ export interface LineDestination {
 }
 
 /**
- * Maximum time for which a line is buffered; `kill -9` loses these lines. Calls take a tenth less processor time than with
- * one write per turn of the event loop.
+ * Maximum time for which a line is buffered; `kill -9` loses these lines. Calls take a tenth less processor time than
+ * with one write per turn of the event loop.
  */
 const BUFFERED_MS = 10;
 /** In characters. */

@@ -1,4 +1,6 @@
-/** The log: a line of JSON for each call, on standard output. It never has values of calls, keys or tracebacks of Odoo. */
+/**
+ * The log: a line of JSON for each call, on standard output. It never has values of calls, keys or tracebacks of Odoo.
+ */
 import type { CallRecord, EventHandlers } from './events.ts';
 import { collectLines, type LineDestination } from './lines.ts';
 
@@ -80,7 +82,10 @@ export function logKeyRotation({ kind, instance, ...more }: KeyRotationEvent, lo
   logger[isSuccess ? 'info' : 'warn'](`instance key ${kind}`, { instance, ...more });
 }
 
-/** True for failures of the connection to Odoo and of the proxy, which an operator can fix. Callers fix their own errors. */
+/**
+ * True for failures of the connection to Odoo and of the proxy, which an operator can fix. Callers fix their own
+ * errors.
+ */
 function concernsOperator(outcome: string): boolean {
   return outcome.startsWith('upstream_') || outcome === 'internal' || outcome === 'broken_off';
 }

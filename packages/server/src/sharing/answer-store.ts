@@ -1,6 +1,6 @@
 /**
- * The interface of stores for kept answers: memory-answers.ts and Redis. Calls work without the store, so that none of its
- * methods fails.
+ * The interface of stores for kept answers: memory-answers.ts and Redis. Calls work without the store, so that none of
+ * its methods fails.
  */
 
 /** A read: its name, and the scope of the writes that make its answer stale. */

@@ -1,9 +1,9 @@
 /**
- * Reads one body once and passes it to any number of readers, each at its own pace within a bound. A reader gets all bytes
- * from the first one on, or a `ByteStreamError`: never a part that looks whole. Does not interpret the bytes.
+ * Reads one body once and passes it to any number of readers, each at its own pace within a bound. A reader gets all
+ * bytes from the first one on, or a `ByteStreamError`: never a part that looks whole. Does not interpret the bytes.
  *
- * The pieces form a linked list. Each reader refers to the last piece that it took. The bytes of later pieces are held until
- * all readers have taken them.
+ * The pieces form a linked list. Each reader refers to the last piece that it took. The bytes of later pieces are held
+ * until all readers have taken them.
  */
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { type ByteBudget, detachPiece, weighPiece } from './byte-budget.ts';
@@ -196,7 +196,10 @@ export class FanOut {
     else this.#endStall();
   }
 
-  /** Whether one more piece may be held. Drops the start if it is in the way. If no reader is behind, there is always room. */
+  /**
+   * Whether one more piece may be held. Drops the start if it is in the way. If no reader is behind, there is always
+   * room.
+   */
   #hasRoom(): boolean {
     if (this.#isWithinBounds()) return true;
     this.#dropStart();
@@ -240,8 +243,8 @@ export class FanOut {
   }
 
   /**
-   * Frees the bytes before the piece is garbage: a piece in the old generation keeps all later pieces alive until the next
-   * major collection, tens of megabytes later.
+   * Frees the bytes before the piece is garbage: a piece in the old generation keeps all later pieces alive until the
+   * next major collection, tens of megabytes later.
    */
   #free(piece: Piece): void {
     this.#hold(-weighPiece(piece.bytes));

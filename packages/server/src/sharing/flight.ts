@@ -1,6 +1,6 @@
 /**
- * One call whose reply goes to several callers, its members. A member can leave at any time; the call is aborted when the
- * last one leaves. Knows neither the call nor the members beyond these interfaces.
+ * One call whose reply goes to several callers, its members. A member can leave at any time; the call is aborted when
+ * the last one leaves. Knows neither the call nor the members beyond these interfaces.
  */
 import { FanOut, type FanOutLimits } from './fan-out.ts';
 import type { StreamedResult } from './result.ts';

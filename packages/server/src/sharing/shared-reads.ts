@@ -1,6 +1,7 @@
 /**
- * Answers reads without a call of their own: an equal read in flight is joined, and a caller that accepts an older answer
- * can get a kept one. The caller defines what a result and a member are. name-read.ts tells which reads are equal.
+ * Answers reads without a call of their own: an equal read in flight is joined, and a caller that accepts an older
+ * answer can get a kept one. The caller defines what a result and a member are. name-read.ts tells which reads are
+ * equal.
  */
 import { AnswerKeeper, type KeepingMoment } from './answer-keeper.ts';
 import type { AnswerStore, Found, ReadScope } from './answer-store.ts';
@@ -98,8 +99,8 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
   }
 
   /**
-   * A kept answer of at most this age, or the read for `join` and `open`. `maxAgeMs` null: the caller wants no kept answer.
-   * A promise only if the store of kept answers gives one.
+   * A kept answer of at most this age, or the read for `join` and `open`. `maxAgeMs` null: the caller wants no kept
+   * answer. A promise only if the store of kept answers gives one.
    */
   find(
     scope: ReadScope,

@@ -1,6 +1,6 @@
 /**
- * Remembers when models and databases were last written, so that answers from before a write are not served after it. Time
- * is a count of writes. The memory is bounded: an entry that was evicted counts as written.
+ * Remembers when models and databases were last written, so that answers from before a write are not served after it.
+ * Time is a count of writes. The memory is bounded: an entry that was evicted counts as written.
  */
 import { LRUCache } from 'lru-cache';
 

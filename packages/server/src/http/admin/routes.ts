@@ -1,6 +1,6 @@
 /**
- * Serves `/admin/v1` from the table of its routes (table.ts). Every error below the path is a problem (RFC 9457), and no
- * answer may be cached. Calls the admin service, and knows no operation of it.
+ * Serves `/admin/v1` from the table of its routes (table.ts). Every error below the path is a problem (RFC 9457), and
+ * no answer may be cached. Calls the admin service, and knows no operation of it.
  */
 import type { Problem } from '@erp-proxy/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,6 @@
 /**
- * The shapes of the admin API, as far as JSON Schema can express them. They validate input and are rendered in the OpenAPI
- * document. The admin service checks the other rules: those of a policy, a certificate or a time.
+ * The shapes of the admin API, as far as JSON Schema can express them. They validate input and are rendered in the
+ * OpenAPI document. The admin service checks the other rules: those of a policy, a certificate or a time.
  */
 import type {
   AuditQuery,

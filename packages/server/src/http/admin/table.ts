@@ -1,6 +1,6 @@
 /**
- * The routes of `/admin/v1`, as one table: Fastify's routes and their part of the OpenAPI document are generated from it,
- * and so cannot differ.
+ * The routes of `/admin/v1`, as one table: Fastify's routes and their part of the OpenAPI document are generated from
+ * it, and so cannot differ.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';

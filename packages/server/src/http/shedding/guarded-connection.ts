@@ -1,11 +1,12 @@
 /**
- * One client connection whose calls are submitted to the {@link LoadShedder} before Node's HTTP parses them. A refusal then
- * costs a fifth of one behind HTTP, a connection whose requests were all refused has no parser, and a waiting request is
- * only some bytes.
+ * One client connection whose calls are submitted to the {@link LoadShedder} before Node's HTTP parses them. A refusal
+ * then costs a fifth of one behind HTTP, a connection whose requests were all refused has no parser, and a waiting
+ * request is only some bytes.
  *
- * Node's HTTP receives the connection with the first admitted request, and parses every admitted request. Between those,
- * {@link readPlainRequest} reads the heads here. A request that is not plain, or that arrives before the previous one was
- * answered, hands the connection over to HTTP for good. So both always agree on where a request begins.
+ * Node's HTTP receives the connection with the first admitted request, and parses every admitted request. Between
+ * those, {@link readPlainRequest} reads the heads here. A request that is not plain, or that arrives before the
+ * previous one was answered, hands the connection over to HTTP for good. So both always agree on where a request
+ * begins.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -64,8 +65,8 @@ export class GuardedConnection implements SheddableRequest {
   #isAdvancing = false;
   #isPaused = false;
   /**
-   * HTTP has paused the socket, because a body is not read or answers are not taken. HTTP asserts that it receives no bytes
-   * meanwhile. Until it resumes the socket, this class leaves the socket alone.
+   * HTTP has paused the socket, because a body is not read or answers are not taken. HTTP asserts that it receives no
+   * bytes meanwhile. Until it resumes the socket, this class leaves the socket alone.
    */
   #isHttpPaused = false;
   /** Null unless the stage is `waiting`. */

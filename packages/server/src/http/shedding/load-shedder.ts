@@ -1,16 +1,18 @@
 /**
- * Admits requests while this process has processor time for them, whatever their caller and target. A call that waits for
- * Odoo takes no processor time and is not counted. The clock and the event loop are passed in. Knows nothing of HTTP.
+ * Admits requests while this process has processor time for them, whatever their caller and target. A call that waits
+ * for Odoo takes no processor time and is not counted. The clock and the event loop are passed in. Knows nothing of
+ * HTTP.
  *
- * The measure is the duration of a turn (one iteration) of the event loop. A call is served in pieces over several turns, so
- * that each piece waits for the length of a turn. The number of requests admitted per turn is adapted to keep turns short.
- * Other requests wait in a queue, where they have cost little yet. The loop does not pause while a request waits.
+ * The measure is the duration of a turn (one iteration) of the event loop. A call is served in pieces over several
+ * turns, so that each piece waits for the length of a turn. The number of requests admitted per turn is adapted to keep
+ * turns short. Other requests wait in a queue, where they have cost little yet. The loop does not pause while a request
+ * waits.
  *
- * A stall or a burst makes requests wait, but none is refused. Once the queue has not emptied for a while, it is kept short,
- * as CoDel does with a standing queue (RFC 8289): requests at its head are admitted or refused.
+ * A stall or a burst makes requests wait, but none is refused. Once the queue has not emptied for a while, it is kept
+ * short, as CoDel does with a standing queue (RFC 8289): requests at its head are admitted or refused.
  *
- * Unlimited refusals would take all processor time from the admitted calls. So refusals get a share of the time, part of
- * which is saved up. If the share is not enough, the queue grows again, up to the number of callers.
+ * Unlimited refusals would take all processor time from the admitted calls. So refusals get a share of the time, part
+ * of which is saved up. If the share is not enough, the queue grows again, up to the number of callers.
  */
 
 /** A request that is admitted or refused once, unless its caller leaves before. */
@@ -29,9 +31,14 @@ export interface LoadShedderOptions {
   onRefused: (count: number) => void;
 }
 
-/** Target duration of a turn. It suffices to do one thing for several calls, which is cheaper; a call takes about six turns. */
+/**
+ * Target duration of a turn. It suffices to do one thing for several calls, which is cheaper; a call takes about six
+ * turns.
+ */
 const TURN_MS = 3;
-/** For this long after a new connection, turns are shorter: Node accepts one per turn, and other connections may wait. */
+/**
+ * For this long after a new connection, turns are shorter: Node accepts one per turn, and other connections may wait.
+ */
 const CONNECTING_MS = 20;
 const CONNECTING_TURN_MS = 0.3;
 /** Turns between sending the request to Odoo and receiving the head of its answer: to connect, to write, to read. */
@@ -45,7 +52,10 @@ const SHRINK = 0.9;
 const GROW = 1.05;
 /** Longest time for which the queue may stay non-empty before its length is limited. */
 const BURST_MS = 2000;
-/** After that, no more requests may wait than were admitted in this time. While requests are refused, a fraction of these. */
+/**
+ * After that, no more requests may wait than were admitted in this time. While requests are refused, a fraction of
+ * these.
+ */
 const STANDING_MS = 250;
 const STANDING_FACTOR = 10;
 /** This many requests may always wait. */
@@ -53,8 +63,8 @@ const WAITING_MIN = 32;
 /** Share of the time that refusals may take in the long run. */
 const REFUSING_SHARE = 0.2;
 /**
- * Maximum time saved up for refusals, which makes a long queue short quickly. A caller that is refused early calls again
- * while its connection is still in the processor's caches.
+ * Maximum time saved up for refusals, which makes a long queue short quickly. A caller that is refused early calls
+ * again while its connection is still in the processor's caches.
  */
 const REFUSING_MS_MAX = 1000;
 /** Share of a single turn that refusals may take. */

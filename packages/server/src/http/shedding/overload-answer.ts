@@ -1,4 +1,6 @@
-/** The answer to a request that the load shedder refuses. For one route it varies only in request id and CORS headers. */
+/**
+ * The answer to a request that the load shedder refuses. For one route it varies only in request id and CORS headers.
+ */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { buildErrorAnswer, describeDenial, listDenialHeaders } from '../../execute/request/envelope.ts';
 import { Denial } from '../../execute/terms/denial.ts';

@@ -1,7 +1,7 @@
 /**
- * Reads the head of a plain request: one in the form that most clients send, which can be understood in only one way. It
- * finds the end of a request that is refused without Node's HTTP parser, and rejects anything unusual. It does not replace
- * that parser, which parses every admitted request.
+ * Reads the head of a plain request: one in the form that most clients send, which can be understood in only one way.
+ * It finds the end of a request that is refused without Node's HTTP parser, and rejects anything unusual. It does not
+ * replace that parser, which parses every admitted request.
  */
 
 const HEAD_END = Buffer.from('\r\n\r\n');

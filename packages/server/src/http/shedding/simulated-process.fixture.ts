@@ -1,6 +1,6 @@
 /**
- * Simulates a process of one core behind a {@link LoadShedder}. Calls and refusals take simulated time, in the proportions
- * measured on a real process.
+ * Simulates a process of one core behind a {@link LoadShedder}. Calls and refusals take simulated time, in the
+ * proportions measured on a real process.
  */
 import { LoadShedder } from './load-shedder.ts';
 
