@@ -7,6 +7,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createRandom } from '../packages/server/src/limits/database/seeded-random.fixture.ts';
 import { readMessage } from './http-message.ts';
 
+/** Probability of each fate of a connection. */
 const FATES = {
   /** The connection is closed before any of the request is read. */
   closedUnread: 0.03,
@@ -39,18 +40,22 @@ async function serve(seed: number): Promise<void> {
     record.fates[fate] = (record.fates[fate] ?? 0) + 1;
     socket.on('error', () => {});
     if (fate === 'closedUnread') socket.destroy();
-    else readMessage(socket, (_, body) => meet(fate, socket, body));
+    else readMessage(socket, (_, body) => handle(fate, socket, body));
   });
 
-  function meet(fate: Fate, socket: Socket, body: string): void {
+  function handle(fate: Fate, socket: Socket, body: string): void {
     if (fate === 'closedBeforeRunning') return void socket.destroy();
     setTimeout(() => {
       const marker = readMarker(body);
       // Any other call is the proxy's request for the version.
       const answer = buildAnswer(marker === null ? '"17.0"' : String(record.creates.push(marker)));
-      const close = { closedAfterRunning: 0, closedInAnswer: answer.length - 3, answered: answer.length };
+      const sentLengths = {
+        closedAfterRunning: 0,
+        closedInAnswer: answer.length - 3,
+        answered: answer.length,
+      };
       if (fate === 'silentAfterRunning') return;
-      const text = answer.slice(0, close[fate as keyof typeof close]);
+      const text = answer.slice(0, sentLengths[fate as keyof typeof sentLengths]);
       if (fate === 'answered') socket.end(text);
       else if (text === '') socket.destroy();
       else socket.write(text, () => socket.destroy());

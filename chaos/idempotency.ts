@@ -7,7 +7,7 @@ import { startHelper } from '../bench/helper-process.ts';
 import { createKey, locateStore } from '../bench/program.ts';
 import { createRandom } from '../packages/server/src/limits/database/seeded-random.fixture.ts';
 import type { OdooRecord } from './breaking-odoo.ts';
-import { findServerPort, MortalProxy } from './mortal-proxy.ts';
+import { findServerPort, KillableProxy } from './killable-proxy.ts';
 
 export interface IdempotencyRun {
   seed: number;
@@ -74,7 +74,7 @@ export async function proveIdempotency(run: IdempotencyRun): Promise<Idempotency
   const odoo = await startHelper(new URL('./breaking-odoo.ts', import.meta.url), [String(seed)]);
   const { port: odooPort } = odoo.hello as OdooRecord;
   const port = await findServerPort();
-  const proxy = new MortalProxy(folder, {
+  const proxy = new KillableProxy(folder, {
     'http.port': String(port),
     'store.url': storeUrl,
     'egress.allow': '127.0.0.1',

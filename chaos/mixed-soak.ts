@@ -61,16 +61,16 @@ function printInstance(url: string, db: string): string {
 function startWatch(url: string): Watch {
   let isOver = false;
   const watch: Watch = { healthMsMax: 0, lagMsMax: 0, stop };
-  const every = async (ms: number, look: () => Promise<void>) => {
-    for (; !isOver; await sleep(ms)) await look();
+  const repeat = async (ms: number, measure: () => Promise<void>) => {
+    for (; !isOver; await sleep(ms)) await measure();
   };
-  const looks = [
-    every(50, async () => {
+  const measurements = [
+    repeat(50, async () => {
       const startedMs = performance.now();
       await (await fetch(`${url}/healthz`)).text();
       watch.healthMsMax = Math.max(watch.healthMsMax, performance.now() - startedMs);
     }),
-    every(1000, async () => {
+    repeat(1000, async () => {
       const [lag = 0] = readMetric(await readMetrics(url), 'nodejs_eventloop_lag_max_seconds');
       watch.lagMsMax = Math.max(watch.lagMsMax, lag * 1000);
     }),
@@ -79,7 +79,7 @@ function startWatch(url: string): Watch {
 
   async function stop(): Promise<void> {
     isOver = true;
-    await Promise.all(looks);
+    await Promise.all(measurements);
   }
 }
 

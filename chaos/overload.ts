@@ -15,6 +15,7 @@ import { printMebibytes, type Table } from '../bench/scenario.ts';
 import type { SteadyResult } from './steady-load.ts';
 
 const FACTOR = 5;
+/** Minimum share of the best rate that must be answered during the overload. */
 const GOODPUT_MIN = 0.8;
 const RECOVERY_SECONDS_MAX = 5;
 /** Part of the best rate that is offered after the overload. */
@@ -71,7 +72,7 @@ export async function measureOverload(parent: string, isQuick: boolean): Promise
       over.refusedP50Ms.toFixed(0),
       over.refusedP99Ms.toFixed(0),
       (over.lost / seconds).toFixed(0),
-      (over.held / seconds).toFixed(0),
+      (over.unsent / seconds).toFixed(0),
       printMebibytes(memory.before),
       printMebibytes(memory.most),
       recoverySeconds === null ? 'never' : String(recoverySeconds),
@@ -106,7 +107,7 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
   const load = await startHelper(new URL('../bench/load.ts', import.meta.url));
   const steady = await startHelper(new URL('./steady-load.ts', import.meta.url));
   const program = await startProgram(folder, { 'upstream.protocol': 'jsonrpc' });
-  const isApart = await keepApart(program.pid, odoo.pid, [load.pid, steady.pid]);
+  const isApart = await separateCores(program.pid, odoo.pid, [load.pid, steady.pid]);
   const request = buildExecuteRequest(key, odoo.hello as number, { 'x-request-timeout': '1' });
   try {
     const findBest = async (calls: number) => {
@@ -161,7 +162,7 @@ async function measure(parent: string, isQuick: boolean, bottleneck: Bottleneck)
  * generators would otherwise take processor time that proxy and Odoo had in the search for the best rate. Returns false
  * if the machine has fewer than two cores or no `taskset`.
  */
-async function keepApart(proxy: number, odoo: number, loads: readonly number[]): Promise<boolean> {
+async function separateCores(proxy: number, odoo: number, loads: readonly number[]): Promise<boolean> {
   const bind = (pid: number, core: number) =>
     promisify(execFile)('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(pid)]);
   try {

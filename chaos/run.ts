@@ -50,7 +50,7 @@ const SCENARIOS: Record<string, () => Promise<Table>> = {
 };
 
 if (only !== undefined && !(only in SCENARIOS))
-  throw new Error(`--only "${only}" is no scenario; there are ${Object.keys(SCENARIOS).join(', ')}.`);
+  throw new Error(`--only "${only}" is not a scenario. Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`);
 const tables: Table[] = [];
 const [loadBefore = 0] = loadavg();
 try {
@@ -75,6 +75,7 @@ if (isQuick) {
   writeFileSync(page, renderReliability(tables, today, loadBefore));
   process.stdout.write('Wrote docs/reliability.md\n');
 }
+/** Scenarios whose findings make the run fail. */
 const MUST_HOLD = ['idempotency', 'mixed-soak'];
 if (
   MUST_HOLD.includes(only ?? '') &&

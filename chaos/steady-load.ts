@@ -29,7 +29,7 @@ export interface SteadyResult {
   /** Calls without an answer in time, or whose connection broke. */
   lost: number;
   /** Calls that were not sent, because all connections were busy. */
-  held: number;
+  unsent: number;
 }
 
 const TICK_MS = 5;
@@ -59,13 +59,13 @@ async function run({
   let offered = 0;
   let open = 0;
   let lost = 0;
-  let held = 0;
+  let unsent = 0;
 
   function call(): void {
     offered++;
     const socket = free.pop() ?? (open < connectionsMax ? openSocket() : null);
     if (socket === null) {
-      held++;
+      unsent++;
       return;
     }
     const sentMs = performance.now();
@@ -131,7 +131,7 @@ async function run({
     answeredP50Ms: findQuantile(answeredMs, 0.5),
     answeredP99Ms: findQuantile(answeredMs, 0.99),
     lost,
-    held,
+    unsent,
   };
 }
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const BIN = fileURLToPath(new URL('../packages/server/bin/erp-proxy.mjs', import.meta.url));
 
-export class MortalProxy {
+export class KillableProxy {
   readonly #folder: string;
   readonly #flags: string[];
   #child: ChildProcess | null = null;
@@ -33,7 +33,7 @@ export class MortalProxy {
     child.once('exit', (code, signal) => {
       if (child !== this.#child) return;
       this.#child = null;
-      this.#failure.reject(new Error(`the proxy ended by itself (${code ?? signal})`));
+      this.#failure.reject(new Error(`the proxy exited without being killed (${code ?? signal})`));
     });
   }
 
