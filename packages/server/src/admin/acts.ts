@@ -1,4 +1,4 @@
-/** The acts of one administrator: what changed, as the audit keeps it. */
+/** Describes the acts of one administrator for the audit. */
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditActView } from '@erp-proxy/contract';
 import type { Audit } from '../audit/audit.ts';
@@ -10,7 +10,7 @@ import { showTimeOrNull } from './time.ts';
 
 export type Changes = AuditActView['changes'];
 
-/** The record of an act, for the store to append in the transaction of the change that it is about. */
+/** Creates the record of an act, which the store appends in the transaction of the change. */
 export type DescribeAct = (action: string, target: string, changes: Changes) => AuditBatch;
 
 export function createActDescriber(audit: Pick<Audit, 'prepareAct'>, actor: Actor): DescribeAct {
@@ -19,10 +19,10 @@ export function createActDescriber(audit: Pick<Audit, 'prepareAct'>, actor: Acto
     audit.prepareAct({ actor: name, address, requestId, action, target, changes });
 }
 
-/** Stands in the audit where a secret was: that it changed is told, and nothing of it. */
+/** Replaces a secret in the audit, which records only that it changed. */
 export const SECRET = '(secret)';
 
-/** Acts of the care of keys at Odoo. */
+/** Describes the acts of key rotation. */
 export function createKeyRotationDescriber(describeAct: DescribeAct): DescribeKeyRotationAct {
   return ({ kind, instance, expiresAt: { from, to } }) => {
     const isRotated = kind === 'rotated';
@@ -38,7 +38,7 @@ export function createResealDescriber(describeAct: DescribeAct): DescribeReseal 
     describeAct('vault.reseal', `instance ${instance}`, { master_key: { from, to } });
 }
 
-/** Members of either that differ. One that is left out counts as null. */
+/** The members that differ. A missing one counts as null. */
 export function compareMembers(from: object, to: object): Changes {
   const before = new Map(Object.entries(from));
   const after = new Map(Object.entries(to));

@@ -28,7 +28,7 @@ import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { KeyRecord } from '../stores/ports.ts';
 
-/** The author of a change, for the audit. */
+/** The administrator, for the audit. */
 export interface Actor {
   /** `token`, `session` or `cli:<user>@<host>`. */
   name: string;
@@ -37,16 +37,18 @@ export interface Actor {
 }
 
 /**
- * Refusals are an {@link AdminError}. A change with a version applies only to that version, otherwise to the newest.
+ * Methods reject with an AdminError. If a version is given, only that version is changed, otherwise the newest.
  */
 export interface Admin {
   listKeys(query: KeyQuery): Promise<Page<KeyView>>;
   createKey(input: KeyInput): Promise<NewKeyView>;
   getKey(id: string): Promise<KeyView>;
   updateKey(id: string, changes: KeyChanges, version?: number): Promise<KeyView>;
-  /** Once revoked, a key stays so; to do it again changes nothing. */
+  /** A revoked key stays revoked. Revoking it again changes nothing. */
   revokeKey(id: string): Promise<KeyView>;
-  /** The new key; the old one works on for the overlap, and is not rotated again while the new one works. */
+  /**
+   * Returns the new key. The old one works until the overlap ends, and is not rotated again while the new one works.
+   */
   rotateKey(id: string, rotation: KeyRotation, version?: number): Promise<NewKeyView>;
   explain(id: string, input: ExplainInput): Promise<Explanation>;
   listInstances(query: InstanceQuery): Promise<Page<InstanceView>>;
@@ -54,16 +56,16 @@ export interface Admin {
   getInstance(name: string): Promise<InstanceView>;
   updateInstance(name: string, changes: InstanceChanges, version?: number): Promise<InstanceView>;
   removeInstance(name: string, version?: number): Promise<void>;
-  /** A new key made at Odoo and put in place of the stored one. */
+  /** Makes a new key at Odoo and replaces the stored one. */
   rotateInstanceKey(name: string): Promise<InstanceView>;
-  /** Looks whether calls can be made on it; changes nothing. */
+  /** Checks whether calls on the instance can succeed. Changes nothing. */
   examineInstance(name: string): Promise<Examination>;
   listAudit(query: AuditQuery): Promise<Page<AuditView>>;
-  /** All that match, oldest first. */
+  /** All matches, oldest first. */
   exportAudit(query: AuditQuery): AsyncIterable<AuditView>;
-  /** `head`: that of an earlier verdict, which must still be part of the chain. */
+  /** `head` is that of an earlier verdict, which must still be part of the chain. */
   verifyAudit(head?: string): Promise<AuditVerdict>;
-  /** Seals under the master key what other keys seal. */
+  /** Reseals under the current master key what other master keys sealed. */
   resealVault(): Promise<{ resealed: number }>;
   status(): Promise<StatusView>;
 }
@@ -74,9 +76,9 @@ export interface AdminDeps {
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;
-  /** Rejects with a `KeyRotationError` that says why. */
+  /** Rejects with a `KeyRotationError` that gives the reason. */
   rotateInstanceKey: (name: string, describeAct: DescribeKeyRotationAct) => Promise<void>;
-  /** Null where there is none. */
+  /** Null if there is no such instance. */
   examineInstance: (name: string) => Promise<Examination | null>;
   /** Milliseconds since 1970. */
   clock: () => number;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Change } from '../stores/ports.ts';
 import { changeRow } from './change-row.ts';
 
-/** A row that others change `times` times, each just before our change of it. */
+/** A row that others change `times` times, each time just before our change. */
 function openContested(times: number) {
   let version = 1;
   let left = times;
@@ -15,13 +15,13 @@ function openContested(times: number) {
   return { find: async () => ({ version }), change, readVersion: () => version };
 }
 
-test('tries again on the next version where none is named, and gives the one it changed', async () => {
+test('without a version, retries on the next version, and returns the one it changed', async () => {
   const row = openContested(4);
   expect(await changeRow(row.find, undefined, row.change)).toEqual({ version: 5 });
   expect(row.readVersion()).toBe(6);
 });
 
-test('of eight who begin together all get through', async () => {
+test('eight concurrent changes all succeed', async () => {
   let version = 1;
   const find = async () => ({ version });
   const change = async (row: { version: number }): Promise<Change> => {
@@ -33,14 +33,14 @@ test('of eight who begin together all get through', async () => {
   expect(version).toBe(9);
 });
 
-test('gives up where others are always faster', async () => {
+test('gives up after repeated conflicts', async () => {
   const row = openContested(Number.POSITIVE_INFINITY);
   await expect(changeRow(row.find, undefined, row.change)).rejects.toMatchObject({
     problem: { status: 409 },
   });
 });
 
-test('changes no other version than the one that is named', async () => {
+test('changes only the given version', async () => {
   const row = openContested(1);
   await expect(changeRow(row.find, 1, row.change)).rejects.toMatchObject({ problem: { status: 412 } });
   expect(row.readVersion()).toBe(2);

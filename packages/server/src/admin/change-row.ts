@@ -1,14 +1,14 @@
-/** Changes one version of a row: the one that was named, or the newest. */
+/** Changes one version of a row: the given one, or the newest. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change } from '../stores/ports.ts';
 import { type AdminError, createAdminError } from './admin-error.ts';
 
-/** Only several administrators at once come near it. */
+/** Only concurrent administrators come near it. */
 const ATTEMPTS_MAX = 5;
-/** At random up to this long between two attempts, so that those who met do not meet again. */
+/** Upper bound of the random pause between two attempts, so that conflicting changes do not meet again. */
 const PAUSE_MS_MAX = 50;
 
-/** Gives the row as it was before. `change` is tried anew on the row's next version where somebody else was faster. */
+/** Returns the row as it was before. After a conflict, `change` runs again on the row's next version. */
 export async function changeRow<Row extends { version: number }>(
   find: () => Promise<Row>,
   version: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * Creates the admin service. Each change is one act in the audit, written in the transaction of the change. Knows neither
- * how an administrator authenticates nor how answers are sent.
+ * Creates the admin service. Each change is one act in the audit, written in the transaction of the change. Knows
+ * neither how an administrator authenticates nor how answers are sent.
  */
 import { createActDescriber } from './acts.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
@@ -14,30 +14,30 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const instances = createInstanceAdmin(deps, describeAct);
   const { audit } = deps;
   return {
-    listKeys: explained(keys.listKeys),
-    createKey: explained(keys.createKey),
-    getKey: explained(keys.getKey),
-    updateKey: explained(keys.updateKey),
-    revokeKey: explained(keys.revokeKey),
-    rotateKey: explained(keys.rotateKey),
-    explain: explained(keys.explain),
-    listInstances: explained(instances.listInstances),
-    createInstance: explained(instances.createInstance),
-    getInstance: explained(instances.getInstance),
-    updateInstance: explained(instances.updateInstance),
-    removeInstance: explained(instances.removeInstance),
-    rotateInstanceKey: explained(instances.rotateInstanceKey),
-    examineInstance: explained(instances.examineInstance),
-    listAudit: explained(audit.search),
-    exportAudit: (query) => explainedEach(() => audit.export(query)),
-    verifyAudit: explained(audit.verify),
-    resealVault: explained(instances.resealVault),
-    status: explained(deps.status),
+    listKeys: convertErrors(keys.listKeys),
+    createKey: convertErrors(keys.createKey),
+    getKey: convertErrors(keys.getKey),
+    updateKey: convertErrors(keys.updateKey),
+    revokeKey: convertErrors(keys.revokeKey),
+    rotateKey: convertErrors(keys.rotateKey),
+    explain: convertErrors(keys.explain),
+    listInstances: convertErrors(instances.listInstances),
+    createInstance: convertErrors(instances.createInstance),
+    getInstance: convertErrors(instances.getInstance),
+    updateInstance: convertErrors(instances.updateInstance),
+    removeInstance: convertErrors(instances.removeInstance),
+    rotateInstanceKey: convertErrors(instances.rotateInstanceKey),
+    examineInstance: convertErrors(instances.examineInstance),
+    listAudit: convertErrors(audit.search),
+    exportAudit: (query) => convertStreamErrors(() => audit.export(query)),
+    verifyAudit: convertErrors(audit.verify),
+    resealVault: convertErrors(instances.resealVault),
+    status: convertErrors(deps.status),
   };
 }
 
-/** The method, with what it refuses as an {@link AdminError}. */
-function explained<Given extends unknown[], Answer>(
+/** Converts the errors of a method to an AdminError. */
+function convertErrors<Given extends unknown[], Answer>(
   method: (...given: Given) => Promise<Answer>,
 ): (...given: Given) => Promise<Answer> {
   return async (...given) => {
@@ -49,7 +49,7 @@ function explained<Given extends unknown[], Answer>(
   };
 }
 
-async function* explainedEach<Item>(open: () => AsyncIterable<Item>): AsyncGenerator<Item> {
+async function* convertStreamErrors<Item>(open: () => AsyncIterable<Item>): AsyncGenerator<Item> {
   try {
     yield* open();
   } catch (error) {

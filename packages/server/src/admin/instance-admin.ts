@@ -1,4 +1,4 @@
-/** What an administrator can do with stored instances. */
+/** The operations of an administrator on stored instances. */
 import type { InstanceChanges, InstanceView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { InstanceRecord } from '../instances/instances.ts';
@@ -121,12 +121,12 @@ function explainMissing(name: string): AdminError {
   return createAdminError(404, `There is no instance ${JSON.stringify(name)}.`);
 }
 
-/** The members that an administrator sets. */
+/** The members that an administrator can set. */
 function listMembers({ key, created_at: _, updated_at: __, version: ___, ...rest }: InstanceView) {
   return { ...rest, rotate_key: key.rotate, key_expires_at: key.expires_at };
 }
 
-/** The members that are to be set, but for the key, as they are listed. */
+/** The given members except the key, in the form in which they are shown. */
 function readGiven({ api_key: _, ...members }: InstanceChanges) {
   const time = readTime(members.key_expires_at ?? '');
   return typeof time === 'number' ? { ...members, key_expires_at: showTime(time) } : members;

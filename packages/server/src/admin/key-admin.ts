@@ -1,4 +1,4 @@
-/** What an administrator can do with client keys. */
+/** The operations of an administrator on client keys. */
 import type { InvalidMember, KeyChanges, KeyView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
@@ -17,7 +17,7 @@ type KeyAdmin = Pick<
   'listKeys' | 'createKey' | 'getKey' | 'updateKey' | 'revokeKey' | 'rotateKey' | 'explain'
 >;
 
-/** By age, as the store lists them. */
+/** The place of a key in the list: the store sorts by age. */
 const PLACE = z.tuple([z.int(), z.string().regex(/^\w+$/)]);
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
@@ -67,7 +67,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
         () => find(id),
         version,
         async (key) => {
-          // What is as it was is not judged anew: a key that expired may still get another name.
+          // Unchanged members are not checked again: an expired key may still be renamed.
           const changes = compare(key, given);
           const changed = Object.keys(changes);
           if (changed.length === 0) return 'done';
@@ -124,7 +124,7 @@ function explainNotRotated(
   return createAdminError(409, 'The key was changed at the same time: read it again, then rotate that.');
 }
 
-/** What is given, checked, and in the form of views. */
+/** The given members, checked, in the form in which they are shown. */
 function readGiven({ name, policy, expires_at }: KeyChanges): KeyChanges {
   const invalid: InvalidMember[] = [];
   const given: KeyChanges = {};

@@ -1,4 +1,7 @@
-/** Pages of a list. A cursor is the place of the last item shown, so that nothing is skipped or shown twice by what comes or goes. */
+/**
+ * Pages of a list. A cursor is the place of the last item shown, so that concurrent additions and removals neither skip
+ * nor repeat items.
+ */
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import type { z } from 'zod';
 import type { Awaitable } from '../stores/ports.ts';
@@ -8,10 +11,10 @@ const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
 
 export interface Listing<Row, Place, View> {
-  /** The shape of a place: what a cursor must hold. */
+  /** The shape of a place, which a cursor contains. */
   place: z.ZodType<Place>;
   placeOf: (row: Row) => Place;
-  /** Rows behind this place, or from the beginning. */
+  /** Rows after this place, or from the beginning. */
   list: (after: Place | null, limit: number) => Awaitable<Row[]>;
   show: (row: Row) => View;
 }
@@ -22,7 +25,7 @@ export async function readPage<Row, Place, View>(
 ): Promise<Page<View>> {
   if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX))
     throw createAdminError(400, `limit is a whole number from 1 to ${LIMIT_MAX}.`);
-  // One more than asked for tells whether there is a next page.
+  // One additional row tells whether there is a next page.
   const rows = await list(cursor === undefined ? null : readCursor(cursor, place), limit + 1);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

@@ -21,6 +21,6 @@ test.each([
   '9999-12-31T23:59:59-01:00',
   '0000-01-01T00:00:00+01:00',
   '0',
-])('takes "%s" for no time', (text) => {
+])('refuses "%s"', (text) => {
   expect(readTime(text)).toHaveProperty('error');
 });

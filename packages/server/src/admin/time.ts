@@ -1,4 +1,4 @@
-/** Times as they stand in the admin API: ISO 8601, printed in UTC, read in any zone. */
+/** Times of the admin API: ISO 8601, printed in UTC, read in any zone. */
 
 const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
 
@@ -6,10 +6,10 @@ const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$
 export function readTime(text: string): number | { error: string } {
   const day = TIME.exec(text)?.[1];
   const time = Date.parse(text);
-  // Date.parse takes the 31st of February for a day of March.
+  // Date.parse reads the 31st of February as a day of March.
   const isTime = day !== undefined && !Number.isNaN(time) && showTime(Date.parse(day)).startsWith(day);
   if (!isTime) return { error: 'must be a time with its zone in ISO 8601, e.g. 2027-03-31T08:00:00Z' };
-  // In UTC it may lie in a year of five digits, which is printed in a way that is not read here.
+  // In UTC its year may have five digits, whose printed form is not accepted here.
   return TIME.test(showTime(time)) ? time : { error: 'must be a time in the years 0 to 9999, in UTC' };
 }
 

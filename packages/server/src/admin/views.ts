@@ -1,4 +1,4 @@
-/** How keys and instances are shown: the one place where a stored row becomes what an administrator sees. */
+/** Converts stored keys and instances to the views that administrators see. */
 import type { InstanceView, KeyState, KeyView, UpstreamView } from '@erp-proxy/contract';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { judgeKey } from '../key-rotation/expiry.ts';

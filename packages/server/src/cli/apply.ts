@@ -1,4 +1,6 @@
-/** `apply`: makes keys' policies and instances what a file says. Checks the whole file and the whole plan first. */
+/**
+ * `apply`: changes policies of keys and instances to what a file says. Checks the whole file and the whole plan first.
+ */
 import { dirname, isAbsolute, join } from 'node:path';
 import type { InstanceView, KeyView } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
@@ -8,7 +10,7 @@ import type { LineError } from './apply/document.ts';
 import { makePlan, type Present, type Step } from './apply/plan.ts';
 import { printPlan } from './apply/print-plan.ts';
 import { readSecrets } from './apply/secrets.ts';
-import { carryOut, leaveUndone, type Progress } from './carry-out.ts';
+import { carryOut, describeDryRun, type Progress } from './carry-out.ts';
 import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
 import { explainProblem } from './explain-problem.ts';
 import { printLineErrors } from './read-policy.ts';
@@ -68,7 +70,7 @@ export const applyCommand: Command = {
           );
         }
         const progress = input.isSet('dry-run')
-          ? leaveUndone(steps)
+          ? describeDryRun(steps)
           : await carryOut(admin, steps, secrets, ({ name, key }) => {
               if (!input.isSet('json')) input.print(`\nkey ${name}, shown this once: ${key}\n`);
             });
@@ -76,7 +78,7 @@ export const applyCommand: Command = {
         if (progress.failure === null) return 0;
         input.complain(describeFailure(steps, progress));
         const { error } = progress.failure;
-        // The file is right: it is what was asked for that failed.
+        // The file is valid; the change itself failed.
         throw error instanceof AdminError ? new CommandError(explainProblem(error.problem), 1) : error;
       },
       input.isSet('dry-run') ? 'plan' : 'create',
@@ -93,7 +95,7 @@ function requireValid<Outcome extends object>(
   return outcome as Exclude<Outcome, { errors: LineError[] }>;
 }
 
-/** What the file names of what is there. */
+/** The keys and instances in the store that the file names. */
 async function findPresent(admin: Admin, { keys, instances }: Configuration): Promise<Present> {
   const present = { keys: new Map<string, KeyView[]>(), instances: new Map<string, InstanceView>() };
   for (const { name } of keys) {

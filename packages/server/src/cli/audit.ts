@@ -1,4 +1,4 @@
-/** `audit …`: what was called and what was administered. */
+/** `audit …`: lists, exports and verifies the audit. */
 import type { AuditQuery, AuditView } from '@erp-proxy/contract';
 import { AUDIT_FORMATS, formatAudit } from '../audit/format.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';

@@ -69,7 +69,7 @@ async function readKey({ option, readInput, env }: CommandInput): Promise<string
   if (!key) {
     throw new CommandError(`Give the client key with --key-file or --key, or in ${KEY_VARIABLE}.`);
   }
-  // What cannot be in a header is not shown: it may be another secret, or a whole file.
+  // A text that cannot be in a header is not shown: it may be another secret, or a whole file.
   if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandError('This is not the text of a client key: ep_….');
   return key;
 }
@@ -81,7 +81,7 @@ function readTimeout({ option }: CommandInput): string | undefined {
   return seconds;
 }
 
-/** True where the answer, or every answer of a batch, has a result. */
+/** True if the answer, or every answer of a batch, has a result. */
 function isSuccess(body: Buffer): boolean {
   try {
     const answers: unknown[] = [JSON.parse(body.toString())].flat();

@@ -1,4 +1,4 @@
-/** Carries out a plan of `apply`, one step after the other, and says how far it came. Prints nothing. */
+/** Runs the steps of a plan of `apply` in order, and returns the progress. Prints nothing. */
 import type { NewKeyView } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import type { Step } from './apply/plan.ts';
@@ -14,8 +14,8 @@ export interface Progress {
   failure: { error: unknown } | null;
 }
 
-/** The result of a plan that is shown and not carried out. */
-export function leaveUndone(steps: readonly Step[]): Progress {
+/** The progress of a dry run. */
+export function describeDryRun(steps: readonly Step[]): Progress {
   const states = new Map(
     steps.map((step): [Step, StepState] => [step, step.kind === 'keep' ? 'unchanged' : 'planned']),
   );
@@ -54,7 +54,7 @@ export async function carryOut(
   return { states, createdKeys, failure };
 }
 
-/** Gives the key that was made, where one was. Only the version that the plan was made for is changed. */
+/** Returns the created key, if any. Changes only the version for which the plan was made. */
 async function carryOutStep(admin: Admin, step: Step, secrets: Secrets): Promise<NewKeyView | null> {
   const { action } = step;
   const secret = secrets.get(step);

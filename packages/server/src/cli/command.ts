@@ -1,21 +1,21 @@
-/** What a command is: its words, its options, and what it runs with. docs/cli.md is generated from these. */
+/** The description of a command: its words, its options and its input. docs/cli.md is generated from it. */
 import type { Sources } from '../config/load.ts';
 import type { Environment } from '../config/read-environment.ts';
 import type { Settings } from '../config/schema.ts';
 
-/** The surroundings of a command, handed in so that tests can watch them. */
+/** The environment of a command, passed in so that tests can replace it. */
 export interface Surroundings {
   /** Writes text to standard output. */
   print(text: string): void;
   /** Resolves when standard output accepts more. Commands that print much wait for it. */
   untilTaken(): Promise<void>;
-  /** True where a person reads standard output. */
+  /** True if standard output is a terminal. */
   isTerminal: boolean;
   /** Writes text to standard error. */
   complain(text: string): void;
   /** The bytes of a file, or of standard input for `-`. */
   readInput(path: string): Promise<Buffer>;
-  /** Makes or replaces a file. */
+  /** Creates or replaces a file. */
   writeFile(path: string, text: string): Promise<void>;
   /** Resolves when the operator asks the program to end. */
   untilStopped(): Promise<void>;
@@ -23,15 +23,15 @@ export interface Surroundings {
 
 export interface CommandOption {
   type: 'string' | 'boolean';
-  /** A letter for it: `-f`. */
+  /** One letter, for `-f`. */
   short?: string;
-  /** How the value is called in the help; for `string` only. */
+  /** The name of the value in the help; for `string` only. */
   value?: string;
   description: string;
 }
 
 export interface CommandInput extends Surroundings {
-  /** What follows the command's words. */
+  /** The arguments after the command's words. */
   arguments: readonly string[];
   option(name: string): string | undefined;
   isSet(name: string): boolean;
@@ -51,14 +51,14 @@ export interface Command {
   options: Readonly<Record<string, CommandOption>>;
   /** Returns the exit status. */
   run(input: CommandInput): Promise<number>;
-  /** Reports settings that are wrong, in place of `run`; by default a line each on standard error. */
+  /** Reports invalid settings instead of `run`. Default: one line each on standard error. */
   reportErrors?(errors: readonly string[], input: Pick<CommandInput, 'print' | 'complain' | 'isSet'>): void;
 }
 
-/** A fault in how a command was called or in its surroundings: its message says how to mend it. */
+/** A wrong call of a command, or a failure of its environment. The message says what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  /** The exit status: 2 where the command was called wrongly, 1 where it failed. */
+  /** The exit status: 2 for wrong usage, 1 for failure. */
   readonly status: 1 | 2;
 
   constructor(message: string, status: 1 | 2 = 2) {

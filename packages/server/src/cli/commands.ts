@@ -1,4 +1,4 @@
-/** Every command, in the order of the help. */
+/** All commands, in the order of the help. */
 import { applyCommand } from './apply.ts';
 import { auditExportCommand, auditListCommand, auditVerifyCommand } from './audit.ts';
 import { callCommand } from './call.ts';

@@ -1,4 +1,4 @@
-/** `completion`: a script by which a shell completes the commands, their options and the settings. */
+/** `completion`: prints a script with which a shell completes commands, options and settings. */
 import { type Command, CommandError } from './command.ts';
 import { renderBash } from './completion/bash.ts';
 import { renderFish } from './completion/fish.ts';
@@ -11,13 +11,13 @@ const SHELLS = new Map<string, (words: Words) => string>([
   ['fish', renderFish],
 ]);
 
-/** `listCommands`: all of them, this one included. */
+/** `listCommands` returns all commands, including this one. */
 export function createCompletionCommand(listCommands: () => readonly Command[]): Command {
   return {
     name: 'completion',
     arguments: [`<${[...SHELLS.keys()].join('|')}>`],
     summary:
-      'Print a completion script for a shell. Bash: source <(erp-proxy completion bash). Zsh: source <(erp-proxy completion zsh). Fish: erp-proxy completion fish | source. The program must be on the PATH; in a checkout it is in node_modules/.bin.',
+      'Print a completion script, e.g. for bash: source <(erp-proxy completion bash). erp-proxy must be on the PATH.',
     options: {},
     async run({ arguments: [shell = ''], print }) {
       const render = SHELLS.get(shell);

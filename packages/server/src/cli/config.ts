@@ -1,4 +1,4 @@
-/** `config …`: what the settings are, and whether they are right. Faults are reported before a command runs. */
+/** `config …`: prints and checks the settings. Errors are reported before a command runs. */
 
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import { printSettings } from '../config/print.ts';

@@ -1,4 +1,4 @@
-/** `demo`: a sandbox Odoo, the proxy in front of it, and one real call whose request and answer are shown. */
+/** `demo`: runs a sandbox Odoo and the proxy, and shows the request and the answer of one real call. */
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { type App, createApp } from '../app/app.ts';
@@ -60,7 +60,7 @@ export const demoCommand: Command = {
   },
 };
 
-/** A proxy that forgets everything, on the port of the settings or, where that is taken or not needed, on a free one. */
+/** Starts a proxy on a memory store, on the port of the settings, or on a free one if that is taken or not needed. */
 async function startProxy(
   { settings, version }: Pick<CommandInput, 'settings' | 'version'>,
   sandboxUrl: string,

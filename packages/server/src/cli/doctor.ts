@@ -1,4 +1,4 @@
-/** `doctor`: looks whether the proxy can work with an Odoo server, and says what to do where it cannot. */
+/** `doctor`: checks whether the proxy can work with an Odoo server, and says what to do if not. */
 import type { Examination } from '@erp-proxy/contract';
 import { examineAddress } from '../app/examination.ts';
 import { openEgress } from '../app/services.ts';
@@ -101,7 +101,7 @@ async function readCredentials({
     );
   }
   const apiKey = (await readInput(file)).toString().trim();
-  // Odoo counts each attempt.
+  // Odoo counts each failed attempt.
   if (apiKey === '') throw new CommandError(`--api-key-file: there is no key in ${file}.`);
   return { db, userId: Number(userId), apiKey };
 }

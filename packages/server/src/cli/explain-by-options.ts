@@ -1,7 +1,7 @@
-/** Refusals of the service of administration, by the options that people give to commands in place of its members. */
+/** Rewrites errors of the admin service with the options of a command instead of the members of the API. */
 import { AdminError } from '../admin/admin-error.ts';
 
-/** The options of members whose names differ by more than dashes. */
+/** Options whose names differ from their members by more than dashes. */
 const OPTIONS: Readonly<Record<string, string>> = {
   name: '<name>',
   url: '--erp-url',
@@ -20,16 +20,16 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'key_expires_at',
 ]);
 
-/** For `catch`: throws the refusal of an instance's members with the names that the command has for them. */
+/** For `catch`: throws the error about an instance's members with the names of the command's options. */
 export function explainByOptions(error: unknown): never {
   if (!(error instanceof AdminError) || error.problem.faults === undefined) throw error;
-  const faults = error.problem.faults.map(({ path, message }) => ({
+  const invalid = error.problem.faults.map(({ path, message }) => ({
     path: nameOption(path),
     message: message
       .replace(/`(\w+)`/g, (_quoted, member: string) => `\`${nameOption(member)}\``)
       .replace(/\bnull$/, 'none'),
   }));
-  throw new AdminError({ ...error.problem, faults }, { cause: error });
+  throw new AdminError({ ...error.problem, faults: invalid }, { cause: error });
 }
 
 function nameOption(member: string): string {

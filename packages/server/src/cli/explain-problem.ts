@@ -1,4 +1,4 @@
-/** A problem of the admin API, in words for a terminal. */
+/** Formats a problem of the admin API for a terminal. */
 import type { Problem } from '@erp-proxy/contract';
 
 export function explainProblem({ detail, faults = [] }: Problem): string {

@@ -1,4 +1,4 @@
-/** `export`: what is there, as the file that `apply` takes. */
+/** `export`: prints policies and instances as a file for `apply`. */
 import { describeConfiguration, renderConfiguration } from './apply/render.ts';
 import { type Command, printJson } from './command.ts';
 import { ADMIN_OPTIONS, listAll, useAdmin } from './use-admin.ts';

@@ -1,15 +1,15 @@
 /**
- * The first client key, where the store has none: made and printed on a terminal. A log would keep it and show it to
- * others, so that no key is made there: the log says how to make one.
+ * Creates the first client key if the store has none, and prints it on a terminal. Without a terminal, output is
+ * usually logged and visible to others. So no key is created then, and the log says how to create one.
  */
 import { hostname } from 'node:os';
 import type { App } from '../app/app.ts';
 
 export interface FirstKeyOptions {
   print: (text: string) => unknown;
-  /** Whether what is printed goes to a terminal. */
+  /** Whether the output goes to a terminal. */
   isTerminal: boolean;
-  /** Whether this process is the one of its kind that logs. */
+  /** Whether this process is the one of several workers that logs. */
   isSpeaker: boolean;
 }
 
@@ -32,7 +32,7 @@ const LEASE_MS = 10_000;
 /** Creates the first key. If several processes find the store empty, only one creates it. */
 async function makeFirstKey({ keys, store: { leases } }: App): Promise<string | null> {
   if (!(await leases.acquire('first key', `${hostname()} ${process.pid}`, LEASE_MS))) return null;
-  // Another one may have had the lease, and made the key, since we looked.
+  // Another process may have held the lease and created the key since the first check.
   if (!(await keys.isEmpty())) return null;
   return (await keys.create({ name: 'first key' })).key;
 }

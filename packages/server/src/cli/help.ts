@@ -1,8 +1,8 @@
-/** How commands are called, as text for a terminal and as Markdown for docs/cli.md. */
+/** Prints the usage of commands as text for a terminal and as Markdown for docs/cli.md. */
 import { wrapWords } from '../config/describe.ts';
 import { COMMON_OPTIONS, type Command, type CommandOption } from './command.ts';
 
-/** All commands, a line each. */
+/** All commands, one line each. */
 export function renderHelp(commands: readonly Command[]): string {
   return [
     'erp-proxy: one HTTP endpoint in front of every Odoo server',
@@ -18,7 +18,7 @@ export function renderHelp(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** The commands that begin with the same word, e.g. `keys`. */
+/** The commands with the same first word, e.g. `keys`. */
 export function renderGroupHelp(group: string, commands: readonly Command[]): string {
   return [
     `Usage: erp-proxy ${group} <command> [options]`,

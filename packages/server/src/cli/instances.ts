@@ -1,4 +1,4 @@
-/** `instances …`: stored Odoo servers, each with a user and a key that no command shows. */
+/** `instances …`: manages stored Odoo servers. No command shows their keys. */
 import type { InstanceChanges, InstanceInput, InstanceProtocol, InstanceView } from '@erp-proxy/contract';
 import { AdminError } from '../admin/admin-error.ts';
 import { judgeOrigin, parseEgressPolicy } from '../egress/policy.ts';
@@ -199,7 +199,7 @@ function warnOfEgress(
   );
 }
 
-/** A command without `--url` goes to Odoo itself, and perhaps not the way that the proxy goes. */
+/** A command without `--url` calls Odoo itself, perhaps with other egress settings than the proxy. */
 function explainNotRotated(input: CommandInput, error: unknown): never {
   const isOwnWay = input.option('url') === undefined;
   if (!isOwnWay || !(error instanceof AdminError) || error.problem.status !== 409) throw error;
@@ -209,7 +209,7 @@ function explainNotRotated(input: CommandInput, error: unknown): never {
   );
 }
 
-/** What was given. A wrong value is the service's to refuse, together with all others. */
+/** The given members. The admin service refuses invalid values, all at once. */
 async function readMembers({ option, isSet, readInput }: CommandInput): Promise<InstanceChanges> {
   const readText = async (file: string) => (await readInput(file)).toString();
   const keyFile = option('api-key-file');
@@ -232,7 +232,7 @@ function readGiven<Value>(text: string | undefined, read: (text: string) => Valu
   return text === undefined ? undefined : read(text);
 }
 
-/** `none` takes a member away. */
+/** `none` removes a member. */
 function readOrNone<Value>(
   text: string | undefined,
   read: (text: string) => Value,

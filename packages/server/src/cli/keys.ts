@@ -1,4 +1,4 @@
-/** `keys …`: client keys. A running proxy on the same store sees a change within a second. */
+/** `keys …`: manages client keys. A running proxy on the same store applies a change within a second. */
 import type { ExplainInput, KeyChanges, KeyState, KeyView, NewKeyView } from '@erp-proxy/contract';
 import { DuplicateMemberError, readValue } from '../json/read-value.ts';
 import { explainUnreadable } from './apply/explain-unreadable.ts';
@@ -228,7 +228,7 @@ async function readChanges({ option, readInput }: CommandInput): Promise<KeyChan
   });
 }
 
-/** The text of a key in place of its id is refused unread: messages and the audit show ids. */
+/** Refuses the text of a key in place of its id: messages and the audit show ids. */
 function readId(id = ''): string {
   if (!id.startsWith('ep_')) return id;
   throw new CommandError('This is the text of a key; give its id, the part between the two underscores.');
@@ -248,7 +248,7 @@ function missing(option: string): never {
   throw new CommandError(`Give ${option}. See erp-proxy keys explain --help.`);
 }
 
-/** The key alone goes to standard output, so that it can be put into a file. */
+/** Only the key goes to standard output, so that it can be redirected into a file. */
 function printNewKey(input: CommandInput, created: NewKeyView, note: string): void {
   if (input.isSet('json')) {
     const { id, key, ...rest } = created;

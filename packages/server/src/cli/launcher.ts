@@ -1,35 +1,35 @@
 /**
- * Notices that the npm or npx which started this program has ended. Both run a program below a shell, and a signal that ends
- * them, or that shell, does not reach the program.
+ * Detects that the npm or npx that started this program has ended. Both run a program below a shell, and a signal that
+ * ends them or the shell does not reach the program.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE_MS = 500;
 const SHELL = /^-?(\S*\/)?(ba|da|z|k)?sh(\0|$)/;
-/** As its own title, or as the script that Node runs. */
+/** npm or npx as the title of the process, or as the script that Node runs. */
 const LAUNCHER = /(^|[/\0])(npm|npx|pnpm|yarn)(-cli)?(\.c?js)?([ \0]|$)/;
 
 interface ProcessFacts {
   parent: number;
-  /** Tells a process from a later one with the same number. */
+  /** Distinguishes a process from a later one with the same id. */
   startedAt: string;
   /** Words separated by NUL. */
   commandLine: string;
 }
 
-/** Never resolves where this program was started in another way. */
+/** Never resolves if this program was started in another way. */
 export async function untilLauncherEnds(env: Readonly<Record<string, string | undefined>>): Promise<void> {
   const hasEnded = env['npm_command'] === undefined ? null : watchLauncher();
   while (hasEnded !== null && !hasEnded()) await sleep(PAUSE_MS, null, { ref: false });
   if (hasEnded === null) await new Promise(() => {});
 }
 
-/** Tells whether the launcher, or the shell between, has ended; null where there is none. */
+/** Returns a check whether the launcher or its shell has ended; null if there is no launcher. */
 function watchLauncher(): (() => boolean) | null {
   const { ppid } = process;
   const parent = readProcess(ppid);
-  // Without /proc the parent's number is all there is to see.
+  // Without /proc only the id of the parent is known.
   if (parent === null) return () => process.ppid !== ppid;
   const launcherId = SHELL.test(parent.commandLine) ? parent.parent : ppid;
   const launcher = readProcess(launcherId);
@@ -37,7 +37,7 @@ function watchLauncher(): (() => boolean) | null {
   return () => process.ppid !== ppid || readProcess(launcherId)?.startedAt !== launcher.startedAt;
 }
 
-/** Null where it has ended, or where there is no /proc (proc(5)). */
+/** Null if it has ended, or if there is no /proc (proc(5)). */
 function readProcess(id: number): ProcessFacts | null {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, 'latin1');

@@ -6,7 +6,7 @@ import { createLogger } from '../observe/log.ts';
 import { lookForStore } from '../stores/open.ts';
 import { CommandError, type CommandInput } from './command.ts';
 
-/** What a command does where there is no store: it makes one, takes it for an empty one, or refuses. */
+/** What a command does without a store: create one, treat it as empty, or refuse. */
 export type WithoutStore = 'create' | 'plan' | 'refuse';
 
 export async function openLocalAdmin(
@@ -44,7 +44,7 @@ function explainMissing(label: string): CommandError {
   return new CommandError(message, 1);
 }
 
-/** A container can run as a user that has no name. */
+/** A container can run as a user without a name. */
 function findUserName(): string {
   try {
     return userInfo().username;

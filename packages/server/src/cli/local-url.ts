@@ -1,6 +1,6 @@
-/** The address at which a program on this machine reaches a server that listens on `host`. */
+/** The address at which programs on this machine reach a server that listens on `host`. */
 
-/** An address that means "every interface" is one to listen on; it is reached by the loopback address. */
+/** A server that listens on all interfaces is reached at the loopback address. */
 const LOOPBACK_OF: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 export function makeLocalUrl(host: string, port: number | string): string {

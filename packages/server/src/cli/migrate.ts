@@ -1,4 +1,4 @@
-/** `migrate`: brings the store of the settings up to date, as every start does, and says what that was. */
+/** `migrate`: upgrades the configured store, as every start does, and prints the versions. */
 import { openStore } from '../stores/open.ts';
 import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts';
 

@@ -1,4 +1,4 @@
-/** Answers a command line that names no command: the help, the help of a group such as `keys`, the version, or what was meant. */
+/** Handles a command line without a command: prints the help, the help of a group such as `keys`, or the version. */
 import { findNearestName } from '../config/nearest.ts';
 import { type Command, CommandError, type Surroundings } from './command.ts';
 import { renderCommandHelp, renderGroupHelp, renderHelp } from './help.ts';
@@ -6,7 +6,7 @@ import { renderCommandHelp, renderGroupHelp, renderHelp } from './help.ts';
 const HELP_WORDS: readonly string[] = ['--help', '-h', 'help'];
 const VERSION_WORDS: readonly string[] = ['--version', '-v', 'version'];
 
-/** Prints it; throws a {@link CommandError} where the words name nothing. */
+/** Throws a {@link CommandError} with the nearest command if the words name nothing. */
 export function showOverview(
   rest: readonly string[],
   commands: readonly Command[],
@@ -26,7 +26,7 @@ export function showOverview(
   else throw explainUnknown(words, commands);
 }
 
-/** The commands whose first word it is: `keys create`, `keys list` and so on for `keys`. */
+/** The commands with this first word: `keys create`, `keys list` and so on for `keys`. */
 function listGroup(commands: readonly Command[], word: string): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }

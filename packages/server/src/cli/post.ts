@@ -1,4 +1,4 @@
-/** One JSON POST from the command line, over the same egress path as everything that goes out. */
+/** Sends one JSON POST from the command line, through egress/ like all outgoing requests. */
 import { createEgressDispatcher, type EgressDispatcher, type EgressFailure } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 
@@ -9,13 +9,13 @@ export interface PostAnswer {
   body: Buffer;
 }
 
-/** A dispatcher for the one origin that the operator has named. */
+/** A dispatcher for the one origin that the operator named. */
 export function createDispatcherTo(origin: string): EgressDispatcher {
   const { policy } = parseEgressPolicy([origin]);
   return createEgressDispatcher({ allow: policy, connectTimeoutMs: 5000, firstByteTimeoutMs: null });
 }
 
-/** Sends the body and reads the answer whole, within `bytesMax`. */
+/** Sends the body and reads the whole answer, up to `bytesMax`. */
 export async function postJson(
   egress: EgressDispatcher,
   url: URL,

@@ -1,18 +1,18 @@
 /**
- * Prints a list of any length: JSON for programs, a table with headings on a terminal, lines of tab-separated values into
- * a pipe or a file. It waits for the reader, so that what is printed does not pile up in memory.
+ * Prints a list of any length: JSON for programs, a table with headings on a terminal, or tab-separated lines into a
+ * pipe or a file. Waits for the reader, so that the output does not accumulate in memory.
  */
 import type { CommandInput } from './command.ts';
 
 export interface Column<Item> {
   heading: string;
-  /** The value as text. Empty and null are shown as `-`. */
+  /** The value. Empty text and null are printed as `-`. */
   show(item: Item): string | number | null;
 }
 
 type ListInput = Pick<CommandInput, 'print' | 'complain' | 'untilTaken' | 'isTerminal' | 'isSet'>;
 
-/** `emptyText` goes to standard error where the list has no items; programs that read JSON or lines do not see it. */
+/** `emptyText` goes to standard error if the list is empty, so that programs that read the output do not see it. */
 export async function printList<Item>(
   input: ListInput,
   items: AsyncIterable<Item>,
@@ -25,7 +25,7 @@ export async function printList<Item>(
   if (isEmpty) input.complain(`${emptyText}\n`);
 }
 
-/** Prints texts as they come. */
+/** Prints texts as they arrive. */
 export async function printEach(
   { print, untilTaken }: Pick<ListInput, 'print' | 'untilTaken'>,
   texts: AsyncIterable<string>,
@@ -36,7 +36,7 @@ export async function printEach(
   }
 }
 
-/** One JSON array: there may be more items than fit in memory. */
+/** Prints one JSON array, item by item: not all may fit in memory. */
 async function printJsonList(input: ListInput, items: AsyncIterable<unknown>): Promise<void> {
   let separator = '[';
   for await (const item of items) {
@@ -56,7 +56,7 @@ async function* mapRows<Item>(
   for await (const item of items) yield columns.map(({ show }) => showCell(show(item)));
 }
 
-/** A tab or a line break in a value would make two columns or lines of it. */
+/** A tab or a line break in a value would split the column or the line. */
 function showCell(value: string | number | null): string {
   const text = String(value ?? '').replace(/\p{Cc}+/gu, ' ');
   return text === '' ? '-' : text;
@@ -72,7 +72,7 @@ async function printLines(input: ListInput, rows: AsyncIterable<Row>): Promise<b
   return isEmpty;
 }
 
-/** The widths of the columns are those of the first rows: a longer list is not kept to be measured. */
+/** The first rows determine the widths of the columns: a longer list is not kept in memory for that. */
 const MEASURED_ROWS = 500;
 
 async function printTable(
@@ -111,7 +111,7 @@ function padCells(row: Row, widths: readonly number[]): string {
     .trimEnd();
 }
 
-/** Code points: near enough to the columns that a terminal takes for a name. */
+/** Code points: a good estimate of the columns that a terminal uses. */
 function measure(text: string): number {
   return [...text].length;
 }

@@ -1,10 +1,10 @@
-/** A policy in a file of its own, YAML or JSON, which is YAML too. */
+/** Reads a policy from a file of YAML or JSON, which is YAML too. */
 import type { Policy } from '@erp-proxy/contract';
 import { type LineError, readDocument } from './apply/document.ts';
 import { judgePolicy } from './apply/policies.ts';
 import { CommandError } from './command.ts';
 
-/** Every error at once, each with its line. */
+/** Reports all errors at once, each with its line. */
 export function readPolicyFile(file: string, bytes: Buffer): Policy {
   const read = readDocument(bytes.toString(), 'closed');
   const judged = 'errors' in read ? read : judgePolicy(read.root);

@@ -1,9 +1,9 @@
-/** Times as people give them to commands: a span such as 12h, or a moment. */
+/** Reads times from command options: a duration such as 12h, or a point in time. */
 import { CommandError } from './command.ts';
 
 const UNITS_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** `option` names it in what is said where it is none. */
+/** `option` is its name in the error. */
 export function readDurationMs(option: string, text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== null) return durationMs;
@@ -12,12 +12,12 @@ export function readDurationMs(option: string, text: string): number {
   );
 }
 
-/** When a time from now is over; `never` is null. */
+/** The end of a duration from now; `never` is null. */
 export function readExpiry(option: string, text: string): string | null {
   return text === 'never' ? null : formatMoment(Date.now() + readDurationMs(option, text));
 }
 
-/** A time before now as a moment; what looks like a moment stays as it is, for the service to judge. */
+/** Converts a duration before now to a point in time. A point in time stays as it is; the admin service checks it. */
 export function readMoment(option: string, text: string): string {
   const durationMs = parseDurationMs(text);
   if (durationMs !== null) return formatMoment(Date.now() - durationMs);

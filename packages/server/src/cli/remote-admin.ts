@@ -1,6 +1,6 @@
 /**
- * The service of administration over `/admin/v1` of a running proxy, with the token of the settings. Refusals come as
- * the same errors as from the service itself, so that commands need not know where they work.
+ * The admin service of a running proxy, over `/admin/v1` with the configured token. Errors are the same as those of the
+ * local service, so that commands need not distinguish the two.
  */
 import type { AuditView } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
@@ -25,19 +25,19 @@ import {
 } from './remote-shapes.ts';
 
 const BASE_PATH = '/admin/v1';
-/** To verify a long audit takes its time. */
+/** Verifying a long audit takes long. */
 const TIMEOUT_MS = 600_000;
 const ANSWER_BYTES_MAX = 64 * 1024 ** 2;
 
 interface AdminRequest {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below {@link BASE_PATH}; text that is not ours is encoded already. */
+  /** Relative to {@link BASE_PATH}. Variable parts are encoded already. */
   path: string;
   query?: object;
   body?: unknown;
   /** The only version that may be changed. */
   version?: number | undefined;
-  /** Whether it changes something. Left out: by its method. */
+  /** Whether the request makes a change. Default: by its method. */
   isChange?: boolean;
 }
 
@@ -75,7 +75,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
 
   async function* exportAudit(query: object): AsyncGenerator<AuditView> {
     const request = prepare({ path: '/audit/export', query: { ...query, format: 'ndjson' } });
-    // No time is set: an export takes as long as it takes.
+    // No time limit: an export can take arbitrarily long.
     const answer = await egress.send(request, { signal: new AbortController().signal });
     if (!answer.ok) throw explainFailure(answer, base, false);
     const { body, ...head } = answer;
@@ -122,7 +122,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
   };
 }
 
-/** Plain http only to this machine: the token would travel unencrypted. */
+/** Allows plain http only to this machine, because it would send the token unencrypted. */
 function readAddress(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -172,7 +172,7 @@ async function* readPieces(
 
 type ReadAnswer = Pick<WholeAnswer, 'status' | 'headers' | 'body'>;
 
-/** Anything but JSON of our own kind is another server, or an older proxy, and is not shown. */
+/** Any other answer than the expected JSON comes from another server or an older proxy, and is not shown. */
 function readAnswer({ status, headers, body }: ReadAnswer, base: URL, shape: Shape, isChange: boolean) {
   const type = String(headers['content-type']).split(';')[0];
   const isOurs = type === (status < 300 ? 'application/json' : 'application/problem+json');
@@ -185,7 +185,7 @@ function readProblem(answer: ReadAnswer, base: URL, isChange: boolean): AdminErr
   return new AdminError(readAnswer(answer, base, PROBLEM, isChange));
 }
 
-/** Undefined where it is broken or of another shape. */
+/** Undefined if it is invalid or has another shape. */
 function readJson(text: string, shape: Shape) {
   try {
     const value = JSON.parse(text, cleanTexts);
@@ -201,7 +201,7 @@ function readLine(line: string, base: URL): AuditView {
   return record;
 }
 
-/** Between here and the proxy an answer can be lost, or replaced by one of a gateway. */
+/** A gateway can lose or replace the answer. */
 const MAY_BE_MADE =
   ' The change may have been made: look at the list of keys or instances, or at the audit, before you try again.';
 

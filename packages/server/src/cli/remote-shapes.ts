@@ -1,4 +1,4 @@
-/** What a running proxy answers, as far as commands rely on its shape; and texts from elsewhere, fit for a terminal. */
+/** Checks the answers of a running proxy, as far as commands depend on them, and cleans their texts for a terminal. */
 
 export type Shape = (value: unknown) => boolean;
 
@@ -34,7 +34,7 @@ export const RECORD: Shape = (value) =>
   isObject(value) && (value['kind'] !== 'admin' || isObject(value['changes']));
 export const pageOf = (item: Shape): Shape => has({ items: isListOf(item), next: isAbsentOr(isText) });
 
-/** For JSON.parse: takes out of names and texts what a terminal would obey, but for the breaks of their lines. */
+/** For JSON.parse: removes control characters except line breaks from names and texts. */
 export function cleanTexts(_name: string, value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (!isObject(value)) return value;

@@ -1,4 +1,4 @@
-/** The command line: finds the command, loads the settings, turns errors into one clear message and an exit status. */
+/** Runs a command line: finds the command, loads the settings, and turns errors into a message and an exit status. */
 import { parseArgs } from 'node:util';
 import { AdminError } from '../admin/admin-error.ts';
 import { splitFlags } from '../config/flags.ts';
@@ -14,12 +14,12 @@ import { renderCommandHelp } from './help.ts';
 import { showOverview } from './overview.ts';
 
 export interface RunOptions extends Pick<LoadOptions, 'env' | 'readFile' | 'cwd'> {
-  /** Without the program's own name. */
+  /** The arguments without the name of the program. */
   argv: readonly string[];
   version: string;
 }
 
-/** Runs a command and gives its exit status: 0 fine, 1 failed, 2 called wrongly. */
+/** Runs a command and returns its exit status: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function runCommandLine(options: RunOptions, surroundings: Surroundings): Promise<number> {
   const { settings: settingFlags, rest } = splitFlags(options.argv);
   const command = findCommand(rest);
@@ -64,7 +64,7 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
   }
 }
 
-/** What an operator can mend, in words, and the exit status; anything else is thrown on. */
+/** The message and the exit status of errors that an operator can fix. Other errors are thrown again. */
 function explainError(error: unknown): { message: string; status: number } {
   if (error instanceof CommandError) return error;
   if (error instanceof AdminError) {
@@ -82,7 +82,7 @@ function explainUnread(path: string, error: unknown): never {
 
 function explainUnwritten(path: string, error: unknown): never {
   throw new CommandError(
-    `${path}: the file cannot be written (${readErrorCode(error) ?? 'unknown fault'})`,
+    `${path}: the file cannot be written (${readErrorCode(error) ?? 'unknown error'})`,
     1,
   );
 }
@@ -101,7 +101,7 @@ function parseOptions(command: Command, args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    // Node goes on to explain options that begin with a dash, which none of ours does.
+    // Node's message continues with advice on values that begin with a dash, which does not apply here.
     const [what] = (error as Error).message.split(/\.\s/);
     throw new CommandError(`${what}. See erp-proxy ${command.name} --help.`);
   }

@@ -1,4 +1,4 @@
-/** `sandbox`: an Odoo look-alike to try things on, until it is told to stop. */
+/** `sandbox`: runs a simulated Odoo server until it is stopped. */
 import { startSandbox, type Version } from '@erp-proxy/sandbox';
 import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts';
 

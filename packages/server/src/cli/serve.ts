@@ -1,6 +1,4 @@
-/**
- * `serve`: the proxy, until it is told to stop; in this process, or in several that share the port.
- */
+/** `serve`: runs the proxy until it is stopped, in this process or in several that share the port. */
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
 import { type AppOptions, createApp } from '../app/app.ts';
@@ -18,7 +16,7 @@ export const serveCommand: Command = {
   options: {},
   async run(input) {
     const { workers: count, store, log } = input.settings;
-    // Before anything else: who reads that we listen may stop us at once.
+    // First of all: a supervisor that sees the proxy listen may stop it at once.
     const stopped = input.untilStopped();
     if (count === 1) return serve(input, stopped);
     if (cluster.isPrimary) {
@@ -33,7 +31,7 @@ export const serveCommand: Command = {
     try {
       return await serve(input, stopped, joinWorkers(log.level));
     } finally {
-      // The channel to the primary would keep the process.
+      // The channel to the primary would keep the process running.
       cluster.worker?.disconnect();
     }
   },
@@ -44,15 +42,15 @@ async function serve(
   stopped: Promise<void>,
   joined: Partial<AppOptions> = {},
 ): Promise<number> {
-  // V8 lets 64 MiB of read buffers that nobody needs any more pile up before it looks at them: more than a long result
-  // may add. The bound is derived from this flag (4 gives 16 MiB); the heap, which stands already, is not made smaller.
+  // V8 lets 64 MiB of unused read buffers accumulate before it collects them: more than a long result may add. V8
+  // derives the bound from this flag (4 gives 16 MiB). The existing heap does not shrink.
   setFlagsFromString('--scavenger-max-new-space-capacity-mb=4');
-  // What a start leaves behind can make V8 double the space for young objects, and each of its rounds of garbage is then
-  // twice as large for as long as the process lives: the space stays as it is.
+  // Garbage of the start can make V8 double the space for young objects, which would double the garbage between
+  // collections for the life of the process. So the space is fixed.
   setFlagsFromString('--semi-space-growth-factor=1');
   const app = await createApp({ settings, version, ...joined });
   const url = await app.listen().catch(async (error: unknown) => {
-    // Connections to a store would keep the process.
+    // Connections to a store would keep the process running.
     await app.stop();
     throw error;
   });
@@ -71,7 +69,7 @@ async function serve(
   return 0;
 }
 
-/** What a worker does otherwise than a process that is alone. */
+/** The differences between a worker and a single process. */
 function joinWorkers(logLevel: string): Pick<AppOptions, 'logger' | 'gatherMetrics'> {
   return {
     logger: addMembers(createLogger(logLevel), { worker: cluster.worker?.id }),

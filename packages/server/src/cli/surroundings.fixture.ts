@@ -1,13 +1,13 @@
-/** Surroundings for commands under test: they keep what is printed. */
+/** The environment of commands under test, which records their output. */
 import type { Surroundings } from './command.ts';
 
 interface RecordedSurroundings extends Surroundings {
-  /** What was printed so far. */
+  /** The output so far. */
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** They read and write no file, are no terminal, and take everything at once, unless `changes` say otherwise. */
+/** Without files and terminal, and with a reader that accepts everything at once, unless `changes` say otherwise. */
 export function recordSurroundings(changes: Partial<Surroundings> = {}): RecordedSurroundings {
   let stdout = '';
   let stderr = '';

@@ -1,11 +1,11 @@
-/** Runs a command on the store of the settings, or on a running proxy where `--url` names one. */
+/** Runs a command on the configured store, or on a running proxy if `--url` names one. */
 import type { Page, PageQuery } from '@erp-proxy/contract';
 import type { Admin } from '../admin/admin.ts';
 import { type CommandInput, type CommandOption, JSON_OPTION } from './command.ts';
 import { openLocalAdmin, type WithoutStore } from './local-admin.ts';
 import { openRemoteAdmin } from './remote-admin.ts';
 
-/** Options of every command that works on keys, instances or the audit. */
+/** Options of commands for keys, instances and the audit. */
 export const ADMIN_OPTIONS = {
   url: {
     type: 'string',
@@ -18,7 +18,7 @@ export const ADMIN_OPTIONS = {
 
 const PAGE_ITEMS = 500;
 
-/** A store that is not there is made only for a command that adds to it. */
+/** A missing store is created only for a command that adds to it. */
 export async function useAdmin(
   input: CommandInput,
   use: (admin: Admin) => Promise<number>,
@@ -33,7 +33,7 @@ export async function useAdmin(
   }
 }
 
-/** Every item of a list, page after page. */
+/** Returns every item of a list, page after page. */
 export async function* listAll<Item, Query extends PageQuery>(
   list: (query: Query) => Promise<Page<Item>>,
   query: Query,
@@ -46,7 +46,7 @@ export async function* listAll<Item, Query extends PageQuery>(
   } while (cursor !== null);
 }
 
-/** What was given; members of options that were left out are not there. */
+/** Only the given options; omitted ones have no member. */
 export function pickGiven<Members extends Record<string, unknown>>(
   members: Members,
 ): { [Name in keyof Members]?: Exclude<Members[Name], undefined> } {

@@ -1,4 +1,4 @@
-/** `vault …`: the master key under which the keys of instances are sealed. */
+/** `vault …`: creates a master key, and reseals the keys of instances. */
 import { randomBytes } from 'node:crypto';
 import { type Command, JSON_OPTION, printJson } from './command.ts';
 import { ADMIN_OPTIONS, useAdmin } from './use-admin.ts';

@@ -1,6 +1,6 @@
 /**
- * The primary of several workers: starts them, replaces a worker that dies or hangs, and ends when all have ended. It takes
- * no request; serve.ts is what a worker does.
+ * The primary of several workers: starts them, replaces a worker that dies or hangs, and ends when all have ended. It
+ * takes no request; serve.ts is what a worker does.
  */
 
 import cluster, { type Worker } from 'node:cluster';
@@ -111,7 +111,8 @@ function watchWorker(worker: Worker, asks: Map<number, AskForMetrics>, logger: L
     ),
     ended: new Promise((resolve) => {
       worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }));
-      // A message to a worker that has just died fails, and its end is told apart. A process that could not be made has none.
+      // A message to a worker that has just died fails, and its end is told apart. A process that could not be made has
+      // none.
       worker.on('error', () => {
         if (worker.process.pid === undefined) resolve({ status: null, signal: null });
       });

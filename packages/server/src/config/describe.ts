@@ -1,6 +1,4 @@
-/**
- * Renders the schema for people: the reference page and the commented example file. Reads no settings.
- */
+/** Renders the schema of settings as the reference page and as the commented example file. Reads no settings. */
 import {
   findSetting,
   GROUP_NAMES,
@@ -23,8 +21,8 @@ export function renderSettingsMarkdown(): string {
 }
 
 /**
- * The text of erp-proxy.example.yaml. Loaded as it is it changes nothing; with each `#` that has no blank behind it
- * removed it sets every setting to its default.
+ * The text of erp-proxy.example.yaml. Loaded unchanged, it sets nothing. Without each `#` that no blank follows, it
+ * sets every setting to its default.
  */
 export function renderExampleYaml(): string {
   const groups = GROUP_NAMES.map((group) =>

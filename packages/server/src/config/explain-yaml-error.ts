@@ -1,4 +1,4 @@
-/** Says what is wrong with a YAML file, for every file that is read. The parser's own texts quote it, and it may hold secrets. */
+/** Describes the errors of YAML files. The parser's own messages quote the file, which may contain secrets. */
 import type { YAMLError } from 'yaml';
 
 export function explainYamlError({ code }: YAMLError): string {

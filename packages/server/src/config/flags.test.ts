@@ -9,7 +9,7 @@ test('separates settings from the flags and words of a command', () => {
   });
 });
 
-test('takes a misspelt setting for a setting, so that it is refused and not ignored', () => {
+test('treats a misspelt setting as a setting, so that it is refused and not ignored', () => {
   expect(splitFlags(['--http.prot', '8080']).settings).toEqual(['--http.prot=8080']);
 });
 
@@ -18,7 +18,7 @@ test('leaves the word after a switch to the command, unless it is true or false'
   expect(splitFlags(['--errors.debug', 'false'])).toEqual({ settings: ['--errors.debug=false'], rest: [] });
 });
 
-test('takes no flag for a value, but takes a negative number for one', () => {
+test('does not treat a flag as a value, but a negative number', () => {
   expect(splitFlags(['--http.port', '--json'])).toEqual({ settings: ['--http.port'], rest: ['--json'] });
   expect(splitFlags(['--http.port', '-1']).settings).toEqual(['--http.port=-1']);
 });
@@ -27,11 +27,11 @@ test('keeps the equals signs and line breaks of a value', () => {
   expect(splitFlags(['--keys.hashSecret', 'a=b\nc']).settings).toEqual(['--keys.hashSecret=a=b\nc']);
 });
 
-test('takes nothing behind -- for a setting', () => {
+test('treats nothing after -- as a setting', () => {
   expect(splitFlags(['--', '--http.port=1'])).toEqual({ settings: [], rest: ['--', '--http.port=1'] });
 });
 
-test('finds the same settings in what it found', () => {
+test('finds the same settings in its own output', () => {
   const { settings } = splitFlags([
     '--http.port',
     '--log.level',

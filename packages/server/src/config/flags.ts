@@ -1,17 +1,15 @@
-/**
- * Splits a command line into the flags that are settings and the rest, which belongs to the commands. Judges no value.
- */
+/** Splits a command line into settings and the arguments of commands. Checks no value. */
 import { findSetting, isSettingName } from './names.ts';
 
 interface SplitFlags {
-  /** In the form `--name=value`, or `--name` where the value is missing. */
+  /** In the form `--name=value`, or `--name` if the value is missing. */
   settings: string[];
   rest: string[];
 }
 
 /**
- * A flag is a setting's if its name is one or has a dot, so that a misspelt `--http.prot` is refused instead of being
- * taken for a flag of the command. What follows `--` alone is never a setting.
+ * A flag is a setting if its name is that of a setting or has a dot. So a misspelt `--http.prot` is refused, and not
+ * taken for a flag of the command. Arguments after a lone `--` are never settings.
  */
 export function splitFlags(argv: readonly string[]): SplitFlags {
   const split: SplitFlags = { settings: [], rest: [] };
@@ -33,19 +31,19 @@ export function splitFlags(argv: readonly string[]): SplitFlags {
   return split;
 }
 
-/** The name is empty where the argument is no flag. */
+/** The name is empty if the argument is not a flag. */
 export function parseFlag(argument: string): { name: string; value?: string } {
   const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
   return value === undefined ? { name } : { name, value };
 }
 
-/** A switch stands alone (`--errors.debug serve`) unless true or false follows. */
+/** A switch takes no value (`--errors.debug serve`) unless true or false follows. */
 function isValueOf(name: string, next: string | undefined): boolean {
   if (next === undefined || next.startsWith('--')) return false;
   return !isSwitch(name) || next === 'true' || next === 'false';
 }
 
-/** Whether a flag alone means true. */
+/** Whether the flag without a value means true. */
 export function isSwitch(name: string): boolean {
   return isSettingName(name) && typeof findSetting(name).default === 'boolean';
 }

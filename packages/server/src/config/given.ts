@@ -1,24 +1,22 @@
-/**
- * What a source of settings (file, environment, flags) hands over, before anything judges the values.
- */
+/** The unchecked settings of one source: file, environment or flags. */
 import { findNearestName } from './nearest.ts';
 import type { SettingName } from './schema.ts';
 
-export interface Given {
+export interface GivenSetting {
   name: SettingName;
   value: unknown;
-  /** Its source: `erp-proxy.yaml:3`, `ERP_PROXY_HTTP_PORT` or `--http.port`. */
+  /** Where it was given: `erp-proxy.yaml:3`, `ERP_PROXY_HTTP_PORT` or `--http.port`. */
   source: string;
 }
 
 export interface SettingError {
   source: string;
-  /** What is wrong and what to do; never the value of a secret. */
+  /** The error and what to do. Never contains the value of a secret. */
   message: string;
 }
 
 export interface Reading {
-  given: Given[];
+  given: GivenSetting[];
   errors: SettingError[];
 }
 

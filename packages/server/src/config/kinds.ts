@@ -1,20 +1,20 @@
 /**
- * The kinds of value that a setting can have: how each is checked, read from text (environment, flags) and shown. Knows
- * no setting.
+ * The kinds of value that a setting can have: how each is checked, read from text (environment, flags) and printed.
+ * Knows no setting.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
 export interface Kind<Value> {
-  /** Judges a value as a settings file gives it. */
+  /** Checks a value of a settings file. */
   schema: z.ZodType<Value>;
   /** Completes the sentence "expected …" of an error message. */
   expected: string;
-  /** Turns the text of a variable or flag into what `schema` judges; text of a wrong form stays as it is. */
+  /** Converts the text of a variable or flag for `schema`. Text of a wrong form is returned unchanged. */
   readText(text: string): unknown;
-  /** All values that there are, where they are few. */
+  /** All possible values, if they are few. */
   choices?: readonly string[];
-  /** The value as one writes it in a settings file; any JSON is YAML. */
+  /** The value as written in a settings file. JSON is valid YAML. */
   showValue(value: Value): string;
 }
 
@@ -61,7 +61,7 @@ export function choice<const Name extends string>(...names: readonly Name[]): Ki
   };
 }
 
-/** `expected` describes the texts that `accepts` lets through. */
+/** `expected` describes the texts that `accepts` accepts. */
 export function text(expected: string, accepts: (text: string) => boolean): Kind<string> {
   return {
     schema: z.string().refine(accepts),
@@ -81,7 +81,7 @@ export function list(expected: string, accepts: (entry: string) => boolean): Kin
   };
 }
 
-/** A setting that may be left empty: null, shown as nothing. */
+/** A setting that can be empty: null, printed as an empty text. */
 export function optional<Value>(kind: Kind<Value>): Kind<Value | null> {
   return {
     ...kind,
@@ -90,7 +90,7 @@ export function optional<Value>(kind: Kind<Value>): Kind<Value | null> {
   };
 }
 
-/** Refuses a prefix of 0: as a trusted network it would accept forged headers from any address. */
+/** A prefix of 0 is refused: it would trust the forged header of any client. */
 export function isAddressOrCidr(entry: string): boolean {
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
   const version = isIP(address);

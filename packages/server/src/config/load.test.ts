@@ -6,7 +6,7 @@ import { printSettings } from './print.ts';
 
 const SECRET = 'correct-horse-battery-staple-and-more';
 
-test('gives the defaults where nothing is set', () => {
+test('returns the defaults if nothing is set', () => {
   const { settings, sources } = expectSettings({});
   expect(settings.http).toEqual({
     host: '127.0.0.1',
@@ -23,7 +23,7 @@ test('gives the defaults where nothing is set', () => {
   expect(new Set(sources.values())).toEqual(new Set(['default']));
 });
 
-test('lets the file win over the default, the environment over the file, a flag over the environment', () => {
+test('the file overrides defaults, the environment the file, and flags the environment', () => {
   const yaml = 'http:\n  port: 1\n  host: "::1"\nupstream:\n  timeoutMs: 1\n';
   const env = { ERP_PROXY_HTTP_PORT: '2', ERP_PROXY_UPSTREAM_TIMEOUT_MS: '2' };
   const { settings, sources } = expectSettings({ yaml, env, argv: ['--http.port', '3'] });
@@ -67,7 +67,7 @@ test('reads lists, sizes and empty values from the file', () => {
   expect(sources.get('keys.hashSecret')).toBe('erp-proxy.yaml:6');
 });
 
-test('takes a setting that is in no group from every source', () => {
+test('reads a setting without a group from every source', () => {
   expect(expectSettings({}).settings.workers).toBe(1);
   const yaml = 'workers: 2\n';
   expect(expectSettings({ yaml }).settings.workers).toBe(2);
@@ -77,7 +77,7 @@ test('takes a setting that is in no group from every source', () => {
   expect([settings.workers, sources.get('workers')]).toEqual([4, '--workers']);
 });
 
-test('takes a file that holds nothing but comments', () => {
+test('accepts a file of comments only', () => {
   expect(expectSettings({ yaml: '# nothing yet\n' }).settings.http.port).toBe(8787);
 });
 
@@ -92,7 +92,7 @@ test('refuses a named file that does not exist', () => {
   expect(listErrors({ file: 'other.yaml' })).toEqual(['other.yaml: there is no such file']);
 });
 
-test('refuses a file that it may not read, even one that nobody named', () => {
+test('refuses a file that it cannot read, even if nobody named it', () => {
   const readFile = () => {
     throw Object.assign(new Error('EACCES: permission denied, open /srv/erp-proxy.yaml'), { code: 'EACCES' });
   };
@@ -104,12 +104,12 @@ test.each([
   ['a list', '- http\n', 'erp-proxy.yaml:1: the file must hold lines of the form "name: value"'],
   ['bare text', '\nhttp', 'erp-proxy.yaml:2: the file must hold lines of the form "name: value"'],
   [
-    'a group that is no group',
+    'a value in place of a group',
     'http: 8080',
     'erp-proxy.yaml:1: http must hold lines of the form "name: value"',
   ],
   [
-    'a group in place of a setting that is in none',
+    'a group in place of a setting without a group',
     'workers:\n  count: 2',
     'erp-proxy.yaml:1: workers must be a whole number of processes from 1 to 128',
   ],
@@ -122,7 +122,7 @@ test.each([
     'erp-proxy.yaml:2: there is no such setting; the nearest is http.port',
   ],
   [
-    'a name of the language',
+    '__proto__ as a name',
     '__proto__:\n  port: 1',
     'erp-proxy.yaml:1: there is no such setting; the nearest is store',
   ],
@@ -234,14 +234,14 @@ test('reports the errors of all sources at once, also of values that another sou
   expect(errors).toContain('--http.port: http.port is given twice; separate the entries of a list by commas');
 });
 
-test('refuses the file variable of a setting that is no secret', () => {
+test('refuses the file variable of a setting that is not secret', () => {
   const errors = listErrors({ env: { ERP_PROXY_HTTP_PORT_FILE: 'port.txt' } });
   expect(errors).toEqual([
     'ERP_PROXY_HTTP_PORT_FILE: there is no such setting; the nearest is ERP_PROXY_HTTP_PORT',
   ]);
 });
 
-test('starts beside the variables that Kubernetes makes for a service named erp-proxy', () => {
+test('ignores the variables that Kubernetes sets for a service named erp-proxy', () => {
   const env = {
     ERP_PROXY_SERVICE_HOST: '10.0.0.1',
     ERP_PROXY_SERVICE_PORT: '80',
@@ -256,7 +256,7 @@ test('starts beside the variables that Kubernetes makes for a service named erp-
   expect(listErrors({ env: { ERP_PROXY_PORT: '8080' } })).toHaveLength(1);
 });
 
-test('accepts the variables of the commands, which are no settings', () => {
+test('accepts the variables of commands, which are not settings', () => {
   const env = { ERP_PROXY_KEY: 'ep_a_b', ERP_PROXY_URL: 'http://127.0.0.1:8787' };
   expect(listErrors({ env })).toEqual([]);
   expect(listErrors({ env: { ERP_PROXY_URLS: 'x' } })).toEqual([expect.stringContaining('ERP_PROXY_URL')]);
@@ -280,13 +280,13 @@ test('reads a secret from the file that its variable names, without the last lin
   expect(sources.get('keys.hashSecret')).toBe('ERP_PROXY_KEYS_HASH_SECRET_FILE');
 });
 
-test('reads a setting that holds a secret in part from a file too', () => {
+test('reads a setting that is secret in part from a file too', () => {
   const files = { '/run/secrets/store-url': 'postgres://me:hunter2@host/db\n' };
   const { settings } = expectSettings({ files, env: { ERP_PROXY_STORE_URL_FILE: '/run/secrets/store-url' } });
   expect(settings.store.url).toBe('postgres://me:hunter2@host/db');
 });
 
-test('a file that holds a secret wins over the value beside it', () => {
+test('the file of a secret overrides the variable without _FILE', () => {
   const files = { '/srv/run/secret': SECRET };
   const env = {
     ERP_PROXY_KEYS_HASH_SECRET: SECRET.toUpperCase(),
@@ -301,7 +301,7 @@ test('a file that holds a secret wins over the value beside it', () => {
   expect(settings.store.url).toBe('sqlite:/data/erp-proxy.db');
 });
 
-test('an empty variable counts as unset, whatever its setting is', () => {
+test('an empty variable counts as unset, for every setting', () => {
   const variables = SETTING_NAMES.flatMap((name) => [nameVariable(name), nameFileVariable(name)]);
   const env = Object.fromEntries([...variables, 'ERP_PROXY_NO_SUCH_SETTING'].map((name) => [name, '']));
   const yaml = 'http:\n  port: 81\negress:\n  allow: [10.0.0.0/8]\n';
@@ -338,7 +338,7 @@ test.each([
   expect(errors.join('\n')).not.toContain('hunter2');
 });
 
-test('cuts a long wrong value short', () => {
+test('shortens a long wrong value', () => {
   const [error] = listErrors({ argv: [`--http.host=${'x'.repeat(100_000)}`] });
   expect(error!.length).toBeLessThan(200);
 });
@@ -397,7 +397,7 @@ const YAML_PIECES = [
   ',',
 ]);
 
-test('never throws, whatever stands in the file, the environment or the flags', () => {
+test('never throws, for any file, environment and flags', () => {
   const name = fc.oneof(fc.constantFrom(...NAMES), fc.string());
   const argument = fc.oneof(
     fc.string(),

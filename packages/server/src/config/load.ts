@@ -1,9 +1,9 @@
 /**
- * Loads the settings: defaults, then `erp-proxy.yaml`, then the environment, then flags; the later one wins. Reports
- * every error of every source at once.
+ * Loads the settings from defaults, `erp-proxy.yaml`, the environment and flags. Later sources take precedence. Reports
+ * all errors of all sources at once.
  */
 import { resolve } from 'node:path';
-import type { Given, Reading, SettingError } from './given.ts';
+import type { GivenSetting, Reading, SettingError } from './given.ts';
 import { maskValue } from './mask.ts';
 import { findSetting, SETTING_NAMES, splitName } from './names.ts';
 import { type Environment, readEnvironment } from './read-environment.ts';
@@ -13,18 +13,18 @@ import { readSettingsFile } from './read-settings-file.ts';
 import type { SettingName, Settings } from './schema.ts';
 
 export interface LoadOptions {
-  /** Flags that are settings: what `splitFlags` found. */
+  /** Flags that are settings, as `splitFlags` returns them. */
   argv: readonly string[];
   env: Environment;
   /** Returns the text of a file, or throws as `readFileSync` does. */
   readFile: (path: string) => string;
-  /** Folder of `erp-proxy.yaml` and of relative paths. */
+  /** The folder of `erp-proxy.yaml`, and the base of relative paths. */
   cwd: string;
-  /** A settings file named by the operator: it must exist, and is read instead of `erp-proxy.yaml`. */
+  /** A settings file that the operator names. It must exist, and replaces `erp-proxy.yaml`. */
   file?: string;
 }
 
-/** `default`, or where the value was given. */
+/** The source of each value, or `default`. */
 export type Sources = ReadonlyMap<SettingName, string>;
 
 type LoadedSettings =
@@ -66,7 +66,7 @@ function readFromFile(readFile: LoadOptions['readFile'], cwd: string, file: stri
   return readSettingsFile(text, label);
 }
 
-function explainWrongValue({ name, value }: Given): string {
+function explainWrongValue({ name, value }: GivenSetting): string {
   const { kind, secret } = findSetting(name);
   const expectation = `${name} must be ${kind.expected}`;
   if (secret) return expectation;
@@ -84,6 +84,6 @@ function nestValues(values: ReadonlyMap<SettingName, unknown>): Settings {
     if (key === undefined) settings[group] = value;
     else groups[group] = { ...groups[group], [key]: value };
   }
-  // The keys are the schema's own and each value has passed its leaf's schema.
+  // The names come from the schema, and each value has passed its check.
   return { ...settings, ...groups } as unknown as Settings;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { maskValue } from './mask.ts';
 
-test('shows a secret as stars, and that none is set', () => {
+test('masks a secret, but shows that none is set', () => {
   expect(maskValue('keys.hashSecret', 'hunter2')).toBe('***');
   expect(maskValue('keys.hashSecret', ['hunter2'])).toBe('***');
   expect(maskValue('keys.hashSecret', null)).toBe(null);
@@ -19,6 +19,6 @@ test.each([
   expect(maskValue('egress.allow', ['10.0.0.0/8', url])).toEqual(['10.0.0.0/8', shown]);
 });
 
-test('leaves numbers as they are', () => {
+test('does not change numbers', () => {
   expect(maskValue('http.port', 8787)).toBe(8787);
 });

@@ -1,16 +1,14 @@
-/**
- * Says what of a setting's value people may see. Everything that shows a value asks it first.
- */
+/** Masks the secrets in a setting's value. Every place that shows values uses it. */
 import { findSetting } from './names.ts';
 import type { SettingName } from './schema.ts';
 
-/** Takes any value, of the right type or not, since errors show what was given. */
+/** Accepts values of any type, because error messages show what was given. */
 export function maskValue(name: SettingName, value: unknown): unknown {
   if (value === null || (Array.isArray(value) && value.length === 0)) return value;
   return findSetting(name).secret === true ? '***' : maskUserInfo(value);
 }
 
-/** Databases and proxies are often named by URLs that hold a password. */
+/** URLs of databases and proxies often contain a password. */
 function maskUserInfo(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskUserInfo);
   if (typeof value !== 'string') return value;

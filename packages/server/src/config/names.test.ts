@@ -11,7 +11,7 @@ test('derives the variable of a setting from its name', () => {
   expect(nameFileVariable('keys.hashSecret')).toBe('ERP_PROXY_KEYS_HASH_SECRET_FILE');
 });
 
-test('gives no two settings the same variable, and every setting a key, in a group or in none', () => {
+test('all settings have distinct variables, and a name with at most one group', () => {
   const variables = SETTING_NAMES.flatMap((name) => [nameVariable(name), nameFileVariable(name)]);
   expect(new Set(variables).size).toBe(variables.length);
   for (const name of SETTING_NAMES) expect(name).toMatch(/^([a-z]+\.)?[a-z][A-Za-z]*$/);

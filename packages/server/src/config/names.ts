@@ -1,6 +1,4 @@
-/**
- * The names of a setting outside the code, derived from its name in the schema.
- */
+/** The external names of a setting, derived from its name in the schema. */
 import { SETTINGS, type Setting, type SettingName } from './schema.ts';
 
 export const VARIABLE_PREFIX = 'ERP_PROXY_';
@@ -11,7 +9,7 @@ export const URL_VARIABLE = `${VARIABLE_PREFIX}URL`;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** `http`, `store` and so on, in the order of the schema; a setting in no group is one by itself. */
+/** `http`, `store` and so on, in the order of the schema. A setting without a group is its own group. */
 export const GROUP_NAMES: readonly string[] = [...new Set(SETTING_NAMES.map((name) => splitName(name)[0]))];
 
 /** `http.bodyBytesMax` → `ERP_PROXY_HTTP_BODY_BYTES_MAX` */
@@ -20,7 +18,7 @@ export function nameVariable(name: SettingName): string {
   return VARIABLE_PREFIX + words.toUpperCase();
 }
 
-/** `keys.hashSecret` → `ERP_PROXY_KEYS_HASH_SECRET_FILE`: names a file with the value; only secrets have it. */
+/** `keys.hashSecret` → `ERP_PROXY_KEYS_HASH_SECRET_FILE`: the path of a file with the value. Only secrets have it. */
 export function nameFileVariable(name: SettingName): string {
   return `${nameVariable(name)}_FILE`;
 }
@@ -35,7 +33,7 @@ export function splitName(name: SettingName): [group: string, key?: string] {
   return key === undefined ? [group] : [group, key];
 }
 
-/** The leaf of a name, seen without the type of its value. */
+/** The schema of a setting, without the type of its value. */
 export function findSetting(name: SettingName): Setting {
   return SETTINGS[name] as Setting;
 }

@@ -21,11 +21,11 @@ test('counts two swapped letters as one edit', () => {
   expect(findNearestName('prot', ['post12', 'port', 'pr'])).toBe('port');
 });
 
-test('takes the first of equally near names', () => {
+test('returns the first of equally similar names', () => {
   expect(findNearestName('x', ['a', 'b'])).toBe('a');
 });
 
-test('finds a known name for any name, and itself for a known one', () => {
+test('returns a known name for any name, and a known name itself', () => {
   fc.assert(
     fc.property(
       fc.string(),
@@ -42,6 +42,6 @@ test('finds a known name for any name, and itself for a known one', () => {
   );
 });
 
-test('judges a name of 30 million letters by its first ones', () => {
+test('compares only the first letters of a name with 30 million', () => {
   expect(findNearestName(`keywor${'d'.repeat(30_000_000)}`, ['id', 'keyword'])).toBe('keyword');
 }, 2_000);

@@ -1,10 +1,8 @@
-/**
- * Finds the name that somebody probably meant. Knows nothing about settings: it serves every list of known names.
- */
+/** Finds the known name that is most similar to a misspelt one, in any list of names. */
 
-/** `known` must not be empty; of equally near names the first one wins. */
+/** `known` must not be empty. The first of equally similar names is returned. */
 export function findNearestName<Name extends string>(name: string, known: readonly Name[]): Name {
-  // The cost is the product of the lengths, and names may come from a hostile caller.
+  // The cost is the product of the lengths, and a name may come from a hostile caller.
   const wanted = name.slice(0, NAME_LENGTH_MAX).toLowerCase();
   return known
     .map((candidate) => ({ candidate, distance: measureDistance(wanted, candidate.toLowerCase()) }))
@@ -13,7 +11,7 @@ export function findNearestName<Name extends string>(name: string, known: readon
 
 const NAME_LENGTH_MAX = 64;
 
-/** Edit distance in which two letters swapped count as one edit (optimal string alignment). */
+/** Edit distance in which two swapped letters count as one edit (optimal string alignment). */
 function measureDistance(left: string, right: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);

@@ -1,6 +1,4 @@
-/**
- * Prints the settings in force and where each comes from, for `config print`. No secret is ever part of it.
- */
+/** Prints the settings in effect and their sources, for `config print`. Secrets are masked. */
 import type { Sources } from './load.ts';
 import { maskValue } from './mask.ts';
 import { findSetting, SETTING_NAMES, splitName } from './names.ts';

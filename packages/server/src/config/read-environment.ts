@@ -1,6 +1,4 @@
-/**
- * Reads settings from environment variables, and secrets from the files that `…_FILE` variables name.
- */
+/** Reads settings from environment variables, and secrets from the files that `…_FILE` variables name. */
 import { resolve } from 'node:path';
 import { type Reading, reportUnknownName } from './given.ts';
 import {
@@ -16,10 +14,10 @@ import { explainReadError } from './read-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that commands read themselves; they are no settings. */
+/** Variables that commands read. They are not settings. */
 const COMMAND_VARIABLES = [KEY_VARIABLE, URL_VARIABLE];
 
-/** An empty variable counts as unset. The file that a `…_FILE` variable names wins over the value of the plain variable. */
+/** An empty variable counts as unset. A `…_FILE` variable takes precedence over the variable without `_FILE`. */
 export function readEnvironment(env: Environment, readFile: (path: string) => string, cwd: string): Reading {
   const reading: Reading = { given: [], errors: [] };
   const known = new Set<string>(COMMAND_VARIABLES);
@@ -33,7 +31,7 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
     const path = secret ? env[fileVariable] : undefined;
     if (path) {
       try {
-        // Editors and `echo` end a file with a line break that is no part of the secret.
+        // Editors and `echo` end a file with a line break that is not part of the secret.
         const content = readFile(resolve(cwd, path)).replace(/\r?\n$/, '');
         reading.given.push({ name, value: kind.readText(content), source: fileVariable });
       } catch (error) {
@@ -52,9 +50,9 @@ export function readEnvironment(env: Environment, readFile: (path: string) => st
 }
 
 /**
- * Kubernetes gives every container such variables for each Service of its namespace: for one named `erp-proxy`,
- * ERP_PROXY_SERVICE_HOST, ERP_PROXY_SERVICE_PORT_HTTP, ERP_PROXY_PORT=tcp://…, ERP_PROXY_PORT_80_TCP_ADDR. The proxy
- * must start there all the same.
+ * Whether Kubernetes set the variable. It sets such variables in every container for each Service of the namespace: for
+ * one named `erp-proxy`, ERP_PROXY_SERVICE_HOST, ERP_PROXY_SERVICE_PORT_HTTP, ERP_PROXY_PORT=tcp://… and
+ * ERP_PROXY_PORT_80_TCP_ADDR. They must not prevent the start.
  */
 function isServiceLink(variable: string, value: string): boolean {
   if (/_SERVICE_(HOST|PORT(_\w+)?)$/.test(variable)) return true;

@@ -1,6 +1,6 @@
 /**
- * Puts the failure to read a file into words. Shows neither the text of the error, which holds the whole path, nor the
- * path: where it is wrong it may be the secret itself, put into the variable that should name its file.
+ * Describes the failure to read a file. Shows neither the message of the error, which contains the path, nor the path:
+ * a wrong path may be the secret itself, set in the variable that should name its file.
  */
 export function explainReadError(error: unknown): string {
   const code = readErrorCode(error);

@@ -1,6 +1,4 @@
-/**
- * Reads settings from command-line flags: `--http.port 8080` and `--http.port=8080`.
- */
+/** Reads settings from command-line flags: `--http.port 8080` and `--http.port=8080`. */
 import { isSwitch, parseFlag, splitFlags } from './flags.ts';
 import { type Reading, reportUnknownName } from './given.ts';
 import { findSetting, isSettingName, SETTING_NAMES } from './names.ts';
@@ -27,7 +25,7 @@ export function readFlags(argv: readonly string[]): Reading {
     }
   }
   if (rest.length > 0) {
-    // Not shown: it may be a piece of a secret that the shell split at a blank.
+    // Not shown: it may be a part of a secret that the shell split at a blank.
     const message = 'a part of the arguments belongs to no setting; a value with blanks needs quotes';
     reading.errors.push({ source: 'arguments', message });
   }

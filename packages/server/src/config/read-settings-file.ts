@@ -1,6 +1,6 @@
 /**
- * Reads settings from the text of a YAML file, each with its line. Knows the shape of the file (groups of settings,
- * and settings in none), not where it lies.
+ * Reads settings from the text of a YAML file, each with its line. The file has groups of settings, and settings
+ * without a group.
  */
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { explainYamlError } from './explain-yaml-error.ts';
@@ -8,7 +8,7 @@ import { type Reading, reportUnknownName } from './given.ts';
 import { findSetting, GROUP_NAMES, isSettingName, SETTING_NAMES, splitName } from './names.ts';
 import type { SettingName } from './schema.ts';
 
-/** `label` names the file in sources. */
+/** `label` is the name of the file in sources. */
 export function readSettingsFile(text: string, label: string): Reading {
   const reading: Reading = { given: [], errors: [] };
   const lineCounter = new LineCounter();
@@ -20,12 +20,12 @@ export function readSettingsFile(text: string, label: string): Reading {
   const reportedLines = new Set<string>();
   for (const error of document.errors) {
     const source = locate(error.pos[0]);
-    // The parser often complains of one slip several times.
+    // The parser often reports one mistake several times.
     if (reportedLines.has(source)) continue;
     reportedLines.add(source);
     reading.errors.push({ source, message: explainYamlError(error) });
   }
-  // After any other error what the parser made of the rest is a guess.
+  // After any other error, the parser has guessed the rest.
   if (document.errors.some((error) => error.code !== 'DUPLICATE_KEY')) return reading;
   if (text.trim() === '') {
     report(null, 'the file is empty; write settings into it, or delete it');
@@ -55,7 +55,7 @@ export function readSettingsFile(text: string, label: string): Reading {
     else reading.given.push({ name, value: plain, source: locate(keyNode.range?.[0]) });
   }
 
-  /** No value at all, as in a file of comments only, is no entry. */
+  /** A missing value, as in a file of comments only, has no entries. */
   function readEntries(
     node: Node | null,
     what: string,
@@ -73,7 +73,7 @@ export function readSettingsFile(text: string, label: string): Reading {
   }
 }
 
-/** Scalars and lists of them; undefined for maps, aliases and anything nested deeper. */
+/** Returns scalars and lists of scalars; undefined for maps, aliases and deeper nesting. */
 function readPlainValue(node: Node | null): unknown {
   if (node === null) return null;
   if (isScalar(node)) return node.value;

@@ -1,6 +1,6 @@
 /**
- * Every setting, one leaf each: the only place where a setting is named, described or given a default. Variables, flags,
- * the type `Settings`, the reference page and the example file are derived from it.
+ * Every setting with its kind, default and description. Variables, flags, the type `Settings`, the reference page and
+ * the example file are derived from this table.
  */
 import { isIP } from 'node:net';
 import { joinAlternatives, STORE_ENGINES } from '../stores/engines.ts';
@@ -19,16 +19,16 @@ import {
 export interface Setting<Value = unknown> {
   kind: Kind<Value>;
   default: Value;
-  /** What it does and when to change it; one or two sentences of Markdown. */
+  /** What it does and when to change it: a few sentences of Markdown. */
   description: string;
   /**
-   * Masked wherever settings are shown, or only the user and password in it; may also come from the file that the
-   * variable `…_FILE` names.
+   * True: masked wherever settings are shown. `in part`: only a user and password in it are masked. Either can also be
+   * read from the file that the variable `…_FILE` names.
    */
   secret?: true | 'in part';
 }
 
-/** An origin without a path, `=`, a protocol. */
+/** An origin without a path, `=` and a protocol. */
 const PROTOCOL_FOR = /^https?:\/\/[^/=\s]+=(auto|jsonrpc|json2)$/;
 /** 32 bytes in base64, padded. */
 const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
@@ -279,7 +279,7 @@ type SettingValue<Name extends SettingName> = (typeof SETTINGS)[Name]['default']
 
 type GroupOf<Name extends SettingName> = Name extends `${infer Group}.${string}` ? Group : never;
 
-/** `settings.http.port` and so on, and `settings.workers`, which is in no group; read-only. */
+/** Read-only: `settings.http.port` and so on, and `settings.workers`, which has no group. */
 export type Settings = {
   readonly [Group in GroupOf<SettingName>]: {
     readonly [Name in SettingName as Name extends `${Group}.${infer Key}` ? Key : never]: SettingValue<Name>;
@@ -288,7 +288,7 @@ export type Settings = {
   readonly [Name in Exclude<SettingName, `${string}.${string}`>]: SettingValue<Name>;
 };
 
-/** Fixes the type of the default to that of the kind: `number`, not `8787`. */
+/** Widens the type of the default to that of the kind: `number`, not `8787`. */
 function define<Value>(setting: Setting<Value>): Setting<Value> {
   return setting;
 }
