@@ -5,7 +5,7 @@ import type { SettingName } from './schema.ts';
 export interface GivenSetting {
   name: SettingName;
   value: unknown;
-  /** Where it was given: `erp-proxy.yaml:3`, `ERP_PROXY_HTTP_PORT` or `--http.port`. */
+  /** The source: `erp-proxy.yaml:3`, `ERP_PROXY_HTTP_PORT` or `--http.port`. */
   source: string;
 }
 
