@@ -1,11 +1,11 @@
-/** For promises that something takes little time, kept on a machine that is busy with other things. */
+/** Checks a bound on real time on a machine that may be busy. */
 import { expect } from 'vitest';
 
 const TURNS_MAX = 10;
 
 /**
- * One of several turns takes less time than that, but for what prepares it: any can be stopped in the middle, but none is
- * fast by chance.
+ * Passes if the shortest of several runs takes less time than the limit, without its preparation. Other load can delay
+ * a run but not shorten it.
  */
 export async function expectWithin<Stage>(
   limitMs: number,

@@ -1,4 +1,4 @@
-/** The proxy on a memory store, listening on a free port, with a key: what black-box tests talk to over real HTTP. */
+/** Starts the proxy on a memory store, on a free port, with a client key. Black-box tests send HTTP requests to it. */
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -7,7 +7,7 @@ import { loadSettings } from '../src/config/load.ts';
 import type { Settings } from '../src/config/schema.ts';
 import { createLogger } from '../src/observe/log.ts';
 
-/** The defaults with some settings changed, by their dotted names as flags give them. */
+/** The default settings with changes, by dotted name as for flags. */
 export function makeSettings(changes: Record<string, string> = {}): Settings {
   const argv = Object.entries(changes).map(([name, value]) => `--${name}=${value}`);
   const loaded = loadSettings({
@@ -22,7 +22,7 @@ export function makeSettings(changes: Record<string, string> = {}): Settings {
   return loaded.settings;
 }
 
-/** As package.json has it. */
+/** The version of package.json. */
 export const PROGRAM_VERSION: string = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ).version;
@@ -33,7 +33,7 @@ export interface ProxyOptions {
   /** Other settings, by dotted name. */
   settings?: Record<string, string>;
   clock?: () => number;
-  /** The clock that never goes back; for the slowing down of bad keys. */
+  /** The monotonic clock, for the delay of refused keys. */
   nowMs?: () => number;
 }
 
@@ -43,7 +43,7 @@ export interface HttpAnswer {
   body: Buffer;
 }
 
-/** An answer of the execute route, as a test reads it: the contract's shape is what the tests are there to check. */
+/** An answer of the execute route. Untyped, because tests verify its shape. */
 // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
 type Answer = any;
 
@@ -53,11 +53,11 @@ export interface Proxy {
   url: string;
   /** A valid client key. */
   key: string;
-  /** The log so far, one parsed line each. */
+  /** The log so far: one parsed line per entry. */
   log: Record<string, unknown>[];
-  /** POSTs to the execute route with the key; an object is sent as JSON, a text or bytes as they are. */
+  /** POSTs to the execute route with the key. An object is sent as JSON; strings and bytes are sent unchanged. */
   post(body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>;
-  /** The same, with the answer's body parsed. */
+  /** The same, with the parsed body of the answer. */
   call(body: unknown, headers?: Record<string, string>): Promise<HttpAnswer & { json: Answer }>;
   close(): Promise<void>;
 }
@@ -79,7 +79,8 @@ export async function startProxy({
       'http.port': '0',
       'http.shutdownGraceMs': '0',
       'store.url': 'memory:',
-      // Scripted upstreams expect the call, and no question before it; tests of the choice set `auto`.
+      // Scripted upstreams expect the call first, not the request for the version. Tests of the protocol choice set
+      // `auto`.
       'upstream.protocol': 'jsonrpc',
       ...(allow.length > 0 ? { 'egress.allow': allow.join(',') } : {}),
       ...settings,
@@ -114,7 +115,7 @@ export async function startProxy({
   };
 }
 
-/** One HTTP request on a connection of its own; rejects where the answer breaks off. */
+/** Sends one HTTP request on its own connection. Rejects if the answer is cut off. */
 export function send(
   url: string,
   options: { method?: string; headers?: Record<string, string>; body?: string | Uint8Array } = {},

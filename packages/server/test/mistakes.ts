@@ -1,6 +1,7 @@
 /**
- * The commonest mistakes of callers: the call, what each version of Odoo raises over it, and the one type that it must have. A
- * fault is a recording's where `source` names one; else it follows from that file and function of Odoo's source.
+ * The commonest mistakes of callers: the call, the exception of each version of Odoo, and the type that all must have.
+ * A fault is recorded if `source` names a recording; otherwise it is derived from the given file and function of Odoo's
+ * source.
  */
 import { readFileSync } from 'node:fs';
 import type { BusinessErrorType } from '@erp-proxy/contract';
@@ -9,7 +10,7 @@ import type { Operation } from './protocols/operations.ts';
 export interface RaisedFault {
   name: string;
   message: string;
-  /** File and function of the innermost frame; absent where the recorder cut the traceback. */
+  /** File and function of the innermost frame; absent if the recorder truncated the traceback. */
   frame?: [file: string, name: string];
   source: string;
 }
@@ -17,7 +18,7 @@ export interface RaisedFault {
 export interface Mistake {
   mistake: string;
   type: BusinessErrorType;
-  /** With ids that the sandbox has. */
+  /** With ids of the sandbox. */
   call: Omit<Operation, 'name'>;
   faults: Record<string, RaisedFault>;
 }
@@ -26,7 +27,7 @@ export const MISTAKES: readonly Mistake[] = JSON.parse(
   readFileSync(new URL('data/mistakes.json', import.meta.url), 'utf8'),
 );
 
-/** Odoo's traceback as far as it is known; the path is the one of its container images. */
+/** The known part of Odoo's traceback, with the path of its container images. */
 export function printDebug({ name, message, frame }: RaisedFault): string {
   if (frame === undefined) return '';
   const [file, where] = frame;

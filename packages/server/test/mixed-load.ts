@@ -1,6 +1,7 @@
 /**
- * Callers that do all at once what callers do: single calls and batches, with and without a time of their own and an
- * idempotency key, which some send twice, reads that may share an answer, callers that leave, and callers that read slowly.
+ * Callers that mix all kinds of requests: single calls and batches, with and without a time limit and an idempotency
+ * key (some keys are sent twice), reads that may share an answer, callers that disconnect, and callers that read
+ * slowly.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WORD_SHARES } from './mixed-odoo.ts';
@@ -10,10 +11,10 @@ export interface MixedLoad {
   url: string;
   /** Client keys. */
   keys: readonly string[];
-  /** `erp_instance` of each server, as JSON text. */
+  /** The JSON text of `erp_instance` for each server. */
   instances: readonly string[];
   callers: number;
-  /** Each caller sends requests until it says so. */
+  /** Each caller sends requests until this returns true. */
   isOver: () => boolean;
   random: () => number;
 }
@@ -24,7 +25,7 @@ export interface MixedOutcomes {
   calls: number;
   left: number;
   brokenOff: number;
-  /** Answers by `ok`, `data.type` of the error or, where there is none, what was wrong with them. */
+  /** Number of answers by `ok`, `data.type` of the error, or a description of an invalid answer. */
   answers: Record<string, number>;
 }
 
@@ -52,7 +53,7 @@ async function sendOne({ url, keys, instances, random }: MixedLoad, outcomes: Mi
   );
   const headers: Record<string, string> = { 'content-type': 'application/json', 'x-proxy-api': pick(keys) };
   if (happens(0.7)) headers['x-request-timeout'] = pick(['1', '1', '2', '3']);
-  // The others may share an answer.
+  // The other reads may share an answer.
   if (happens(0.6)) headers['cache-control'] = 'no-cache';
   if (happens(0.3)) headers['idempotency-key'] = `key-${Math.floor(random() * 1e9)}`;
   const leaving = new AbortController();

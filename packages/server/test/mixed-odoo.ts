@@ -1,8 +1,11 @@
-/** An upstream of which each call chooses by a word in its body how it is answered: at once, slowly, badly or never. */
+/**
+ * An upstream whose behaviour is selected by a word in the body of each call: prompt, slow, malformed or missing
+ * answers.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerLikeOdoo, printResult, type Script } from './scripted-upstream.ts';
 
-/** The words, and how often a caller of the mixed load takes each. */
+/** The words, and how often callers of the mixed load use each. */
 export const WORD_SHARES = {
   quick: 0.55,
   slow: 0.12,
@@ -16,10 +19,10 @@ export const WORD_SHARES = {
 
 const SLOW_MS_MAX = 1500;
 const LARGE = printResult(`"${'x'.repeat(2_000_000)}"`);
-/** More than any buffer on the way holds; for callers that do not read. No caller of the mixed load asks for it. */
+/** Larger than all buffers on the way, for callers that do not read. The mixed load does not use it. */
 const HUGE = Buffer.from(printResult(`"${'x'.repeat(48_000_000)}"`));
 
-/** `random` draws how long a slow answer takes. */
+/** `random` determines the duration of slow answers. */
 export function answerByWord(random: () => number): Script {
   return async (socket, { body }) => {
     const word = /word-([a-z]+)/.exec(body.toString('latin1'))?.[1];

@@ -1,4 +1,4 @@
-/** A proxy in front of one scripted upstream that it may reach: what most black-box tests talk to. */
+/** Starts a proxy and one scripted upstream that it may reach. */
 import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from './harness.ts';
 import { answerTrue, type Script, type ScriptedUpstream, startUpstream } from './scripted-upstream.ts';
 
@@ -8,7 +8,7 @@ export interface Pair {
   close(): Promise<void>;
 }
 
-/** Without a script the upstream answers every call with `true`. */
+/** The default script answers every call with `true`. */
 export async function startPair(script: Script = answerTrue, options: ProxyOptions = {}): Promise<Pair> {
   const upstream = await startUpstream(script);
   const proxy = await startProxy({ ...options, allow: [upstream.url, ...(options.allow ?? [])] });

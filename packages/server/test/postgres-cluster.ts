@@ -1,4 +1,4 @@
-/** For tests: a PostgreSQL server of their own, for what a shared one must not be made to do. */
+/** Starts a PostgreSQL server for one test, which may disturb it. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -8,14 +8,14 @@ import { join } from 'node:path';
 
 const BASE = '/usr/lib/postgresql';
 
-/** Why there is no such server here; null: there can be one. */
+/** Why no server can be started on this machine; null: it can. */
 export const clusterMissing: string | null =
   findPrograms() === null ? `no PostgreSQL programs below ${BASE}` : null;
 
 export interface Cluster {
-  /** Address of a database in it. */
+  /** Address of a database on the server. */
   url: string;
-  /** Ends it without a word to its clients, as a crash does, and starts it anew. */
+  /** Kills the server without notice to its clients, like a crash, and starts it again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,11 +1,11 @@
-/** A way to a PostgreSQL server that can be cut where a commit passes. */
+/** A connection to a PostgreSQL server that can be cut at a commit. */
 import { connect, createServer, type Socket } from 'node:net';
 
 const COMMIT = Buffer.from('COMMIT\0');
 
 export interface Wire {
   url: string;
-  /** What becomes of the next commit. The server is gone until it is mended. */
+  /** What happens to the next commit. Afterwards the server is unreachable until `mend` is called. */
   atCommit: 'pass' | 'lose the answer' | 'lose the commit' | 'lose the server';
   mend(): void;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export async function createWire(target: URL): Promise<Wire> {
       wire.atCommit = 'pass';
       isGone = fate === 'lose the server';
       if (fate === 'lose the commit') return cut();
-      // The server has answered: the commit is done. Nothing of the answer passes.
+      // The server has answered, so the commit is done. The answer is not forwarded.
       far.removeAllListeners('data');
       far.once('data', cut);
     });

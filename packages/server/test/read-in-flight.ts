@@ -1,4 +1,4 @@
-/** Requests that a proxy works at now, as its metrics tell. */
+/** Reads the number of requests in flight from the proxy's metrics. */
 import { send } from './harness.ts';
 
 export async function readInFlight(url: string): Promise<number> {

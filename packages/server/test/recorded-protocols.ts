@@ -1,4 +1,7 @@
-/** Every operation of Odoo 19 that was recorded over /json/2 or as an execute_kw of /jsonrpc, for the tests that compare the two. */
+/**
+ * The operations of Odoo 19 that were recorded over /json/2 or as an execute_kw of /jsonrpc, for tests that compare
+ * both.
+ */
 import { readFileSync } from 'node:fs';
 import { readDocument } from '../src/json/document.ts';
 import { readElements } from '../src/json/elements.ts';
@@ -19,10 +22,10 @@ export interface RecordedExecuteKw {
   name: string;
   model: string;
   method: string;
-  /** As they were sent. */
+  /** The arguments as sent. */
   params: Uint8Array;
   keyword: Uint8Array;
-  /** The value as it was printed (`null` for None), or the `error` member. */
+  /** The value as printed (`null` for None), or the `error` member. */
   answer: { result: string } | { error: unknown };
 }
 
@@ -41,7 +44,7 @@ export const recordedExecuteKw: readonly RecordedExecuteKw[] = lines
   .map(readExecuteKw)
   .filter((call) => call !== null);
 
-/** Null where the arguments are not those of a call on a model. */
+/** Null if the arguments are not a call on a model. */
 function readExecuteKw({ name, sent, body }: RecordedJson2): RecordedExecuteKw | null {
   const request = Buffer.from(sent);
   const args = readArray(request, findMember(request, readDocument(request).root, ['params', 'args'])!);

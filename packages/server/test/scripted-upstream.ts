@@ -1,30 +1,30 @@
 /**
- * An upstream on a bare socket that answers as its script says: for what no Odoo would send on purpose (cut answers,
- * odd envelopes, slow bytes). It keeps the bytes of every request.
+ * An upstream on a plain socket whose answers are defined by a script: truncated answers, unusual envelopes, slow
+ * bytes. It keeps the bytes of every request.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export interface UpstreamRequest {
-  /** The request's head as text, without the blank line. */
+  /** The header of the request as text, without the empty line. */
   head: string;
   body: Buffer;
 }
 
-/** Writes an answer to the socket; what it leaves open stays open. */
+/** Writes an answer to the socket. The script must close the socket itself, or it stays open. */
 export type Script = (socket: Socket, request: UpstreamRequest, index: number) => void | Promise<void>;
 
 export interface ScriptedUpstream {
   url: string;
   requests: UpstreamRequest[];
-  /** Sockets that are open now. */
+  /** Open sockets. */
   sockets: Set<Socket>;
-  /** Connections ever made. */
+  /** Number of connections so far. */
   connections(): number;
   close(): Promise<void>;
 }
 
-/** `port` 0 takes a free one. */
+/** `port` 0 uses a free port. */
 export async function startUpstream(script: Script, port = 0): Promise<ScriptedUpstream> {
   const requests: UpstreamRequest[] = [];
   const sockets = new Set<Socket>();
@@ -63,7 +63,7 @@ export async function startUpstream(script: Script, port = 0): Promise<ScriptedU
   };
 }
 
-/** A whole answer as an Odoo worker gives it: HTTP/1.0, Content-Length, connection closed. */
+/** Sends a whole answer like an Odoo worker: HTTP/1.0, Content-Length, connection closed. */
 export function answerLikeOdoo(socket: Socket, body: string | Uint8Array, status = '200 OK'): void {
   const bytes = Buffer.from(body);
   socket.write(
@@ -72,15 +72,15 @@ export function answerLikeOdoo(socket: Socket, body: string | Uint8Array, status
   socket.end(bytes);
 }
 
-/** The body of a success, as Odoo prints it; `result` is JSON text. */
+/** The body of a success as Odoo prints it. `result` is JSON text. */
 export function printResult(result: string): string {
   return `{"jsonrpc": "2.0", "id": 1, "result": ${result}}`;
 }
 
-/** The script of an upstream of which only its being there matters. */
+/** A script for tests that do not depend on the answer. */
 export const answerTrue: Script = (socket) => answerLikeOdoo(socket, printResult('true'));
 
-/** A call of the execute route on this upstream, with what the test changes. */
+/** A call of the execute route on this upstream, with changes. */
 export function makeCall(url: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id: 1,

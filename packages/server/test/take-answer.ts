@@ -1,4 +1,4 @@
-/** Answers as they stand on the wire, for tests on bare sockets: what an HTTP library would hide. */
+/** Parses answers from the bytes on the wire, for tests on plain sockets that check what an HTTP library hides. */
 import {
   brotliDecompressSync,
   createBrotliDecompress,
@@ -12,15 +12,15 @@ import {
 export interface TakenAnswer {
   status: number;
   headers: Record<string, string>;
-  /** Without the framing of HTTP, still encoded. */
+  /** The body without the framing of HTTP, still encoded. */
   body: Buffer;
-  /** By its framing; an answer that only the connection's end delimits never is. */
+  /** True if the framing says that the body has ended. Never true if the body ends with the connection. */
   isWhole: boolean;
-  /** What follows the answer on the connection. */
+  /** The bytes after the answer. */
   rest: Buffer;
 }
 
-/** The first answer among bytes; null while its head is not there. */
+/** Parses the first answer; null if its header is incomplete. */
 export function takeAnswer(bytes: Buffer): TakenAnswer | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;
@@ -62,7 +62,7 @@ function takeChunks(bytes: Buffer): Pick<TakenAnswer, 'body' | 'isWhole' | 'rest
   return { body: Buffer.concat(chunks), isWhole: false, rest: Buffer.alloc(0) };
 }
 
-/** The body of a whole answer, unpacked. */
+/** The decoded body of a complete answer. */
 export function unpack(encoding: string | undefined, body: Buffer): Buffer {
   switch (encoding) {
     case 'gzip':
@@ -78,7 +78,7 @@ export function unpack(encoding: string | undefined, body: Buffer): Buffer {
   }
 }
 
-/** A stream that unpacks what is written to it. */
+/** A stream that decodes what is written to it. */
 export function createDecoder(encoding: string) {
   if (encoding === 'gzip') return createGunzip();
   return encoding === 'br' ? createBrotliDecompress() : createZstdDecompress();

@@ -1,15 +1,11 @@
-/** `POST /api/erp/version`: one shape for every generation, and the rules of the execute call. */
+/** `POST /api/erp/version`: one shape for all versions of Odoo, and the rules of the execute call. */
 import { startSandbox } from '@erp-proxy/sandbox';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from './close-after-test.ts';
 import { expectError, waitFor } from './execute/expectations.ts';
 import { type HttpAnswer, send, startProxy } from './harness.ts';
 import { type Pair, startPair } from './pair.ts';
 import { answerLikeOdoo, printResult, type Script } from './scripted-upstream.ts';
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
 
 const ask = (
   { url, key }: { url: string; key: string },
@@ -23,17 +19,13 @@ const ask = (
   });
 
 async function start(script?: Script, settings: Record<string, string> = {}): Promise<Pair> {
-  const pair = await startPair(script, { settings });
-  open.push(pair);
-  return pair;
+  return closeAfterTest(await startPair(script, { settings }));
 }
 
 describe.each([14, 15, 16, 17, 18, 19, 22] as const)('of Odoo %i', (version) => {
-  test('is told, in Odoo’s own members, by its public pages alone', async () => {
-    const sandbox = await startSandbox({ version });
-    open.push(sandbox);
-    const proxy = await startProxy({ allow: [sandbox.url] });
-    open.push(proxy);
+  test('is returned in Odoo’s own members, from its public pages only', async () => {
+    const sandbox = closeAfterTest(await startSandbox({ version }));
+    const proxy = closeAfterTest(await startProxy({ allow: [sandbox.url] }));
     const { status, body } = await ask(proxy, { id: 7, url: `${sandbox.url}/` });
     expect(status).toBe(200);
     expect(JSON.parse(body.toString())).toEqual({
@@ -46,15 +38,15 @@ describe.each([14, 15, 16, 17, 18, 19, 22] as const)('of Odoo %i', (version) => 
         protocol_version: 1,
       },
     });
-    // The version pages write a session file at each look (docs/odoo-facts.md#sessions-written): only a server without
-    // /jsonrpc is asked there.
+    // The version pages write a session file at each request (docs/odoo-facts.md#sessions-written), so only servers
+    // without /jsonrpc get such a request.
     expect(sandbox.requests.routes).toEqual(
       version === 22 ? { '/jsonrpc': 1, '/json/version': 1 } : { '/jsonrpc': 1 },
     );
   });
 });
 
-test('sends neither a key nor a database anywhere, and keeps the path prefix', async () => {
+test('sends no key and no database, and keeps the path prefix', async () => {
   const { proxy, upstream } = await start((socket) => answerLikeOdoo(socket, '', '404 Not Found'));
   await ask(proxy, { url: `${upstream.url}/erp/` });
   expect(upstream.requests.map(({ head }) => head.split(' HTTP')[0])).toEqual([
@@ -67,7 +59,7 @@ test('sends neither a key nor a database anywhere, and keeps the path prefix', a
   }
 });
 
-test('is judged by the key first', async () => {
+test('checks the key first', async () => {
   const { proxy, upstream } = await start();
   const answer = await ask(proxy, { id: 1, url: upstream.url }, { 'x-proxy-api': 'bad' });
   expectError(answer, { status: 401, code: -32000, type: 'unauthorized', says: /x-proxy-api/ });
@@ -124,7 +116,7 @@ test.each([
   ],
   ['an answer too large', printResult(`{${VERSION},"server_version_info":["${'x'.repeat(100_000)}"]}`)],
   ['nothing', ''],
-])('is refused where the server answers with %s', async (_, text) => {
+])('is an error if the server answers with %s', async (_, text) => {
   const { proxy, upstream } = await start((socket) => answerLikeOdoo(socket, text));
   expectError(await ask(proxy, { id: 1, url: upstream.url }), {
     status: 502,
@@ -136,14 +128,14 @@ test.each([
   });
 });
 
-test('is refused where neither page is there, without a word about erp_instance', async () => {
+test('is an error if neither page exists, and the message does not mention erp_instance', async () => {
   const { proxy, upstream } = await start((socket) => answerLikeOdoo(socket, '<html>', '404 Not Found'));
   const answer = await ask(proxy, { id: 1, url: upstream.url });
   expect(answer.status).toBe(502);
   expect(answer.body.toString()).not.toContain('erp_instance');
 });
 
-test('ends in time', async () => {
+test('ends within its time limit', async () => {
   const { proxy, upstream } = await start(() => {});
   const answer = await ask(proxy, { id: 1, url: upstream.url }, { 'x-request-timeout': '1' });
   expectError(answer, {
@@ -157,7 +149,7 @@ test('ends in time', async () => {
   });
 });
 
-test('may be asked again where there was no answer', async () => {
+test('is retryable if there was no answer', async () => {
   const { proxy, upstream } = await start((socket) => {
     socket.resetAndDestroy();
   });

@@ -1,4 +1,4 @@
-/** HTTP 400: the body is not JSON, not a call, or breaks a rule of the proxy's own. Nothing reaches Odoo. */
+/** HTTP 400: the body is not JSON, is not a call, or violates a rule of the proxy. Nothing reaches Odoo. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, type ExpectedError, expectError, printCall } from './expectations.ts';
@@ -41,7 +41,7 @@ test.each([
   }),
 );
 
-test('parse_error says that the text is cut off', async () => {
+test('parse_error says that the text is truncated', async () => {
   const { body } = await pair.proxy.post('{"id":1,');
   expect(JSON.parse(body.toString()).error.message).toBe(
     "The body is not valid JSON at byte 8: the text ends where a member's name in double quotes is expected.",
@@ -53,7 +53,7 @@ test('parse_error shows nothing of the body', async () => {
   expect(body.toString()).not.toContain('do-not-show');
 });
 
-test('invalid_request: a member of another type', () =>
+test('invalid_request: a member of the wrong type', () =>
   expectRefused(printCall(pair.upstream.url, { model_id: '7' }), {
     code: -32600,
     type: 'invalid_request',
@@ -62,7 +62,7 @@ test('invalid_request: a member of another type', () =>
     says: /must be a string, not a number/,
   }));
 
-test('invalid_request: deeper than Odoo can read', async () => {
+test('invalid_request: deeper than Odoo can parse', async () => {
   const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   await expectRefused(printCall(pair.upstream.url, { params: deep(512) }), {
     code: -32600,

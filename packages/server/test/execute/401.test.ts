@@ -1,11 +1,11 @@
 /** HTTP 401: the client key is missing, unknown, expired or revoked. A caller cannot tell which. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type HttpAnswer, send, startProxy } from '../harness.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, makeClock, printCall } from './expectations.ts';
 
 let pair: Pair;
-afterEach(() => pair.close());
 
 const expectUnauthorized = (answer: HttpAnswer) =>
   expectError(answer, {
@@ -15,9 +15,9 @@ const expectUnauthorized = (answer: HttpAnswer) =>
     says: /key in the header x-proxy-api/,
   });
 
-test('unauthorized: no key, an empty one, and texts that are none', async () => {
+test('unauthorized: no key, an empty one, and malformed ones', async () => {
   const clock = makeClock();
-  pair = await startPair(undefined, { nowMs: clock.now });
+  pair = closeAfterTest(await startPair(undefined, { nowMs: clock.now }));
   const { proxy, upstream } = pair;
   const { key } = proxy;
   const other = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
@@ -38,15 +38,14 @@ test('unauthorized: no key, an empty one, and texts that are none', async () => 
 });
 
 test('unauthorized: a key of another proxy', async () => {
-  pair = await startPair();
-  const stranger = await startProxy();
-  await stranger.close();
+  pair = closeAfterTest(await startPair());
+  const stranger = closeAfterTest(await startProxy());
   expectUnauthorized(await pair.proxy.post(printCall(pair.upstream.url), { 'x-proxy-api': stranger.key }));
 });
 
-test('unauthorized: an expired key, from the very millisecond', async () => {
+test('unauthorized: an expired key, from the millisecond of its expiry', async () => {
   const clock = makeClock();
-  pair = await startPair(undefined, { clock: clock.now });
+  pair = closeAfterTest(await startPair(undefined, { clock: clock.now }));
   const { proxy, upstream } = pair;
   const { key } = await proxy.app.keys.create({ name: 'short', expiresAt: clock.now() + 1000 });
   const call = () => proxy.post(printCall(upstream.url), { 'x-proxy-api': key });
@@ -56,8 +55,8 @@ test('unauthorized: an expired key, from the very millisecond', async () => {
   expectUnauthorized(await call());
 });
 
-test('unauthorized: a revoked key, at once', async () => {
-  pair = await startPair();
+test('unauthorized: a revoked key, immediately', async () => {
+  pair = closeAfterTest(await startPair());
   const { proxy, upstream } = pair;
   const {
     key,
@@ -69,8 +68,8 @@ test('unauthorized: a revoked key, at once', async () => {
   expectUnauthorized(await call());
 });
 
-test('the key may come as a bearer token', async () => {
-  pair = await startPair();
+test('the key may be sent as a bearer token', async () => {
+  pair = closeAfterTest(await startPair());
   const { proxy, upstream } = pair;
   const call = (headers: Record<string, string>) => proxy.post(printCall(upstream.url), headers);
   expect((await call({ 'x-proxy-api': '', authorization: `Bearer ${proxy.key}` })).status).toBe(200);
@@ -79,8 +78,8 @@ test('the key may come as a bearer token', async () => {
   expectUnauthorized(await call({ 'x-proxy-api': '', authorization: `Basic ${proxy.key}` }));
 });
 
-test('a bearer token for somebody in front of the proxy is no second key; another client key is', async () => {
-  pair = await startPair();
+test('a bearer token for a proxy in front does not count as a second key, but another client key does', async () => {
+  pair = closeAfterTest(await startPair());
   const { proxy, upstream } = pair;
   const call = (token: string) => proxy.post(printCall(upstream.url), { authorization: `Bearer ${token}` });
   expect((await call('eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl')).status).toBe(200);
@@ -93,9 +92,9 @@ test('a bearer token for somebody in front of the proxy is no second key; anothe
   });
 });
 
-test('reads alike for every reason', async () => {
+test('has the same text for every reason', async () => {
   const clock = makeClock();
-  pair = await startPair(undefined, { clock: clock.now });
+  pair = closeAfterTest(await startPair(undefined, { clock: clock.now }));
   const { proxy } = pair;
   const revoked = await proxy.app.keys.create({ name: 'revoked' });
   await proxy.app.keys.revoke(revoked.record.id);
@@ -114,15 +113,15 @@ test('reads alike for every reason', async () => {
   expect(seen[2]).toEqual(seen[0]);
 });
 
-test('comes before every fault of the body, with id null', async () => {
-  pair = await startPair();
+test('precedes every error of the body, with id null', async () => {
+  pair = closeAfterTest(await startPair());
   for (const body of ['not JSON', printCall(pair.upstream.url, { id: '"mine"' }), '[]']) {
     expectUnauthorized(await pair.proxy.post(body, { 'x-proxy-api': 'bad' }));
   }
   expectUnauthorized(await pair.proxy.post('x', { 'x-proxy-api': 'bad', 'content-type': 'text/plain' }));
 });
 
-/** null sends no key header at all. */
+/** null sends no key header. */
 function sendCall(key: string | null): Promise<HttpAnswer> {
   return send(`${pair.proxy.url}/api/erp/execute`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** HTTP 403: the address is not one that the operator allows, or the key may not. */
+/** HTTP 403: the operator does not allow the address, or the policy does not allow the call. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
@@ -35,7 +35,7 @@ test.each([
   });
 });
 
-test('egress_denied reads the same whether something listens there or not', async () => {
+test('egress_denied has the same text whether or not something listens there', async () => {
   const [open, closed] = await Promise.all([postTo(unlisted.url), postTo('http://127.0.0.1:1')]);
   expect(open.body.toString()).toBe(closed.body.toString());
   expect(unlisted.connections()).toBe(0);

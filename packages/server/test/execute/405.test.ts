@@ -1,4 +1,4 @@
-/** HTTP 405: the route exists, but not with this method; `allow` names those it has. */
+/** HTTP 405: the route exists, but not with this method. `allow` lists its methods. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
 import { expectError } from './expectations.ts';

@@ -1,5 +1,6 @@
-/** HTTP 409: what is known of an earlier attempt with the same idempotency key. */
-import { afterEach, expect, test } from 'vitest';
+/** HTTP 409: the outcome of an earlier attempt with the same idempotency key. */
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -12,14 +13,10 @@ import { expectError, printCall } from './expectations.ts';
 
 let upstream: ScriptedUpstream;
 let proxy: RunningProxy;
-afterEach(async () => {
-  await proxy.close();
-  await upstream.close();
-});
 
 async function start(script: Script) {
-  upstream = await startUpstream(script);
-  proxy = await startProxy({ allow: [upstream.url] });
+  upstream = closeAfterTest(await startUpstream(script));
+  proxy = closeAfterTest(await startProxy({ allow: [upstream.url] }));
 }
 
 const send = (changes: Record<string, string> = {}, headers: Record<string, string> = {}) =>
@@ -28,7 +25,7 @@ const send = (changes: Record<string, string> = {}, headers: Record<string, stri
     ...headers,
   });
 
-test('idempotency_conflict: another body under the same key', async () => {
+test('idempotency_conflict: another body with the same key', async () => {
   await start((socket) => answerLikeOdoo(socket, printResult('1')));
   expect((await send()).status).toBe(200);
   const answer = await send({ params: '[{"name":"b"}]' });

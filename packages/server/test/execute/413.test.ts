@@ -1,14 +1,14 @@
-/** HTTP 413: a body larger than the proxy takes, or than the server behind it. */
-import { afterEach, expect, test } from 'vitest';
+/** HTTP 413: the body is larger than the proxy, or the server behind it, accepts. */
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo } from '../scripted-upstream.ts';
 import { expectError, printCall } from './expectations.ts';
 
 let pair: Pair;
-afterEach(() => pair.close());
 
-test('payload_too_large: more than http.bodyBytesMax, and one byte less passes', async () => {
-  pair = await startPair(undefined, { settings: { 'http.bodyBytesMax': '2000' } });
+test('payload_too_large: more than http.bodyBytesMax; one byte less is accepted', async () => {
+  pair = closeAfterTest(await startPair(undefined, { settings: { 'http.bodyBytesMax': '2000' } }));
   const { proxy, upstream } = pair;
   const call = printCall(upstream.url);
   const pad = (bytes: number) => call + ' '.repeat(bytes - call.length);
@@ -23,8 +23,8 @@ test('payload_too_large: more than http.bodyBytesMax, and one byte less passes',
   expect(upstream.requests).toHaveLength(1);
 });
 
-test('payload_too_large: a chunked body that grows beyond it', async () => {
-  pair = await startPair(undefined, { settings: { 'http.bodyBytesMax': '2000' } });
+test('payload_too_large: a chunked body that grows beyond the limit', async () => {
+  pair = closeAfterTest(await startPair(undefined, { settings: { 'http.bodyBytesMax': '2000' } }));
   const answer = await pair.proxy.post(printCall(pair.upstream.url) + ' '.repeat(3000), {
     'transfer-encoding': 'chunked',
   });
@@ -37,8 +37,10 @@ test('payload_too_large: a chunked body that grows beyond it', async () => {
   expect(pair.upstream.connections()).toBe(0);
 });
 
-test('payload_too_large: 413 of the server', async () => {
-  pair = await startPair((socket) => answerLikeOdoo(socket, '<h1>413</h1>', '413 Request Entity Too Large'));
+test('payload_too_large: 413 from the server', async () => {
+  pair = closeAfterTest(
+    await startPair((socket) => answerLikeOdoo(socket, '<h1>413</h1>', '413 Request Entity Too Large')),
+  );
   const answer = await pair.proxy.post(printCall(pair.upstream.url, { id: '"big"' }));
   expectError(answer, {
     status: 413,
@@ -49,7 +51,7 @@ test('payload_too_large: 413 of the server', async () => {
   });
 });
 
-test('payload_too_large: as Odoo says it in its envelope', async () => {
+test('payload_too_large: 413 in the envelope of Odoo', async () => {
   const error = {
     code: 200,
     message: 'x',
@@ -61,8 +63,8 @@ test('payload_too_large: as Odoo says it in its envelope', async () => {
       debug: '',
     },
   };
-  pair = await startPair((socket) =>
-    answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })),
+  pair = closeAfterTest(
+    await startPair((socket) => answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error }))),
   );
   const answer = await pair.proxy.post(printCall(pair.upstream.url));
   expectError(answer, { status: 413, code: -32016, type: 'payload_too_large', id: 1, says: /send less/ });

@@ -1,4 +1,4 @@
-/** HTTP 415: only `application/json` in UTF-8, without a content encoding, is read. */
+/** HTTP 415: only `application/json` in UTF-8, without a content encoding, is accepted. */
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send } from '../harness.ts';
@@ -33,7 +33,7 @@ test.each([
   expect(pair.upstream.connections()).toBe(0);
 });
 
-test('unsupported_media_type: none at all', async () => {
+test('unsupported_media_type: no content type', async () => {
   const answer = await send(`${pair.proxy.url}/api/erp/execute`, {
     method: 'POST',
     headers: { 'x-proxy-api': pair.proxy.key },

@@ -1,14 +1,12 @@
-/** HTTP 429: too many refused keys wait for their answer already. */
+/** HTTP 429: too many refused keys are waiting for their answer. */
 import { request } from 'node:http';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { expectError, waitFor } from './expectations.ts';
 
-let close = async () => {};
-afterEach(() => close());
-
-test('rate_limited: a flood of bad keys from one address, which delays no good key', async () => {
-  const proxy = await startProxy();
+test('rate_limited: a flood of invalid keys from one address, which does not delay valid keys', async () => {
+  const proxy = closeAfterTest(await startProxy());
   const requests = Array.from({ length: 300 }, () =>
     request(`${proxy.url}/api/erp/execute`, {
       method: 'POST',
@@ -16,10 +14,7 @@ test('rate_limited: a flood of bad keys from one address, which delays no good k
       agent: false,
     }),
   );
-  close = async () => {
-    for (const waiting of requests) waiting.destroy();
-    await proxy.close();
-  };
+  for (const waiting of requests) closeAfterTest({ close: () => waiting.destroy() });
   let refusedAtOnce = 0;
   for (const waiting of requests) {
     waiting.on('error', () => {});
@@ -29,7 +24,7 @@ test('rate_limited: a flood of bad keys from one address, which delays no good k
     });
     waiting.end();
   }
-  // 5 are answered without delay, 256 wait, the rest is too much.
+  // 5 are answered without delay, 256 wait, the others are refused.
   await waitFor(() => refusedAtOnce > 0);
   const answer = await proxy.post('{}', { 'x-proxy-api': 'bad' });
   expectError(answer, {

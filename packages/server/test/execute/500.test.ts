@@ -1,14 +1,11 @@
-/** HTTP 500: a fault of the proxy's own shows nothing of its cause to the caller, and all of it to the operator. */
-import { afterEach, expect, test } from 'vitest';
+/** HTTP 500: an internal error of the proxy. The caller does not see its cause, the operator does. */
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { expectError } from './expectations.ts';
 
-let close = async () => {};
-afterEach(() => close());
-
 test('internal: the policy of the key cannot be read', async () => {
-  const proxy = await startProxy();
-  close = () => proxy.close();
+  const proxy = closeAfterTest(await startProxy());
   const id = proxy.key.split('_')[1] as string;
   await proxy.app.store.keys.update(id, 1, { policy: '{"sees":"all"}' });
   const answer = await proxy.post('{}', { 'x-request-id': 'trace-me' });
@@ -23,6 +20,6 @@ test('internal: the policy of the key cannot be read', async () => {
     outcome: 'internal',
     detail: expect.stringMatching(/policy of key \w+ cannot be read .*sees.*keys update/),
   });
-  // The process lives on.
+  // The process keeps running.
   expect((await proxy.post('{}')).status).toBe(500);
 });

@@ -1,18 +1,13 @@
-/** HTTP 502: no answer from the server, or one that is not Odoo's. `outcome` says what a writer must know. */
+/** HTTP 502: no answer from the server, or one that is not Odoo's. `outcome` says whether a write may have run. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
 import { type ExpectedError, expectError, printCall, printInstance, waitFor } from './expectations.ts';
 
 let pair: Pair;
-let server: Server | undefined;
-afterEach(async () => {
-  await pair.close();
-  server?.close();
-  server = undefined;
-});
 
 type Rest = Pick<ExpectedError, 'retryable' | 'outcome' | 'says'>;
 const unreachable = (rest: Rest) => ({
@@ -35,23 +30,23 @@ const read = (url = pair.upstream.url) =>
 const write = (url = pair.upstream.url) =>
   pair.proxy.post(printCall('', { action: '"write"', params: '[[1],{}]', erp_instance: printInstance(url) }));
 
-/** An address that the proxy may reach, where `answer` is what comes of a connection. */
-async function startServer(scheme: string, answer: (port: number) => void): Promise<string> {
-  server = createServer((socket) => {
+/** An address that the proxy may reach. `answer` gets the port that listens there. */
+async function startServer(scheme: string, listening: (server: Server) => void): Promise<string> {
+  const server = createServer((socket) => {
     socket.on('error', () => {});
     socket.end('HTTP/1.0 400 Bad Request\r\n\r\n');
   });
-  server.listen(0, '127.0.0.1');
+  closeAfterTest(server).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  answer(port);
+  listening(server);
   return `${scheme}://127.0.0.1:${port}`;
 }
 
 describe('upstream_unreachable', () => {
-  test('where the connection is refused: nothing was sent', async () => {
-    const url = await startServer('http', () => server?.close());
-    pair = await startPair(undefined, { allow: [url] });
+  test('if the connection is refused: nothing was sent', async () => {
+    const url = await startServer('http', (server) => server.close());
+    pair = closeAfterTest(await startPair(undefined, { allow: [url] }));
     const expected = unreachable({
       retryable: true,
       outcome: 'not_sent',
@@ -61,8 +56,8 @@ describe('upstream_unreachable', () => {
     expectError(await write(url), expected);
   });
 
-  test('where the host does not exist: nothing was sent', async () => {
-    pair = await startPair();
+  test('if the host does not exist: nothing was sent', async () => {
+    pair = closeAfterTest(await startPair());
     const expected = unreachable({
       retryable: true,
       outcome: 'not_sent',
@@ -71,9 +66,9 @@ describe('upstream_unreachable', () => {
     expectError(await write('https://erp.invalid'), expected);
   });
 
-  test('where TLS fails: nothing was sent', async () => {
+  test('if TLS fails: nothing was sent', async () => {
     const url = await startServer('https', () => {});
-    pair = await startPair(undefined, { allow: [url] });
+    pair = closeAfterTest(await startPair(undefined, { allow: [url] }));
     expectError(
       await write(url),
       unreachable({ retryable: true, outcome: 'not_sent', says: /TLS handshake/ }),
@@ -89,16 +84,18 @@ describe('upstream_unreachable', () => {
         socket.end('HTTP/1.0 200 OK\r\nContent-Le');
       },
     ],
-  ])('where the connection %s after the request: a write may have happened', async (_name, script) => {
-    pair = await startPair(script);
+  ])('if the connection %s after the request: a write may have run', async (_name, script) => {
+    pair = closeAfterTest(await startPair(script));
     expectError(await read(), unreachable({ retryable: true, outcome: 'unknown', says: /only reads/ }));
     expectError(await write(), unreachable({ outcome: 'unknown', says: /may have run the call/ }));
   });
 
-  test('where a short answer breaks off', async () => {
-    pair = await startPair((socket) => {
-      socket.end(`HTTP/1.0 200 OK\r\nContent-Length: 100\r\n\r\n${printResult('[1]')}`);
-    });
+  test('if a short answer is cut off', async () => {
+    pair = closeAfterTest(
+      await startPair((socket) => {
+        socket.end(`HTTP/1.0 200 OK\r\nContent-Length: 100\r\n\r\n${printResult('[1]')}`);
+      }),
+    );
     expectError(
       await read(),
       unreachable({ retryable: true, outcome: 'unknown', says: /broke its answer off/ }),
@@ -107,25 +104,29 @@ describe('upstream_unreachable', () => {
   });
 
   test('by a 502 of a reverse proxy', async () => {
-    pair = await startPair((socket) => answerLikeOdoo(socket, '<h1>502</h1>', '502 Bad Gateway'));
+    pair = closeAfterTest(
+      await startPair((socket) => answerLikeOdoo(socket, '<h1>502</h1>', '502 Bad Gateway')),
+    );
     expectError(await read(), unreachable({ retryable: true, outcome: 'unknown', says: /reverse proxy/ }));
     expectError(await write(), unreachable({ outcome: 'unknown', says: /reverse proxy/ }));
   });
 });
 
 describe('upstream_bad_response', () => {
-  test('by interim answers without end, and the connection is closed', async () => {
+  test('by endless interim answers, and the connection is closed', async () => {
     let isClosed = false;
-    pair = await startPair((socket) => {
-      socket.on('close', () => {
-        isClosed = true;
-      });
-      const flood = () => {
-        if (!socket.destroyed)
-          socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), () => setImmediate(flood));
-      };
-      flood();
-    });
+    pair = closeAfterTest(
+      await startPair((socket) => {
+        socket.on('close', () => {
+          isClosed = true;
+        });
+        const flood = () => {
+          if (!socket.destroyed)
+            socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), () => setImmediate(flood));
+        };
+        flood();
+      }),
+    );
     expectError(await read(), badResponse({ outcome: 'unknown', says: /not HTTP|interim|Odoo/ }));
     await waitFor(() => isClosed);
   });
@@ -148,20 +149,26 @@ describe('upstream_bad_response', () => {
     ['201 Created', 'unknown'],
     ['204 No Content', 'unknown'],
   ] as const)('by the status %s', async (status, outcome) => {
-    pair = await startPair((socket) =>
-      answerLikeOdoo(socket, status.startsWith('204') ? '' : '<h1>page</h1>', status),
+    pair = closeAfterTest(
+      await startPair((socket) =>
+        answerLikeOdoo(socket, status.startsWith('204') ? '' : '<h1>page</h1>', status),
+      ),
     );
     const says = new RegExp(`HTTP ${status.slice(0, 3)}.*base address`);
     expectError(await read(), badResponse({ outcome, says }));
     expectError(await write(), badResponse({ outcome, says }));
   });
 
-  test('follows no redirect', async () => {
-    pair = await startPair((socket, { head }) => {
-      if (head.startsWith('POST /jsonrpc')) {
-        socket.end(`HTTP/1.0 302 Found\r\nLocation: ${pair.upstream.url}/other\r\nContent-Length: 0\r\n\r\n`);
-      } else answerLikeOdoo(socket, printResult('true'));
-    });
+  test('follows no redirects', async () => {
+    pair = closeAfterTest(
+      await startPair((socket, { head }) => {
+        if (head.startsWith('POST /jsonrpc')) {
+          socket.end(
+            `HTTP/1.0 302 Found\r\nLocation: ${pair.upstream.url}/other\r\nContent-Length: 0\r\n\r\n`,
+          );
+        } else answerLikeOdoo(socket, printResult('true'));
+      }),
+    );
     expect((await read()).status).toBe(502);
     expect(pair.upstream.requests).toHaveLength(1);
   });
@@ -180,30 +187,36 @@ describe('upstream_bad_response', () => {
       Buffer.from([...Buffer.from('{"jsonrpc": "2.0", "id": 1, "result": "'), 0xff, 0x22, 0x7d]),
     ],
   ])('by %s with status 200', async (_name, body) => {
-    pair = await startPair((socket) => answerLikeOdoo(socket, body));
+    pair = closeAfterTest(await startPair((socket) => answerLikeOdoo(socket, body)));
     expectError(await read(), badResponse({ outcome: 'unknown', says: /base address|not JSON/ }));
     expectError(await write(), badResponse({ outcome: 'unknown', says: /base address|not JSON/ }));
   });
 
-  test('by an odd answer too large to be looked at', async () => {
-    pair = await startPair((socket) => answerLikeOdoo(socket, `{"id":1,"result":"${'x'.repeat(3000)}"}`), {
-      settings: { 'upstream.answerBytesMax': '2000' },
-    });
+  test('by an unusual answer too large to be checked', async () => {
+    pair = closeAfterTest(
+      await startPair((socket) => answerLikeOdoo(socket, `{"id":1,"result":"${'x'.repeat(3000)}"}`), {
+        settings: { 'upstream.answerBytesMax': '2000' },
+      }),
+    );
     expectError(await read(), badResponse({ outcome: 'unknown', says: /too large to be checked/ }));
   });
 
   test.each(['SSH-2.0-OpenSSH_9\r\n', 'HTTP/1.1 abc\r\n\r\n', '\x16\x03\x01', '220 mail ready\r\n'])(
-    'by what is not HTTP: %j',
+    'by an answer that is not HTTP: %j',
     async (bytes) => {
-      pair = await startPair((socket) => {
-        socket.end(bytes);
-      });
+      pair = closeAfterTest(
+        await startPair((socket) => {
+          socket.end(bytes);
+        }),
+      );
       expectError(await write(), badResponse({ outcome: 'unknown', says: /not HTTP/ }));
     },
   );
 
-  test('shows nothing of the page that answered', async () => {
-    pair = await startPair((socket) => answerLikeOdoo(socket, 'do-not-show', '500 do-not-show'));
+  test('shows nothing of the page that was returned', async () => {
+    pair = closeAfterTest(
+      await startPair((socket) => answerLikeOdoo(socket, 'do-not-show', '500 do-not-show')),
+    );
     const answer = await read();
     expect(answer.body.toString() + JSON.stringify(answer.headers)).not.toContain('do-not-show');
   });

@@ -1,14 +1,14 @@
 /** HTTP 503: the proxy is shutting down, or the server is overloaded. `retry-after` says when to try again. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, makeCall } from '../scripted-upstream.ts';
 import { expectError, printCall, waitFor } from './expectations.ts';
 
 let pair: Pair;
-afterEach(() => pair.close());
 
-test('overloaded: the store does not answer, and the key is not known yet', async () => {
-  pair = await startPair();
+test('overloaded: the store does not answer, and the key is not in memory yet', async () => {
+  pair = closeAfterTest(await startPair());
   const { proxy } = pair;
   const known = await proxy.app.keys.create({ name: 'known' });
   expect((await proxy.post('{}', { 'x-proxy-api': known.key })).status).toBe(400);
@@ -28,14 +28,14 @@ test('overloaded: the store does not answer, and the key is not known yet', asyn
   expect(proxy.log.find(({ outcome }) => outcome === 'overloaded')).toMatchObject({
     detail: 'store: no route to 10.9.8.7',
   });
-  // Whose key is known is not turned away.
+  // A key that is in memory is accepted.
   expect((await proxy.post('{}', { 'x-proxy-api': known.key })).status).toBe(400);
 });
 
 const overloaded = { status: 503, code: -32013, type: 'overloaded', id: 1 } as const;
 
 const NOT_RUN = { retryable: true, outcome: 'not_sent', says: /server is overloaded.*not run/ } as const;
-/** Some proxies (Envoy) say 503 too of a connection that broke after the request was sent. */
+/** Some proxies (Envoy) answer 503 also if a connection broke after the request was sent. */
 const MAY_HAVE_RUN = {
   retryable: false,
   outcome: 'unknown',
@@ -50,13 +50,15 @@ const MAY_BE_READ_AGAIN = {
 describe.each([
   { status: '429 Too Many Requests', read: NOT_RUN, write: NOT_RUN },
   { status: '503 Service Unavailable', read: MAY_BE_READ_AGAIN, write: MAY_HAVE_RUN },
-])('overloaded: $status of the server', ({ status, ...expectations }) => {
-  const answerWith = (header: string) =>
-    startPair(
-      (socket) => {
-        socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
-      },
-      { settings: { 'upstream.retries': '0' } },
+])('overloaded: $status from the server', ({ status, ...expectations }) => {
+  const answerWith = async (header: string) =>
+    closeAfterTest(
+      await startPair(
+        (socket) => {
+          socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
+        },
+        { settings: { 'upstream.retries': '0' } },
+      ),
     );
 
   test.each([
@@ -65,7 +67,7 @@ describe.each([
     ['Retry-After: whenever\r\n', '1'],
     ['Retry-After: -5\r\n', '1'],
     ['', '1'],
-  ])('with %j says retry-after %s', async (header, expected) => {
+  ])('with %j sends retry-after %s', async (header, expected) => {
     pair = await answerWith(header);
     for (const action of ['read', 'write'] as const) {
       const answer = await pair.proxy.post(makeCall(pair.upstream.url, { action }));
@@ -79,7 +81,7 @@ describe.each([
   });
 });
 
-test('overloaded: as Odoo says it in its envelope', async () => {
+test('overloaded: 503 in the envelope of Odoo', async () => {
   const data = {
     name: 'werkzeug.exceptions.TooManyRequests',
     message: '429',
@@ -88,8 +90,8 @@ test('overloaded: as Odoo says it in its envelope', async () => {
     debug: '',
   };
   const error = { code: 200, message: 'x', data };
-  pair = await startPair((socket) =>
-    answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })),
+  pair = closeAfterTest(
+    await startPair((socket) => answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error }))),
   );
   const answer = await pair.proxy.post(printCall(pair.upstream.url));
   expectError(answer, { ...overloaded, retryable: true, outcome: 'not_sent', says: /overloaded/ });
@@ -97,7 +99,7 @@ test('overloaded: as Odoo says it in its envelope', async () => {
 });
 
 test('overloaded: the proxy is shutting down', async () => {
-  pair = await startPair(() => {}, { settings: { 'http.shutdownGraceMs': '800' } });
+  pair = closeAfterTest(await startPair(() => {}, { settings: { 'http.shutdownGraceMs': '800' } }));
   const { proxy, upstream } = pair;
   const running = proxy.post(printCall(upstream.url, { action: '"write"' }));
   await waitFor(() => upstream.requests.length === 1);

@@ -1,16 +1,16 @@
 /**
- * docs/execute.md#batches: a batch gives an array of answers in the order of its calls, each with its own result or
+ * docs/execute.md#batches: the answer to a batch is an array in the order of its calls, each with its own result or
  * error.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { readInFlight } from '../read-in-flight.ts';
 import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
 import { describeErrorAnswer, expectError, printCall, printInstance, waitFor } from './expectations.ts';
 
 let pair: Pair;
-afterEach(() => pair.close());
 
 const printBatch = (count: number, changes: (index: number) => Record<string, string | null> = () => ({})) =>
   `[${Array.from({ length: count }, (_, index) =>
@@ -19,10 +19,10 @@ const printBatch = (count: number, changes: (index: number) => Record<string, st
 
 const readFirstId = (body: Buffer) => JSON.parse(body.toString()).params.args[5][0][0] as number;
 
-/** Without the wait for the first verdict on new credentials. */
+/** Disables the wait for the first verdict on new credentials. */
 const TWO_AT_ONCE = { 'batch.concurrency': '2', 'upstream.refusedCredentialsTtlMs': '0' };
 
-/** Answers with the call's first id, the earlier calls later. */
+/** Answers with the first id of the call; earlier calls get later answers. */
 const answerBackwards: Script = async (socket, { body }) => {
   const id = readFirstId(body);
   await sleep((20 - (id % 20)) * 2);
@@ -30,7 +30,7 @@ const answerBackwards: Script = async (socket, { body }) => {
 };
 
 test('answers in the order of the calls, whatever the order of the results', async () => {
-  pair = await startPair(answerBackwards);
+  pair = closeAfterTest(await startPair(answerBackwards));
   const answer = await pair.proxy.post(printBatch(40));
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('application/json');
@@ -39,18 +39,20 @@ test('answers in the order of the calls, whatever the order of the results', asy
   );
 });
 
-test('runs some calls at once, and never more than batch.concurrency', async () => {
+test('runs several calls at once, and never more than batch.concurrency', async () => {
   let open = 0;
   let most = 0;
-  pair = await startPair(
-    async (socket) => {
-      open++;
-      most = Math.max(most, open);
-      await sleep(10);
-      open--;
-      answerLikeOdoo(socket, printResult('true'));
-    },
-    { settings: { 'batch.concurrency': '3' } },
+  pair = closeAfterTest(
+    await startPair(
+      async (socket) => {
+        open++;
+        most = Math.max(most, open);
+        await sleep(10);
+        open--;
+        answerLikeOdoo(socket, printResult('true'));
+      },
+      { settings: { 'batch.concurrency': '3' } },
+    ),
   );
   const { json } = await pair.proxy.call(printBatch(20));
   expect(json).toHaveLength(20);
@@ -59,22 +61,22 @@ test('runs some calls at once, and never more than batch.concurrency', async () 
 
 describe('size', () => {
   test('may be 1 and 100', async () => {
-    pair = await startPair();
+    pair = closeAfterTest(await startPair());
     expect((await pair.proxy.call(printBatch(1))).json).toEqual([{ jsonrpc: '2.0', id: 0, result: true }]);
     const { json } = await pair.proxy.call(printBatch(100));
     expect(json.map((answer: { id: number }) => answer.id)).toEqual(Array.from({ length: 100 }, (_, i) => i));
     expect(pair.upstream.requests).toHaveLength(101);
   });
 
-  test('must not be 101, and nothing of it is sent', async () => {
-    pair = await startPair();
+  test('must not be 101, and nothing is sent', async () => {
+    pair = closeAfterTest(await startPair());
     const answer = await pair.proxy.post(printBatch(101));
     expectError(answer, { status: 400, code: -32600, type: 'invalid_request', says: /at most 100 calls/ });
     expect(pair.upstream.connections()).toBe(0);
   });
 
   test.each(['[]', ' [ \n] '])('must not be 0: %j', async (body) => {
-    pair = await startPair();
+    pair = closeAfterTest(await startPair());
     expectError(await pair.proxy.post(body), {
       status: 400,
       code: -32600,
@@ -84,8 +86,8 @@ describe('size', () => {
   });
 });
 
-test('lets each bad call fail alone', async () => {
-  pair = await startPair(answerTrue);
+test('lets each invalid call fail alone', async () => {
+  pair = closeAfterTest(await startPair(answerTrue));
   const bad: (string | Record<string, string | null>)[] = [
     '1',
     'null',
@@ -124,15 +126,15 @@ test('lets each bad call fail alone', async () => {
   expect(pair.upstream.requests).toHaveLength(bad.length);
 });
 
-test('refuses the whole body where it is not JSON, and sends nothing of it', async () => {
-  pair = await startPair();
+test('refuses the whole body if it is not JSON, and sends nothing', async () => {
+  pair = closeAfterTest(await startPair());
   const answer = await pair.proxy.post(`[${printCall(pair.upstream.url)},{]`);
   expectError(answer, { status: 400, code: -32700, type: 'parse_error', says: /not valid JSON/ });
   expect(pair.upstream.connections()).toBe(0);
 });
 
-test('answers each call that ran out of time, and those that never ran', async () => {
-  pair = await startPair(() => {}, { settings: TWO_AT_ONCE });
+test('answers each call that ran out of time, and those that were not sent', async () => {
+  pair = closeAfterTest(await startPair(() => {}, { settings: TWO_AT_ONCE }));
   const answer = await pair.proxy.call(
     printBatch(4, (index) => (index === 1 ? { action: '"write"' } : {})),
     { 'x-request-timeout': '1' },
@@ -155,7 +157,7 @@ test('answers each call that ran out of time, and those that never ran', async (
   expect(pair.upstream.requests).toHaveLength(2);
 });
 
-/** A result that is cut in its middle: 100,000 bytes promised, some sent, then a reset. */
+/** A truncated result: 100,000 bytes announced, some sent, then a reset. */
 const breakOff: Script = (socket) => {
   socket.write(
     `HTTP/1.0 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n${printResult(`"${'x'.repeat(30_000)}`)}`,
@@ -163,23 +165,25 @@ const breakOff: Script = (socket) => {
   setTimeout(() => socket.resetAndDestroy(), 30);
 };
 
-describe('a result that breaks off in its middle', () => {
-  test('becomes an error of its own before its turn', async () => {
+describe('a result that is cut off', () => {
+  test('becomes an error of its call if the turn of the call has not come', async () => {
     let isCut = false;
-    pair = await startPair(
-      async (socket, request, index) => {
-        const id = readFirstId(request.body);
-        if (id === 1) {
-          socket.on('close', () => {
-            isCut = true;
-          });
-          return breakOff(socket, request, index);
-        }
-        await waitFor(() => isCut);
-        await sleep(20);
-        answerLikeOdoo(socket, printResult(String(id)));
-      },
-      { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
+    pair = closeAfterTest(
+      await startPair(
+        async (socket, request, index) => {
+          const id = readFirstId(request.body);
+          if (id === 1) {
+            socket.on('close', () => {
+              isCut = true;
+            });
+            return breakOff(socket, request, index);
+          }
+          await waitFor(() => isCut);
+          await sleep(20);
+          answerLikeOdoo(socket, printResult(String(id)));
+        },
+        { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
+      ),
     );
     const { json } = await pair.proxy.call(printBatch(3));
     expect(json).toEqual([
@@ -196,12 +200,14 @@ describe('a result that breaks off in its middle', () => {
     ]);
   });
 
-  test('breaks the connection off during its turn', async () => {
-    pair = await startPair((socket, request, index) => {
-      const id = readFirstId(request.body);
-      if (id === 1) return breakOff(socket, request, index);
-      answerLikeOdoo(socket, printResult(String(id)));
-    });
+  test('breaks the connection if it is the turn of the call', async () => {
+    pair = closeAfterTest(
+      await startPair((socket, request, index) => {
+        const id = readFirstId(request.body);
+        if (id === 1) return breakOff(socket, request, index);
+        answerLikeOdoo(socket, printResult(String(id)));
+      }),
+    );
     await expect(pair.proxy.post(printBatch(3))).rejects.toThrow();
     const outcomes = await waitFor(() => {
       const lines = pair.proxy.log.filter((line) => line['msg'] === 'call');
@@ -212,52 +218,58 @@ describe('a result that breaks off in its middle', () => {
   });
 });
 
-test('ends, and leaves nothing running, where large answers wait behind one that breaks off', async () => {
-  pair = await startPair(async (socket, request, index) => {
-    if (readFirstId(request.body) === 0) {
-      await sleep(100);
-      return breakOff(socket, request, index);
-    }
-    answerLikeOdoo(socket, printResult(`"${'y'.repeat(1_000_000)}"`));
-  });
+test('ends, and leaves nothing running, if large answers wait behind one that is cut off', async () => {
+  pair = closeAfterTest(
+    await startPair(async (socket, request, index) => {
+      if (readFirstId(request.body) === 0) {
+        await sleep(100);
+        return breakOff(socket, request, index);
+      }
+      answerLikeOdoo(socket, printResult(`"${'y'.repeat(1_000_000)}"`));
+    }),
+  );
   await expect(pair.proxy.post(printBatch(12))).rejects.toThrow();
   await waitFor(() => pair.proxy.log.filter((line) => line['msg'] === 'call').length === 12);
   await waitFor(() => pair.upstream.sockets.size === 0);
   expect(await readInFlight(pair.proxy.url)).toBe(0);
 });
 
-/** In an order that is read whole, so that all of it is there before its turn. */
+/** With members in an order that requires reading the whole answer before its turn. */
 const printReadWhole = (result: string) => `{"result": ${result}, "jsonrpc": "2.0", "id": 1}`;
 
-test('ends, and can be stopped, where large answers that are read whole wait for a turn that never comes', async () => {
-  pair = await startPair(
-    async (socket, request, index) => {
-      if (readFirstId(request.body) === 0) {
-        await sleep(100);
-        return breakOff(socket, request, index);
-      }
-      answerLikeOdoo(socket, printReadWhole(`"${'y'.repeat(600_000)}"`));
-    },
-    { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
+test('ends, and can be stopped, if large answers that are read whole wait for a turn that never comes', async () => {
+  pair = closeAfterTest(
+    await startPair(
+      async (socket, request, index) => {
+        if (readFirstId(request.body) === 0) {
+          await sleep(100);
+          return breakOff(socket, request, index);
+        }
+        answerLikeOdoo(socket, printReadWhole(`"${'y'.repeat(600_000)}"`));
+      },
+      { settings: { 'upstream.refusedCredentialsTtlMs': '0' } },
+    ),
   );
   await expect(pair.proxy.post(printBatch(3))).rejects.toThrow();
   await waitFor(async () => (await readInFlight(pair.proxy.url)) === 0);
 });
 
-test('passes large results on in their order, through the bound on what is held back', async () => {
+test('passes large results on in order, within the bound on buffered bytes', async () => {
   const large = `"${'y'.repeat(1_000_000)}"`;
-  pair = await startPair(async (socket, { body }) => {
-    if (readFirstId(body) === 0) await sleep(100);
-    answerLikeOdoo(socket, printResult(large));
-  });
+  pair = closeAfterTest(
+    await startPair(async (socket, { body }) => {
+      if (readFirstId(body) === 0) await sleep(100);
+      answerLikeOdoo(socket, printResult(large));
+    }),
+  );
   const answer = await pair.proxy.post(printBatch(10));
   expect(answer.body.toString()).toBe(
     `[${Array.from({ length: 10 }, (_, index) => `{"jsonrpc":"2.0","id":${index},"result":${large}}`).join(',')}]`,
   );
 });
 
-test('is cancelled where its caller leaves: what runs is cut, what waits is not sent', async () => {
-  pair = await startPair(() => {}, { settings: TWO_AT_ONCE });
+test('is cancelled if its caller disconnects: running calls are aborted, waiting ones are not sent', async () => {
+  pair = closeAfterTest(await startPair(() => {}, { settings: TWO_AT_ONCE }));
   const controller = new AbortController();
   const request = fetch(`${pair.proxy.url}/api/erp/execute`, {
     method: 'POST',

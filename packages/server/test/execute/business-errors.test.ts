@@ -1,16 +1,17 @@
 /**
- * docs/errors.md#errors-of-odoo: what Odoo itself says no to has the same code and type in every version, and shows
- * nothing inside.
+ * docs/errors.md#errors-of-odoo: an error of Odoo has the same code and type in every version, and shows no internals.
  */
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
-import { answerLikeOdoo, makeCall, startUpstream } from '../scripted-upstream.ts';
+import { startPair } from '../pair.ts';
+import { answerLikeOdoo, makeCall } from '../scripted-upstream.ts';
 import { waitFor } from './expectations.ts';
 
 const VERSIONS: readonly Version[] = [14, 15, 16, 17, 18, 19];
 
-/** Of each: what is called, by whom, and the type of the error. */
+/** For each mistake: the call, its user, and the type of the error. */
 const MISTAKES: Record<
   string,
   { call: Record<string, unknown>; type: string; user?: 'demo'; instance?: object }
@@ -92,7 +93,7 @@ const STATUS: Record<string, number> = {
   database_missing: 404,
 };
 
-/** Tracebacks, places in code, SQL, the database's host. */
+/** Tracebacks, code locations, SQL, the host of the database. */
 const INTERNALS =
   /Traceback|File \\?"|\.py\b|line \d+, in|\/odoo\/|site-packages|psycopg2\.errors|SELECT |INSERT |UPDATE |127\.0\.0\.1|5432|FATAL/;
 
@@ -144,12 +145,12 @@ describe.each(Object.entries(MISTAKES))('%s', (_name, mistake) => {
     });
     expect(json.error.message.trim()).not.toBe('');
     expect(json.error.message).not.toBe('Odoo Server Error');
-    // The address of the database and the traceback are Odoo's own affair.
+    // The address of the database and the traceback are internals of Odoo.
     expect(body.toString().replaceAll(sandboxes.get(version)!.url, '')).not.toMatch(INTERNALS);
   });
 });
 
-test('may be sent again where another transaction was in the way, a write too', async () => {
+test('are retryable if another transaction conflicted, for writes too', async () => {
   const data = {
     name: 'psycopg2.errors.SerializationFailure',
     debug: 'Traceback (most recent call last): do-not-show',
@@ -159,13 +160,12 @@ test('may be sent again where another transaction was in the way, a write too', 
     context: {},
   };
   const error = { code: 200, message: 'Odoo Server Error', data };
-  const upstream = await startUpstream((socket) =>
-    answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })),
+  const { proxy, upstream } = closeAfterTest(
+    await startPair((socket) => answerLikeOdoo(socket, JSON.stringify({ jsonrpc: '2.0', id: 1, error })), {
+      settings: { 'upstream.retries': '0' },
+    }),
   );
-  const open = await startProxy({ allow: [upstream.url], settings: { 'upstream.retries': '0' } });
-  const { status, json, body } = await open.call(makeCall(upstream.url, { action: 'write' }));
-  await open.close();
-  await upstream.close();
+  const { status, json, body } = await proxy.call(makeCall(upstream.url, { action: 'write' }));
   expect(status).toBe(200);
   expect(json.error).toMatchObject({
     code: 200,
@@ -176,7 +176,7 @@ test('may be sent again where another transaction was in the way, a write too', 
   expect(upstream.requests).toHaveLength(1);
 });
 
-test('cuts the credentials of the call out of whatever Odoo says', async () => {
+test('contain no credentials of the call, whatever Odoo says', async () => {
   const { url, db, users } = sandboxes.get(18)!;
   const { json, body } = await proxy.call({
     action: 'search',
@@ -189,17 +189,18 @@ test('cuts the credentials of the call out of whatever Odoo says', async () => {
   expect(body.toString()).not.toContain(users.admin.apiKey);
 });
 
-test("passes Odoo's traceback on only where the operator wants it", async () => {
+test("contain Odoo's traceback only if the operator enabled that", async () => {
   const sandbox = sandboxes.get(18)!;
-  const open = await startProxy({ allow: [sandbox.url], settings: { 'errors.debug': 'true' } });
-  const { json } = await open.call(makeBody(18, MISTAKES['a rule of the model']!));
-  await open.close();
+  const debugging = closeAfterTest(
+    await startProxy({ allow: [sandbox.url], settings: { 'errors.debug': 'true' } }),
+  );
+  const { json } = await debugging.call(makeBody(18, MISTAKES['a rule of the model']!));
   expect(json.error.data.debug).toContain('Traceback');
 });
 
-test('leaves nothing of it in the log', async () => {
+test('leave no message in the log', async () => {
   await waitFor(() => proxy.log.length >= Object.keys(MISTAKES).length * VERSIONS.length);
-  // What is random could read like a port.
+  // Random parts could look like a port.
   const random = { upstream: null, requestId: null, keyId: null, time: null, address: null };
   const text = proxy.log.map((line) => JSON.stringify({ ...line, ...random })).join('\n');
   expect(text).not.toMatch(INTERNALS);

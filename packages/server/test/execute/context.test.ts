@@ -1,4 +1,4 @@
-/** docs/execute.md#context: what is checked of `keyword.context`; the bytes go on as they came. */
+/** docs/execute.md#context: which members of `keyword.context` are checked. Its bytes are passed on unchanged. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
@@ -33,7 +33,7 @@ test.each([
   '{"tz":null}',
   '{"tz":false}',
   '{"lang":"xx","tz":"Asia/Tokyo","allowed_company_ids":[7],"default_company_id":7,"default_name":"é"}',
-])('sends %s as it is', async (context) => {
+])('sends %s unchanged', async (context) => {
   const sent = await collectSent(pair.upstream, () => pair.proxy.post(print(context)));
   expect(sent).toEqual([printExecuteKw({ keyword: `{"context":${context}}` })]);
 });
@@ -81,7 +81,7 @@ test.each([
   expect(pair.upstream.connections()).toBe(before);
 });
 
-test('is checked for every method, by call_method too', async () => {
+test('is checked for every method, with call_method too', async () => {
   for (const call of [{ action: '"unlink"' }, { action: '"call_method"', fn_name: '"my_method"' }]) {
     const answer = await pair.proxy.post(
       printCall(pair.upstream.url, { ...call, keyword: '{"context":{"tz":"Nowhere"}}' }),

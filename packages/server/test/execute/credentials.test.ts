@@ -1,13 +1,14 @@
-/** Issue promise: a storm of wrong credentials does not reach Odoo, and disturbs nobody else. */
+/** Many calls with wrong credentials do not reach Odoo, and disturb no other calls. */
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
 import { waitFor } from './expectations.ts';
 
 const TTL_MS = 600;
 let sandbox: Sandbox;
 let proxy: ErpProxy;
-/** A monotonic clock that stands still until the test moves it. */
+/** A monotonic clock that the test advances. */
 let nowMs = 1_000_000;
 beforeAll(async () => {
   sandbox = await startSandbox({ authDelayMs: 100 });
@@ -22,7 +23,7 @@ beforeEach(async () => {
   return () => proxy.close();
 });
 
-/** Each a call of its own. */
+/** Each has its own credentials. */
 const call = (api_key: string, more: Record<string, unknown> = {}) =>
   proxy.call(
     {
@@ -69,7 +70,7 @@ describe('50 calls with a wrong key reach Odoo once', () => {
     expect(sandbox.requests.wrongKeys - before).toBe(1);
   });
 
-  test('at once', async () => {
+  test('concurrently', async () => {
     const before = sandbox.requests.total;
     const answers = await Promise.all(Array.from({ length: 50 }, () => call('wrong-2')));
     for (const answer of answers) expectRefused(answer);
@@ -87,7 +88,7 @@ describe('50 calls with a wrong key reach Odoo once', () => {
     expect(sandbox.requests.total - before).toBe(1);
   });
 
-  test('for a write as for a read, whatever the model', async () => {
+  test('for writes and reads, whatever the model', async () => {
     const before = sandbox.requests.total;
     expectRefused(await call('wrong-4'));
     const other = await proxy.call({
@@ -112,7 +113,7 @@ describe('50 calls with a wrong key reach Odoo once', () => {
   });
 });
 
-test('asks Odoo again once the time is over', async () => {
+test('asks Odoo again after the time has passed', async () => {
   const before = sandbox.requests.wrongKeys;
   await call('wrong-5');
   await call('wrong-5');
@@ -122,8 +123,8 @@ test('asks Odoo again once the time is over', async () => {
   expect(sandbox.requests.wrongKeys - before).toBe(2);
 });
 
-describe('is not disturbed by it:', () => {
-  test('the good key of the same user', async () => {
+describe('does not affect', () => {
+  test('the correct key of the same user', async () => {
     const { apiKey } = sandbox.users.admin;
     const storm = Promise.all(Array.from({ length: 20 }, () => call('wrong-6')));
     const good = await Promise.all(Array.from({ length: 5 }, () => call(apiKey)));
@@ -141,7 +142,7 @@ describe('is not disturbed by it:', () => {
     expect(sandbox.requests.total - before).toBe(3);
   });
 
-  test('a call that Odoo refuses for another reason than its credentials', async () => {
+  test('a call that Odoo refuses for another reason than credentials', async () => {
     const { userId, apiKey } = sandbox.users.demo;
     const before = sandbox.requests.total;
     for (let i = 0; i < 3; i++) {
@@ -158,10 +159,12 @@ describe('is not disturbed by it:', () => {
 });
 
 test('can be turned off', async () => {
-  const open = await startProxy({
-    allow: [sandbox.url],
-    settings: { 'upstream.refusedCredentialsTtlMs': '0' },
-  });
+  const forgetful = closeAfterTest(
+    await startProxy({
+      allow: [sandbox.url],
+      settings: { 'upstream.refusedCredentialsTtlMs': '0' },
+    }),
+  );
   const before = sandbox.requests.wrongKeys;
   const body = {
     action: 'read',
@@ -169,13 +172,12 @@ test('can be turned off', async () => {
     params: [[1]],
     erp_instance: { url: sandbox.url, db: sandbox.db, user_id: 2, api_key: 'wrong-8' },
   };
-  await open.post(body);
-  await open.post(body);
-  await open.close();
+  await forgetful.post(body);
+  await forgetful.post(body);
   expect(sandbox.requests.wrongKeys - before).toBe(2);
 });
 
-test('is told in the log as a call that was not sent', async () => {
+test('is logged as a call that was not sent', async () => {
   await call('wrong-9');
   await call('wrong-9');
   const lines = await waitFor(() => {

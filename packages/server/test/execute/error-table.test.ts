@@ -1,4 +1,4 @@
-/** Every row of the error table is provoked by the test file named after its status, or says why it cannot be yet. */
+/** Every row of the error table is tested in the file named after its status, or says why it cannot occur yet. */
 import { readFile } from 'node:fs/promises';
 import { type ErrorRow, PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ const readTests = (status: number) =>
   readFile(new URL(`./${status}.test.ts`, import.meta.url), 'utf8').catch(() => '');
 
 describe.each(entries.filter(([, row]) => row.notYet === undefined))('%s', (type, { httpStatus, code }) => {
-  test(`is provoked in ${httpStatus}.test.ts, with its code`, async () => {
+  test(`is tested in ${httpStatus}.test.ts, with its code`, async () => {
     const text = await readTests(httpStatus);
     const near = new RegExp(`code: ${code},[^}]{0,80}type: '${type}'`);
     expect(text).toMatch(near);

@@ -1,6 +1,6 @@
 /**
- * What the black-box tests of the execute call share: calls in raw JSON text (names twice, odd spellings), and the
- * comparison of a whole error.
+ * Helpers of the black-box tests of the execute call: calls as JSON text (duplicate names, unusual spellings), and the
+ * comparison of whole errors.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
@@ -9,7 +9,7 @@ import type { ScriptedUpstream } from '../scripted-upstream.ts';
 
 export const UPSTREAM_KEY = 'upstream-key-0123456789';
 
-/** The JSON text of `erp_instance`, with members given as JSON text. */
+/** The JSON text of `erp_instance`. Values of `changes` are JSON text. */
 export function printInstance(url: string, changes: Record<string, string | null> = {}): string {
   return printObject({
     url: JSON.stringify(url),
@@ -20,7 +20,7 @@ export function printInstance(url: string, changes: Record<string, string | null
   });
 }
 
-/** The JSON text of a call: members are given as JSON text, null leaves one out. */
+/** The JSON text of a call. Values of `changes` are JSON text; null omits a member. */
 export function printCall(url: string, changes: Record<string, string | null> = {}): string {
   return printObject({
     id: '1',
@@ -37,7 +37,7 @@ function printObject(members: Record<string, string | null>): string {
   return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 }
 
-/** The whole body that must reach Odoo; `params` and `keyword` are JSON text. */
+/** The whole body that Odoo must get. `params` and `keyword` are JSON text. */
 export function printExecuteKw({
   model = 'res.partner',
   method = 'read',
@@ -52,7 +52,7 @@ export function printExecuteKw({
   return `{"jsonrpc":"2.0","method":"call","params":{"service":"object","method":"execute_kw","args":["prod",2,"${UPSTREAM_KEY}","${model}","${method}",${params},${keyword}]},"id":1}`;
 }
 
-/** The bodies of what reached the upstream while `run` ran. */
+/** The bodies that reached the upstream during `run`. */
 export async function collectSent(
   upstream: ScriptedUpstream,
   run: () => Promise<unknown>,
@@ -67,16 +67,16 @@ export interface ExpectedError {
   code: number;
   type: string;
   retryable?: boolean;
-  /** null unless given. */
+  /** Default: null. */
   id?: unknown;
   path?: string;
   rule?: string;
   outcome?: 'not_sent' | 'rolled_back' | 'unknown';
-  /** What the message must say. */
+  /** Matches the message. */
   says: RegExp;
 }
 
-/** Compares the whole answer with one error of the proxy's own: nothing is missing and nothing is too much. */
+/** Compares the whole answer with an error of the proxy: no member is missing or additional. */
 export function expectError(answer: HttpAnswer, expected: ExpectedError): void {
   expect(JSON.parse(answer.body.toString())).toEqual(describeErrorAnswer(expected));
   expect(answer.status).toBe(expected.status);
@@ -103,7 +103,7 @@ export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): un
   };
 }
 
-/** Waits until something holds: log lines and counters follow an answer by a moment. */
+/** Waits until `read` returns a value. Log lines and counters are written shortly after an answer. */
 export async function waitFor<T>(
   read: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
@@ -115,7 +115,7 @@ export async function waitFor<T>(
   throw new Error('what the test waits for did not come within 5 s');
 }
 
-/** A clock that stands still until the test moves it. */
+/** A clock that the test advances. */
 export function makeClock(): { now: () => number; advance: (ms: number) => void } {
   let now = Date.UTC(2026, 0, 1);
   return {

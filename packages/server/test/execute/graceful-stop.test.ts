@@ -1,4 +1,7 @@
-/** Issue promise: at a stop new calls get 503, running ones finish within the grace time, and the rest is ended and told so. */
+/**
+ * During a graceful stop, new calls get 503, running calls end within the grace time, and the others are aborted with
+ * an error.
+ */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
@@ -30,7 +33,7 @@ const answerLate: Script = async (socket) => {
   answerLikeOdoo(socket, printResult('"late"'));
 };
 
-test('finishes what runs, refuses what comes, and says so at /readyz', async () => {
+test('ends running calls, refuses new ones, and reports the stop at /readyz', async () => {
   pair = await start(answerLate, 5000);
   const { proxy, upstream } = pair;
   expect((await send(`${proxy.url}/readyz`)).status).toBe(200);
@@ -56,7 +59,7 @@ test('finishes what runs, refuses what comes, and says so at /readyz', async () 
   expect(upstream.requests).toHaveLength(1);
 });
 
-test('finishes a batch that runs, with the calls that had not begun', async () => {
+test('ends a running batch, including calls that had not begun', async () => {
   pair = await startPair(answerLate, {
     settings: { 'http.shutdownGraceMs': '5000', 'batch.concurrency': '2' },
   });
@@ -69,7 +72,7 @@ test('finishes a batch that runs, with the calls that had not begun', async () =
   );
 });
 
-test('stops at once where nothing runs', async () => {
+test('stops immediately if nothing runs', async () => {
   await expectWithin(500, stop, async () => {
     if (isStopped) await pair.upstream.close();
     pair = await start(answerLate, 60_000);
@@ -77,7 +80,7 @@ test('stops at once where nothing runs', async () => {
   });
 });
 
-test('breaks off, after the grace time, an answer that is on its way', async () => {
+test('after the grace time, breaks off an answer in progress', async () => {
   pair = await start((socket) => {
     socket.write('HTTP/1.0 200 OK\r\n\r\n');
     socket.write(printResult(`"${'x'.repeat(50_000)}`));
@@ -92,7 +95,7 @@ test('breaks off, after the grace time, an answer that is on its way', async () 
   await waitFor(() => pair.upstream.sockets.size === 0);
 });
 
-/** A client that has sent a request but for its last byte, on a connection it keeps. */
+/** A client that has sent all of a request except its last byte, on a persistent connection. */
 function sendHalf(): { socket: Socket; read: () => string } {
   const body = printCall(pair.upstream.url);
   const socket = connect(Number(new URL(pair.proxy.url).port), '127.0.0.1');
@@ -107,7 +110,7 @@ function sendHalf(): { socket: Socket; read: () => string } {
   return { socket, read: () => text };
 }
 
-test('does not wait, after the grace time, for a client that is still sending', async () => {
+test('after the grace time, does not wait for a client that is still sending', async () => {
   pair = await start(answerLate, 100);
   const client = sendHalf();
   await waitFor(async () => (await readInFlight(pair.proxy.url)) === 1);
@@ -124,7 +127,7 @@ test('does not wait, after the grace time, for a client that is still sending', 
   client.socket.destroy();
 });
 
-test('does not wait for connections that are kept open without a call', async () => {
+test('does not wait for idle connections', async () => {
   pair = await start(answerLate, 60_000);
   const socket = connect(Number(new URL(pair.proxy.url).port), '127.0.0.1');
   let text = '';

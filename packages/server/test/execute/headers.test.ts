@@ -1,4 +1,4 @@
-/** docs/execute.md#headers: the headers that a call reads and those that its answer carries. */
+/** docs/execute.md#headers: the headers of a call and of its answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
@@ -33,7 +33,7 @@ describe('x-request-id', () => {
     },
   );
 
-  test('stands on every answer of every route, errors too', async () => {
+  test('is part of every answer of every route, errors too', async () => {
     const headers = { 'x-request-id': 'mine' };
     const answers = [
       await post(headers),
@@ -46,14 +46,14 @@ describe('x-request-id', () => {
     expect(answers.map((answer) => answer.headers['x-request-id'])).toEqual(answers.map(() => 'mine'));
   });
 
-  test('stands in the log line of the call', async () => {
+  test('is part of the log line of the call', async () => {
     await post({ 'x-request-id': 'find-me' });
     await expect.poll(() => pair.proxy.log.some((line) => line['requestId'] === 'find-me')).toBe(true);
   });
 });
 
 describe('server-timing', () => {
-  test("tells Odoo's time and the proxy's apart", async () => {
+  test("separates Odoo's time from the proxy's", async () => {
     const timing = (await post()).headers['server-timing'] as string;
     const [, upstreamMs, proxyMs] = /^upstream;dur=(\d+\.\d);desc="jsonrpc", proxy;dur=(\d+\.\d)$/.exec(
       timing,
@@ -62,13 +62,13 @@ describe('server-timing', () => {
     expect(Number(proxyMs)).toBeLessThan(1000);
   });
 
-  test('has no upstream where nothing was sent', async () => {
+  test('has no upstream if nothing was sent', async () => {
     expect((await post({}, { action: '1' })).headers['server-timing']).toMatch(/^proxy;dur=\d+\.\d$/);
   });
 });
 
 describe('the answer', () => {
-  test('is exactly application/json, not to be stored or guessed at', async () => {
+  test('has the type application/json, and forbids caching and sniffing', async () => {
     for (const changes of [{}, { action: '1' }]) {
       const { headers, body } = await post({}, changes);
       expect(headers).toMatchObject({
@@ -88,15 +88,15 @@ describe('the answer', () => {
     'application/json; charset=utf8',
     'application/json;',
     ' application/json ',
-  ])('is given to a body of the type %j', async (contentType) => {
+  ])('is sent for a body of the type %j', async (contentType) => {
     expect((await post({ 'content-type': contentType })).status).toBe(200);
   });
 
-  test('is given to a body with the encoding identity', async () => {
+  test('is sent for a body with the encoding identity', async () => {
     expect((await post({ 'content-encoding': 'identity' })).status).toBe(200);
   });
 
-  test('is given at the path with a query', async () => {
+  test('is sent for the path with a query', async () => {
     const answer = await send(`${pair.proxy.url}/api/erp/execute?x=1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-proxy-api': pair.proxy.key },

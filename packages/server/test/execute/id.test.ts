@@ -1,6 +1,6 @@
 /**
- * docs/execute.md#members: `id` is a text of at most 256 characters or an integer, and comes back as the bytes it was
- * sent in.
+ * docs/execute.md#members: `id` is a string of at most 256 characters or an integer, and is returned with the same
+ * bytes.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
@@ -34,7 +34,7 @@ const good = [
   `"${'\\ud83d\\ude00'.repeat(256)}"`,
 ];
 
-describe('comes back byte for byte', () => {
+describe('is returned byte for byte', () => {
   test.each(good)('in a result: %s', async (id) => {
     const answer = await pair.proxy.post(printCall(pair.upstream.url, { id }));
     expect(answer.body.toString()).toBe(`{"jsonrpc":"2.0","id":${id},"result":true}`);
@@ -45,7 +45,7 @@ describe('comes back byte for byte', () => {
     expect(answer.body.toString().startsWith(`{"jsonrpc":"2.0","id":${id},"error":{`)).toBe(true);
   });
 
-  test('in an error that is found after the shape was read', async () => {
+  test('in an error that is found after the body was parsed', async () => {
     const instance = printInstance('https://10.0.0.1');
     const answer = await pair.proxy.post(
       printCall(pair.upstream.url, { id: '"\\u0061"', erp_instance: instance }),
@@ -54,7 +54,7 @@ describe('comes back byte for byte', () => {
   });
 });
 
-test.each([null, 'null'])('is null where it is left out or null: %s', async (id) => {
+test.each([null, 'null'])('is null if it is omitted or null: %s', async (id) => {
   const answer = await pair.proxy.post(printCall(pair.upstream.url, { id }));
   expect(answer.body.toString()).toBe('{"jsonrpc":"2.0","id":null,"result":true}');
 });
@@ -88,7 +88,7 @@ test.each([
   expect(pair.upstream.connections()).toBe(before);
 });
 
-test('is named in the log as it was sent', async () => {
+test('is logged as sent', async () => {
   await pair.proxy.post(printCall(pair.upstream.url, { id: '"order-17"' }));
   await expect.poll(() => pair.proxy.log.at(-1)).toMatchObject({ msg: 'call', id: '"order-17"' });
 });

@@ -1,4 +1,4 @@
-/** docs/execute.md#the-odoo-server: the forms of `erp_instance.url`, and what reaches Odoo of an instance. */
+/** docs/execute.md#the-odoo-server: the forms of `erp_instance.url`, and which members of an instance reach Odoo. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { expectError, printCall, printInstance } from './expectations.ts';
@@ -21,13 +21,13 @@ describe('url', () => {
     ['/a/b%20c', '/a/b%20c/jsonrpc'],
     ['/a/../b', '/b/jsonrpc'],
     ['/é', '/%C3%A9/jsonrpc'],
-  ])('with the path %j is asked at %s', async (path, target) => {
+  ])('with the path %j leads to %s', async (path, target) => {
     const answer = await postTo(pair.upstream.url + path);
     expect(answer.status).toBe(200);
     expect(pair.upstream.requests.at(-1)?.head.split('\r\n')[0]).toBe(`POST ${target} HTTP/1.1`);
   });
 
-  test('may be written in capitals', async () => {
+  test('may be in upper case', async () => {
     expect((await postTo(pair.upstream.url.replace('http', 'HTTP'))).status).toBe(200);
   });
 
@@ -75,7 +75,7 @@ describe('url', () => {
     expect(answer.body.toString()).not.toContain('secret');
   });
 
-  test('may be anything inside an allowed origin, and nothing outside of it', async () => {
+  test('may be any URL inside an allowed origin, and none outside of it', async () => {
     const { port } = new URL(pair.upstream.url);
     const answer = await postTo(`http://127.0.0.2:${port}`);
     expect(answer.status).toBe(403);
@@ -95,7 +95,7 @@ test.each(['prod', 'a', '1', '_x', 'my-db.v2_1', 'd'.repeat(63)])(
 );
 
 test.each(['a', '"quoted" \\ back', 'é 😀', '\u0000\n', 'k'.repeat(1024)])(
-  'sends the key %j as it is',
+  'sends the key %j unchanged',
   async (key) => {
     await pair.proxy.post(
       printCall('', { erp_instance: printInstance(pair.upstream.url, { api_key: JSON.stringify(key) }) }),

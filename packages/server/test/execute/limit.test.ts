@@ -1,4 +1,4 @@
-/** docs/execute.md#limit: `keyword.limit` caps the records of a call, by the rule of each method. */
+/** docs/execute.md#limit: `keyword.limit` bounds the records of a call, by the rule of each method. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw } from './expectations.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.close());
 
-/** The same call by its action, and by `call_method`. */
+/** The same call with its action, and with `call_method`. */
 function printBoth(method: string, params: string | null, keyword: string): string[] {
   return [
     printCall(pair.upstream.url, { action: `"${method}"`, params, keyword }),
@@ -49,7 +49,7 @@ describe('read', () => {
     expectSent(['read', params, `{"limit":${limit}}`], sent, '{}'),
   );
 
-  test.each(['0', 'null', 'false', '0.0', '-0', '0e5'])('is not cut by limit %s, which is dropped', (limit) =>
+  test.each(['0', 'null', 'false', '0.0', '-0', '0e5'])('is not cut by limit %s, which is removed', (limit) =>
     expectSent(
       ['read', '[[1,2,3]]', `{"fields":["name"],"limit":${limit}}`],
       '[[1,2,3]]',
@@ -65,7 +65,7 @@ describe('read', () => {
     ['{"a":1.0, "limit":1, "b":[ ]}', '{"a":1.0, "b":[ ]}'],
     ['{ "a" : 1.0 , "lim\\u0069t" : 1 , "b" : "é" }', '{ "a" : 1.0 , "b" : "é" }'],
     ['{"context":{"limit":5},"limit":1}', '{"context":{"limit":5}}'],
-  ])('drops the member out of %s and keeps every other byte', async (keyword, kept) => {
+  ])('removes the member from %s and keeps every other byte', async (keyword, kept) => {
     const body = printCall(pair.upstream.url, { params: '[[1,2]]', keyword });
     const [sent = ''] = await collectSent(pair.upstream, () => pair.proxy.post(body));
     const written = sent.slice(
@@ -86,12 +86,12 @@ describe.each(['write', 'unlink', 'copy'])('%s', (method) => {
     await expectRefused([method, '[[1,2]]', '{"limit":1.0}'], 'keyword.limit', /more ids than .*\(1\)/);
   });
 
-  test('passes up to the limit, without the member', async () => {
+  test('is sent up to the limit, without the member', async () => {
     await expectSent([method, '[[1,2],{}]', '{"limit":2,"a":1}'], '[[1,2],{}]', '{"a":1}');
     await expectSent([method, '[7,{}]', '{"limit":1}'], '[7,{}]', '{}');
   });
 
-  test.each(['0', 'null', 'false'])('is not capped by limit %s, which is dropped', (limit) =>
+  test.each(['0', 'null', 'false'])('is not bounded by limit %s, which is removed', (limit) =>
     expectSent([method, '[[1,2,3],{}]', `{"limit":${limit}}`], '[[1,2,3],{}]', '{}'),
   );
 
@@ -104,7 +104,7 @@ describe('create', () => {
   test('of more rows than the limit is refused, before anything is sent', () =>
     expectRefused(['create', '[[{},{}]]', '{"limit":1}'], 'keyword.limit', /more rows than .*\(1\)/));
 
-  test('passes up to the limit, without the member', () =>
+  test('is sent up to the limit, without the member', () =>
     expectSent(['create', '[[{"a":1.0},{}]]', '{"limit":2}'], '[[{"a":1.0},{}]]', '{}'));
 
   test('of one row in an object counts as one', () =>
@@ -118,7 +118,7 @@ describe('create', () => {
 describe.each(['search_read', 'search', 'name_search', 'web_search_read', 'action_confirm', 'my_method'])(
   '%s',
   (method) => {
-    test.each(['2', '2.0', '0', 'null', 'false', '1e1'])('gets limit %s as it was sent', (limit) =>
+    test.each(['2', '2.0', '0', 'null', 'false', '1e1'])('gets limit %s unchanged', (limit) =>
       expectSent([method, '[[]]', `{"limit": ${limit} }`], '[[]]', `{"limit": ${limit} }`),
     );
   },
@@ -132,8 +132,8 @@ describe.each(['read', 'write', 'create', 'search_read', 'any_method'])('%s refu
   );
 });
 
-test('takes 2.0 for the integer 2', () =>
+test('treats 2.0 as the integer 2', () =>
   expectSent(['read', '[[1,2,3]]', '{"limit":2.0}'], '[[1,2]]', '{}'));
 
-test('takes a limit beyond 2^53 for no reason to cut', () =>
+test('does not cut for a limit beyond 2^53', () =>
   expectSent(['read', '[[1,2,3]]', '{"limit":18446744073709551616}'], '[[1,2,3]]', '{}'));

@@ -1,11 +1,11 @@
-/** Issue promise: one log line a call, never a value, a key or a traceback. */
-import { afterEach, describe, expect, test } from 'vitest';
+/** One log line for each call, without values, keys or tracebacks. */
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 import { printCall, printInstance, UPSTREAM_KEY, waitFor } from './expectations.ts';
 
 let pair: Pair;
-afterEach(() => pair.close());
 
 const SECRETS = /do-not-log|upstream-key/;
 const secretCall = (changes: Record<string, string | null> = {}) =>
@@ -18,8 +18,10 @@ const secretCall = (changes: Record<string, string | null> = {}) =>
 
 const waitForLines = (count: number) => waitFor(() => pair.proxy.log.length >= count && pair.proxy.log);
 
-test('is one line a call, with what an operator asks for', async () => {
-  pair = await startPair((socket) => answerLikeOdoo(socket, printResult('"do-not-log-result"')));
+test('is one line for each call, with what an operator needs', async () => {
+  pair = closeAfterTest(
+    await startPair((socket) => answerLikeOdoo(socket, printResult('"do-not-log-result"'))),
+  );
   const { proxy, upstream } = pair;
   await proxy.post(secretCall({ id: '"order-7"' }), { 'x-request-id': 'req-1' });
   expect(await waitForLines(1)).toEqual([
@@ -53,14 +55,14 @@ test('is one line a call, with what an operator asks for', async () => {
 });
 
 test('is one line for each call of a batch', async () => {
-  pair = await startPair();
+  pair = closeAfterTest(await startPair());
   await pair.proxy.post(`[${[0, 1, 2].map((id) => secretCall({ id: String(id) })).join(',')},7]`);
   const lines = await waitForLines(4);
   expect(lines.map((line) => line['batchIndex']).sort()).toEqual([0, 1, 2, 3]);
   expect(new Set(lines.map((line) => line['requestId'])).size).toBe(1);
 });
 
-describe('has no secret and no value', () => {
+describe('has no secrets and no values', () => {
   test.each<[string, Record<string, string | null> | string]>([
     ['a good call', {}],
     ['broken JSON', '{"params":"do-not-log",}'],
@@ -70,7 +72,7 @@ describe('has no secret and no value', () => {
     ['credentials in the url', { erp_instance: printInstance('https://u:do-not-log@erp.example.com') }],
     ['a refused address', { erp_instance: printInstance('https://10.0.0.1') }],
   ])('for %s', async (_name, changes) => {
-    pair = await startPair();
+    pair = closeAfterTest(await startPair());
     await pair.proxy.post(typeof changes === 'string' ? changes : secretCall(changes));
     const text = JSON.stringify(await waitForLines(1));
     expect(text).not.toMatch(SECRETS);
@@ -99,15 +101,15 @@ describe('has no secret and no value', () => {
         },
       }),
     ],
-  ])('where the answer is %s', async (_name, body) => {
-    pair = await startPair((socket) => answerLikeOdoo(socket, body));
+  ])('if the answer is %s', async (_name, body) => {
+    pair = closeAfterTest(await startPair((socket) => answerLikeOdoo(socket, body)));
     await pair.proxy.post(secretCall());
     expect(JSON.stringify(await waitForLines(1))).not.toMatch(SECRETS);
     expect(pair.proxy.log).toHaveLength(1);
   });
 
-  test('for a refused key, of which only the id is told', async () => {
-    pair = await startPair();
+  test('for a refused key, of which only the id is logged', async () => {
+    pair = closeAfterTest(await startPair());
     const {
       key,
       record: { id },
@@ -125,11 +127,13 @@ describe('has no secret and no value', () => {
   });
 });
 
-test('warns of what an operator can mend, and of nothing else', async () => {
-  pair = await startPair((socket, _request, index) => {
-    if (index === 0) socket.resetAndDestroy();
-    else answerLikeOdoo(socket, printResult('true'));
-  });
+test('warns only about problems that an operator can fix', async () => {
+  pair = closeAfterTest(
+    await startPair((socket, _request, index) => {
+      if (index === 0) socket.resetAndDestroy();
+      else answerLikeOdoo(socket, printResult('true'));
+    }),
+  );
   await pair.proxy.post(secretCall());
   await pair.proxy.post(secretCall());
   await pair.proxy.post(secretCall({ action: '"_x"' }));
@@ -142,8 +146,8 @@ test('warns of what an operator can mend, and of nothing else', async () => {
   expect(lines[0]?.['detail']).toEqual(expect.any(String));
 });
 
-test('says that the caller left, and does not blame Odoo', async () => {
-  pair = await startPair(() => {});
+test('says that the caller disconnected, and does not blame Odoo', async () => {
+  pair = closeAfterTest(await startPair(() => {}));
   const controller = new AbortController();
   const request = fetch(`${pair.proxy.url}/api/erp/execute`, {
     method: 'POST',

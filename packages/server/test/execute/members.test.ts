@@ -1,4 +1,4 @@
-/** docs/execute.md#members: the members of the body, their types and names. Nothing that is refused reaches Odoo. */
+/** docs/execute.md#members: the members of the body, their types and names. A refused call never reaches Odoo. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
 import { collectSent, expectError, printCall, printExecuteKw, printInstance } from './expectations.ts';
@@ -26,7 +26,7 @@ async function expectRefused(body: string, path: string | undefined, says: RegEx
   expect(pair.upstream.connections()).toBe(before);
 }
 
-describe('what is needed', () => {
+describe('required members', () => {
   test.each([
     ['action', 'action'],
     ['model_id', 'model_id'],
@@ -41,7 +41,7 @@ describe('what is needed', () => {
     return expectRefused(printCall(pair.upstream.url, { erp_instance: instance }), path, /is missing/);
   });
 
-  test('says what a call is where the body is none', async () => {
+  test('describes a call if the body is none', async () => {
     for (const body of ['1', '"text"', 'null', 'true', '1.5']) {
       await expectRefused(body, undefined, /must be an object \(one call\) or an array/, null);
     }
@@ -109,21 +109,21 @@ describe('types', () => {
       /"url", "db"/,
     ));
 
-  test('refuses a name beside an address', () =>
+  test('refuses a name together with an address', () =>
     expectRefused(
       printCall(pair.upstream.url, { erp_instance: printInstance(pair.upstream.url, { name: '"main"' }) }),
       'erp_instance',
       /not both/,
     ));
 
-  test.each(['2.0', '2e0', '20e-1'])('takes user_id %s for 2', async (spelling) => {
+  test.each(['2.0', '2e0', '20e-1'])('takes user_id %s as 2', async (spelling) => {
     const instance = printInstance(pair.upstream.url, { user_id: spelling });
     const sent = await collectSent(pair.upstream, () => post({ erp_instance: instance }));
     expect(sent).toEqual([printExecuteKw({})]);
   });
 });
 
-describe('what may be left out', () => {
+describe('optional members', () => {
   test.each([
     [{ params: null }, '[]', '{}'],
     [{ params: 'null' }, '[]', '{}'],
@@ -135,12 +135,12 @@ describe('what may be left out', () => {
     [{ keyword: '{}' }, '[[1]]', '{}'],
     [{ keyword: '{ "a" : 1.0 }' }, '[[1]]', '{ "a" : 1.0 }'],
     [{ params: '[ [1 ,2], "x" ]' }, '[ [1 ,2], "x" ]', '{}'],
-  ])('sends %j as Odoo needs it', async (changes, params, keyword) => {
+  ])('sends %j in the form that Odoo needs', async (changes, params, keyword) => {
     const sent = await collectSent(pair.upstream, () => post(changes));
     expect(sent).toEqual([printExecuteKw({ params, keyword })]);
   });
 
-  test('tolerates jsonrpc, whatever it holds, and sends none of it', async () => {
+  test('ignores jsonrpc, whatever its value, and does not send it', async () => {
     for (const jsonrpc of ['"2.0"', '2', 'null', '{"a":[1]}']) {
       const sent = await collectSent(pair.upstream, () => post({ jsonrpc }));
       expect(sent).toEqual([printExecuteKw({})]);
@@ -150,7 +150,7 @@ describe('what may be left out', () => {
 
 describe('names', () => {
   test.each(['kwargs', 'Keyword', 'method', 'ID', 'jsonrcp', 'user', '__proto__', 'constructor', 'toString'])(
-    'refuses the unknown member %s and names a known one',
+    'refuses the unknown member %s and suggests a known one',
     (name) => {
       const known = 'id|action|model_id|fn_name|params|keyword|erp_instance';
       const says = new RegExp(`Did you mean \`(${known})\``);
@@ -165,7 +165,7 @@ describe('names', () => {
     ['fnname', 'fn_name'],
     ['Action', 'action'],
     ['erp_instanc', 'erp_instance'],
-  ])('takes %s for a misspelt %s', async (name, nearest) => {
+  ])('suggests for %s the name %s', async (name, nearest) => {
     const answer = await pair.proxy.call(printCall(pair.upstream.url, { [name]: '1' }));
     expect(answer.json.error.message).toContain(`Did you mean \`${nearest}\``);
   });
@@ -176,7 +176,7 @@ describe('names', () => {
     ['apikey', 'api_key'],
     ['userid', 'user_id'],
     ['Name', 'name'],
-  ])('takes erp_instance.%s for a misspelt %s', (name, nearest) => {
+  ])('suggests for erp_instance.%s the name %s', (name, nearest) => {
     const instance = printInstance(pair.upstream.url, { [name]: '1' });
     const says = new RegExp(`Did you mean \`${nearest}\``);
     return expectRefused(
@@ -186,14 +186,14 @@ describe('names', () => {
     );
   });
 
-  test('cuts a very long name in its answer', async () => {
+  test('truncates a very long name in its answer', async () => {
     const answer = await pair.proxy.call(printCall(pair.upstream.url, { ['n'.repeat(100_000)]: '1' }));
     expect(answer.json.error.data.path).toBe(`${'n'.repeat(64)}…`);
     expect(answer.body.length).toBeLessThan(1000);
   });
 });
 
-describe('a member named twice', () => {
+describe('a duplicate member', () => {
   const insert = (body: string, text: string) => `{${text},${body.slice(1)}`;
   const escapeFirst = (name: string) =>
     `\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}`;
@@ -212,7 +212,7 @@ describe('a member named twice', () => {
     await expectRefused(insert(body, `"${escapeFirst(name)}":${top[name]}`), name, /twice/);
   });
 
-  test('is refused for id, which then is null', async () => {
+  test('is refused for id, which is then null', async () => {
     const body = printCall(pair.upstream.url);
     await expectRefused(insert(body, '"id":2'), 'id', /twice/, null);
     await expectRefused(insert(body, '"\\u0069d":1'), 'id', /twice/, null);
@@ -244,7 +244,7 @@ describe('a member named twice', () => {
     }
   });
 
-  test('is not looked for within values, which pass as they are', async () => {
+  test('is not searched inside values, which are passed on unchanged', async () => {
     const params = '[[1],{"a":1,"a":2}]';
     const keyword = '{"x":{"a":1,"a":2},"context":{"y":{"b":1,"b":1}}}';
     const sent = await collectSent(pair.upstream, () => post({ action: '"write"', params, keyword }));

@@ -1,5 +1,6 @@
 /**
- * docs/execute.md#members: `action`, `fn_name` and `model_id` say what runs; a private or odd name never reaches Odoo.
+ * docs/execute.md#members: `action`, `fn_name` and `model_id` determine what runs. A private or malformed name never
+ * reaches Odoo.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pair, startPair } from '../pair.ts';
@@ -51,7 +52,7 @@ describe('action', () => {
     expect(pair.upstream.connections()).toBe(before);
   });
 
-  test('refuses a name without end', async () => {
+  test('refuses an endless name', async () => {
     const answer = await post({ action: `"${'a'.repeat(257)}"` });
     expectError(answer, {
       status: 400,
@@ -72,7 +73,7 @@ describe('call_method', () => {
     expect(sent).toEqual([printExecuteKw({ method: 'action_confirm' })]);
   });
 
-  test.each([null, 'null', '""'])('asks for fn_name where it is %s', async (fnName) => {
+  test.each([null, 'null', '""'])('requires fn_name if it is %s', async (fnName) => {
     const answer = await post({ action: '"call_method"', fn_name: fnName });
     expectError(answer, {
       status: 400,
@@ -96,7 +97,7 @@ describe('call_method', () => {
     });
   });
 
-  test.each(['1', 'true', '["write"]'])('refuses fn_name %s, which is no text', async (fnName) => {
+  test.each(['1', 'true', '["write"]'])('refuses fn_name %s, which is not a string', async (fnName) => {
     const answer = await post({ action: '"call_method"', fn_name: fnName });
     expectError(answer, {
       status: 400,
@@ -110,7 +111,7 @@ describe('call_method', () => {
 });
 
 describe('fn_name with another action', () => {
-  test.each(['null', '""'])('is fine where it is %s', async (fnName) => {
+  test.each(['null', '""'])('is accepted if it is %s', async (fnName) => {
     const sent = await collectSent(pair.upstream, () => post({ fn_name: fnName }));
     expect(sent).toEqual([printExecuteKw({})]);
   });
@@ -129,7 +130,7 @@ describe('fn_name with another action', () => {
 });
 
 test.each(['res.partner', 'x_model', 'a', 'sale.order.line', '_unknown', 'A.b_1', 'r\\u0065s.partner'])(
-  'takes the model %s',
+  'accepts the model %s',
   async (model) => {
     const sent = await collectSent(pair.upstream, () => post({ model_id: `"${model}"` }));
     expect(sent).toEqual([printExecuteKw({ model: JSON.parse(`"${model}"`) })]);

@@ -1,6 +1,7 @@
-/** What `GET /metrics` tells, and that no caller can make it grow or leak. */
+/** `GET /metrics`: its series, and that callers can neither add series nor read secrets there. */
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -19,23 +20,21 @@ beforeAll(async () => {
   sandbox = await startSandbox();
 });
 afterAll(() => sandbox.close());
-afterEach(async () => {
-  await proxy.close();
-  await upstream.close();
-});
 
 async function start(script: Parameters<typeof startUpstream>[0]): Promise<void> {
-  upstream = await startUpstream(script);
-  proxy = await startProxy({
-    allow: [upstream.url, sandbox.url],
-    // Many credentials that are new at once.
-    settings: { 'upstream.timeoutMs': '1000', 'upstream.refusedCredentialsTtlMs': '0' },
-  });
+  upstream = closeAfterTest(await startUpstream(script));
+  proxy = closeAfterTest(
+    await startProxy({
+      allow: [upstream.url, sandbox.url],
+      // Many new credentials at once.
+      settings: { 'upstream.timeoutMs': '1000', 'upstream.refusedCredentialsTtlMs': '0' },
+    }),
+  );
 }
 
 const readMetrics = async () => (await send(`${proxy.url}/metrics`)).body.toString();
 
-/** The value of one series; undefined where there is none. */
+/** The value of one series; undefined if there is none. */
 async function readSeries(name: string, labels: Record<string, string> = {}): Promise<number | undefined> {
   for (const line of (await readMetrics()).split('\n')) {
     const [, found, text = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
@@ -83,7 +82,7 @@ test('counts calls by class, outcome and upstream, and refused requests', async 
   expect(await readSeries('erp_proxy_proxy_duration_seconds_count', { class: 'read' })).toBe(3);
 });
 
-test('tells the time of Odoo and of the proxy apart', async () => {
+test("separates the time of Odoo from the proxy's", async () => {
   await start((socket) => void setTimeout(() => answerLikeOdoo(socket, printResult('true')), 900));
   await proxy.post(makeCall(upstream.url));
   await waitFor(async () => (await readSeries('erp_proxy_upstream_duration_seconds_count')) === 1);
@@ -93,7 +92,7 @@ test('tells the time of Odoo and of the proxy apart', async () => {
   expect(proxySeconds).toBeLessThan(0.75);
 });
 
-test('counts what is in flight, and comes back to none', async () => {
+test('counts calls in flight, and returns to zero', async () => {
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
@@ -101,7 +100,7 @@ test('counts what is in flight, and comes back to none', async () => {
     await released;
     answerLikeOdoo(socket, printResult('true'));
   });
-  // The first calls with new credentials wait for one another; each gets its own.
+  // The first calls with new credentials wait for one another, so each call has its own.
   const calls = Array.from({ length: 7 }, (_, index) =>
     proxy.post(
       makeCall(upstream.url, {
@@ -118,7 +117,7 @@ test('counts what is in flight, and comes back to none', async () => {
   await waitFor(async () => (await readSeries('erp_proxy_requests_in_flight')) === 0);
 });
 
-test('names an upstream that has answered before when it stops to answer', async () => {
+test('keeps the name of an upstream that has answered before when it stops answering', async () => {
   let isDown = false;
   await start((socket) => {
     if (isDown) socket.resetAndDestroy();
@@ -131,7 +130,7 @@ test('names an upstream that has answered before when it stops to answer', async
   await waitFor(async () => (await readSeries('erp_proxy_calls_total', labels)) === 1);
 });
 
-test('shows the calls that run at a database before it has ever answered well, and those that wait', async () => {
+test('shows the running and waiting calls of a database that has never answered successfully', async () => {
   await start(() => {});
   const labels = { upstream: upstream.url, db: 'prod' };
   const calls = Array.from({ length: 9 }, (_, index) =>
@@ -147,12 +146,10 @@ test('shows the calls that run at a database before it has ever answered well, a
   await Promise.allSettled(calls);
 });
 
-test('shows a database that has refused every connection since the start as left alone', async () => {
+test('shows an open circuit breaker for a database that has refused every connection', async () => {
   const gone = await startUpstream(() => {});
   await gone.close();
-  await start(() => {});
-  await proxy.close();
-  proxy = await startProxy({ allow: [gone.url] });
+  proxy = closeAfterTest(await startProxy({ allow: [gone.url] }));
   await expect
     .poll(
       async () => {
@@ -165,10 +162,9 @@ test('shows a database that has refused every connection since the start as left
 });
 
 test('counts calls that name one server in two ways as calls to one database', async () => {
-  await start((socket) => answerLikeOdoo(socket, printResult('true')));
+  upstream = closeAfterTest(await startUpstream((socket) => answerLikeOdoo(socket, printResult('true'))));
   const named = upstream.url.replace('127.0.0.1', 'localhost');
-  await proxy.close();
-  proxy = await startProxy({ allow: [upstream.url, named] });
+  proxy = closeAfterTest(await startProxy({ allow: [upstream.url, named] }));
   await proxy.post(makeCall(upstream.url));
   await proxy.post(
     makeCall(named, { erp_instance: { url: named, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY } }),
@@ -179,7 +175,7 @@ test('counts calls that name one server in two ways as calls to one database', a
   expect(lines).toEqual([`erp_proxy_upstream_limit{upstream="${upstream.url}",db="prod"} 8`]);
 });
 
-test('does not grow with addresses, methods, models or databases that callers make up', async () => {
+test('does not grow with addresses, methods, models or databases that callers invent', async () => {
   await start((socket) => answerLikeOdoo(socket, '<h1>404</h1>', '404 Not Found'));
   await proxy.post(sandboxCall({}));
   const countLines = async () =>
@@ -193,13 +189,13 @@ test('does not grow with addresses, methods, models or databases that callers ma
   for (let from = 0; from < 500; from += 100) expect((await proxy.post(makeUp(from))).status).toBe(200);
   await waitFor(() => proxy.log.length === 501);
   expect(await countLines()).toBeLessThan(200);
-  // Real upstreams keep their names, whatever was made up before they were first called.
+  // Real upstreams have labels, even if invented ones were called first.
   const before = await readSeries('erp_proxy_calls_total', { outcome: 'ok', upstream: sandbox.url });
   expect(before).toBe(1);
   expect((await readMetrics()).includes('made_up')).toBe(false);
 });
 
-test('shows no secret', async () => {
+test('contains no secrets', async () => {
   await start((socket) => answerLikeOdoo(socket, printResult('true')));
   await proxy.post(makeCall(upstream.url));
   const metrics = await waitFor(async () => {

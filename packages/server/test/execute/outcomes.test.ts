@@ -1,6 +1,6 @@
 /**
- * docs/execute.md#the-answer: the outcome is the one that `execute_kw` gives. Against the sandbox, which is as fussy as
- * Odoo.
+ * docs/execute.md#the-answer: the outcome of a call is that of `execute_kw`. Tested with the sandbox, which is as
+ * strict as Odoo.
  */
 import { Agent, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -57,7 +57,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(await run('search_count', [[['id', 'in', [id, ...ids]]]])).toBe(0);
   });
 
-  test('caps read, search and search_read', async () => {
+  test('limits read, search and search_read', async () => {
     const fields = ['name'];
     const all = await run('search', [[]], { keyword: { order: 'id' } });
     expect(await run('search', [[]], { keyword: { order: 'id', limit: 2 } })).toEqual(all.slice(0, 2));
@@ -67,7 +67,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(await run('read', [all.slice(0, 5)], { keyword: { fields, limit: 0 } })).toHaveLength(5);
   });
 
-  test('changes nothing where the limit refuses the call', async () => {
+  test('changes nothing if the limit refuses the call', async () => {
     const { status } = await proxy.call(
       makeBody('write', [[9, 10], { name: 'lost' }], { keyword: { limit: 1 } }),
     );
@@ -75,7 +75,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(await run('search_count', [[['name', '=', 'lost']]])).toBe(0);
   });
 
-  test('gives null for a method that returns None', async () => {
+  test('returns null for a method that returns None', async () => {
     const body = makeBody('action_archive', [[9]]);
     const { body: bytes } = await proxy.post(body);
     expect(bytes.toString()).toBe('{"jsonrpc":"2.0","id":7,"result":null}');
@@ -91,7 +91,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(states.map((row: { state: string }) => row.state)).toEqual(['sale', 'sale']);
   });
 
-  test('runs the good calls of a batch beside the bad ones', async () => {
+  test('runs the valid calls of a batch beside the invalid ones', async () => {
     const { json } = await proxy.call([
       makeBody('create', [{ name: 'kept' }]),
       makeBody('write', [[999_999], { name: 'x' }]),
@@ -105,7 +105,7 @@ describe.each(VERSIONS)('Odoo %i', (version) => {
     expect(await run('search_count', [[['name', '=', 'kept']]])).toBe(1);
   });
 
-  test('serves one connection call after call, through every kind of answer', async () => {
+  test('serves call after call on one connection, with every kind of answer', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<unknown>();
     const post = (body: string, key = proxy.key) =>

@@ -1,17 +1,18 @@
 /**
- * Issue promise: reads are sent again on connection loss and 502, 503 and 504 of a reverse proxy, any call on a rolled-back
- * serialization failure, and never a write whose outcome is unknown; within the call's time and a budget.
+ * Reads are sent again after a lost connection and after 502, 503 and 504 of a reverse proxy; any call after a
+ * rolled-back serialization failure; a write with unknown outcome never. Retries stay within the time limit of the call
+ * and within a budget.
  */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RETRIES_FLOOR } from '../../src/limits/retry-budget.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerLikeOdoo, answerTrue, printResult, type Script } from '../scripted-upstream.ts';
 import { printCall, printInstance, waitFor } from './expectations.ts';
 
 let pair: Pair;
-afterEach(() => pair.close());
 
-/** Resets the first `count` connections after their request, and answers from then on. */
+/** Resets the first `count` connections after their request, and answers the later ones. */
 const resetFirst =
   (count: number): Script =>
   (socket, _request, index) => {
@@ -19,7 +20,7 @@ const resetFirst =
     else answerLikeOdoo(socket, printResult('true'));
   };
 
-/** Gives the first `count` calls `first`, and answers from then on. */
+/** Answers the first `count` calls with `first`, and the later ones normally. */
 const answerAfter =
   (count: number, first: Script): Script =>
   (socket, request, index) =>
@@ -31,7 +32,7 @@ const answerStatus =
     socket.end(`HTTP/1.0 ${status}\r\n${header}Content-Length: 2\r\n\r\nno`);
   };
 
-/** What Odoo says once it has given up trying again itself. */
+/** Odoo's answer after it has used up its own retries. */
 const answerFault =
   (name: string, message = 'could not serialize access due to concurrent update'): Script =>
   (socket) => {
@@ -56,8 +57,8 @@ describe.each([
   [{ action: '"fields_get"', params: '[]' }],
   [{ action: '"call_method"', fn_name: '"search_count"', params: '[[]]' }],
 ])('a read: %j', (changes) => {
-  test('is sent a second time, as it was', async () => {
-    pair = await startPair(resetFirst(1));
+  test('is sent a second time, unchanged', async () => {
+    pair = closeAfterTest(await startPair(resetFirst(1)));
     expect((await call(changes)).json.result).toBe(true);
     expect(pair.upstream.connections()).toBe(2);
     const [first, second] = pair.upstream.requests;
@@ -66,8 +67,8 @@ describe.each([
   });
 });
 
-test('gives up after the third try, and says so in log and metrics', async () => {
-  pair = await startPair(resetFirst(9));
+test('gives up after the third attempt, as shown in log and metrics', async () => {
+  pair = closeAfterTest(await startPair(resetFirst(9)));
   expect((await call({})).status).toBe(502);
   expect(pair.upstream.connections()).toBe(3);
   expect(await readLogLine()).toMatchObject({ outcome: 'upstream_unreachable', attempts: 3 });
@@ -86,7 +87,7 @@ describe.each([
   'export_data',
 ])('%s', (action) => {
   test('is never sent twice', async () => {
-    pair = await startPair(resetFirst(1));
+    pair = closeAfterTest(await startPair(resetFirst(1)));
     const { json } = await call({ action: `"${action}"` });
     expect(json.error.data).toEqual({ type: 'upstream_unreachable', retryable: false, outcome: 'unknown' });
     expect(pair.upstream.connections()).toBe(1);
@@ -110,46 +111,48 @@ test.each<[string, Script]>([
   ],
   ['it is called too often', answerStatus('429 Too Many Requests', 'Retry-After: 1\r\n')],
   ['the answer is no HTTP', (socket) => socket.end('hello\r\n\r\n')],
-])('does not send a read again where %s', async (_name, script) => {
-  pair = await startPair(script);
+])('does not repeat a read if %s', async (_name, script) => {
+  pair = closeAfterTest(await startPair(script));
   expect((await call({})).status).toBeGreaterThanOrEqual(502);
   expect(pair.upstream.connections()).toBe(1);
 });
 
-test('does not send a read again once its time is over', async () => {
-  pair = await startPair(() => {}, { settings: { 'upstream.timeoutMs': '500' } });
+test('does not repeat a read after its time limit has passed', async () => {
+  pair = closeAfterTest(await startPair(() => {}, { settings: { 'upstream.timeoutMs': '500' } }));
   expect((await call({})).status).toBe(504);
   expect(pair.upstream.connections()).toBe(1);
 });
 
-test('retries on a connection that the server had kept open, and dropped meanwhile', async () => {
-  pair = await startPair((socket, _request, index) => {
-    const body = printResult('true');
-    if (index === 1) socket.resetAndDestroy();
-    else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-  });
+test('retries if the server dropped a connection that it had kept open', async () => {
+  pair = closeAfterTest(
+    await startPair((socket, _request, index) => {
+      const body = printResult('true');
+      if (index === 1) socket.resetAndDestroy();
+      else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    }),
+  );
   expect((await call({})).json.result).toBe(true);
   expect((await call({})).json.result).toBe(true);
   expect(pair.upstream.requests).toHaveLength(3);
 });
 
 test.each(['502 Bad Gateway', '503 Service Unavailable', '504 Gateway Time-out'])(
-  'sends a read again where a reverse proxy says %s, and no write',
+  'repeats a read after %s from a reverse proxy, and no write',
   async (status) => {
-    pair = await startPair(answerAfter(2, answerStatus(status)));
+    pair = closeAfterTest(await startPair(answerAfter(2, answerStatus(status))));
     expect((await call({})).json.result).toBe(true);
     expect(await readLogLine()).toMatchObject({ outcome: 'ok', attempts: 3, upstreamStatus: 200 });
     expect(await readMetrics()).toMatch(/^erp_proxy_retries_total\{reason="gateway"\} 2$/m);
     await pair.close();
-    pair = await startPair(answerAfter(1, answerStatus(status)));
+    pair = closeAfterTest(await startPair(answerAfter(1, answerStatus(status))));
     expect((await call(WRITE)).json.error.data.type).toMatch(/^(upstream_|overloaded)/);
     expect(pair.upstream.requests).toHaveLength(1);
   },
 );
 
-describe('what Odoo rolled back for another transaction', () => {
+describe('a call that Odoo rolled back because of another transaction', () => {
   test.each(['write', 'create', 'action_confirm', 'read'])('is sent again: %s', async (action) => {
-    pair = await startPair(answerAfter(1, answerConflict));
+    pair = closeAfterTest(await startPair(answerAfter(1, answerConflict)));
     expect((await call({ action: `"${action}"`, params: '[[1]]' })).json.result).toBe(true);
     const [first, second] = pair.upstream.requests;
     expect(second).toEqual(first);
@@ -157,16 +160,18 @@ describe('what Odoo rolled back for another transaction', () => {
     expect(await readMetrics()).toMatch(/^erp_proxy_retries_total\{reason="conflict"\} 1$/m);
   });
 
-  test('ends where the next attempt may have happened', async () => {
-    pair = await startPair((socket, request, index) =>
-      index === 0 ? answerConflict(socket, request, index) : void socket.resetAndDestroy(),
+  test('is not sent again after an attempt that may have run', async () => {
+    pair = closeAfterTest(
+      await startPair((socket, request, index) =>
+        index === 0 ? answerConflict(socket, request, index) : void socket.resetAndDestroy(),
+      ),
     );
     expect((await call(WRITE)).json.error.data).toMatchObject({ outcome: 'unknown', retryable: false });
     expect(pair.upstream.requests).toHaveLength(2);
   });
 
-  test('is one call to its idempotency key', async () => {
-    pair = await startPair(answerAfter(1, answerConflict));
+  test('counts as one call for its idempotency key', async () => {
+    pair = closeAfterTest(await startPair(answerAfter(1, answerConflict)));
     const key = { 'idempotency-key': 'order 17' };
     expect((await call(WRITE, key)).json.result).toBe(true);
     const again = await call(WRITE, key);
@@ -182,53 +187,57 @@ test.each([
   'odoo.exceptions.LockError',
   'psycopg2.errors.UniqueViolation',
   'builtins.ValueError',
-])('does not send a call again that Odoo refused with %s', async (name) => {
-  pair = await startPair(answerFault(name, 'no'));
+])('does not repeat a call that Odoo refused with %s', async (name) => {
+  pair = closeAfterTest(await startPair(answerFault(name, 'no')));
   for (const changes of [{}, WRITE]) expect((await call(changes)).json.error.data.name).toBe(name);
   expect(pair.upstream.requests).toHaveLength(2);
 });
 
-describe('the time of the call', () => {
-  test('is not spent on a wait that leaves none', async () => {
-    pair = await startPair(answerStatus('503 Service Unavailable', 'Retry-After: 1\r\n'));
+describe('the time limit of the call', () => {
+  test('is not used for a wait that would leave no time', async () => {
+    pair = closeAfterTest(await startPair(answerStatus('503 Service Unavailable', 'Retry-After: 1\r\n')));
     expect((await call({}, { 'x-request-timeout': '1' })).status).toBe(503);
     expect(pair.upstream.requests).toHaveLength(1);
   });
 
-  test('is spent on what the server asks to wait, where there is enough', async () => {
+  test('includes the wait that the server asks for, if there is enough time', async () => {
     const cameAt: number[] = [];
     const refuse = answerStatus('503 Service Unavailable', 'Retry-After: 1\r\n');
-    pair = await startPair((socket, request, index) => {
-      cameAt.push(performance.now());
-      return answerAfter(1, refuse)(socket, request, index);
-    });
+    pair = closeAfterTest(
+      await startPair((socket, request, index) => {
+        cameAt.push(performance.now());
+        return answerAfter(1, refuse)(socket, request, index);
+      }),
+    );
     expect((await call({}, { 'x-request-timeout': '10' })).json.result).toBe(true);
     expect(cameAt[1]! - cameAt[0]!).toBeGreaterThan(990);
   });
 });
 
-describe('the budget', () => {
+describe('the retry budget', () => {
   const STANDING = { nowMs: () => 1_000_000 };
 
   test.each(['502 Bad Gateway', '503 Service Unavailable'])(
-    'does not let an outage be multiplied: 100 calls to a server that says %s',
+    'does not multiply an outage: 100 calls to a server that answers %s',
     async (status) => {
-      pair = await startPair(answerStatus(status), STANDING);
-      // Reads that differ: the same ones would be one call.
+      pair = closeAfterTest(await startPair(answerStatus(status), STANDING));
+      // Different reads, because equal ones would be one call.
       await Promise.all(Array.from({ length: 100 }, (_, id) => call({ params: `[[${id}]]` })));
       expect(pair.upstream.requests.length).toBeLessThanOrEqual(100 * 1.1 + RETRIES_FLOOR);
-      // The breaker does not open by a 503, so that there each call is sent.
+      // 503 does not open the circuit breaker, so each call is sent.
       if (status.startsWith('503')) expect(pair.upstream.requests.length).toBeGreaterThan(100);
     },
   );
 
-  test('is each database’s own; once it is used up the first error is the answer', async () => {
-    pair = await startPair(
-      (socket, request, index) =>
-        request.body.includes('"write"')
-          ? answerConflict(socket, request, index)
-          : answerStatus('503 Service Unavailable')(socket, request, index),
-      STANDING,
+  test('is separate for each database; without budget the first error is the answer', async () => {
+    pair = closeAfterTest(
+      await startPair(
+        (socket, request, index) =>
+          request.body.includes('"write"')
+            ? answerConflict(socket, request, index)
+            : answerStatus('503 Service Unavailable')(socket, request, index),
+        STANDING,
+      ),
     );
     for (let reads = 0; reads < 6; reads++) await call({});
     const before = pair.upstream.requests.length;
@@ -238,8 +247,8 @@ describe('the budget', () => {
     expect(pair.upstream.requests).toHaveLength(before + 4);
   });
 
-  test('is none where upstream.retries is 0', async () => {
-    pair = await startPair(resetFirst(1), { settings: { 'upstream.retries': '0' } });
+  test('is zero if upstream.retries is 0', async () => {
+    pair = closeAfterTest(await startPair(resetFirst(1), { settings: { 'upstream.retries': '0' } }));
     expect((await call({})).status).toBe(502);
     expect(pair.upstream.connections()).toBe(1);
   });

@@ -1,4 +1,4 @@
-/** docs/execute.md#the-request-to-odoo: how the request reaches Odoo, and when. */
+/** docs/execute.md#the-request-to-odoo: how and when the request reaches Odoo. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const readHead = (head: string) => {
   return { line, headers };
 };
 
-test('carries the headers that Odoo needs and nothing of the caller', async () => {
+test('has the headers that Odoo needs, and none of the caller', async () => {
   await pair.proxy.post(printCall(pair.upstream.url), {
     cookie: 'session_id=abc',
     authorization: 'Bearer caller',
@@ -50,14 +50,14 @@ test('carries the headers that Odoo needs and nothing of the caller', async () =
   expect(body.toString()).toBe(printExecuteKw({}));
 });
 
-test('never carries the client key', async () => {
+test('never contains the client key', async () => {
   await pair.proxy.post(printCall(pair.upstream.url));
   const { head, body } = pair.upstream.requests.at(-1)!;
   expect(head + body).not.toContain(pair.proxy.key);
 });
 
 test.each(['content-length', 'chunked'])(
-  'is not begun before the caller has sent its last byte (%s)',
+  'does not begin before the caller has sent its last byte (%s)',
   async (framing) => {
     const before = pair.upstream.connections();
     const call = printCall(pair.upstream.url);
@@ -79,13 +79,13 @@ test.each(['content-length', 'chunked'])(
     socket.write(isChunked ? `1\r\n${call.at(-1)}\r\n0\r\n\r\n` : (call.at(-1) as string));
     await waitFor(() => answer.includes('"result":true'));
     expect(pair.upstream.connections()).toBe(before + 1);
-    // Whatever the caller's framing was, Odoo gets a length.
+    // Whatever the framing of the caller's body, Odoo gets a length.
     expect(pair.upstream.requests.at(-1)?.head).not.toMatch(/transfer-encoding/i);
     socket.destroy();
   },
 );
 
-test('closes the connection once the last byte is in', async () => {
+test('closes the connection after the last byte', async () => {
   await pair.proxy.post(printCall(pair.upstream.url));
   await waitFor(() => pair.upstream.sockets.size === 0);
 });

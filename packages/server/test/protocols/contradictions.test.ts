@@ -1,6 +1,6 @@
 /**
- * The promise: a server that is not what it was taken for, or a proxy in front that changes its answers, gives the outcome
- * that is left or a clear error. No write is ever sent twice where it may have been run.
+ * If a server changes, or a proxy in front of it changes answers, the caller gets the outcome or a clear error. No
+ * write that may have run is sent twice.
  */
 import { describe, expect, test } from 'vitest';
 import { countAsked, countSent, openGateway, type Reply, type Rule } from './gateway.ts';
@@ -43,7 +43,7 @@ const MOVED: Reply = { status: 301, headers: { location: 'https://erp.example/js
 const LOGIN: Reply = { status: 303, headers: { location: '/web/login?redirect=%2Fjsonrpc' } };
 const isJson2: (path: string) => boolean = (path) => path.startsWith('/json/2/');
 
-describe('a proxy that keeps /json/2 from us', () => {
+describe('a proxy that blocks /json/2', () => {
   test.each([
     ['404', page(404)],
     ['403', page(403)],
@@ -57,7 +57,7 @@ describe('a proxy that keeps /json/2 from us', () => {
     ['a result of its own', { status: 200, type: 'application/json', body: '{"ok":true}' }],
     ['a user that is no number', { status: 200, type: 'application/json', body: '{"uid":"2"}' }],
     ['a user that is not whole', { status: 200, type: 'application/json', body: '{"uid":2' }],
-  ])('from the start, by %s: calls go over /jsonrpc', async (_, reply) => {
+  ])('from the start, with %s: calls use /jsonrpc', async (_, reply) => {
     const { gateway, create } = await openPair(19, ({ path }) => (isJson2(path) ? reply : null));
     for (let i = 0; i < 3; i++) expect((await create()).json.result).toEqual(expect.any(Number));
     expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 3, json2: 0 });
@@ -68,7 +68,7 @@ describe('a proxy that keeps /json/2 from us', () => {
     ['404', page(404)],
     ['403', page(403)],
     ['405', page(405)],
-  ])('from one moment on, by %s: calls go over /jsonrpc', async (_, reply) => {
+  ])('later, with %s: calls use /jsonrpc', async (_, reply) => {
     const { gateway, create } = await openPair(19, pass);
     expect((await create()).json.result).toEqual(expect.any(Number));
     gateway.rule = ({ path }) => (isJson2(path) ? reply : null);
@@ -85,7 +85,7 @@ describe('a proxy that keeps /json/2 from us', () => {
     ['504', page(504), -32003, 'unknown'],
     ['503', page(503), -32013, 'unknown'],
     ['a broken value', { status: 200, type: 'application/json', body: '[82' }, -32005, 'unknown'],
-  ])('a write that met %s is not sent again', async (_, reply, code, outcome) => {
+  ])('a write answered with %s is not sent again', async (_, reply, code, outcome) => {
     const { gateway, create } = await openPair(19, pass);
     expect((await create()).json.result).toEqual(expect.any(Number));
     gateway.rule = ({ path }) => (isJson2(path) ? reply : null);
@@ -94,7 +94,7 @@ describe('a proxy that keeps /json/2 from us', () => {
   });
 });
 
-describe('a proxy that keeps /jsonrpc from us', () => {
+describe('a proxy that blocks /jsonrpc', () => {
   test.each([
     ['404', page(404)],
     ['403', page(403)],
@@ -102,7 +102,7 @@ describe('a proxy that keeps /jsonrpc from us', () => {
     ['500', page(500)],
     ['200 with a page', page(200)],
     ['a redirect', REDIRECT],
-  ])('from the start, by %s: calls go over json2', async (_, reply) => {
+  ])('from the start, with %s: calls use json2', async (_, reply) => {
     for (const version of [19, 22] as const) {
       const { gateway, create } = await openPair(version, ({ path }) => (path === '/jsonrpc' ? reply : null));
       for (let i = 0; i < 3; i++) expect((await create()).json.result).toEqual(expect.any(Number));
@@ -116,7 +116,7 @@ describe('a proxy that keeps /jsonrpc from us', () => {
     ['403', page(403)],
     ['a redirect for good', MOVED],
     ["Odoo's redirect to its login", LOGIN],
-  ])('from one moment on, by %s: what only it could carry says what would help', async (_, reply) => {
+  ])('later, with %s: calls that only /jsonrpc can carry get advice', async (_, reply) => {
     const { gateway, call } = await openPair(19, pass);
     const post = () => call('message_post', [[21], 'hello']);
     expect((await post()).json).toMatchObject({ error: { data: { type: 'arguments_invalid' } } });
@@ -128,7 +128,7 @@ describe('a proxy that keeps /jsonrpc from us', () => {
     expect((await call('read', [[3], ['name']])).json).toHaveProperty('result');
   });
 
-  describe('from one moment on, by a redirect that can be an error in disguise', () => {
+  describe('later, with a redirect that may hide an error', () => {
     async function openUpgraded() {
       const sandbox = await openSandbox({ version: 18 });
       const pair = await openPair(18, pass, 'auto', sandbox);
@@ -138,7 +138,7 @@ describe('a proxy that keeps /jsonrpc from us', () => {
       return pair;
     }
 
-    test('a write is not sent again, and the next one goes over json2', async () => {
+    test('a write is not sent again, and the next one uses json2', async () => {
       const { gateway, create } = await openUpgraded();
       expect((await create()).json).toMatchObject({ error: { code: -32005, data: { outcome: 'unknown' } } });
       expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 0 });
@@ -146,14 +146,14 @@ describe('a proxy that keeps /jsonrpc from us', () => {
       expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 1 });
     });
 
-    test('a read goes over json2 at once', async () => {
+    test('a read uses json2 immediately', async () => {
       const { gateway, call } = await openUpgraded();
       expect((await call('read', [[3], ['name']])).json).toHaveProperty('result');
       expect(countSent(gateway, 'read')).toEqual({ jsonrpc: 1, json2: 1 });
     });
   });
 
-  test('a write that met 500 there is not sent again', async () => {
+  test('a write answered with 500 is not sent again', async () => {
     const { gateway, create } = await openPair(18, pass);
     expect((await create()).json.result).toEqual(expect.any(Number));
     gateway.rule = () => page(500);
@@ -166,7 +166,7 @@ test.each([
   ['404', page(404)],
   ['200 with a page', page(200)],
   ['500', page(500)],
-])('an address where no Odoo is, that answers %s, gets no call', async (_, reply) => {
+])('an address without Odoo, which answers %s, gets no call', async (_, reply) => {
   const { gateway, create } = await openPair(19, () => reply);
   const { status, json } = await create();
   expect(status).toBe(502);
@@ -174,7 +174,7 @@ test.each([
   expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 0, json2: 0 });
 });
 
-test('a write whose answer became a redirect on the way may have been run, though nothing else answers', async () => {
+test('a write whose answer became a redirect may have run, even if nothing else answers', async () => {
   const { gateway, create } = await openPair(18, pass);
   expect((await create()).json.result).toEqual(expect.any(Number));
   gateway.rule = () => REDIRECT;
@@ -182,7 +182,7 @@ test('a write whose answer became a redirect on the way may have been run, thoug
   expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 0 });
 });
 
-test('a server whose routes are all gone says so, and the write was not run', async () => {
+test('a server without any route gets an error that says so, and the write did not run', async () => {
   const { gateway, create } = await openPair(18, pass);
   expect((await create()).json.result).toEqual(expect.any(Number));
   gateway.rule = () => page(404);
@@ -191,7 +191,7 @@ test('a server whose routes are all gone says so, and the write was not run', as
 });
 
 test.each(['jsonrpc', 'json2'] as const)(
-  'with %s forced nothing else is tried, nor asked',
+  'with %s forced, no other protocol and no question is sent',
   async (forced) => {
     const { gateway, create } = await openPair(
       19,
@@ -204,7 +204,7 @@ test.each(['jsonrpc', 'json2'] as const)(
   },
 );
 
-test('a server that takes other arguments than its page says gets the call over /jsonrpc, once', async () => {
+test('a server whose method differs from its page gets the call over /jsonrpc, once', async () => {
   const page19 = await openPair(19, pass);
   const find = () => page19.call('find_or_create', ['new@example.com', true]);
   page19.gateway.rule = async ({ path, headers }) => {
@@ -222,7 +222,7 @@ test('a server that takes other arguments than its page says gets the call over 
   expect(countSent(page19.gateway, 'find_or_create')).toEqual({ jsonrpc: 2, json2: 1 });
 });
 
-test('where there is no /jsonrpc a module that was upgraded loses no call: its page is read again', async () => {
+test('without /jsonrpc, an upgraded module loses no call, because its page is read again', async () => {
   const { gateway, call } = await openPair(22, pass);
   let isOld = true;
   gateway.rule = async ({ path, headers }) => {
@@ -241,13 +241,13 @@ describe('a database that json2 does not show', () => {
   const hide: Rule = ({ path }) =>
     isJson2(path) ? { status: 404, body: '<p>No database is selected</p>' } : null;
 
-  test('is opened over /jsonrpc', async () => {
+  test('is reached over /jsonrpc', async () => {
     const { gateway, create } = await openPair(19, hide);
     expect((await create()).json.result).toEqual(expect.any(Number));
     expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 1, json2: 0 });
   });
 
-  test('from one moment on, is opened over /jsonrpc', async () => {
+  test('later, is reached over /jsonrpc', async () => {
     const { gateway, create } = await openPair(19, pass);
     await create();
     gateway.rule = hide;
@@ -256,7 +256,7 @@ describe('a database that json2 does not show', () => {
     expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 2, json2: 2 });
   });
 
-  test('is missing where there is no /jsonrpc', async () => {
+  test('does not exist if there is no /jsonrpc', async () => {
     const { create } = await openPair(22, hide);
     expect((await create()).json).toMatchObject({ error: { code: 200, data: { type: 'database_missing' } } });
   });

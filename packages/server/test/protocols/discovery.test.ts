@@ -1,6 +1,6 @@
 /**
- * The promise: what a server speaks is found out once, without a trace on it, and for all who ask at the same time; a
- * caller waits for it no longer than for its call.
+ * The protocol of a server is determined once, without side effects on it, and for all concurrent callers. A caller
+ * does not wait for it longer than for its call.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const READ: Operation = {
   action: 'read',
   params: '[[3],["name"]]',
 };
-/** Only the doc page tells what it takes. */
+/** Only the doc page shows its parameters. */
 const FIND: Operation = { ...READ, action: 'find_or_create', params: '["info@wood.example.com"]' };
 
 async function openPair(
@@ -43,11 +43,11 @@ async function openPair(
   return { gateway, proxy, print, call: (operation: Operation) => proxy.call(print(operation)) };
 }
 
-describe('fifty first calls at a time', () => {
+describe('fifty concurrent first calls', () => {
   test.each<[Known, ReturnType<typeof countAsked>]>([
     [18, { version: 1, user: 0, page: 0 }],
     [19, { version: 1, user: 1, page: 1 }],
-    // There the first of the two is the probe of json2.
+    // With 22, the first of the two is the probe of json2.
     [22, { version: 1, user: 2, page: 1 }],
   ])('ask each question once: Odoo %i', async (version, asked) => {
     const { gateway, call } = await openPair(version, pass);
@@ -58,7 +58,7 @@ describe('fifty first calls at a time', () => {
     expect(countAsked(gateway)).toEqual(asked);
   });
 
-  test('touch no page that leaves a session', async () => {
+  test('request no page that creates a session', async () => {
     for (const version of [18, 19, 22] as const) {
       const { gateway, call } = await openPair(version, pass);
       await Promise.all(Array.from({ length: 50 }, () => call(FIND)));
@@ -71,7 +71,7 @@ describe('fifty first calls at a time', () => {
   });
 });
 
-test('what is known is asked again once it is old', async () => {
+test('ask again after the knowledge has expired', async () => {
   let nowMs = 1_000;
   const { gateway, call } = await openPair(19, pass, 'auto', { nowMs: () => nowMs });
   await call(FIND);
@@ -83,7 +83,7 @@ test('what is known is asked again once it is old', async () => {
   expect(countAsked(gateway)).toEqual({ version: 2, user: 2, page: 2 });
 });
 
-test('a user is confirmed once for each credential, not for each call', async () => {
+test('ask for the user once for each credential, not for each call', async () => {
   const { gateway, proxy, call, print } = await openPair(19, pass);
   for (let i = 0; i < 5; i++) await call(READ);
   expect(countAsked(gateway).user).toBe(1);
@@ -97,7 +97,7 @@ test('a user is confirmed once for each credential, not for each call', async ()
   expect(countSent(gateway, 'read')).toEqual({ jsonrpc: 0, json2: 10 });
 });
 
-describe('a key that is not of the user', () => {
+describe('a key of another user', () => {
   test.each([19, 22] as const)('is refused, and then not tried again: Odoo %i', async (version) => {
     const settings = { 'upstream.refusedCredentialsTtlMs': '60000' };
     const { gateway, proxy, print } = await openPair(version, pass, 'auto', { settings });
@@ -115,22 +115,22 @@ describe('a key that is not of the user', () => {
   });
 });
 
-test('a password in place of the key goes over /jsonrpc while there is one', async () => {
+test('that is a password uses /jsonrpc if available', async () => {
   const { gateway, proxy, print } = await openPair(19, pass);
   expect((await proxy.call(print(READ, { api_key: '"admin"' }))).json).toHaveProperty('result');
   expect(countSent(gateway, 'read')).toEqual({ jsonrpc: 1, json2: 0 });
   expect(JSON.stringify(gateway.requests.map(({ headers }) => headers))).not.toContain('bearer admin');
 });
 
-test('credentials that no header can hold do not decide for others what the server speaks', async () => {
+test('that no header can contain does not affect what others learn about the server', async () => {
   const { proxy, call, print } = await openPair(22, pass);
   const { json } = await proxy.call(print(READ, { api_key: '"two words"' }));
   expect(json.error.data.type).toBe('access_denied');
   expect((await call(READ)).json).toHaveProperty('result');
 });
 
-describe('a question that is not answered', () => {
-  test('in time does not hold up the calls: they go where every version answers', async () => {
+describe('a question without an answer', () => {
+  test('in time does not delay calls: they use /jsonrpc', async () => {
     const letGo = Promise.withResolvers<void>();
     const { gateway, call } = await openPair(19, async ({ body }) => {
       if (body.includes('"common"')) await letGo.promise;
@@ -143,7 +143,7 @@ describe('a question that is not answered', () => {
     letGo.resolve();
   });
 
-  test('does not end with the caller who asked it first', async () => {
+  test('does not end with the caller that asked it first', async () => {
     const letGo = Promise.withResolvers<void>();
     const { gateway, proxy, call, print } = await openPair(19, async ({ body }) => {
       if (body.includes('"common"')) await letGo.promise;
@@ -167,18 +167,21 @@ describe('a question that is not answered', () => {
     expect(countSent(gateway, 'create')).toEqual({ jsonrpc: 0, json2: 0 });
   });
 
-  test.each([502, 503, 504, 429])('but by %i is the error that the call would have met', async (status) => {
-    const rule: Rule = () => ({ status, headers: { 'retry-after': '7' } });
-    const asked = await openPair(19, rule);
-    const sent = await openPair(19, rule, 'jsonrpc');
-    const [auto, jsonrpc] = [await asked.call(READ), await sent.call(READ)];
-    expect(auto.status).toBe(jsonrpc.status);
-    expect(auto.headers['retry-after']).toBe(jsonrpc.headers['retry-after']);
-    expect(auto.json.error.code).toBe(jsonrpc.json.error.code);
-    expect(auto.json.error.data.outcome).toBe('not_sent');
-  });
+  test.each([502, 503, 504, 429])(
+    'but with %i gets the error that the call would have got',
+    async (status) => {
+      const rule: Rule = () => ({ status, headers: { 'retry-after': '7' } });
+      const asked = await openPair(19, rule);
+      const sent = await openPair(19, rule, 'jsonrpc');
+      const [auto, jsonrpc] = [await asked.call(READ), await sent.call(READ)];
+      expect(auto.status).toBe(jsonrpc.status);
+      expect(auto.headers['retry-after']).toBe(jsonrpc.headers['retry-after']);
+      expect(auto.json.error.code).toBe(jsonrpc.json.error.code);
+      expect(auto.json.error.data.outcome).toBe('not_sent');
+    },
+  );
 
-  test('because the server is down is the error that the call would have met', async () => {
+  test('because the server is down gets the error that the call would have got', async () => {
     const { gateway, proxy, print } = await openPair(19, pass);
     const body = print({ ...READ, action: 'create', params: '[{"name":"x"}]' });
     await gateway.close();
@@ -187,7 +190,7 @@ describe('a question that is not answered', () => {
     expect(json).toMatchObject({ error: { code: -32004, data: { outcome: 'not_sent' } } });
   });
 
-  test('because the connection broke off is asked again by the next call', async () => {
+  test('because the connection broke is asked again by the next call', async () => {
     const { gateway, call } = await openPair(19, () => ({
       status: 0,
       write: (response) => response.destroy(),
@@ -263,7 +266,7 @@ describe('a doc page', () => {
         describeMethod({ api: ['model', 'x'], signature: '(email, assert_valid_email=False)', parameters }),
       ),
     ],
-  ])('%s gives no names: the call goes over /jsonrpc, or says what would help', async (_, rule) => {
+  ])('%s gives no names: the call uses /jsonrpc, or gets advice', async (_, rule) => {
     const settings = { 'upstream.answerBytesMax': '1MiB' };
     const on19 = await openPair(19, rule, 'auto', { settings });
     expect((await on19.call(FIND)).json.result).toEqual([9]);
@@ -279,13 +282,13 @@ describe('a doc page', () => {
     expect(countSent(on22.gateway, 'find_or_create')).toEqual({ jsonrpc: 0, json2: 1 });
   });
 
-  test('that may not be read is not asked for again with each call', async () => {
+  test('that may not be read is not requested again for each call', async () => {
     const { gateway, call } = await openPair(19, status(403));
     for (let i = 0; i < 5; i++) await call(FIND);
     expect(countAsked(gateway).page).toBe(1);
   });
 
-  test('that is slow does not hold the call beyond its time', async () => {
+  test('that is slow does not delay the call beyond its time limit', async () => {
     const { call, proxy, print, gateway } = await openPair(19, async ({ path }) => {
       if (path.startsWith('/doc-bearer/')) await sleep(1_800);
       return null;
@@ -298,7 +301,7 @@ describe('a doc page', () => {
   });
 });
 
-describe('which protocol carried a call', () => {
+describe('the protocol of a call', () => {
   test.each([
     [18, 'auto', 'jsonrpc'],
     [19, 'auto', 'json2'],

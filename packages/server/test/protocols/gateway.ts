@@ -1,8 +1,8 @@
-/** A reverse proxy in front of a sandbox that changes what a test tells it to: what real ones do to Odoo's answers. */
+/** A reverse proxy in front of a sandbox that changes answers as a test defines, like real ones. */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterEach } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 
 export interface Passing {
   method: string;
@@ -11,7 +11,7 @@ export interface Passing {
   body: string;
 }
 
-/** Answers in the server's place; null lets the request through. */
+/** The answer in place of the server's; null forwards the request. */
 export type Rule = (request: Passing) => Reply | null | Promise<Reply | null>;
 
 export interface Reply {
@@ -25,17 +25,13 @@ export interface Reply {
 
 export interface Gateway {
   url: string;
-  /** Every request that came, whoever answered it. */
+  /** Every request, whoever answered it. */
   requests: Passing[];
   rule: Rule;
   close(): Promise<void>;
 }
 
-const open: Gateway[] = [];
-afterEach(async () => {
-  for (const gateway of open.splice(0)) await gateway.close();
-});
-
+/** Closed after the current test. */
 export async function openGateway(behind: { url: string }, rule: Rule): Promise<Gateway> {
   const requests: Passing[] = [];
   const server = createServer(async (request, response) => {
@@ -59,8 +55,7 @@ export async function openGateway(behind: { url: string }, rule: Rule): Promise<
         server.closeAllConnections();
       }),
   };
-  open.push(gateway);
-  return gateway;
+  return closeAfterTest(gateway);
 }
 
 function forward(url: string, { method, path, headers, body }: Passing, response: ServerResponse): void {
@@ -72,7 +67,7 @@ function forward(url: string, { method, path, headers, body }: Passing, response
   request.end(body);
 }
 
-/** How often a method was sent over each protocol, whatever came of it. */
+/** How often a method was sent over each protocol, whatever the outcome. */
 export function countSent({ requests }: Gateway, method: string): { jsonrpc: number; json2: number } {
   return {
     jsonrpc: requests.filter(({ path, body }) => path === '/jsonrpc' && body.includes(`"${method}",[`))
@@ -81,7 +76,7 @@ export function countSent({ requests }: Gateway, method: string): { jsonrpc: num
   };
 }
 
-/** The questions that are no call: which protocols there are, whose the key is, what a model's methods take. */
+/** Number of requests that are not calls: for the version, for the user of a key, and for doc pages. */
 export function countAsked({ requests }: Gateway): { version: number; user: number; page: number } {
   return {
     version: requests.filter(({ body }) => body.includes('"common"')).length,

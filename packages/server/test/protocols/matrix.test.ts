@@ -1,4 +1,4 @@
-/** The promise: the outcome is the one of `/jsonrpc`, whatever protocol carried the call, to the last byte. */
+/** The outcome of a call is that of `/jsonrpc` to the last byte, whatever protocol carries it. */
 import type { Sandbox, Version } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Proxy as RunningProxy } from '../harness.ts';
@@ -13,7 +13,7 @@ import {
   readTable,
 } from './stage.ts';
 
-// The sandbox stamps what it writes: with the clock standing still two runs give the same bytes.
+// The sandbox adds timestamps to writes. With a stopped clock two runs have the same bytes.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-12-01T10:00:00Z') });
 });
@@ -21,7 +21,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-/** The outcome for the caller, and what it left in the table of the model. */
+/** The outcome for the caller, and the rows of the model's table. */
 async function run(sandbox: Sandbox, proxy: RunningProxy, operation: Operation) {
   sandbox.reset();
   const outcome = describeOutcome(await proxy.post(printOperation(sandbox, operation)));
@@ -32,7 +32,7 @@ async function run(sandbox: Sandbox, proxy: RunningProxy, operation: Operation) 
 const NAMES_UNKNOWN = 'nobody tells the names of its arguments, or whether it is there';
 const NO_IDS = 'what /jsonrpc makes of such ids is not certain';
 
-/** What comes otherwise where there is no /jsonrpc: the type of the fault, and why. Nothing of it is ever run. */
+/** Calls with another outcome if there is no /jsonrpc: the type of the error, and why. None of them runs. */
 const WITHOUT_JSONRPC: Record<string, [type: string, why: string]> = {
   'find_or_create: who may not read the doc page': ['invalid_params', 'the user may not read the doc page'],
   'a private method with a mistake': ['invalid_params', NAMES_UNKNOWN],
@@ -49,10 +49,10 @@ const WITHOUT_JSONRPC: Record<string, [type: string, why: string]> = {
 };
 
 const STARTED_AT = Date.now();
-/** Two runs of one call are compared: the times that records get must not differ. */
+/** Two runs of one call are compared, so timestamps must not differ. */
 const STANDING_CLOCK = () => STARTED_AT;
 
-/** What `auto` leaves to /jsonrpc while there is one, though /json/2 could carry it: what is wrong is said there. */
+/** Calls that `auto` sends over /jsonrpc if available, although /json/2 could carry them: its errors are more exact. */
 const isLeftToJsonrpc = ({ outcome }: Awaited<ReturnType<typeof run>>) =>
   ['arguments_invalid', 'access_denied', 'database_missing', 'method_not_found', 'model_not_found'].includes(
     (outcome as { type?: string }).type ?? '',
@@ -63,7 +63,7 @@ describe('on Odoo 19', async () => {
   const jsonrpc = await openProxy([sandbox], 'jsonrpc');
   const auto = await openProxy([sandbox], 'auto');
 
-  test.each(operations)('auto gives what /jsonrpc gives: $name', async (operation) => {
+  test.each(operations)('auto gives the outcome of /jsonrpc: $name', async (operation) => {
     const expected = await run(sandbox, jsonrpc, operation);
     expect(await run(sandbox, auto, operation)).toEqual(expected);
     const protocol = await readProtocol(auto);
@@ -81,24 +81,30 @@ describe.each<[string, Version, 'auto' | 'json2']>([
   const sandbox = await openSandbox({ version, clock: STANDING_CLOCK });
   const proxy = await openProxy([sandbox], protocol);
 
-  test.each(operations)('gives what /jsonrpc gives on 19, or says why not: $name', async (operation) => {
-    const [expected, got] = [await run(reference, jsonrpc, operation), await run(sandbox, proxy, operation)];
-    const different = WITHOUT_JSONRPC[operation.name];
-    if (different === undefined) {
-      expect(got).toEqual(expected);
-    } else {
-      expect(got).not.toEqual(expected);
-      expect(got.outcome).toMatchObject({ type: different[0] });
-      // Whatever it says, it has done nothing.
-      sandbox.reset();
-      expect(got.left).toEqual(
-        operation.model.startsWith('ir.model') ? null : await readTable(sandbox, operation.model),
-      );
-    }
-  });
+  test.each(operations)(
+    'gives the outcome of /jsonrpc on 19, or an explanation: $name',
+    async (operation) => {
+      const [expected, got] = [
+        await run(reference, jsonrpc, operation),
+        await run(sandbox, proxy, operation),
+      ];
+      const different = WITHOUT_JSONRPC[operation.name];
+      if (different === undefined) {
+        expect(got).toEqual(expected);
+      } else {
+        expect(got).not.toEqual(expected);
+        expect(got.outcome).toMatchObject({ type: different[0] });
+        // Whatever the error, nothing has changed.
+        sandbox.reset();
+        expect(got.left).toEqual(
+          operation.model.startsWith('ir.model') ? null : await readTable(sandbox, operation.model),
+        );
+      }
+    },
+  );
 });
 
-/** Where older versions have it otherwise themselves: the versions, the type of the fault or `ok`, and why. */
+/** Operations with another outcome in older versions: the versions, the type of the error or `ok`, and why. */
 const OLDER: Record<string, [versions: number[], kind: string, why: string]> = {
   'recorded: copy-two': [
     [14, 15, 16, 17],
@@ -205,7 +211,7 @@ describe.each([14, 15, 16, 17, 18] as const)('auto, on Odoo %i', async (version)
   const sandbox = await openSandbox({ version, clock: STANDING_CLOCK });
   const proxy = await openProxy([sandbox], 'auto');
 
-  test.each(operations)('the same body comes to the same end: $name', async (operation) => {
+  test.each(operations)('the same body has the same outcome: $name', async (operation) => {
     reference.reset();
     sandbox.reset();
     const there = describeKind(await jsonrpc.post(printOperation(reference, operation)));

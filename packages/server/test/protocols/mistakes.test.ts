@@ -1,4 +1,4 @@
-/** The promise: one mistake has one type on every version from 14, over every protocol. */
+/** One mistake has one type on every version from 14, over every protocol. */
 import type { Version } from '@erp-proxy/sandbox';
 import { describe, expect, test } from 'vitest';
 import { MISTAKES } from '../mistakes.ts';

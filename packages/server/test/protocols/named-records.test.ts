@@ -1,4 +1,4 @@
-/** The promise: `keyword.ids` names the records on every version, whatever carries the call. */
+/** `keyword.ids` names the records on every version, whatever protocol carries the call. */
 import type { Policy } from '@erp-proxy/contract';
 import type { Version } from '@erp-proxy/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -115,7 +115,7 @@ describe.each(VERSIONS)('on Odoo %i', async (version) => {
   };
 
   test.each(PAIRS)(
-    'gives what the records by position give: %s',
+    'gives the outcome of records by position: %s',
     async (name, model, action, byName, byPosition) => {
       const [named, placed] = [byName, byPosition].map(([params, keyword]) => ({
         model,
@@ -152,7 +152,7 @@ describe.each(VERSIONS)('on Odoo %i', async (version) => {
     expect(JSON.stringify(sandbox.requests.calls)).toBe(seen);
   });
 
-  test('refuses a member that stands there twice', async () => {
+  test('refuses a duplicate member', async () => {
     const twice = {
       name: '',
       model: 'res.partner',
@@ -166,7 +166,7 @@ describe.each(VERSIONS)('on Odoo %i', async (version) => {
     });
   });
 
-  test('gives a batch its records', async () => {
+  test('works in a batch', async () => {
     const one = (keyword: string) =>
       printOperation(sandbox, { name: '', model: 'res.partner', action: 'read', params: '[]', keyword });
     const { json } = await proxy.call(
@@ -181,7 +181,7 @@ describe.each(VERSIONS)('on Odoo %i', async (version) => {
   });
 });
 
-describe('what is sent', async () => {
+describe('the request', async () => {
   const sandbox = await openSandbox({ version: 18 });
   let requests: Passing[] = [];
   afterEach(() => {
@@ -207,7 +207,7 @@ describe('what is sent', async () => {
     expect((await send(keyword)).sent).toBe(sent);
   });
 
-  test('is what the policy allows: records above its limit are cut or refused', async () => {
+  test('obeys the policy: records above its limit are cut or refused', async () => {
     const limited = { limit_max: 2 };
     expect((await send('{"ids":[3,1,9],"fields":["name"]}', limited)).sent).toBe(
       '[[3,1]],{"fields":["name"]}',
@@ -217,18 +217,18 @@ describe('what is sent', async () => {
     expect(refused.sent).toBeUndefined();
   });
 
-  test('is within the companies of the policy', async () => {
+  test('obeys the companies of the policy', async () => {
     const { sent } = await send('{"ids":[3],"fields":["name"]}', { companies: [1] });
     expect(sent).toBe('[[3]],{"fields":["name"],"context":{"allowed_company_ids":[1]}}');
   });
 
-  test('is not more than the caller allows: a write of more records than the limit is refused', async () => {
+  test('obeys the limit of the caller: a write of more records is refused', async () => {
     const { json, sent } = await send('{"ids":[21,22],"vals":{"name":"W"},"limit":1}', null, 'write');
     expect(json.error).toMatchObject({ code: -32602, data: { path: 'keyword.limit' } });
     expect(sent).toBeUndefined();
   });
 
-  test('is one call for the same read by name and by position', async () => {
+  test('is shared between equal reads by name and by position', async () => {
     const gateway = await openGateway(sandbox, async ({ body }) => {
       if (body.includes('res.partner')) await new Promise((resolve) => setTimeout(resolve, 300));
       return null;
@@ -254,7 +254,7 @@ describe('what is sent', async () => {
   });
 });
 
-test('a method with a parameter `ids` of its own gets it as an argument', async () => {
+test('a method with its own parameter `ids` gets it as an argument', async () => {
   const gateway = await openGateway(await openSandbox({ version: 16 }), () => null);
   const proxy = await openProxy([gateway], 'jsonrpc');
   const sandbox = await openSandbox({ version: 16 });

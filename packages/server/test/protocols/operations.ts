@@ -1,6 +1,6 @@
 /**
- * The operations that the matrix runs: every call that was recorded of Odoo 19, with ids that the sandbox has, and the forms
- * and mistakes that no recording holds. Arguments are JSON text: their bytes are part of the promise.
+ * The operations of the matrix: every recorded call of Odoo 19, with ids of the sandbox, and forms and mistakes without
+ * a recording. Arguments are JSON text, because their bytes matter.
  */
 import { recordedExecuteKw } from '../recorded-protocols.ts';
 
@@ -10,16 +10,16 @@ export interface Operation {
   action: string;
   /** JSON text. */
   params: string;
-  /** JSON text; `{}` where it is left out. */
+  /** JSON text; default `{}`. */
   keyword?: string;
   user?: 'admin' | 'demo';
-  /** Members of `erp_instance` that are otherwise, as JSON text. */
+  /** Changed members of `erp_instance`, as JSON text. */
   instance?: Record<string, string>;
 }
 
-/** Whose identifiers the proxy itself refuses: they never reach a server. */
+/** Operations whose identifiers the proxy refuses, so they never reach a server. */
 const REFUSED_HERE = /^(error-private-method|error-empty-db|error-empty-key|error-null-key|error-uid-)/;
-/** Other credentials than the sandbox's, and the same call as another recording; they have rows of their own below. */
+/** Operations with other credentials, and duplicates of recordings. They have their own rows below. */
 const OWN_ROWS =
   /^(error-wrong-(key|db)|error-db-not-odoo|no-lockout|password-instead|threaded-|recovers-|execute-kw-)/;
 
@@ -41,7 +41,7 @@ const recorded: readonly Operation[] = recordedExecuteKw
     user: name.startsWith('error-access-') ? 'demo' : 'admin',
   }));
 
-/** Recorded ids of records that the recorder made, as records that the sandbox has from the start. */
+/** Maps recorded ids of records that the recorder created to records of the sandbox. */
 function replaceRecords(name: string, model: string, params: string): string {
   if (name.startsWith('error-unique-violation')) return params.replace(/Unique [\d. ]+/, 'Product');
   if (model === 'res.partner') {
@@ -73,7 +73,7 @@ const order = (name: string, action: string, params: string, keyword = '{}'): Op
 const READ_ARGUMENTS = '[[3,1],["name","email"]]';
 
 const forms: readonly Operation[] = [
-  // Ids in all their forms.
+  // All forms of ids.
   partner('read: one id that is no list', 'read', '[3,["name"]]'),
   partner('read: ids as text', 'read', '["3",["name"]]'),
   partner('read: null for ids', 'read', '[null,["name"]]'),
@@ -274,7 +274,7 @@ const forms: readonly Operation[] = [
   { ...partner('set_param', 'set_param', '["x","y"]'), model: 'ir.config_parameter' },
   { ...partner('get_param', 'get_param', '["x"]'), model: 'ir.config_parameter' },
 
-  // What there is not.
+  // Names that do not exist.
   partner('a method that there is not', 'fly', '[[3]]'),
   partner('a method that there is not, all by name', 'fly', '[]', '{"ids":[3]}'),
   partner('a field in place of a method', 'name', '[[3]]'),

@@ -1,4 +1,4 @@
-/** Sandboxes and proxies in front of them, for the tests of this folder; all are closed after the tests of a file. */
+/** Starts sandboxes and proxies in front of them. All are closed after the tests of a file. */
 import { type Sandbox, type SandboxOptions, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll } from 'vitest';
 import { type HttpAnswer, type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../harness.ts';
@@ -15,7 +15,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   return sandbox;
 }
 
-/** A proxy that remembers no refused credentials unless told, so that each call of a test reaches the server. */
+/** A proxy that by default does not remember refused credentials, so that each call of a test reaches the server. */
 export async function openProxy(
   upstreams: readonly { url: string }[],
   protocol: 'auto' | 'jsonrpc' | 'json2',
@@ -34,7 +34,7 @@ export async function openProxy(
   return proxy;
 }
 
-/** The body of a call, with the operation's own bytes. */
+/** The body of a call, with the bytes of the operation. */
 export function printOperation(sandbox: Sandbox, operation: Operation): string {
   const { userId, apiKey } = sandbox.users[operation.user ?? 'admin'];
   const instance = {
@@ -61,7 +61,7 @@ function printObject(members: Record<string, string>): string {
     .join(',')}}`;
 }
 
-/** What a caller can rely on: every byte of a success, and of a fault what it is. */
+/** The part of an answer that must be equal: every byte of a success, and the kind of an error. */
 export function describeOutcome({ status, body }: HttpAnswer): unknown {
   const text = body.toString();
   const { error } = JSON.parse(text) as { error?: { code: number; data: { type: string; name?: string } } };
@@ -69,13 +69,13 @@ export function describeOutcome({ status, body }: HttpAnswer): unknown {
   return { status, code: error.code, type: error.data.type, name: error.data.name };
 }
 
-/** `ok`, or the type of the fault. */
+/** `ok`, or the type of the error. */
 export function describeKind({ body }: HttpAnswer): string {
   const { error } = JSON.parse(body.toString()) as { error?: { data: { type: string } } };
   return error === undefined ? 'ok' : error.data.type;
 }
 
-/** What stands in a model's table, as the administrator of 19 or later reads it past the proxy. */
+/** The rows of a model's table, as the administrator of 19 or later reads them directly. */
 export async function readTable({ url, db, users }: Sandbox, model: string): Promise<unknown> {
   const answer = await fetch(`${url}/json/2/${model}/search_read`, {
     method: 'POST',
@@ -89,7 +89,7 @@ export async function readTable({ url, db, users }: Sandbox, model: string): Pro
   return answer.status === 200 ? answer.json() : null;
 }
 
-/** Which protocol carried the last call. The log follows an answer by a moment. */
+/** The protocol of the last call. The log line is written shortly after the answer. */
 export async function readProtocol(proxy: RunningProxy): Promise<unknown> {
   await new Promise(setImmediate);
   return proxy.log.findLast(({ msg }) => msg === 'call')?.['protocol'];

@@ -1,4 +1,4 @@
-/** The promise: over json2 a result goes on as it arrives, byte for byte, and one that is cut is never taken for whole. */
+/** Over json2 a result is passed on as it arrives, byte for byte, and a truncated one never counts as complete. */
 import type { Socket } from 'node:net';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { takeAnswer } from '../take-answer.ts';
 const settings = { 'upstream.protocol': 'json2' };
 const FRAMINGS: Framing[] = ['length', 'chunked', 'close'];
 
-/** Tells whose the key is; everything else is the test's. */
+/** Answers the request for the user; the test answers all others. */
 const afterQuestion =
   (answer: (socket: Socket) => void | Promise<void>): Script =>
   (socket, { head }) =>
@@ -39,7 +39,7 @@ describe.each(FRAMINGS)('an answer delimited by %s', (framing) => {
     expect(body.equals(Buffer.from(`${OUR_HEAD}${value}}`))).toBe(true);
   });
 
-  test('begins to arrive before its end', async () => {
+  test('begins to arrive before it has ended', async () => {
     const letGo = Promise.withResolvers<void>();
     const { proxy, upstream } = await startJson2(async (socket) => {
       const bytes = Buffer.from(LARGE);
@@ -59,7 +59,7 @@ describe.each(FRAMINGS)('an answer delimited by %s', (framing) => {
     expect(answer.headers['server-timing']).toContain('desc="json2"');
   });
 
-  test('is broken off where it is cut', async () => {
+  test('is broken off if the answer is truncated', async () => {
     const letGo = Promise.withResolvers<void>();
     const { proxy, upstream } = await startJson2(async (socket) => {
       const bytes = Buffer.from(LARGE);
@@ -77,7 +77,7 @@ describe.each(FRAMINGS)('an answer delimited by %s', (framing) => {
 });
 
 test.each(['[1, 2', '[1, 2]]', '{"a": NaN}', 'nul', '', '1 2'])(
-  'a short answer that is no value is an error: %j',
+  'a short answer that is not a value is an error: %j',
   async (value) => {
     for (const framing of FRAMINGS) {
       const { proxy, upstream } = await startJson2((socket) => writeAnswer(socket, framing, value));
@@ -88,7 +88,7 @@ test.each(['[1, 2', '[1, 2]]', '{"a": NaN}', 'nul', '', '1 2'])(
   },
 );
 
-test('a large answer whose length is right and whose end is not is broken off', async () => {
+test('a large answer with the right length and a wrong end is broken off', async () => {
   const { proxy, upstream } = await startJson2((socket) =>
     writeAnswer(socket, 'length', `${LARGE.slice(0, -1)} `),
   );
@@ -112,7 +112,7 @@ describe.each([
 ] as const)('packed by %s', (coding, pack) => {
   const headers = `Content-Encoding: ${coding}\r\n`;
 
-  test('is unpacked to the same bytes', async () => {
+  test('is decoded to the same bytes', async () => {
     for (const value of ['null', LARGE]) {
       const { proxy, upstream } = await startJson2((socket) =>
         writeAnswer(socket, 'length', pack(value), headers),
@@ -121,7 +121,7 @@ describe.each([
     }
   });
 
-  test('is an error, or broken off, where it is cut', async () => {
+  test('is an error, or broken off, if it is truncated', async () => {
     const packed = pack(LARGE);
     const { proxy, upstream } = await startJson2((socket) =>
       writeAnswer(socket, 'length', packed.subarray(0, packed.length - 40), headers),
@@ -134,7 +134,7 @@ describe.each([
 describe('create of one record', () => {
   const create = (url: string) => makeCall(url, { action: 'create', params: [{ name: 'x' }] });
 
-  test.each(FRAMINGS)('gives a number: %s', async (framing) => {
+  test.each(FRAMINGS)('returns a number: %s', async (framing) => {
     const { proxy, upstream } = await startJson2((socket) =>
       writeAnswer(socket, framing, '[ 9007199254740993 ]'),
     );
@@ -143,7 +143,7 @@ describe('create of one record', () => {
   });
 
   test.each(['[1, 2]', '7', 'null', '[[1]]', '["1"]', '[1'])(
-    'that gives %s may have been made, and is not sent again',
+    'that returns %s may have been created, and is not sent again',
     async (value) => {
       const { proxy, upstream } = await startJson2((socket) => writeAnswer(socket, 'length', value));
       const { json } = await proxy.call(create(upstream.url));
@@ -152,14 +152,14 @@ describe('create of one record', () => {
     },
   );
 
-  test('of two keeps the list', async () => {
+  test('of two returns a list', async () => {
     const { proxy, upstream } = await startJson2((socket) => writeAnswer(socket, 'length', '[1, 2]'));
     const call = makeCall(upstream.url, { action: 'create', params: [[{ name: 'x' }, { name: 'y' }]] });
     expect((await proxy.post(call)).body.toString()).toBe(`${OUR_HEAD}[1, 2]}`);
   });
 });
 
-test('in a batch each protocol keeps its place', async () => {
+test('in a batch keeps the order of answers over both protocols', async () => {
   const { proxy, upstream } = await startJson2((socket) => writeAnswer(socket, 'chunked', LARGE));
   const { body } = await proxy.post([makeCall(upstream.url), makeCall(upstream.url, { id: 2 })]);
   const [first, second] = JSON.parse(body.toString());

@@ -1,4 +1,4 @@
-/** The promise: an upgrade of the server from 18 to 19 to 22 while calls run loses none and doubles none. */
+/** An upgrade of the server from 18 to 19 to 22 while calls run loses no call and repeats none. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openProxy, openSandbox, printOperation } from './stage.ts';
@@ -35,7 +35,7 @@ test('callers do not notice an upgrade from 18 to 19 to 22', async () => {
     }
   });
   const countCalls = () => proxy.log.filter(({ msg }) => msg === 'call').length;
-  /** Calls have ended on the version that runs, however busy the machine is. */
+  /** Waits until calls have ended on the present version, however busy the machine is. */
   const waitForCalls = async () => {
     const before = countCalls();
     await sleep(300);

@@ -1,6 +1,6 @@
 /**
- * The promise: where there is no `/jsonrpc`, a user without the group Technical Documentation can call what every user
- * needs, and hears first what is wrong with the credentials, the database or the model.
+ * Without `/jsonrpc`, a user outside the group Technical Documentation can call the common methods, and gets errors
+ * about the credentials, the database or the model first.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -47,14 +47,14 @@ describe('a user who may not read the doc pages', () => {
     ['ir.config_parameter', 'get_param', '["x"]', 'access_error'],
     ['ir.config_parameter', 'set_param', '["x","y"]', 'access_error'],
     ['res.users', 'has_group', '["base.group_user"]', 'invalid_params'],
-  ])('hears what Odoo says of %s %s %s: %s', async (model, action, params, type) => {
+  ])('gets the error of Odoo for %s %s %s: %s', async (model, action, params, type) => {
     const { call } = await open();
     expect((await call({ model, action, params })).json.error.data.type).toBe(type);
   });
 });
 
-describe('a method that nobody knows', () => {
-  test.each(['[]', '0'])('is not run without records where `ids` is %s', async (ids) => {
+describe('an unknown method', () => {
+  test.each(['[]', '0'])('does not run without records if `ids` is %s', async (ids) => {
     const { call, sent } = await open();
     const operation = {
       action: 'find_or_create',
@@ -89,20 +89,20 @@ describe('a method that nobody knows', () => {
     expect((await call(operation, instance)).json.error.data.type).toBe(type);
   });
 
-  test('and nothing else is a question of names; nothing was run', async () => {
+  test('and if nothing else is wrong, asks for names; nothing ran', async () => {
     const { call, sent } = await open();
     const { status, json } = await call({});
     expect([status, json.error.code]).toEqual([400, -32602]);
     expect(sent('/fly')).toHaveLength(0);
   });
 
-  test('is asked about once a minute, not with each call', async () => {
+  test('is looked up once a minute, not for each call', async () => {
     const { call, sent } = await open();
     for (let i = 0; i < 3; i++) await call({});
     expect(sent('/has_access')).toHaveLength(1);
   });
 
-  test('and a server that breaks off meanwhile: the call was not sent', async () => {
+  test('and a server that breaks the connection meanwhile: the call was not sent', async () => {
     const { call } = await open(({ path }) =>
       path.endsWith('/has_access') ? { status: 0, write: (response) => response.destroy() } : null,
     );
@@ -113,41 +113,38 @@ describe('a method that nobody knows', () => {
   });
 });
 
-describe('one positional list of ids', () => {
+describe('a single positional list of ids', () => {
   const TOTP = { model: 'res.users', action: 'get_totp_invite_url' };
 
-  test.each(['[[8]]', '[8]', '[[8,2]]'])(
-    '%s of a method that nobody knows is sent as the records',
-    async (params) => {
-      const { call, sent } = await open();
-      expect((await call({ ...TOTP, params })).json.result).toMatch(/^\/odoo\//);
-      expect(JSON.parse(sent('/get_totp_invite_url')[0]!.body)).toEqual({ ids: JSON.parse(params)[0] });
-    },
-  );
+  test.each(['[[8]]', '[8]', '[[8,2]]'])('%s of an unknown method is sent as the records', async (params) => {
+    const { call, sent } = await open();
+    expect((await call({ ...TOTP, params })).json.result).toMatch(/^\/odoo\//);
+    expect(JSON.parse(sent('/get_totp_invite_url')[0]!.body)).toEqual({ ids: JSON.parse(params)[0] });
+  });
 
-  test('goes with other arguments by name', async () => {
+  test('is sent with named arguments', async () => {
     const { call, sent } = await open();
     const { json } = await call({ ...TOTP, params: '[[8]]', keyword: '{"nope":1}' });
     expect(json.error.data.type).toBe('arguments_invalid');
     expect(JSON.parse(sent('/get_totp_invite_url')[0]!.body)).toEqual({ ids: [8], nope: 1 });
   });
 
-  test('is refused, unrun, where the method takes no records', async () => {
+  test('is refused without running if the method takes no records', async () => {
     const { call, sent } = await open();
     const { status, json } = await call({ action: 'find_or_create', params: '[[3]]' });
     expect([status, json.error.code]).toEqual([400, -32602]);
     expect(json.error.message).toMatch(/takes no records/);
-    // Sent once, and Odoo said no: see the recording below.
+    // Sent once, and refused by Odoo: see the recording below.
     expect(sent('/find_or_create')).toHaveLength(1);
   });
 
-  test.each(['[[]]', '[0]', '["8"]', '[[8],true]'])('%s is not taken for one', async (params) => {
+  test.each(['[[]]', '[0]', '["8"]', '[[8],true]'])('%s is not taken for records', async (params) => {
     const { call, sent } = await open();
     expect((await call({ ...TOTP, params })).json.error.code).toBe(-32602);
     expect(sent('/get_totp_invite_url')).toHaveLength(0);
   });
 
-  test('is refused by a real Odoo with a text that only the route has, before anything runs', () => {
+  test('is refused by a real Odoo with a message that only the route has, before anything runs', () => {
     const line = readFileSync(
       new URL('../../../sandbox/recordings/19.0-json2.jsonl', import.meta.url),
       'utf8',
@@ -161,6 +158,6 @@ describe('one positional list of ids', () => {
       name: 'werkzeug.exceptions.UnprocessableEntity',
       message: 'cannot call res.partner.search with ids',
     });
-    // The check stands before the binding and the call: addons/rpc/controllers/json2.py of 19.
+    // The check precedes binding and call: addons/rpc/controllers/json2.py of 19.
   });
 });
