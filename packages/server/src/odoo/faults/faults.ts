@@ -72,7 +72,8 @@ const OWN_TEXTS: Record<BusinessErrorType, string> = {
   method_not_found: 'The model has no such public method.',
   arguments_invalid: 'A value of the call is invalid: it is out of range or has the wrong type.',
   query_invalid: 'The query is invalid: check its fields, operators, order and grouping.',
-  concurrency_conflict: 'The call conflicted with another transaction and was rolled back: send the call again.',
+  concurrency_conflict:
+    'The call conflicted with another transaction and was rolled back: send the call again.',
   database_missing: 'The server has no such Odoo database: check `db`.',
   upstream_error: "Odoo failed; the Odoo server's log has the cause.",
 };
