@@ -1,7 +1,8 @@
 /** Sends requests to servers that answer correctly, incorrectly, late or not at all. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../../test/close-after-test.ts';
 import { expectWithin } from '../../test/expect-within.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';
 import { readText } from '../streams/scripted-stream.fixture.ts';
@@ -16,26 +17,19 @@ import {
   TEST_KEY,
 } from './test-certificate.fixture.ts';
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close();
-});
-
 async function serve(...given: Parameters<typeof startRawServer>): Promise<RawServer> {
-  const server = await startRawServer(...given);
-  open.push(server);
-  return server;
+  return closeAfterTest(await startRawServer(...given));
 }
 
 function makeDispatcher(options: Partial<EgressOptions> = {}): EgressDispatcher {
-  const dispatcher = createEgressDispatcher({
-    allow: parseEgressPolicy(['127.0.0.0/8']).policy,
-    connectTimeoutMs: 2_000,
-    firstByteTimeoutMs: null,
-    ...options,
-  });
-  open.push(dispatcher);
-  return dispatcher;
+  return closeAfterTest(
+    createEgressDispatcher({
+      allow: parseEgressPolicy(['127.0.0.0/8']).policy,
+      connectTimeoutMs: 2_000,
+      firstByteTimeoutMs: null,
+      ...options,
+    }),
+  );
 }
 
 /** Sends a POST of `{}` by default. */

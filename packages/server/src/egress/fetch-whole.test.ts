@@ -1,31 +1,27 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../../test/close-after-test.ts';
 import { createEgressDispatcher } from './dispatcher.ts';
 import { fetchWhole } from './fetch-whole.ts';
 import { parseEgressPolicy } from './policy.ts';
 
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
 async function fetchFrom(answer: RequestListener, bytesMax = 1_000, timeoutMs = 2_000) {
   const server = createServer(answer);
+  closeAfterTest({
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const egress = createEgressDispatcher({
-    allow: parseEgressPolicy([origin]).policy,
-    connectTimeoutMs: 1_000,
-    firstByteTimeoutMs: 1_000,
-  });
-  open.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      }),
-    () => egress.close(),
+  const egress = closeAfterTest(
+    createEgressDispatcher({
+      allow: parseEgressPolicy([origin]).policy,
+      connectTimeoutMs: 1_000,
+      firstByteTimeoutMs: 1_000,
+    }),
   );
   return fetchWhole(
     egress,

@@ -7,10 +7,11 @@ import { createServer as createSecureServer } from 'node:https';
 import { join, resolve } from 'node:path';
 import type { Examination } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
@@ -20,18 +21,12 @@ const MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 const WRONG_KEY = '0123456789012345678901234567890123456789';
 
 let folder: string;
-const closing: (() => Promise<unknown>)[] = [];
 beforeEach(() => {
   folder = makeFolder();
 });
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 async function start(version: Version, options: Partial<Parameters<typeof startSandbox>[0]> = {}) {
-  const sandbox = await startSandbox({ version, ...options });
-  closing.push(() => sandbox.close());
-  return sandbox;
+  return closeAfterTest(await startSandbox({ version, ...options }));
 }
 
 async function run(args: readonly string[], env: Record<string, string> = {}) {
@@ -169,27 +164,29 @@ test('uses the protocol in the settings, as calls do', async () => {
 });
 
 test('reports what is wrong with a server that is not Odoo, or does not answer', async () => {
-  const other = await startUpstream((socket) => {
-    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello');
-  });
-  closing.push(() => other.close());
+  const other = closeAfterTest(
+    await startUpstream((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello');
+    }),
+  );
   const page = await run(['doctor', other.url, `--egress.allow=${other.url}`]);
   expect(page).toMatchObject({ status: 1, stderr: '' });
   expect(page.stdout).toMatch(/^FAILED {2}odoo .*path prefix/m);
-  const silent = await startUpstream(() => {});
-  closing.push(() => silent.close());
+  const silent = closeAfterTest(await startUpstream(() => {}));
   const none = await run(['doctor', silent.url, `--egress.allow=${silent.url}`, '--upstream.timeoutMs=300']);
   expect(none).toMatchObject({ status: 1, stderr: '' });
   expect(none.stdout).toMatch(/^FAILED {2}odoo +no answer in time; /m);
-  const refusing = await startUpstream((socket) => {
-    socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 3\r\n\r\nbad');
-  });
-  closing.push(() => refusing.close());
+  const refusing = closeAfterTest(
+    await startUpstream((socket) => {
+      socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 3\r\n\r\nbad');
+    }),
+  );
   const unreached = await run(['doctor', refusing.url, `--egress.allow=${refusing.url}`]);
   expect(unreached).toMatchObject({ status: 1, stderr: '' });
   expect(unreached.stdout.match(/\(HTTP 502\)/g)).toHaveLength(1);
-  const odd = await startUpstream((socket) => answerLikeOdoo(socket, '{"jsonrpc":"2.0","id":1,"result":7}'));
-  closing.push(() => odd.close());
+  const odd = closeAfterTest(
+    await startUpstream((socket) => answerLikeOdoo(socket, '{"jsonrpc":"2.0","id":1,"result":7}')),
+  );
   expect((await run(['doctor', odd.url, `--egress.allow=${odd.url}`])).stdout).not.toMatch(
     /undefined|\[object/,
   );
@@ -199,8 +196,7 @@ test.each([
   ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
   ['endless interim answers', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100)],
 ])('reports that a server is not Odoo if it sends %s', async (_what, text) => {
-  const other = await startUpstream((socket) => void socket.write(text));
-  closing.push(() => other.close());
+  const other = closeAfterTest(await startUpstream((socket) => void socket.write(text)));
   const found = await run(['doctor', other.url, `--egress.allow=${other.url}`]);
   expect(found).toMatchObject({ status: 1, stderr: '' });
   expect(found.stdout).toMatch(/^FAILED {2}odoo .*not as Odoo does/m);
@@ -209,10 +205,10 @@ test.each([
 test('explains a failed TLS handshake in one line, without source files or flags', async () => {
   const plain = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(plain, 'listening');
-  closing.push(() => new Promise((resolve) => plain.close(resolve)));
+  closeAfterTest(plain);
   const secured = createSecureServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }).listen(0, '127.0.0.1');
   await once(secured, 'listening');
-  closing.push(() => new Promise((resolve) => secured.close(resolve)));
+  closeAfterTest(secured);
   for (const server of [plain, secured]) {
     const { port } = server.address() as { port: number };
     const found = await run(['doctor', `https://127.0.0.1:${port}`, '--egress.allow=127.0.0.1']);
@@ -258,10 +254,11 @@ describe('a stored instance', () => {
 
   test('is checked by a running proxy, which knows its key', async () => {
     const sandbox = await start(19);
-    const proxy = await startProxy({
-      settings: { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY, 'upstream.protocol': 'auto' },
-    });
-    closing.push(() => proxy.close());
+    const proxy = closeAfterTest(
+      await startProxy({
+        settings: { 'admin.token': TOKEN, 'vault.masterKey': MASTER_KEY, 'upstream.protocol': 'auto' },
+      }),
+    );
     const instance = { name: 'prod', url: sandbox.url, db: sandbox.db, user_id: 2, allow_private: true };
     await proxy.app.instances.add({ ...instance, api_key: sandbox.users.admin.apiKey });
     await proxy.app.instances.add({ ...instance, name: 'wrong', api_key: WRONG_KEY });

@@ -5,7 +5,8 @@ import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '@erp-proxy/contract';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -20,14 +21,10 @@ import {
 let upstream: ScriptedUpstream;
 let proxy: ErpProxy;
 let now = 1000;
-afterEach(async () => {
-  await proxy.close();
-  await upstream.close();
-});
 
 async function start(script: Script, settings: Record<string, string> = {}) {
-  upstream = await startUpstream(script);
-  proxy = await startProxy({ allow: [upstream.url], settings });
+  upstream = closeAfterTest(await startUpstream(script));
+  proxy = closeAfterTest(await startProxy({ allow: [upstream.url], settings }));
 }
 
 const read = (changes = {}) => makeCall(upstream.url, { action: 'search_read', ...changes });
@@ -386,8 +383,8 @@ describe('kept answers', () => {
 
   async function startCounting(settings: Record<string, string> = {}) {
     now = 1000;
-    upstream = await startUpstream(count);
-    proxy = await startProxy({ allow: [upstream.url], settings, nowMs: () => now });
+    upstream = closeAfterTest(await startUpstream(count));
+    proxy = closeAfterTest(await startProxy({ allow: [upstream.url], settings, nowMs: () => now }));
   }
 
   const ask = async (headers: Record<string, string> = MINUTE, changes = {}) =>
