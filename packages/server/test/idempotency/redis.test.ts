@@ -6,6 +6,7 @@ import { type App, createApp } from '../../src/app/app.ts';
 import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
 import { createWire, type Wire } from '../../src/redis/wire.fixture.ts';
 import { makeSettings, PROGRAM_VERSION, type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { POLL } from '../poll.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -15,7 +16,6 @@ import {
 } from '../scripted-upstream.ts';
 
 const HAS_SERVER = spawnSync('redis-server', ['--version']).status === 0;
-const PATIENT = { timeout: 10_000, interval: 20 };
 const REFUSED = {
   status: 503,
   headers: { 'retry-after': '5' },
@@ -96,9 +96,9 @@ describe.skipIf(!HAS_SERVER)('on a Redis of its own', () => {
       expect(upstream.requests).toHaveLength(0);
       expect((await proxy.call(create())).status, 'without a key').toBe(200);
       await mend();
-      await expect.poll(isAway, PATIENT).toBe(false);
+      await expect.poll(isAway, POLL).toBe(false);
       // What Redis may have claimed without saying so is taken back.
-      await expect.poll(async () => (await send('a')).json.result, PATIENT).toBe(2);
+      await expect.poll(async () => (await send('a')).json.result, POLL).toBe(2);
       expect((await send('a')).headers['idempotency-replayed']).toBe('true');
       expect(upstream.requests).toHaveLength(2);
     },
@@ -117,13 +117,13 @@ describe.skipIf(!HAS_SERVER)('on a Redis of its own', () => {
     const first = await proxy.call(create(), { 'idempotency-key': 'a', 'x-request-timeout': '1' });
     expect(first).toMatchObject({ status: 200, json: { result: 1 } });
     await mend();
-    await expect.poll(isAway, PATIENT).toBe(false);
+    await expect.poll(isAway, POLL).toBe(false);
     // A slow Redis may have kept it after all.
     await expect
       .poll(async () => {
         const { json } = await send('a');
         return json.error?.code ?? json.result;
-      }, PATIENT)
+      }, POLL)
       .toSatisfy((known) => known === -32015 || known === 1);
     expect(upstream.requests).toHaveLength(1);
   });
@@ -140,7 +140,7 @@ describe.skipIf(!HAS_SERVER)('on a Redis of its own', () => {
   test('the log says at the start what Redis may lose by its settings', async () => {
     const warnings = () => proxy.log.filter(({ msg }) => msg === 'redis can lose idempotency keys');
     await expect
-      .poll(warnings, PATIENT)
+      .poll(warnings, POLL)
       .toMatchObject([{ level: 'warn', losses: [expect.stringMatching(/appendonly is off/)] }]);
   });
 

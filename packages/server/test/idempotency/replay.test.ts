@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { POLL } from '../poll.ts';
 import { answerLikeOdoo, makeCall, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -69,12 +70,12 @@ describe('the same call under the same key', () => {
     const leaving = request(`${proxy.url}/api/erp/execute`, { method: 'POST', headers });
     leaving.on('error', () => {});
     leaving.end(body);
-    await expect.poll(() => upstream.requests.length).toBe(1);
+    await expect.poll(() => upstream.requests.length, POLL).toBe(1);
     leaving.destroy();
     const meanwhile = await send('a', body);
     expect(meanwhile).toMatchObject({ status: 409, headers: { 'retry-after': '1' } });
     answerFirst();
-    await expect.poll(async () => (await send('a', body)).json.result).toBe(1);
+    await expect.poll(async () => (await send('a', body)).json.result, POLL).toBe(1);
     expect(upstream.requests).toHaveLength(1);
   });
 
@@ -148,7 +149,7 @@ describe('calls of a batch', () => {
     const leaving = request(`${proxy.url}/api/erp/execute`, { method: 'POST', headers });
     leaving.on('error', () => {});
     leaving.end(batch);
-    await expect.poll(() => upstream.requests.length).toBeGreaterThan(0);
+    await expect.poll(() => upstream.requests.length, POLL).toBeGreaterThan(0);
     await delay(100);
     const sent = upstream.requests.length;
     leaving.destroy();
@@ -156,11 +157,11 @@ describe('calls of a batch', () => {
     for (const answer of answers.splice(0)) answer();
     const outcomes = () =>
       proxy.log.map((line) => line['outcome']).filter((outcome) => outcome !== undefined);
-    await expect.poll(() => outcomes().length).toBe(20);
+    await expect.poll(() => outcomes().length, POLL).toBe(20);
     expect(upstream.requests).toHaveLength(sent);
     expect(outcomes().filter((outcome) => outcome === 'caller_left')).toHaveLength(20 - sent);
     const again = send('a', batch);
-    await expect.poll(() => upstream.requests.length).toBeGreaterThan(sent);
+    await expect.poll(() => upstream.requests.length, POLL).toBeGreaterThan(sent);
     const timer = setInterval(() => {
       for (const answer of answers.splice(0)) answer();
     }, 5);
@@ -367,7 +368,7 @@ test('a claim that the store does not answer is given up: calls without a key ar
   Object.assign(idempotency, { claim });
   isBack.resolve();
   // What came late is given back.
-  await expect.poll(async () => (await send('a')).json.result).toBe(2);
+  await expect.poll(async () => (await send('a')).json.result, POLL).toBe(2);
   expect(upstream.requests).toHaveLength(2);
 });
 
@@ -375,6 +376,6 @@ test('the log names what was given again', async () => {
   const { proxy, send } = await start(count);
   await send('a');
   await send('a');
-  await expect.poll(() => proxy.log.filter((line) => line['outcome'] === 'replayed')).toHaveLength(1);
+  await expect.poll(() => proxy.log.filter((line) => line['outcome'] === 'replayed'), POLL).toHaveLength(1);
   expect(JSON.stringify(proxy.log)).not.toContain('idempotency-key');
 });

@@ -1,6 +1,6 @@
 /**
- * Promises of the commands that administer keys, instances and the audit: the same on the store of the settings as on a
- * running proxy. Most run in this process, on a real SQLite file and over real HTTP; the last ones are the real program.
+ * The commands that administer keys, instances and the audit. They work alike on the store of the settings and on a running
+ * proxy. Most tests run in this process, on a real SQLite file and over real HTTP; the last ones start the real program.
  */
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ interface Ran {
   stderr: string;
 }
 
-/** A command in this process, as if it were called in the folder of the test. */
+/** Runs a command in this process, as if it were started in the folder of the test. */
 async function runHere(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -116,7 +116,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   }
 
-  test('a key is made with a policy, shown, changed, rotated and revoked', async () => {
+  test('a key can be created with a policy, shown, changed, rotated and revoked', async () => {
     put('policy.yaml', POLICY);
     const made = await runJson(
       'keys',
@@ -163,7 +163,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     });
   });
 
-  test('keys explain says which rule decides and what is set, and ends with 0 or 1', async () => {
+  test('keys explain prints the rule that decides and the values that are set, and exits with 0 or 1', async () => {
     put('policy.yaml', POLICY);
     put('allowed.json', call());
     put('denied.json', call({ action: 'write' }));
@@ -181,7 +181,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(fromPage.stdout).toMatch(/^denied by cors_origins: /);
   });
 
-  test('an instance is added, shown, changed and removed, and its key never shown', async () => {
+  test('an instance can be added, shown, changed and removed, and its key is never shown', async () => {
     await addInstance();
     const again = await run(
       'instances',
@@ -288,7 +288,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect(broken.stdout).toMatch(/^Not intact, at record \d+: /);
   });
 
-  test('apply does what the file says, once; export gives it back', async () => {
+  test('apply makes the changes of the file once, and export prints the same file', async () => {
     await runJson('keys', 'create', '--name', 'shop');
     put(
       'proxy.yaml',
@@ -337,7 +337,7 @@ instances:
     expect(third.stdout).toMatch(/^(= .*\n)+\nNothing to change\.\n$/);
   });
 
-  test('apply writes keys of instances again only where it is told to, and reads them before it changes anything', async () => {
+  test('apply replaces stored keys of instances only on request, and reads all key files before it changes anything', async () => {
     await addInstance();
     put('proxy.yaml', 'instances:\n  - { name: prod, concurrency: 4, api_key: { file: ./gone } }\n');
     const refused = await run('apply', '-f', 'proxy.yaml', '--update-secrets');
@@ -353,7 +353,7 @@ instances:
     ]);
   });
 
-  test('what is wrong is said in words, and changes nothing', async () => {
+  test('an error is explained and changes nothing', async () => {
     put('policy.yaml', 'instances: [prod]\nmodels:\n  res.partner: ["re?d"]\nlimit_mx: 4\n');
     const policy = await run('keys', 'create', '--policy', 'policy.yaml');
     expect(policy).toMatchObject({ status: 2, stdout: '' });
@@ -380,7 +380,7 @@ instances:
   });
 });
 
-test('keys list and apply see all keys, however many pages they fill', async () => {
+test('keys list and apply read all pages of keys', async () => {
   const proxy = await startProxy({ settings: { 'admin.token': TOKEN } });
   try {
     for (let count = 0; count < 520; count++) await proxy.app.keys.create({ name: 'many' });
@@ -394,7 +394,7 @@ test('keys list and apply see all keys, however many pages they fill', async () 
   }
 });
 
-test('apply refuses a file that was cut off, from standard input too, and changes nothing', async () => {
+test('apply refuses a truncated file, also from standard input, and changes nothing', async () => {
   put('policy.yaml', POLICY);
   await runHere(['keys', 'create', '--name=shop', '--policy=policy.yaml']);
   const whole = `keys:\n  - name: shop\n    policy:\n${POLICY.replace(/^/gm, '      ').trimEnd()}00\n`;
@@ -419,7 +419,7 @@ test('apply refuses a file that was cut off, from standard input too, and change
   expect((await runHere(['apply', '-f', '-', '--require-end'], {}, `${whole}...\n`)).status).toBe(0);
 });
 
-test('a policy file that was cut off is refused; one in braces is whole without a line break', async () => {
+test('a truncated policy file is refused; a file in braces is complete without a final line break', async () => {
   put('cut.yaml', POLICY.trimEnd());
   const cut = await runHere(['keys', 'create', '--policy=cut.yaml']);
   expect(cut).toMatchObject({
@@ -430,7 +430,7 @@ test('a policy file that was cut off is refused; one in braces is whole without 
   expect((await runHere(['keys', 'create', '--policy=policy.json'])).status).toBe(0);
 });
 
-test('a file that names a member twice is refused by every command that reads one', async () => {
+test('every command refuses a file with a duplicate member', async () => {
   const policy = '{"instances": ["prod"], "models": {"res.partner": ["read"],\n"res.partner": ["*"]}}\n';
   put('policy.json', policy);
   const created = await runHere(['keys', 'create', '--policy=policy.json']);
@@ -448,7 +448,7 @@ test('a file that names a member twice is refused by every command that reads on
   expect(explained.stderr).toBe('call.json: The member action stands there twice: keep one.\n');
 });
 
-test('a stored policy that cannot be read is shown as unreadable, left out of an export, and replaced by apply aloud', async () => {
+test('an unreadable stored policy is shown as such, left out of an export, and replaced by apply with a notice', async () => {
   put('policy.yaml', POLICY);
   const { id } = JSON.parse(
     (await runHere(['keys', 'create', '--name=shop', '--policy=policy.yaml', '--json'])).stdout,
@@ -482,7 +482,7 @@ test('a stored policy that cannot be read is shown as unreadable, left out of an
   expect(again.stdout).toContain('Nothing to change.');
 });
 
-test('apply that fails on its way says how far it came, and can be run again', async () => {
+test('an apply that fails midway reports its progress, and can be run again', async () => {
   put(
     'proxy.yaml',
     `keys: [{ name: shop, policy: null }]
@@ -525,14 +525,14 @@ describe('a remote command', () => {
     ['http://127.0.0.1:1', '', /admin\.token/, 2],
     ['http://127.0.0.1:1', null, /admin\.token is not set here/, 2],
     ['http://127.0.0.1:1', TOKEN, /No answer from http:\/\/127\.0\.0\.1:1 /, 1],
-  ])('to %s with the token %j says what is wrong', async (url, token, says, status) => {
+  ])('to %s with the token %j explains the error', async (url, token, says, status) => {
     const env: Record<string, string> = token === null ? {} : { ERP_PROXY_ADMIN_TOKEN: token };
     const ran = await runHere(['keys', 'list', '--url', url], env);
     expect(ran).toEqual({ status, stdout: '', stderr: expect.stringMatching(says) });
     expect(ran.stderr).not.toMatch(new RegExp(`${TOKEN}|hidden`));
   });
 
-  test('says that the token is wrong, that the admin API is off, and that it is no proxy', async () => {
+  test('reports a wrong token, a disabled admin API, and a server that is not a proxy', async () => {
     const proxy = await startProxy({ settings: { 'admin.token': TOKEN } });
     const without = await startProxy();
     const sandbox = await startSandbox({ version: 18 });
@@ -557,7 +557,7 @@ describe('a remote command', () => {
   });
 });
 
-describe('a remote that is no proxy of ours, or lies', () => {
+describe('a remote server that is not this proxy, or sends false answers', () => {
   const JSON_TYPE = 'application/json';
   test.each([
     ['keys list', 200, JSON_TYPE, '{not json'],
@@ -570,7 +570,7 @@ describe('a remote that is no proxy of ours, or lies', () => {
     ['audit verify', 200, JSON_TYPE, 'null'],
     ['audit export', 200, JSON_TYPE, '{"seq":1}\n{'],
     ['audit export', 200, JSON_TYPE, '{"seq":1}\n{\n'],
-  ])('%s: answers of another shape are one line of error', async (command, status, type, body) => {
+  ])('%s: an answer of another shape gives one line of error', async (command, status, type, body) => {
     const remote = createServer((_, answer) => answer.writeHead(status, { 'content-type': type }).end(body));
     await once(remote.listen(0, '127.0.0.1'), 'listening');
     const { port } = remote.address() as AddressInfo;
@@ -583,29 +583,32 @@ describe('a remote that is no proxy of ours, or lies', () => {
     });
   });
 
-  test.each([200, 404])('commands the terminal: it is not obeyed (HTTP %i)', async (status) => {
-    const text = '\u001b]0;owned\u0007\u009b31m\u007f a\rb';
-    const body =
-      status === 200
-        ? { items: [{ id: 'a', name: text, state: 'active', policy: { [text]: [text] } }], next: null }
-        : { status, detail: text };
-    const type = status === 200 ? 'application/json' : 'application/problem+json';
-    const remote = createServer((_, answer) =>
-      answer.writeHead(status, { 'content-type': type }).end(JSON.stringify(body)),
-    );
-    await once(remote.listen(0, '127.0.0.1'), 'listening');
-    const { port } = remote.address() as AddressInfo;
-    for (const more of [[], ['--json']]) {
-      const args = ['keys', 'list', '--url', `http://127.0.0.1:${port}`, ...more];
-      const { stdout, stderr } = await runHere(args, { ERP_PROXY_ADMIN_TOKEN: TOKEN });
-      expect(stdout + stderr).toContain(']0;owned31m ab');
-      expect((stdout + stderr).replaceAll(/[\n\t]/g, '')).not.toMatch(/\p{Cc}/u);
-    }
-    remote.close();
-  });
+  test.each([200, 404])(
+    'control characters in its answer do not reach the terminal (HTTP %i)',
+    async (status) => {
+      const text = '\u001b]0;owned\u0007\u009b31m\u007f a\rb';
+      const body =
+        status === 200
+          ? { items: [{ id: 'a', name: text, state: 'active', policy: { [text]: [text] } }], next: null }
+          : { status, detail: text };
+      const type = status === 200 ? 'application/json' : 'application/problem+json';
+      const remote = createServer((_, answer) =>
+        answer.writeHead(status, { 'content-type': type }).end(JSON.stringify(body)),
+      );
+      await once(remote.listen(0, '127.0.0.1'), 'listening');
+      const { port } = remote.address() as AddressInfo;
+      for (const more of [[], ['--json']]) {
+        const args = ['keys', 'list', '--url', `http://127.0.0.1:${port}`, ...more];
+        const { stdout, stderr } = await runHere(args, { ERP_PROXY_ADMIN_TOKEN: TOKEN });
+        expect(stdout + stderr).toContain(']0;owned31m ab');
+        expect((stdout + stderr).replaceAll(/[\n\t]/g, '')).not.toMatch(/\p{Cc}/u);
+      }
+      remote.close();
+    },
+  );
 });
 
-describe('what is wrong is said by the names that commands have:', () => {
+describe('an error names the options of the command:', () => {
   const env = { ERP_PROXY_VAULT_MASTER_KEY: MASTER_KEY };
   test.each<[words: string, says: RegExp]>([
     ['keys create --expires-in 0m', /^The time at which the key expires is not in the future: /],
@@ -651,7 +654,7 @@ describe('a command on the store', () => {
     'audit verify',
     'export',
     'vault reseal',
-  ])('%s makes no store where there is none, and says so', async (words) => {
+  ])('%s does not create a missing store, and reports it', async (words) => {
     put('call.json', call());
     const ran = await runHere(words.split(' '));
     expect(ran).toEqual({ status: 1, stdout: '', stderr: expect.stringMatching(MISSING) });
@@ -661,7 +664,7 @@ describe('a command on the store', () => {
     expect(statSync(storeFile()).size).toBe(0);
   });
 
-  test('apply --dry-run makes no store either, and plans as for an empty one', async () => {
+  test('apply --dry-run does not create a store either, and plans as for an empty one', async () => {
     put('proxy.yaml', 'keys: [{ name: shop, policy: null }]\n');
     const dry = await runHere(['apply', '-f', 'proxy.yaml', '--create-keys', '--dry-run']);
     expect(dry).toMatchObject({ status: 0, stdout: expect.stringContaining('1 to add') });
@@ -669,7 +672,7 @@ describe('a command on the store', () => {
     expect(existsSync(storeFile())).toBe(false);
   });
 
-  test('says on standard error which store it works on, and only there', async () => {
+  test('prints the store that it works on to standard error only', async () => {
     const line = new RegExp(`^Store: sqlite ${storeFile()}\n`);
     put('key', SECRET);
     put('proxy.yaml', 'keys: [{ name: shop, policy: null }]\n');
@@ -706,7 +709,7 @@ describe('a command on the store', () => {
       env,
     );
 
-  test('warns of an instance that the settings here close, and stores it', async () => {
+  test('stores an instance that the local settings forbid, with a warning', async () => {
     put('key', SECRET);
     expect(await add('http://127.0.0.1:1')).toMatchObject({
       status: 0,
@@ -716,7 +719,7 @@ describe('a command on the store', () => {
     expect(await add('http://127.0.0.1:1', '--allow-private')).toMatchObject({ status: 0, stderr: '' });
   });
 
-  test('that could not have a key replaced says whose settings it used, and keeps that to itself', async () => {
+  test('that fails to replace a key names the settings that it used, and stores nothing of that', async () => {
     put('key', SECRET);
     await add('http://127.0.0.1:1');
     const { status, stderr } = await runHere(['instances', 'rotate-key', 'demo'], env);
@@ -736,7 +739,7 @@ describe('the real program', () => {
   });
   afterAll(() => sandbox.close());
 
-  test('applies a file to a running proxy, whose key then calls the instance by name and can do nothing else', async () => {
+  test('applies a file to a running proxy; its key can then call the instance by name, and nothing else', async () => {
     const { apiKey } = sandbox.users.admin;
     const masterKey = await runProgram(['vault', 'key'], { folder });
     expect(masterKey.stdout).toMatch(/^[A-Za-z0-9+/]{43}=\n$/);

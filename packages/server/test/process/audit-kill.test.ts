@@ -1,4 +1,4 @@
-/** What of the audit outlives the running program: nothing is lost at a graceful stop, and at most a second at kill -9. */
+/** The audit when the program ends: nothing is lost at a graceful stop, and at most one second at kill -9. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
@@ -19,13 +19,13 @@ beforeEach(async () => {
 afterEach(() => sandbox.close());
 
 interface Load {
-  /** When each call was answered, by its request id. */
+  /** Request id to the time of its answer. */
   answeredMs: Map<string, number>;
   /** Resolves when the clients have stopped. */
   stop(): Promise<void>;
 }
 
-/** Several clients that call again and again until the server is gone. */
+/** Starts several clients that call repeatedly until the server is gone. */
 function callOnAndOn(server: Server, key: string, name: string): Load {
   const answeredMs = new Map<string, number>();
   let isStopped = false;
@@ -77,7 +77,7 @@ async function verify() {
   return JSON.parse(stdout);
 }
 
-test('has every call that was answered a second before kill -9, and its chain goes on', {
+test('contains every call that was answered a second before kill -9, and its chain continues', {
   timeout: 30_000,
 }, async () => {
   const first = await start();
@@ -120,7 +120,7 @@ test('loses nothing at a graceful stop', { timeout: 30_000 }, async () => {
 });
 
 test.each([1, 2])(
-  'ends with 1 and says so where records are lost at a stop, with %d workers',
+  'the program exits with 1 and a message if records are lost at a stop, with %d workers',
   { timeout: 60_000 },
   async (workers) => {
     const server = await startServer([`--egress.allow=${sandbox.url}`, `--workers=${workers}`], { folder });

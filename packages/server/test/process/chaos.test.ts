@@ -1,4 +1,4 @@
-/** The proof of idempotency keys that `npm run chaos` runs at length, in short: a proxy that is killed, an Odoo that breaks. */
+/** A short run of the test that `npm run chaos` runs at length: idempotency keys while the proxy is killed and Odoo fails. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { proveIdempotency } from '../../../../chaos/idempotency.ts';
@@ -23,18 +23,18 @@ async function prove(redisUrl?: string): Promise<void> {
     unexpected: [],
   });
   expect(proof.confirmed + proof.uncertain).toBe(creates);
-  // Both kinds were there, and so were the faults.
+  // Both kinds of results occurred, and the faults too.
   expect(proof.confirmed).toBeGreaterThan(creates / 2);
   expect(proof.uncertainRun).toBeGreaterThan(0);
   expect(proof.attemptsLost).toBeGreaterThan(0);
 }
 
-describe('makes no create twice, loses none that was confirmed, and says which are uncertain, killed four times', {
+describe('a proxy that is killed four times runs no create twice, loses no confirmed one, and reports uncertain ones', {
   timeout: 60_000,
 }, () => {
   test('with its keys in SQLite', () => prove());
 
-  // Skipped where there is no redis-server to start.
+  // Skipped if there is no redis-server to start.
   test.skipIf(!HAS_REDIS)('with its keys in Redis', async () => {
     const redis = await startTestServer();
     try {

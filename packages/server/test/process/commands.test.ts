@@ -1,4 +1,4 @@
-/** Promises of the commands that end by themselves: what they print, and with which status they end. */
+/** The commands that end by themselves: their output and exit status. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
@@ -21,7 +21,7 @@ beforeEach(() => {
 const run = (args: string[], input = '') => runProgram(args, { folder, input });
 
 describe('demo', () => {
-  test('--once shows one real call and its answer, and ends with 0', async () => {
+  test('--once prints one real call with its answer, and exits with 0', async () => {
     const { status, stdout, stderr } = await run(['demo', '--once']);
     expect(stderr).toBe('');
     expect(status).toBe(0);
@@ -30,7 +30,7 @@ describe('demo', () => {
     expect(JSON.parse(answer as string).result).toHaveLength(3);
   });
 
-  test('keeps running until it is told to stop, and the call that it shows works', async () => {
+  test('runs until it is stopped, and the call that it prints works', async () => {
     const demo = startProgram(['demo', '--http.port=0'], { folder });
     await demo.waitFor(/Ctrl-C ends them/);
     const [, url] = /curl -s (\S+)/.exec(demo.stdout) ?? [];
@@ -44,7 +44,7 @@ describe('demo', () => {
   });
 });
 
-test('says in one line that its output cannot be written, and ends with 1', async () => {
+test('a command whose output cannot be written prints one line of error, and exits with 1', async () => {
   await run(['keys', 'create', '--name=shop']);
   const command = `${printLine(['keys', 'list'])} > /dev/full`;
   const { status, stderr } = await startShell(command, { folder }).ended;
@@ -52,7 +52,7 @@ test('says in one line that its output cannot be written, and ends with 1', asyn
   expect(status).toBe(1);
 });
 
-test('sandbox --json says where it is and who may log in, as the version that was asked for', async () => {
+test('sandbox --json prints its URL and its users, and behaves as the requested version', async () => {
   const program = startProgram(['sandbox', '--version=16', '--port=0', '--json'], { folder });
   const [line] = await program.waitFor(/.*\n/);
   const { url, db, users } = JSON.parse(line);
@@ -102,7 +102,7 @@ describe('doctor', () => {
     expect(checks.at(-1)).toEqual({ name, state: 'failed', text: expect.stringMatching(says) });
   };
 
-  test('names a wrong path, a refused port, an address that is not allowed, credentials that are not accepted', async () => {
+  test('names a wrong path, a refused port, a forbidden address and refused credentials', async () => {
     await expectFailed('odoo', /path prefix/, `${sandbox.url}/nowhere`, [allow()]);
     const gone = await startUpstream((socket) => answerLikeOdoo(socket, ''));
     await gone.close();
@@ -112,7 +112,7 @@ describe('doctor', () => {
     await expectFailed('url', /https:/, 'ftp://odoo.example');
   });
 
-  test('names the entry that helps, and says where an entry is wrong', async () => {
+  test('names the entry of the allow list that helps, and the position of a wrong entry', async () => {
     const { checks } = await examine('http://169.254.169.254');
     expect(checks.at(-1)).toEqual({
       name: 'egress',
@@ -126,7 +126,7 @@ describe('doctor', () => {
     );
   });
 
-  test('wants all or none of the credentials', async () => {
+  test('requires all or none of the credentials', async () => {
     const { status, stderr } = await run(['doctor', sandbox.url, '--db=x']);
     expect(status).toBe(2);
     expect(stderr).toContain('--api-key-file together');
@@ -161,7 +161,7 @@ describe('call', () => {
     expect(fromInput).toEqual(fromFile);
   });
 
-  test('takes the key and the address from the environment, where no option gives them', async () => {
+  test('reads the key and the URL from the environment, unless options give them', async () => {
     const env = { ERP_PROXY_URL: proxy.url, ERP_PROXY_KEY: proxy.key };
     const called = await runProgram(['call'], { folder, env, input: print() });
     expect(called).toMatchObject({ status: 0, stderr: '' });
@@ -179,7 +179,7 @@ describe('call', () => {
     });
   });
 
-  test('of the variables of call nothing else takes notice', async () => {
+  test('other commands ignore the environment variables of call', async () => {
     const env = { ERP_PROXY_URL: 'http://127.0.0.1:1', ERP_PROXY_KEY: 'ep_x_y' };
     expect((await runProgram(['config', 'check'], { folder, env })).status).toBe(0);
     expect((await runProgram(['keys', 'create'], { folder, env })).status).toBe(0);
@@ -189,7 +189,7 @@ describe('call', () => {
     expect((await server.ended).status).toBe(0);
   });
 
-  test('ends with 1 where the answer is an error, and prints it', async () => {
+  test('exits with 1 if the answer is an error, and prints it', async () => {
     const refused = await run(['call', '--url', proxy.url, '--key', 'ep_bad'], print());
     expect(refused.status).toBe(1);
     expect(JSON.parse(refused.stdout).error.code).toBe(-32000);
@@ -201,7 +201,7 @@ describe('call', () => {
     expect(JSON.parse(failed.stdout).error.data.type).toBe('model_not_found');
   });
 
-  test('says in one line what is wrong with how it was called', async () => {
+  test('reports a wrong usage in one line', async () => {
     const cases: [string[], RegExp, number][] = [
       [['call', 'missing.json', '--key', 'x'], /^missing\.json: there is no such file\n$/, 2],
       [['call', '--key-file', 'missing'], /^missing: there is no such file\n$/, 2],
@@ -220,7 +220,7 @@ describe('call', () => {
   });
 });
 
-test('config check ends with 0 or says every fault; config print masks what is secret', async () => {
+test('config check exits with 0 or reports every error; config print masks secrets', async () => {
   const secret = 'a-hash-secret-of-thirty-two-characters';
   const good = await runProgram(['config', 'check'], { folder, env: { ERP_PROXY_KEYS_HASH_SECRET: secret } });
   expect(good).toEqual({ status: 0, stdout: 'The settings are right.\n', stderr: '' });
@@ -237,7 +237,7 @@ test('config check ends with 0 or says every fault; config print masks what is s
   expect(printed.stdout).not.toContain(secret);
 });
 
-test('ends quietly where nobody reads its output', async () => {
+test('ends silently if its output is not read', async () => {
   const program = startProgram(['--help'], { folder });
   program.stopReading();
   const { stderr } = await program.ended;

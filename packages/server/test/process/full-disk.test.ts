@@ -1,4 +1,4 @@
-/** What the program says and does while the disk of its SQLite file is full. */
+/** The program while the disk of its SQLite file is full. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,19 +6,19 @@ import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
+import { POLL } from '../poll.ts';
 import { makeFolder, type Program, startShell } from './program.ts';
 
 const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const TOKEN = 'a token for the tests of a full disk, long enough';
-const SOON = { timeout: 10_000, interval: 50 };
 const DISK = 'unshare --user --map-root-user --mount sh -c';
-/** Containers may forbid it. */
+/** Containers may forbid mounts. */
 const canMount = spawnSync('sh', ['-c', `${DISK} 'mount -t tmpfs tmpfs /mnt'`]).status === 0;
 
 let sandbox: Sandbox;
 let program: Program;
 let url: string;
-/** The small disk, as it is seen from outside. */
+/** The small disk, as other processes see it. */
 let disk: string;
 
 beforeEach(async () => {
@@ -70,7 +70,7 @@ async function readReadiness(): Promise<{ http: number; status: string; store: s
 }
 
 test.skipIf(!canMount)(
-  'says so before anything must be written, refuses changes with the cause, and recovers',
+  'reports the full disk before a write fails, refuses changes with the cause, and recovers',
   {
     timeout: 60_000,
   },
@@ -81,9 +81,9 @@ test.skipIf(!canMount)(
 
     fillDisk();
     const full = { http: 200, status: 'degraded', store: expect.stringMatching(/disk is full/) };
-    await expect.poll(readReadiness, SOON).toEqual(full);
+    await expect.poll(readReadiness, POLL).toEqual(full);
     expect(await readStoreUp()).toBe('0');
-    // There may be room for some in what the file has already.
+    // The file may have free pages for some of them.
     let refused = await ask('/admin/v1/keys', { name: 'shop' });
     for (let count = 0; refused.status === 201 && count < 1000; count++)
       refused = await ask('/admin/v1/keys', { name: 'shop' });
@@ -109,7 +109,7 @@ test.skipIf(!canMount)(
     expect(answer.status).toBe(200);
 
     rmSync(join(disk, 'filler'));
-    await expect.poll(readReadiness, SOON).toEqual({ http: 200, status: 'ready', store: 'ok' });
+    await expect.poll(readReadiness, POLL).toEqual({ http: 200, status: 'ready', store: 'ok' });
     expect(await readStoreUp()).toBe('1');
     expect((await ask('/admin/v1/keys', { name: 'shop' })).status).toBe(201);
   },

@@ -1,6 +1,7 @@
-/** How long a retry is told that the first attempt still runs, when the process that ran it was killed. */
+/** Time for which the first attempt counts as running after its process was killed. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
+import { POLL } from '../poll.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -11,9 +12,9 @@ import {
 import { makeFolder, makeKey, type Server, startServer } from './program.ts';
 
 const TIMEOUT_SECONDS = 4;
-/** What docs/idempotency.md says: the call's time, and five seconds more. */
+/** docs/idempotency.md: the time limit of the call, and five seconds more. */
 const RUNS_MS_MAX = (TIMEOUT_SECONDS + 5) * 1000;
-/** A poll, and a start on a busy machine. */
+/** Time for a poll, and for a start on a busy machine. */
 const SLACK_MS = 2000;
 
 let folder: string;
@@ -23,7 +24,7 @@ let key: string;
 
 beforeEach(async () => {
   folder = makeFolder();
-  // The first request is answered after a while, and all others never.
+  // The first request is answered after a delay, and the others never.
   upstream = await startUpstream((socket, _, index) => {
     if (index === 0) setTimeout(() => answerLikeOdoo(socket, printResult('1')), 3000);
   });
@@ -53,7 +54,7 @@ async function call(idempotencyKey: string, body: unknown): Promise<{ code: numb
   return [JSON.parse(answer.body.toString())].flat().map(({ error }) => ({ code: error?.code }));
 }
 
-/** Kills the process when Odoo has the call, and gives how long after the call began its retry is told that it runs. */
+/** Kills the process once Odoo has the call. Returns how long after its beginning the call counts as running. */
 async function measureRunning(body: unknown, requests: number): Promise<number> {
   const startedMs = performance.now();
   const lost = call('order', body).catch(() => 'lost');
@@ -68,15 +69,15 @@ async function measureRunning(body: unknown, requests: number): Promise<number> 
   return performance.now() - startedMs;
 }
 
-test('is the time of the call, also where it waited for its turn before it was sent', {
+test('is the time limit of the call, even if the call waited for its permit before it was sent', {
   timeout: 60_000,
 }, async () => {
   const first = call('first', makeCreate('first')).catch(() => {});
-  await expect.poll(() => upstream.requests.length).toBe(1);
+  await expect.poll(() => upstream.requests.length, POLL).toBe(1);
   expect(await measureRunning(makeCreate('second'), 2)).toBeLessThan(RUNS_MS_MAX + SLACK_MS);
   await first;
 });
 
-test('is the time of the batch for a call in a batch', { timeout: 60_000 }, async () => {
+test('is the time limit of the batch for a call in a batch', { timeout: 60_000 }, async () => {
   expect(await measureRunning([makeCreate('first')], 1)).toBeLessThan(RUNS_MS_MAX + SLACK_MS);
 });

@@ -1,4 +1,4 @@
-/** Promises of programs that npx or npm has started, as a person starts them: they end with what started them. */
+/** Programs that npx or npm started: they end with npx or npm. */
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,20 +16,26 @@ const COMMANDS: [command: string, port: RegExp][] = [
 ];
 
 describe.each(['SIGTERM', 'SIGKILL'] as const)('%s to', (signal) => {
-  test.each(COMMANDS)('"%s" ends all that it has started, and its port is free', async (command, pattern) => {
-    const env = { ERP_PROXY_STORE_URL: `sqlite:${join(makeFolder(), 'keys.db')}`, ERP_PROXY_HTTP_PORT: '0' };
-    // Without the shell between, so that the signal goes to npm or npx alone.
-    const program = startShell(`exec ${command}`, { folder: root, env });
-    const [, port] = await program.waitFor(pattern);
-    expect(await takesConnections(Number(port))).toBe(true);
-    program.kill(signal);
-    await expect.poll(() => takesConnections(Number(port)), { timeout: 10_000 }).toBe(false);
-    // The last process that holds its output has ended.
-    await program.ended;
-  });
+  test.each(COMMANDS)(
+    '"%s" ends everything that it started, and its port is free',
+    async (command, pattern) => {
+      const env = {
+        ERP_PROXY_STORE_URL: `sqlite:${join(makeFolder(), 'keys.db')}`,
+        ERP_PROXY_HTTP_PORT: '0',
+      };
+      // Without a shell in between, so that the signal goes only to npm or npx.
+      const program = startShell(`exec ${command}`, { folder: root, env });
+      const [, port] = await program.waitFor(pattern);
+      expect(await takesConnections(Number(port))).toBe(true);
+      program.kill(signal);
+      await expect.poll(() => takesConnections(Number(port)), { timeout: 10_000 }).toBe(false);
+      // The last process that has its output open has ended.
+      await program.ended;
+    },
+  );
 });
 
-test('a program that a shell has started outlives it', async () => {
+test('a program that a shell started continues after the shell has ended', async () => {
   const command = `${process.execPath} packages/server/bin/erp-proxy.mjs sandbox --port 0`;
   const program = startShell(`${command} & wait`, { folder: root });
   const [, port] = await program.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);

@@ -1,4 +1,4 @@
-/** Searches among very many keys do not hold up what else the program does. */
+/** A search among very many keys does not block the program. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ test.each([
   ['a search for the last one', `?search=name%20${KEYS}-`, 1],
   ['a state that one has', '?state=revoked', 1],
   ['a state that none has', '?state=expired', 0],
-])('answers health checks during %s among many keys', { timeout: 120_000 }, async (_, query, count) => {
+])('health checks are answered during %s among many keys', { timeout: 120_000 }, async (_, query, count) => {
   const folder = makeFolder();
   const first = await startServer([], { folder });
   first.kill('SIGTERM');
@@ -37,7 +37,7 @@ test.each([
   const tookMs = performance.now() - startedMs;
   const { slowestMs } = await health.stop();
   expect(JSON.parse(answer.body.toString()).items).toHaveLength(count);
-  // Whoever looks through all keys at once is silent for the whole of the search.
+  // A program that read all keys at once would not answer during the whole search.
   expect(slowestMs).toBeLessThan(Math.max(200, tookMs / 2));
   if (process.env['TEST_MANY_KEYS'] !== undefined) console.log(query, { tookMs, slowestMs });
 });

@@ -1,4 +1,4 @@
-/** Promises of the running program about its memory: what a caller or an upstream sends does not fill it. */
+/** The memory of the running program: callers and upstreams cannot fill it. */
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
@@ -30,7 +30,7 @@ const HEADERS = { 'content-type': 'application/json' };
 
 const call = () => callServer(server, key, makeCall(upstream.url));
 
-test('refuses a body of 33 MiB without taking memory for it', async () => {
+test('refuses a body of 33 MiB without allocating memory for it', async () => {
   const before = readPeakMib();
   const body = Buffer.alloc(33 * 1024 ** 2, ' ');
   for (const name of ['ep_bad', key]) {
@@ -44,12 +44,12 @@ test('refuses a body of 33 MiB without taking memory for it', async () => {
   expect(readPeakMib() - before).toBeLessThan(24);
 });
 
-/** In chunks of one byte each: six bytes on the wire, and an object in memory if nobody minds. */
+/** Chunks of one byte: six bytes on the wire, and an object in memory each unless the program prevents it. */
 function printTinyChunks(text: string): string {
   return `${text.replace(/./gs, (byte) => `1\r\n${byte}\r\n`)}0\r\n\r\n`;
 }
 
-test('takes a body in chunks of one byte for little more memory than its bytes', {
+test('a body in chunks of one byte needs little more memory than its bytes', {
   timeout: 30_000,
 }, async () => {
   const before = readPeakMib();
@@ -62,7 +62,7 @@ test('takes a body in chunks of one byte for little more memory than its bytes',
   expect(readPeakMib() - before).toBeLessThan(100);
 });
 
-test('is neither filled nor held up by an answer in chunks of one byte', {
+test('an answer in chunks of one byte neither fills the memory nor blocks the program', {
   timeout: 30_000,
 }, async () => {
   const before = readPeakMib();
@@ -75,7 +75,7 @@ test('is neither filled nor held up by an answer in chunks of one byte', {
   expect(readPeakMib() - before).toBeLessThan(100);
 });
 
-/** The most memory that the process has held so far (proc(5), VmHWM). */
+/** Peak memory of the process (proc(5), VmHWM). */
 function readPeakMib(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024;
 }

@@ -1,4 +1,4 @@
-/** The real program as a child process, in a folder of its own. */
+/** For tests: starts the real program as a child process. Children and folders are removed after each test. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,12 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 import { type HttpAnswer, send } from '../harness.ts';
 
-/** A client key where a program has printed one. */
+/** Matches a client key in the output of a program. */
 export const KEY = /\bep_\w+/;
 
 const ENTRY = fileURLToPath(new URL('../../bin/erp-proxy.mjs', import.meta.url));
 const SHELL = 'sh';
-const TIMEOUT_MS = 10_000;
+/** Time for expected output. A start takes long on a busy machine. */
+const TIMEOUT_MS = 15_000;
 
 const folders: string[] = [];
 const running = new Set<ChildProcess>();
@@ -21,7 +22,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Ends a child that still runs; of a shell, all that it has started. */
+/** Kills a running child; if it is a shell, also everything that it started. */
 function endChild(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('close', () => resolve());
@@ -30,7 +31,7 @@ function endChild(child: ChildProcess): Promise<void> {
   });
 }
 
-/** An empty folder that goes after the test. */
+/** Creates an empty folder, which is removed after the test. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-test-'));
   folders.push(folder);
@@ -38,7 +39,7 @@ export function makeFolder(): string {
 }
 
 export interface Ended {
-  /** Exit status; null where a signal ended it. */
+  /** Exit status; null if a signal ended it. */
   status: number | null;
   stdout: string;
   stderr: string;
@@ -50,12 +51,12 @@ export interface Program {
   readonly stderr: string;
   /** Writes to standard input and closes it. */
   input(text: string): void;
-  /** Reads its standard output, where it was started unread. */
+  /** Begins to read its standard output, after `isUnread`. */
   resumeReading(): void;
-  /** Closes our end of its standard output. */
+  /** Closes the reading end of its standard output. */
   stopReading(): void;
   kill(signal: NodeJS.Signals): void;
-  /** The first match in standard output; fails where the program ends or the time is over without one. */
+  /** Resolves to the first match in standard output. Rejects if the program ends, or its time is over, without one. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
   ended: Promise<Ended>;
 }
@@ -63,7 +64,7 @@ export interface Program {
 export interface ProgramOptions {
   folder: string;
   env?: Record<string, string>;
-  /** Nobody reads its standard output at first. */
+  /** Its standard output is not read at first. */
   isUnread?: boolean;
 }
 
@@ -74,12 +75,12 @@ export function startProgram(args: readonly string[], options: ProgramOptions): 
 /** Whether {@link startOnTerminal} can be used here: `script` of util-linux, which Debian always has. */
 export const HAS_TERMINAL = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true;
 
-/** A line of shell whose program has a terminal of its own. Both outputs come as one, with the line ends of a terminal. */
+/** Runs a shell command on a separate terminal. Its outputs are merged, with the line ends of a terminal. */
 export function startOnTerminal(line: string, options: ProgramOptions): Program {
   return start('script', ['--quiet', '--flush', '--return', '--command', line, '/dev/null'], options);
 }
 
-/** The line of shell that runs the program. */
+/** The shell command that runs the program. */
 export function printLine(args: readonly string[]): string {
   return ['exec', process.execPath, ENTRY, ...args]
     .map((word) => `'${word}'`)
@@ -87,7 +88,7 @@ export function printLine(args: readonly string[]): string {
     .replace("'exec'", 'exec');
 }
 
-/** A line of shell, as a person types it. */
+/** Runs a shell command. */
 export function startShell(line: string, options: ProgramOptions): Program {
   return start(SHELL, ['-c', line], options);
 }
@@ -135,17 +136,17 @@ function start(
     waitFor(pattern) {
       return new Promise((resolve, reject) => {
         const fail = (why: string) => reject(new Error(`${why} without ${pattern}: ${stdout}${stderr}`));
-        const timer = setTimeout(fail, TIMEOUT_MS, 'time is over');
-        const look = () => {
+        const timer = setTimeout(fail, TIMEOUT_MS, 'time was over');
+        const check = () => {
           const match = pattern.exec(stdout);
           if (match === null) return;
           clearTimeout(timer);
-          child.stdout.off('data', look);
+          child.stdout.off('data', check);
           resolve(match);
         };
-        child.stdout.on('data', look);
+        child.stdout.on('data', check);
         void ended.then(() => fail('ended'));
-        look();
+        check();
       });
     },
     ended,
@@ -164,19 +165,19 @@ export function runProgram(
 
 export interface Server extends Program {
   url: string;
-  /** How it was started: other commands with these work on its store. */
+  /** Arguments that make other commands work on its store. */
   settings: readonly string[];
   options: ProgramOptions;
 }
 
-/** `serve` on a free port, until it listens. */
+/** Starts `serve` on a free port. Resolves when it listens. */
 export async function startServer(args: readonly string[], options: ProgramOptions): Promise<Server> {
   const program = startProgram(['serve', '--http.port=0', ...args], options);
   const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
   return Object.assign(program, { url: url as string, settings: args, options });
 }
 
-/** A client key on the store of a server, made as an operator makes one. */
+/** Creates a client key on the store of a server with the command. */
 export async function makeKey({ settings, options }: Server): Promise<string> {
   const { status, stdout, stderr } = await runProgram(
     ['keys', 'create', '--name=test', ...settings],
@@ -186,7 +187,7 @@ export async function makeKey({ settings, options }: Server): Promise<string> {
   return stdout.trim();
 }
 
-/** The execute route, on a connection of its own: a primary gives its workers a connection each, in turn. */
+/** Calls the execute route on a new connection. A primary distributes connections to its workers in turn. */
 export function callServer({ url }: Server, key: string, call: object): Promise<HttpAnswer> {
   return send(`${url}/api/erp/execute`, {
     method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * The README as its reader meets it: its commands are run as they stand there, and give what it shows. Other are only the
- * ports, since those of the page may be taken, and the store; `npm ci` and `npm test` are what runs this.
+ * Runs the commands of the README as they are written, and compares their output with the page. Only the ports, which may
+ * be taken, and the store are replaced. `npm ci` and `npm test` are not run: they run this test.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const START_BOTH = 'npm start -- --egress.allow http://127.0.0.1:8018,http://127
 const CREATE_KEY = 'npx erp-proxy keys create --name shop';
 const CREATE_MY_KEY = 'npx erp-proxy keys create --name me';
 
-/** What a terminal makes an interrupt of. */
+/** Ctrl-C: a terminal turns this byte into SIGINT. */
 const CTRL_C = '\x03';
 
 let store: string;
@@ -36,7 +36,7 @@ function type(line: string, startLine = startShell): Program {
   return startLine(line, { folder: root, env });
 }
 
-test('has no command that is not run here', () => {
+test('the README has no command that is not run here', () => {
   const blocks = listBlocks('sh').flatMap((block) => block.trim().split('\n'));
   const spans = [...readme.matchAll(/`([^`\n]+)`/g)].map(([, span]) => span as string);
   const commands = [...blocks, ...spans]
@@ -61,56 +61,53 @@ test('has no command that is not run here', () => {
 });
 
 describe('the first call', () => {
-  test('is shown, and the demo runs until it is told to stop', async () => {
+  test('is printed, and the demo runs until it is stopped', async () => {
     const demo = type(`exec ${DEMO}`);
     await demo.waitFor(/"result":\[\{[\s\S]*Ctrl-C ends them/);
     demo.kill('SIGTERM');
     expect((await demo.ended).stdout).toContain('curl -s http://127.0.0.1:');
   });
 
-  test('is shown, and --once ends with 0', async () => {
+  test('is printed, and --once exits with 0', async () => {
     const { status, stdout } = await type(DEMO_ONCE).ended;
     expect(stdout).toContain('"result":[{');
     expect(status).toBe(0);
   });
 });
 
-// The reader has a terminal, on which the first key is printed.
-test.runIf(HAS_TERMINAL)(
-  'leads to a call on one’s own Odoo, whose answer is the one that is shown',
-  async () => {
-    const sandbox = type(`${SANDBOX} --port 0`);
-    const [, port] = await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);
-    const adapt = (text: string) => text.replaceAll('127.0.0.1:8069', `127.0.0.1:${port}`);
-    // The host that the sandbox prints is the one of the page.
-    await sandbox.waitFor(new RegExp(`--egress.allow http://127.0.0.1:${port}\n`));
-    expect((await type(adapt(DOCTOR)).ended).status).toBe(0);
+// A reader has a terminal, and the first key is printed on it.
+test.runIf(HAS_TERMINAL)('the steps for one’s own Odoo lead to a call with the printed answer', async () => {
+  const sandbox = type(`${SANDBOX} --port 0`);
+  const [, port] = await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/);
+  const adapt = (text: string) => text.replaceAll('127.0.0.1:8069', `127.0.0.1:${port}`);
+  // The sandbox prints the same host as the page.
+  await sandbox.waitFor(new RegExp(`--egress.allow http://127.0.0.1:${port}\n`));
+  expect((await type(adapt(DOCTOR)).ended).status).toBe(0);
 
-    const proxy = type(adapt(START), startOnTerminal);
-    const [key] = await proxy.waitFor(/\bep_\w+/);
-    const [, address] = await proxy.waitFor(/"url":"http:\/\/([^"]+)"/);
-    const [example] = listBlocks('sh').filter((block) => block.startsWith('curl '));
-    const line = adapt(example as string)
-      .replace('127.0.0.1:8787', address as string)
-      .replace('<client key>', key);
-    expect(await runCurl(line)).toBe(listBlocks('json')[0]?.trim());
+  const proxy = type(adapt(START), startOnTerminal);
+  const [key] = await proxy.waitFor(/\bep_\w+/);
+  const [, address] = await proxy.waitFor(/"url":"http:\/\/([^"]+)"/);
+  const [example] = listBlocks('sh').filter((block) => block.startsWith('curl '));
+  const line = adapt(example as string)
+    .replace('127.0.0.1:8787', address as string)
+    .replace('<client key>', key);
+  expect(await runCurl(line)).toBe(listBlocks('json')[0]?.trim());
 
-    for (const command of [CREATE_KEY, CREATE_MY_KEY]) {
-      const created = await type(command).ended;
-      expect(await runCurl(line.replace(key, created.stdout.trim()))).toContain('"result"');
-    }
+  for (const command of [CREATE_KEY, CREATE_MY_KEY]) {
+    const created = await type(command).ended;
+    expect(await runCurl(line.replace(key, created.stdout.trim()))).toContain('"result"');
+  }
 
-    proxy.input(CTRL_C);
-    expect((await proxy.ended).stdout).toContain('"msg":"stopped"');
-  },
-);
+  proxy.input(CTRL_C);
+  expect((await proxy.ended).stdout).toContain('"msg":"stopped"');
+});
 
-test('gives the same answer from an 18 and a 19, with one changed URL', async () => {
+test('Odoo 18 and 19 give the same answer, with one changed URL', async () => {
   const sandboxes = [type(SANDBOX_18.replace('8018', '0')), type(SANDBOX_19.replace('8019', '0'))];
   const ports = await Promise.all(
     sandboxes.map(async (sandbox) => (await sandbox.waitFor(/sandbox on http:\/\/127\.0\.0\.1:(\d+)/))[1]),
   );
-  // As a supervisor starts it: without a terminal, and the signal goes to npm alone.
+  // As a supervisor starts it: without a terminal, and the signal goes only to npm.
   const proxy = type(
     `exec ${START_BOTH.replace('8018', String(ports[0])).replace('8019', String(ports[1]))}`,
   );
@@ -133,14 +130,14 @@ test('gives the same answer from an 18 and a 19, with one changed URL', async ()
   expect((await proxy.ended).stdout).toContain('"msg":"stopped"');
 });
 
-/** The README's blocks of a language. */
+/** The code blocks of the README in one language. */
 function listBlocks(language: string): string[] {
   return [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
     .filter(([, name]) => name === language)
     .map(([, , text]) => text as string);
 }
 
-/** The body of the answer. The shell splits the words; curl itself may be missing where this runs. */
+/** Returns the body of the answer. The shell splits the words; curl is not used, since it may be missing. */
 async function runCurl(line: string): Promise<string> {
   const { stdout } = await type(`curl() { printf '%s\\n--\\n' "$@"; }; ${line}`).ended;
   const words = stdout.split('\n--\n');

@@ -1,4 +1,4 @@
-/** Idempotency keys of several processes that have them in one Redis. */
+/** Idempotency keys that several processes share in one Redis. */
 import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTestServer, type TestServer } from '../../src/redis/redis.fixture.ts';
@@ -18,14 +18,14 @@ const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 const COUNT = 4;
 const PATIENT = { timeout: 30_000, interval: 100 };
 
-/** Skipped where there is no PostgreSQL, or no redis-server to start. */
+/** Skipped without PostgreSQL, or without a redis-server to start. */
 describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempotency.store: redis', () => {
   let schema: TestSchema;
   let redis: TestServer;
   let upstream: ScriptedUpstream;
   let replicas: Server[];
   let key: string;
-  /** Odoo answers when this resolves. */
+  /** Odoo answers once this resolves. */
   let mayAnswer: Promise<void>;
 
   beforeEach(async () => {
@@ -75,7 +75,7 @@ describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempote
 
   const callAll = () => Promise.all(replicas.map((replica) => create(replica)));
 
-  test('run a call once that comes to all of them at once with one key, and all give its answer again', async () => {
+  test('run a call once that all of them receive at once with one key, and all return its answer to retries', async () => {
     for (const { result, code } of await callAll()) expect(result === 1 || code === -32014).toBe(true);
     const again = await callAll();
     expect(again).toEqual(Array(COUNT).fill({ result: 1, code: undefined, replayed: 'true' }));
@@ -83,7 +83,7 @@ describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempote
     expect(await schema.query('SELECT id FROM idempotency_keys')).toEqual([]);
   });
 
-  test('say that the outcome is unknown of a call whose process was killed, and do not run it', {
+  test('report the outcome of a call as unknown after its process was killed, and do not run it again', {
     timeout: 60_000,
   }, async () => {
     mayAnswer = new Promise(() => {});
@@ -93,7 +93,7 @@ describe.skipIf(POSTGRES_URL === '' || !HAS_REDIS)('four processes with idempote
     first.kill('SIGKILL');
     expect(await lost).toBe('lost');
     for (const other of others) {
-      // Until its time is over it may still be running.
+      // It counts as running until its time is over.
       expect([-32014, -32015]).toContain((await create(other)).code);
       await expect.poll(async () => (await create(other)).code, PATIENT).toBe(-32015);
     }

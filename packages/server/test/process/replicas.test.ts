@@ -1,9 +1,10 @@
-/** Promises of several processes that share nothing but PostgreSQL and Redis: what one of them does, all of them know. */
+/** Several processes that share only PostgreSQL and Redis: changes by one of them take effect in all. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { send } from '../harness.ts';
+import { POLL } from '../poll.ts';
 import {
   answerTrue,
   makeCall,
@@ -17,12 +18,11 @@ const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 const REDIS_URL = process.env['TEST_REDIS_URL'] ?? '';
 const TOKEN = 'only-for-the-tests-of-several-replicas';
 const COUNT = 4;
-const PATIENT = { timeout: 15_000, interval: 50 };
 
 describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
   let sandbox: Sandbox;
-  /** An Odoo that misbehaves as its script says. */
+  /** An Odoo that misbehaves according to its script. */
   let upstream: ScriptedUpstream;
   let script: Script;
   let args: string[];
@@ -89,7 +89,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     return JSON.parse(answer.body.toString());
   }
 
-  test('start at the same moment on an empty database: one makes the tables', async () => {
+  test('start at the same moment on an empty database, and one creates the tables', async () => {
     expect(await callEverywhere(key)).toEqual(Array(COUNT).fill(200));
     const versions = await schema.query('SELECT version FROM erp_proxy_migrations ORDER BY version');
     expect(versions.map(({ version }) => version)).toEqual(versions.map((_, index) => index + 1));
@@ -104,7 +104,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     expect(await callEverywhere(made.key)).toEqual(Array(COUNT).fill(401));
   });
 
-  test('write one audit, whose chain is whole after each of them had calls at once', async () => {
+  test('write one audit with an intact chain while all of them have calls', async () => {
     for (let round = 0; round < 5; round++) await callEverywhere(key);
     for (const replica of replicas) replica.kill('SIGTERM');
     for (const { ended } of replicas) expect((await ended).status).toBe(0);
@@ -115,7 +115,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     expect(await administer(replica, 'GET', 'audit/verify')).toMatchObject({ intact: true, fault: null });
   });
 
-  test('run a call once that comes to all of them at once with one idempotency key', async () => {
+  test('run a call once that all of them receive at once with one idempotency key', async () => {
     const create = { action: 'create', params: [{ name: 'Once' }] };
     const headers = { 'idempotency-key': 'order-1' };
     const callAll = () => Promise.all(replicas.map((replica) => call(replica, key, create, headers)));
@@ -132,7 +132,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     expect(JSON.parse(count.body.toString()).result).toBe(1);
   });
 
-  test.skipIf(REDIS_URL === '')('let a key have its rate once, not each of them', async () => {
+  test.skipIf(REDIS_URL === '')('enforce the rate of a key together, not each on its own', async () => {
     const policy = { origins: ['*'], models: { '*': ['*'] }, rate: { requests: 10, seconds: 60 } };
     const limited = await administer(replicas[0] as Server, 'POST', 'keys', { name: 'limited', policy });
     const statuses = [];
@@ -141,13 +141,13 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
   });
 
-  describe.skipIf(REDIS_URL === '')('before an Odoo that answers nobody', () => {
+  describe.skipIf(REDIS_URL === '')('with an Odoo that does not answer', () => {
     let keys: string[];
     beforeEach(async () => {
       keys = [key, (await administer(replicas[0] as Server, 'POST', 'keys', { name: 'other' })).key];
     });
 
-    /** By two clients in turn, so that neither is alone in having seen it fail. A write is not sent again by itself. */
+    /** Two clients take turns, since one client alone cannot open a breaker. Writes are not retried automatically. */
     let calls = 0;
     async function callOdoo(replica: Server): Promise<string> {
       const write = makeCall(upstream.url, { action: 'write', params: [[1], {}] });
@@ -167,7 +167,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
         const outcomes = await Promise.all(Array.from({ length: 5 }, () => callOdoo(first)));
         expect(outcomes).not.toContain('answered');
         expect(await callOdoo(first)).toBe('overloaded');
-        // Fewer calls than open a breaker by themselves; more than one only where the machine is so busy that one was a probe.
+        // Fewer calls than would open a breaker in each process. More than one only if, on a busy machine, one was a probe.
         const hear = async (replica: Server) => {
           for (let attempt = 0; attempt < 4; attempt++) {
             await sleep(500);
@@ -193,7 +193,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
           }
         };
         await Promise.all(replicas.flatMap((replica) => [replica, replica, replica]).map(callAgainAndAgain));
-        // Left alone for two seconds, four seconds, or longer where the tries above were probes; less a quarter at most.
+        // The breaker stays open for two or four seconds, or longer if calls above were probes, with up to a quarter less.
         const [one = 0, two = 0, three = 0] = probes;
         expect(two - one).toBeGreaterThan(1500);
         expect(three - two).toBeGreaterThan(3000);
@@ -211,14 +211,14 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
         (await administer(replica, 'GET', 'status')).upstreams[0];
       const expectEach = (state: object) =>
         expect
-          .poll(() => Promise.all(replicas.map(readUpstream)), PATIENT)
+          .poll(() => Promise.all(replicas.map(readUpstream)), POLL)
           .toEqual(Array(COUNT).fill(expect.objectContaining(state)));
       let id = 0;
-      // Reads that are the same would be one call.
+      // Equal reads would share one call.
       const callEach = () =>
         replicas.map((replica) => call(replica, key, makeCall(upstream.url, { params: [[++id]] })));
       const calls = callEach();
-      // Each counts the others with its next beat.
+      // Each process counts the others at its next heartbeat.
       await expectEach({ running: 1, limit: 10 });
       for (let round = 0; round < 14; round++) calls.push(...callEach());
       await expectEach({ running: 10, waiting: 5 });
@@ -229,7 +229,7 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
     },
   );
 
-  test('say that a port is taken, and end, though connections to the store are open', async () => {
+  test('report a port that is taken and exit, although connections to the store are open', async () => {
     const { port } = new URL((replicas[0] as Server).url);
     const { status, stderr } = await runProgram(['serve', `--http.port=${port}`, ...args], {
       folder: makeFolder(),

@@ -1,10 +1,11 @@
-/** Promises of the running program: its first key, its signals, its end and its restart. */
+/** The running program: its first key, its signals, its end and its restart. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { send } from '../harness.ts';
+import { POLL } from '../poll.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -47,34 +48,29 @@ async function stop(program: Program): Promise<void> {
   expect((await program.ended).status).toBe(0);
 }
 
-test.runIf(HAS_TERMINAL)(
-  'prints the first key on a terminal at the first start, and never again',
-  async () => {
-    const serve = () =>
-      startOnTerminal(printLine(['serve', '--http.port=0', `--egress.allow=${upstream.url}`]), { folder });
-    const listen = async (program: Program) => {
-      const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
-      return { ...program, url } as Server;
-    };
-    const first = serve();
-    const [key] = await first.waitFor(KEY);
-    expect((await call(await listen(first), key)).status).toBe(200);
-    await stop(first);
-    expect(first.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
-    const second = serve();
-    expect((await call(await listen(second), key)).body.toString()).toBe(
-      '{"jsonrpc":"2.0","id":1,"result":7}',
-    );
-    await stop(second);
-    expect(second.stdout).not.toMatch(KEY);
-    expect(second.stdout).not.toContain('no client key');
-    expect(readFileSync(join(folder, 'data/erp-proxy.db')).includes(key.slice(16, 40))).toBe(false);
-    expect(statSync(join(folder, 'data/erp-proxy.db')).mode & 0o077).toBe(0);
-  },
-);
+test.runIf(HAS_TERMINAL)('prints the first key on a terminal at the first start only', async () => {
+  const serve = () =>
+    startOnTerminal(printLine(['serve', '--http.port=0', `--egress.allow=${upstream.url}`]), { folder });
+  const listen = async (program: Program) => {
+    const [, url] = await program.waitFor(/"url":"(http:[^"]+)"/);
+    return { ...program, url } as Server;
+  };
+  const first = serve();
+  const [key] = await first.waitFor(KEY);
+  expect((await call(await listen(first), key)).status).toBe(200);
+  await stop(first);
+  expect(first.stdout.match(new RegExp(KEY, 'g'))).toHaveLength(1);
+  const second = serve();
+  expect((await call(await listen(second), key)).body.toString()).toBe('{"jsonrpc":"2.0","id":1,"result":7}');
+  await stop(second);
+  expect(second.stdout).not.toMatch(KEY);
+  expect(second.stdout).not.toContain('no client key');
+  expect(readFileSync(join(folder, 'data/erp-proxy.db')).includes(key.slice(16, 40))).toBe(false);
+  expect(statSync(join(folder, 'data/erp-proxy.db')).mode & 0o077).toBe(0);
+});
 
 test.runIf(HAS_TERMINAL)(
-  'of several that start on terminals at the same moment one prints the first key',
+  'only one of several programs that start on terminals at the same moment prints the first key',
   async () => {
     const programs = [1, 2, 3].map(() => startOnTerminal(printLine(['serve', '--http.port=0']), { folder }));
     await Promise.all(programs.map((program) => program.waitFor(/listening/)));
@@ -84,7 +80,7 @@ test.runIf(HAS_TERMINAL)(
   },
 );
 
-test('writes no key into a log, makes none there, and says how to make one', async () => {
+test('without a terminal it creates no key, logs none, and explains how to create one', async () => {
   const server = await start();
   const { level, msg, advice } = JSON.parse((await server.waitFor(/.*no client key.*/))[0]);
   expect([level, msg]).toEqual(['warn', 'no client key']);
@@ -100,14 +96,14 @@ test('writes no key into a log, makes none there, and says how to make one', asy
   expect(server.stdout + server.stderr + again.stdout + again.stderr).not.toMatch(KEY);
 });
 
-test('says how to make a key where the keys are in memory', async () => {
+test('explains how to create a key if keys are in memory', async () => {
   const server = await start('--store.url=memory:');
   const [line] = await server.waitFor(/.*no client key.*/);
   expect(JSON.parse(line).advice).toContain('POST /admin/v1/keys');
   await stop(server);
 });
 
-test('keeps its keys through kill -9', async () => {
+test('keys survive kill -9', async () => {
   const first = await start();
   const key = await makeKey(first);
   await call(first, key);
@@ -119,7 +115,7 @@ test('keeps its keys through kill -9', async () => {
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  'at %s the running call ends well, a new one is refused, and the exit status is 0',
+  'at %s the running call completes, a new one is refused, and the exit status is 0',
   async (signal) => {
     script = async (socket) => {
       await sleep(600);
@@ -128,7 +124,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     const server = await start();
     const key = await makeKey(server);
     const running = call(server, key);
-    await expect.poll(() => upstream.requests.length).toBe(1);
+    await expect.poll(() => upstream.requests.length, POLL).toBe(1);
     server.kill(signal);
     await server.waitFor(/stopping/);
     const refused = await call(server, key);
@@ -140,11 +136,11 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('ends at once at a second signal, but not at the echo of the first', async () => {
+test('ends at once at a second signal, but not at a repetition of the first', async () => {
   script = () => {};
   const server = await start();
   const running = call(server, await makeKey(server)).catch(() => 'broken off');
-  await expect.poll(() => upstream.requests.length).toBe(1);
+  await expect.poll(() => upstream.requests.length, POLL).toBe(1);
   server.kill('SIGINT');
   server.kill('SIGINT');
   await server.waitFor(/stopping/);
@@ -155,7 +151,7 @@ test('ends at once at a second signal, but not at the echo of the first', async 
   expect(await running).toBe('broken off');
 });
 
-test('says that its port is taken, and ends with status 1', async () => {
+test('reports a port that is taken, and exits with 1', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
@@ -168,7 +164,7 @@ test('says that its port is taken, and ends with status 1', async () => {
   expect(stdout, 'a key that nobody can use').toBe('');
 });
 
-test('reports all bad settings at once with status 2, and starts nothing', async () => {
+test('reports all wrong settings at once, exits with 2, and starts nothing', async () => {
   const { status, stdout, stderr } = await runProgram(['serve', '--http.port=abc', '--htp.host=x'], {
     folder,
     env: { ERP_PROXY_LOG_LEVEL: 'loud', ERP_PROXY_KEYS_HASH_SECRET: 'short-and-secret' },
@@ -182,7 +178,7 @@ test('reports all bad settings at once with status 2, and starts nothing', async
   expect(existsSync(join(folder, 'data'))).toBe(false);
 });
 
-test('says what is wrong with its store, and ends with status 1', async () => {
+test('reports an unusable store, and exits with 1', async () => {
   const { status, stderr } = await runProgram(
     ['serve', '--http.port=0', '--store.url=sqlite:/dev/null/x.db'],
     { folder },
@@ -192,7 +188,7 @@ test('says what is wrong with its store, and ends with status 1', async () => {
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 
-test('sees keys that the command line makes and revokes beside it, within a second', async () => {
+test('accepts and refuses keys that the command line creates and revokes, within a second', async () => {
   const server = await start();
   const first = await makeKey(server);
   const made = await runProgram(['keys', 'create', '--name=shop', '--json'], { folder });
@@ -217,7 +213,7 @@ test('sees keys that the command line makes and revokes beside it, within a seco
   expect(unknown.stderr).toContain('There is no key "nobody"');
 });
 
-test('goes on serving where nobody takes its log any more', async () => {
+test('continues to serve after the reader of its log is gone', async () => {
   const server = await start();
   const key = await makeKey(server);
   server.stopReading();
@@ -225,7 +221,7 @@ test('goes on serving where nobody takes its log any more', async () => {
   await stop(server);
 });
 
-test('ends well where it is stopped the moment it listens, or before', async () => {
+test('ends cleanly if it is stopped when it begins to listen, or before', async () => {
   const options = { folder };
   const [soon, sooner] = [0, 1].map((index) =>
     startProgram(['serve', '--http.port=0', `--store.url=sqlite:${index}.db`], options),
@@ -237,7 +233,7 @@ test('ends well where it is stopped the moment it listens, or before', async () 
   expect([(await soon.ended).status, (await sooner.ended).status]).toEqual([0, 0]);
 });
 
-test('ends at once after "stopped" where Redis is away', async () => {
+test('ends at once after "stopped" although Redis is away', async () => {
   const free = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => free.once('listening', resolve));
   const { port } = free.address() as { port: number };
@@ -248,6 +244,6 @@ test('ends at once after "stopped" where Redis is away', async () => {
   await server.waitFor(/"msg":"stopped"/);
   const stoppedMs = performance.now();
   expect((await server.ended).status).toBe(0);
-  // The driver's own time for a connection to close is 2 s. The rest is room for a busy machine.
+  // The driver gives a connection 2 s to close. The rest is time for a busy machine.
   expect(performance.now() - stoppedMs).toBeLessThan(1500);
 });

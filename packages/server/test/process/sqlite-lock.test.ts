@@ -1,4 +1,4 @@
-/** What the program does while another process holds the write lock of its SQLite file, as a backup or `sqlite3` may. */
+/** The program while another process, such as a backup or `sqlite3`, holds the write lock of its SQLite file. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
@@ -7,9 +7,9 @@ import { send } from '../harness.ts';
 import { makeFolder, makeKey, type Server, startServer } from './program.ts';
 import { watchHealth } from './watch-health.ts';
 
-/** Longer than any write waits. */
+/** Longer than the maximum wait of a write. */
 const HELD_MS = 8000;
-/** A process that waits for the lock itself is silent for at least a second. */
+/** A program that waited for the lock in its main thread would not answer for at least a second. */
 const SILENT_MS_MAX = 800;
 const TOKEN = 'a token for the tests of the lock, long enough';
 
@@ -32,7 +32,7 @@ afterEach(async () => {
   await sandbox.close();
 });
 
-/** A call, and how long it took. */
+/** Makes a call and measures its time. */
 async function call(key: string, { action = 'search_count', headers = {} } = {}) {
   const { url, db, users } = sandbox;
   const { userId: user_id, apiKey: api_key } = users.admin;
@@ -58,7 +58,7 @@ const ask = (path: string, method = 'GET', body?: object) =>
     ...(body && { body: JSON.stringify(body) }),
   });
 
-test('answers health checks and calls without a key for retries all the time, and refuses in time what must be written', {
+test('answers health checks and calls without an idempotency key all the time, and refuses writes in time', {
   timeout: 60_000,
 }, async () => {
   const cached = await makeKey(server);
@@ -95,7 +95,7 @@ test('answers health checks and calls without a key for retries all the time, an
   }
   expect(changes).toMatchObject([{ status: 503 }]);
 
-  // Nothing of what was refused has happened, and nothing that was to be written is lost.
+  // No refused operation was made, and no accepted one is lost.
   const retried = await call(cached, { action: 'create', headers: { 'idempotency-key': 'retry-1' } });
   expect(retried.json).toMatchObject({ result: expect.any(Number) });
   const listed = JSON.parse((await ask('/keys')).body.toString());
@@ -106,7 +106,7 @@ test('answers health checks and calls without a key for retries all the time, an
   expect(Number(records?.['count'])).toBe(1 + answers.length + refused.length + 1);
 });
 
-test('writes what comes while a short lock is held, when it is over', async () => {
+test('makes the writes that arrived during a short lock once it is released', async () => {
   const key = await makeKey(server);
   lock.exec('BEGIN IMMEDIATE');
   setTimeout(() => lock.exec('COMMIT'), 500);

@@ -1,4 +1,4 @@
-/** What the program says of a store file that it cannot use, and that it ends instead of trying on and on. */
+/** Store files that the program cannot use: it reports the reason and exits, instead of retrying forever. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { makeFolder, runProgram } from './program.ts';
 
 const CASES: Record<string, { prepare: (folder: string) => string; says: RegExp }> = {
-  'in a folder that the kernel does not let anyone make': {
+  'in a folder that the kernel does not allow to create': {
     prepare: () => '/proc/erp-proxy-test/store.db',
     says: /its directory cannot be made there\. Set store\.url to another place\./,
   },
@@ -31,7 +31,7 @@ const CASES: Record<string, { prepare: (folder: string) => string; says: RegExp 
     },
     says: /not a SQLite database/,
   },
-  'that a newer version wrote': {
+  'of a newer version': {
     prepare: (folder) => {
       const database = new DatabaseSync(join(folder, 'store.db'));
       database.exec(
@@ -45,7 +45,7 @@ const CASES: Record<string, { prepare: (folder: string) => string; says: RegExp 
 };
 
 for (const [name, { prepare, says }] of Object.entries(CASES)) {
-  test.each([1, 2])(`ends with a clear error for a file ${name}, with workers: %i`, async (workers) => {
+  test.each([1, 2])(`exits with a clear error for a file ${name}, with workers: %i`, async (workers) => {
     const folder = makeFolder();
     const path = prepare(folder);
     const before = readdirSync(folder);
@@ -59,7 +59,7 @@ for (const [name, { prepare, says }] of Object.entries(CASES)) {
   });
 }
 
-test('ends with a clear error for a command too', async () => {
+test('a command exits with a clear error too', async () => {
   const folder = makeFolder();
   const args = ['migrate', '--store.url=sqlite:/proc/erp-proxy-test/store.db'];
   expect(await runProgram(args, { folder })).toMatchObject({

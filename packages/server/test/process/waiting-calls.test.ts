@@ -1,7 +1,8 @@
-/** Changes that another process makes to a SQLite store reach calls that wait, within a second. */
+/** Changes that another process makes to a SQLite store apply to waiting calls within a second. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { HttpAnswer } from '../harness.ts';
+import { POLL } from '../poll.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -12,8 +13,7 @@ import {
 import { callServer, makeFolder, runProgram, type Server, startServer } from './program.ts';
 
 const ENV = { ERP_PROXY_VAULT_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
-const PATIENT = { timeout: 10_000, interval: 20 };
-/** Within this time a change made elsewhere takes effect. */
+/** Time within which a change by another process takes effect. */
 const CHANGE_MS = 1000;
 
 let folder: string;
@@ -51,7 +51,7 @@ const command = async (args: string[], input = '') => {
 const sent = () =>
   upstream.requests.map(({ body }) => body.toString()).filter((body) => body.includes('unlink'));
 
-/** Makes a call that waits for its turn, has another process make a change, and lets it have its turn a second later. */
+/** Makes a call that waits for its permit, lets another process make a change, and frees the permit a second later. */
 async function callDuring(
   key: string,
   changes: Record<string, unknown>,
@@ -59,11 +59,9 @@ async function callDuring(
 ): Promise<HttpAnswer> {
   const holder = await command(['keys', 'create', '--name=holder']);
   void callServer(server, holder.key, makeCall(upstream.url, { action: 'hold_turn' }));
-  await expect
-    .poll(() => upstream.requests.some(({ body }) => body.includes('hold_turn')), PATIENT)
-    .toBe(true);
+  await expect.poll(() => upstream.requests.some(({ body }) => body.includes('hold_turn')), POLL).toBe(true);
   const waiting = callServer(server, key, makeCall(upstream.url, { action: 'unlink', ...changes }));
-  // Nothing outside tells that it waits.
+  // Nothing outside of the process shows that the call is waiting.
   await sleep(500);
   await change();
   await sleep(CHANGE_MS);

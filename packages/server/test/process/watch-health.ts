@@ -1,10 +1,10 @@
-/** Asks `/healthz` again and again, on a connection of its own each time, and tells how long the slowest answer took. */
+/** For tests: requests `/healthz` repeatedly, each time on a new connection, and measures the slowest answer. */
 import { send } from '../harness.ts';
 
 const PAUSE_MS = 20;
 
 export interface HealthWatch {
-  /** Ends the watch; gives the slowest answer. */
+  /** Ends the watch, and returns its results. */
   stop(): Promise<{ slowestMs: number; answers: number }>;
 }
 

@@ -1,9 +1,10 @@
-/** Promises of `workers`: several processes on one port that start, stop, die and are counted as one. */
+/** `workers`: several processes on one port that start, stop and fail, and have common metrics. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
+import { POLL } from '../poll.ts';
 import {
   answerLikeOdoo,
   makeCall,
@@ -38,7 +39,10 @@ beforeEach(async () => {
 });
 afterEach(() => upstream.close());
 
-/** Until all of them listen. */
+/** Less than the grace period of a shutdown, in which a worker ends anyway. */
+const ENDED = { timeout: 5000 };
+
+/** Resolves when all of them listen. */
 async function start(...args: string[]): Promise<Server> {
   const server = await startServer([`--egress.allow=${upstream.url}`, `--workers=${COUNT}`, ...args], {
     folder,
@@ -70,7 +74,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('shares a free port between the workers', async () => {
+test('workers share a free port', async () => {
   const server = await start();
   const key = await makeKey(server);
   for (let count = 0; count < 2 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
@@ -81,7 +85,7 @@ test('shares a free port between the workers', async () => {
   expect(readLog(server, 'no client key')).toHaveLength(1);
 });
 
-test.runIf(HAS_TERMINAL)('prints the first key once where they have a terminal', async () => {
+test.runIf(HAS_TERMINAL)('the first key is printed once on a terminal', async () => {
   const args = ['serve', '--http.port=0', `--workers=${COUNT}`];
   const program = startOnTerminal(printLine(args), { folder });
   await expect
@@ -92,7 +96,7 @@ test.runIf(HAS_TERMINAL)('prints the first key once where they have a terminal',
   expect((await program.ended).status).toBe(0);
 });
 
-test('answers a scrape with the numbers of all workers, whichever it falls to', async () => {
+test('a scrape has the numbers of all workers, whichever worker answers it', async () => {
   const server = await start();
   const key = await makeKey(server);
   for (let count = 0; count < 10; count++) await call(server, key);
@@ -104,15 +108,15 @@ test('answers a scrape with the numbers of all workers, whichever it falls to', 
   }
 });
 
-test('starts another worker where one dies, after a pause that doubles, and goes on taking calls', async () => {
+test('a worker that dies is replaced after a delay that doubles, and calls are served meanwhile', async () => {
   const server = await start();
   const key = await makeKey(server);
   const primary = new Set(listWorkers(server));
   for (const [index, pauseMs] of [100, 200].entries()) {
-    // The newest one is the one that was started for the one before.
+    // The newest worker is the replacement of the one before.
     const victim = Math.max(...listWorkers(server));
     process.kill(victim, 'SIGKILL');
-    await expect.poll(() => readLog(server, 'worker ended')).toHaveLength(index + 1);
+    await expect.poll(() => readLog(server, 'worker ended'), POLL).toHaveLength(index + 1);
     expect(readLog(server, 'worker ended')[index]).toMatchObject({ pid: victim, signal: 'SIGKILL', pauseMs });
     expect((await call(server, key)).status).toBe(200);
     await expect
@@ -125,42 +129,42 @@ test('starts another worker where one dies, after a pause that doubles, and goes
   expect((await server.ended).status).toBe(0);
 });
 
-test('goes on where a worker is killed while the primary has no time to notice', async () => {
+test('a worker that is killed while the primary is suspended is replaced', async () => {
   const server = await start();
   const key = await makeKey(server);
   process.kill(server.pid, 'SIGSTOP');
   const victim = Math.max(...listWorkers(server));
   process.kill(victim, 'SIGKILL');
-  await expect.poll(() => isRunning(victim)).toBe(false);
-  // The next heartbeat is due before the primary reads that the worker has ended.
+  await expect.poll(() => isRunning(victim), POLL).toBe(false);
+  // The next heartbeat is due before the primary learns that the worker has ended.
   await sleep(1500);
   process.kill(server.pid, 'SIGCONT');
-  await expect.poll(() => readLog(server, 'worker ended')).toMatchObject([{ pid: victim }]);
+  await expect.poll(() => readLog(server, 'worker ended'), POLL).toMatchObject([{ pid: victim }]);
   await expect.poll(() => readLog(server, 'listening'), { timeout: 10_000 }).toHaveLength(COUNT + 1);
   expect((await call(server, key)).status).toBe(200);
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);
 });
 
-test('hands no connection on that a worker served before it died', async () => {
+test('a connection that a worker served before it died is not passed to another', async () => {
   script = () => {};
   const server = await start();
   const key = await makeKey(server);
   const victims = listWorkers(server);
   for (const victim of victims) process.kill(victim, 'SIGSTOP');
   const outcome = call(server, key).catch(() => 'broken off');
-  // Until the primary has handed the connection to one of them.
+  // Wait until the primary has passed the connection to one of them.
   await sleep(500);
   process.kill(server.pid, 'SIGSTOP');
   for (const victim of victims) process.kill(victim, 'SIGCONT');
-  await expect.poll(() => upstream.requests.length).toBe(1);
+  await expect.poll(() => upstream.requests.length, POLL).toBe(1);
   const serving = findServing(victims);
   process.kill(serving, 'SIGKILL');
-  await expect.poll(() => isRunning(serving)).toBe(false);
+  await expect.poll(() => isRunning(serving), POLL).toBe(false);
   process.kill(server.pid, 'SIGCONT');
   expect(await Promise.race([outcome, sleep(8000, 'still open')])).toBe('broken off');
   expect(upstream.requests).toHaveLength(1);
-  await expect.poll(() => readLog(server, 'worker ended')).toHaveLength(1);
+  await expect.poll(() => readLog(server, 'worker ended'), POLL).toHaveLength(1);
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);
 }, 30_000);
@@ -189,9 +193,9 @@ function readLink(path: string): string {
   }
 }
 
-test('replaces a worker that hangs before it listens', async () => {
+test('a worker that hangs before it listens is replaced', async () => {
   const server = await startServer([`--workers=2`], { folder });
-  await expect.poll(() => listWorkers(server)).toHaveLength(2);
+  await expect.poll(() => listWorkers(server), POLL).toHaveLength(2);
   const hung = listWorkers(server)[1] as number;
   process.kill(hung, 'SIGSTOP');
   try {
@@ -217,18 +221,18 @@ describe('a worker that hangs', () => {
     hung = listWorkers(server)[1] as number;
     process.kill(hung, 'SIGSTOP');
   });
-  // A stopped process outlives a primary that is killed.
+  // A suspended process survives a primary that is killed.
   afterEach(() => {
     if (isRunning(hung)) process.kill(hung, 'SIGKILL');
   });
 
-  test('is left out of a scrape, then replaced; others take its calls, also the one it was handed', async () => {
+  test('is left out of a scrape, then replaced; others serve its calls, including the one that it was passed', async () => {
     await expectScrapeWithoutIt();
     const calls = Array.from({ length: 2 * COUNT }, (_, id) => call(server, key, { params: [[id]] }));
     await expect
       .poll(() => readLog(server, 'worker hung'), { timeout: 30_000 })
       .toMatchObject([{ pid: hung }]);
-    await expect.poll(() => isRunning(hung)).toBe(false);
+    await expect.poll(() => isRunning(hung), POLL).toBe(false);
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
     await expect.poll(() => readLog(server, 'listening'), { timeout: 20_000 }).toHaveLength(COUNT + 1);
     for (let count = 0; count < 2 * COUNT; count++) expect((await call(server, key)).status).toBe(200);
@@ -237,7 +241,7 @@ describe('a worker that hangs', () => {
   }, 90_000);
 
   async function expectScrapeWithoutIt(): Promise<void> {
-    // The hung worker is handed one connection; those that follow go to the others.
+    // The hung worker is passed one connection. The following ones go to the others.
     let answers = 0;
     const ask = () =>
       send(`${server.url}/healthz`).then(
@@ -245,19 +249,19 @@ describe('a worker that hangs', () => {
         () => {},
       );
     for (let count = 0; count < COUNT; count++) void ask();
-    await expect.poll(() => answers).toBe(COUNT - 1);
+    await expect.poll(() => answers, { timeout: 5000 }).toBe(COUNT - 1);
     const startedMs = performance.now();
     const text = (await send(`${server.url}/metrics`)).body.toString();
-    // A scrape waits 0.5 s for the silent worker, which is ended after 10 s. The rest is room for a busy machine.
+    // A scrape waits 0.5 s for the silent worker, which is killed after 10 s. The rest is time for a busy machine.
     expect(performance.now() - startedMs).toBeLessThan(5000);
     expect(text).toMatch(/^erp_proxy_workers\{state="answering"\} 2$/m);
     expect(text).toMatch(/^erp_proxy_workers\{state="silent"\} 1$/m);
     expect(text).toMatch(/^erp_proxy_build_info\{.*\} 1$/m);
   }
 
-  test('does not keep the program from ending', async () => {
+  test('does not prevent the program from ending', async () => {
     server.kill('SIGTERM');
-    // It ends by the signal that the primary sent it: not an orderly end.
+    // The primary kills it, so the exit is not clean.
     expect((await server.ended).status).toBe(1);
     expect(isRunning(hung)).toBe(false);
   }, 60_000);
@@ -271,7 +275,7 @@ test.each([
       for (const pid of [server.pid, ...listWorkers(server)]) process.kill(pid, 'SIGINT');
     },
   ],
-])('at %s the running calls of all workers end well, and the exit status is 0', async (_how, stop) => {
+])('at %s the running calls of all workers complete, and the exit status is 0', async (_how, stop) => {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -283,9 +287,9 @@ test.each([
   const server = await start();
   const key = await makeKey(server);
   const running = Array.from({ length: COUNT }, () => call(server, key));
-  await expect.poll(() => upstream.requests.length).toBe(running.length);
+  await expect.poll(() => upstream.requests.length, POLL).toBe(running.length);
   stop(server);
-  await expect.poll(() => readLog(server, 'stopping')).toHaveLength(COUNT);
+  await expect.poll(() => readLog(server, 'stopping'), POLL).toHaveLength(COUNT);
   expect((await call(server, key)).status).toBe(503);
   release();
   for (const answer of await Promise.all(running)) {
@@ -296,34 +300,34 @@ test.each([
   expect(new Set(readLog(server, 'call').map(({ worker }) => worker)).size).toBe(COUNT);
 });
 
-test('ends at once at a second signal, and no worker stays', async () => {
+test('ends at once at a second signal, and no worker remains', async () => {
   script = () => {};
   const server = await start();
   const workers = listWorkers(server);
   const key = await makeKey(server);
   const running = Array.from({ length: COUNT }, () => call(server, key).catch(() => 'broken off'));
-  await expect.poll(() => upstream.requests.length).toBe(COUNT);
+  await expect.poll(() => upstream.requests.length, POLL).toBe(COUNT);
   server.kill('SIGTERM');
-  await expect.poll(() => readLog(server, 'stopping')).toHaveLength(COUNT);
+  await expect.poll(() => readLog(server, 'stopping'), POLL).toHaveLength(COUNT);
   await sleep(500);
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(1);
   expect(await Promise.all(running)).toEqual(Array(COUNT).fill('broken off'));
-  await expect.poll(() => workers.filter(isRunning)).toEqual([]);
+  await expect.poll(() => workers.filter(isRunning), ENDED).toEqual([]);
 });
 
-test('has no more calls at a database at once than one process may, all workers together', async () => {
+test('all workers together have no more calls at once at a database than one process may', async () => {
   const server = await start(
     '--upstream.concurrency=6',
     '--upstream.concurrencyMin=6',
     '--upstream.protocol=jsonrpc',
   );
   const key = await makeKey(server);
-  // Metrics show a database that has answered.
+  // Metrics include a database once it has answered.
   for (let worker = 0; worker < COUNT; worker++) expect((await call(server, key)).status).toBe(200);
   const held: (() => void)[] = [];
   script = (socket) => void held.push(() => answerLikeOdoo(socket, printResult('7')));
-  // Reads that are the same would be one call.
+  // Equal reads would share one call.
   const calls = Array.from({ length: 10 * COUNT }, (_, id) => call(server, key, { params: [[id]] }));
   const countWaiting = async () => {
     const text = (await send(`${server.url}/metrics`)).body.toString();
@@ -332,18 +336,18 @@ test('has no more calls at a database at once than one process may, all workers 
   await expect.poll(countWaiting, { timeout: 10_000 }).toBe(calls.length - 6);
   expect(upstream.sockets.size).toBe(6);
   script = (socket) => answerLikeOdoo(socket, printResult('7'));
-  for (const letGo of held) letGo();
+  for (const release of held) release();
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
-test('leaves no worker behind where the primary is killed', async () => {
+test('no worker remains if the primary is killed', async () => {
   const server = await start();
   const workers = listWorkers(server);
   server.kill('SIGKILL');
-  await expect.poll(() => workers.filter(isRunning)).toEqual([]);
+  await expect.poll(() => workers.filter(isRunning), ENDED).toEqual([]);
 });
 
-test('goes on serving where nobody takes its log any more', async () => {
+test('continues to serve after the reader of the log is gone', async () => {
   const server = await start();
   const key = await makeKey(server);
   server.stopReading();
@@ -352,7 +356,7 @@ test('goes on serving where nobody takes its log any more', async () => {
   expect((await server.ended).status).toBe(0);
 });
 
-test('says once that the port is taken, and ends with status 1', async () => {
+test('reports once that the port is taken, and exits with 1', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
@@ -368,7 +372,7 @@ test('says once that the port is taken, and ends with status 1', async () => {
   expect(stdout).toBe('');
 });
 
-test('refuses a store in memory, of which each worker would have one of its own', async () => {
+test('refuses a store in memory, because workers cannot share it', async () => {
   const { status, stdout, stderr } = await runProgram(['serve', '--store.url=memory:', '--workers=2'], {
     folder,
   });
@@ -377,7 +381,7 @@ test('refuses a store in memory, of which each worker would have one of its own'
   expect(stdout).toBe('');
 });
 
-test('refuses a revoked key in every worker within a second', async () => {
+test('every worker refuses a revoked key within a second', async () => {
   const server = await start();
   const key = await makeKey(server);
   const made = await runProgram(['keys', 'create', '--name=shop', '--json'], { folder });
@@ -389,7 +393,7 @@ test('refuses a revoked key in every worker within a second', async () => {
   expect((await call(server, key)).status).toBe(200);
 });
 
-test('ends well where it is stopped before its workers listen', async () => {
+test('ends cleanly if it is stopped before its workers listen', async () => {
   const server = await startServer([`--workers=${COUNT}`], { folder });
   server.kill('SIGTERM');
   expect((await server.ended).status).toBe(0);

@@ -1,11 +1,10 @@
 /** The part of the store suite about idempotency keys. Test support: the test of the Redis store runs it too. */
 import { beforeEach, expect, test } from 'vitest';
 import type { IdempotencyClaim, IdempotencyStore } from '../../src/stores/ports.ts';
+import { POLL } from '../poll.ts';
 
 const MINUTE_MS = 60_000;
 const SOON_MS = 40;
-/** Busy machines get more time. */
-const POLL = { timeout: 5000, interval: 10 };
 
 export function describeIdempotency(use: () => IdempotencyStore): void {
   let store: IdempotencyStore;

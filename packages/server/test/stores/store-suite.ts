@@ -20,6 +20,7 @@ import type {
   StoredInstance,
   StoredKey,
 } from '../../src/stores/ports.ts';
+import { NOTIFIED } from '../poll.ts';
 import {
   describeIdempotency,
   describeIdempotencyPruning,
@@ -169,7 +170,7 @@ function describeSharedStore(name: string, open: () => Awaitable<Store>): void {
       const notified: (StoreChange | null)[] = [];
       await one.keys.insert(buildKey({ id: 'a' }));
       two.watch((change) => notified.push(change));
-      await expect.poll(() => two.isWatching, POLL).toBe(true);
+      await expect.poll(() => two.isWatching, NOTIFIED).toBe(true);
       await expectNotified(notified, 'key', 'a', () => one.keys.revoke('a', 5));
       await expectNotified(notified, 'key', 'b', () => one.keys.insert(buildKey({ id: 'b' })));
       await expectNotified(notified, 'key', 'b', () => one.keys.update('b', 1, { name: 'new' }));
@@ -190,9 +191,6 @@ function describeSharedStore(name: string, open: () => Awaitable<Store>): void {
     });
   });
 }
-
-/** Changes arrive within half a second on an idle machine. Busy machines get more time. */
-const POLL = { timeout: 5000, interval: 10 };
 
 function describeKeys(use: () => KeyStore): void {
   let keys: KeyStore;
@@ -834,7 +832,7 @@ function describeLeases(use: () => Store): void {
     await leases.acquire('short', 'one', 50);
     await leases.acquire('renewed', 'one', 50);
     await leases.acquire('renewed', 'one', 60_000);
-    await expect.poll(() => leases.acquire('short', 'two', 60_000), POLL).toBe(true);
+    await expect.poll(() => leases.acquire('short', 'two', 60_000), NOTIFIED).toBe(true);
     expect(await leases.acquire('renewed', 'two', 60_000)).toBe(false);
   });
 }
@@ -846,7 +844,7 @@ function describeOwnChanges(use: () => Store): void {
     const notifiedSecond: (StoreChange | null)[] = [];
     store.watch((change) => notified.push(change));
     store.watch((change) => notifiedSecond.push(change));
-    await expect.poll(() => store.isWatching, POLL).toBe(true);
+    await expect.poll(() => store.isWatching, NOTIFIED).toBe(true);
     await expectNotified(notified, 'key', 'a', () => store.keys.insert(buildKey({ id: 'a' })));
     await expectNotified(notified, 'key', 'a', () => store.keys.update('a', 1, { name: 'new' }));
     await expectNotified(notified, 'key', 'a', () => store.keys.revoke('a', 5));
@@ -865,13 +863,13 @@ function describeOwnChanges(use: () => Store): void {
     await store.keys.insert(buildKey({ id: 'changed' }));
     const notified = vi.fn<(change: StoreChange | null) => void>();
     store.watch(notified);
-    await expect.poll(() => store.isWatching, POLL).toBe(true);
+    await expect.poll(() => store.isWatching, NOTIFIED).toBe(true);
     notified.mockClear();
     await store.keys.touch(new Map([['used', 99]]));
     await store.audit.append(makeBatch({ at: 1, record: '{}' }));
     await store.leases.acquire('job', 'one', 1000);
     await store.keys.revoke('changed', 5);
-    await expect.poll(() => notified.mock.calls.length, POLL).toBeGreaterThan(0);
+    await expect.poll(() => notified.mock.calls.length, NOTIFIED).toBeGreaterThan(0);
     expect(new Set(notified.mock.calls.map(([change]) => change?.id))).toEqual(new Set(['changed']));
   });
 }
@@ -887,7 +885,7 @@ async function expectNotified(
   await expect
     .poll(
       () => notified.some((change) => change === null || (change.kind === kind && change.id === id)),
-      POLL,
+      NOTIFIED,
     )
     .toBe(true);
 }

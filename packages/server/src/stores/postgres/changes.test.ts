@@ -8,7 +8,7 @@ import { createTestSchema, type TestSchema } from './database.fixture.ts';
 import { openPostgresStore } from './store.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
-/** Less than a second where nothing is in the way; machines that test are slow. */
+/** Less than a second on an idle machine. Busy machines get more time. */
 const POLL = { timeout: 8000, interval: 10 };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { POLL } from '../../../test/poll.ts';
 import { type Cluster, clusterMissing, startCluster } from '../../../test/postgres-cluster.ts';
 import { buildKey } from '../../../test/stores/store-suite.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
@@ -138,7 +139,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
     const other = await openPostgresStore(cluster.url);
     await setStandby('away');
     const hanging = IDS.slice(0, 5).map((id) => touch(other, id, 5).catch(() => {}));
-    await expect.poll(countBackends).toBeGreaterThan(5);
+    await expect.poll(countBackends, POLL).toBeGreaterThan(5);
     await sleep(200);
     await other.close();
     await Promise.all(hanging);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NOTIFIED } from '../../../test/poll.ts';
 import { buildKey, describeStore } from '../../../test/stores/store-suite.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports.ts';
@@ -56,7 +57,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
       store.watch((change) => told.push(change));
       await other.keys.insert(buildKey({ id: 'theirs' }));
       await store.keys.insert(buildKey({ id: 'ours' }));
-      await expect.poll(() => told).toEqual([{ kind: 'key', id: 'ours' }]);
+      await expect.poll(() => told, NOTIFIED).toEqual([{ kind: 'key', id: 'ours' }]);
     } finally {
       await other.close();
       await otherSchema.drop();
@@ -69,7 +70,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     const told: unknown[] = [];
     store.watch((change) => told.push(change));
     await schema.query('UPDATE client_keys SET revoked_at = 5');
-    await expect.poll(() => told).toContainEqual({ kind: 'key', id: 'a' });
+    await expect.poll(() => told, NOTIFIED).toContainEqual({ kind: 'key', id: 'a' });
   });
 
   test('finds nothing by a text that the database cannot store', async () => {

@@ -14,6 +14,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { POLL } from '../../../test/poll.ts';
 import { buildKey } from '../../../test/stores/store-suite.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { OpenedStore, StoreChange } from '../ports.ts';
@@ -21,7 +22,6 @@ import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { openSqliteStore } from './store.ts';
 
-const POLL = { timeout: 15_000, interval: 20 };
 /** A store that blocked the event loop would do so for a second at least. */
 const BLOCKED_MS_MAX = 500;
 
