@@ -114,7 +114,7 @@ function listCells(lines: PageLine[]): Line[][] {
   });
 }
 
-const SENTENCE_END = /(?<=[.?!][)"'’”]*) (?=["'(“[`]*[\p{Lu}\p{N}`])/u;
+const SENTENCE_END = /(?<=[.?!][)"'’”]*)(?<!\b(?:e\.g|i\.e|vs)\.) /;
 
 function splitSentences(paragraph: Line[]): Sentence[] {
   const words = paragraph.flatMap(({ number, text }) =>
