@@ -6,9 +6,8 @@ import { createAnswerSeal } from '../idempotency/answer-seal.ts';
 import { createRandom } from '../limits/database/seeded-random.fixture.ts';
 import type { ReadMoment } from '../sharing/answer-store.ts';
 import { RedisAnswers } from './answers.ts';
-import { RedisClient } from './client.ts';
-import { createTestNames, type TestNames } from './redis.fixture.ts';
-import { createWire, type Wire } from './wire.fixture.ts';
+import type { RedisClient } from './client.ts';
+import { openTestRedis, type TestRedis } from './test-redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 5 };
@@ -17,8 +16,7 @@ const PARTNERS = { name: 'partners', database: 'https://erp.example prod', model
 const SECRET = randomBytes(32);
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
-  let names: TestNames;
-  let wire: Wire;
+  let testRedis: TestRedis;
   let inspector: Redis;
   /** Connected through the wire. */
   let oneRedis: RedisClient;
@@ -27,20 +25,15 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   let two: RedisAnswers;
 
   beforeEach(async () => {
-    names = createTestNames(SERVER_URL);
-    wire = await createWire(SERVER_URL);
+    testRedis = await openTestRedis(SERVER_URL);
     inspector = new Redis(SERVER_URL);
-    oneRedis = new RedisClient({ url: wire.url, prefix: names.prefix });
-    twoRedis = new RedisClient({ url: SERVER_URL, prefix: names.prefix });
-    await Promise.all([oneRedis.start(), twoRedis.start()]);
+    [oneRedis, twoRedis] = await Promise.all([testRedis.connect(testRedis.wire.url), testRedis.connect()]);
     one = open(oneRedis);
     two = open(twoRedis);
   });
   afterEach(async () => {
-    await Promise.all([oneRedis.close(), twoRedis.close()]);
-    await wire.close();
     inspector.disconnect();
-    await names.drop();
+    await testRedis.close();
   });
 
   function open(redis: RedisClient, changes: { secret?: Uint8Array; bytesMax?: number } = {}) {
@@ -102,7 +95,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await keep(one, 'long', PARTNERS, Number.POSITIVE_INFINITY);
     expect(await look(one, Number.POSITIVE_INFINITY)).toBe('long');
     expect(await inspector.pttl(oneRedis.name('answer', PARTNERS.name))).toBeLessThanOrEqual(3_600_000);
-    for (const name of await inspector.keys(`${names.prefix}:*`))
+    for (const name of await inspector.keys(`${testRedis.prefix}:*`))
       expect(await inspector.pttl(name)).toBeGreaterThan(0);
   });
 
@@ -181,7 +174,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   test('an answer cannot be read in Redis, nor decrypted under another name, time or secret', async () => {
     await keep(one, 'a very private address');
     const held = [];
-    for (const name of await inspector.keys(`${names.prefix}:*`))
+    for (const name of await inspector.keys(`${testRedis.prefix}:*`))
       held.push(name, await inspector.dumpBuffer(name));
     const entry = oneRedis.name('answer', PARTNERS.name);
     held.push(await inspector.hgetBuffer(entry, 'answer'));
@@ -217,7 +210,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const found = await Promise.all(scopes.map((scope) => look(answers, MINUTE, scope)));
     // There is room for three. Those that expire later stay.
     expect(found.flatMap((text, index) => (text === null ? [] : [index]))).toEqual([6, 8, 9]);
-    expect(await inspector.keys(`${names.prefix}:answer:*`)).toHaveLength(3);
+    expect(await inspector.keys(`${testRedis.prefix}:answer:*`)).toHaveLength(3);
     await keep(answers, 'x'.repeat(20_001), { ...PARTNERS, name: 'too big' });
     expect(await look(answers, MINUTE, { ...PARTNERS, name: 'too big' })).toBeNull();
     expect(await inspector.zcard(oneRedis.name('ends'))).toBe(3);
@@ -262,13 +255,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   test('while Redis is away no answer is found and no write waits; after it all are dropped', async () => {
     await keep(one, 'before');
     const moment = await ask(one, { ...PARTNERS, name: 'another' });
-    wire.cut();
+    testRedis.wire.cut();
     await expect.poll(() => oneRedis.trouble, POLL).not.toBeNull();
     expect(await look(one)).toBeNull();
     await one.drop(PARTNERS.database, PARTNERS.model);
     one.keep({ ...PARTNERS, name: 'another' }, moment, MINUTE, Buffer.from('old'));
     expect(await look(two)).toBe('before');
-    wire.mend();
+    testRedis.wire.mend();
     await expect.poll(() => oneRedis.trouble, POLL).toBeNull();
     expect(await look(one)).toBeNull();
     expect(await look(two)).toBeNull();
@@ -281,25 +274,25 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     );
     await Promise.all(copies);
     await one.drop(PARTNERS.database, PARTNERS.model);
-    wire.cut();
+    testRedis.wire.cut();
     await expect.poll(() => oneRedis.trouble, POLL).not.toBeNull();
     for (const [name, copy] of await Promise.all(copies))
       await inspector.restore(name, MINUTE, copy, 'REPLACE');
     expect(await look(two)).toBe('before');
-    wire.mend();
+    testRedis.wire.mend();
     await expect.poll(() => oneRedis.trouble, POLL).toBeNull();
     expect(await look(one)).toBeNull();
   });
 
   test('a Redis that answers too late soon counts as a miss', async () => {
     await keep(one, 'before');
-    wire.freeze();
+    testRedis.wire.freeze();
     const startedMs = performance.now();
     expect(await look(one)).toBeNull();
     await one.drop(PARTNERS.database, PARTNERS.model);
     expect(performance.now() - startedMs).toBeGreaterThan(90);
     expect(oneRedis.trouble).toMatch(/no answer within 100 ms/);
-    wire.mend();
+    testRedis.wire.mend();
     await expect.poll(() => oneRedis.trouble, POLL).toBeNull();
     expect(await look(one)).toBeNull();
   });

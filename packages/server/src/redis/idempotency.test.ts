@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { describeIdempotency, describeSharedIdempotency } from '../../test/stores/idempotency-suite.ts';
 import { createIdempotency } from '../idempotency/idempotency.ts';
-import { RedisAwayError, RedisClient } from './client.ts';
+import { RedisAwayError, type RedisClient } from './client.ts';
 import { createRedisIdempotency } from './idempotency.ts';
-import { createTestNames, type TestNames } from './redis.fixture.ts';
 import { defineScript } from './script.ts';
-import { createWire, type Wire } from './wire.fixture.ts';
+import { openTestRedis, type TestRedis } from './test-redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 10 };
@@ -19,23 +18,17 @@ const CLAIM = {
 };
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
-  let names: TestNames;
-  let wire: Wire;
+  let testRedis: TestRedis;
   /** Connected through the wire. */
   let one: RedisClient;
   let two: RedisClient;
 
   beforeEach(async () => {
-    names = createTestNames(SERVER_URL);
-    wire = await createWire(SERVER_URL);
-    one = new RedisClient({ url: wire.url, prefix: names.prefix });
-    two = new RedisClient({ url: SERVER_URL, prefix: names.prefix });
-    await Promise.all([one.start(), two.start()]);
+    testRedis = await openTestRedis(SERVER_URL);
+    [one, two] = await Promise.all([testRedis.connect(testRedis.wire.url), testRedis.connect()]);
   });
   afterEach(async () => {
-    await Promise.all([one.close(), two.close()]);
-    await wire.close();
-    await names.drop();
+    await testRedis.close();
   });
 
   describeIdempotency(() => createRedisIdempotency(one));
@@ -44,10 +37,10 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   test('accepts no claim while Redis is away, and has its claims when it is back', async () => {
     const store = createRedisIdempotency(one);
     expect(await store.claim(CLAIM)).toBeNull();
-    wire.cut();
+    testRedis.wire.cut();
     await expect(store.claim({ ...CLAIM, id: 'b' })).rejects.toThrow(RedisAwayError);
     await expect(store.find('a')).rejects.toThrow(RedisAwayError);
-    wire.mend();
+    testRedis.wire.mend();
     await expect.poll(() => one.trouble, POLL).toBeNull();
     expect(await store.claim({ ...CLAIM, attempt: 'two' })).toMatchObject({ state: 'running' });
     expect(await store.claim({ ...CLAIM, id: 'b' })).toBeNull();
@@ -67,9 +60,9 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const claim = (key: string) =>
       idempotency.begin({ ...call, key }).claim({ runsForMs: 60_000, isReadOnly: false });
     expect(await claim('a')).toBeNull();
-    wire.freeze();
+    testRedis.wire.freeze();
     await expect(claim('b')).rejects.toThrow(RedisAwayError);
-    wire.mend();
+    testRedis.wire.mend();
     // Redis has run the delayed operations by now.
     await expect.poll(() => one.trouble, POLL).toBeNull();
     const other = createRedisIdempotency(two);
@@ -92,7 +85,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   test('after a loss of data an id can be claimed again, and the first attempt cannot end the second', async () => {
     const store = createRedisIdempotency(one);
     expect(await store.claim(CLAIM)).toBeNull();
-    await names.lose();
+    await testRedis.lose();
     expect(await store.claim({ ...CLAIM, attempt: 'two' })).toBeNull();
     await store.complete('a', 'one', new Uint8Array(1), 1000);
     expect(await store.find('a')).toMatchObject({ state: 'running' });

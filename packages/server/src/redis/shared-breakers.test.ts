@@ -8,10 +8,9 @@ import {
   type PermitResult,
 } from '../limits/database/database-limiters.ts';
 import { createRandom } from '../limits/database/seeded-random.fixture.ts';
-import { RedisClient } from './client.ts';
-import { createTestNames, type TestNames } from './redis.fixture.ts';
+import type { RedisClient } from './client.ts';
 import { SharedBreakers } from './shared-breakers.ts';
-import { createWire, type Wire } from './wire.fixture.ts';
+import { openTestRedis, type TestRedis } from './test-redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const DATABASE = 'https://erp.example.com prod';
@@ -25,27 +24,22 @@ interface Replica {
 }
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
-  let names: TestNames;
-  let wire: Wire;
+  let testRedis: TestRedis;
   /** The first one is connected through the wire. */
   let replicas: Replica[];
 
   beforeEach(async () => {
-    names = createTestNames(SERVER_URL);
-    wire = await createWire(SERVER_URL);
+    testRedis = await openTestRedis(SERVER_URL);
     replicas = [];
-    for (const url of [wire.url, SERVER_URL, SERVER_URL]) await startReplica(url);
+    for (const url of [testRedis.wire.url, SERVER_URL, SERVER_URL]) await startReplica(url);
   });
   afterEach(async () => {
     for (const { breakers } of replicas) breakers.close();
-    await Promise.all(replicas.map(({ redis }) => redis.close()));
-    await wire.close();
-    await names.drop();
+    await testRedis.close();
   });
 
   async function startReplica(url = SERVER_URL): Promise<Replica> {
-    const redis = new RedisClient({ url, prefix: names.prefix });
-    await redis.start();
+    const redis = await testRedis.connect(url);
     const breakers = new SharedBreakers({ redis, nowMs });
     const databaseLimiters = new DatabaseLimiters({
       concurrency: { initial: 8, min: 8, max: 8 },
@@ -170,7 +164,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const startedMs = nowMs();
     const { by } = await awaitProbe([pick(0)]);
     expect(by).toBe(0);
-    wire.cut();
+    testRedis.wire.cut();
     const others = [pick(1), pick(2)];
     await awaitProbe(others);
     expect(nowMs() - startedMs).toBeGreaterThan(5000);
@@ -210,7 +204,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   test('calls to a database that answers do not query Redis, and no call waits for a Redis that is away', async () => {
     await runCall(pick(0), 'answered');
-    wire.freeze();
+    testRedis.wire.freeze();
     for (let call = 0; call < 4; call++) expect(await runCall(pick(0), 'unreachable')).toBe(true);
     expect(await runCall(pick(0), 'answered')).toBe(true);
     await expect.poll(() => pick(0).redis.trouble, POLL).not.toBeNull();
@@ -234,11 +228,11 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   test('a probe is sent if Redis does not answer in time', async () => {
     await openEverywhere();
     await expect.poll(() => readState(pick(0)), POLL).toBe('half_open');
-    wire.freeze();
+    testRedis.wire.freeze();
     expect(await runCall(pick(0), 'answered')).toBe(true);
     expect(readState(pick(0))).toBe('closed');
     // The others learn of the answer once Redis is back: the replica contradicts the opening that it reads there.
-    wire.mend();
+    testRedis.wire.mend();
     await expect.poll(() => pick(1).breakers.find(DATABASE), POLL).toBeNull();
   });
 
@@ -246,7 +240,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     await Promise.all(replicas.map((each) => runCall(each, 'abandoned')));
     await openEverywhere();
     await expect.poll(readStates, POLL).not.toContain('closed');
-    await names.lose();
+    await testRedis.lose();
     expect(readStates()).not.toContain('closed');
     const { probe } = await awaitProbe();
     const all = await Promise.all(replicas.map((each) => acquire(each, 'b')));
@@ -274,11 +268,18 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     const breakAtRandom = async () => {
       while (nowMs() < untilMs) {
         await sleep(500 * random());
-        choose([wire.cut, wire.freeze, wire.mend, wire.mend, () => wire.delay(150), () => names.lose()])();
+        choose([
+          testRedis.wire.cut,
+          testRedis.wire.freeze,
+          testRedis.wire.mend,
+          testRedis.wire.mend,
+          () => testRedis.wire.delay(150),
+          () => testRedis.lose(),
+        ])();
       }
     };
     await Promise.all([breakAtRandom(), ...[...replicas, ...replicas].map(callAtRandom)]);
-    wire.mend();
+    testRedis.wire.mend();
     const serve = async (replica: Replica) => {
       let served = 0;
       while (served < 20) {

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
-import { RedisClient } from './client.ts';
-import { createTestNames, type TestNames } from './redis.fixture.ts';
+import type { RedisClient } from './client.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
-import { createWire, type Wire } from './wire.fixture.ts';
+import { openTestRedis, type TestRedis } from './test-redis.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 10 };
@@ -17,27 +16,22 @@ interface Replica {
 }
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
-  let names: TestNames;
-  let wire: Wire;
+  let testRedis: TestRedis;
   let replicas: Replica[];
 
   beforeEach(async () => {
-    names = createTestNames(SERVER_URL);
-    wire = await createWire(SERVER_URL);
+    testRedis = await openTestRedis(SERVER_URL);
     replicas = [];
   });
   afterEach(async () => {
-    await Promise.all(replicas.map(({ redis }) => redis.close()));
-    await wire.close();
-    await names.drop();
+    await testRedis.close();
   });
 
   /** Resolves when all replicas know of each other. */
   async function startReplica(url = SERVER_URL): Promise<Replica> {
-    const redis = new RedisClient({ url, prefix: names.prefix });
+    const redis = await testRedis.connect(url);
     const replica = { redis, limits: new SharedKeyLimits({ redis, nowMs, clock: Date.now }) };
     replicas.push(replica);
-    await redis.start();
     await expect
       .poll(() => replicas.map((each) => each.redis.replicas), POLL)
       .toEqual(replicas.map(() => replicas.length));
@@ -96,14 +90,14 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   test('limits the running calls of all replicas together; leases of a crashed replica expire', async () => {
     const key = { id: 'a', policy: { concurrency: 3 } };
-    const dying = await startReplica(wire.url);
+    const dying = await startReplica(testRedis.wire.url);
     const living = await startReplica();
     expect(await dying.limits.acquireMore(key, 2)).toBe(2);
     expect(await living.limits.admit(key)).toMatchObject({ ok: true });
     expect(await living.limits.admit(key)).toMatchObject({ ok: false, rule: 'concurrency' });
     living.limits.release(key);
     expect(await living.limits.acquireMore(key, 9)).toBe(1);
-    wire.cut();
+    testRedis.wire.cut();
     await expect.poll(() => living.limits.acquireMore(key, 9), POLL).toBe(2);
     expect(await living.limits.admit(key)).toMatchObject({ ok: false, rule: 'concurrency' });
   });
@@ -140,24 +134,24 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       expect((await limits.admit(key)).ok).toBe(true);
       expect((await limits.admitMore(key, 4)).ok).toBe(true);
     }
-    await names.lose();
+    await testRedis.lose();
     expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 14 } });
     expect(await second.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 8 } });
     expect(await first.limits.admitMore(key, 1)).toMatchObject({ ok: true, day: { remaining: 7 } });
     // Each replica renews its leases with its next heartbeat.
-    await names.lose();
+    await testRedis.lose();
     await expect.poll(() => acquireAndRelease(first, key, 4), POLL).toBe(2);
   });
 
   test.each([
-    ['is cut off', 0, () => wire.cut()],
-    ['freezes', 1, () => wire.freeze()],
-    ['answers too late', 1, () => wire.delay(400)],
+    ['is cut off', 0, () => testRedis.wire.cut()],
+    ['freezes', 1, () => testRedis.wire.freeze()],
+    ['answers too late', 1, () => testRedis.wire.delay(400)],
   ])(
     'when Redis %s, each replica enforces its share at once, and reports its calls afterwards',
     async (_what, twice, harm) => {
       const key = { id: 'a', policy: { rate: NEVER_FULL, concurrency: 8, per_day: 1000 } };
-      const [hurt, well] = [await startReplica(wire.url), await startReplica()];
+      const [hurt, well] = [await startReplica(testRedis.wire.url), await startReplica()];
       for (const { limits } of [hurt, well]) expect((await limits.admitMore(key, 2)).ok).toBe(true);
       harm();
       // The share is 10, of which 2 are taken.
@@ -170,7 +164,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       const nextTurn = new Promise((resolve) => setImmediate(resolve, 'later'));
       expect(await Promise.race([hurt.limits.admit(key), nextTurn])).toMatchObject({ ok: false });
 
-      wire.mend();
+      testRedis.wire.mend();
       await expect.poll(() => hurt.redis.trouble, POLL).toBeNull();
       // 20 less 2, 2 and 8. The call whose answer from Redis was lost may count twice in the rate, if Redis received
       // it.
@@ -190,15 +184,15 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
 
   test('a running call can be released after Redis came back, or went away, since its admission', async () => {
     const key = { id: 'a', policy: { concurrency: 2 } };
-    const { limits, redis } = await startReplica(wire.url);
+    const { limits, redis } = await startReplica(testRedis.wire.url);
     expect((await limits.admit(key)).ok).toBe(true);
-    wire.cut();
+    testRedis.wire.cut();
     await expect.poll(() => redis.trouble, POLL).not.toBeNull();
     expect((await limits.admit(key)).ok).toBe(true);
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key);
     expect((await limits.admit(key)).ok).toBe(true);
-    wire.mend();
+    testRedis.wire.mend();
     await expect.poll(() => redis.trouble, POLL).toBeNull();
     expect((await limits.admit(key)).ok).toBe(false);
     limits.release(key, 2);

@@ -1,0 +1,37 @@
+/** For tests: clients of a shared server under a prefix of their own, directly or through a wire that can break. */
+import { RedisClient } from './client.ts';
+import { createTestNames } from './redis.fixture.ts';
+import { createWire, type Wire } from './wire.fixture.ts';
+
+export interface TestRedis {
+  prefix: string;
+  wire: Wire;
+  /** Connects a client to the server, or through the wire with its URL. */
+  connect(url?: string): Promise<RedisClient>;
+  /** Simulates a loss of data: removes all values under the prefix, and all cached scripts. */
+  lose(): Promise<void>;
+  /** Closes all clients, and removes all values under the prefix. */
+  close(): Promise<void>;
+}
+
+export async function openTestRedis(serverUrl: string): Promise<TestRedis> {
+  const { prefix, lose, drop } = createTestNames(serverUrl);
+  const wire = await createWire(serverUrl);
+  const clients: RedisClient[] = [];
+  return {
+    prefix,
+    wire,
+    async connect(url = serverUrl) {
+      const client = new RedisClient({ url, prefix });
+      clients.push(client);
+      await client.start();
+      return client;
+    },
+    lose,
+    async close() {
+      await Promise.all(clients.map((client) => client.close()));
+      await wire.close();
+      await drop();
+    },
+  };
+}
