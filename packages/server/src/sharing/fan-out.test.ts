@@ -198,7 +198,7 @@ test('a removed reader keeps no later pieces alive', async () => {
   expect(() => left.next()).toThrow(ByteStreamError);
 });
 
-test('bytes that all readers have taken are freed by a minor collection, even if the first pieces are old', async () => {
+test('a minor collection frees bytes that all readers have taken, even if the first pieces are old', async () => {
   const pieceBytes = 100_000;
   const source = new ScriptedStream();
   const { fanOut } = setUp(source, { startBytesMax: pieceBytes });
@@ -220,7 +220,7 @@ test('bytes that all readers have taken are freed by a minor collection, even if
   await expect.poll(added, { timeout: 5000 }).toBeLessThan(10 * pieceBytes);
 });
 
-test('without room in the budget no start is kept and readers read in step; a single reader is not slowed', async () => {
+test('without budget no start is kept and readers read in step; a single reader is not slowed', async () => {
   const budget = new ByteBudget(1);
   budget.hold(1);
   const lone = setUp(new ScriptedStream('one ', 'two ', 'three', null), { budget });

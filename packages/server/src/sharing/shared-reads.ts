@@ -141,8 +141,8 @@ export class SharedReads<Result extends StreamedResult, Denied, AnyMember extend
   }
 
   /**
-   * Records that a possible write begins or ends. Reads sent before it are not joined by later callers, and kept answers of
-   * what it changes are dropped. `model` is the model that it changes; null if others may change too.
+   * Records that a possible write begins or ends. Later callers do not join reads sent before it, and kept answers
+   * that it makes stale are dropped. `model` is the model that it changes; null if others may change too.
    */
   noteWrite(database: string, model: string | null): void | Promise<void> {
     this.#writes.note(database, model);

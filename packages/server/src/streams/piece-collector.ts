@@ -1,6 +1,6 @@
 /**
- * Collects the pieces of a body. A sender can split it into single bytes, and a piece costs far more memory than a byte, so
- * that many pieces are joined into blocks. Does not interpret the bytes.
+ * Collects the pieces of a body. A sender can split it into single bytes, and a piece costs far more memory than a
+ * byte, so that many pieces are joined into blocks. Does not interpret the bytes.
  */
 
 /** More than the number of pieces in bodies with pieces of usual size. */

@@ -1,6 +1,6 @@
 /**
- * A bounded cache whose entries expire. Callers that need the same missing value share one task that finds it. The task goes
- * on when the caller that started it leaves.
+ * A bounded cache whose entries expire. Callers that need the same missing value share one task that finds it. The
+ * task continues when the caller that started it leaves.
  */
 import { LRUCache } from 'lru-cache';
 import { SingleFlight } from './single-flight.ts';

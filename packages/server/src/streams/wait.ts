@@ -1,6 +1,6 @@
 /**
- * Waits that end early, on an abort signal or after a time limit. They resolve when given up, and leave neither a timer nor
- * a listener behind. What is waited for goes on.
+ * Waits that end early, on an abort signal or after a time limit. They then resolve, and leave neither a timer nor a
+ * listener behind. The awaited work continues.
  */
 import { clearImmediate, setImmediate } from 'node:timers';
 
@@ -15,8 +15,8 @@ interface WaitLimits {
 }
 
 /**
- * The value of the promise, or why it was not waited for; rejects if the promise does. A rejection after that is ignored.
- * A promise that never settles holds on to a few bytes for each wait that was given up.
+ * The value of the promise, or why the wait ended early. Rejects if the promise does; a later rejection is ignored.
+ * A promise that never settles holds a few bytes for each wait that ended early.
  */
 export function waitFor<Value>(
   promise: Promise<Value>,
