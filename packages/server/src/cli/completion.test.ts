@@ -1,4 +1,4 @@
-/** Promises of the completion scripts, each tried in its own shell where that is installed. */
+/** The completion scripts, each run in its shell if that is installed. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,13 +32,13 @@ test.each(SHELLS)('%s: the script has every command, option and setting', async 
   for (const name of [...names, ...SETTING_NAMES]) expect(stdout, name).toContain(name);
 });
 
-test('says which shells there are', async () => {
+test('an unknown shell is an error that lists the shells', async () => {
   expect(await render('tcsh')).toMatchObject({ status: 2, stderr: 'The shell is one of bash, zsh, fish.\n' });
   expect(await render()).toMatchObject({ status: 2, stderr: expect.stringContaining('<bash|zsh|fish>') });
 });
 
 describe.each(SHELLS)('%s', (shell) => {
-  test.skipIf(!isInstalled(shell))('takes the script', async () => {
+  test.skipIf(!isInstalled(shell))('accepts the script', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-completion-'));
     const file = join(folder, `script.${shell}`);
     writeFileSync(file, (await render(shell)).stdout);
@@ -58,9 +58,9 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What bash offers after the words; the last one is being typed. */
+  /** The completions of bash after the words, the last of which is incomplete. */
   const complete = (...words: string[]): string[] => {
-    // As bash splits them: COMP_WORDBREAKS has `=`.
+    // Split like bash: COMP_WORDBREAKS contains `=`.
     const split = ['erp-proxy', ...words]
       .flatMap((word) => word.split(/(=)/))
       .filter((word, at, all) => word !== '' || at === all.length - 1);
@@ -125,7 +125,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
     expect(complete(...words).sort()).toEqual(offered.toSorted());
   });
 
-  test('offers every first word of a command', () => {
+  test('completes the first word of every command', () => {
     const firsts = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
     expect(complete('').sort()).toEqual([...firsts, '--help', '--version'].sort());
   });

@@ -10,7 +10,7 @@ import { recordSurroundings } from './surroundings.fixture.ts';
 
 const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 
-test('makes a file where there is none, and finds it up to date the next time', async () => {
+test('creates a missing file, and finds it up to date the next time', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-migrate-'));
   try {
     const url = `sqlite:${join(directory, 'store.db')}`;
@@ -21,7 +21,7 @@ test('makes a file where there is none, and finds it up to date the next time', 
   }
 });
 
-test('refuses a store that keeps nothing', async () => {
+test('refuses a memory store', async () => {
   await expect(migrate('memory:')).rejects.toThrow(CommandError);
 });
 
@@ -33,7 +33,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   });
   afterEach(() => schema.drop());
 
-  test('says from which version to which, in words', async () => {
+  test('prints both versions as text', async () => {
     const [, version] =
       /^postgres \S+ is new; it has version (\d+)\.\n$/.exec(await migrate(schema.url)) ?? [];
     expect(Number(version)).toBeGreaterThan(0);
@@ -42,7 +42,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     );
   });
 
-  test('says from which version to which, in JSON', async () => {
+  test('prints both versions as JSON', async () => {
     const { store, from, to } = JSON.parse(await migrate(schema.url, 'json'));
     expect([store, from]).toEqual([expect.stringMatching(/^postgres \S+$/), 0]);
     expect(to).toBeGreaterThan(0);

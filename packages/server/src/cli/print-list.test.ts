@@ -37,20 +37,20 @@ describe('a list', () => {
     expect((await print([{ name: 'a\tb\nc', used: 0 }])).stdout).toBe('a b c\t0\n');
   });
 
-  test('is JSON where that is asked for, on a terminal too', async () => {
+  test('is JSON with --json, also on a terminal', async () => {
     for (const isTerminal of [true, false]) {
       expect(JSON.parse((await print(ITEMS, { isTerminal, isJson: true })).stdout)).toEqual(ITEMS);
       expect((await print([], { isTerminal, isJson: true })).stdout).toBe('[]\n');
     }
   });
 
-  test('that is empty says so on standard error, and prints nothing', async () => {
+  test('that is empty has a message on standard error, and no output', async () => {
     for (const isTerminal of [true, false]) {
       expect(await print([], { isTerminal })).toMatchObject({ stdout: '', stderr: 'There is nothing.\n' });
     }
   });
 
-  test('of many items is a table of equal columns, but for wider items far below', async () => {
+  test('of many items is a table of equal columns, except for wider items far below', async () => {
     const items = Array.from({ length: 700 }, (_, used) => ({
       name: used < 600 ? 'x' : 'wider than that',
       used,

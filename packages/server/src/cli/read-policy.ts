@@ -1,13 +1,13 @@
 /** Reads a policy from a file of YAML or JSON, which is YAML too. */
 import type { Policy } from '@erp-proxy/contract';
 import { type LineError, readDocument } from './apply/document.ts';
-import { judgePolicy } from './apply/policies.ts';
+import { parseLocatedPolicy } from './apply/policies.ts';
 import { CommandError } from './command.ts';
 
 /** Reports all errors at once, each with its line. */
 export function readPolicyFile(file: string, bytes: Buffer): Policy {
   const read = readDocument(bytes.toString(), 'closed');
-  const judged = 'errors' in read ? read : judgePolicy(read.root);
+  const judged = 'errors' in read ? read : parseLocatedPolicy(read.root);
   if ('errors' in judged) throw new CommandError(printLineErrors(file, judged.errors));
   return judged.policy;
 }

@@ -81,7 +81,7 @@ describe('help', () => {
   );
 });
 
-describe('what is called wrongly ends with 2 and says how to call it', () => {
+describe('wrong usage exits with 2 and shows the usage', () => {
   test.each([
     [['serv'], /no command "serv".*Did you mean "serve"/],
     [['keys', 'lst'], /"keys" goes with one of: keys create, keys list, keys show, keys update, keys revoke/],
@@ -111,7 +111,7 @@ describe('what is called wrongly ends with 2 and says how to call it', () => {
   });
 });
 
-test('a setting may stand before or after the command, as one word or two', async () => {
+test('a setting can come before or after the command, as one word or two', async () => {
   for (const argv of [
     ['--log.level=warn', 'config', 'print', '--json'],
     ['config', 'print', '--log.level', 'warn', '--json'],
@@ -122,7 +122,7 @@ test('a setting may stand before or after the command, as one word or two', asyn
   }
 });
 
-test('config check --json prints JSON whatever is wrong', async () => {
+test('config check --json prints JSON for all errors', async () => {
   expect(await run('config', 'check', '--json', '--http.port=x', '--log.level=x')).toBe(2);
   expect(JSON.parse(printed)).toEqual({
     ok: false,
@@ -137,7 +137,7 @@ test('config check --json prints JSON whatever is wrong', async () => {
   expect(complained).toBe('');
 });
 
-test('ends with 1 where the settings are right and the surroundings are not', async () => {
+test('exits with 1 if the settings are valid but the environment is not', async () => {
   expect(await run('keys', 'list', '--store.url=sqlite:/dev/null/keys.db')).toBe(1);
   expect(complained.trim().split('\n')).toHaveLength(1);
 });

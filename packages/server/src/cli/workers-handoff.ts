@@ -19,13 +19,13 @@ interface ClusterMessage {
 }
 
 /**
- * To be called when the worker is forked. What the worker did not take goes to another one, and is closed where
- * `hasOthers` tells that there is none.
+ * Call it when the worker is forked. Connections that the worker did not accept go to another worker, or are closed if
+ * `hasOthers` returns false.
  */
 export function returnUntakenConnections({ process: child }: Worker, hasOthers: () => boolean): void {
   const untaken = new Map<unknown, unknown>();
   const send: typeof child.send | undefined = child.send;
-  // A process that could not be made has no channel.
+  // A process that could not be started has no channel.
   if (send === undefined) return;
   child.send = (message: ClusterMessage, ...more: unknown[]) => {
     if (message.cmd === 'NODE_CLUSTER' && message.act === 'newconn') untaken.set(message.key, message.seq);

@@ -10,9 +10,9 @@ interface Channel {
 }
 
 const INTERVAL_MS = 1000;
-/** Beats in a row without an answer after which a worker counts as hung: a busy machine may delay a few. */
+/** Consecutive beats without an answer after which a worker counts as hung. A busy machine may delay a few. */
 const MISSED_MAX = 10;
-/** Before it has started: a process loads its program first, which takes long on a busy machine. */
+/** The same before the worker has started: loading the program takes long on a busy machine. */
 const MISSED_AT_START_MAX = 30;
 
 /** Answers the beats of the primary. */
@@ -27,7 +27,7 @@ export function answerHeartbeats(channel: Channel): void {
 }
 
 export interface HeartbeatWatch {
-  /** To be called when the other end has started: from now on ten beats are its bound. */
+  /** Call it when the other end has started. From then on, ten beats are the limit. */
   started(): void;
 }
 

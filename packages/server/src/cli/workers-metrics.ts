@@ -1,6 +1,6 @@
 /**
- * One answer to a scrape, whichever worker it falls to: that worker asks the primary, and the primary asks them all.
- * Knows the channel between two processes, and nothing of what the numbers mean.
+ * Gives a scrape the same answer from every worker: the worker asks the primary, and the primary asks all workers.
+ * Knows the channel between two processes, but not the meaning of the numbers.
  */
 
 import type { MetricsSnapshot } from '../observe/metrics.ts';
@@ -17,10 +17,10 @@ type Message = { question: number } | { answer: number; snapshots: Snapshots | n
 
 type Snapshots = readonly MetricsSnapshot[];
 
-/** Asks the process at the other end; one that is gone has nothing to tell. */
+/** Asks the process at the other end. The answer of an ended process is empty. */
 export type AskForMetrics = () => Promise<Snapshots>;
 
-/** Answers the other end with what `collect` gives, and lets us ask it in turn. */
+/** Answers the other end with the result of `collect`. Returns a function that asks the other end. */
 export function connectMetrics(channel: Channel, collect: AskForMetrics): AskForMetrics {
   const waiting = new Map<number, (snapshots: Snapshots | null) => void>();
   let isConnected = true;
@@ -51,10 +51,10 @@ export function connectMetrics(channel: Channel, collect: AskForMetrics): AskFor
     });
 }
 
-/** A scrape is to be answered within a second, also while a worker hangs. */
-const PATIENCE_MS = 500;
+/** A scrape must be answered within a second, also while a worker hangs. */
+const ANSWER_TIMEOUT_MS = 500;
 
-/** Asks all workers at once. Those that do not answer in time are left out, and counted as silent. */
+/** Asks all workers concurrently. Those that do not answer in time are omitted, and counted as silent. */
 export async function askWorkers(asks: readonly AskForMetrics[]): Promise<Snapshots> {
   const answers = await Promise.all(asks.map((ask) => askInTime(ask)));
   const answered = answers.filter((answer) => answer !== null);
@@ -65,9 +65,9 @@ export async function askWorkers(asks: readonly AskForMetrics[]): Promise<Snapsh
   return [...answered.flat(), workers];
 }
 
-/** Null where there is no answer in time. */
+/** Null if there is no answer in time. */
 async function askInTime(ask: AskForMetrics): Promise<Snapshots | null> {
-  const answer = await waitFor(ask(), { timeoutMs: PATIENCE_MS });
+  const answer = await waitFor(ask(), { timeoutMs: ANSWER_TIMEOUT_MS });
   return answer === TIMED_OUT ? null : answer;
 }
 

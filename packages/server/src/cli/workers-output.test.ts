@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { joinOutput } from './workers-output.ts';
 
-test('passes every line on whole, however the output of the workers is cut and mixed', async () => {
+test("passes on whole lines, however the workers' output is split and mixed", async () => {
   const line = fc.string({ unit: 'binary', maxLength: 20 }).map((it) => it.replaceAll('\n', ' '));
   const cuts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 });
   await fc.assert(
@@ -39,7 +39,7 @@ test('passes every line on whole, however the output of the workers is cut and m
   );
 });
 
-test('holds workers back while nobody takes their output, and lets it go where nobody will', async () => {
+test('pauses workers while the reader is slow, and resumes them after an error', async () => {
   const destination = new Writable({ highWaterMark: 1, write() {} }).on('error', () => {});
   const source = new PassThrough();
   joinOutput(destination)(source);

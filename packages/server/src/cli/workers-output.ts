@@ -10,7 +10,7 @@ export function joinOutput(destination: Writable): (source: Readable) => void {
     for (const source of paused) source.resume();
     paused.clear();
   };
-  // After an error nobody takes any more, and there is nothing to wait for.
+  // After an error nothing is written any more, so there is nothing to wait for.
   destination.on('drain', resumeAll).on('error', resumeAll);
 
   return (source) => {

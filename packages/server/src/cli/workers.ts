@@ -14,7 +14,7 @@ import { joinOutput } from './workers-output.ts';
 export interface WorkersOptions {
   count: number;
   logger: Logger;
-  /** Whether the output goes to a terminal, which the workers then write to themselves. */
+  /** Whether the output goes to a terminal. The workers then write to it directly. */
   isTerminal: boolean;
   /** Resolves when the operator asks the program to end. */
   stopped: Promise<void>;
@@ -33,14 +33,14 @@ interface RunningWorker {
   ended: Promise<End>;
 }
 
-/** The pause before another worker starts doubles with each one that dies within this time of its start. */
+/** The pause before a replacement starts doubles each time that a worker dies within this time of its start. */
 const STEADY_MS = 10_000;
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 30_000;
 
-/** Runs until it is stopped; gives the exit status. */
+/** Runs until it is stopped. Returns the exit status. */
 export async function runWorkers({ count, logger, isTerminal, stopped }: WorkersOptions): Promise<number> {
-  // Advanced: metrics can be NaN, which JSON does not know.
+  // Advanced serialization: metrics can be NaN, which JSON lacks.
   const stdout = isTerminal ? 'inherit' : 'pipe';
   cluster.setupPrimary({ serialization: 'advanced', stdio: ['inherit', stdout, 'inherit', 'ipc'] });
   const passOn = joinOutput(process.stdout);
@@ -49,7 +49,7 @@ export async function runWorkers({ count, logger, isTerminal, stopped }: Workers
     const worker = cluster.fork();
     returnUntakenConnections(worker, () => asks.size > 0);
     const { stdout } = worker.process;
-    // A process that could not be made has none.
+    // A process that could not be started has none.
     if (stdout) passOn(stdout);
     return watchWorker(worker, asks, logger);
   };
@@ -59,7 +59,7 @@ export async function runWorkers({ count, logger, isTerminal, stopped }: Workers
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
   });
 
-  // The first one goes ahead: what keeps workers from starting keeps it too, and is said once.
+  // The first worker starts alone: a cause that prevents all workers from starting is then reported once.
   const first = startWorker();
   const failure = await Promise.race([first.listening, first.ended]);
   if (failure !== null) return stopping.signal.aborted ? 0 : (failure.status ?? 1);
@@ -70,13 +70,13 @@ export async function runWorkers({ count, logger, isTerminal, stopped }: Workers
   ]);
   return ends.every((isWell) => isWell) ? 0 : 1;
 
-  /** Resolves when the program stops: true where the worker, if there was one then, ended well. */
+  /** Resolves when the program stops; false if the last worker failed. */
   async function keepRunning(started?: RunningWorker): Promise<boolean> {
     let pauseMs = PAUSE_MIN_MS;
     for (let worker = started ?? startWorker(); ; worker = startWorker()) {
       const startedMs = performance.now();
       const { status, signal } = await worker.ended;
-      // SIGTERM: it was stopped before it knew what to do then.
+      // SIGTERM: it was stopped before it had a handler for the signal.
       if (stopping.signal.aborted) return status === 0 || signal === 'SIGTERM';
       if (performance.now() - startedMs > STEADY_MS) pauseMs = PAUSE_MIN_MS;
       logger.error('worker ended', { worker: worker.id, pid: worker.pid, status, signal, pauseMs });
@@ -87,7 +87,7 @@ export async function runWorkers({ count, logger, isTerminal, stopped }: Workers
   }
 }
 
-/** `asks` has those of the workers that listen. */
+/** `asks` has one entry for each listening worker. */
 function watchWorker(worker: Worker, asks: Map<number, AskForMetrics>, logger: Logger): RunningWorker {
   const { id } = worker;
   const askAll = () => askWorkers([...asks.values()]);
@@ -95,7 +95,7 @@ function watchWorker(worker: Worker, asks: Map<number, AskForMetrics>, logger: L
   worker.process.once('exit', forget).once('disconnect', forget);
   const endHung = () => {
     logger.error('worker hung', { worker: id, pid: worker.process.pid });
-    // A stopped process or an endless loop takes no other signal.
+    // A stopped process or an endless loop handles no other signal.
     worker.process.kill('SIGKILL');
   };
   const heartbeat = worker.isConnected() ? watchHeartbeats(worker, endHung) : null;

@@ -17,7 +17,7 @@ function listErrors(text: string, options?: { requiresEnd: boolean }): string[] 
 }
 
 describe('policies', () => {
-  test('are resolved: the later one wins member by member, and models are merged by pattern', () => {
+  test('are resolved: later ones take precedence member by member, and models are merged by pattern', () => {
     const { keys } = read(`
 policies:
   base: { instances: [prod], limit_max: 100, models: { "res.partner": [read], "sale.*": ["*"] } }
@@ -40,7 +40,7 @@ keys:
     ]);
   });
 
-  test('that others extend need not be whole, and that nobody uses are judged all the same', () => {
+  test('that others extend need not be complete, and unused ones are checked too', () => {
     expect(
       findErrors(
         'policies:\n  part: { limit_max: 5 }\n  whole: { extends: part, instances: [a], models: { a: [read] } }',
@@ -51,7 +51,7 @@ keys:
     ]);
   });
 
-  test('that extend each other in a circle are refused, each circle once, with its way', () => {
+  test('that extend each other in a circle are refused, each circle once, with its path', () => {
     const text = `policies:
   a: { extends: b }
   b: { extends: [c] }
@@ -78,7 +78,7 @@ keys: [{ name: k, policy: a }]`;
     expect(findErrors(chain(1000))).toContainEqual(expect.stringMatching(/^\d+: more than 32 policies/));
   });
 
-  test('that are not there are named, with the nearest that is', () => {
+  test('that are missing are named, with the most similar name', () => {
     const text = `policies:
   shop: { extends: bse, instances: [a], models: { a: [read] } }
   base: { instances: [a], models: { a: [read] } }
@@ -90,7 +90,7 @@ keys:
     ]);
   });
 
-  test('show an error once, on the line of the member it is about, however many extend it', () => {
+  test('report an error once, on the line of its member, even if several extend it', () => {
     const text = `policies:
   base:
     instances: [prod]
@@ -110,7 +110,7 @@ keys:
 });
 
 describe('instances', () => {
-  test('have the members that are given, and where their key lies', () => {
+  test('have the given members and the place of their key', () => {
     const { instances } = read(`
 instances:
   - { name: prod, url: "https://a.example", db: prod, user_id: 2, api_key: { env: KEY } }
@@ -135,7 +135,7 @@ instances:
   });
 
   test.each(['hunter2', '{ env: hunter2, file: hunter2 }', '{ value: hunter2 }', '[hunter2]'])(
-    'with a key in clear (%s) are refused, and it is not shown',
+    'with a plain key (%s) are refused, without showing it',
     (key) => {
       const [error, ...more] = findErrors(`instances:\n  - name: prod\n    api_key: ${key}`);
       expect(error).toMatch(/^3: a secret does not stand in this file: write api_key: { env:/);
@@ -146,7 +146,7 @@ instances:
 });
 
 test.each(['ERP_PROXY_ADMIN_TOKEN', 'erp_proxy_vault_master_key'])(
-  'sends no setting of the proxy to a server as its key: %s',
+  'refuses a setting of the proxy as the key of an instance: %s',
   (variable) => {
     const text = `instances:\n  - name: prod\n    api_key: { env: ${variable} }`;
     expect(findErrors(text)).toEqual([
@@ -184,16 +184,13 @@ polices: {}`;
   expect(errors).toHaveLength(10);
 });
 
-test.each(['"sh\u200bop"', '"shop\u2028"', 'x'.repeat(201)])(
-  'refuses a name that no key can have: %s',
-  (name) => {
-    expect(findErrors(`keys: [{ name: ${name}, policy: null }]`)).toEqual([
-      expect.stringMatching(/^1: a key needs a `name`: /),
-    ]);
-  },
-);
+test.each(['"sh\u200bop"', '"shop\u2028"', 'x'.repeat(201)])('refuses an invalid key name: %s', (name) => {
+  expect(findErrors(`keys: [{ name: ${name}, policy: null }]`)).toEqual([
+    expect.stringMatching(/^1: a key needs a `name`: /),
+  ]);
+});
 
-describe('a file that is not what it seems is refused:', () => {
+describe('an ambiguous or incomplete file is refused:', () => {
   test.each([
     ['empty', ''],
     ['comments alone', '# nothing\n'],
@@ -203,13 +200,13 @@ describe('a file that is not what it seems is refused:', () => {
     ['two documents', 'keys: []\n---\nkeys: []'],
     ['a list', '- keys'],
     ['tabs', 'keys:\n\t- name: k'],
-    ['a number that is none', 'keys: [{ name: k, policy: { limit_max: .nan } }]'],
-    ['a name that is no text', 'keys: [{ name: 5, policy: null }]'],
+    ['a value that is not a number', 'keys: [{ name: k, policy: { limit_max: .nan } }]'],
+    ['a name that is not a text', 'keys: [{ name: 5, policy: null }]'],
   ])('%s', (_, text) => {
     expect(findErrors(text)).not.toEqual([]);
   });
 
-  test('one that was cut off in the middle of a line', () => {
+  test('cut off within a line', () => {
     const whole =
       'keys:\n  - name: shop\n    policy: { instances: [prod], models: { res.partner: [read] } }\n';
     for (const ending of ['', '...\n', '... # end\n\n', '\r\n']) {
@@ -224,7 +221,7 @@ describe('a file that is not what it seems is refused:', () => {
     ]);
   });
 
-  test('one that was cut off anywhere, where the end mark is required', () => {
+  test('cut off anywhere, if the end mark is required', () => {
     const whole =
       'keys:\n  - name: shop\n    policy:\n      instances: [prod]\n      models: { "a.*": ["*"] }\n      cidrs: [10.0.0.0/16]\n...\n';
     expect(listErrors(whole, { requiresEnd: true })).toEqual([]);

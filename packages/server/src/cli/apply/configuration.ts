@@ -1,6 +1,6 @@
 /**
- * Reads a configuration file: policies, keys, instances. Reports every error of it at once; what the store holds, and
- * what the secrets are that it points to, it does not know.
+ * Reads a configuration file with policies, keys and instances. Reports all its errors at once. Knows neither the store
+ * nor the values of secrets.
  */
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
 import { findNearestName } from '../../config/nearest.ts';
@@ -16,7 +16,7 @@ import {
 } from './document.ts';
 import { createPolicies } from './policies.ts';
 
-/** Where a secret lies; never the secret. */
+/** The place of a secret, without the secret. */
 export type SecretSource = { env: string } | { file: string };
 
 export interface LocatedSecret {
@@ -35,9 +35,9 @@ export interface WantedKey {
 export interface WantedInstance {
   line: number;
   name: string;
-  /** The members that the file gives, but for the name and the key; each is judged. */
+  /** The given members except the name and the key. Each is checked. */
   members: InstanceMembers;
-  /** Null where it is left out. */
+  /** Null if it is omitted. */
   secret: LocatedSecret | null;
 }
 
@@ -48,7 +48,9 @@ export interface Configuration {
 
 const SECTIONS = ['policies', 'keys', 'instances'] as const;
 const KEY_MEMBERS = ['name', 'policy'] as const;
-/** The proxy's own settings, its master key and admin token among them: no Odoo server is to get them as its key. */
+/**
+ * Settings of the proxy, including its master key and admin token. They must not be sent to an Odoo server as a key.
+ */
 const OWN_VARIABLE = /^ERP_PROXY_/i;
 const OWN_VARIABLE_REFUSED =
   'variables whose names begin with ERP_PROXY_ are settings of the proxy, and go to no Odoo server: give the key in another';
@@ -67,7 +69,7 @@ const INSTANCE_MEMBERS: Record<keyof InstanceInput, true> = {
   key_expires_at: true,
 };
 
-/** `requiresEnd`: the text must end with YAML's document end mark. */
+/** `requiresEnd`: the text must end with YAML's document end marker. */
 export function readConfiguration(
   text: string,
   { requiresEnd = false } = {},
@@ -75,7 +77,7 @@ export function readConfiguration(
   const read = readDocument(text, requiresEnd ? 'end mark' : 'line break');
   if ('errors' in read) return read;
   const errors = new Map<string, LineError>();
-  // An error of a policy shows in each one that extends it.
+  // Every policy that extends an invalid one has the same error.
   const report = (error: LineError) => errors.set(`${error.line} ${error.message}`, error);
 
   const sections = readMembers(read.root, 'the file', SECTIONS);
@@ -84,7 +86,7 @@ export function readConfiguration(
     keys: readList(sections.get('keys'), 'keys', readKey),
     instances: readList(sections.get('instances'), 'instances', readInstance),
   };
-  policies.judgeOthers();
+  policies.checkUnused();
   return errors.size > 0 ? { errors: [...errors.values()] } : { configuration };
 
   function readMembers(located: Located, what: string, known?: readonly string[]): LocatedMap['members'] {
@@ -167,7 +169,7 @@ export function readConfiguration(
     }
   }
 
-  /** The plan judges an instance's name by the stricter rule of its own, together with what else a new one lacks. */
+  /** The plan checks the stricter rule for instance names, together with the other members of a new instance. */
   function readName(located: Located, members: LocatedMap['members'], what: string): string | null {
     const name = members.get('name');
     if (name?.kind === 'scalar' && typeof name.value === 'string' && isKeyName(name.value)) return name.value;
@@ -178,7 +180,7 @@ export function readConfiguration(
     return null;
   }
 
-  /** What stands there is not shown: it may be the secret. */
+  /** Errors do not show the value: it may be the secret. */
   function readSecretSource(located: Located): LocatedSecret | null {
     const [[kind, source] = [], ...more] = located.kind === 'map' ? located.members : [];
     if (source?.kind === 'scalar' && typeof source.value === 'string' && more.length === 0) {

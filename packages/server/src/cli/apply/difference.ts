@@ -1,10 +1,10 @@
-/** What differs between two values of JSON, member by member. */
+/** Compares two JSON values, member by member. */
 import { isDeepStrictEqual } from 'node:util';
 
-/** By the path of a member, e.g. `policy.models["res.partner"]`; undefined where it is not there. */
+/** Changes by the path of the member, e.g. `policy.models["res.partner"]`. A missing member is undefined. */
 export type Difference = Record<string, { from: unknown; to: unknown }>;
 
-/** Objects are looked into where both sides have one; the order of members does not count, that of lists does. */
+/** Compares two objects by their members, in any order, and lists as a whole. */
 export function findDifference(from: unknown, to: unknown, path = ''): Difference {
   if (isDeepStrictEqual(from, to)) return {};
   if (!isObject(from) || !isObject(to)) return { [path]: { from, to } };

@@ -1,6 +1,6 @@
 /**
- * Reads YAML strictly into values that know their line. What could be read in two ways is refused: a name that stands
- * twice, aliases, tags. Knows nothing of what the values mean.
+ * Reads YAML strictly into values with their lines. Ambiguous content is refused: duplicate names, aliases and tags.
+ * Does not know the meaning of the values.
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { explainYamlError } from '../../config/explain-yaml-error.ts';
@@ -11,7 +11,7 @@ export interface LineError {
   message: string;
 }
 
-/** A value and the line that it, or the name of the member that it is, stands on. */
+/** A value and its line; for a member, the line of its name. */
 export type Located = LocatedMap | LocatedList | LocatedScalar;
 
 export interface LocatedMap {
@@ -37,7 +37,7 @@ export function readDocument(text: string, ending: Ending): { root: Located } | 
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const errors = new Map<number, LineError>();
   const report = (line: number, message: string) => {
-    // The parser often complains of one slip several times.
+    // The parser often reports one mistake several times.
     if (!errors.has(line)) errors.set(line, { line, message });
   };
   const lineOf = (node: Node | null, fallback: number) =>
@@ -52,7 +52,7 @@ export function readDocument(text: string, ending: Ending): { root: Located } | 
   return errors.size > 0 ? { errors: [...errors.values()] } : { root };
 
   function locate(node: Node | null, line: number): Located {
-    // It would be read as null, which can mean the most that there is.
+    // It would be read as null, which can grant everything.
     if (node === null || (isScalar(node) && node.source === '' && node.type === 'PLAIN')) {
       report(line, 'a value is missing: is the file whole? Where none is meant, write null');
     }
@@ -89,7 +89,7 @@ export function toValue(located: Located): unknown {
   }
 }
 
-/** The line of what a path such as `models["res.*"][0]` names, or of the nearest thing around it. */
+/** The line of the member at a path such as `models["res.*"][0]`, or of the nearest member that contains it. */
 export function findLine(located: Located, path: string): number {
   let found = located;
   for (const [, quoted, index, name] of path.matchAll(/\[("(?:[^"\\]|\\.)*")\]|\[(\d+)\]|([^.[\]]+)/g)) {

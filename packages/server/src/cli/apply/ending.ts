@@ -1,13 +1,13 @@
-/** Judges how a YAML text ends: one that was cut off in the middle of its last line can look like a whole one that means more. */
+/** Checks the end of a YAML text: one that was cut off within its last line can look complete and grant more. */
 import { type Document, isCollection } from 'yaml';
 
 /**
- * What the end of a text must be. `closed`: a line break, or the bracket that closes the whole document. `line break`: the
- * last byte is one. `end mark`: a line break and YAML's document end mark, a line `...`.
+ * The required end of a text. `closed`: a line break, or the bracket that closes the whole document. `line break`: a
+ * line break as the last byte. `end mark`: a line break and YAML's document end marker, a line `...`.
  */
 export type Ending = 'closed' | 'line break' | 'end mark';
 
-/** Why the text does not end so; null where it does. */
+/** The error of the ending; null if there is none. */
 export function explainEnding(text: string, document: Document, ending: Ending): string | null {
   const { contents } = document;
   const isClosed = isCollection(contents) && contents.flow === true;

@@ -1,4 +1,4 @@
-/** A stored policy that cannot be read, as text: for lists, plans and messages. */
+/** The text for a stored policy that cannot be read, for lists, plans and messages. */
 import type { UnreadablePolicy } from '@erp-proxy/contract';
 
 export function explainUnreadable({ unreadable }: UnreadablePolicy): string {

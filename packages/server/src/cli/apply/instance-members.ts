@@ -1,4 +1,4 @@
-/** An instance as a configuration file writes it: without its name, its key, and what only the proxy knows. */
+/** The members of an instance in a configuration file, without its name, its key, and what only the proxy knows. */
 import type { InstanceInput, InstanceView } from '@erp-proxy/contract';
 
 type Members = Omit<Required<InstanceInput>, 'name' | 'api_key' | 'key_expires_at'>;

@@ -59,7 +59,7 @@ function listPlanErrors(...given: Parameters<typeof plan>) {
 }
 
 describe('keys', () => {
-  test('are changed where their policy differs, every active one of the name, and at the version that was seen', () => {
+  test('with another policy are changed: every active one of the name, at its present version', () => {
     const text =
       'keys: [{ name: shop, policy: { instances: [prod], models: { res.partner: [read], "sale.*": ["*"] } } }]';
     const [first, second] = planSteps(text, { keys: [KEY, { ...KEY, id: 'k2', version: 9 }] });
@@ -72,20 +72,20 @@ describe('keys', () => {
     expect(second?.action).toMatchObject({ do: 'update key', id: 'k2', version: 9 });
   });
 
-  test('stay as they are where their policy is the same, in whatever order its members stand', () => {
+  test('with the same policy are kept, whatever the order of its members', () => {
     const text = 'keys: [{ name: shop, policy: { models: { res.partner: [read] }, instances: [prod] } }]';
     expect(planSteps(text)).toEqual([
       { kind: 'keep', target: 'key shop (k1)', changes: {}, action: { do: 'nothing' } },
     ]);
   });
 
-  test('lose or get a policy as a whole', () => {
+  test('lose or get a policy', () => {
     expect(planSteps('keys: [{ name: shop, policy: null }]')[0]?.changes).toEqual({
       policy: { from: POLICY, to: null },
     });
   });
 
-  test('that are not there are an error, or made where that is asked for', () => {
+  test('that are missing are an error, or are created with the option', () => {
     const text = 'keys:\n  - { name: app, policy: null }';
     expect(listPlanErrors(text)).toEqual([
       expect.stringMatching(/^2: there is no active key "app".*--create-keys/),
@@ -102,7 +102,7 @@ describe('keys', () => {
 });
 
 describe('instances', () => {
-  test('that are not there are added, with the secret shown as such', () => {
+  test('that are missing are added, with a masked secret', () => {
     const text = `instances: [{ name: new, url: "https://n.example", db: n, user_id: 3, ${SOURCE} }]`;
     expect(planSteps(text)).toEqual([
       {
@@ -124,7 +124,7 @@ describe('instances', () => {
     ]);
   });
 
-  test('that are not there need all that an instance cannot be without, and a name that is one', () => {
+  test('that are missing need all required members and a valid name', () => {
     const errors = listPlanErrors('instances:\n  - { name: new one, db: n }');
     for (const part of ['`name`', '`url`', '`user_id`', '`api_key` is needed']) {
       expect(errors).toContainEqual(expect.stringContaining(part));
@@ -133,7 +133,7 @@ describe('instances', () => {
     expect(errors.every((error) => error.startsWith('2: instance "new one": '))).toBe(true);
   });
 
-  test('keep what the file leaves out, and their key', () => {
+  test('keep omitted members and their key', () => {
     const [step] = planSteps(`instances: [{ name: prod, db: other, protocol: json2, ${SOURCE} }]`);
     expect(step).toEqual({
       kind: 'change',
@@ -144,7 +144,7 @@ describe('instances', () => {
     expect(planSteps(`instances: [{ name: prod, user_id: 2, ${SOURCE} }]`)[0]?.kind).toBe('keep');
   });
 
-  test('get their key again where that is asked for, and with it when it expires', () => {
+  test('get their key again with the option, together with its expiry', () => {
     const text = `instances: [{ name: prod, key_expires_at: "2027-01-01T00:00:00Z", ${SOURCE} }]`;
     expect(planSteps(text)[0]?.kind).toBe('keep');
     expect(planSteps(text, {}, { updatesSecrets: true })[0]).toMatchObject({
@@ -168,7 +168,7 @@ describe('instances', () => {
     },
   );
 
-  test('whose address is only written in another way need no key', () => {
+  test('with another spelling of the same address need no key', () => {
     const [step] = planSteps(
       `instances: [{ name: prod, url: "https://ERP.example:443/", allow_private: false }]`,
     );
@@ -176,11 +176,11 @@ describe('instances', () => {
   });
 });
 
-test('plans nothing for what the file does not name', () => {
+test('plans nothing for keys and instances that the file does not name', () => {
   expect(planSteps('keys: []')).toEqual([]);
 });
 
-test('names the errors of all things at once', () => {
+test('reports all errors at once', () => {
   const text =
     'keys:\n  - { name: a, policy: null }\n  - { name: b, policy: null }\ninstances:\n  - { name: c }';
   const lines = listPlanErrors(text).map((error) => error.split(':')[0]);

@@ -1,6 +1,6 @@
 /**
- * What has to be done so that keys and instances are as the file says, worked out before anything is changed. Nothing
- * is ever removed. Pure: reads neither the store nor a secret.
+ * Plans the changes that make keys and instances match the file. Nothing is ever removed. Pure: reads neither the store
+ * nor a secret.
  */
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
 import { InstanceInputError, readInput } from '../../instances/members.ts';
@@ -17,7 +17,7 @@ import type { LineError } from './document.ts';
 import { explainUnreadable } from './explain-unreadable.ts';
 import { describeInstance } from './instance-members.ts';
 
-/** What is there of that which the file names. */
+/** The keys and instances in the store that the file names. */
 export interface Present {
   /** Active keys, by name. */
   keys: ReadonlyMap<string, readonly KeyView[]>;
@@ -25,9 +25,9 @@ export interface Present {
 }
 
 export interface PlanOptions {
-  /** Keys that do not exist are made. */
+  /** Missing keys are created. */
   createsKeys: boolean;
-  /** The keys of instances that exist are written again. */
+  /** The Odoo keys of existing instances are written again. */
   updatesSecrets: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Step {
   target: string;
   changes: Difference;
   action: Action;
-  /** The text that is shown for a stored policy that cannot be read. */
+  /** The text for a stored policy that cannot be read. */
   replacesUnreadable?: string;
 }
 
@@ -55,10 +55,10 @@ export type Action =
       secret: LocatedSecret | null;
     };
 
-/** What an instance cannot be without is there. */
+/** The members that every instance needs are present. */
 export type FullMembers = InstanceMembers & Required<Pick<InstanceMembers, 'url' | 'db' | 'user_id'>>;
 
-/** How a secret is shown, and what stands in for it while the rest is judged. */
+/** Shown instead of a secret, and used in its place while the other members are checked. */
 const SECRET = '(secret)';
 
 export function makePlan(
@@ -127,7 +127,7 @@ function planInstance(
   const written = Object.fromEntries(Object.entries(compared).filter(([member]) => member in changes));
   if (writtenSecret !== null) {
     changes['api_key'] = { from: SECRET, to: SECRET };
-    // It tells of the key, so it goes with it: what the proxy has learned of a key from Odoo stays.
+    // The expiry belongs to the key, so it changes only with it: an expiry that the proxy learned from Odoo stays.
     if (key_expires_at !== undefined) written['key_expires_at'] = key_expires_at;
   }
   return makeStep(`instance ${name}`, changes, {

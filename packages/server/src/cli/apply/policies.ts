@@ -1,18 +1,18 @@
 /**
- * The policies of a configuration file: `extends` is resolved here, before parsePolicy judges what comes out, so that
- * neither the store nor the proxy knows of it.
+ * The policies of a configuration file. Resolves `extends` before parsePolicy reads the result, so that neither the
+ * store nor the proxy knows `extends`.
  */
 import type { Policy } from '@erp-proxy/contract';
 import { findNearestName } from '../../config/nearest.ts';
 import { parsePolicy } from '../../policy/parse.ts';
 import { findLine, type LineError, type Located, type LocatedMap, toValue } from './document.ts';
 
-/** Resolves policies by name, or as they stand below a key. */
+/** Resolves policies that are given by name or in place. */
 export interface Policies {
-  /** Null where it has errors, which `report` has been told. */
+  /** Null if the policy has errors, which are passed to `report`. */
   resolve(located: Located): Policy | null;
-  /** Judges those that nobody has asked for; one that others extend need not be whole. */
-  judgeOthers(): void;
+  /** Checks the policies that no key uses. A policy that others extend need not be complete. */
+  checkUnused(): void;
 }
 
 /** Maximum length of a chain of policies that extend each other, below one policy. */
@@ -33,7 +33,7 @@ export function createPolicies(
 
   function judge(located: LocatedMap | null): Policy | null {
     if (located === null) return null;
-    const result = judgePolicy(located);
+    const result = parseLocatedPolicy(located);
     if ('policy' in result) return result.policy;
     for (const error of result.errors) report(error);
     return null;
@@ -57,7 +57,7 @@ export function createPolicies(
     return policy;
   }
 
-  /** What a policy extends lies below it, in order: the later one wins, member by member. */
+  /** The bases of a policy are merged below it in order. Later ones take precedence, member by member. */
   function merge(located: Located, path: readonly string[]): Merged | null {
     if (located.kind !== 'map') {
       report({ line: located.line, message: 'a policy holds members such as "models: …"' });
@@ -112,15 +112,15 @@ export function createPolicies(
       report({ line, message });
       return null;
     },
-    judgeOthers() {
+    checkUnused() {
       for (const name of named.keys()) mergeNamed(name, []);
       for (const name of named.keys()) if (!extended.has(name)) findNamed(name);
     },
   };
 }
 
-/** Judges a whole policy; each error gets the line of the member that it is about. */
-export function judgePolicy(located: Located): { policy: Policy } | { errors: LineError[] } {
+/** Parses a complete policy. Each error has the line of its member. */
+export function parseLocatedPolicy(located: Located): { policy: Policy } | { errors: LineError[] } {
   const parsed = parsePolicy(toValue(located));
   if ('policy' in parsed) return parsed;
   return {
@@ -131,7 +131,7 @@ export function judgePolicy(located: Located): { policy: Policy } | { errors: Li
   };
 }
 
-/** Models are merged by their pattern; any other member replaces the one below. */
+/** Merges `models` by pattern. Any other member replaces that of the base. */
 function mergeMember(name: string, below: Located | undefined, above: Located): Located {
   if (name !== 'models' || below?.kind !== 'map' || above.kind !== 'map') return above;
   return { ...above, members: new Map([...below.members, ...above.members]) };

@@ -1,8 +1,8 @@
-/** A plan as text: a line for each thing, `+` to add, `~` to change, `=` as it is, and what changes below it. */
+/** Prints a plan: one line for each key and instance (`+` add, `~` change, `=` keep), followed by its changes. */
 import type { Step } from './plan.ts';
 
 const SIGNS = { add: '+', change: '~', keep: '=' };
-/** A certificate would fill the screen. */
+/** Certificates are too long to print. */
 const SHOWN_LENGTH_MAX = 200;
 
 export function printPlan(steps: readonly Step[]): string {

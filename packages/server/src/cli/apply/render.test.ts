@@ -7,7 +7,7 @@ import { readConfiguration } from './configuration.ts';
 import { makePlan } from './plan.ts';
 import { describeConfiguration, renderConfiguration } from './render.ts';
 
-/** Texts that YAML would like to take for something else are among them. */
+/** Includes texts that YAML could read as another type. */
 const name = fc.oneof(
   fc.constantFrom(
     'null',
@@ -80,7 +80,7 @@ const instance: fc.Arbitrary<InstanceView> = fc.record({
   version: fc.integer({ min: 1, max: 9 }),
 });
 
-test('what is there, written and applied again, changes nothing', () => {
+test('exported configuration changes nothing when it is applied', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(key, { selector: (view) => view.name, maxLength: 5 }),
@@ -104,7 +104,7 @@ test('what is there, written and applied again, changes nothing', () => {
   );
 });
 
-test('keys of one name with one policy are one entry; with different ones they are left out, and told', () => {
+test('keys of one name with the same policy are one entry; with different policies they are omitted and reported', () => {
   const [one] = fc.sample(key, 1);
   if (one === undefined) throw new Error('no sample');
   const shop = { ...one, name: 'shop', policy: null };

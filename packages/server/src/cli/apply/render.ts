@@ -1,4 +1,4 @@
-/** What is there as a configuration file. Applied to the same store, it changes nothing. */
+/** Renders keys and instances as a configuration file. Applied to the same store, it changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
 import { stringify } from 'yaml';
@@ -23,7 +23,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   rotate_key: false,
 };
 
-/** Names that no file can say are left out: each with its reason in `omitted`. */
+/** Policies that a file cannot express are omitted, with the reason in `omitted`. */
 export function describeConfiguration(
   keys: Iterable<KeyView>,
   instances: Iterable<InstanceView>,

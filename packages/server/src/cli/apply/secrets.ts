@@ -1,4 +1,4 @@
-/** Reads the secrets that a plan needs from where the file says they lie; before anything is changed. */
+/** Reads the secrets of a plan from the places that the file names, before anything is changed. */
 import { InstanceInputError, readChanges } from '../../instances/members.ts';
 import type { LocatedSecret, SecretSource } from './configuration.ts';
 import type { LineError } from './document.ts';
@@ -8,7 +8,7 @@ export type Secrets = ReadonlyMap<Step, string>;
 
 interface SecretMeans {
   env: Readonly<Record<string, string | undefined>>;
-  /** The path is relative to the file that names it. Rejects with words for people. */
+  /** The path is relative to the configuration file. Rejects with a message for people. */
   readFile(path: string): Promise<Buffer>;
 }
 
@@ -46,7 +46,7 @@ async function readSource(source: SecretSource, { env, readFile }: SecretMeans) 
     return env[source.env] || { error: `the environment variable ${source.env} is not set, or empty` };
   }
   try {
-    // Editors and `echo` end a file with a line break that is no part of the secret.
+    // Editors and `echo` end a file with a line break that is not part of the secret.
     return (await readFile(source.file)).toString().replace(/\r?\n$/, '');
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };

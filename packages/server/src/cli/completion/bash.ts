@@ -1,4 +1,4 @@
-/** The completion script for bash. It works without the package bash-completion, and in bash 3.2. */
+/** The completion script for bash. It needs no bash-completion package, and works in bash 3.2. */
 import { quoteForSh } from './quote.ts';
 import type { CommandWords, OptionWords, Values, Words } from './words.ts';
 
@@ -68,7 +68,7 @@ _erp_proxy_settings=${quoteForSh(settings.flatMap((setting) => setting.names).jo
 `;
 }
 
-/** Every option that is followed by a value. */
+/** Every option with a value. */
 function listValueOptions(commands: readonly CommandWords[], settings: readonly OptionWords[]): string[] {
   const options = [...commands.flatMap((command) => command.options), ...settings];
   const withValues = options.filter(({ values }) => values !== null);

@@ -1,8 +1,8 @@
-/** What a shell can complete, drawn from the table of commands and the settings; the same for every shell. */
+/** The words that a shell can complete, from the table of commands and the settings. The same for every shell. */
 import { findSetting, SETTING_NAMES } from '../../config/names.ts';
 import { COMMON_OPTIONS, type Command, type CommandOption } from '../command.ts';
 
-/** What can stand where a value is due. */
+/** The possible values of an option or an argument. */
 export type Values = { kind: 'any' } | { kind: 'files' } | { kind: 'choices'; choices: readonly string[] };
 
 export interface OptionWords {
@@ -63,7 +63,7 @@ function describeOption(long: string, { type, short, value = '', description }: 
   };
 }
 
-/** From a value as the help names it: `file`, `active|expired|revoked`. */
+/** `named` is the name of the value in the help: `file`, `active|expired|revoked`. */
 function readValues(named: string): Values {
   if (named === 'file') return { kind: 'files' };
   return named.includes('|') ? { kind: 'choices', choices: named.split('|') } : { kind: 'any' };

@@ -99,7 +99,7 @@ function listOption({ names, description }: OptionWords): string[] {
   return names.map((name) => `    ${describe(name, description)}\n`);
 }
 
-/** As `_describe` takes it: the word, a colon, the description. */
+/** The format of `_describe`: the word, a colon, the description. */
 function describe(word: string, description: string): string {
   return quoteForSh(`${word.replaceAll(':', '\\:')}:${description}`);
 }
