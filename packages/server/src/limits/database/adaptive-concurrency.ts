@@ -6,7 +6,7 @@
  * Answers are judged in windows of as many answers as the limit. If a window is about as fast as the baseline, the
  * limit rises by one. If it is more than 1.5 times as slow, calls queue inside the server, and the limit falls by a
  * tenth. The limit thus settles at about 1.5 times the server's workers, so that no worker idles between two calls. A
- * difference of a few milliseconds is ignored: busy processors on either side cause it, and it harms nobody.
+ * difference of a few milliseconds is ignored: busy processors on either side cause it, and it is harmless.
  *
  * The baseline is the answer time without queueing. It is measured regularly at half the limit, like ProbeRTT in BBR:
  * if the limit is at most twice the number of workers, half of it does not queue. A baseline that was only remembered

@@ -13,7 +13,7 @@ const PAST = Number.NEGATIVE_INFINITY;
 const FIVE = { concurrency: { initial: 5, min: 5, max: 5 } };
 
 interface LimitersWithPeers extends TestLimiters {
-  /** What this process has published. */
+  /** News that this process has published, in order. */
   published: (string | Opening)[];
   /** Delivers news of another process. */
   deliver(news: BreakerNews): void;
