@@ -19,7 +19,7 @@ import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
 import { buildJson2Request, isApiKeyShaped } from '../odoo/json2/json2-request.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { readStream } from '../streams/read-stream.ts';
-import type { ExamineDeps } from './examine.ts';
+import type { ExamineDeps } from './examine-deps.ts';
 import { explainAnswer } from './explain-answer.ts';
 
 type Facts = Pick<Examination, 'protocol' | 'user' | 'key' | 'round_trip_ms'>;

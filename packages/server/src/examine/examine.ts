@@ -11,20 +11,13 @@ import type { Protocol } from '../execute/terms/method-call.ts';
 import type { Target } from '../execute/terms/target.ts';
 import { denyFailure } from '../execute/terms/upstream-denials.ts';
 import { findVersion, QUESTION } from '../execute/upstream/find-version.ts';
-import type { MethodDeps } from '../execute/upstream/send-method.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
 import { ABORTED } from '../streams/wait.ts';
 import { examineCredentials } from './examine-credentials.ts';
+import type { ExamineDeps } from './examine-deps.ts';
 import { examineWay } from './examine-way.ts';
 import { explainAnswer } from './explain-answer.ts';
-
-export interface ExamineDeps extends MethodDeps {
-  /** The setting `egress.allow`, to suggest a missing entry. */
-  allow: readonly string[];
-  /** Milliseconds since 1970. */
-  clock: () => number;
-}
 
 export interface Examined {
   target: Target;

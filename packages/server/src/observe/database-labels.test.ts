@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DatabaseLabels } from './database-labels.ts';
-import type { DatabaseMetrics } from './source-metrics.ts';
+import type { DatabaseMetrics } from './database-metrics.ts';
 
 const HOUR_MS = 3_600_000;
 const state = (database: string, changes: Partial<DatabaseMetrics> = {}): DatabaseMetrics => ({

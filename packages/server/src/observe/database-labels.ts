@@ -4,7 +4,7 @@
  * without one is shown while it has calls or its circuit breaker is not closed, up to a bound. Those beyond the bound
  * share one series.
  */
-import type { DatabaseMetrics } from './source-metrics.ts';
+import type { DatabaseMetrics } from './database-metrics.ts';
 
 /** Maximum number of databases that keep their label for ever. */
 const EARNED_MAX = 100;

@@ -4,6 +4,7 @@
  */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DatabaseLabels } from './database-labels.ts';
+import type { DatabaseMetrics } from './database-metrics.ts';
 
 /** The values that the metrics read. */
 export interface MetricSources {
@@ -21,15 +22,6 @@ export interface MetricSources {
   now: () => number;
   /** Version of this program. */
   version: string;
-}
-
-export interface DatabaseMetrics {
-  database: string;
-  running: number;
-  waiting: number;
-  /** Current concurrency limit. */
-  limit: number;
-  breaker: 'closed' | 'open' | 'half_open';
 }
 
 interface Sample {

@@ -7,7 +7,7 @@ import type { AuditBatch, AuditPosition } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { appendBatch, isAppended } from './audit.ts';
-import type { Database, Statements } from './database.ts';
+import type { Database, Statements } from './statements.ts';
 
 const CHECKS_MAX = 3;
 const CHECK_RETRY_MS = 500;

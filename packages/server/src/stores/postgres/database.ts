@@ -6,32 +6,8 @@ import pg from 'pg';
 import type { PostgresAddress } from './address.ts';
 import { openConnectionPool, type PooledConnection } from './connection-pool.ts';
 import { throwStoreError, throwUnknownOutcome } from './failures.ts';
+import type { Database, Statements, Values } from './statements.ts';
 import { watchWritability } from './writability.ts';
-
-/** Positional parameters of a statement. */
-type Values = readonly unknown[];
-
-export interface Statements {
-  /** Returns the rows. A statement with a name is prepared once for each connection. */
-  query<Row extends object>(text: string, values?: Values, name?: string): Promise<Row[]>;
-  /** Returns the number of rows that the statement changed. */
-  change(text: string, values?: Values): Promise<number>;
-}
-
-export interface Database extends Statements {
-  /** Runs `work` in a transaction. Rejects with an `UnknownOutcomeError` if the answer to the commit does not arrive. */
-  transact<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
-  /** Runs `work` in a transaction that is rolled back. It may lock rows. */
-  inspect<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
-  /** Number of statements that did not end in time. */
-  readonly statementsGivenUp: number;
-  /** Why changes cannot be written, for operators; null: they can, as far as is known. */
-  readonly trouble: string | null;
-  /** Closes the connections, which may be dead. Further statements open new ones. */
-  renew(): void;
-  /** Can be called twice. */
-  close(): Promise<void>;
-}
 
 const CONNECT_TIMEOUT_MS = 3000;
 

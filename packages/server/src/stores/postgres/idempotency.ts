@@ -1,6 +1,6 @@
 /** Idempotency keys in PostgreSQL. Uses the clock of the server, so that replicas whose clocks differ agree. */
 import type { IdempotencyRow, IdempotencyStore, IdempotencyUse } from '../ports.ts';
-import type { Database } from './database.ts';
+import type { Database } from './statements.ts';
 
 const NOW = 'clock_timestamp()';
 const IS_RUNNING = 'id = $1 AND attempt = $2 AND NOT is_done';

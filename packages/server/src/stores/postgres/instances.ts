@@ -2,8 +2,8 @@
 import type { AuditBatch, Change, InstanceStore, StoredInstance } from '../ports.ts';
 import { runWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
-import type { Database, Statements } from './database.ts';
 import { contains, createParameters, isStorable } from './sql.ts';
+import type { Database, Statements } from './statements.ts';
 
 const COLUMNS = 'id, name, master_key_id AS "masterKeyId", body, version';
 

@@ -2,8 +2,8 @@
 import type { Change, KeyListQuery, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
 import { runWithAct, transactWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
-import type { Database, Statements } from './database.ts';
 import { contains, createParameters, isStorable } from './sql.ts';
+import type { Database, Statements } from './statements.ts';
 
 const RECORD_COLUMNS = `id, name, policy, created_at AS "createdAt", expires_at AS "expiresAt",
   revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", replaces, version`;

@@ -1,6 +1,6 @@
 /** Leases in PostgreSQL. Uses the clock of the server, so that replicas whose clocks differ agree. */
 import type { LeaseStore } from '../ports.ts';
-import type { Database } from './database.ts';
+import type { Database } from './statements.ts';
 
 export function createPostgresLeases(database: Database): LeaseStore {
   return {

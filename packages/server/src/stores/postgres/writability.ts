@@ -3,8 +3,8 @@
  * statements. It then makes a change without effect every two seconds, until one succeeds. Reads may work all the time.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Database } from './database.ts';
 import { describeFailure, readCode } from './failures.ts';
+import type { Database } from './statements.ts';
 
 const TRIAL_INTERVAL_MS = 2000;
 /** More than one page, so that the table must grow. The content is random, because repetitions would be compressed. */
