@@ -48,10 +48,7 @@ const PENDING_FOLDERS: readonly string[] = ['packages/server/src/execute/'];
 const PENDING_PAGES: readonly string[] = [
   'docs/admin-api.md',
   'docs/policies.md',
-  'docs/postgresql.md',
   'docs/sensitive-methods.md',
-  'docs/decisions/0018-dependencies-of-stores.md',
-  'docs/decisions/0021-sqlite-in-a-thread.md',
 ];
 
 const pages = findFiles('{README,CONTRIBUTING,ARCHITECTURE,SECURITY,CHANGELOG,docs/**/*}.md').filter(
