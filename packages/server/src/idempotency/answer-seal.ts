@@ -1,6 +1,6 @@
 /**
- * Seals stored answers with AES-256-GCM. One secret gives a key for each id. A sealed answer therefore opens only for its
- * own id, and the limit on random nonces of one key is never reached (NIST SP 800-38D 8.3). Pure.
+ * Seals stored answers with AES-256-GCM. One secret gives a key for each id. A sealed answer therefore opens only for
+ * its own id, and the limit on random nonces of one key is never reached (NIST SP 800-38D 8.3). Pure.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 

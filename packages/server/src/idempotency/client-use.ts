@@ -1,7 +1,7 @@
 /**
- * Counts what each client key has in the store, and enforces its bounds. The totals are read from the store once a minute;
- * what this process adds is counted in between. A bound therefore costs a call almost nothing. Several processes can
- * exceed it by what each adds in a minute.
+ * Counts what each client key has in the store, and enforces its bounds. The totals are read from the store once a
+ * minute; what this process adds is counted in between. A bound therefore costs a call almost nothing. Several
+ * processes can exceed it by what each adds in a minute.
  */
 import { LRUCache } from 'lru-cache';
 import type { IdempotencyStore, IdempotencyUse } from '../stores/ports.ts';

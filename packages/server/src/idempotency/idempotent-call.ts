@@ -1,6 +1,6 @@
 /**
- * One attempt at a call with an idempotency key. It claims the key right before the call is sent. After a crash from then
- * on, the call may have run, and no other attempt sends it. Must not know why an attempt ended as it did.
+ * One attempt at a call with an idempotency key. It claims the key right before the call is sent. After a crash from
+ * then on, the call may have run, and no other attempt sends it. Must not know why an attempt ended as it did.
  */
 import { randomUUID } from 'node:crypto';
 import type { IdempotencyRow, IdempotencyStore } from '../stores/ports.ts';
@@ -57,7 +57,9 @@ export interface IdempotentCallDeps {
  * counts as cut off. Together with the second that a claim may take, five seconds: docs/idempotency.md.
  */
 const FINISH_MS = 4000;
-/** Maximum time that an answer waits for a slow store. Less than the time in which answers must leave after a deadline. */
+/**
+ * Maximum time that an answer waits for a slow store. Less than the time in which answers must leave after a deadline.
+ */
 const FINISH_WAIT_MS = 1000;
 
 export class IdempotentCall {
@@ -132,8 +134,8 @@ export class IdempotentCall {
   }
 
   /**
-   * Stores the outcome of the attempt, and sends the end of the answer. Never rejects. It may be called twice, by the call
-   * and by a caller that stopped waiting for the claim. Only the first outcome is stored.
+   * Stores the outcome of the attempt, and sends the end of the answer. Never rejects. It may be called twice, by the
+   * call and by a caller that stopped waiting for the claim. Only the first outcome is stored.
    */
   async finish(outcome: AttemptOutcome): Promise<void> {
     if (this.#claim !== null) {
@@ -144,8 +146,8 @@ export class IdempotentCall {
   }
 
   /**
-   * If the store fails, the key stays claimed, and its outcome is unknown once its time is over. The claim of a call that
-   * did not run is released when the store answers again.
+   * If the store fails, the key stays claimed, and its outcome is unknown once its time is over. The claim of a call
+   * that did not run is released when the store answers again.
    */
   async #store(claim: Claim, outcome: AttemptOutcome): Promise<void> {
     const { store, use, releases, keptForMs, onError } = this.#deps;

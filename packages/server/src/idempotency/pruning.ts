@@ -1,6 +1,6 @@
 /**
- * Removes expired idempotency keys every minute, in small batches. Every process does this. What one process removed costs
- * the others one look-up in an index.
+ * Removes expired idempotency keys every minute, in small batches. Every process does this. What one process removed
+ * costs the others one look-up in an index.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IdempotencyStore } from '../stores/ports.ts';

@@ -31,8 +31,8 @@ export function chainRows({ records, chainKey }: AuditBatch, head: AuditPosition
 }
 
 /**
- * HMAC-SHA256 of the hash of the row before (32 bytes, zeros for the first row), the number (8 bytes, big-endian) and the
- * text of the record.
+ * HMAC-SHA256 of the hash of the row before (32 bytes, zeros for the first row), the number (8 bytes, big-endian) and
+ * the text of the record.
  */
 export function hashRow(chainKey: KeyObject, before: Uint8Array, seq: number, record: string): Uint8Array {
   const number = Buffer.alloc(8);

@@ -1,6 +1,6 @@
 /**
- * The table of store engines: how `store.url` selects one, and how it is opened. A new engine needs its folder, with its
- * test, and a row here. An engine is loaded only if it is used.
+ * The table of store engines: how `store.url` selects one, and how it is opened. A new engine needs its folder, with
+ * its test, and a row here. An engine is loaded only if it is used.
  */
 import type { FoundStore, OpenedStore } from './ports.ts';
 import { readSqlitePath } from './sqlite/address.ts';

@@ -1,14 +1,14 @@
 /**
- * A cache of rows of the store. An entry is valid until the store reports a change of its row; then the row is read again.
- * While the store is unavailable, entries stay usable for a limited time. Must not know what a row contains.
+ * A cache of rows of the store. An entry is valid until the store reports a change of its row; then the row is read
+ * again. While the store is unavailable, entries stay usable for a limited time. Must not know what a row contains.
  */
 import { LRUCache } from 'lru-cache';
 import { SingleFlight } from '../streams/single-flight.ts';
 import type { Awaitable, Store, StoreChange } from './ports.ts';
 
 /**
- * Time for which entries stay usable while the store is unavailable: longer than a restart, and short enough for operators
- * to notice.
+ * Time for which entries stay usable while the store is unavailable: longer than a restart, and short enough for
+ * operators to notice.
  */
 export const STALE_MS = 300_000;
 const CHECK_MS = 1_000;
@@ -67,8 +67,8 @@ export class FreshCache<Row, Value extends object> {
   }
 
   /**
-   * The cached value, if it is as in the store, or as in the store when that became unavailable. Null: the store is known
-   * not to have it. Undefined: it must be loaded.
+   * The cached value, if it is as in the store, or as in the store when that became unavailable. Null: the store is
+   * known not to have it. Undefined: it must be loaded.
    */
   find(id: string): Value | null | undefined {
     const { isWatching } = this.#options.store;
@@ -129,7 +129,10 @@ export class FreshCache<Row, Value extends object> {
     return value;
   }
 
-  /** A store that is not watching may still answer: changes then arrive late, but within seconds. No caller waits for it. */
+  /**
+   * A store that is not watching may still answer: changes then arrive late, but within seconds. No caller waits for
+   * it.
+   */
   #retry(id: string, entry: Entry<Value>): void {
     const now = this.#nowMs();
     if (now - entry.triedAt < RETRY_MS) return;
@@ -145,8 +148,8 @@ export class FreshCache<Row, Value extends object> {
   }
 
   /**
-   * Whether the entry was valid within {@link STALE_MS}. It was valid until the store stopped watching, or until the first
-   * invalidation after it was read.
+   * Whether the entry was valid within {@link STALE_MS}. It was valid until the store stopped watching, or until the
+   * first invalidation after it was read.
    */
   #isUsable({ readAfter }: Entry<Value>): boolean {
     const validAt =

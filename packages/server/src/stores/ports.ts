@@ -76,7 +76,9 @@ export interface KeyStore {
   ): Awaitable<Change>;
   /** False if there is no such key. A key that is already revoked keeps its time of revocation and its version. */
   revoke(id: string, revokedAt: number, act?: AuditBatch): Awaitable<boolean>;
-  /** Changes the expiry of a key and inserts its successor, both or neither. A key has one working successor at a time. */
+  /**
+   * Changes the expiry of a key and inserts its successor, both or neither. A key has one working successor at a time.
+   */
   rotate(id: string, version: number, rotation: KeyRotation, act?: AuditBatch): Awaitable<RotationResult>;
   /** Moves `lastUsedAt` of these ids forward, never back. Skips unknown ids. Watchers are not notified. */
   touch(uses: ReadonlyMap<string, number>): Awaitable<void>;
@@ -176,8 +178,8 @@ export interface AuditPosition {
 
 export interface AuditStore {
   /**
-   * Appends the records in order, in one transaction. Processes append one at a time. After a failure the outcome may be
-   * unknown: pass the same batch again.
+   * Appends the records in order, in one transaction. Processes append one at a time. After a failure the outcome may
+   * be unknown: pass the same batch again.
    */
   append(batch: AuditBatch): Awaitable<void>;
   /** Rows after this number, oldest first. */
@@ -188,8 +190,8 @@ export interface AuditStore {
    */
   search(search: AuditSearch): Awaitable<{ rows: AuditRow[]; next: number | null }>;
   /**
-   * The last row ever appended, even if retention has removed it; `seq` 0 and zero bytes if there was none. Null: the row
-   * with this information is missing. Nothing can then be appended or pruned.
+   * The last row ever appended, even if retention has removed it; `seq` 0 and zero bytes if there was none. Null: the
+   * row with this information is missing. Nothing can then be appended or pruned.
    */
   readHead(): Awaitable<AuditPosition | null>;
   /** The last row that retention removed; `seq` 0 and zero bytes if there was none. Null: as for the head. */
@@ -282,7 +284,9 @@ export interface Store {
   watch(listener: ChangeListener): void;
   /** False while changes of other processes may be missed. Afterwards listeners get the missed changes, or null. */
   readonly isWatching: boolean;
-  /** Why changes cannot be written at present, for operators; null: they can, as far as is known. Names no file or host. */
+  /**
+   * Why changes cannot be written at present, for operators; null: they can, as far as is known. Names no file or host.
+   */
   readonly trouble: string | null;
   /** Number of statements that were cancelled because they took too long. Left out: the engine cancels none. */
   readonly statementsGivenUp?: number;

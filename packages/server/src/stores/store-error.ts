@@ -1,6 +1,7 @@
 /**
- * A store that cannot be opened or used. The message tells the operator what is wrong and what to do. It may name a file,
- * so it is for the terminal and the log, never for a caller. It must not contain a credential from the URL of the store.
+ * A store that cannot be opened or used. The message tells the operator what is wrong and what to do. It may name a
+ * file, so it is for the terminal and the log, never for a caller. It must not contain a credential from the URL of the
+ * store.
  */
 export class StoreError extends Error {
   override readonly name: string = 'StoreError';

@@ -5,6 +5,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   countWords,
+  type Line,
+  listCommentLines,
   listCommentSentences,
   listHashCommentSentences,
   listPageSentences,
@@ -57,8 +59,7 @@ const pages = findFiles('{README,CONTRIBUTING,ARCHITECTURE,SECURITY,CHANGELOG,do
 
 describe('pages', () => {
   test(`have lines of prose of at most ${LINE_COLUMNS_MAX} columns`, () => {
-    const long = pages.flatMap((page) => listLongLines(readText(page)).map((line) => `${page}:${line}`));
-    expect(long).toEqual([]);
+    expect(pages.flatMap((page) => listLongLines(page, listProseLines(readText(page))))).toEqual([]);
   });
 
   test('have short, plain sentences', () => {
@@ -66,12 +67,19 @@ describe('pages', () => {
   });
 });
 
-test('comments of sources have short, plain sentences', () => {
+describe('comments of sources', () => {
   const sources = findFiles('{packages/*/src,scripts,bench,chaos}/**/*.ts').filter(
     (file) => !PENDING_FOLDERS.some((folder) => file.startsWith(folder)),
   );
-  expect(sources.length).toBeGreaterThan(500);
-  expect(sources.flatMap((file) => listFindings(file, listCommentSentences(readText(file))))).toEqual([]);
+
+  test(`have lines of at most ${LINE_COLUMNS_MAX} columns`, () => {
+    expect(sources.flatMap((file) => listLongLines(file, listCommentLines(readText(file))))).toEqual([]);
+  });
+
+  test('have short, plain sentences', () => {
+    expect(sources.length).toBeGreaterThan(500);
+    expect(sources.flatMap((file) => listFindings(file, listCommentSentences(readText(file))))).toEqual([]);
+  });
 });
 
 test('the files of deploy/ have short, plain sentences in their comments', () => {
@@ -81,10 +89,13 @@ test('the files of deploy/ have short, plain sentences in their comments', () =>
 });
 
 describe('the checks of this file', () => {
-  test('find long lines, but not in tables, code and links', () => {
+  test('find long lines of prose and comments, but not of tables, code and links', () => {
     const long = 'word '.repeat(30);
     const page = `${long}\n\n| ${long} |\n\n\`\`\`\n${long}\n\`\`\`\n- [${long}](x.md)\n- ${long}\n`;
-    expect(listLongLines(page)).toEqual([1, 9]);
+    const numbers = listLongLines('a.md', listProseLines(page)).map((finding) => finding.split(':')[1]);
+    expect(numbers).toEqual(['1', '9']);
+    const source = `const x = '${long}';\n// ${long}\n/**\n * ${long}\n */\n`;
+    expect(listLongLines('a.ts', listCommentLines(source))).toHaveLength(2);
   });
 
   test('find sentences by their beginning, in pages and comments', () => {
@@ -113,10 +124,10 @@ describe('the checks of this file', () => {
   });
 });
 
-function listLongLines(page: string): number[] {
-  return listProseLines(page)
+function listLongLines(file: string, lines: Line[]): string[] {
+  return lines
     .filter(({ text }) => [...text].length > LINE_COLUMNS_MAX && !LINK_ONLY.test(text))
-    .map(({ number }) => number);
+    .map(({ number, text }) => `${file}:${number}: has ${[...text].length} columns: ${text}`);
 }
 
 /** File, line, what is wrong, and the sentence. */

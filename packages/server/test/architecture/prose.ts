@@ -6,7 +6,7 @@ export interface Sentence {
   text: string;
 }
 
-interface Line {
+export interface Line {
   number: number;
   text: string;
 }
@@ -45,6 +45,11 @@ export function listCommentSentences(source: string): Sentence[] {
     wasLineComment = isLineComment;
   }
   return listParagraphs(comments).flatMap(splitSentences);
+}
+
+/** The lines that are comments as a whole, without comments after code. */
+export function listCommentLines(source: string): Line[] {
+  return numberLines(source).filter(({ text }) => /^\s*(?:\/\/|\/?\*)/.test(text));
 }
 
 /** Sentences of the comments of YAML files, Dockerfiles and the like. */

@@ -1,6 +1,6 @@
 /**
- * Idempotency keys in memory. Both are bounded: beyond the bound of bytes the oldest answers are dropped, but never a key;
- * beyond the bound of keys new ones are refused.
+ * Idempotency keys in memory. Both are bounded: beyond the bound of bytes the oldest answers are dropped, but never a
+ * key; beyond the bound of keys new ones are refused.
  */
 import type { IdempotencyClaim, IdempotencyRow, IdempotencyStore } from '../ports.ts';
 import { StoreError } from '../store-error.ts';

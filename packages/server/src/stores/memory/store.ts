@@ -1,6 +1,6 @@
 /**
- * The store in memory, for tests, demos and trials: everything is lost at exit. The store suite proves that it behaves as
- * the persistent engines do.
+ * The store in memory, for tests, demos and trials: everything is lost at exit. The store suite proves that it behaves
+ * as the persistent engines do.
  */
 import type { AuditBatch, ChangeListener, FoundStore, Store } from '../ports.ts';
 import { createMemoryAudit } from './audit.ts';

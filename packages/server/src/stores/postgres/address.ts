@@ -1,6 +1,6 @@
 /**
- * Reads a `postgres://` URL: the address of the server, and how to verify its certificate. Opens no connection. The URL may
- * contain a password, so an error names the part that is wrong and never repeats the URL.
+ * Reads a `postgres://` URL: the address of the server, and how to verify its certificate. Opens no connection. The URL
+ * may contain a password, so an error names the part that is wrong and never repeats the URL.
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';

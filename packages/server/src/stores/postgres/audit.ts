@@ -16,8 +16,8 @@ const COLUMNS = 'seq, at, record, hash';
 const ATTEMPTS_MAX = 100;
 
 /**
- * The record as `jsonb`, without the escapes that `jsonb` refuses: NUL and halves of surrogate pairs. JSON can contain both
- * only as escapes, and escapes a backslash as two.
+ * The record as `jsonb`, without the escapes that `jsonb` refuses: NUL and halves of surrogate pairs. JSON can contain
+ * both only as escapes, and escapes a backslash as two.
  */
 const RECORD = asJsonb('record');
 

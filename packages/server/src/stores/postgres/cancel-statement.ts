@@ -1,7 +1,7 @@
 /**
- * Asks a PostgreSQL server to cancel the statement of a connection. The request uses a separate connection, which needs no
- * password and does not count towards a limit of the server. A backend that waits for a standby then ends its commit: the
- * commit is made, but not confirmed by the standby.
+ * Asks a PostgreSQL server to cancel the statement of a connection. The request uses a separate connection, which needs
+ * no password and does not count towards a limit of the server. A backend that waits for a standby then ends its
+ * commit: the commit is made, but not confirmed by the standby.
  */
 import pg from 'pg';
 import { waitFor } from '../../streams/wait.ts';
@@ -20,7 +20,9 @@ interface BackendKey {
 
 const TIMEOUT_MS = 2000;
 
-/** Resolves when the server has received the request, or cannot be reached. The result appears on the connection itself. */
+/**
+ * Resolves when the server has received the request, or cannot be reached. The result appears on the connection itself.
+ */
 export async function cancelStatement(config: pg.ClientConfig, client: pg.ClientBase): Promise<void> {
   const { processID, secretKey } = client as unknown as BackendKey;
   const connection = new pg.Connection(config) as RawConnection;

@@ -1,6 +1,6 @@
 /**
- * The feed of changes that any replica makes, received by LISTEN on a separate connection. A connection can die silently,
- * so it is checked by heartbeats. Without a working connection the feed is not watching.
+ * The feed of changes that any replica makes, received by LISTEN on a separate connection. A connection can die
+ * silently, so it is checked by heartbeats. Without a working connection the feed is not watching.
  */
 
 import pg from 'pg';

@@ -1,7 +1,7 @@
 /**
- * The pool of connections to PostgreSQL, with the time limits of statements. A statement that takes too long is cancelled.
- * If it does not end then, it keeps its place in the pool. The number of backends is therefore bounded, whatever the
- * server does.
+ * The pool of connections to PostgreSQL, with the time limits of statements. A statement that takes too long is
+ * cancelled. If it does not end then, it keeps its place in the pool. The number of backends is therefore bounded,
+ * whatever the server does.
  */
 import pg from 'pg';
 import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
@@ -105,7 +105,9 @@ export function openConnectionPool(config: pg.ClientConfig, onGivenUp: () => voi
   };
 }
 
-/** Waits for a regular end. After that it calls `beforeCut`, and closes connections on which the server does not answer. */
+/**
+ * Waits for a regular end. After that it calls `beforeCut`, and closes connections on which the server does not answer.
+ */
 export async function endInTime(
   ended: Promise<void>,
   clients: Iterable<pg.Client>,

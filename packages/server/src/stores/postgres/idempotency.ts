@@ -75,7 +75,8 @@ export function createPostgresIdempotency(database: Database): IdempotencyStore 
       return use ?? { keys: 0, answerBytes: 0 };
     },
     async prune(limit) {
-      // Locks the rows that it finds: rows that are claimed in between must stay, and replicas must not wait for each other.
+      // Locks the rows that it finds: rows that are claimed in between must stay, and replicas must not wait for each
+      // other.
       return await database.change(
         `DELETE FROM idempotency_keys WHERE id IN (
            SELECT id FROM idempotency_keys WHERE expires_at <= ${NOW} LIMIT $1 FOR UPDATE SKIP LOCKED

@@ -1,14 +1,14 @@
 /**
- * The schema of the PostgreSQL store, as a list of migration steps. A released step is never edited; a change is a new step
- * at the end.
+ * The schema of the PostgreSQL store, as a list of migration steps. A released step is never edited; a change is a new
+ * step at the end.
  */
 import pg from 'pg';
 import { StoreError } from '../store-error.ts';
 
 /**
- * Version n of the schema is the result of the first n steps. Texts sort by code point. Triggers notify listeners, so that
- * changes made by hand are reported too. The name of the channel has the number of the schema, because all schemas of a
- * database share the channels.
+ * Version n of the schema is the result of the first n steps. Texts sort by code point. Triggers notify listeners, so
+ * that changes made by hand are reported too. The name of the channel has the number of the schema, because all schemas
+ * of a database share the channels.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE secrets (

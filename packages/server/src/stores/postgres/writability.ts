@@ -1,6 +1,7 @@
 /**
- * Knows why PostgreSQL does not accept changes: a full disk, for example, or commits that hang. It learns this from failed
- * statements. It then makes a change without effect every two seconds, until one succeeds. Reads may work all the time.
+ * Knows why PostgreSQL does not accept changes: a full disk, for example, or commits that hang. It learns this from
+ * failed statements. It then makes a change without effect every two seconds, until one succeeds. Reads may work all
+ * the time.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describeFailure, readCode } from './failures.ts';

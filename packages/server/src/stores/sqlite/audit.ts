@@ -1,4 +1,7 @@
-/** The audit in SQLite: one chain of rows for all processes. Knows only those members of a record that a search compares. */
+/**
+ * The audit in SQLite: one chain of rows for all processes. Knows only those members of a record that a search
+ * compares.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 import { CHAIN_LOST, chainRows, SEQ_MAX } from '../audit-chain.ts';
 import type { AuditBatch, AuditPosition, AuditRow, AuditStore } from '../ports.ts';

@@ -17,7 +17,9 @@ export interface SqliteDatabase {
 const OPEN_WAIT_MS = 5000;
 const WAL_RETRY_MS = 20;
 
-/** Creates the file if it is missing. Operations on the connections never wait for a lock; the scheduler retries them. */
+/**
+ * Creates the file if it is missing. Operations on the connections never wait for a lock; the scheduler retries them.
+ */
 export function openDatabase(file: string): SqliteDatabase {
   const connections: DatabaseSync[] = [];
   const close = () => {
@@ -25,7 +27,8 @@ export function openDatabase(file: string): SqliteDatabase {
   };
   try {
     prepareFile(file);
-    // A revocation must survive a power loss; NORMAL may lose the last commits (sqlite.org/pragma.html#pragma_synchronous).
+    // A revocation must survive a power loss; NORMAL may lose the last commits
+    // (sqlite.org/pragma.html#pragma_synchronous).
     const durable = connect(file, 'FULL', connections);
     const migration = migrate(durable);
     const quick = connect(file, 'NORMAL', connections);

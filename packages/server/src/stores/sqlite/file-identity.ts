@@ -1,6 +1,6 @@
 /**
- * Checks that the path of the store still leads to the file that is open. Writes to a file that was moved or deleted are
- * lost after a restart.
+ * Checks that the path of the store still leads to the file that is open. Writes to a file that was moved or deleted
+ * are lost after a restart.
  */
 import { statSync } from 'node:fs';
 

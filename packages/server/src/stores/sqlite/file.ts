@@ -13,9 +13,9 @@ import { dirname } from 'node:path';
 import { StoreError } from '../store-error.ts';
 
 /**
- * SQLite would create the file readable to all, and open a file that it may not write as read-only. The file is therefore
- * created here first; its -wal and -shm get the same mode. An existing file is never opened and closed outside of SQLite:
- * that would drop the locks of this process on it (sqlite.org/howtocorrupt.html, 2.2).
+ * SQLite would create the file readable to all, and open a file that it may not write as read-only. The file is
+ * therefore created here first; its -wal and -shm get the same mode. An existing file is never opened and closed
+ * outside of SQLite: that would drop the locks of this process on it (sqlite.org/howtocorrupt.html, 2.2).
  */
 export function prepareFile(file: string): void {
   const directory = dirname(file);
@@ -37,7 +37,10 @@ function isFileOrDirectory(found: Stats): boolean {
   return found.isFile() || found.isDirectory();
 }
 
-/** Does not use the option `recursive` of `mkdirSync`: on /proc, which refuses a directory with ENOENT, it never returns. */
+/**
+ * Does not use the option `recursive` of `mkdirSync`: on /proc, which refuses a directory with ENOENT, it never
+ * returns.
+ */
 function makeDirectory(directory: string): void {
   const missing: string[] = [];
   for (let path = directory; !existsSync(path); path = dirname(path)) missing.push(path);

@@ -1,6 +1,7 @@
 /**
  * Pages of client keys in SQLite. The cost of a page does not depend on its position or on the number of keys. With a
- * search or a state, a page may have to skip any number of keys. It does so in slices, between which other operations run.
+ * search or a state, a page may have to skip any number of keys. It does so in slices, between which other operations
+ * run.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';

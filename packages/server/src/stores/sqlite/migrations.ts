@@ -1,6 +1,6 @@
 /**
- * The schema of the SQLite store, as a list of migration steps. A released step is never edited; a change is a new step at
- * the end.
+ * The schema of the SQLite store, as a list of migration steps. A released step is never edited; a change is a new step
+ * at the end.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../store-error.ts';
@@ -119,8 +119,8 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * Migrates the file to the newest version. The version is read again under the write lock: if several processes start at
- * once, one migrates and the others find the work done. A file of the newest version is not locked.
+ * Migrates the file to the newest version. The version is read again under the write lock: if several processes start
+ * at once, one migrates and the others find the work done. A file of the newest version is not locked.
  */
 export function migrate(database: DatabaseSync): Migration {
   const to = MIGRATIONS.length;

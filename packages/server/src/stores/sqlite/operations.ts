@@ -1,6 +1,6 @@
 /**
- * The operations of the SQLite thread, and the messages between it and the main thread. Data only: must know neither SQL
- * nor threads.
+ * The operations of the SQLite thread, and the messages between it and the main thread. Data only: must know neither
+ * SQL nor threads.
  */
 import type {
   AuditStore,

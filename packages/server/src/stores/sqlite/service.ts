@@ -1,6 +1,6 @@
 /**
- * The SQLite thread: has the connections, and runs the operations that the main thread requests. SQLite blocks its caller
- * for as long as the disk takes, so the main thread never calls it.
+ * The SQLite thread: has the connections, and runs the operations that the main thread requests. SQLite blocks its
+ * caller for as long as the disk takes, so the main thread never calls it.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createSqliteAudit } from './audit.ts';

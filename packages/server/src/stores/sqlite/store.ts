@@ -1,6 +1,6 @@
 /**
- * The store in one SQLite file, which the processes of one machine share (server, workers, CLI). A separate thread has the
- * file open. The parts of the store, in this thread, send it their operations.
+ * The store in one SQLite file, which the processes of one machine share (server, workers, CLI). A separate thread has
+ * the file open. The parts of the store, in this thread, send it their operations.
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';

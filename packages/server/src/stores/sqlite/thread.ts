@@ -1,6 +1,6 @@
 /**
- * The main thread's side of the SQLite thread. Sends requests, applies time limits to answers, and replaces a thread that
- * ends unexpectedly. Must not know SQL.
+ * The main thread's side of the SQLite thread. Sends requests, applies time limits to answers, and replaces a thread
+ * that ends unexpectedly. Must not know SQL.
  */
 
 import { Worker } from 'node:worker_threads';

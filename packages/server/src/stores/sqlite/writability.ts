@@ -1,6 +1,7 @@
 /**
- * Knows whether the SQLite file can be written: from the result of the last write, from its path, and from the free space
- * on its disk. After a failed write it makes a small write every second until one succeeds. Must not know threads.
+ * Knows whether the SQLite file can be written: from the result of the last write, from its path, and from the free
+ * space on its disk. After a failed write it makes a small write every second until one succeeds. Must not know
+ * threads.
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
