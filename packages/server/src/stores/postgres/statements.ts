@@ -11,7 +11,9 @@ export interface Statements {
 }
 
 export interface Database extends Statements {
-  /** Runs `work` in a transaction. Rejects with an `UnknownOutcomeError` if the answer to the commit does not arrive. */
+  /**
+   * Runs `work` in a transaction. Rejects with an `UnknownOutcomeError` if the answer to the commit does not arrive.
+   */
   transact<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
   /** Runs `work` in a transaction that is rolled back. It may lock rows. */
   inspect<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
