@@ -30,6 +30,7 @@ const STEPS = [
   'ask-version',
   'authenticate',
   'authorize',
+  'build-json2',
   'check-credentials',
   'idempotency',
   'instance-timeout',
@@ -55,6 +56,7 @@ const EXECUTE = {
     '../../{egress,idempotency,instances,json,keys,observe,streams}/*',
     '../../limits/database/permit.ts',
     '../../odoo/faults/faults.ts',
+    '../../odoo/json2/json2-result.ts',
     '../../stores/ports.ts',
     CONTRACT,
   ],
@@ -68,9 +70,8 @@ const EXECUTE = {
   ],
   call: [
     '../terms/*',
-    '../request/authenticate.ts',
     '../../{egress,instances,json,keys,policy}/*',
-    '../../config/nearest.ts',
+    '../../text/nearest.ts',
     '../../stores/ports.ts',
     ...ODOO,
     CONTRACT,
@@ -78,7 +79,6 @@ const EXECUTE = {
   ],
   upstream: [
     '../terms/*',
-    '../call/{parse-json2,place-ids}.ts',
     '../../{egress,idempotency,json,limits,observe,sharing,streams}/*',
     '../../limits/database/*',
     '../../stores/ports.ts',
@@ -110,6 +110,7 @@ const BOUNDARIES: Boundary[] = [
       '../{admin,app,audit,config,egress,instances,key-rotation,keys,observe,policy,stores,streams}/*',
       '../execute/call/explain.ts',
       '../json/read-value.ts',
+      '../text/*',
       './{apply,completion}/*',
       CONTRACT,
       '@erp-proxy/sandbox',
@@ -121,7 +122,8 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/cli/apply/**`,
     allow: [
-      '../../config/{explain-yaml-error,nearest}.ts',
+      '../../config/explain-yaml-error.ts',
+      '../../text/nearest.ts',
       '../../instances/{members,redirection}.ts',
       '../../keys/key-name.ts',
       '../../policy/parse.ts',
@@ -149,7 +151,7 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/http/admin/**`,
     allow: [
-      '../../{admin,config,keys,observe,streams}/*',
+      '../../{admin,config,keys,observe,streams,text}/*',
       '../../audit/format.ts',
       '../../execute/terms/*',
       '../../json/read-value.ts',
@@ -205,6 +207,7 @@ const BOUNDARIES: Boundary[] = [
     ],
     takesClock: true,
   },
+  { files: `${SERVER}/text/**`, allow: [] },
   { files: `${SERVER}/streams/**`, allow: [CONTRACT, 'lru-cache', 'node:*'], takesClock: true },
   { files: `${SERVER}/odoo/**`, allow: ['../json/*', CONTRACT, 'node:buffer'], takesClock: true },
   {
@@ -235,7 +238,7 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/config/**`,
-    allow: ['../stores/engines.ts', CONTRACT, 'zod', 'yaml', 'node:*', 'node:net'],
+    allow: ['../stores/engines.ts', '../text/*', CONTRACT, 'zod', 'yaml', 'node:*', 'node:net'],
   },
   {
     files: `${SERVER}/keys/**`,
@@ -253,7 +256,7 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/policy/**`,
     allow: [
-      '../config/nearest.ts',
+      '../text/nearest.ts',
       '../egress/address.ts',
       '../odoo/{methods,record-count}.ts',
       '../odoo/related/related-writes.ts',

@@ -5,6 +5,7 @@
 import type { Events } from '../observe/events.ts';
 import { classifyFault } from '../odoo/faults/faults.ts';
 import { authorizeCall, authorizeJson2Call, authorizeQuestion } from './call/authorize.ts';
+import { buildJson2Call } from './call/build-json2.ts';
 import { buildMethodCall } from './call/limit.ts';
 import { type Call, parseCall } from './call/parse.ts';
 import { type Json2Call, parseJson2Call } from './call/parse-json2.ts';
@@ -15,6 +16,7 @@ import type { TargetedCall } from './terms/method-call.ts';
 import type { Operation } from './terms/operation.ts';
 import type { Reply } from './terms/reply.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
+import type { UpstreamCall } from './terms/upstream-call.ts';
 import { type AskVersionDeps, askJsonVersion, askVersion } from './upstream/ask-version.ts';
 import {
   type CheckCredentialsDeps,
@@ -27,10 +29,9 @@ import { type NoteWriteDeps, noteWrite } from './upstream/note-write.ts';
 import { type ObtainPermitDeps, obtainPermit } from './upstream/obtain-permit.ts';
 import type { ReceiveSettings } from './upstream/receive.ts';
 import { type SendWithRetriesDeps, sendWithRetries } from './upstream/retry.ts';
-import { buildJson2Call, type SendJson2Deps, sendJson2 } from './upstream/send-json2.ts';
+import { type SendJson2Deps, sendJson2 } from './upstream/send-json2.ts';
 import { type MethodDeps, sendMethod } from './upstream/send-method.ts';
 import { type ShareReadDeps, shareRead } from './upstream/share-read.ts';
-import type { UpstreamCall } from './upstream/translate.ts';
 
 export interface OperationDeps
   extends RunRequestDeps,

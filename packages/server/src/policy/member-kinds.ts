@@ -3,7 +3,7 @@
  * a reader that reports every error of a value with its path. Knows no member.
  */
 import { z } from 'zod';
-import { findNearestName } from '../config/nearest.ts';
+import { findNearestName } from '../text/nearest.ts';
 
 export interface MemberKind<Value> {
   /** The shape only: the rules that need words are the reader's. */

@@ -156,7 +156,7 @@ const ALLOWED: [file: string, code: string][] = [
     'node:timers/promises',
   ]),
   ...allowImports(`${SERVER}/execute/call/probe.ts`, [
-    '../../config/nearest.ts',
+    '../../text/nearest.ts',
     '../../odoo/methods.ts',
     '../../json/document.ts',
     '../terms/denial.ts',

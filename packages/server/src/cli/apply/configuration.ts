@@ -3,9 +3,9 @@
  * nor the values of secrets.
  */
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
-import { findNearestName } from '../../config/nearest.ts';
 import { InstanceInputError, readChanges } from '../../instances/members.ts';
 import { isKeyName, KEY_NAME_RULE } from '../../keys/key-name.ts';
+import { findNearestName } from '../../text/nearest.ts';
 import {
   findLine,
   type LineError,

@@ -4,12 +4,12 @@
  * (run-call.ts): then it is refused, or built as it must be now.
  */
 import type { Client } from '../../keys/keys.ts';
-import { type RenewDeps, renewClient } from '../request/authenticate.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Request } from '../terms/request.ts';
 import type { NamedInstance, Target } from '../terms/target.ts';
 import { authorizeCaller } from './authorize.ts';
+import { type RenewDeps, renewClient } from './renew-client.ts';
 import { type ResolveDeps, resolveTarget } from './resolve.ts';
 
 /** What a call was built from. */

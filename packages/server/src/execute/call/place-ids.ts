@@ -7,6 +7,7 @@ import { isEmptyArray } from '../../json/empty-array.ts';
 import { readMembers } from '../../json/members.ts';
 import type { ByteRange, JsonSpan } from '../../json/span.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
+import { denyIds } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { NamedRecords } from '../terms/method-call.ts';
 import { describe, type KeywordSpan } from './read-members.ts';
@@ -52,13 +53,6 @@ export function placeIds(
   const signature = findSignature(model, method);
   if (signature?.kind === 'model' && !signature.isPrivate) return denyIds(model, method);
   return rewrite(bytes, rest, ['[', ids, ']'], 'given');
-}
-
-/** For a method of the model: its first argument would be taken for the ids, or the ids for its first argument. */
-export function denyIds(model: string, method: string): Denial {
-  return new Denial('invalid_params', `\`${model}.${method}\` takes no records: leave \`keyword.ids\` out.`, {
-    path: 'keyword.ids',
-  });
 }
 
 /** New bytes, in which `keyword` stands before `params`; every value keeps its own. */

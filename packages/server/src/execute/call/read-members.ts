@@ -3,12 +3,12 @@
  * values of named arguments stay byte spans of the body.
  */
 import { ID_LENGTH_MAX } from '@erp-proxy/contract';
-import { findNearestName } from '../../config/nearest.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
 import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
+import { findNearestName } from '../../text/nearest.ts';
 import { Denial } from '../terms/denial.ts';
 import { NULL_ID } from '../terms/parsed-body.ts';
 

@@ -9,10 +9,10 @@ import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Reply } from '../terms/reply.ts';
+import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { adviseFate, denyEnded } from '../terms/upstream-denials.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { ReceiveSettings } from './receive.ts';
-import type { UpstreamCall } from './translate.ts';
 import { denyStatus } from './upstream-status.ts';
 
 export async function receiveJson2Refusal(

@@ -18,10 +18,10 @@ import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import { type FaultReply, type Reply, replyWhole } from '../terms/reply.ts';
+import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { adviseFate, denyEnded, LoginCooldown, type UpstreamFate } from '../terms/upstream-denials.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { Contradiction } from './servers.ts';
-import type { UpstreamCall } from './translate.ts';
 import { denyOverloaded, denyStatus, denyTooLarge, isRouteMissing } from './upstream-status.ts';
 
 /**

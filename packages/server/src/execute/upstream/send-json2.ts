@@ -2,41 +2,16 @@
  * Sends a call of `/json/2` as its caller wrote it, for callers that speak it themselves. A server without it is refused,
  * and no other protocol takes its place.
  */
-import { buildJson2Request } from '../../odoo/json2/json2-request.ts';
-import { isReadOnlyMethod } from '../../odoo/methods.ts';
-import type { Json2Call } from '../call/parse-json2.ts';
 import { Denial } from '../terms/denial.ts';
-import type { Target } from '../terms/target.ts';
+import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
 import { type ReceiveSettings, receiveReply } from './receive.ts';
 import { receiveJson2Refusal } from './receive-json2-refusal.ts';
 import type { Send } from './retry.ts';
 import { type SendDeps, sendOnce } from './send-once.ts';
-import type { UpstreamCall } from './translate.ts';
 
 export interface SendJson2Deps extends SendDeps {
   settings: ReceiveSettings;
-}
-
-const EMPTY_KWARGS = Buffer.from('{}');
-
-export function buildJson2Call(
-  { bytes, model, method, kwargs }: Json2Call,
-  target: Target,
-): UpstreamCall | Denial {
-  const head = buildJson2Request({ ...target, model, method });
-  if ('unmappable' in head)
-    return new Denial('json2_call_invalid', `The call cannot be sent: ${head.unmappable}.`);
-  const body = kwargs.span === null ? EMPTY_KWARGS : bytes.subarray(kwargs.span.start, kwargs.span.end);
-  return {
-    request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body },
-    protocol: 'json2',
-    resultShape: 'same',
-    target,
-    model,
-    method,
-    isReadOnly: isReadOnlyMethod(method, model),
-  };
 }
 
 export function sendJson2(deps: SendJson2Deps): Send<UpstreamCall> {

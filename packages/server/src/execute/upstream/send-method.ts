@@ -7,11 +7,12 @@ import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
 import type { Reply } from '../terms/reply.ts';
+import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
 import { type ContradictionReply, type ReceiveSettings, receiveReply } from './receive.ts';
 import type { Attempt, Send } from './retry.ts';
 import { type SendContext, type SendDeps, sendOnce } from './send-once.ts';
-import { type TranslateDeps, translateCall, type UpstreamCall } from './translate.ts';
+import { type TranslateDeps, translateCall } from './translate.ts';
 
 export interface MethodDeps extends TranslateDeps, SendDeps {
   settings: ReceiveSettings;

@@ -1,7 +1,7 @@
 /** Sends a request through egress, once, and waits for the head of the answer. */
 import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../../egress/dispatcher.ts';
 import type { CallContext } from '../terms/call-context.ts';
-import type { UpstreamCall } from './translate.ts';
+import type { UpstreamCall } from '../terms/upstream-call.ts';
 
 export interface SendDeps {
   egress: EgressDispatcher;

@@ -2,39 +2,25 @@
  * Chooses the protocol that carries a call, and makes the request for it. json2 is used where it is certain that the
  * outcome is the one that `/jsonrpc` gives; nothing is guessed.
  */
-import type { EgressRequest } from '../../egress/dispatcher.ts';
 import type { Fault } from '../../odoo/faults/faults.ts';
 import { mapArguments } from '../../odoo/json2/json2-arguments.ts';
 import { readNamedCall } from '../../odoo/json2/json2-named.ts';
 import { buildJson2Request, isApiKeyShaped } from '../../odoo/json2/json2-request.ts';
-import { chooseResultShape, type ResultShape } from '../../odoo/json2/json2-result.ts';
+import { chooseResultShape } from '../../odoo/json2/json2-result.ts';
 import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
 import { findModelSignature } from '../../odoo/signatures/model-signatures.ts';
 import type { Signature } from '../../odoo/signatures/signature.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
 import { ABORTED } from '../../streams/wait.ts';
-import { denyIds } from '../call/place-ids.ts';
+import { denyIds } from '../terms/caller-denials.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { MethodCall, Protocol } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
+import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { denyEnded, denyFailure } from '../terms/upstream-denials.ts';
 import type { Protocols, Servers, Unanswered } from './servers.ts';
 import { denyStatus } from './upstream-status.ts';
-
-/** A request that is ready to be sent. */
-export interface UpstreamCall {
-  request: EgressRequest;
-  protocol: Protocol;
-  /** What the answer's value is to be made into. */
-  resultShape: ResultShape;
-  target: Target;
-  model: string;
-  method: string;
-  isReadOnly: boolean;
-  /** The reply where the server says that the method takes no ids: they were taken for ids on trial. */
-  ifNoIds?: Denial;
-}
 
 export interface TranslateDeps {
   servers: Servers;

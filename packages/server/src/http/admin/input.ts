@@ -3,9 +3,9 @@ import type { InvalidMember } from '@erp-proxy/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { createAdminError, createInputError } from '../../admin/admin-error.ts';
-import { findNearestName } from '../../config/nearest.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { DuplicateMemberError, readValue } from '../../json/read-value.ts';
+import { findNearestName } from '../../text/nearest.ts';
 import { readBody } from '../body.ts';
 
 /** Enough for a policy of a thousand patterns, or for certificates. */

@@ -1,0 +1,28 @@
+/** Step: builds the request of a call of `/json/2`, which carries the arguments as the caller wrote them. */
+import { buildJson2Request } from '../../odoo/json2/json2-request.ts';
+import { isReadOnlyMethod } from '../../odoo/methods.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Target } from '../terms/target.ts';
+import type { UpstreamCall } from '../terms/upstream-call.ts';
+import type { Json2Call } from './parse-json2.ts';
+
+const EMPTY_KWARGS = Buffer.from('{}');
+
+export function buildJson2Call(
+  { bytes, model, method, kwargs }: Json2Call,
+  target: Target,
+): UpstreamCall | Denial {
+  const head = buildJson2Request({ ...target, model, method });
+  if ('unmappable' in head)
+    return new Denial('json2_call_invalid', `The call cannot be sent: ${head.unmappable}.`);
+  const body = kwargs.span === null ? EMPTY_KWARGS : bytes.subarray(kwargs.span.start, kwargs.span.end);
+  return {
+    request: { method: 'POST', origin: target.origin, trust: target.trust, ...head, body },
+    protocol: 'json2',
+    resultShape: 'same',
+    target,
+    model,
+    method,
+    isReadOnly: isReadOnlyMethod(method, model),
+  };
+}

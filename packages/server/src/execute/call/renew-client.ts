@@ -1,0 +1,30 @@
+/**
+ * Reads the client again, before each of its calls and after each wait: a body may take its time, and a batch its calls.
+ */
+import type { Client, Keys, RefusedKey } from '../../keys/keys.ts';
+import type { Awaitable } from '../../stores/ports.ts';
+import { askStore } from '../terms/ask-store.ts';
+import { denyKey, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Dialect } from '../terms/dialect.ts';
+
+export interface RenewDeps {
+  keys: Keys;
+}
+
+/** The same object if nothing has changed. Synchronous while the row of the key is in memory. */
+export function renewClient(
+  client: Client,
+  { keys }: RenewDeps,
+  dialect: Dialect,
+): Awaitable<Client | Denial> {
+  const found = askStore(() => keys.renew(client), UNREADABLE_POLICY);
+  return found instanceof Promise
+    ? found.then((renewed) => denyUnlessClient(renewed, dialect))
+    : denyUnlessClient(found, dialect);
+}
+
+function denyUnlessClient(found: Client | RefusedKey | Denial, dialect: Dialect): Client | Denial {
+  if (found instanceof Denial || !('refused' in found)) return found;
+  return denyKey(dialect, { detail: `key ${found.refused} (${found.keyId}) meanwhile` });
+}

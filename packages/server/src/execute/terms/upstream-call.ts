@@ -1,0 +1,19 @@
+/** A request to Odoo that is ready to be sent. */
+import type { EgressRequest } from '../../egress/dispatcher.ts';
+import type { ResultShape } from '../../odoo/json2/json2-result.ts';
+import type { Denial } from './denial.ts';
+import type { Protocol } from './method-call.ts';
+import type { Target } from './target.ts';
+
+export interface UpstreamCall {
+  request: EgressRequest;
+  protocol: Protocol;
+  /** What the value of the answer must be made into. */
+  resultShape: ResultShape;
+  target: Target;
+  model: string;
+  method: string;
+  isReadOnly: boolean;
+  /** The reply if the server says that the method takes no ids. The positional argument was tried as ids. */
+  ifNoIds?: Denial;
+}
