@@ -4,22 +4,22 @@
  * apply.
  */
 
-/** Files of one kind and what they may import beside files of their own folder. Later rows win over earlier ones. */
+/** Files, and what they may import in addition to their own folder. The last row that matches a file applies. */
 interface Boundary {
   files: string;
-  /** Import specifiers, as globs. `node:*` stands for every module of Node but {@link GUARDED_MODULES}. */
+  /** Import specifiers, as globs. `node:*` stands for all modules of Node except {@link GUARDED_MODULES}. */
   allow: string[];
-  /** What stays refused although a glob of `allow` matches. */
+  /** Exceptions to `allow`. */
   deny?: string[];
   /** True if files of the folder may take only types from a {@link STEPS step}. */
   keepsStepsApart?: true;
-  /** True where the clock is handed in: scripts/clock.grit refuses Date.now() and its kin. */
+  /** True if the clock is passed in: scripts/clock.grit refuses Date.now() and similar functions. */
   takesClock?: true;
 }
 
 /**
- * Ways out of the process, and drivers: each is named by the row that may have it, since every outgoing byte goes
- * through egress/. node:process is here because noProcessEnv does not see `import { env } from 'node:process'`.
+ * Modules that reach out of the process, and drivers. A row must name those that it needs, because every outgoing byte
+ * goes through egress/. node:process is guarded because noProcessEnv does not see `import { env } from 'node:process'`.
  */
 const GUARDED_MODULES = '{child_process,cluster,dgram,dns,http,http2,https,net,process,sqlite,tls}';
 
@@ -48,6 +48,7 @@ const STEPS = [
 ];
 
 const SERVER = 'packages/server/src';
+const SANDBOX = 'packages/sandbox/src';
 const CONTRACT = '@erp-proxy/contract';
 const ODOO = ['../../odoo/*', '../../odoo/{faults,json2,related,sensitive,signatures}/*'];
 /** What the folders of execute/ may import, by folder. The pages at its top import all four. */
@@ -91,12 +92,21 @@ const EXECUTE = {
 
 const BOUNDARIES: Boundary[] = [
   { files: 'packages/contract/src/**', allow: [] },
+  { files: `${SANDBOX}/**`, allow: [] },
+  { files: `${SANDBOX}/*.ts`, allow: ['./{data,http,rpc,versions}/*', 'node:{http,net}'] },
+  { files: `${SANDBOX}/http/**`, allow: ['../{doc,json,orm,rpc,versions}/*', 'node:*', 'node:{http,net}'] },
+  { files: `${SANDBOX}/rpc/**`, allow: ['../{data,json,models,orm,versions}/*', 'node:*'] },
+  { files: `${SANDBOX}/doc/**`, allow: ['../{json,orm}/*'] },
+  { files: `${SANDBOX}/models/**`, allow: ['../{data,json,orm}/*', '../orm/methods/*', 'node:*'] },
+  { files: `${SANDBOX}/data/**`, allow: ['../{json,orm}/*', 'node:*'] },
+  { files: `${SANDBOX}/versions/**`, allow: ['../{json,orm}/*'] },
   {
-    files: 'packages/sandbox/src/**',
-    allow: ['./**', '../**', 'node:*', 'node:{http,net}'],
-    deny: ['**/{contract,server}/**'],
+    files: `${SANDBOX}/orm/**`,
+    allow: ['../json/*', '../versions/{personality,version-definition}.ts', './methods/*', 'node:*'],
   },
-  // A folder without a row of its own may import nothing: a new folder gets its row here.
+  { files: `${SANDBOX}/orm/methods/**`, allow: ['../*.ts', '../../json/*', 'node:*'] },
+  { files: `${SANDBOX}/json/**`, allow: ['node:*'] },
+  // A folder without a row may import nothing, so each new folder needs one.
   { files: `${SERVER}/**`, allow: [] },
   { files: `${SERVER}/main.ts`, allow: ['./{cli,config}/*', 'node:*'], deny: ['./*.ts'] },
   {
@@ -324,7 +334,7 @@ const BOUNDARIES: Boundary[] = [
       'node:*',
     ],
   },
-  // Test support: a server that can be broken, and the wire to it.
+  // Test fixtures: a server that can be stopped, and its connections.
   { files: `${SERVER}/redis/*.fixture.ts`, allow: ['ioredis', 'node:*', 'node:{child_process,net,process}'] },
   {
     files: `${SERVER}/admin/**`,
@@ -355,7 +365,7 @@ const BOUNDARIES: Boundary[] = [
   { files: `${SERVER}/observe/**`, allow: [CONTRACT, 'prom-client', 'node:*'] },
 ];
 
-/** The linter's configuration of the table. Tests may import anything. */
+/** Renders the linter's configuration from the table. Tests may import anything. */
 export function renderBoundaries(): string {
   const overrides = BOUNDARIES.map((boundary) => ({
     includes: [boundary.files, '!**/*.test.ts'],
@@ -369,7 +379,7 @@ export function renderBoundaries(): string {
   return `${JSON.stringify({ overrides }, null, 2)}\n`;
 }
 
-/** In a group the last match wins: everything is refused, then `allow` lets some in, then `deny` takes some back. */
+/** In a group, the last glob that matches applies: first `**` refuses all imports, then `allow` and `deny` change that. */
 function listPatterns(boundary: Boundary): object[] {
   const { files, allow, deny = [] } = boundary;
   const group = ['**', '!./*', ...allow.flatMap(expandAllowed), ...deny];
@@ -379,7 +389,7 @@ function listPatterns(boundary: Boundary): object[] {
     const steps = `{${STEPS.join(',')}}.ts`;
     patterns.push({
       group: [`./${steps}`, `../{request,call,upstream}/${steps}`],
-      // Types are the names that begin with a capital; the rule cannot see `import type`.
+      // Names of types begin with a capital letter; the rule does not distinguish `import type`.
       importNamePattern: '[^A-Z].*',
       message: 'A step takes only types from another step. Code that two steps share is a file of its own.',
     });

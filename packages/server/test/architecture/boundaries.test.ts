@@ -31,6 +31,12 @@ const FORBIDDEN: [file: string, code: string, rule: string][] = [
     '../../../contract/src/index.ts',
     '../../../server/src/json/document.ts',
   ]),
+  ...refuseImports('packages/sandbox/src/orm/probe.ts', [
+    '../http/reply.ts',
+    '../versions/version18.ts',
+    'node:net',
+  ]),
+  ...refuseImports('packages/sandbox/src/newcomer/probe.ts', ['../orm/read.ts', 'node:fs']),
   ...refuseImports(`${SERVER}/main.ts`, ['./app/app.ts', './execute/run-request.ts', 'fastify']),
   ...refuseImports(`${SERVER}/app/probe.ts`, [
     '../main.ts',
@@ -135,6 +141,7 @@ const FORBIDDEN: [file: string, code: string, rule: string][] = [
 const ALLOWED: [file: string, code: string][] = [
   ...allowImports('packages/contract/src/probe.ts', ['./errors.ts']),
   ...allowImports('packages/sandbox/src/http/probe.ts', ['../orm/read.ts', './serve.ts', 'node:net']),
+  ...allowImports('packages/sandbox/src/orm/probe.ts', ['../json/value.ts', '../versions/personality.ts']),
   ...allowImports(`${SERVER}/main.ts`, ['./cli/run.ts', 'node:fs']),
   ...allowImports(`${SERVER}/app/app.ts`, [
     '../http/server.ts',
