@@ -379,7 +379,7 @@ export function renderBoundaries(): string {
   return `${JSON.stringify({ overrides }, null, 2)}\n`;
 }
 
-/** In a group, the last glob that matches applies: first `**` refuses all imports, then `allow` and `deny` change that. */
+/** In a group, the last glob that matches applies: `**` refuses all imports, `allow` and `deny` change that. */
 function listPatterns(boundary: Boundary): object[] {
   const { files, allow, deny = [] } = boundary;
   const group = ['**', '!./*', ...allow.flatMap(expandAllowed), ...deny];

@@ -1,26 +1,18 @@
 /** HTTP 409: the outcome of an earlier attempt with the same idempotency key. */
 import { expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
-import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
-import {
-  answerLikeOdoo,
-  printResult,
-  type Script,
-  type ScriptedUpstream,
-  startUpstream,
-} from '../scripted-upstream.ts';
+import { type Pair, startPair } from '../pair.ts';
+import { answerLikeOdoo, printResult, type Script } from '../scripted-upstream.ts';
 import { expectError, printCall } from './expectations.ts';
 
-let upstream: ScriptedUpstream;
-let proxy: RunningProxy;
+let pair: Pair;
 
 async function start(script: Script) {
-  upstream = closeAfterTest(await startUpstream(script));
-  proxy = closeAfterTest(await startProxy({ allow: [upstream.url] }));
+  pair = closeAfterTest(await startPair(script));
 }
 
 const send = (changes: Record<string, string> = {}, headers: Record<string, string> = {}) =>
-  proxy.post(printCall(upstream.url, { action: '"create"', params: '[{}]', ...changes }), {
+  pair.proxy.post(printCall(pair.upstream.url, { action: '"create"', params: '[{}]', ...changes }), {
     'idempotency-key': 'order 17',
     ...headers,
   });
@@ -38,7 +30,7 @@ test('idempotency_conflict: another body with the same key', async () => {
     path: 'idempotency-key',
     says: /used for another call.*was not run/,
   });
-  expect(upstream.requests).toHaveLength(1);
+  expect(pair.upstream.requests).toHaveLength(1);
 });
 
 test('idempotency_conflict: the first call is still running', async () => {
@@ -65,7 +57,7 @@ test('idempotency_conflict: the first call is still running', async () => {
   letAnswer();
   expect((await first).status).toBe(200);
   expect((await send()).status).toBe(200);
-  expect(upstream.requests).toHaveLength(1);
+  expect(pair.upstream.requests).toHaveLength(1);
 });
 
 test('outcome_unknown: the first attempt was sent and got no answer', async () => {
@@ -80,5 +72,5 @@ test('outcome_unknown: the first attempt was sent and got no answer', async () =
     path: 'idempotency-key',
     says: /cut off: Odoo may have run it/,
   });
-  expect(upstream.requests).toHaveLength(1);
+  expect(pair.upstream.requests).toHaveLength(1);
 });

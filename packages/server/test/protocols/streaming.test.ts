@@ -23,6 +23,19 @@ const startJson2 = (answer: (socket: Socket) => void | Promise<void>) =>
 
 const LARGE = `[${Array.from({ length: 9_000 }, (_, id) => `{"id": ${id}, "x": 1.0, "n": 9007199254740993, "é": "ö"}`).join(', ')}]`;
 
+/** Sends the first 100,000 bytes of LARGE, waits for `release`, and continues with `finish`. */
+async function startHalfway(framing: Framing, finish: (socket: Socket, rest: Uint8Array) => void) {
+  const released = Promise.withResolvers<void>();
+  const { proxy, upstream } = await startJson2(async (socket) => {
+    const bytes = Buffer.from(LARGE);
+    writeHead(socket, framing, bytes.length);
+    writePiece(socket, framing, bytes.subarray(0, 100_000));
+    await released.promise;
+    finish(socket, bytes.subarray(100_000));
+  });
+  return { proxy, upstream, release: released.resolve };
+}
+
 describe.each(FRAMINGS)('an answer delimited by %s', (framing) => {
   test.each([
     ['large', LARGE],
@@ -40,18 +53,13 @@ describe.each(FRAMINGS)('an answer delimited by %s', (framing) => {
   });
 
   test('begins to arrive before it has ended', async () => {
-    const letGo = Promise.withResolvers<void>();
-    const { proxy, upstream } = await startJson2(async (socket) => {
-      const bytes = Buffer.from(LARGE);
-      writeHead(socket, framing, bytes.length);
-      writePiece(socket, framing, bytes.subarray(0, 100_000));
-      await letGo.promise;
-      writePiece(socket, framing, bytes.subarray(100_000));
+    const { proxy, upstream, release } = await startHalfway(framing, (socket, rest) => {
+      writePiece(socket, framing, rest);
       writeEnd(socket, framing);
     });
     const caller = startCaller(proxy, makeCall(upstream.url), { headers: { connection: 'close' } });
     await caller.until((bytes) => (takeAnswer(bytes)?.body.length ?? 0) > 90_000);
-    letGo.resolve();
+    release();
     await caller.ended;
     const answer = takeAnswer(caller.received)!;
     expect(answer.isWhole).toBe(true);
@@ -60,17 +68,10 @@ describe.each(FRAMINGS)('an answer delimited by %s', (framing) => {
   });
 
   test('is broken off if the answer is truncated', async () => {
-    const letGo = Promise.withResolvers<void>();
-    const { proxy, upstream } = await startJson2(async (socket) => {
-      const bytes = Buffer.from(LARGE);
-      writeHead(socket, framing, bytes.length);
-      writePiece(socket, framing, bytes.subarray(0, 100_000));
-      await letGo.promise;
-      socket.end();
-    });
+    const { proxy, upstream, release } = await startHalfway(framing, (socket) => socket.end());
     const caller = startCaller(proxy, makeCall(upstream.url));
     await caller.until((bytes) => (takeAnswer(bytes)?.body.length ?? 0) > 90_000);
-    letGo.resolve();
+    release();
     expect(await caller.ended).toBe('reset');
     expect(takeAnswer(caller.received)!.isWhole).toBe(false);
   });
