@@ -77,6 +77,17 @@ export function printResult(result: string): string {
   return `{"jsonrpc": "2.0", "id": 1, "result": ${result}}`;
 }
 
+/** The body of Odoo's answer to a call that PostgreSQL rolled back because of another transaction. */
+export const ROLLED_BACK: string = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  error: {
+    code: 200,
+    message: 'Odoo Server Error',
+    data: { name: 'psycopg2.errors.SerializationFailure', message: 'x', arguments: ['x'], context: {} },
+  },
+});
+
 /** A script for tests that do not depend on the answer. */
 export const answerTrue: Script = (socket) => answerLikeOdoo(socket, printResult('true'));
 

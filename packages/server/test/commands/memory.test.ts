@@ -1,4 +1,4 @@
-/** Promises of commands about their memory: a long list whose reader is slow does not fill it. */
+/** Memory of commands: a long list with a slow reader does not fill it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -29,7 +29,7 @@ beforeEach(async () => {
   database.close();
 });
 
-test.each([[[]], [['--json']]])('keys list %j waits for whoever reads its pipe', async (more) => {
+test.each([[[]], [['--json']]])('keys list %j waits for the reader of its pipe', async (more) => {
   const program = startProgram(['keys', 'list', ...more], { folder, isUnread: true });
   let peakMib = 0;
   for (let rest = 40; rest > 0; rest--) {
@@ -40,11 +40,11 @@ test.each([[[]], [['--json']]])('keys list %j waits for whoever reads its pipe',
   const { status, stdout } = await program.ended;
   expect(status).toBe(0);
   expect(stdout.trimEnd().split('\n')).toHaveLength(KEYS + 1);
-  // A process that has read a few pages takes about 110 MiB; all of the list takes 300.
+  // A process that read a few pages needs about 110 MiB; the whole list needs 300.
   expect(peakMib).toBeLessThan(200);
 });
 
-/** The most memory that the process has held so far (proc(5), VmHWM). */
+/** Peak memory of the process so far (proc(5), VmHWM). */
 function readPeakMib(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }

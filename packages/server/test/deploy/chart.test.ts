@@ -1,4 +1,4 @@
-/** The Helm chart, rendered without Helm: what comes out is what Kubernetes and the program take. */
+/** The Helm chart, rendered without Helm: Kubernetes and the program accept the result. */
 import { readdirSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { validate as validateDeployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment';
@@ -75,7 +75,7 @@ const EVERYTHING_NAMED_BY_RELEASE = {
   serviceAccount: { create: true, name: '' },
 };
 
-/** As Helm does: objects are merged at every depth. Null removes a value, which templates then read as nil. */
+/** Merges objects at every depth, like Helm. Null removes a value, which templates then read as nil. */
 function mergeValues(own: Parsed, given: Parsed): Parsed {
   const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isObject(own) || !isObject(given)) return given;
@@ -115,12 +115,12 @@ const SCHEMAS: Record<string, { apiVersion: string; validate: Parsed }> = {
   ServiceAccount: { apiVersion: 'v1', validate: validateServiceAccount },
 };
 
-/** What the schema of Kubernetes has against an object: wrong values, and members that it does not know. */
+/** Errors of an object by the schema of Kubernetes: invalid values and unknown members. */
 function judge(object: Parsed): string[] {
   const { apiVersion, validate } = SCHEMAS[object.kind] ?? expect.unreachable(object.kind);
   expect(object.apiVersion).toBe(apiVersion);
   const unseen = new Set<string>();
-  // The schema passes over members that it does not know: it never looks at them.
+  // The schema ignores unknown members: it never reads them.
   validate(watch(object, '', unseen));
   const wrong = (validate.errors ?? []).map(
     ({ instancePath, message, keyword }: Parsed) => `${instancePath}: ${message ?? keyword}`,
@@ -128,7 +128,7 @@ function judge(object: Parsed): string[] {
   return [...wrong, ...[...unseen].map((path) => `${path}: is unknown`)];
 }
 
-/** The same object; `unseen` keeps the paths of the members that nobody has looked at. */
+/** The same object. `unseen` keeps the paths of members that nothing has read. */
 function watch(value: Parsed, path: string, unseen: Set<string>): Parsed {
   if (typeof value !== 'object' || value === null) return value;
   const members = new Map(
@@ -158,7 +158,7 @@ describe.each([
     },
   );
 
-  test('gives the program settings that it takes', () => {
+  test('sets valid settings of the program', () => {
     const secrets: Record<string, string> = {
       'store-url': 'postgres://erp_proxy:secret@db.example.com/erp_proxy',
       'redis-url': 'redis://cache.example.com',
@@ -189,7 +189,7 @@ describe.each([
       expect(object.metadata.name).toMatch(/^[a-z][a-z0-9-]{0,62}$/);
   });
 
-  test('asks routes that answer', async () => {
+  test('probes existing routes', async () => {
     const proxy = await startProxy();
     const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
     const paths = [...probes.map(({ httpGet }) => httpGet.path), '/metrics'];
@@ -197,7 +197,7 @@ describe.each([
     await proxy.close();
   });
 
-  test('lets the program do no more than it must', () => {
+  test('gives the program minimal privileges', () => {
     expect(spec.template.spec).toMatchObject({
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
@@ -218,7 +218,7 @@ function listSelectors({ Service, ...others }: Record<string, Parsed>): object[]
   return [Service.spec.selector, ...more.filter((labels) => labels !== undefined)];
 }
 
-test('every value has a part in what the chart makes, and a schema that takes it', () => {
+test('every value affects the chart and is in its schema', () => {
   const all = Object.values(templates).join('\n');
   expect(Object.keys(defaults).filter((name) => !all.includes(`.Values.${name}`))).toEqual([]);
   expect(Object.keys(EVERYTHING)).toEqual(Object.keys(defaults));
@@ -311,7 +311,7 @@ test.each(['123', '1e3', 'true', 'on', 'null'])(
   },
 );
 
-test('the image is named by its digest where there is one, or else by its tag', () => {
+test('the image is named by its digest if there is one, otherwise by its tag', () => {
   const readImage = (image: object) => render({ image })['Deployment'].spec.template.spec.containers[0].image;
   const digest = `sha256:${'0a'.repeat(32)}`;
   expect(readImage({ repository: 'a/b', tag: '1', digest })).toBe(`a/b@${digest}`);
@@ -319,31 +319,31 @@ test('the image is named by its digest where there is one, or else by its tag', 
   expect(readImage({ repository: 'a/b' })).toBe(`a/b:${chart.appVersion}`);
 });
 
-test('pods are spread over nodes, unless the values say how', () => {
+test('pods are spread over nodes, unless the values set constraints', () => {
   const [own] = render({})['Deployment'].spec.template.spec.topologySpreadConstraints;
   expect(own).toMatchObject({ topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' });
   const given = render(EVERYTHING)['Deployment'].spec.template.spec.topologySpreadConstraints;
   expect(given).toEqual(EVERYTHING.topologySpreadConstraints);
 });
 
-test('`helm test` asks the Service, and its pod is none of those that the Service finds', () => {
+test('`helm test` calls the Service, and its pod is not selected by the Service', () => {
   const { Pod, Service } = render({});
   expect(Pod.metadata.annotations['helm.sh/hook']).toBe('test');
   expect(Pod.metadata.labels).toBeUndefined();
   expect(Pod.spec.containers[0].args[0]).toContain(`http://${Service.metadata.name}:80/readyz`);
 });
 
-test('is for the version of the program', () => {
+test('has the version of the program', () => {
   expect(chart.appVersion).toBe(JSON.parse(readText('packages/server/package.json')).version);
 });
 
-test('other settings make other pods', () => {
+test('changed settings replace the pods', () => {
   const readChecksum = (settings: object) =>
     render({ settings })['Deployment'].spec.template.metadata.annotations['checksum/settings'];
   expect(readChecksum({ workers: 2 })).not.toBe(readChecksum({ workers: 3 }));
 });
 
-test('what the renderer of these tests does not know is refused', () => {
+test('the renderer of these tests refuses unknown syntax', () => {
   expect(() => renderTemplates({ 'a.yaml': '{{ lookup "v1" }}' }, {})).toThrow('does not know "lookup"');
   expect(() => renderTemplates({ 'a.yaml': '{{ .Values.replica }}' }, { Values: defaults })).toThrow(
     'there is no value "replica"',
@@ -351,7 +351,7 @@ test('what the renderer of these tests does not know is refused', () => {
   expect(() => renderTemplates({ 'a.yaml': '{{ if .x }}' }, { x: 1 })).toThrow('an "end" missing');
 });
 
-test('a member that Kubernetes does not know shows', () => {
+test('a member that Kubernetes does not know is reported', () => {
   const { Deployment } = render({ extraVolumeMounts: [{ name: 'ca', mountpath: '/etc/ca' }] });
   expect(judge(Deployment).join('\n')).toContain('/mountpath: is unknown');
 });

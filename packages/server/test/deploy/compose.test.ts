@@ -1,4 +1,4 @@
-/** The compose file, as far as it can be judged without a container engine. */
+/** The compose file, as far as it can be checked without a container engine. */
 
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { type Parsed, readImageVariables, readText, readYaml, takeSettings } fro
 const compose = readYaml('deploy/compose.yaml');
 const services: [string, Parsed][] = Object.entries(compose.services);
 
-test.each(services)('%s can do no more than it must', (_name, service) => {
+test.each(services)('%s has minimal privileges', (_name, service) => {
   expect(service).toMatchObject({
     read_only: true,
     cap_drop: ['ALL'],
@@ -19,11 +19,11 @@ test.each(services)('%s can do no more than it must', (_name, service) => {
     pids: expect.any(Number),
   });
   expect(service.logging.options['max-size']).toMatch(/^\d+m$/);
-  // The proxy's image names its user itself.
+  // The proxy's image sets its own user.
   if (service.build === undefined) expect(service.user).toMatch(/^(?!root|0)/);
 });
 
-test.each(services)('%s uses networks, volumes, secrets and services that are there', (_name, service) => {
+test.each(services)('%s uses defined networks, volumes, secrets and services', (_name, service) => {
   const { networks = [], secrets = [], volumes = [], depends_on = {} } = service;
   const listNamed = (kind: string) => Object.keys(compose[kind]);
   expect(listNamed('networks')).toEqual(expect.arrayContaining(networks));
@@ -39,7 +39,7 @@ test.each(services)('%s uses networks, volumes, secrets and services that are th
   }
 });
 
-test.each(services)('%s has an image of a version, or is built here', (_name, { image, build }) => {
+test.each(services)('%s has an image with a version, or is built here', (_name, { image, build }) => {
   if (build === undefined) expect(image).toMatch(/^[\w/]+:\d[\w.-]+$/);
   else {
     expect(image).toBe(`erp-proxy:${JSON.parse(readText('packages/server/package.json')).version}`);
@@ -47,9 +47,9 @@ test.each(services)('%s has an image of a version, or is built here', (_name, { 
   }
 });
 
-test('the proxy takes its settings, with the secrets that docs/deployment.md makes', () => {
+test('the settings of the proxy are valid, with the secrets of docs/deployment.md', () => {
   const { environment, ports, stop_grace_period } = compose.services.proxy;
-  // A container has the variables of its image too.
+  // A container also has the variables of its image.
   const env = {
     ...readImageVariables(),
     ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
@@ -68,19 +68,19 @@ test('the proxy takes its settings, with the secrets that docs/deployment.md mak
   expect(Number.parseInt(stop_grace_period, 10) * 1000).toBeGreaterThan(settings.http.shutdownGraceMs);
 });
 
-test('the proxy believes the address that a reverse proxy on this machine tells, and nobody else', () => {
+test('the proxy trusts only a reverse proxy on this machine for the address of a client', () => {
   const { environment, networks } = compose.services.proxy;
   const [{ gateway }] = compose.networks[networks[0]].ipam.config;
   expect(isIP(gateway)).toBe(4);
   expect(environment.ERP_PROXY_HTTP_TRUST_PROXY).toBe(gateway);
 });
 
-test('the volume of the image is not made where PostgreSQL is the store', () => {
+test('the volume of the image is not created if PostgreSQL is the store', () => {
   const { tmpfs } = compose.services.proxy;
   expect(tmpfs).toContain(/^VOLUME (\S+)$/m.exec(readText('deploy/Dockerfile'))?.[1]);
 });
 
-test('the store and Redis are reached by the proxy only', () => {
+test('only the proxy reaches the store and Redis', () => {
   expect(compose.networks.inside.internal).toBe(true);
   for (const [name, { networks, ports }] of services) {
     if (name !== 'proxy') expect([networks, ports], name).toEqual([['inside'], undefined]);

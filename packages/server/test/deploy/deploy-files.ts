@@ -1,14 +1,14 @@
-/** What the tests of deploy/ share: its files, and the program's own judgement of the settings in them. */
+/** Helpers of the tests of deploy/: its files, and the settings that the program reads from them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/schema.ts';
 
-/** Of the repository. */
+/** The folder of the repository. */
 export const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** A parsed file, or a part of one: its shape is what the tests are there to check. */
+/** A parsed file, or a part of one. The tests check its shape. */
 // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
 export type Parsed = any;
 
@@ -21,7 +21,7 @@ export function readYaml(path: string): Parsed {
   return parse(readText(path));
 }
 
-/** The settings that the program takes from a container's variables and files; fails where it would not start. */
+/** The settings that the program reads from a container's variables and files. Throws if it would not start. */
 export function takeSettings(env: Record<string, string>, files: Record<string, string> = {}): Settings {
   const readFile = (path: string) => {
     const text = files[path];

@@ -1,4 +1,4 @@
-/** The image, as far as it can be judged without a container engine. docs/deployment.md says what was tried by hand. */
+/** The image, as far as it can be checked without a container engine. docs/deployment.md lists the manual checks. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { validate } from 'dockerfile-utils';
@@ -7,7 +7,7 @@ import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
 import { readImageVariables, readText, root, takeSettings } from './deploy-files.ts';
 
 const text = readText('deploy/Dockerfile');
-/** The instructions of the image itself, continued lines joined. */
+/** The instructions of the final image, with continued lines joined. */
 const image = text
   .slice(text.lastIndexOf('\nFROM '))
   .replaceAll(/ *\\\n */g, ' ')
@@ -18,22 +18,22 @@ const listArguments = (instruction: string) =>
     .filter((line) => line.startsWith(`${instruction} `))
     .map((line) => line.slice(instruction.length + 1));
 
-test('has no fault that a linter of Dockerfiles finds', () => {
+test('has no findings of a Dockerfile linter', () => {
   expect(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
 });
 
-test('runs as a user who is not root, by number', () => {
+test('runs as a numeric user other than root', () => {
   expect(listArguments('USER').at(-1)).toMatch(/^[1-9]\d*:[1-9]\d*$/);
 });
 
-test('takes the Node that the program needs', () => {
+test('has the Node version that the program needs', () => {
   const { engines } = JSON.parse(readText('packages/server/package.json'));
   const majors = [...text.matchAll(/^FROM node:(\d+)-/gm)].map(([, major]) => Number(major));
   expect(majors).toHaveLength(2);
   for (const major of majors) expect(`>=${major}`).toBe(engines.node);
 });
 
-test('copies what there is, and the package.json of every workspace before it installs', () => {
+test('copies existing files, and the package.json of every workspace before the install', () => {
   const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
     paths.split(' '),
   );
@@ -42,20 +42,20 @@ test('copies what there is, and the package.json of every workspace before it in
   expect(copied).toEqual(expect.arrayContaining(workspaces.map((path: string) => `${path}/package.json`)));
 });
 
-test('sets variables that the program takes, to be reached from outside, on a store in its volume', () => {
+test('sets valid variables: reachable from outside, with a store in its volume', () => {
   const { http, store } = takeSettings(readImageVariables());
   expect([http.host, String(http.port)]).toEqual(['0.0.0.0', ...listArguments('EXPOSE')]);
   expect(store.url).toMatch(new RegExp(`^sqlite:${listArguments('VOLUME')[0]}/`));
 });
 
-test('starts the program itself, from a file that is there', () => {
+test('starts the program from an existing file', () => {
   const [, target = '', command] = /ln -s \/app\/(\S+) \/usr\/local\/bin\/(\S+)/.exec(image.join('\n')) ?? [];
   expect(existsSync(join(root, target)), target).toBe(true);
   expect(listArguments('ENTRYPOINT')).toEqual([JSON.stringify([command])]);
   expect(listArguments('CMD')).toEqual(['["serve"]']);
 });
 
-test('asks for its health at a route that answers', async () => {
+test('checks its health at an existing route', async () => {
   const [, port, path] =
     /fetch\('http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'\)/.exec(listArguments('HEALTHCHECK')[0] ?? '') ?? [];
   expect([port]).toEqual(listArguments('EXPOSE'));

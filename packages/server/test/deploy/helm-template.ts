@@ -1,6 +1,6 @@
 /**
- * Renders Helm templates as far as our chart needs it: the actions and functions below, with Go's rules for blanks and
- * for what is empty. Anything else is refused, so that the chart does not outgrow what is checked. Knows no chart.
+ * Renders Helm templates as far as the chart needs it: the actions and functions below, with Go's rules for blanks and
+ * empty values. All other syntax is refused, so that the chart uses nothing that is not checked. Knows no chart.
  */
 import { createHash } from 'node:crypto';
 import { parse as parseYaml, stringify } from 'yaml';
@@ -13,13 +13,13 @@ type Node =
   | { is: 'value'; pipeline: string }
   | { is: 'if' | 'with' | 'range'; pipeline: string; body: Node[]; otherwise: Node[] };
 
-/** `$` is what the template was given; `.` changes within `with` and `range`. */
+/** `$` is the data of the template; `.` changes within `with` and `range`. */
 interface Scope {
   root: unknown;
   dot: unknown;
 }
 
-/** Gives the text of each file that is not a helper, `data` being `.Values`, `.Release` and so on. */
+/** Returns the text of each file that is not a helper. `data` has `.Values`, `.Release` and so on. */
 export function renderTemplates(templates: Templates, data: object): Record<string, string> {
   const definitions = new Map<string, Node[]>();
   const files = new Map<string, Node[]>();
@@ -41,7 +41,7 @@ export function renderTemplates(templates: Templates, data: object): Record<stri
     return dots.map((dot) => print(node.body, { ...scope, dot })).join('');
   }
 
-  /** A pipeline gives what stands before each `|` to the function behind it, as its last argument. */
+  /** A pipeline passes the value before each `|` to the function after it, as its last argument. */
   function evaluate(pipeline: string, scope: Scope): unknown {
     const stages: unknown[][] = [[]];
     for (const token of splitPipeline(pipeline)) {
@@ -50,7 +50,7 @@ export function renderTemplates(templates: Templates, data: object): Record<stri
     }
     let value: unknown;
     for (const [index, [first, ...named]] of stages.entries()) {
-      // A function among the operands is called without any.
+      // A function among the operands is called without arguments.
       const more = named.map((operand) => (typeof operand === 'function' ? operand() : operand));
       const operands = index === 0 ? more : [...more, value];
       if (typeof first !== 'function' && operands.length > 0) throw new Error(`not a function: ${pipeline}`);
@@ -80,7 +80,7 @@ export function renderTemplates(templates: Templates, data: object): Record<stri
   }
 }
 
-/** The operands of a pipeline and its `|`; what stands in parentheses is one operand. */
+/** The operands of a pipeline and its `|`. A group in parentheses is one operand. */
 function splitPipeline(pipeline: string): string[] {
   const tokens: string[] = [];
   let depth = 0;
@@ -95,7 +95,7 @@ function splitPipeline(pipeline: string): string[] {
   return tokens;
 }
 
-/** Helm reads every number of the values as a float; Go prints a float of a million and more with an exponent. */
+/** Helm reads every number as a float, and Go prints floats from a million on with an exponent. */
 function printValue(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Int) return String(value.value);
@@ -103,7 +103,7 @@ function printValue(value: unknown): string {
   return value.toExponential().replace(/e\+(\d)$/, 'e+0$1');
 }
 
-/** What `int` makes of a number: Go prints all its digits. */
+/** The result of `int`: Go prints all its digits. */
 class Int {
   readonly value: number;
 
@@ -114,7 +114,7 @@ class Int {
 
 const readNumber = (value: unknown): number => (value instanceof Int ? value.value : Number(value));
 
-/** Whatever a value of the chart is called has to be in values.yaml: there is no silent nothing here. */
+/** Every value that a template uses must be in values.yaml: a missing one is an error here. */
 function readMember(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) {
     throw new Error(`there is no value "${name}"`);
@@ -176,7 +176,7 @@ function pairUp(entries: unknown[]): [string, unknown][] {
   );
 }
 
-/** The member at a path of names; the fallback where there is none. Sprig's fails where a map is expected and another value is there. */
+/** The member at a path of names, or the fallback. Sprig's function fails if a value on the path is not a map. */
 function dig(path: readonly string[], fallback: unknown, value: unknown): unknown {
   const [name, ...more] = path;
   if (name === undefined) return value;
@@ -185,14 +185,14 @@ function dig(path: readonly string[], fallback: unknown, value: unknown): unknow
   return dig(more, fallback, (value as Record<string, unknown>)[name]);
 }
 
-/** What Go takes for false. */
+/** Values that Go treats as false. */
 function isEmpty(value: unknown): boolean {
   if (value instanceof Int) return value.value === 0;
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return !value;
 }
 
-/** Puts what stands in `define` into `definitions`. */
+/** Adds the contents of `define` to `definitions`. */
 function parse(text: string, definitions: Map<string, Node[]>): Node[] {
   const trimmed = text.replaceAll(/\s*\{\{- /g, '{{ ').replaceAll(/ -\}\}\s*/g, ' }}');
   const top: Node[] = [];

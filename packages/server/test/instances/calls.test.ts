@@ -1,4 +1,4 @@
-/** Calls to a stored instance by its name: the secret stays here, and what the instance carries holds for its calls. */
+/** Calls to a stored instance by its name: its key stays secret, and its members apply to its calls. */
 import { randomBytes } from 'node:crypto';
 import type { InstanceInput } from '@erp-proxy/contract';
 import { afterEach, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** A proxy whose settings do not allow the upstream: only the instance's own allowance does. */
+/** A proxy whose settings do not allow the upstream. Only the instance allows it. */
 async function start(script = answerTrue, members: Partial<InstanceInput> = {}): Promise<void> {
   upstream = await startUpstream(script);
   proxy = await startProxy({ settings: VAULT });
@@ -32,11 +32,11 @@ async function start(script = answerTrue, members: Partial<InstanceInput> = {}):
 const NAMED = printCall('', { erp_instance: '{"name":"prod"}' });
 const UNSHARED = { 'cache-control': 'no-cache' };
 
-test('sends the stored database, user and key, and says which instance it was', async () => {
+test('sends the stored database, user and key, and records the instance', async () => {
   await start();
   const { status, json } = await proxy.call(NAMED);
   expect({ status, json }).toEqual({ status: 200, json: { jsonrpc: '2.0', id: 1, result: true } });
-  // Beside it the proxy asks when the key expires.
+  // The proxy also requests the expiry of the key.
   expect(upstream.requests.map(({ body }) => body.toString())).toContain(printExecuteKw({}));
   await expect.poll(() => proxy.log.length).toBeGreaterThan(0);
   expect(proxy.log[0]).toMatchObject({ instance: 'prod', upstream: upstream.url, db: 'prod' });
@@ -45,7 +45,7 @@ test('sends the stored database, user and key, and says which instance it was', 
   expect(items).toMatchObject([{ kind: 'call', instance: 'prod', action: 'read', outcome: 'ok' }]);
 });
 
-test('refuses a name that is not there', async () => {
+test('refuses an unknown name', async () => {
   await start();
   expectError(await proxy.post(printCall('', { erp_instance: '{"name":"test"}' })), {
     status: 400,
@@ -57,7 +57,7 @@ test('refuses a name that is not there', async () => {
   });
 });
 
-test('opens the address for the instance, and not for calls that name it themselves', async () => {
+test('allows the address for the instance, but not for calls by url', async () => {
   await start();
   expect((await proxy.call(NAMED)).status).toBe(200);
   const instance = JSON.stringify({ url: upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY });
@@ -66,12 +66,12 @@ test('opens the address for the instance, and not for calls that name it themsel
   expect(json.error.data.type).toBe('egress_denied');
 });
 
-test('is refused without an allowance of its own', async () => {
+test('is refused without allow_private', async () => {
   await start(answerTrue, { allow_private: false });
   expect((await proxy.call(NAMED)).json.error.data.type).toBe('egress_denied');
 });
 
-test('has its own time, where the caller asks for none', async () => {
+test('has its own time limit, unless the caller sets one', async () => {
   await start(() => {}, { timeout_ms: 100 });
   const { status, json } = await proxy.call(NAMED);
   expect(status).toBe(504);
@@ -82,7 +82,7 @@ test('has its own time, where the caller asks for none', async () => {
   expect((await asked).status).toBe(504);
 });
 
-test('runs so many of its calls at once, and lets the others wait', async () => {
+test('runs its calls up to its concurrency, and queues the others', async () => {
   let [running, most] = [0, 0];
   await start(
     async (...exchange) => {
@@ -98,7 +98,7 @@ test('runs so many of its calls at once, and lets the others wait', async () => 
   expect(most).toBe(2);
 });
 
-test('holds up nobody else at its database with calls that wait for their own turn', async () => {
+test('calls that wait for its concurrency do not delay other calls to the database', async () => {
   const held: (() => void)[] = [];
   const members = { concurrency: 1, key_expires_at: '2099-01-01T00:00:00Z' };
   await start((...exchange) => {
@@ -108,7 +108,7 @@ test('holds up nobody else at its database with calls that wait for their own tu
   const { url } = upstream;
   const other = { url, db: 'prod', user_id: 3, api_key: 'b'.repeat(40), allow_private: true };
   await proxy.app.instances.add({ name: 'other', ...other, ...members });
-  // Calls with credentials that nobody knows yet wait for the first of them.
+  // Calls with unknown credentials wait for the first of them.
   expect((await proxy.call(NAMED)).status).toBe(200);
   const slow = printCall('', { params: '[[99]]', erp_instance: '{"name":"prod"}' });
   const calls = Array.from({ length: 3 }, () => proxy.call(slow, UNSHARED));
@@ -125,7 +125,7 @@ test('holds up nobody else at its database with calls that wait for their own tu
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
-test('counts a call until its answer has left', async () => {
+test('counts a call until its answer is sent', async () => {
   const part = JSON.stringify('x'.repeat(100_000)).slice(0, -1);
   let [running, most] = [0, 0];
   await start(
@@ -146,7 +146,7 @@ test('counts a call until its answer has left', async () => {
   expect(most).toBe(1);
 });
 
-test('is not shut to others by a method that refuses a password itself', async () => {
+test('stays open for others if a method itself refuses a password', async () => {
   const refusal = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
@@ -172,7 +172,7 @@ test('is not shut to others by a method that refuses a password itself', async (
   }
 });
 
-test('learns nothing from what calls by url meet at the same address', async () => {
+test('is not affected by failures of calls by url to the same address', async () => {
   const fixture = await startUpstream(answerTrue);
   upstream = fixture;
   proxy = await startProxy({ allow: [fixture.url], settings: { ...VAULT, 'upstream.protocol': 'auto' } });
@@ -185,13 +185,13 @@ test('learns nothing from what calls by url meet at the same address', async () 
   expect(questions).toHaveLength(2);
 });
 
-test('is spoken to as it says', async () => {
+test('is called over its protocol', async () => {
   await start(answerTrue, { protocol: 'json2', api_key: 'a'.repeat(40) });
   await proxy.call(NAMED);
   expect(upstream.requests[0]?.head).toMatch(/^POST \/json\/2\//);
 });
 
-test('is changed for the next call', async () => {
+test('a change applies to the next call', async () => {
   await start();
   await proxy.call(NAMED);
   expect(await proxy.app.instances.update('prod', 1, { db: 'other', api_key: 'another-key' })).toBe('done');

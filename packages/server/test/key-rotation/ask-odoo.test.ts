@@ -1,16 +1,12 @@
 /** Calls of key rotation to Odoo: the protocol, and how unusual answers are read. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createEgressDispatcher } from '../../src/egress/dispatcher.ts';
 import { parseEgressPolicy } from '../../src/egress/policy.ts';
 import type { InstanceRecord } from '../../src/instances/views.ts';
 import { createAskOdoo, type OdooAnswer, type Question } from '../../src/key-rotation/ask-odoo.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { answerLikeOdoo, printResult, type Script, startUpstream } from '../scripted-upstream.ts';
 import { startHarness } from './rotation-harness.ts';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 const KEY = '5a17b0c5ad0e3333333333333333333333333333';
 const OTHER_KEY = '5a17b0c5ad0e4444444444444444444444444444';
@@ -44,7 +40,8 @@ async function askUpstream(
     connectTimeoutMs: 5000,
     firstByteTimeoutMs: null,
   });
-  closing.push(() => egress.close(), upstream.close);
+  closeAfterTest(upstream);
+  closeAfterTest(egress);
   const ask = createAskOdoo({ egress, timeoutMs: 10_000 });
   const answer = await ask({ ...RECORD, url: `${upstream.url}/erp/`, ...changes }, KEY, REVOKE);
   return { answer, paths: upstream.requests.map(({ head }) => head.split(' ')[1] ?? '') };
@@ -110,7 +107,7 @@ test('an address that neither the policy nor the instance allows is not reached'
 
 test.each(['jsonrpc', 'json2'] as const)('a missing method has the same error over %s', async (protocol) => {
   const harness = await startHarness({ version: 19, protocol });
-  closing.push(() => harness.close());
+  closeAfterTest(harness);
   const { record, apiKey } = (await harness.instances.openKey('prod')) ?? expect.fail();
   const answer = await harness.ask(record, apiKey, { ...REVOKE, method: 'nope' });
   expect(answer).toMatchObject({ kind: 'refused', type: 'method_not_found' });

@@ -1,4 +1,4 @@
-/** Web pages: preflights pass, answers can be read, and the policy says whose pages may use a key. */
+/** CORS: preflights pass, pages can read answers, and the policy decides which pages may use a key. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
@@ -53,7 +53,7 @@ test.each([
   const answer = await call({ 'x-proxy-api': key, ...(origin === undefined ? {} : { origin }) });
   expect(answer.status).toBe(status);
   if (status === 403) expect(answer.json.error.data.rule).toBe('cors_origins');
-  // The page can read why.
+  // The page can read the reason.
   expect(answer.headers['access-control-allow-origin']).toBe(origin);
 });
 
@@ -95,7 +95,7 @@ describe('a key without a policy', () => {
     ['/v2/odoo/version', question],
   ];
 
-  test.each(ROUTES)('is of no use to a web page: %s', async (path, print) => {
+  test.each(ROUTES)('is refused for a web page: %s', async (path, print) => {
     const { proxy, upstream } = pair;
     const before = upstream.requests.length;
     for (const origin of [SHOP, 'null', proxy.url, '']) {
@@ -113,7 +113,7 @@ describe('a key without a policy', () => {
     expect(upstream.requests).toHaveLength(before);
   });
 
-  test('works for a program, which sends no origin', async () => {
+  test('works for a program without an origin', async () => {
     expect((await call({})).status).toBe(200);
   });
 });

@@ -1,31 +1,18 @@
-/** A policy and an instance that change all the time hold no call up beyond its time, and leave nothing behind. */
+/** A policy and an instance that change continuously delay no call beyond its time limit, and leave no state behind. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Policy } from '@erp-proxy/contract';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { startProxy } from '../harness.ts';
-import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
+import { answerLikeOdoo, printResult, ROLLED_BACK, startUpstream } from '../scripted-upstream.ts';
 
 const DURATION_MS = 4000;
 const CALLERS = 25;
 const PATIENT = { timeout: 20_000, interval: 20 };
-const ROLLED_BACK = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  error: {
-    code: 200,
-    message: 'Odoo Server Error',
-    data: { name: 'psycopg2.errors.SerializationFailure', message: 'x', arguments: ['x'], context: {} },
-  },
-});
 
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-
-test('all gauges are 0 after calls whose policy and instance changed without end', async () => {
+test('all gauges are 0 after calls whose policy and instance changed continuously', async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
   process.stdout.write(`seed ${seed}\n`);
   const random = createRandom(seed);
@@ -37,7 +24,7 @@ test('all gauges are 0 after calls whose policy and instance changed without end
     else if (fate < 0.35) answerLikeOdoo(socket, ROLLED_BACK);
     else answerLikeOdoo(socket, printResult(fate < 0.5 ? `"${'x'.repeat(200_000)}"` : 'true'));
   });
-  open.push(upstream);
+  closeAfterTest(upstream);
   const proxy = await startProxy({
     allow: [upstream.url],
     settings: {
@@ -48,7 +35,7 @@ test('all gauges are 0 after calls whose policy and instance changed without end
       'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
     },
   });
-  open.push(proxy);
+  closeAfterTest(proxy);
   const { keys, instances, databaseLimiters } = proxy.app;
   const all: Policy = { origins: [upstream.url], instances: ['*'], models: { '*': ['*'] }, cache: true };
   const policies: Policy[] = [
@@ -87,7 +74,7 @@ test('all gauges are 0 after calls whose policy and instance changed without end
     }
   }
   async function callAgainAndAgain(caller: number) {
-    // An answer that breaks off is one of the upstream's.
+    // An answer that breaks off was cut by the upstream.
     for (let turn = 0; !isOver(); turn++) await call(caller, turn).catch(() => {});
   }
   await Promise.all([flip(), ...Array.from({ length: CALLERS }, (_, caller) => callAgainAndAgain(caller))]);
@@ -103,7 +90,7 @@ test('all gauges are 0 after calls whose policy and instance changed without end
       PATIENT,
     )
     .toBe('0');
-  // The slots of the key are back: as many calls as it may have are let in.
+  // The key's concurrency is free again: as many calls as it allows are admitted.
   const { version } = (await keys.find(record.id)) ?? record;
   await keys.update(record.id, version, { policy: policies[0] as Policy });
   const headers = { 'x-proxy-api': key, 'x-request-timeout': '20' };

@@ -1,4 +1,6 @@
-/** `erp-proxy-limit` on an answer: the policy's `limit_max` took the place of the caller's limit, and may have cut the result. */
+/**
+ * The header `erp-proxy-limit`: the policy's `limit_max` replaced the limit of the caller, and may have cut the result.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { printCall, printInstance, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { send } from '../harness.ts';
@@ -54,13 +56,13 @@ test.each<[string, string, string, string, string | undefined]>([
   expect(await readLimit(print(action, params, keyword), { 'x-proxy-api': pair.proxy.key })).toBeUndefined();
 });
 
-test('stands on a batch where it is so for any of its calls', async () => {
+test('is on a batch if a limit of any of its calls was replaced', async () => {
   const within = print('search', '[[]]', '{"limit":3}');
   expect(await readLimit(`[${within},${within}]`)).toBeUndefined();
   expect(await readLimit(`[${within},{},${print('search', '[[]]')}]`)).toBe('10');
 });
 
-test('stands on an answer that is given again under an idempotency key', async () => {
+test('is on a repeated answer of an idempotency key', async () => {
   const headers = { ...limited, 'idempotency-key': 'one' };
   for (const replayed of [undefined, 'true']) {
     const answer = await pair.proxy.post(print('search', '[[]]'), headers);
@@ -69,12 +71,12 @@ test('stands on an answer that is given again under an idempotency key', async (
   }
 });
 
-test('is not on a call that was denied', async () => {
+test('is not on the answer to a denied call', async () => {
   const answer = await pair.proxy.post(print('authenticate', '[]'), limited);
   expect(answer.headers['erp-proxy-limit']).toBeUndefined();
 });
 
-test('stands on the routes of ODXProxy too', async () => {
+test('is on the routes of ODXProxy too', async () => {
   const instance = { url: pair.upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
   const { user_id: _, ...json2Instance } = instance;
   const call = { id: '1', model_id: 'res.partner' };

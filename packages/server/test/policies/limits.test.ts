@@ -1,11 +1,11 @@
-/** Calls in a time and at once, as a key's policy sets them. */
+/** The limits of a key's policy: rate, calls a day and concurrency. */
 import type { Policy } from '@erp-proxy/contract';
 import { afterEach, expect, test } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
 import { type Pair, startPair } from '../pair.ts';
 import { answerTrue } from '../scripted-upstream.ts';
 
-/** The second call waits up to a second for what the first one learns of the credentials. */
+/** The second call waits up to a second for the first one's check of the credentials. */
 const PATIENT = { timeout: 10_000 };
 let pair: Pair;
 afterEach(() => pair.close());
@@ -19,7 +19,7 @@ async function makeKey(limits: Partial<Policy>): Promise<Record<string, string>>
 const printOne = (params = '[[1]]') =>
   printCall('', { params, erp_instance: printInstance(pair.upstream.url) });
 
-test('lets the burst of a rate through and says what is left, then 429 with the time to wait', async () => {
+test('admits the burst of a rate and reports the rest, then returns 429 with the time to wait', async () => {
   let nowMs = 1_000_000;
   pair = await startPair(answerTrue, { nowMs: () => nowMs });
   const headers = await makeKey({ rate: { requests: 2, seconds: 60 } });
@@ -45,7 +45,7 @@ test('lets the burst of a rate through and says what is left, then 429 with the 
   expect((await pair.proxy.call(printOne(), headers)).status).toBe(200);
 });
 
-test('counts each call of a batch, and takes all of them or none', async () => {
+test('counts each call of a batch, and admits all of them or none', async () => {
   pair = await startPair(answerTrue, { nowMs: () => 0 });
   const headers = await makeKey({ rate: { requests: 3, seconds: 60 } });
   const batch = (calls: number) => `[${Array.from({ length: calls }, printOne).join(',')}]`;
@@ -57,12 +57,12 @@ test('counts each call of a batch, and takes all of them or none', async () => {
     says: /more than the key may ever make at once/,
   });
   expect(pair.upstream.requests).toHaveLength(0);
-  // The refused batch has cost its first call.
+  // The refused batch counted as one call.
   expect((await pair.proxy.post(batch(2), headers)).status).toBe(200);
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(429);
 });
 
-test('runs so many calls of a key at once, and refuses the next', async () => {
+test("runs a key's calls up to its concurrency, and refuses the next", async () => {
   const held = Promise.withResolvers<void>();
   let seen = 0;
   pair = await startPair(async (...exchange) => {
@@ -83,7 +83,7 @@ test('runs so many calls of a key at once, and refuses the next', async () => {
     says: /as many calls running/,
   });
   expect(refused.headers['retry-after']).toBe('1');
-  // Another key is not held up.
+  // Another key is not affected.
   const other = pair.proxy.post(printOne('[[3]]'));
   await expect.poll(() => seen, PATIENT).toBe(3);
   held.resolve();
@@ -91,7 +91,7 @@ test('runs so many calls of a key at once, and refuses the next', async () => {
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(200);
 });
 
-test('runs a batch with no more calls at once than its key may', async () => {
+test('runs the calls of a batch within the concurrency of its key', async () => {
   let [running, most] = [0, 0];
   pair = await startPair(async (...exchange) => {
     most = Math.max(most, ++running);
@@ -107,14 +107,14 @@ test('runs a batch with no more calls at once than its key may', async () => {
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(200);
 });
 
-test('a key without limits says nothing of them', async () => {
+test('answers for a key without limits have no limit headers', async () => {
   pair = await startPair();
   const answer = await pair.proxy.post(printOne());
   expect(answer.headers).not.toHaveProperty('ratelimit');
   expect(answer.headers).not.toHaveProperty('ratelimit-policy');
 });
 
-test('counts nothing for callers who may not use the key from where they are', async () => {
+test('does not count requests from addresses that may not use the key', async () => {
   pair = await startPair(answerTrue, { nowMs: () => 0, settings: { 'http.trustProxy': '127.0.0.1' } });
   const headers = await makeKey({ rate: { requests: 2, seconds: 3600 }, cidrs: ['203.0.113.0/24'] });
   const from = (address: string, more: Record<string, string> = {}) =>

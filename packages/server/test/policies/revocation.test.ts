@@ -1,4 +1,4 @@
-/** A key that is revoked, or whose policy changes, while a request of its runs: the next call of it is judged anew. */
+/** A key that is revoked or gets another policy during a request: its next call is checked again. */
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { printCall, printInstance } from '../execute/expectations.ts';
@@ -19,7 +19,7 @@ afterEach(() => pair.close());
 const print = (id: number) =>
   printCall('', { id: String(id), action: '"unlink"', erp_instance: printInstance(pair.upstream.url) });
 
-test('a body that takes its time is of no use to a key that was revoked meanwhile', async () => {
+test('a slow body does not run for a key that was revoked meanwhile', async () => {
   const { key, record } = await pair.proxy.app.keys.create({ name: 'slow' });
   const body = print(1);
   const { hostname, port } = new URL(pair.proxy.url);
@@ -27,7 +27,7 @@ test('a body that takes its time is of no use to a key that was revoked meanwhil
   socket.write(
     `POST /api/erp/execute HTTP/1.1\r\nhost: x\r\nx-proxy-api: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   );
-  // The key was judged when the request is in flight.
+  // The key has been checked once the request is in flight.
   await expect
     .poll(async () => (await pair.proxy.app.store.keys.findById(record.id))?.lastUsedAt, { timeout: 10_000 })
     .not.toBeNull();
@@ -56,7 +56,7 @@ test('a batch ends for a key that is revoked during it', async () => {
   expect(pair.upstream.requests).toHaveLength(1);
 });
 
-test('a policy that is tightened holds for the rest of a batch', async () => {
+test('a narrower policy applies to the rest of a batch', async () => {
   const policy = { origins: [pair.upstream.url], models: { 'res.partner': ['*'] }, concurrency: 1 };
   const { key, record } = await pair.proxy.app.keys.create({ name: 'batch', policy });
   onCall = () =>

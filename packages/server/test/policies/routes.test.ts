@@ -1,4 +1,4 @@
-/** A policy holds on every route and for every element of a batch; what it sets is what reaches Odoo. */
+/** A policy applies to every route and to each call of a batch, and the values that it sets reach Odoo. */
 import { randomBytes } from 'node:crypto';
 import type { Policy } from '@erp-proxy/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ async function collect(run: () => Promise<unknown>): Promise<string[]> {
   return pair.upstream.requests.slice(before).map(({ body }) => body.toString());
 }
 
-test('judges each call of a batch by itself', async () => {
+test('checks each call of a batch separately', async () => {
   const headers = { 'x-proxy-api': await makeKey() };
   const unlink = printOne({ action: '"unlink"', id: '2' });
   const sent = await collect(async () => {
@@ -48,7 +48,7 @@ test('judges each call of a batch by itself', async () => {
   expect(sent).toHaveLength(2);
 });
 
-test('looks through call_method', async () => {
+test('checks the method that call_method calls', async () => {
   const headers = { 'x-proxy-api': await makeKey() };
   const allowed = await pair.proxy.call(printOne({ action: '"call_method"', fn_name: '"read"' }), headers);
   expect(allowed.status).toBe(200);
@@ -56,7 +56,7 @@ test('looks through call_method', async () => {
   expect(denied.json.error.data).toMatchObject({ type: 'policy_denied', rule: 'models["res.partner"]' });
 });
 
-test('sends what it sets, and the rest byte for byte', async () => {
+test('sends the values that it sets, and the rest byte for byte', async () => {
   const headers = { 'x-proxy-api': await makeKey({ limit_max: 50, companies: [3, 1] }) };
   const call = printOne({
     action: '"search_read"',
@@ -72,7 +72,7 @@ test('sends what it sets, and the rest byte for byte', async () => {
   ]);
 });
 
-/** Its clients take every 403 for an invalid licence (contract, compatible.ts). */
+/** Clients of ODXProxy read every 403 as an invalid licence (packages/contract/src/compatible.ts). */
 const REFUSED = 400;
 
 describe('the routes of another gateway', () => {
@@ -131,7 +131,7 @@ describe('the routes of another gateway', () => {
   });
 });
 
-describe('what a call does besides is judged on every route', () => {
+describe('related records of a call are checked on every route', () => {
   const user = '[[0,0,{"login":"x"}]]';
   const calls: [string, string, object, string][] = [
     [
@@ -185,7 +185,7 @@ describe('what a call does besides is judged on every route', () => {
   });
 });
 
-test('is told about a server that it may not call what the policy says of it, and not what egress does', async () => {
+test('a call to a server that the policy denies gets the error of the policy, not that of egress', async () => {
   const headers = { 'x-proxy-api': await makeKey({ origins: ['https://erp.example.com'] }) };
   const ask = (url: string) =>
     send(`${pair.proxy.url}/api/erp/version`, {
@@ -206,7 +206,7 @@ test('is told about a server that it may not call what the policy says of it, an
   });
 });
 
-test('knows an instance that may not be called no better than one that is not there', async () => {
+test('a denied instance and a missing one have the same error', async () => {
   const vault = await startPair(undefined, {
     settings: { 'vault.masterKey': randomBytes(32).toString('base64') },
   });
@@ -235,7 +235,7 @@ test('knows an instance that may not be called no better than one that is not th
   }
 });
 
-test('takes a caller by the address that a trusted proxy names', async () => {
+test('uses the address of the caller that a trusted proxy reports', async () => {
   const behind = await startPair(undefined, { settings: { 'http.trustProxy': '127.0.0.1' } });
   try {
     const policy = { origins: [behind.upstream.url], models: { '*': ['*'] }, cidrs: ['203.0.113.0/24'] };

@@ -1,50 +1,48 @@
 /**
- * A call that waits is judged again before it is sent: its key, its policy and its instance may have changed meanwhile.
+ * A waiting call is checked again before it is sent: its key, its policy and its instance may have changed meanwhile.
  * Each test changes one of them while a call waits behind another.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstanceInput, Policy } from '@erp-proxy/contract';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { makeClock, printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
   printResult,
+  ROLLED_BACK,
   type Script,
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
 
 const PATIENT = { timeout: 10_000, interval: 5 };
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
 
-interface Stage {
+interface QueueTest {
   proxy: RunningProxy;
   upstream: ScriptedUpstream;
-  /** Bodies that reached the upstream, without the call that holds its one turn and what the proxy itself asks. */
+  /** Bodies that reached the upstream, without the call that holds the permit and the proxy's own requests. */
   sent(): string[];
-  /** Starts a call that holds the one turn of the database until `letGo`. */
+  /** Starts a call that holds the only permit of the database until `release`. */
   holdPermit(): Promise<void>;
   isHeld(): boolean;
-  letGo(): void;
-  /** Waits until this number of calls wait for the turn. */
+  release(): void;
+  /** Resolves when this number of calls wait for the permit. */
   waitForQueue(count: number): Promise<void>;
 }
 
-/** A proxy that sends one call at once to a database; `script` answers all calls but the one that holds the turn. */
-async function start(options: ProxyOptions = {}, script: Script = answerTrue): Promise<Stage> {
-  let letGo = () => {};
+/** A proxy with one permit for each database. `script` answers all calls except the one that holds the permit. */
+async function start(options: ProxyOptions = {}, script: Script = answerTrue): Promise<QueueTest> {
+  let release = () => {};
   let isHeld = false;
   const upstream = await startUpstream((socket, request, index) => {
-    if (!request.body.includes('hold_turn')) return script(socket, request, index);
+    if (!request.body.includes('hold_permit')) return script(socket, request, index);
     isHeld = true;
-    letGo = () => answerLikeOdoo(socket, printResult('true'));
+    release = () => answerLikeOdoo(socket, printResult('true'));
     return undefined;
   });
-  open.push(upstream);
+  closeAfterTest(upstream);
   const proxy = await startProxy({
     ...options,
     allow: [upstream.url, ...(options.allow ?? [])],
@@ -55,20 +53,20 @@ async function start(options: ProxyOptions = {}, script: Script = answerTrue): P
       ...options.settings,
     },
   });
-  open.push(proxy);
+  closeAfterTest(proxy);
   return {
     proxy,
     upstream,
     sent: () =>
       upstream.requests
         .map(({ body }) => body.toString())
-        .filter((body) => !/hold_turn|res\.users\.apikeys/.test(body)),
+        .filter((body) => !/hold_permit|res\.users\.apikeys/.test(body)),
     async holdPermit() {
-      void proxy.post(printCall(upstream.url, { action: '"hold_turn"' })).catch(() => {});
+      void proxy.post(printCall(upstream.url, { action: '"hold_permit"' })).catch(() => {});
       await expect.poll(() => isHeld, PATIENT).toBe(true);
     },
     isHeld: () => isHeld,
-    letGo: () => letGo(),
+    release: () => release(),
     async waitForQueue(count) {
       await expect.poll(() => proxy.app.databaseLimiters.states()[0]?.waiting, PATIENT).toBe(count);
     },
@@ -78,16 +76,16 @@ async function start(options: ProxyOptions = {}, script: Script = answerTrue): P
 const answerTrue: Script = (socket) => answerLikeOdoo(socket, printResult('true'));
 
 /** A policy that allows every model of the upstream. */
-const allowAll = ({ upstream }: Stage): Policy => ({ origins: [upstream.url], models: { '*': ['*'] } });
+const allowAll = ({ upstream }: QueueTest): Policy => ({ origins: [upstream.url], models: { '*': ['*'] } });
 
-async function makeKey({ proxy }: Stage, policy: Policy | null = null, expiresAt: number | null = null) {
+async function makeKey({ proxy }: QueueTest, policy: Policy | null = null, expiresAt: number | null = null) {
   const { key, record } = await proxy.app.keys.create({ name: 'app', policy, expiresAt });
   return { id: record.id, headers: { 'x-proxy-api': key } };
 }
 
-const makeInstance = (stage: Stage, changes: Partial<InstanceInput> = {}): InstanceInput => ({
+const makeInstance = (queue: QueueTest, changes: Partial<InstanceInput> = {}): InstanceInput => ({
   name: 'prod',
-  url: stage.upstream.url,
+  url: queue.upstream.url,
   db: 'prod',
   user_id: 2,
   api_key: UPSTREAM_KEY,
@@ -100,33 +98,33 @@ const printUnlink = (url: string, id = 1) => printCall(url, { id: String(id), ac
 const printSearch = (url: string) =>
   printCall(url, { action: '"search"', params: '[[]]', keyword: '{"limit":150}' });
 
-describe('a call that waits for its turn', () => {
+describe('a call that waits for a permit', () => {
   test('is not sent for a key that was revoked meanwhile', async () => {
-    const stage = await start();
-    const { id, headers } = await makeKey(stage);
-    await stage.holdPermit();
-    const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
-    await stage.waitForQueue(1);
-    await stage.proxy.app.keys.revoke(id);
-    stage.letGo();
+    const queue = await start();
+    const { id, headers } = await makeKey(queue);
+    await queue.holdPermit();
+    const waiting = queue.proxy.call(printUnlink(queue.upstream.url), headers);
+    await queue.waitForQueue(1);
+    await queue.proxy.app.keys.revoke(id);
+    queue.release();
     const { status, json } = await waiting;
     expect([status, json.error.data.type]).toEqual([401, 'unauthorized']);
-    expect(stage.sent()).toEqual([]);
-    // The turn was given back.
-    expect((await stage.proxy.call(printUnlink(stage.upstream.url))).status).toBe(200);
+    expect(queue.sent()).toEqual([]);
+    // The permit was released.
+    expect((await queue.proxy.call(printUnlink(queue.upstream.url))).status).toBe(200);
   });
 
   test('is not sent for a key that expired meanwhile', async () => {
     const clock = makeClock();
-    const stage = await start({ clock: clock.now });
-    const { headers } = await makeKey(stage, null, clock.now() + 60_000);
-    await stage.holdPermit();
-    const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
-    await stage.waitForQueue(1);
+    const queue = await start({ clock: clock.now });
+    const { headers } = await makeKey(queue, null, clock.now() + 60_000);
+    await queue.holdPermit();
+    const waiting = queue.proxy.call(printUnlink(queue.upstream.url), headers);
+    await queue.waitForQueue(1);
     clock.advance(60_000);
-    stage.letGo();
+    queue.release();
     expect((await waiting).status).toBe(401);
-    expect(stage.sent()).toEqual([]);
+    expect(queue.sent()).toEqual([]);
   });
 
   test.each<[string, (policy: Policy) => Policy, string]>([
@@ -136,100 +134,100 @@ describe('a call that waits for its turn', () => {
     ['right to write', (policy) => ({ ...policy, read_only: true }), 'read_only'],
     ['network', (policy) => ({ ...policy, cidrs: ['192.0.2.0/24'] }), 'cidrs'],
   ])('is not sent under a policy that meanwhile lost its %s', async (_what, narrow, rule) => {
-    const stage = await start();
-    const { id, headers } = await makeKey(stage, allowAll(stage));
-    await stage.holdPermit();
-    const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
-    await stage.waitForQueue(1);
-    await stage.proxy.app.keys.update(id, 1, { policy: narrow(allowAll(stage)) });
-    stage.letGo();
+    const queue = await start();
+    const { id, headers } = await makeKey(queue, allowAll(queue));
+    await queue.holdPermit();
+    const waiting = queue.proxy.call(printUnlink(queue.upstream.url), headers);
+    await queue.waitForQueue(1);
+    await queue.proxy.app.keys.update(id, 1, { policy: narrow(allowAll(queue)) });
+    queue.release();
     const { status, json } = await waiting;
     expect([status, json.error.data.rule]).toEqual([403, rule]);
-    expect(stage.sent()).toEqual([]);
+    expect(queue.sent()).toEqual([]);
   });
 
-  test('is sent with what the policy sets now', async () => {
-    const stage = await start();
-    const { id, headers } = await makeKey(stage, { ...allowAll(stage), limit_max: 100 });
-    await stage.holdPermit();
-    const waiting = stage.proxy.call(printSearch(stage.upstream.url), headers);
-    await stage.waitForQueue(1);
-    const policy = { ...allowAll(stage), limit_max: 20, companies: [3] };
-    await stage.proxy.app.keys.update(id, 1, { policy });
-    stage.letGo();
+  test('is sent with the values that the policy sets now', async () => {
+    const queue = await start();
+    const { id, headers } = await makeKey(queue, { ...allowAll(queue), limit_max: 100 });
+    await queue.holdPermit();
+    const waiting = queue.proxy.call(printSearch(queue.upstream.url), headers);
+    await queue.waitForQueue(1);
+    const policy = { ...allowAll(queue), limit_max: 20, companies: [3] };
+    await queue.proxy.app.keys.update(id, 1, { policy });
+    queue.release();
     expect((await waiting).status).toBe(200);
-    expect(stage.sent()).toHaveLength(1);
-    expect(stage.sent()[0]).toContain('"limit":20,"context":{"allowed_company_ids":[3]}');
+    expect(queue.sent()).toHaveLength(1);
+    expect(queue.sent()[0]).toContain('"limit":20,"context":{"allowed_company_ids":[3]}');
   });
 
-  test('keeps its place where the change does not touch it', async () => {
-    const stage = await start();
-    const { id, headers } = await makeKey(stage, allowAll(stage));
-    const other = await makeKey(stage);
-    await stage.holdPermit();
-    const first = stage.proxy.call(printUnlink(stage.upstream.url, 1), headers);
-    await stage.waitForQueue(1);
-    const second = stage.proxy.call(printCall(stage.upstream.url, { action: '"copy"' }), other.headers);
-    await stage.waitForQueue(2);
-    await stage.proxy.app.keys.update(id, 1, { policy: { ...allowAll(stage), limit_max: 7 } });
-    stage.letGo();
+  test('keeps its place if the change does not affect it', async () => {
+    const queue = await start();
+    const { id, headers } = await makeKey(queue, allowAll(queue));
+    const other = await makeKey(queue);
+    await queue.holdPermit();
+    const first = queue.proxy.call(printUnlink(queue.upstream.url, 1), headers);
+    await queue.waitForQueue(1);
+    const second = queue.proxy.call(printCall(queue.upstream.url, { action: '"copy"' }), other.headers);
+    await queue.waitForQueue(2);
+    await queue.proxy.app.keys.update(id, 1, { policy: { ...allowAll(queue), limit_max: 7 } });
+    queue.release();
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
-    expect(stage.sent().map((body) => /unlink|copy/.exec(body)?.[0])).toEqual(['unlink', 'copy']);
+    expect(queue.sent().map((body) => /unlink|copy/.exec(body)?.[0])).toEqual(['unlink', 'copy']);
   });
 
-  test('is refused where its instance was removed', async () => {
-    const stage = await start();
-    await stage.proxy.app.instances.add(makeInstance(stage));
-    await stage.holdPermit();
-    const waiting = stage.proxy.call(printCall('', { action: '"unlink"', erp_instance: ON_PROD }));
-    await stage.waitForQueue(1);
-    await stage.proxy.app.instances.remove('prod', 1);
-    stage.letGo();
+  test('is refused if its instance was removed', async () => {
+    const queue = await start();
+    await queue.proxy.app.instances.add(makeInstance(queue));
+    await queue.holdPermit();
+    const waiting = queue.proxy.call(printCall('', { action: '"unlink"', erp_instance: ON_PROD }));
+    await queue.waitForQueue(1);
+    await queue.proxy.app.instances.remove('prod', 1);
+    queue.release();
     const { status, json } = await waiting;
     expect([status, json.error.data.path]).toEqual([400, 'erp_instance.name']);
-    expect(stage.sent()).toEqual([]);
+    expect(queue.sent()).toEqual([]);
   });
 
-  test('goes where its instance leads now, with the key that it has now', async () => {
-    const stage = await start();
+  test('goes to the present address of its instance, with the present key', async () => {
+    const queue = await start();
     const elsewhere = await start();
-    const target = await start({ allow: [stage.upstream.url, elsewhere.upstream.url] });
-    await target.proxy.app.instances.add(makeInstance(stage));
-    void target.proxy.post(printCall(stage.upstream.url, { action: '"hold_turn"' })).catch(() => {});
-    await expect.poll(() => stage.isHeld(), PATIENT).toBe(true);
+    const target = await start({ allow: [queue.upstream.url, elsewhere.upstream.url] });
+    await target.proxy.app.instances.add(makeInstance(queue));
+    void target.proxy.post(printCall(queue.upstream.url, { action: '"hold_permit"' })).catch(() => {});
+    await expect.poll(() => queue.isHeld(), PATIENT).toBe(true);
     const waiting = target.proxy.call(printCall('', { action: '"unlink"', erp_instance: ON_PROD }));
     await target.waitForQueue(1);
     await target.proxy.app.instances.update('prod', 1, {
       url: elsewhere.upstream.url,
       api_key: 'another-upstream-key-0123456789',
     });
-    stage.letGo();
+    queue.release();
     expect((await waiting).status).toBe(200);
-    expect(stage.sent()).toEqual([]);
+    expect(queue.sent()).toEqual([]);
     expect(elsewhere.sent()).toHaveLength(1);
     expect(elsewhere.sent()[0]).toContain('"another-upstream-key-0123456789"');
   });
 
-  test('leaves its idempotency key free when it is refused', async () => {
-    const stage = await start();
-    const { id, headers } = await makeKey(stage, allowAll(stage));
+  test('releases its idempotency key if it is refused', async () => {
+    const queue = await start();
+    const { id, headers } = await makeKey(queue, allowAll(queue));
     const protectedBy = { ...headers, 'idempotency-key': 'one' };
-    await stage.holdPermit();
-    const waiting = stage.proxy.call(printUnlink(stage.upstream.url), protectedBy);
-    await stage.waitForQueue(1);
-    await stage.proxy.app.keys.update(id, 1, { policy: { ...allowAll(stage), read_only: true } });
-    stage.letGo();
+    await queue.holdPermit();
+    const waiting = queue.proxy.call(printUnlink(queue.upstream.url), protectedBy);
+    await queue.waitForQueue(1);
+    await queue.proxy.app.keys.update(id, 1, { policy: { ...allowAll(queue), read_only: true } });
+    queue.release();
     expect((await waiting).status).toBe(403);
-    await stage.proxy.app.keys.update(id, 2, { policy: allowAll(stage) });
-    const again = await stage.proxy.call(printUnlink(stage.upstream.url), protectedBy);
+    await queue.proxy.app.keys.update(id, 2, { policy: allowAll(queue) });
+    const again = await queue.proxy.call(printUnlink(queue.upstream.url), protectedBy);
     expect([again.status, again.headers['idempotency-replayed']]).toEqual([200, undefined]);
-    expect(stage.sent()).toHaveLength(1);
+    expect(queue.sent()).toHaveLength(1);
   });
 
-  test('is judged again on the routes of ODXProxy too', async () => {
-    const stage = await start();
-    const { id, headers } = await makeKey(stage);
-    const instance = { url: stage.upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
+  test('is checked again on the routes of ODXProxy too', async () => {
+    const queue = await start();
+    const { id, headers } = await makeKey(queue);
+    const instance = { url: queue.upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
     const call = { id: '1', model_id: 'res.partner', odoo_instance: instance };
     const { user_id: _, ...json2Instance } = instance;
     const bodies = {
@@ -237,9 +235,9 @@ describe('a call that waits for its turn', () => {
       '/api/odoo/execute': { ...call, action: 'unlink', params: [[1]] },
       '/v2/odoo/execute': { ...call, method: 'unlink', kwargs: { ids: [1] }, odoo_instance: json2Instance },
     };
-    await stage.holdPermit();
+    await queue.holdPermit();
     const waiting = Object.entries(bodies).map(([path, body]) =>
-      send(stage.proxy.url + path, {
+      send(queue.proxy.url + path, {
         method: 'POST',
         headers: {
           'x-api-key': headers['x-proxy-api'],
@@ -248,148 +246,139 @@ describe('a call that waits for its turn', () => {
         body: JSON.stringify(body),
       }),
     );
-    await stage.waitForQueue(3);
-    await stage.proxy.app.keys.revoke(id);
-    stage.letGo();
+    await queue.waitForQueue(3);
+    await queue.proxy.app.keys.revoke(id);
+    queue.release();
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401, 401]);
-    expect(stage.sent()).toEqual([]);
+    expect(queue.sent()).toEqual([]);
   });
 });
 
-test('each call of a batch that waits is judged again', async () => {
-  const stage = await start();
-  const { id, headers } = await makeKey(stage);
-  await stage.holdPermit();
-  const calls = [1, 2, 3].map((number) => printUnlink(stage.upstream.url, number));
-  const waiting = stage.proxy.call(`[${calls.join(',')}]`, headers);
-  await stage.waitForQueue(3);
-  await stage.proxy.app.keys.revoke(id);
-  stage.letGo();
+test('each call of a waiting batch is checked again', async () => {
+  const queue = await start();
+  const { id, headers } = await makeKey(queue);
+  await queue.holdPermit();
+  const calls = [1, 2, 3].map((number) => printUnlink(queue.upstream.url, number));
+  const waiting = queue.proxy.call(`[${calls.join(',')}]`, headers);
+  await queue.waitForQueue(3);
+  await queue.proxy.app.keys.revoke(id);
+  queue.release();
   const { json } = await waiting;
   expect(json).toMatchObject([1, 2, 3].map((number) => ({ id: number, error: { code: -32000 } })));
-  expect(stage.sent()).toEqual([]);
+  expect(queue.sent()).toEqual([]);
 });
 
 describe('a retry', () => {
   test('is not sent for a key that was revoked meanwhile', async () => {
     let revoke = async () => {};
-    const stage = await start({ settings: { 'upstream.retries': '2' } }, async (socket) => {
+    const queue = await start({ settings: { 'upstream.retries': '2' } }, async (socket) => {
       await revoke();
       socket.destroy();
     });
-    const { id, headers } = await makeKey(stage);
-    revoke = async () => void (await stage.proxy.app.keys.revoke(id));
-    const { status } = await stage.proxy.call(printCall(stage.upstream.url), headers);
+    const { id, headers } = await makeKey(queue);
+    revoke = async () => void (await queue.proxy.app.keys.revoke(id));
+    const { status } = await queue.proxy.call(printCall(queue.upstream.url), headers);
     expect(status).toBe(401);
-    expect(stage.sent()).toHaveLength(1);
+    expect(queue.sent()).toHaveLength(1);
   });
 
-  test('of a write that Odoo has rolled back is not sent under a narrower policy, and frees its idempotency key', async () => {
+  test('of a write that Odoo rolled back is not sent under a narrower policy, and releases its idempotency key', async () => {
     let narrow: (() => Promise<unknown>) | null = null;
-    const conflict = JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      error: {
-        code: 200,
-        message: 'Odoo Server Error',
-        data: { name: 'psycopg2.errors.SerializationFailure', message: 'x', arguments: ['x'], context: {} },
-      },
-    });
-    const stage = await start({ settings: { 'upstream.retries': '2' } }, async (socket) => {
+    const queue = await start({ settings: { 'upstream.retries': '2' } }, async (socket) => {
       const isFirst = narrow !== null;
       await narrow?.();
       narrow = null;
-      answerLikeOdoo(socket, isFirst ? conflict : printResult('true'));
+      answerLikeOdoo(socket, isFirst ? ROLLED_BACK : printResult('true'));
     });
-    const { id, headers } = await makeKey(stage, allowAll(stage));
+    const { id, headers } = await makeKey(queue, allowAll(queue));
     const protectedBy = { ...headers, 'idempotency-key': 'one' };
-    narrow = () => stage.proxy.app.keys.update(id, 1, { policy: { ...allowAll(stage), read_only: true } });
-    const refused = await stage.proxy.call(printUnlink(stage.upstream.url), protectedBy);
-    expect([refused.status, stage.sent().length]).toEqual([403, 1]);
-    await stage.proxy.app.keys.update(id, 2, { policy: allowAll(stage) });
-    const again = await stage.proxy.call(printUnlink(stage.upstream.url), protectedBy);
-    expect([again.status, stage.sent().length]).toEqual([200, 2]);
+    narrow = () => queue.proxy.app.keys.update(id, 1, { policy: { ...allowAll(queue), read_only: true } });
+    const refused = await queue.proxy.call(printUnlink(queue.upstream.url), protectedBy);
+    expect([refused.status, queue.sent().length]).toEqual([403, 1]);
+    await queue.proxy.app.keys.update(id, 2, { policy: allowAll(queue) });
+    const again = await queue.proxy.call(printUnlink(queue.upstream.url), protectedBy);
+    expect([again.status, queue.sent().length]).toEqual([200, 2]);
   });
 });
 
-describe('a read that several share', () => {
-  test('goes on for the others where the key that began it is revoked in line', async () => {
-    const stage = await start();
-    const [leader, other] = [await makeKey(stage), await makeKey(stage)];
-    await stage.holdPermit();
-    const first = stage.proxy.call(printCall(stage.upstream.url), leader.headers);
-    await stage.waitForQueue(1);
-    const second = stage.proxy.call(printCall(stage.upstream.url), other.headers);
-    await stage.waitForQueue(2);
-    await stage.proxy.app.keys.revoke(leader.id);
-    stage.letGo();
+describe('a shared read', () => {
+  test('continues for the others if the key that started it is revoked in the queue', async () => {
+    const queue = await start();
+    const [leader, other] = [await makeKey(queue), await makeKey(queue)];
+    await queue.holdPermit();
+    const first = queue.proxy.call(printCall(queue.upstream.url), leader.headers);
+    await queue.waitForQueue(1);
+    const second = queue.proxy.call(printCall(queue.upstream.url), other.headers);
+    await queue.waitForQueue(2);
+    await queue.proxy.app.keys.revoke(leader.id);
+    queue.release();
     expect([(await first).status, (await second).status]).toEqual([401, 200]);
-    expect(stage.sent()).toHaveLength(1);
+    expect(queue.sent()).toHaveLength(1);
   });
 
-  test('goes on for the others where the key that began it is revoked before a retry', async () => {
+  test('continues for the others if the key that started it is revoked before a retry', async () => {
     let answer = () => {};
-    const stage = await start({ settings: { 'upstream.retries': '1' } }, (socket, _request, index) => {
+    const queue = await start({ settings: { 'upstream.retries': '1' } }, (socket, _request, index) => {
       answer = () => (index === 0 ? void socket.destroy() : answerLikeOdoo(socket, printResult('true')));
       if (index > 0) answer();
     });
-    const [leader, other] = [await makeKey(stage), await makeKey(stage)];
-    const first = stage.proxy.call(printCall(stage.upstream.url), leader.headers);
-    await expect.poll(() => stage.sent().length, PATIENT).toBe(1);
-    const second = stage.proxy.call(printCall(stage.upstream.url), other.headers);
-    await isJoined(stage, other.id);
-    await stage.proxy.app.keys.revoke(leader.id);
+    const [leader, other] = [await makeKey(queue), await makeKey(queue)];
+    const first = queue.proxy.call(printCall(queue.upstream.url), leader.headers);
+    await expect.poll(() => queue.sent().length, PATIENT).toBe(1);
+    const second = queue.proxy.call(printCall(queue.upstream.url), other.headers);
+    await isJoined(queue, other.id);
+    await queue.proxy.app.keys.revoke(leader.id);
     answer();
     expect([(await first).status, (await second).status]).toEqual([401, 200]);
-    expect(stage.sent()).toHaveLength(2);
+    expect(queue.sent()).toHaveLength(2);
   });
 
-  test('gives its answer to no key that was revoked while it waited for it', async () => {
+  test('is not returned to a key that was revoked while it waited', async () => {
     let answer = () => {};
-    const stage = await start({}, (socket) => {
+    const queue = await start({}, (socket) => {
       answer = () => answerLikeOdoo(socket, printResult(`"${'x'.repeat(100_000)}"`));
     });
-    const [leader, follower] = [await makeKey(stage), await makeKey(stage)];
-    const first = stage.proxy.call(printCall(stage.upstream.url), leader.headers);
-    await expect.poll(() => stage.sent().length, PATIENT).toBe(1);
-    const second = stage.proxy.call(printCall(stage.upstream.url), follower.headers);
-    await isJoined(stage, follower.id);
-    await stage.proxy.app.keys.revoke(follower.id);
+    const [leader, follower] = [await makeKey(queue), await makeKey(queue)];
+    const first = queue.proxy.call(printCall(queue.upstream.url), leader.headers);
+    await expect.poll(() => queue.sent().length, PATIENT).toBe(1);
+    const second = queue.proxy.call(printCall(queue.upstream.url), follower.headers);
+    await isJoined(queue, follower.id);
+    await queue.proxy.app.keys.revoke(follower.id);
     answer();
     expect([(await first).status, (await second).status]).toEqual([200, 401]);
-    expect(stage.sent()).toHaveLength(1);
+    expect(queue.sent()).toHaveLength(1);
   });
 
-  test('is given to nobody under another policy than it was asked under', async () => {
-    const stage = await start();
-    const { id, headers } = await makeKey(stage, { ...allowAll(stage), limit_max: 100 });
-    await stage.holdPermit();
-    const calls = [1, 2].map(() => stage.proxy.call(printSearch(stage.upstream.url), headers));
-    await stage.waitForQueue(1);
-    await stage.proxy.app.keys.update(id, 1, { policy: { ...allowAll(stage), limit_max: 20 } });
-    stage.letGo();
+  test('is not returned under another policy than that of the request', async () => {
+    const queue = await start();
+    const { id, headers } = await makeKey(queue, { ...allowAll(queue), limit_max: 100 });
+    await queue.holdPermit();
+    const calls = [1, 2].map(() => queue.proxy.call(printSearch(queue.upstream.url), headers));
+    await queue.waitForQueue(1);
+    await queue.proxy.app.keys.update(id, 1, { policy: { ...allowAll(queue), limit_max: 20 } });
+    queue.release();
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200]);
-    for (const body of stage.sent()) expect(body).toContain('"limit":20');
+    for (const body of queue.sent()) expect(body).toContain('"limit":20');
   });
 });
 
-test('a call that waited for the verdict on its credentials is not sent for a revoked key', async () => {
-  const stage = await start({
+test('a call that waited for the check of its credentials is not sent for a revoked key', async () => {
+  const queue = await start({
     settings: { 'upstream.concurrency': '10', 'upstream.refusedCredentialsTtlMs': '60000' },
   });
-  const { id, headers } = await makeKey(stage);
-  await stage.holdPermit();
-  // The first call with these credentials runs: this one waits up to a second for what comes of it.
-  const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
-  await expect.poll(() => isUsed(stage, id), PATIENT).toBe(true);
-  await stage.proxy.app.keys.revoke(id);
+  const { id, headers } = await makeKey(queue);
+  await queue.holdPermit();
+  // The first call with these credentials runs; this one waits up to a second for its outcome.
+  const waiting = queue.proxy.call(printUnlink(queue.upstream.url), headers);
+  await expect.poll(() => isUsed(queue, id), PATIENT).toBe(true);
+  await queue.proxy.app.keys.revoke(id);
   expect((await waiting).status).toBe(401);
-  expect(stage.sent()).toEqual([]);
+  expect(queue.sent()).toEqual([]);
 });
 
-test('a call that waited for what its server speaks is not sent for a revoked key', async () => {
+test('a call that waited for the protocol of its server is not sent for a revoked key', async () => {
   let answer = () => {};
-  const stage = await start({ settings: { 'upstream.protocol': 'auto' } }, (socket, { body }) => {
+  const queue = await start({ settings: { 'upstream.protocol': 'auto' } }, (socket, { body }) => {
     answer = () =>
       answerLikeOdoo(
         socket,
@@ -399,40 +388,43 @@ test('a call that waited for what its server speaks is not sent for a revoked ke
       );
     if (!body.includes('"common"')) answer();
   });
-  const { id, headers } = await makeKey(stage);
-  const waiting = stage.proxy.call(printUnlink(stage.upstream.url), headers);
-  await expect.poll(() => stage.sent().length, PATIENT).toBe(1);
-  await stage.proxy.app.keys.revoke(id);
+  const { id, headers } = await makeKey(queue);
+  const waiting = queue.proxy.call(printUnlink(queue.upstream.url), headers);
+  await expect.poll(() => queue.sent().length, PATIENT).toBe(1);
+  await queue.proxy.app.keys.revoke(id);
   answer();
   expect((await waiting).status).toBe(401);
-  expect(stage.sent()).toHaveLength(1);
+  expect(queue.sent()).toHaveLength(1);
 });
 
-test('a question for the version asks no second page for a key that was revoked meanwhile', async () => {
+test('a version request sends no second request for a key that was revoked meanwhile', async () => {
   let revoke = async () => {};
-  const stage = await start({}, async (socket) => {
+  const queue = await start({}, async (socket) => {
     await revoke();
     answerLikeOdoo(socket, '', '404 NOT FOUND');
   });
-  const { id, headers } = await makeKey(stage);
-  revoke = async () => void (await stage.proxy.app.keys.revoke(id));
-  const { status } = await send(`${stage.proxy.url}/api/erp/version`, {
+  const { id, headers } = await makeKey(queue);
+  revoke = async () => void (await queue.proxy.app.keys.revoke(id));
+  const { status } = await send(`${queue.proxy.url}/api/erp/version`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ id: 1, url: stage.upstream.url }),
+    body: JSON.stringify({ id: 1, url: queue.upstream.url }),
   });
   expect(status).toBe(401);
-  expect(stage.sent()).toHaveLength(1);
+  expect(queue.sent()).toHaveLength(1);
 });
 
-/** The key was judged: its call is under way. */
-async function isUsed({ proxy }: Stage, id: string): Promise<boolean> {
+/** Resolves when the key was checked, so that its call is in progress. */
+async function isUsed({ proxy }: QueueTest, id: string): Promise<boolean> {
   await proxy.app.keys.flush();
   return (await proxy.app.store.keys.findById(id))?.lastUsedAt !== null;
 }
 
-/** Nothing tells that a call has joined another's: it has where it was judged, and a moment has passed. */
-async function isJoined(stage: Stage, id: string): Promise<void> {
-  await expect.poll(() => isUsed(stage, id), PATIENT).toBe(true);
+/**
+ * Resolves when a call has joined another. Nothing reports that, so this waits for the check of the key and a moment
+ * more.
+ */
+async function isJoined(queue: QueueTest, id: string): Promise<void> {
+  await expect.poll(() => isUsed(queue, id), PATIENT).toBe(true);
   await sleep(100);
 }

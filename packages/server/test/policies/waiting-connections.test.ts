@@ -1,18 +1,15 @@
-/** What can change or fail between the moment a call has its turn and the first byte of it that leaves. */
+/** Changes and failures between the permit of a call and its first byte. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { printCall, UPSTREAM_KEY } from '../execute/expectations.ts';
 import { type ProxyOptions, type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
-import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
+import { answerLikeOdoo, printResult, ROLLED_BACK, startUpstream } from '../scripted-upstream.ts';
 
 const PATIENT = { timeout: 10_000, interval: 5 };
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
 
 async function start(options: ProxyOptions = {}): Promise<RunningProxy> {
   const proxy = await startProxy({
@@ -23,28 +20,30 @@ async function start(options: ProxyOptions = {}): Promise<RunningProxy> {
       ...options.settings,
     },
   });
-  open.push(proxy);
+  closeAfterTest(proxy);
   return proxy;
 }
 
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  open.push({ close: () => server.close() });
+  closeAfterTest({ close: () => server.close() });
   return (server.address() as AddressInfo).port;
 }
 
-interface SlowLoadShedder {
+interface HeldServer {
   url: string;
-  /** Connections that wait for their handshake; the first is the proxy's own, which asks when the key ends. */
+  /**
+   * Number of connections that wait for the handshake. The first is the proxy's own request for the expiry of the key.
+   */
   waiting(): number;
-  letIn(): void;
-  /** Calls that came through, without what the proxy asks itself. */
+  completeHandshakes(): void;
+  /** Number of calls that arrived, without the proxy's own requests. */
   requests(): number;
 }
 
-/** A server with TLS that shakes hands when it is told to, and answers everything with `true`. */
-async function startSlowLoadShedder(): Promise<SlowLoadShedder> {
+/** A TLS server that delays handshakes until `completeHandshakes`, and answers every request with `true`. */
+async function startHeldServer(): Promise<HeldServer> {
   let requests = 0;
   const inner = createTlsServer({ key: TEST_KEY, cert: TEST_CERTIFICATE }, (socket) => {
     socket.on('error', () => {});
@@ -57,7 +56,7 @@ async function startSlowLoadShedder(): Promise<SlowLoadShedder> {
   const held: (() => void)[] = [];
   const outer = createServer((socket) => {
     socket.on('error', () => {});
-    open.push({ close: () => socket.destroy() });
+    closeAfterTest({ close: () => socket.destroy() });
     held.push(() => {
       const way = connect(innerPort, '127.0.0.1');
       way.on('error', () => {});
@@ -68,17 +67,17 @@ async function startSlowLoadShedder(): Promise<SlowLoadShedder> {
   return {
     url: `https://localhost:${port}`,
     waiting: () => held.length,
-    letIn: () => held.splice(0).forEach((go) => void go()),
+    completeHandshakes: () => held.splice(0).forEach((go) => void go()),
     requests: () => requests,
   };
 }
 
 async function prepare() {
-  const door = await startSlowLoadShedder();
+  const server = await startHeldServer();
   const proxy = await start();
   await proxy.app.instances.add({
     name: 'prod',
-    url: door.url,
+    url: server.url,
     db: 'prod',
     user_id: 2,
     api_key: UPSTREAM_KEY,
@@ -87,7 +86,7 @@ async function prepare() {
     protocol: 'jsonrpc',
   });
   const { key, record } = await proxy.app.keys.create({ name: 'app' });
-  return { door, proxy, id: record.id, headers: { 'x-proxy-api': key } };
+  return { server, proxy, id: record.id, headers: { 'x-proxy-api': key } };
 }
 
 const ON_PROD = { erp_instance: '{"name":"prod"}' };
@@ -99,41 +98,31 @@ test.each([
 ])(
   'a call that waits for its connection is not sent for a key that was revoked meanwhile: %s',
   async (_what, path, body) => {
-    const { door, proxy, id, headers } = await prepare();
+    const { server, proxy, id, headers } = await prepare();
     const waiting = send(proxy.url + path, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body,
     });
-    await expect.poll(() => door.waiting(), PATIENT).toBe(2);
+    await expect.poll(() => server.waiting(), PATIENT).toBe(2);
     await proxy.app.keys.revoke(id);
-    door.letIn();
+    server.completeHandshakes();
     const [answer] = [JSON.parse((await waiting).body.toString())].flat();
     expect(answer.error.data.type).toBe('unauthorized');
-    expect(door.requests()).toBe(0);
+    expect(server.requests()).toBe(0);
     expect(proxy.app.databaseLimiters.states()).toMatchObject([{ running: 0, waiting: 0 }]);
   },
 );
 
-test('a call that waits for its connection is sent where nothing has changed', async () => {
-  const { door, proxy, headers } = await prepare();
+test('a call that waits for its connection is sent if nothing has changed', async () => {
+  const { server, proxy, headers } = await prepare();
   const waiting = proxy.call(printCall('', { ...ON_PROD, action: '"unlink"' }), headers);
-  await expect.poll(() => door.waiting(), PATIENT).toBe(2);
-  door.letIn();
+  await expect.poll(() => server.waiting(), PATIENT).toBe(2);
+  server.completeHandshakes();
   expect((await waiting).json.result).toBe(true);
 });
 
-const CONFLICT = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  error: {
-    code: 200,
-    message: 'Odoo Server Error',
-    data: { name: 'psycopg2.errors.SerializationFailure', message: 'x', arguments: ['x'], context: {} },
-  },
-});
-
-test('a write that waits for a retry is told that its instance became unreadable, and its idempotency key is free', async () => {
+test('a write that waits for a retry fails if its instance became unreadable, and releases its idempotency key', async () => {
   let onFirst: (() => Promise<void>) | null = null;
   const sent: string[] = [];
   const upstream = await startUpstream(async (socket, { body }) => {
@@ -142,9 +131,9 @@ test('a write that waits for a retry is told that its instance became unreadable
     const isFirst = onFirst !== null;
     await onFirst?.();
     onFirst = null;
-    answerLikeOdoo(socket, isFirst ? CONFLICT : printResult('true'));
+    answerLikeOdoo(socket, isFirst ? ROLLED_BACK : printResult('true'));
   });
-  open.push(upstream);
+  closeAfterTest(upstream);
   const proxy = await start({ allow: [upstream.url], settings: { 'upstream.retries': '2' } });
   const { store, instances } = proxy.app;
   const instance = { url: upstream.url, db: 'prod', user_id: 2, api_key: UPSTREAM_KEY };
@@ -152,7 +141,7 @@ test('a write that waits for a retry is told that its instance became unreadable
   const row = await store.instances.findByName('prod');
   if (row === null) throw new Error('no instance');
   const { id, masterKeyId, body } = row;
-  // As a hand in the store would change it: the sealed key does not open with another address.
+  // Like a manual change in the store: the sealed key does not open with another address.
   const changed = body.replace(upstream.url, `${upstream.url}/odoo`);
   onFirst = async () => void (await store.instances.replace(id, 1, { masterKeyId, body: changed }));
 
