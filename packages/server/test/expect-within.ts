@@ -1,7 +1,7 @@
 /** Checks a bound on real time on a machine that may be busy. */
 import { expect } from 'vitest';
 
-const TURNS_MAX = 10;
+const RUNS_MAX = 10;
 
 /**
  * Passes if the shortest of several runs takes less time than the limit, without its preparation. Other load can delay
@@ -13,7 +13,7 @@ export async function expectWithin<Stage>(
   prepare: () => Promise<Stage> | undefined = () => undefined,
 ): Promise<void> {
   let shortestMs = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < TURNS_MAX && shortestMs >= limitMs; turn++) {
+  for (let count = 0; count < RUNS_MAX && shortestMs >= limitMs; count++) {
     const stage = (await prepare()) as Stage;
     const startMs = performance.now();
     await run(stage);

@@ -35,13 +35,13 @@ export const SENSITIVE_CONTEXT: readonly SensitiveContextMember[] = [
     name: 'name_create_enabled_fields',
     model: 'res.users',
     method: 'create',
-    why: '`load` makes each record that it does not find by name. A user made so is invited by mail',
+    why: '`load` creates each record that it does not find by name. A user created this way is invited by mail',
   },
   {
     name: '_import_current_module',
     model: 'ir.model.data',
     method: 'write',
-    why: 'the value of `id` becomes the external id of the new record, also where another record has it',
+    why: 'the value of `id` becomes the external id of the new record, even if another record has it',
   },
 ];
 

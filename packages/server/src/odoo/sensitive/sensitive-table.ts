@@ -8,11 +8,11 @@ export const SENSITIVE_RULES = {
   credentials: {
     reason: 'can show or set credentials',
     meaning:
-      'Holds credentials: a record or an answer has passwords, keys, tokens, certificates or links that let somebody in, to Odoo or to a service that Odoo uses. Reads are on the list too.',
+      'Holds credentials: a record or an answer has passwords, keys, tokens, certificates or links that give access to Odoo or to a service that Odoo uses. Reads are on the list too.',
   },
   sign_in: {
     reason: 'can change who signs in, and with which rights',
-    meaning: 'Changes who signs in: makes users, gives them groups or passwords, or invites them.',
+    meaning: 'Changes who signs in: creates users, sets their groups or passwords, or invites them.',
   },
   code: {
     reason: 'can run code, or change what code runs',
@@ -174,7 +174,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     rule: 'credentials',
     models: ['mail.mail'],
     methods: ALL,
-    why: 'mail that waits, or failed: links that set passwords are among it; it can be sent from any address',
+    why: 'mail that is queued or failed, including links that set passwords; it can be sent from any address',
     versions: '14 to 19',
   },
   {
@@ -314,7 +314,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     rule: 'sign_in',
     models: ALL,
     methods: ['*create_user*'],
-    why: 'makes users of other records: of employees, with their work addresses as logins',
+    why: 'creates users from other records: from employees, with their work addresses as logins',
     versions: '14 to 19, any module',
   },
 
@@ -334,14 +334,14 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
       '*signup*',
       '*impersonat*',
     ],
-    why: 'takes, tries or gives a credential, as its name says',
+    why: 'takes, checks or returns a credential, as its name says',
     versions: '14 to 19, any module',
   },
   {
     rule: 'credentials',
     models: ALL,
     methods: ['get_portal_url', 'get_access_action', 'preview_*', 'action_preview_*'],
-    why: 'gives the address of a document with the token that opens it',
+    why: 'returns the address of a document with the token that opens it',
     versions: '14 to 19',
   },
 
@@ -350,7 +350,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     rule: 'as_another',
     models: ALL,
     methods: ['message_process', 'message_route', 'message_new', 'message_update', 'message_parse'],
-    why: 'the mail gateway: makes or changes a record of any model from a mail and values of the call, as the sender that the mail names',
+    why: 'the mail gateway: creates or changes a record of any model from a mail and values of the call, as the sender that the mail names',
     versions: '14 to 19',
   },
   {
@@ -447,7 +447,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
       'survey.invite',
     ],
     methods: 'writes',
-    why: 'forms that render the mail which the caller writes as a template',
+    why: 'forms that render mail of the caller as a template',
     versions: '14 to 19, some of them Enterprise; `account.invoice.send` to 16',
   },
   {
@@ -495,7 +495,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     rule: 'code',
     models: ['web_studio.*', 'studio.*', 'ai.*'],
     methods: 'writes',
-    why: 'makes fields, views and automations; agents that run server actions',
+    why: 'creates fields, views and automations; agents that run server actions',
     versions: 'Enterprise 14 to 19',
   },
   {
@@ -533,7 +533,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     rule: 'rights',
     models: ['ir.default', 'ir.property', 'ir.translation', 'mail.alias'],
     methods: 'writes',
-    why: 'values in any model: defaults, properties, translations (of views and templates too), records that mail makes',
+    why: 'values in any model: defaults, properties, translations (of views and templates too), records that mail creates',
     versions: '14 to 19; `ir.property` to 17; `ir.translation` 14, 15',
   },
   {
@@ -554,7 +554,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     rule: 'any_model',
     models: ['pos.session'],
     methods: ['load_data*', 'load_pos_data', 'get_pos_ui_*', 'get_pos_data*', 'filter_local_data'],
-    why: 'gives the data of a point of sale: users, partners, payment methods and more',
+    why: 'returns the data of a point of sale: users, partners, payment methods and more',
     versions: '15 to 19',
   },
   {
@@ -569,7 +569,7 @@ export const SENSITIVE_TABLE: readonly SensitiveRow[] = [
     models: ALL,
     // A copied record includes its lines.
     methods: ['export_data', 'load', 'mapped', 'copy_data'],
-    why: 'takes paths: `user_ids/login`, `user_ids.login`; a copy has the lines of its record',
+    why: 'follows paths: `user_ids/login`, `user_ids.login`; a copy includes the lines of its record',
     versions: '14 to 19',
   },
 ];
