@@ -86,27 +86,26 @@ export class CallContext implements CallContextInit {
     this.#onReleased.push(listener);
   }
 
-  /** Runs the listeners of the reply. What was taken for the call is released with the last byte of its result. */
+  /**
+   * Runs all listeners of the reply. What was taken for the call is released with the last byte of its result. After a
+   * listener has thrown, the others get null, and the exception follows when all have run.
+   */
   async reply(reply: Reply | null): Promise<Reply | null> {
     let last = reply;
-    try {
-      for (const listener of this.#onReply.splice(0).reverse()) {
+    const errors: unknown[] = [];
+    for (const listener of this.#onReply.splice(0).reverse()) {
+      try {
         const seen = listener(last);
         last = seen instanceof Promise ? await seen : seen;
+      } catch (error) {
+        errors.push(error);
+        last = null;
       }
-    } catch (error) {
-      this.release();
-      throw error;
     }
-    const rest = last !== null && isResult(last) ? last.rest : null;
-    if (rest === null) {
-      this.release();
-      return last;
-    }
-    return {
-      ...(last as Extract<Reply, { kind: 'result' }>),
-      rest: new WatchedStream(rest, () => this.release()),
-    };
+    if (last === null || !isResult(last) || last.rest === null) this.release();
+    else last = { ...last, rest: new WatchedStream(last.rest, () => this.release()) };
+    if (errors.length > 0) throw errors[0];
+    return last;
   }
 
   /** Releases what was taken for the call. Later calls have no effect. */
