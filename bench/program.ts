@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { stopProcess } from './helper-process.ts';
 
-const BIN = fileURLToPath(new URL('../packages/server/bin/erp-proxy.mjs', import.meta.url));
+/** Root of the checkout that this file belongs to. */
+export const OWN_CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 const READY_MS_MAX = 20_000;
 
 export interface Program {
@@ -21,14 +22,26 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+function locateBin(checkout: string): string {
+  return join(checkout, 'packages/server/bin/erp-proxy.mjs');
+}
+
 /** Creates a client key and returns its text. Without a store in the arguments, it creates a store in the folder. */
-export async function createKey(folder: string, storeUrl = locateStore(folder)): Promise<string> {
-  const command = [BIN, 'keys', 'create', '--json', `--store.url=${storeUrl}`];
+export async function createKey(
+  folder: string,
+  storeUrl = locateStore(folder),
+  checkout = OWN_CHECKOUT,
+): Promise<string> {
+  const command = [locateBin(checkout), 'keys', 'create', '--json', `--store.url=${storeUrl}`];
   const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: folder });
   return (JSON.parse(stdout) as { key: string }).key;
 }
 
-export async function startProgram(folder: string, settings: Record<string, string> = {}): Promise<Program> {
+export async function startProgram(
+  folder: string,
+  settings: Record<string, string> = {},
+  checkout = OWN_CHECKOUT,
+): Promise<Program> {
   const port = await findFreePort();
   const flags = Object.entries({
     'http.port': String(port),
@@ -49,7 +62,7 @@ export async function startProgram(folder: string, settings: Record<string, stri
       'sh',
       process.execPath,
       ...nodeArguments,
-      BIN,
+      locateBin(checkout),
       'serve',
       ...flags,
     ],

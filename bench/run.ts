@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compareCheckouts } from './compare.ts';
 import { startHelper } from './helper-process.ts';
 import { readOptions } from './options.ts';
 import { renderPage, renderTerminal } from './report.ts';
@@ -16,7 +17,7 @@ import type { UpstreamPorts } from './upstream.ts';
 
 const SCENARIOS: Scenario[] = [speed, memory, inFlight, ready, keys];
 
-const { isQuick, only } = readOptions(
+const { isQuick, only, compare } = readOptions(
   process.argv.slice(2),
   SCENARIOS.map(({ name }) => name),
 );
@@ -26,7 +27,8 @@ const load = await startHelper(new URL('./load.ts', import.meta.url));
 const tables: Table[] = [];
 try {
   const bench = { isQuick, folder, upstream, ports: upstream.hello as UpstreamPorts, load };
-  for (const scenario of SCENARIOS) {
+  if (compare !== null) process.stdout.write(`${renderTerminal(await compareCheckouts(bench, compare))}\n`);
+  for (const scenario of compare === null ? SCENARIOS : []) {
     if (only !== null && scenario.name !== only) continue;
     for (const table of await scenario.run(bench)) {
       process.stdout.write(`${renderTerminal(table)}\n`);
@@ -39,7 +41,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-if (isQuick || only !== null) {
+if (isQuick || only !== null || compare !== null) {
   process.stdout.write('docs/benchmarks.md is written by a full run only.\n');
 } else {
   const page = new URL('../docs/benchmarks.md', import.meta.url);

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHelper, stopProcess } from './helper-process.ts';
-import { createKey, findFreePort, startProgram } from './program.ts';
+import { createKey, findFreePort, OWN_CHECKOUT, startProgram } from './program.ts';
 import type { ConnectionMode } from './upstream.ts';
 
 export interface RunningSubject {
@@ -52,9 +52,14 @@ export function listMissing(): string[] {
 }
 
 async function startErpProxy(_upstreamPort: number, parent: string): Promise<RunningSubject> {
+  return startCheckout(OWN_CHECKOUT, parent);
+}
+
+/** Starts the proxy of a checkout, which must be installed (`npm ci`). */
+export async function startCheckout(checkout: string, parent: string): Promise<RunningSubject> {
   const folder = mkdtempSync(join(parent, 'erp-proxy-'));
-  const key = await createKey(folder);
-  return { ...(await startProgram(folder)), key };
+  const key = await createKey(folder, undefined, checkout);
+  return { ...(await startProgram(folder, {}, checkout)), key };
 }
 
 function startScript(name: string): Subject['start'] {
