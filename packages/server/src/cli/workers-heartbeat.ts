@@ -1,6 +1,6 @@
 /**
- * The heartbeat between the primary and a worker. A process that is stopped or that never leaves its event loop does
- * not answer. The primary ends it, so that another one takes its place. Knows the channel between two processes only.
+ * The heartbeat between the primary and a worker. A process that is stopped or blocks its event loop does not answer. The
+ * primary kills and replaces it. Knows only the channel between two processes.
  */
 
 /** One end of the channel between the primary and a worker. */
@@ -32,8 +32,8 @@ export interface HeartbeatWatch {
 }
 
 /**
- * Calls `onHung` once, when the other end has left ten beats in a row unanswered, or thirty before it has started.
- * Beats are counted, and not time: a machine that was suspended has sent none meanwhile.
+ * Calls `onHung` once, after ten consecutive beats without an answer, or thirty before the other end has started. Counts
+ * beats instead of time: a suspended machine sends none.
  */
 export function watchHeartbeats(channel: Channel, onHung: () => void): HeartbeatWatch {
   let missed = 0;

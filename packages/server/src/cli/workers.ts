@@ -1,6 +1,6 @@
 /**
  * The primary of several workers: starts them, replaces a worker that dies or hangs, and ends when all have ended. It
- * takes no request; serve.ts is what a worker does.
+ * serves no requests; workers run serve.ts.
  */
 
 import cluster, { type Worker } from 'node:cluster';
