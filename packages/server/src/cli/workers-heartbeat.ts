@@ -1,6 +1,6 @@
 /**
- * The heartbeat between the primary and a worker. A process that is stopped or blocks its event loop does not answer. The
- * primary kills and replaces it. Knows only the channel between two processes.
+ * The heartbeat between the primary and a worker. A process that is stopped or blocks its event loop does not answer.
+ * The primary kills and replaces it. Knows only the channel between two processes.
  */
 
 /** One end of the channel between the primary and a worker. */
@@ -32,8 +32,8 @@ export interface HeartbeatWatch {
 }
 
 /**
- * Calls `onHung` once, after ten consecutive beats without an answer, or thirty before the other end has started. Counts
- * beats instead of time: a suspended machine sends none.
+ * Calls `onHung` once, after ten consecutive beats without an answer, or thirty before the other end has started.
+ * Counts beats instead of time: a suspended machine sends none.
  */
 export function watchHeartbeats(channel: Channel, onHung: () => void): HeartbeatWatch {
   let missed = 0;
