@@ -335,7 +335,10 @@ const BOUNDARIES: Boundary[] = [
     ],
   },
   // Test fixtures: a server that can be stopped, and its connections.
-  { files: `${SERVER}/redis/*.fixture.ts`, allow: ['ioredis', 'node:*', 'node:{child_process,net,process}'] },
+  {
+    files: `${SERVER}/redis/*.fixture.ts`,
+    allow: ['../../test/wire.ts', 'ioredis', 'node:*', 'node:{child_process,net,process}'],
+  },
   {
     files: `${SERVER}/admin/**`,
     allow: [

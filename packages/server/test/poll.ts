@@ -1,6 +1,6 @@
 /**
- * For tests: options of `expect.poll` for a condition that holds soon on an idle machine. Busy machines get more time. Not
- * for promises about time.
+ * For tests: options of `expect.poll` for a condition that holds soon on an idle machine. Busy machines get more time.
+ * Not for promises about time.
  */
 export const POLL = { timeout: 15_000, interval: 20 };
 

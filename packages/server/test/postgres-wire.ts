@@ -1,5 +1,6 @@
 /** A connection to a PostgreSQL server that can be cut at a commit. */
 import { connect, createServer, type Socket } from 'node:net';
+import { listenOnFreePort } from './listen.ts';
 
 const COMMIT = Buffer.from('COMMIT\0');
 
@@ -44,11 +45,9 @@ export async function createWire(target: URL): Promise<Wire> {
       far.once('data', cut);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('not listening on TCP');
+  const port = await listenOnFreePort(server);
   const url = new URL(target);
-  url.host = `127.0.0.1:${address.port}`;
+  url.host = `127.0.0.1:${port}`;
   const wire: Wire = {
     url: url.href,
     atCommit: 'pass',

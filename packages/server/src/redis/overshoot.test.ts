@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWire, type Wire } from '../../test/wire.ts';
 import { type Load, type LoadResult, runLoad } from './load.fixture.ts';
 import { createTestNames, type TestNames } from './redis.fixture.ts';
-import { createWire, type Wire } from './wire.fixture.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const LOAD_FILE = new URL('./load.fixture.ts', import.meta.url).pathname;

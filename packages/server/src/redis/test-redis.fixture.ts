@@ -1,7 +1,8 @@
 /** For tests: clients of a shared server under a prefix of their own, directly or through a wire that can break. */
+
+import { createWire, type Wire } from '../../test/wire.ts';
 import { RedisClient } from './client.ts';
 import { createTestNames } from './redis.fixture.ts';
-import { createWire, type Wire } from './wire.fixture.ts';
 
 export interface TestRedis {
   prefix: string;

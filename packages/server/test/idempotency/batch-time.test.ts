@@ -1,4 +1,4 @@
-/** For how long the calls of a batch are known to run: the batch can get more time while they do. */
+/** Time for which the calls of a batch count as running. A batch can get more time while they run. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,13 +6,13 @@ import { startProxy } from '../harness.ts';
 import { answerLikeOdoo, makeCall, printResult, startUpstream } from '../scripted-upstream.ts';
 
 const DEFAULT_MS = 1000;
-/** The default time, what an attempt has beyond it, and a little more. */
+/** The default time limit, the additional time of an attempt, and a little more. */
 const PAST_DEFAULT_MS = DEFAULT_MS + 5000 + 500;
 
-test('a call is running for as long as its batch, which a slow instance has made longer since it was sent', async () => {
+test('a call counts as running as long as its batch, even if a slow instance extended the batch after it was sent', async () => {
   const upstream = await startUpstream((socket, { body }) => {
     const text = body.toString();
-    // Answered before the call to the slow instance begins; the others never are.
+    // Answered before the call to the slow instance begins. The others are never answered.
     if (text.includes('"name":"second"')) setTimeout(() => answerLikeOdoo(socket, printResult('2')), 300);
     if (text.includes('res.users')) answerLikeOdoo(socket, printResult('[]'));
   });
@@ -41,7 +41,7 @@ test('a call is running for as long as its batch, which a slow instance has made
   const batch = [create('first'), create('second'), create('third', { erp_instance: { name: 'slow' } })];
   const send = () => proxy.call(batch, { 'idempotency-key': 'order' });
 
-  // The credentials are known: the first call that comes with others waits for nobody.
+  // The credentials are known, so that the first of several calls does not wait for others.
   expect((await proxy.call(create('second'))).status).toBe(200);
   void send().catch(() => {});
   await expect

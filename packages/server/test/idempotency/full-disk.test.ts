@@ -1,4 +1,4 @@
-/** What a call under a key is answered while the disk of the store is full. */
+/** Answers to calls with an idempotency key while the disk of the store is full. */
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSqliteIdempotency } from '../../src/stores/sqlite/idempotency.ts';
@@ -34,7 +34,7 @@ afterEach(async () => {
   database.close();
 });
 
-/** SQLite says SQLITE_FULL then, as where the file system has no room. */
+/** SQLite then returns SQLITE_FULL, as for a full file system. */
 function leaveBytes(bytes: number): void {
   const read = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
   database.exec(`PRAGMA max_page_count = ${read('page_count') + Math.ceil(bytes / read('page_size'))}`);
@@ -43,9 +43,9 @@ function leaveBytes(bytes: number): void {
 const create = () => makeCall(upstream.url, { action: 'create', params: [{}] });
 const send = (key: string) => proxy.call(create(), { 'idempotency-key': key });
 
-test('it is not sent, may be sent again, and is run when there is room; calls without a key go on', async () => {
+test('a call is not sent, can be sent again, and runs when there is space; calls without a key continue', async () => {
   leaveBytes(0);
-  // There may be room for some keys in the pages that are there.
+  // The present pages may have space for some keys.
   for (let index = 0; (await send(`${index}`)).status === 200; index++) expect(index).toBeLessThan(1000);
   const sent = upstream.requests.length;
   expect(await send('a')).toMatchObject({
@@ -60,7 +60,7 @@ test('it is not sent, may be sent again, and is run when there is room; calls wi
   expect((await send('a')).headers['idempotency-replayed']).toBe('true');
 });
 
-test('its caller has the answer that does not fit, and a retry is told that its outcome is unknown', async () => {
+test('a caller gets an answer that does not fit on the disk, and a retry gets an unknown outcome', async () => {
   leaveBytes(10_000);
   expect((await send('a')).json.result).toHaveLength(100_000);
   expect((await send('a')).json.error).toMatchObject({ code: -32014, data: { retryable: true } });

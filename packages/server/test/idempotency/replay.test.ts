@@ -1,7 +1,4 @@
-/**
- * docs/idempotency.md#what-a-retry-gets, `idempotency-key`: a call that comes again is answered again, and not
- * run again.
- */
+/** docs/idempotency.md#what-a-retry-gets, `idempotency-key`: a retry gets the first answer, and does not run again. */
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,11 +25,11 @@ async function start(script: Script, settings: Record<string, string> = {}) {
   return { proxy, upstream, create, send };
 }
 
-/** Each call gets a number of its own. */
+/** The answer to each call is its number. */
 const count: Script = (socket, _, index) => answerLikeOdoo(socket, printResult(`${index + 1}`));
 
-describe('the same call under the same key', () => {
-  test('gets the first answer again, to the byte, and says so', async () => {
+describe('a retry with the same key', () => {
+  test('gets the first answer, byte for byte, with a header that says so', async () => {
     const { send, upstream } = await start(count);
     const first = await send('order 17');
     const again = await send('order 17');
@@ -44,7 +41,7 @@ describe('the same call under the same key', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test('gets what Odoo said no with again, too', async () => {
+  test('gets an error of Odoo again, too', async () => {
     const sandbox = await startSandbox({ version: 17 });
     const proxy = await startProxy({ allow: [sandbox.url] });
     closers.push(sandbox.close, proxy.close);
@@ -60,7 +57,7 @@ describe('the same call under the same key', () => {
     expect(again.json).toEqual(first.json);
   });
 
-  test('is not run where the caller had left before the first answer came', async () => {
+  test('does not run if the caller left before the first answer arrived', async () => {
     let answerFirst = () => {};
     const { proxy, send, create, upstream } = await start((socket, request, index) => {
       answerFirst = () => void count(socket, request, index);
@@ -79,7 +76,7 @@ describe('the same call under the same key', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('is run again where nothing has happened', async () => {
+  test('runs if the first attempt did not', async () => {
     const { send, upstream } = await start((socket, request, index) =>
       index === 0 ? answerLikeOdoo(socket, '', '429 Too Many Requests') : count(socket, request, index),
     );
@@ -89,14 +86,14 @@ describe('the same call under the same key', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  test('is not run again where a front end made its own error into a redirect', async () => {
+  test('does not run if a reverse proxy turned its own error into a redirect', async () => {
     const { send, upstream } = await start((socket) => answerLikeOdoo(socket, '', '302 Found'));
     expect((await send('a')).json.error).toMatchObject({ code: -32005, data: { outcome: 'unknown' } });
     expect((await send('a')).json.error).toMatchObject({ code: -32015 });
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('gets a long answer again as far as one is kept', async () => {
+  test('gets a long answer up to the maximum size that is stored', async () => {
     const long =
       (bytes: number): Script =>
       (socket) =>
@@ -119,7 +116,7 @@ describe('the same call under the same key', () => {
 });
 
 test.each([100, 50_000])(
-  'an answer of %i bytes is whole only when a retry would be given it',
+  'an answer of %i bytes is complete only once a retry would get it',
   async (bytes) => {
     const { proxy, send } = await start((socket) =>
       answerLikeOdoo(socket, printResult(`"${'x'.repeat(bytes)}"`)),
@@ -140,7 +137,7 @@ test.each([100, 50_000])(
 );
 
 describe('calls of a batch', () => {
-  test('that were not sent yet are not sent for a caller that has left', async () => {
+  test('that were not sent yet are not sent after their caller has left', async () => {
     const answers: (() => void)[] = [];
     const script: Script = (...given) => void answers.push(() => void count(...given));
     const { proxy, send, create, upstream } = await start(script);
@@ -173,7 +170,7 @@ describe('calls of a batch', () => {
     );
   });
 
-  test('are each kept by their place', async () => {
+  test('are stored by their position', async () => {
     const { send, create, upstream } = await start((socket, request, index) =>
       index === 1 ? void socket.destroy() : count(socket, request, index),
     );
@@ -189,7 +186,7 @@ describe('calls of a batch', () => {
     expect(upstream.requests).toHaveLength(3);
   });
 
-  test('conflict where their place has another call', async () => {
+  test('conflict if their position has another call', async () => {
     const { send, create } = await start(count);
     await send('batch', [create({ id: 'a' }), create({ id: 'b' })]);
     const { json } = await send('batch', [create({ id: 'a' }), create({ id: 'x' })]);
@@ -198,7 +195,7 @@ describe('calls of a batch', () => {
   });
 });
 
-test('another client may use the same key for its own call', async () => {
+test('another client can use the same key for its own call', async () => {
   const { proxy, send, create, upstream } = await start(count);
   await send('a');
   const { key } = await proxy.app.keys.create({ name: 'other' });
@@ -207,8 +204,8 @@ test('another client may use the same key for its own call', async () => {
   expect(upstream.requests).toHaveLength(2);
 });
 
-describe('a client key that has as much in the store as it may', () => {
-  test('has calls with further keys refused, not sent, and goes on otherwise', async () => {
+describe('a client key that has reached its bounds', () => {
+  test('has calls with new keys refused and not sent, and can make other calls', async () => {
     const { proxy, send, create, upstream } = await start(count, { 'idempotency.clientKeysMax': '2' });
     for (const key of ['a', 'b']) expect((await send(key)).status).toBe(200);
     expect(await send('c')).toMatchObject({
@@ -229,7 +226,7 @@ describe('a client key that has as much in the store as it may', () => {
     expect((await send('c', create(), { 'x-proxy-api': key })).json.result).toBe(4);
   });
 
-  test('is told that a call was run whose answer was one too many', async () => {
+  test('learns that a call ran whose answer exceeded the bound', async () => {
     const { send, upstream } = await start(count, { 'idempotency.clientBytesMax': '100' });
     for (const key of ['a', 'b']) expect((await send(key)).status).toBe(200);
     expect((await send('a')).headers['idempotency-replayed']).toBe('true');
@@ -243,7 +240,7 @@ describe('a client key that has as much in the store as it may', () => {
   });
 });
 
-test('a call without a key is run each time', async () => {
+test('a call without a key runs each time', async () => {
   const { proxy, create, upstream } = await start(count);
   for (let time = 1; time <= 2; time++) expect((await proxy.call(create())).json.result).toBe(time);
   expect(upstream.requests).toHaveLength(2);
@@ -261,7 +258,7 @@ test.each(['', 'x'.repeat(256), 'x'.repeat(10_240)])(
   },
 );
 
-/** One header line each, with the bytes as they are. */
+/** Sends raw header lines. */
 function sendRaw(
   proxy: RunningProxy,
   body: string,
@@ -296,7 +293,7 @@ test.each([
   ['two keys', ['idempotency-key: a', 'idempotency-key: b']],
   ['one key twice', ['idempotency-key: a', 'Idempotency-Key: a']],
   ['a key and an empty one', ['idempotency-key: a', 'idempotency-key:']],
-])('%s in headers of their own: refused, since a retry might come with one of them', async (_, lines) => {
+])('%s in separate headers are refused, because a retry might have only one of them', async (_, lines) => {
   const { proxy, create, upstream } = await start(count);
   const { status, body } = await sendRaw(proxy, JSON.stringify(create()), lines);
   expect(status).toBe(400);
@@ -308,7 +305,7 @@ test.each([
   expect(upstream.requests).toHaveLength(0);
 });
 
-test('a key that is not ASCII is told from others by its bytes', async () => {
+test('keys outside ASCII are compared by their bytes', async () => {
   const { proxy, create, upstream } = await start(count);
   const send = async (key: string) => {
     const { body } = await sendRaw(proxy, JSON.stringify(create()), [`idempotency-key: ${key}`]);
@@ -322,7 +319,7 @@ test('a key that is not ASCII is told from others by its bytes', async () => {
   expect((await send('é'.repeat(128))).error).toMatchObject({ code: -32600 });
 });
 
-test('a call under a key is not run while the store is away', async () => {
+test('a call with a key does not run while the store is away', async () => {
   const { proxy, send, upstream, create } = await start(count);
   const { idempotency } = proxy.app.store;
   const { find, claim } = idempotency;
@@ -343,7 +340,7 @@ test('a call under a key is not run while the store is away', async () => {
   expect(upstream.requests).toHaveLength(2);
 });
 
-test('a claim that the store does not answer is given up: calls without a key are not held up by it', async () => {
+test('a claim that the store does not answer is given up, and does not block calls without a key', async () => {
   const { proxy, send, create, upstream } = await start(count, {
     'upstream.concurrency': '1',
     'upstream.concurrencyMin': '1',
@@ -367,12 +364,12 @@ test('a claim that the store does not answer is given up: calls without a key ar
   });
   Object.assign(idempotency, { claim });
   isBack.resolve();
-  // What came late is given back.
+  // A claim that succeeded late is released.
   await expect.poll(async () => (await send('a')).json.result, POLL).toBe(2);
   expect(upstream.requests).toHaveLength(2);
 });
 
-test('the log names what was given again', async () => {
+test('the log marks repeated answers', async () => {
   const { proxy, send } = await start(count);
   await send('a');
   await send('a');

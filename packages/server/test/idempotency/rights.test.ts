@@ -1,4 +1,7 @@
-/** A kept answer is for who may still make the call, at the server it went to; and a store that does not answer stops it in time. */
+/**
+ * A stored answer needs the same rights as the call, at the same server. A store that does not answer ends the call in
+ * time.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
@@ -25,7 +28,7 @@ async function start(): Promise<void> {
   proxy = await startProxy({ allow: [upstream.url], settings: VAULT });
 }
 
-test('a policy that was narrowed is no longer given what it may not read', async () => {
+test('a narrowed policy no longer gets answers that it must not read', async () => {
   await start();
   const policy = { origins: [upstream.url], models: { 'hr.employee': ['read'], 'res.partner': ['read'] } };
   const { key, record } = await proxy.app.keys.create({ name: 'app', policy });
@@ -41,7 +44,7 @@ test('a policy that was narrowed is no longer given what it may not read', async
   expect(upstream.requests).toHaveLength(1);
 });
 
-test('an instance that was removed gives no answer, and one added anew is another server', async () => {
+test('a removed instance gives no stored answer, and an instance added again is another server', async () => {
   await start();
   const instance = {
     name: 'prod',
@@ -65,7 +68,7 @@ test('an instance that was removed gives no answer, and one added anew is anothe
 });
 
 test.each(['find', 'claim'] as const)(
-  'a store that hangs at %s ends with the call, which was not sent',
+  'a call whose store hangs at %s ends in time, and was not sent',
   async (step) => {
     await start();
     const store = proxy.app.store.idempotency;

@@ -1,14 +1,14 @@
-/** What a call under a key is answered while PostgreSQL does not answer in time. */
+/** Answers to calls with an idempotency key while PostgreSQL is too slow. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestSchema, type TestSchema } from '../../src/stores/postgres/database.fixture.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { answerTrue, makeCall, type ScriptedUpstream, startUpstream } from '../scripted-upstream.ts';
 
 const POSTGRES_URL = process.env['TEST_POSTGRES_URL'] ?? '';
-/** A second, and room for a busy machine; without a bound a statement waits for five. */
+/** One second, and time for a busy machine. Without the bound a statement would wait for five seconds. */
 const ANSWER_MS_MAX = 3000;
 
-/** Skipped where there is no PostgreSQL. */
+/** Skipped without PostgreSQL. */
 describe.skipIf(POSTGRES_URL === '')('while PostgreSQL does not answer', () => {
   let schema: TestSchema;
   let upstream: ScriptedUpstream;
@@ -32,7 +32,7 @@ describe.skipIf(POSTGRES_URL === '')('while PostgreSQL does not answer', () => {
   test.each([
     ['the look-up before the claim', 'ACCESS EXCLUSIVE'],
     ['the claim', 'SHARE'],
-  ])('%s has a second, and the call is not sent', async (_, mode) => {
+  ])('%s has one second, and the call is not sent', async (_, mode) => {
     expect((await create('before')).status).toBe(200);
     await schema.query('BEGIN');
     await schema.query(`LOCK TABLE idempotency_keys IN ${mode} MODE`);

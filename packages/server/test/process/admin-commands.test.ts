@@ -1,6 +1,7 @@
 /**
- * The commands that administer keys, instances and the audit. They work alike on the store of the settings and on a running
- * proxy. Most tests run in this process, on a real SQLite file and over real HTTP; the last ones start the real program.
+ * The commands that administer keys, instances and the audit. They work alike on the store of the settings and on a
+ * running proxy. Most tests run in this process, on a real SQLite file and over real HTTP; the last ones start the real
+ * program.
  */
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** A short run of the test that `npm run chaos` runs at length: idempotency keys while the proxy is killed and Odoo fails. */
+/**
+ * A short run of the test that `npm run chaos` runs at length: idempotency keys while the proxy is killed and Odoo
+ * fails.
+ */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { proveIdempotency } from '../../../../chaos/idempotency.ts';

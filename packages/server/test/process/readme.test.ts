@@ -1,6 +1,6 @@
 /**
- * Runs the commands of the README as they are written, and compares their output with the page. Only the ports, which may
- * be taken, and the store are replaced. `npm ci` and `npm test` are not run: they run this test.
+ * Runs the commands of the README as they are written, and compares their output with the page. Only the ports, which
+ * may be taken, and the store are replaced. `npm ci` and `npm test` are not run: they run this test.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -167,7 +167,8 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
         const outcomes = await Promise.all(Array.from({ length: 5 }, () => callOdoo(first)));
         expect(outcomes).not.toContain('answered');
         expect(await callOdoo(first)).toBe('overloaded');
-        // Fewer calls than would open a breaker in each process. More than one only if, on a busy machine, one was a probe.
+        // Fewer calls than would open a breaker in each process. More than one only if, on a busy machine, one was a
+        // probe.
         const hear = async (replica: Server) => {
           for (let attempt = 0; attempt < 4; attempt++) {
             await sleep(500);
@@ -193,7 +194,8 @@ describe.skipIf(POSTGRES_URL === '')('four processes on the server that TEST_POS
           }
         };
         await Promise.all(replicas.flatMap((replica) => [replica, replica, replica]).map(callAgainAndAgain));
-        // The breaker stays open for two or four seconds, or longer if calls above were probes, with up to a quarter less.
+        // The breaker stays open for two or four seconds, or longer if calls above were probes, with up to a quarter
+        // less.
         const [one = 0, two = 0, three = 0] = probes;
         expect(two - one).toBeGreaterThan(1500);
         expect(three - two).toBeGreaterThan(3000);

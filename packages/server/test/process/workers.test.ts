@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { send } from '../harness.ts';
 import { POLL } from '../poll.ts';
 import {
@@ -26,6 +26,9 @@ import {
   startOnTerminal,
   startServer,
 } from './program.ts';
+
+// Each test starts four or more processes, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const COUNT = 3;
 

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createWire, type Wire } from '../../src/redis/wire.fixture.ts';
 import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
 import {
   answerLikeOdoo,
@@ -13,6 +12,7 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
+import { createWire, type Wire } from '../wire.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 20 };

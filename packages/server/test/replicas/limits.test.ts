@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createWire, type Wire } from '../../src/redis/wire.fixture.ts';
 import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import { createWire, type Wire } from '../wire.ts';
 
 const SERVER_URL = process.env['TEST_REDIS_URL'] ?? '';
 const POLL = { timeout: 10_000, interval: 20 };

@@ -864,6 +864,9 @@ function describeOwnChanges(use: () => Store): void {
     const notified = vi.fn<(change: StoreChange | null) => void>();
     store.watch(notified);
     await expect.poll(() => store.isWatching, NOTIFIED).toBe(true);
+    // Changes are reported in order: once this one has arrived, none from before can follow.
+    await store.keys.insert(buildKey({ id: 'last' }));
+    await expect.poll(() => notified.mock.calls.map(([change]) => change?.id), NOTIFIED).toContain('last');
     notified.mockClear();
     await store.keys.touch(new Map([['used', 99]]));
     await store.audit.append(makeBatch({ at: 1, record: '{}' }));

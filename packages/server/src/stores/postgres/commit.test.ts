@@ -1,4 +1,4 @@
-/** Promises about a connection to PostgreSQL that breaks off in the moment of a commit. */
+/** A connection to PostgreSQL that breaks during a commit. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWire, type Wire } from '../../../test/postgres-wire.ts';
 import { buildKey } from '../../../test/stores/store-suite.ts';
@@ -14,9 +14,9 @@ const SERVER_URL = process.env['TEST_POSTGRES_URL'] ?? '';
 describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names', () => {
   let schema: TestSchema;
   let wire: Wire;
-  /** Goes over the wire. */
+  /** Connected through the wire. */
   let store: Store;
-  /** Goes its own way. */
+  /** Connected directly. */
   let other: Store;
 
   beforeEach(async () => {
@@ -37,13 +37,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
   const readName = async () => (await other.keys.findById('a'))?.name;
   const countActs = async () => (await other.audit.readAfter(0, 10)).length;
 
-  test('a change is done where only the answer was lost', async () => {
+  test('a change is done if only the answer was lost', async () => {
     wire.atCommit = 'lose the answer';
     expect(await rename()).toBe('done');
     expect([await readName(), await countActs()]).toEqual(['other', 1]);
   });
 
-  test('nothing is changed where the commit did not arrive, and the caller may try again', async () => {
+  test('nothing is changed if the commit did not arrive, and the caller can try again', async () => {
     wire.atCommit = 'lose the commit';
     const refused = await rename().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StoreError);
@@ -53,13 +53,13 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     expect(await rename()).toBe('done');
   });
 
-  test('the outcome is unknown where the server is gone after the commit', async () => {
+  test('the outcome is unknown if the server is gone after the commit', async () => {
     wire.atCommit = 'lose the server';
     await expect(rename()).rejects.toThrow(UnknownOutcomeError);
     expect([await readName(), await countActs()]).toEqual(['other', 1]);
   });
 
-  test('a batch of the audit that is given again after that is there once', async () => {
+  test('a batch of the audit that is passed again after that is there once', async () => {
     const batch = makeBatch({ at: 1, record: '{"n":1}' }, { at: 1, record: '{"n":2}' });
     wire.atCommit = 'lose the server';
     await expect((async () => store.audit.append(batch))()).rejects.toThrow(UnknownOutcomeError);

@@ -41,7 +41,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
     await admin.query('TRUNCATE client_keys, audit; UPDATE audit_chain SET head_seq = 0, floor_seq = 0');
   }, 60_000);
 
-  /** With the name of a standby that is away, every commit hangs. */
+  /** The name of a missing standby makes every commit hang. */
   async function setStandby(name: string): Promise<void> {
     await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
     await admin.query('SELECT pg_reload_conf()');
@@ -59,7 +59,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
     await keys.touch(new Map([[id, time]]));
   }
 
-  test('commits that hang hold no more backends than the pool has', { timeout: 120_000 }, async () => {
+  test('commits that hang use no more backends than the pool has', { timeout: 120_000 }, async () => {
     await setStandby('away');
     let isOver = false;
     const callers = IDS.map(async (id) => {
@@ -93,7 +93,7 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
     expect(rows.map(({ record }) => record)).toEqual(['{"n":1}', '{"n":2}', '{}']);
   });
 
-  test('backends that do not even end when they are told to are not added to', {
+  test('no backends are added to ones that do not end when cancelled', {
     timeout: 120_000,
   }, async () => {
     // They wait for a lock first and are then stopped, so that their own time limits do not run.
@@ -126,16 +126,16 @@ describe.skipIf(clusterMissing !== null)(`a server of its own (${clusterMissing 
       .poll(
         () =>
           touch(store, 'k0', 9).then(
-            () => 'well',
-            () => 'ill',
+            () => 'ok',
+            () => 'failed',
           ),
         { timeout: 10_000 },
       )
-      .toBe('well');
+      .toBe('ok');
     await expect.poll(countBackends, { timeout: 20_000 }).toBeLessThanOrEqual(BACKENDS_MAX - 1);
   });
 
-  test('a store that is closed leaves no commit behind that hangs', { timeout: 60_000 }, async () => {
+  test('a closed store leaves no hanging commit behind', { timeout: 60_000 }, async () => {
     const other = await openPostgresStore(cluster.url);
     await setStandby('away');
     const hanging = IDS.slice(0, 5).map((id) => touch(other, id, 5).catch(() => {}));

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { listenOnFreePort } from '../../../test/listen.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../egress/test-certificate.fixture.ts';
 import { StoreError } from '../store-error.ts';
 import { createTestSchema, type TestSchema } from './database.fixture.ts';
@@ -33,24 +34,24 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names, 
   });
 
   test.each([
-    ['verify-full, by a name of the certificate', 'localhost', 'verify-full', true],
-    ['require with the authority, by a name of the certificate', 'localhost', 'require', true],
-    ['verify-ca, by a name that the certificate does not have', '127.0.0.1', 'verify-ca', true],
-    ['no-verify, whatever the certificate', '127.0.0.1', 'no-verify', false],
-    ['prefer, whatever the certificate', '127.0.0.1', 'prefer', false],
-  ])('is reached in secret with %s', async (_, host, mode, isRootNamed) => {
+    ['verify-full, by a name in the certificate', 'localhost', 'verify-full', true],
+    ['require with the authority, by a name in the certificate', 'localhost', 'require', true],
+    ['verify-ca, by a name that is not in the certificate', '127.0.0.1', 'verify-ca', true],
+    ['no-verify, with any certificate', '127.0.0.1', 'no-verify', false],
+    ['prefer, with any certificate', '127.0.0.1', 'prefer', false],
+  ])('is reached over TLS with %s', async (_, host, mode, isRootNamed) => {
     const store = await openPostgresStore(addressOf(host, mode, isRootNamed));
     await store.probe();
     await store.close();
-    expect(front.counts).toEqual({ secret: 3, clear: 0 });
+    expect(front.counts).toEqual({ encrypted: 3, clear: 0 });
   });
 
   test.each([
-    ['require, signed by nobody who is known', 'localhost', 'require', false, /signed by nobody trusted/],
-    ['verify-full, signed by nobody who is known', 'localhost', 'verify-full', false, /with sslrootcert/],
+    ['require, with an unknown authority', 'localhost', 'require', false, /signed by nobody trusted/],
+    ['verify-full, with an unknown authority', 'localhost', 'verify-full', false, /with sslrootcert/],
     ['verify-full, for another name', '127.0.0.1', 'verify-full', true, /is for another name/],
     ['require, for another name', '127.0.0.1', 'require', true, /is for another name/],
-  ])('is not trusted with a certificate that is wrong for %s', async (_, host, mode, isRootNamed, says) => {
+  ])('is refused with a certificate that is wrong for %s', async (_, host, mode, isRootNamed, says) => {
     const error = await openPostgresStore(addressOf(host, mode, isRootNamed)).catch(
       (reason: unknown) => reason,
     );
@@ -59,7 +60,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names, 
     expect(String(error)).not.toContain('hunter2');
   });
 
-  describe('which it does not speak', () => {
+  describe('without TLS on the server', () => {
     beforeEach(() => {
       front.speaksTls = false;
     });
@@ -69,7 +70,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names, 
       expect(front.counts.clear).toBe(0);
     });
 
-    test('is reached in the clear with prefer', async () => {
+    test('is reached unencrypted with prefer', async () => {
       const store = await openPostgresStore(addressOf('127.0.0.1', 'prefer', false));
       await store.close();
       expect(front.counts.clear).toBeGreaterThan(0);
@@ -90,12 +91,12 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names, 
 interface Front {
   port: number;
   speaksTls: boolean;
-  /** Connections that got through. */
-  counts: { secret: number; clear: number };
+  /** Established connections. */
+  counts: { encrypted: number; clear: number };
   close(): Promise<void>;
 }
 
-/** Speaks PostgreSQL's prelude to TLS in front of a server that has none (protocol-flow, "SSL Session Encryption"). */
+/** Adds TLS to a server that has none (PostgreSQL documentation, protocol-flow, "SSL Session Encryption"). */
 async function createFront(target: URL): Promise<Front> {
   const SSL_REQUEST = 80_877_103;
   const sockets = new Set<Socket>();
@@ -112,15 +113,15 @@ async function createFront(target: URL): Promise<Front> {
       const secure = new TLSSocket(socket, { isServer: true, key: TEST_KEY, cert: TEST_CERTIFICATE });
       secure.on('error', () => {});
       secure.on('secure', () => {
-        front.counts.secret++;
+        front.counts.encrypted++;
         passOn(secure);
       });
     });
   });
   const front: Front = {
-    port: await listen(server),
+    port: await listenOnFreePort(server),
     speaksTls: true,
-    counts: { secret: 0, clear: 0 },
+    counts: { encrypted: 0, clear: 0 },
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
@@ -135,13 +136,4 @@ async function createFront(target: URL): Promise<Front> {
     far.pipe(socket).pipe(far);
     return far;
   }
-}
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
 }

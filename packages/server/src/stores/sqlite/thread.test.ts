@@ -22,7 +22,7 @@ import { StoreError } from '../store-error.ts';
 import { UnknownOutcomeError } from '../unknown-outcome-error.ts';
 import { openSqliteStore } from './store.ts';
 
-/** A store that blocked the event loop would do so for a second at least. */
+/** A store that blocked the event loop would block it for at least a second. */
 const BLOCKED_MS_MAX = 500;
 
 let directory: string;
@@ -88,7 +88,7 @@ describe('while another process holds the write lock', () => {
     expect(await store.audit.readAfter(0, 9)).toEqual([]);
   });
 
-  test('writes wait in their order, and are done when it is given back', async () => {
+  test('writes wait in order, and are made when it is released', async () => {
     const names: string[] = [];
     const writes = ['one', 'two', 'three'].map(async (name, index) => {
       expect(await store.keys.update('a', index + 1, { name })).toBe('done');
@@ -103,7 +103,7 @@ describe('while another process holds the write lock', () => {
   });
 });
 
-test('tells of a change that is made while its thread is too busy to begin the watch', async () => {
+test('reports a change that is made while its thread is too busy to begin the watch', async () => {
   await store.keys.insert(buildKey({ id: 'a' }));
   const asked = Array.from({ length: 2_000 }, async () => store.keys.findById('a'));
   const told: (StoreChange | null)[] = [];
@@ -115,7 +115,7 @@ test('tells of a change that is made while its thread is too busy to begin the w
   await expect.poll(() => told.length, POLL).toBeGreaterThan(0);
 });
 
-test('carries out at the end what was asked before', async () => {
+test('completes pending requests when it is closed', async () => {
   const writes = Array.from({ length: 50 }, (_, index) => store.keys.insert(buildKey({ id: `${index}` })));
   await store.close();
   await Promise.all(writes);
@@ -123,13 +123,13 @@ test('carries out at the end what was asked before', async () => {
   expect(await store.keys.list({ after: null, limit: 100 })).toHaveLength(50);
 });
 
-test('refuses what it is asked once it is closed', async () => {
+test('refuses requests once it is closed', async () => {
   await store.close();
   await expect((async () => store.keys.isEmpty())()).rejects.toThrow('it is closed');
   expect(store.isWatching).toBe(false);
 });
 
-test('refuses a write that it is asked while it is closed', async () => {
+test('refuses a write while it is being closed', async () => {
   const lock = new DatabaseSync(file);
   lock.exec('BEGIN IMMEDIATE');
   const before = (async () => store.leases.acquire('job', 'one', 1000))();
@@ -140,7 +140,7 @@ test('refuses a write that it is asked while it is closed', async () => {
   lock.close();
 });
 
-test('stays closed where it is closed while its thread is started again', async () => {
+test('stays closed if it is closed while its thread is being replaced', async () => {
   await store.keys.insert(buildKey({ id: 'a' }));
   const again = new Promise<void>((resolve) => process.once('worker', () => resolve()));
   await threads[0]?.terminate();
@@ -151,7 +151,7 @@ test('stays closed where it is closed while its thread is started again', async 
   await expect.poll(() => threads[1]?.threadId, POLL).toBe(-1);
 });
 
-test('answers reads while so many writes wait that further ones are refused', async () => {
+test('answers reads while the queue of writes is full', async () => {
   await store.keys.insert(buildKey({ id: 'a' }));
   const lock = new DatabaseSync(file);
   lock.exec('BEGIN IMMEDIATE');
@@ -167,11 +167,11 @@ test('answers reads while so many writes wait that further ones are refused', as
   }
 });
 
-describe('while the file is not at its place', () => {
+describe('while the file is not at its path', () => {
   const confirm = async () => store.keys.insert(buildKey({ id: 'lost' }));
   const moved = () => join(directory, 'moved.db');
 
-  test('refuses changes, says so, and goes on when the file is put back', async () => {
+  test('refuses changes, reports the reason, and continues when the file is put back', async () => {
     await store.keys.insert(buildKey({ id: 'a' }));
     renameSync(file, moved());
     await expect(confirm()).rejects.toThrow(/was moved or deleted/);
@@ -183,12 +183,12 @@ describe('while the file is not at its place', () => {
     await confirm();
   });
 
-  test('says so where nothing is written', async () => {
+  test('reports it even if nothing is written', async () => {
     renameSync(file, moved());
     await expect.poll(() => store.trouble, POLL).toMatch(/was moved or deleted/);
   });
 
-  test('refuses changes where another file has taken its place', async () => {
+  test('refuses changes if another file has taken its place', async () => {
     renameSync(file, moved());
     copyFileSync(moved(), file);
     await expect(confirm()).rejects.toThrow(/another file has taken its place/);
@@ -196,7 +196,7 @@ describe('while the file is not at its place', () => {
   });
 });
 
-test('says that the file is damaged until it is opened again, also where only a read shows it', async () => {
+test('reports a damaged file until it is opened again, even if only a read shows it', async () => {
   for (let index = 0; index < 300; index++) await store.keys.insert(buildKey({ id: `${index}` }));
   const database = new DatabaseSync(file);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -217,7 +217,7 @@ test('says that the file is damaged until it is opened again, also where only a 
   expect(store.trouble).toMatch(/the file is damaged/);
 });
 
-test('opens the file again when its thread ends, and says that anything may have changed', async () => {
+test('opens the file again when its thread ends, and reports that anything may have changed', async () => {
   const told: (StoreChange | null)[] = [];
   store.watch((change) => told.push(change));
   await store.keys.insert(buildKey({ id: 'a' }));
@@ -241,7 +241,7 @@ test('opens the file again when its thread ends, and says that anything may have
   await expect.poll(() => told, POLL).toEqual([null, { kind: 'key', id: 'c' }]);
 });
 
-test('tries on while the file cannot be opened again, and says why', async () => {
+test('retries while the file cannot be opened again, and reports the reason', async () => {
   const away = join(directory, 'away');
   renameSync(join(directory, 'data'), away);
   writeFileSync(join(directory, 'data'), '');
@@ -253,10 +253,10 @@ test('tries on while the file cannot be opened again, and says why', async () =>
   expect(await store.keys.isEmpty()).toBe(true);
 });
 
-test('notices a thread that stands still, and does not write twice what it was given again', {
+test('notices a blocked thread, and does not append a repeated batch twice', {
   timeout: 60_000,
 }, async () => {
-  // As slow as a bad disk: several seconds for each record.
+  // As slow as a failing disk: several seconds for each record.
   const database = new DatabaseSync(file);
   database.exec(
     `CREATE TABLE numbers AS WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < 1000)
@@ -289,6 +289,6 @@ test('notices a thread that stands still, and does not write twice what it was g
   expect(await store.audit.readAfter(0, 9)).toHaveLength(1);
 });
 
-/** Longer than a write has, also when the machine is less busy than a moment ago. */
+/** Longer than the time limit of a write, even if the machine has become less busy. */
 const SLOW_MS = 8000;
 const CLAIM = { client: 'c', fingerprint: 'f', attempt: 'one', runsForMs: 60_000, expiresInMs: 60_000 };

@@ -1,13 +1,16 @@
-/** For tests: a TCP proxy in front of a server that can break, freeze and delay connections. */
+/** For tests: a TCP proxy in front of a server that can break, freeze, lose and delay connections. */
 import { connect, createServer, type Socket } from 'node:net';
+import { listenOnFreePort } from './listen.ts';
 
 export interface Wire {
-  /** The address of the server through this proxy. */
+  /** The URL of the server through this proxy. */
   url: string;
   /** Breaks all connections, and refuses new ones. */
   cut(): void;
   /** Holds back all bytes, but keeps connections open. */
   freeze(): void;
+  /** Drops all bytes of the present connections, but keeps them open. New connections work. */
+  lose(): void;
   /** Delays all bytes. */
   delay(ms: number): void;
   /** Restores normal operation, and delivers the bytes that were held back. */
@@ -15,20 +18,23 @@ export interface Wire {
   close(): Promise<void>;
 }
 
+/** `target`: URL of the server, with its port. */
 export async function createWire(target: string): Promise<Wire> {
+  const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  const lost = new WeakSet<Socket>();
   const held: (() => void)[] = [];
   let state: 'open' | 'cut' | 'frozen' = 'open';
   let delayMs = 0;
   const pass = (to: Socket, bytes: Buffer) => {
-    const send = () => void (to.destroyed || to.write(bytes));
+    const send = () => void (to.destroyed || lost.has(to) || to.write(bytes));
     if (state === 'frozen') held.push(send);
     else if (delayMs > 0) setTimeout(send, delayMs);
     else send();
   };
   const server = createServer((near) => {
     if (state === 'cut') return void near.destroy();
-    const far = connect(Number(new URL(target).port), new URL(target).hostname);
+    const far = connect(Number(port), hostname);
     for (const [from, to] of [[near, far] as const, [far, near] as const]) {
       sockets.add(from);
       from.on('data', (bytes) => pass(to, bytes));
@@ -43,15 +49,17 @@ export async function createWire(target: string): Promise<Wire> {
     state = 'cut';
     for (const socket of sockets) socket.destroy();
   };
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
   const url = new URL(target);
-  url.port = String(typeof address === 'object' ? address?.port : 0);
+  url.hostname = '127.0.0.1';
+  url.port = String(await listenOnFreePort(server));
   return {
     url: url.href,
     cut,
     freeze() {
       state = 'frozen';
+    },
+    lose() {
+      for (const socket of sockets) lost.add(socket);
     },
     delay(ms) {
       delayMs = ms;
