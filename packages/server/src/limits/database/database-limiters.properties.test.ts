@@ -10,12 +10,15 @@ import { Flight } from '../../sharing/flight.ts';
 import type { StreamedResult } from '../../sharing/result.ts';
 import { createTestLimiters, type TestLimiters } from './database-limiters.fixture.ts';
 import type { Permit, PermitRefusal, PermitRequest, PermitResult } from './database-limiters.ts';
+import { NO_PEERS } from './peers.ts';
 import type { InstanceBound } from './permit.ts';
 
 const INITIAL = 3;
 const MAX = 6;
 const QUEUE_MAX = 5;
 const DATABASES = ['one', 'two'];
+/** Milliseconds after which the breaker may send another probe although one is still running. */
+const PROBE_MS = 5000;
 
 /** Bounds of instances of both databases. */
 const BOUNDS: InstanceBound[] = [
@@ -73,6 +76,22 @@ const STEPS = fc.array(
   { maxLength: 200, size: 'max' },
 );
 
+type Step = typeof STEPS extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+/**
+ * Time-outs halve the limit from 3 to 1 and open the breaker. Client a, which holds the only permit, then sends the
+ * probe.
+ */
+const PROBE_BEYOND_SHARE: Step[] = [
+  { act: 'batch', client: 'a', database: 'one', bound: null, patienceMs: 500, size: 3 },
+  { act: 'batch', client: 'b', database: 'one', bound: null, patienceMs: 500, size: 1 },
+  { act: 'pass time', ms: 500 },
+  { act: 'batch', client: 'a', database: 'one', bound: null, patienceMs: 5000, size: 2 },
+  { act: 'release', pick: 0, result: 'timed_out' },
+  { act: 'pass time', ms: 1000 },
+  { act: 'batch', client: 'a', database: 'one', bound: null, patienceMs: 500, size: 1 },
+];
+
 /** A client's request. Its end aborts its calls. */
 interface Request {
   ending: AbortController;
@@ -81,20 +100,29 @@ interface Request {
 
 interface TestCall extends Pick<PermitRequest, 'client' | 'database' | 'bound' | 'signal'> {
   outcomes: (Permit | PermitRefusal)[];
+  /** When the call began as a probe. Null if it is none, or if the breaker has closed since. */
+  probeMs: number | null;
   isOver: boolean;
   /** Informs the readers of a shared call that it is over. */
   onOver: () => void;
 }
 
+/** Number of probes that the breakers have sent. */
+interface ProbeCounter {
+  count: number;
+}
+
 class History {
   readonly requests: Request[] = [];
   readonly calls: TestCall[] = [];
-  readonly #limiters: TestLimiters;
   /** Number of readers of shared calls without a reply. */
   unanswered = 0;
+  readonly #limiters: TestLimiters;
+  readonly #probes: ProbeCounter;
 
-  constructor(limiters: TestLimiters) {
+  constructor(limiters: TestLimiters, probes: ProbeCounter) {
     this.#limiters = limiters;
+    this.#probes = probes;
   }
 
   get running(): TestCall[] {
@@ -113,13 +141,30 @@ class History {
 
   acquire(request: PermitRequest, onOver = () => {}): void {
     const { client, database, bound, signal } = request;
-    const call: TestCall = { client, database, bound, signal, outcomes: [], isOver: false, onOver };
+    const call: TestCall = {
+      client,
+      database,
+      bound,
+      signal,
+      outcomes: [],
+      probeMs: null,
+      isOver: false,
+      onOver,
+    };
     const before = this.#limiters.databaseLimiters.states().find((state) => state.database === database);
     const running = this.running.filter((one) => one.database === database);
     const waiting = this.waiting.filter((one) => one.database === database);
+    const probes = this.#probes.count;
     this.calls.push(call);
     const outcome = this.#limiters.acquire(request);
-    if ('release' in outcome && before !== undefined) {
+    if (this.#probes.count > probes) {
+      // A probe may exceed the concurrency limit and its client's share.
+      const { nowMs } = this.#limiters.clock;
+      call.probeMs = nowMs;
+      expect(before?.breaker).toBe('half_open');
+      expect(outcome).toHaveProperty('release');
+      expect(running.filter(({ probeMs }) => probeMs !== null && nowMs - probeMs < PROBE_MS)).toEqual([]);
+    } else if ('release' in outcome && before !== undefined) {
       const clients = new Set([...running, ...waiting].map((one) => one.client)).add(client).size;
       const held = running.filter((one) => one.client === client).length;
       expect(held).toBeLessThan(Math.ceil(before.limit / clients));
@@ -174,6 +219,11 @@ class History {
     call.onOver();
   }
 
+  /** No probe delays the next one after the breaker of the database has closed. */
+  forgetProbes(database: string): void {
+    for (const call of this.calls) if (call.database === database) call.probeMs = null;
+  }
+
   /** Aborts the requests, and releases the permits of their running calls. */
   end(requests: Request[], result: PermitResult): void {
     for (const { ending } of requests) ending.abort();
@@ -190,17 +240,25 @@ class History {
 test('every call has one outcome, limits hold, and no permits or listeners remain', async () => {
   await fc.assert(
     fc.asyncProperty(STEPS, async (steps) => {
+      const probes: ProbeCounter = { count: 0 };
+      const requestProbe = () => {
+        probes.count++;
+        return true as const;
+      };
       const limiters = createTestLimiters({
         concurrency: { initial: INITIAL, min: 1, max: MAX },
         queueMax: QUEUE_MAX,
         databasesMax: 2,
+        peers: { ...NO_PEERS, requestProbe },
       });
       const { databaseLimiters, clock } = limiters;
-      const history = new History(limiters);
+      const history = new History(limiters, probes);
       /** Waits for pending outcomes, then compares the limiters' counts with the expected ones. */
       const check = async () => {
         await new Promise(setImmediate);
         for (const database of DATABASES) expectConsistent(database, limiters, history);
+        for (const { database, breaker } of databaseLimiters.states())
+          if (breaker === 'closed') history.forgetProbes(database);
       };
       for (const step of steps) {
         switch (step.act) {
@@ -246,6 +304,7 @@ test('every call has one outcome, limits hold, and no permits or listeners remai
       );
       for (const signal of signals) expect(getEventListeners(signal as AbortSignal, 'abort')).toEqual([]);
     }),
+    { examples: [[PROBE_BEYOND_SHARE]] },
   );
 }, 120_000);
 
