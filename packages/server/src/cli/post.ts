@@ -1,13 +1,10 @@
 /** Sends one JSON POST from the command line, through egress/ like all outgoing requests. */
 import { createEgressDispatcher, type EgressDispatcher, type EgressFailure } from '../egress/dispatcher.ts';
+import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
 
-export interface PostAnswer {
-  ok: true;
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: Buffer;
-}
+const TIMEOUT_MS = 310_000;
+const ANSWER_BYTES_MAX = 1024 ** 3;
 
 /** A dispatcher for the one origin that the operator named. */
 export function createDispatcherTo(origin: string): EgressDispatcher {
@@ -15,15 +12,15 @@ export function createDispatcherTo(origin: string): EgressDispatcher {
   return createEgressDispatcher({ allow: policy, connectTimeoutMs: 5000, firstByteTimeoutMs: null });
 }
 
-/** Sends the body and reads the whole answer, up to `bytesMax`. */
-export async function postJson(
+/** Sends the body and reads the whole answer. An answer that is too large or breaks off is a failure. */
+export function postJson(
   egress: EgressDispatcher,
   url: URL,
   body: Uint8Array | string,
   headers: Record<string, string> = {},
-  { timeoutMs = 310_000, bytesMax = 1024 ** 3 } = {},
-): Promise<PostAnswer | EgressFailure> {
-  const answer = await egress.send(
+): Promise<WholeAnswer | EgressFailure> {
+  return fetchWhole(
+    egress,
     {
       method: 'POST',
       origin: url.origin,
@@ -31,23 +28,6 @@ export async function postJson(
       headers: { 'content-type': 'application/json', ...headers },
       body: Buffer.from(body),
     },
-    { signal: AbortSignal.timeout(timeoutMs) },
+    { signal: AbortSignal.timeout(TIMEOUT_MS), bytesMax: ANSWER_BYTES_MAX },
   );
-  if (!answer.ok) return answer;
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for (let piece = await answer.body.next(); piece !== null; piece = await answer.body.next()) {
-    bytes += piece.length;
-    if (bytes > bytesMax) {
-      answer.body.cancel();
-      return {
-        ok: false,
-        reason: 'bad_response',
-        sent: true,
-        detail: `answer larger than ${bytesMax} bytes`,
-      };
-    }
-    pieces.push(piece);
-  }
-  return { ok: true, status: answer.status, headers: answer.headers, body: Buffer.concat(pieces) };
 }

@@ -28,21 +28,23 @@ describe.skipIf(SERVER_URL === '')('two proxies with one store and the Redis of 
     rmSync(folder, { recursive: true });
   });
 
+  const countTimesAway = (among: RunningProxy[]) =>
+    among.flatMap(({ log }) => log.filter(({ msg }) => msg === 'redis is away')).length;
   /** Makes six calls with a new key. */
   const countTogether = async () => {
-    await expect.poll(readReadiness, POLL).toMatchObject({ checks: { redis: 'ok' } });
-    const countTimesAway = () =>
-      proxies.flatMap(({ log }) => log.filter(({ msg }) => msg === 'redis is away')).length;
-    const before = countTimesAway();
+    const readBoth = () => Promise.all(proxies.map((proxy) => readReadiness(proxy)));
+    const ready = { checks: { redis: 'ok' } };
+    await expect.poll(readBoth, POLL).toMatchObject([ready, ready]);
+    const before = countTimesAway(proxies);
     ({ key } = await proxies[0]!.app.keys.create({ name: 'limited', policy: POLICY }));
     const statuses = [];
     for (let round = 0; round < 3; round++) statuses.push(...(await callEach()).map(({ status }) => status));
-    return { statuses, wasAway: countTimesAway() > before };
+    return { statuses, wasAway: countTimesAway(proxies) > before };
   };
   /** The calls reach no upstream: their body is refused after the limits were checked. */
   const callEach = () => Promise.all(proxies.map((proxy) => proxy.post('{}', { 'x-proxy-api': key })));
-  const readReadiness = async () => {
-    const { status, body } = await send(`${proxies[0]!.url}/readyz`);
+  const readReadiness = async (proxy = proxies[0]!) => {
+    const { status, body } = await send(`${proxy.url}/readyz`);
     return { code: status, ...JSON.parse(body.toString()) };
   };
   const readMetrics = async () => `${(await send(`${proxies[0]!.url}/metrics`)).body}`;
@@ -55,19 +57,23 @@ describe.skipIf(SERVER_URL === '')('two proxies with one store and the Redis of 
   });
 
   test('work without Redis, and report it', async () => {
-    expect(await readReadiness()).toMatchObject({ code: 200, checks: { redis: 'ok' } });
-    expect(await readMetrics()).toContain('erp_proxy_redis_up 1');
+    // On a busy machine Redis may take longer than 100 ms, so that it counts as away for a moment.
+    await expect.poll(() => readReadiness(), POLL).toMatchObject({ code: 200, checks: { redis: 'ok' } });
+    await expect.poll(readMetrics, POLL).toContain('erp_proxy_redis_up 1');
+    const timesAway = countTimesAway(proxies.slice(0, 1));
     wire.cut();
-    await expect.poll(readReadiness, POLL).toMatchObject({
-      code: 200,
-      status: 'degraded',
-      checks: { redis: 'Redis is away; each process keeps its share of the limits' },
-    });
+    await expect
+      .poll(() => readReadiness(), POLL)
+      .toMatchObject({
+        code: 200,
+        status: 'degraded',
+        checks: { redis: 'Redis is away; each process keeps its share of the limits' },
+      });
     expect(await readMetrics()).toContain('erp_proxy_redis_up 0');
     // Each proxy allows its share of 4 calls. The log has the reason.
     expect((await callEach()).map(({ status }) => status)).toEqual([400, 400]);
-    expect(proxies[0]!.log.filter(({ msg }) => msg === 'redis is away')).toHaveLength(1);
+    expect(countTimesAway(proxies.slice(0, 1))).toBe(timesAway + 1);
     wire.mend();
-    await expect.poll(readReadiness, POLL).toMatchObject({ checks: { redis: 'ok' } });
+    await expect.poll(() => readReadiness(), POLL).toMatchObject({ checks: { redis: 'ok' } });
   });
 });
