@@ -102,6 +102,27 @@ describe('what a server speaks', () => {
   });
 });
 
+test.each<[string, Record<string, Answer>, string]>([
+  ['a server of which nothing is known', {}, 'possible'],
+  ['one of 15', { '/odoo/jsonrpc': [200, version('15.0')] }, 'known'],
+  ['one of 16', { '/odoo/jsonrpc': [200, version('16.0')] }, 'none'],
+  [
+    'one that speaks json2 alone',
+    {
+      '/odoo/json/2/res.users/context_get': [
+        401,
+        '{"name": "x.Unauthorized", "message": "no", "arguments": []}',
+      ],
+    },
+    'none',
+  ],
+])('the lockout of %s', async (_, answers, lockout) => {
+  const { servers } = startServers(answers);
+  expect(servers.findLockout(target)).toBe('possible');
+  await servers.findProtocols(target, never);
+  expect(servers.findLockout(target)).toBe(lockout);
+});
+
 test('distrust is for what went wrong, and for a while', () => {
   const { servers, clock } = startServers({});
   const other = { ...target, db: 'other' };

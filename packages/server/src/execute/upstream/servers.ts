@@ -218,6 +218,7 @@ export class Servers {
     if (answer === null || !answer.ok) return { value: { met: answer ?? instead }, ttlMs: 0 };
     const { kind } = classifyWhole(answer);
     if (kind === 'result' || kind === 'fault' || kind === 'database_hidden') {
+      this.#noteAge(target, true);
       return {
         value: { jsonrpc: false, json2: true },
         ttlMs: isGone ? PROTOCOLS_TTL_MS : DOUBTFUL_TTL_MS,
