@@ -202,28 +202,31 @@ describe('a call whose time limit ends while it waits', () => {
 });
 
 describe('the breaker', () => {
-  test('opens after failures, refuses calls at once, sends one probe and closes after its answer', async () => {
-    let nowMs = 1_000_000;
-    const { proxy } = await startDown(() => nowMs);
-    const [one, other] = [await makeKeyHeaders(proxy), await makeKeyHeaders(proxy)];
-    const call = (headers: Record<string, string>) => proxy.call(printOne({ url: proxy.target }), headers);
-    for (let attempt = 0; attempt < 6; attempt++) {
-      for (const headers of [one, other])
-        expect((await call(headers)).json.error.data.type).toMatch(/^(upstream_unreachable|overloaded)$/);
-    }
-    const refused = await proxy.post(printOne({ url: proxy.target }), one);
-    expectError(refused, {
-      ...NOT_SENT,
-      says: /has not answered lately/,
-    });
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'open', running: 0 }]);
-    await proxy.mend();
-    nowMs += 60_000;
-    expect((await call(one)).json).toMatchObject({ result: true });
-    expect((await call(other)).json).toMatchObject({ result: true });
-    expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'closed' }]);
-  });
+  test.each(['jsonrpc', 'auto'])(
+    'opens after failures, refuses calls at once, sends one probe and closes after its answer: %s',
+    async (protocol) => {
+      let nowMs = 1_000_000;
+      const { proxy } = await startDown(() => nowMs, { 'upstream.protocol': protocol });
+      const [one, other] = [await makeKeyHeaders(proxy), await makeKeyHeaders(proxy)];
+      const call = (headers: Record<string, string>) => proxy.call(printOne({ url: proxy.target }), headers);
+      for (let attempt = 0; attempt < 6; attempt++) {
+        for (const headers of [one, other])
+          expect((await call(headers)).json.error.data.type).toMatch(/^(upstream_unreachable|overloaded)$/);
+      }
+      const refused = await proxy.post(printOne({ url: proxy.target }), one);
+      expectError(refused, {
+        ...NOT_SENT,
+        says: /has not answered lately/,
+      });
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+      expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'open', running: 0 }]);
+      await proxy.mend();
+      nowMs += 60_000;
+      expect((await call(one)).json).toMatchObject({ result: true });
+      expect((await call(other)).json).toMatchObject({ result: true });
+      expect(proxy.app.databaseLimiters.states()).toMatchObject([{ breaker: 'closed' }]);
+    },
+  );
 
   test('does not open because of errors that Odoo reports', async () => {
     const { upstream, proxy } = await start((socket) => {
@@ -238,12 +241,12 @@ describe('the breaker', () => {
   });
 
   /** A proxy and an address at which no server listens until `mend`. */
-  async function startDown(nowMs: () => number) {
+  async function startDown(nowMs: () => number, settings: Record<string, string>) {
     const placeholder = await startUpstream(answerTrue);
     const { port } = new URL(placeholder.url);
     await placeholder.close();
     const target = `http://127.0.0.1:${port}`;
-    const proxy = await startProxy({ allow: [target], nowMs });
+    const proxy = await startProxy({ allow: [target], nowMs, settings });
     open.push(proxy);
     let mended: ScriptedUpstream | null = null;
     const mend = async () => {

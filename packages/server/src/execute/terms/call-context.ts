@@ -55,8 +55,8 @@ export class CallContext implements CallContextInit {
   permit: Permit | null = null;
   /** Set by claimIdempotencyKey: ends the permission to continue without the caller. */
   endOutliving: () => void = () => {};
-  /** Set by sendWithRetries: bytes of the call may have reached Odoo. */
-  isSent = false;
+  /** Set by sendWithRetries: the server was sent the call, or a question that comes before it. */
+  isServerAsked = false;
   readonly #onReply: ReplyListener[] = [];
   #onReleased: (() => void)[] = [];
 

@@ -43,7 +43,7 @@ function hold(acquired: Permit | PermitRefusal, isReadOnly: boolean, context: Ca
   let result: PermitResult = 'abandoned';
   context.permit = acquired;
   context.onReply((reply) => {
-    if (reply !== null && context.isSent) result = judgeServer(reply, context.time.deadline);
+    if (reply !== null && context.isServerAsked) result = judgeServer(reply, context.time.deadline);
     if (result === 'answered') acquired.markAnswered();
     return reply;
   });

@@ -2,14 +2,19 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createTestLimiters, expectPermit } from '../../limits/database/database-limiters.fixture.ts';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { RetryBudget } from '../../limits/retry-budget.ts';
+import type { CallContext } from '../terms/call-context.ts';
 import { createDeadline, type Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
-import { type Attempt, chooseDelayMs, retry } from './retry.ts';
+import type { Target } from '../terms/target.ts';
+import { CHANGED } from '../terms/upstream-denials.ts';
+import { type Attempt, chooseDelayMs, retry, sendWithRetries } from './retry.ts';
 
 const LOST: Attempt = {
   reply: new Denial('upstream_unreachable', 'The server closed the connection without an answer.'),
   met: { ok: false, reason: 'reset', sent: true, detail: 'ECONNRESET' },
 };
+
+const TARGET = { origin: 'https://erp.example.com', pathPrefix: '', trust: null, db: 'a' } as Target;
 
 let deadline: Deadline;
 beforeEach(() => {
@@ -78,4 +83,23 @@ test('does not send again once the caller has left', async () => {
   expect(await reply).toBe(LOST.reply);
   expect(sentAt).toHaveLength(1);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test('after the wait a call that has changed asks the server nothing', async () => {
+  const { clock, acquire } = createTestLimiters();
+  const sendOnce = vi.fn(async () => LOST);
+  const step = sendWithRetries(sendOnce, {
+    retries: { budget: new RetryBudget(() => clock.nowMs), max: 2, random: () => 1 },
+    events: { callRetried() {} },
+  });
+  const context = {
+    permit: expectPermit(acquire({ deadlineMs: clock.nowMs + 15_000 })),
+    trial: null,
+    time: { deadline },
+    isUnchanged: () => sendOnce.mock.calls.length === 0,
+  } as unknown as CallContext;
+  const reply = step({ isReadOnly: true, target: TARGET }, context, async () => LOST.reply);
+  await vi.runAllTimersAsync();
+  expect(await reply).toBe(CHANGED);
+  expect(sendOnce).toHaveBeenCalledOnce();
 });

@@ -14,6 +14,7 @@ import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import type { Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
+import { CHANGED } from '../terms/upstream-denials.ts';
 import { nameDatabaseByTrust } from './target-names.ts';
 
 /** The result of sending a call once. */
@@ -52,11 +53,12 @@ export function sendWithRetries<Prepared extends RetriedCall>(
     if (permit === null) throw new Error('a call is sent without a permit');
     permit.markSent();
     const send = async (): Promise<Attempt> => {
+      // Also after the wait for a retry: even the questions that choose the protocol go to this server.
+      if (!(await context.isUnchanged())) return { reply: CHANGED, met: null };
       const denied = trial?.findDenial() ?? null;
       if (denied !== null) return { reply: denied, met: null };
-      const attempt = await sendOnce(call, context);
-      context.isSent ||= attempt.met !== null;
-      return attempt;
+      context.isServerAsked = true;
+      return sendOnce(call, context);
     };
     const { isReadOnly, target } = call;
     const database = nameDatabaseByTrust(target);

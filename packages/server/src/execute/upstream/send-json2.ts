@@ -4,7 +4,7 @@
  */
 import { Denial } from '../terms/denial.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
-import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
+import { denyFailure } from '../terms/upstream-denials.ts';
 import { type ReceiveSettings, receiveReply } from './receive.ts';
 import { receiveJson2Refusal } from './receive-json2-refusal.ts';
 import type { Send } from './retry.ts';
@@ -16,8 +16,6 @@ export interface SendJson2Deps extends SendDeps {
 
 export function sendJson2(deps: SendJson2Deps): Send<UpstreamCall> {
   return async (call, context) => {
-    // The call may have waited for a retry.
-    if (!(await context.isUnchanged())) return { reply: CHANGED, met: null };
     const { deadline } = context.time;
     const met = await sendOnce(call, context, deps);
     if (!met.ok) return { reply: denyFailure(met, call, deadline), met };

@@ -44,7 +44,7 @@ export async function runMethod(
     if ('fault' in upstream) return { reply: { kind: 'fault', fault: upstream.fault }, met: null };
     if (last !== null && sent !== null && isSameRequest(upstream, sent)) return last;
     sent = upstream;
-    // The call may have waited: for a retry, or for what the server speaks.
+    // The call may have waited for what the server speaks.
     if (!(await context.isUnchanged())) return { reply: CHANGED, met: null };
     const met = await sendOnce(upstream, context, deps);
     if (!met.ok) return { reply: denyFailure(met, upstream, deadline), met };
