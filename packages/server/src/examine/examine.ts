@@ -10,7 +10,7 @@ import { Denial } from '../execute/terms/denial.ts';
 import type { Protocol } from '../execute/terms/method-call.ts';
 import type { Target } from '../execute/terms/target.ts';
 import { denyFailure } from '../execute/terms/upstream-denials.ts';
-import { findVersion, QUESTION } from '../execute/upstream/find-version.ts';
+import { findVersion, READ_ONLY } from '../execute/upstream/find-version.ts';
 import type { Protocols } from '../execute/upstream/servers.ts';
 import { denyStatus } from '../execute/upstream/upstream-status.ts';
 import { ABORTED } from '../streams/wait.ts';
@@ -114,7 +114,7 @@ async function askVersion(target: Target, timeoutMs: number, deadline: Deadline,
     }
     // A server that answers, but not as Odoo does, is reported below.
     if (answer.reason !== 'bad_response') failure = answer;
-    return denyFailure(answer, QUESTION, deadline);
+    return denyFailure(answer, READ_ONLY, deadline);
   });
   const unreadable = version instanceof Denial && !isReadable ? version : null;
   return { version, failure: failure as EgressFailure | null, unreadable };
@@ -130,8 +130,8 @@ async function findProtocols(
   if (chosen !== 'auto') return { jsonrpc: chosen === 'jsonrpc', json2: chosen === 'json2' };
   const spoken = await servers.findProtocols(target, deadline.signal);
   if (spoken === ABORTED) return new Denial('upstream_timeout', 'Odoo did not answer in time.');
-  if ('met' in spoken) {
-    return spoken.met.ok ? denyStatus(spoken.met, QUESTION) : denyFailure(spoken.met, QUESTION, deadline);
+  if ('failure' in spoken) {
+    return spoken.failure.ok ? denyStatus(spoken.failure, READ_ONLY) : denyFailure(spoken.failure, READ_ONLY, deadline);
   }
   if (spoken.jsonrpc || spoken.json2) return spoken;
   return new Denial('upstream_bad_response', 'The server has neither protocol.', {

@@ -1,15 +1,19 @@
 /**
- * The operations, side by side: how a call of each is parsed, allowed, resolved and built, and the steps around sending
- * it, in their order. run-request.ts receives the request, run-call.ts runs each of its calls.
+ * The operations, side by side: how a call of each is parsed, authorized, resolved and built, and the steps around
+ * sending it, in their order. run-request.ts receives the request, and run-call.ts runs each of its calls.
  */
 import type { Events } from '../observe/events.ts';
 import { classifyFault } from '../odoo/faults/faults.ts';
-import { authorizeCall, authorizeJson2Call, authorizeQuestion } from './call/authorize.ts';
+import { authorizeCall, authorizeJson2Call, authorizeVersionQuestion } from './call/authorize.ts';
 import { buildJson2Call } from './call/build-json2.ts';
 import { buildMethodCall } from './call/limit.ts';
 import { type Call, parseCall } from './call/parse.ts';
 import { type Json2Call, parseJson2Call } from './call/parse-json2.ts';
-import { type PreparedQuestion, parseQuestion, type Question } from './call/parse-question.ts';
+import {
+  type PreparedVersionQuestion,
+  parseVersionQuestion,
+  type VersionQuestion,
+} from './call/parse-version-question.ts';
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
 import { createPipeline, type Pipeline, type RunRequestDeps } from './run-request.ts';
 import type { TargetedCall } from './terms/method-call.ts';
@@ -17,6 +21,7 @@ import type { Operation } from './terms/operation.ts';
 import type { Reply } from './terms/reply.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import type { UpstreamCall } from './terms/upstream-call.ts';
+import { applyInstanceTimeout } from './upstream/apply-instance-timeout.ts';
 import { type AskVersionDeps, askJsonVersion, askVersion } from './upstream/ask-version.ts';
 import {
   type CheckCredentialsDeps,
@@ -24,7 +29,6 @@ import {
   checkCredentials,
 } from './upstream/check-credentials.ts';
 import { claimIdempotencyKey, type IdempotencyDeps, replayAnswer } from './upstream/idempotency.ts';
-import { applyInstanceTimeout } from './upstream/instance-timeout.ts';
 import { type NoteWriteDeps, noteWrite } from './upstream/note-write.ts';
 import { type ObtainPermitDeps, obtainPermit } from './upstream/obtain-permit.ts';
 import type { ReceiveSettings } from './upstream/receive.ts';
@@ -70,7 +74,7 @@ export function createOperations(deps: OperationDeps) {
   };
 }
 
-/** A method of a model, over the protocol that the server speaks: `POST /api/erp/execute`. */
+/** Calls a method of a model over a protocol of the server: `POST /api/erp/execute`. */
 function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCall> {
   return {
     name: 'execute',
@@ -94,7 +98,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
   };
 }
 
-/** A call of `/json/2`, passed on unchanged. */
+/** Passes a call of `/json/2` on unchanged. */
 function createJson2(deps: OperationDeps): Operation<Json2Call, Target, UpstreamCall> {
   return {
     name: 'json2',
@@ -117,26 +121,30 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
   };
 }
 
-/** The version of a server: `POST /api/erp/version`. */
-function createVersion(deps: OperationDeps): Operation<Question, ServerAddress, PreparedQuestion> {
-  return { ...describeQuestion('version', deps), steps: [askVersion(deps)] };
+/** Returns the version of a server: `POST /api/erp/version`. */
+function createVersion(
+  deps: OperationDeps,
+): Operation<VersionQuestion, ServerAddress, PreparedVersionQuestion> {
+  return { ...describeVersionOperation('version', deps), steps: [askVersion(deps)] };
 }
 
-/** What `/json/version` of a server says. */
-function createJsonVersion(deps: OperationDeps): Operation<Question, ServerAddress, PreparedQuestion> {
-  return { ...describeQuestion('json version', deps), steps: [askJsonVersion(deps)] };
+/** Returns the content of `/json/version` of a server. */
+function createJsonVersion(
+  deps: OperationDeps,
+): Operation<VersionQuestion, ServerAddress, PreparedVersionQuestion> {
+  return { ...describeVersionOperation('json version', deps), steps: [askJsonVersion(deps)] };
 }
 
-function describeQuestion(
+function describeVersionOperation(
   name: string,
   { egress }: OperationDeps,
-): Omit<Operation<Question, ServerAddress, PreparedQuestion>, 'steps'> {
+): Omit<Operation<VersionQuestion, ServerAddress, PreparedVersionQuestion>, 'steps'> {
   return {
     name,
     takesBatch: false,
     isAddressInBody: true,
-    parse: parseQuestion,
-    authorize: authorizeQuestion,
+    parse: parseVersionQuestion,
+    authorize: authorizeVersionQuestion,
     nameTarget: ({ address }) => address,
     resolve: ({ url }) => resolveServer(url, egress),
     build: (_question, server) => ({ server, isReadOnly: true }),
@@ -151,7 +159,7 @@ function jsonrpcRules({ servers, protocolFor }: OperationDeps): CredentialRules 
   };
 }
 
-/** The text is Odoo's own, the same in every version. */
+/** Odoo's own text, the same in every version. */
 const REFUSED_OVER_JSONRPC: Reply = {
   kind: 'fault',
   fault: classifyFault(

@@ -1,6 +1,6 @@
 /**
- * Runs one call of a request, from its bytes to its record: it is parsed, allowed, resolved and built, passes the steps of
- * its operation (operations.ts), and its reply goes out.
+ * Runs one call of a request, from its bytes to its record: parses, authorizes, resolves and builds it, runs the steps
+ * of its operation (operations.ts), and sends its reply.
  */
 import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
@@ -15,12 +15,12 @@ import { CallContext } from './terms/call-context.ts';
 import { type CallTrace, startTrace } from './terms/call-trace.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import type { AnyParsed, AnyPrepared, Operation, Step } from './terms/operation.ts';
-import { type Body, NULL_ID, type Read } from './terms/parsed-body.ts';
+import { type Body, NULL_ID, type ParsedCall } from './terms/parsed-body.ts';
 import type { Reply } from './terms/reply.ts';
 import type { Request } from './terms/request.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import { CHANGED } from './terms/upstream-denials.ts';
-import { judgeEnding } from './upstream/idempotency.ts';
+import { judgeAttempt } from './upstream/idempotency.ts';
 
 export interface RunCallDeps extends CheckDeps {
   events: Events;
@@ -38,15 +38,19 @@ export interface CallOfBody {
   describe: (trace: CallTrace) => AnswerHeaders;
 }
 
-/** A call that runs: what stays the same when it starts over, and the context of the present attempt. */
-interface Running<Parsed extends AnyParsed, Place extends ServerAddress, Prepared extends AnyPrepared> {
-  operation: Operation<Parsed, Place, Prepared>;
+/** A running call: what stays the same when it starts over, and the context of the current attempt. */
+interface RunningCall<
+  Parsed extends AnyParsed,
+  Resolved extends ServerAddress,
+  Prepared extends AnyPrepared,
+> {
+  operation: Operation<Parsed, Resolved, Prepared>;
   request: Request;
   index: number;
   bytes: Uint8Array;
   trace: CallTrace;
   deps: RunCallDeps;
-  /** Null until the call is allowed. What it holds is released whatever happens. */
+  /** Null until the call is authorized. Always released at the end. */
   context: CallContext | null;
   isReadOnly: boolean;
 }
@@ -54,10 +58,10 @@ interface Running<Parsed extends AnyParsed, Place extends ServerAddress, Prepare
 /** Never rejects: an exception is answered as an error of this call alone. */
 export async function runCall<
   Parsed extends AnyParsed,
-  Place extends ServerAddress,
+  Resolved extends ServerAddress,
   Prepared extends AnyPrepared,
 >(
-  operation: Operation<Parsed, Place, Prepared>,
+  operation: Operation<Parsed, Resolved, Prepared>,
   { body, index, writer, describe }: CallOfBody,
   client: Client,
   request: Request,
@@ -67,7 +71,7 @@ export async function runCall<
   const trace = startTrace(isBatch ? deps.nowMs() : request.startedMs);
   const span = body.calls[index]!;
   const bytes = body.bytes.subarray(span.span.start, span.span.end);
-  const running: Running<Parsed, Place, Prepared> = {
+  const running: RunningCall<Parsed, Resolved, Prepared> = {
     operation,
     request,
     index,
@@ -77,7 +81,7 @@ export async function runCall<
     context: null,
     isReadOnly: false,
   };
-  let read: Read<Parsed> = { id: NULL_ID, call: INTERNAL };
+  let read: ParsedCall<Parsed> = { id: NULL_ID, call: INTERNAL };
   let out = writer;
   let summary: AnswerSummary;
   try {
@@ -94,13 +98,13 @@ export async function runCall<
       dialect,
       bytesPerSecondMin: deps.settings.answerBytesPerSecondMin,
     });
-    await protection?.finish(judgeEnding(reply, summary));
+    await protection?.finish(judgeAttempt(reply, summary));
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
     summary = answerInternal(read.id, out, dialect);
     await findProtection(running)?.finish('unknown');
   } finally {
-    end(running);
+    releaseContext(running);
   }
   const more = {
     requestId: exchange.requestId,
@@ -115,9 +119,9 @@ export async function runCall<
 /** Starts the call over as long as its key, policy or instance changes while it waits. */
 async function runWhileChanged<
   Parsed extends AnyParsed,
-  Place extends ServerAddress,
+  Resolved extends ServerAddress,
   Prepared extends AnyPrepared,
->(call: Parsed, authenticated: Client, running: Running<Parsed, Place, Prepared>): Promise<Reply> {
+>(call: Parsed, authenticated: Client, running: RunningCall<Parsed, Resolved, Prepared>): Promise<Reply> {
   const { request, deps } = running;
   let client = authenticated;
   for (;;) {
@@ -129,18 +133,18 @@ async function runWhileChanged<
     client = now;
     const reply = await runOnce(call, client, running);
     if (reply !== CHANGED) return reply;
-    // Nothing was run, or it was rolled back.
+    // Nothing was run, or Odoo rolled it back.
     await findProtection(running)?.finish('not_run');
-    end(running);
+    releaseContext(running);
   }
 }
 
-/** Allows, resolves and builds the call, and runs its steps. */
-async function runOnce<Parsed extends AnyParsed, Place extends ServerAddress, Prepared extends AnyPrepared>(
-  parsed: Parsed,
-  client: Client,
-  running: Running<Parsed, Place, Prepared>,
-): Promise<Reply> {
+/** Authorizes, resolves and builds the call, and runs its steps. */
+async function runOnce<
+  Parsed extends AnyParsed,
+  Resolved extends ServerAddress,
+  Prepared extends AnyPrepared,
+>(parsed: Parsed, client: Client, running: RunningCall<Parsed, Resolved, Prepared>): Promise<Reply> {
   const { operation, request, index, bytes, trace, deps } = running;
   const call = operation.authorize(parsed, client);
   trace.policyLimit = (call instanceof Denial ? undefined : call.policyLimit) ?? null;
@@ -149,11 +153,11 @@ async function runOnce<Parsed extends AnyParsed, Place extends ServerAddress, Pr
     return call;
   }
   const resolved = operation.resolve(call);
-  const place = resolved instanceof Promise ? await resolved : resolved;
-  if (place instanceof Denial) return place;
-  const target = findTarget(place);
-  trace.target = { origin: place.origin, pathPrefix: place.pathPrefix, ...(target && { db: target.db }) };
-  const prepared = operation.build(call, place, request.dialect);
+  const server = resolved instanceof Promise ? await resolved : resolved;
+  if (server instanceof Denial) return server;
+  const target = findTarget(server);
+  trace.target = { origin: server.origin, pathPrefix: server.pathPrefix, ...(target && { db: target.db }) };
+  const prepared = operation.build(call, server, request.dialect);
   if (prepared instanceof Denial) return prepared;
   running.isReadOnly = prepared.isReadOnly;
   const built = {
@@ -184,13 +188,13 @@ async function runSteps<Prepared>(
   let reply: Reply | null = null;
   try {
     for (let index = first; reply === null && index < steps.length; index++) {
-      const goOn = (other: CallContext) => runSteps(steps, index + 1, call, other);
-      const replied = steps[index]!(call, context, goOn);
-      if (!(replied instanceof Promise)) {
-        reply = replied;
+      const runRest = (other: CallContext) => runSteps(steps, index + 1, call, other);
+      const returned = steps[index]!(call, context, runRest);
+      if (!(returned instanceof Promise)) {
+        reply = returned;
         continue;
       }
-      reply = await replied;
+      reply = await returned;
       if (reply === null && !(await context.isUnchanged())) reply = CHANGED;
     }
   } catch (error) {
@@ -203,15 +207,15 @@ async function runSteps<Prepared>(
 }
 
 /** Null for a server without a database. */
-function findTarget(place: ServerAddress | Target): Target | null {
-  return 'credentialsId' in place ? place : null;
+function findTarget(server: ServerAddress | Target): Target | null {
+  return 'credentialsId' in server ? server : null;
 }
 
 function findProtection({ context }: { context: CallContext | null }): CallContext['protection'] {
   return context?.protection ?? null;
 }
 
-function end(running: { context: CallContext | null }): void {
+function releaseContext(running: { context: CallContext | null }): void {
   running.context?.release();
   running.context?.endOutliving();
   running.context = null;

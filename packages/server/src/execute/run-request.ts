@@ -2,7 +2,7 @@
  * What every request for a call passes through, whatever its operation: admission, key and limits, body and time. Then
  * each of its calls runs (run-call.ts).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
 import { authorizeCaller } from './call/authorize.ts';
@@ -13,7 +13,7 @@ import { describeLimit, describeRequest } from './request/answer-headers.ts';
 import { type AuthenticateDeps, authenticate } from './request/authenticate.ts';
 import { runBatch } from './request/batch.ts';
 import { readIdempotencyKey } from './request/idempotency-key.ts';
-import { type Pass, throttle } from './request/throttle.ts';
+import { type KeyAdmission, throttle } from './request/throttle.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
 import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
@@ -31,8 +31,8 @@ export interface RunRequestDeps extends AuthenticateDeps, RunCallDeps {
   settings: RunCallDeps['settings'] & { timeoutMs: number; batchConcurrency: number };
 }
 
-/** A request until its body is there. */
-interface Arriving {
+/** A request before its body has arrived. */
+interface IncomingRequest {
   readonly exchange: Exchange;
   readonly dialect: Dialect;
   readonly time: RequestTime;
@@ -40,7 +40,7 @@ interface Arriving {
   /** Null until the key is accepted. */
   client: Client | null;
   /** Null if the key has no limits. */
-  pass: Pass | null;
+  keyAdmission: KeyAdmission | null;
 }
 
 /** Runs a request of one operation to the last byte of its answer. Never rejects. */
@@ -48,63 +48,70 @@ export type Pipeline = (exchange: Exchange, dialect: Dialect) => Promise<void>;
 
 export function createPipeline<
   Parsed extends AnyParsed,
-  Place extends ServerAddress,
+  Resolved extends ServerAddress,
   Prepared extends AnyPrepared,
->(operation: Operation<Parsed, Place, Prepared>, deps: RunRequestDeps): Pipeline {
+>(operation: Operation<Parsed, Resolved, Prepared>, deps: RunRequestDeps): Pipeline {
   return (exchange, dialect) => runRequest(operation, exchange, dialect, deps);
 }
 
 async function runRequest<
   Parsed extends AnyParsed,
-  Place extends ServerAddress,
+  Resolved extends ServerAddress,
   Prepared extends AnyPrepared,
 >(
-  operation: Operation<Parsed, Place, Prepared>,
+  operation: Operation<Parsed, Resolved, Prepared>,
   exchange: Exchange,
-  spoken: Dialect,
+  routeDialect: Dialect,
   deps: RunRequestDeps,
 ): Promise<void> {
-  const dialect: Dialect = operation.isAddressInBody ? { ...spoken, instanceAt: '' } : spoken;
+  const dialect: Dialect = operation.isAddressInBody ? { ...routeDialect, instanceAt: '' } : routeDialect;
   const cutOff = () => exchange.writer.breakOff();
   const time = new RequestTime({ nowMs: deps.nowMs, defaultMs: deps.settings.timeoutMs, cutOff });
-  const arriving: Arriving = { exchange, dialect, time, startedMs: deps.nowMs(), client: null, pass: null };
+  const incoming: IncomingRequest = {
+    exchange,
+    dialect,
+    time,
+    startedMs: deps.nowMs(),
+    client: null,
+    keyAdmission: null,
+  };
   exchange.onCallerLeft(() => time.callerLeft());
   deps.events.requestStarted();
   try {
-    const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(operation, arriving, deps));
-    if (denial !== null) refuse(denial, arriving, deps);
+    const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(operation, incoming, deps));
+    if (denial !== null) refuse(denial, incoming, deps);
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
-    if (exchange.writer.restart()) refuse(INTERNAL, arriving, deps);
+    if (exchange.writer.restart()) refuse(INTERNAL, incoming, deps);
     else exchange.writer.breakOff();
   } finally {
     await exchange.waitUntilLeft();
     time.deadline.clear();
-    arriving.pass?.leave();
+    incoming.keyAdmission?.release();
     deps.admission.leave(time.deadline);
     deps.events.requestEnded();
   }
 }
 
-/** The denial of the whole request; null once its calls are answered. */
+/** Returns the denial of the whole request, or null after its calls were answered. */
 async function runAdmitted<
   Parsed extends AnyParsed,
-  Place extends ServerAddress,
+  Resolved extends ServerAddress,
   Prepared extends AnyPrepared,
 >(
-  operation: Operation<Parsed, Place, Prepared>,
-  arriving: Arriving,
+  operation: Operation<Parsed, Resolved, Prepared>,
+  incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
-  const { exchange, dialect, time, startedMs } = arriving;
+  const { exchange, dialect, time, startedMs } = incoming;
   const client = await authenticate(exchange, deps, dialect);
   if (client instanceof Denial) return client;
-  arriving.client = client;
+  incoming.client = client;
   const denied = authorizeCaller(client, exchange);
   if (denied !== null) return denied;
-  const pass = client.policy === null ? null : await throttle(client, deps.limits);
-  if (pass instanceof Denial) return pass;
-  arriving.pass = pass;
+  const keyAdmission = client.policy === null ? null : await throttle(client, deps.limits);
+  if (keyAdmission instanceof Denial) return keyAdmission;
+  incoming.keyAdmission = keyAdmission;
   const idempotencyKey = readIdempotencyKey(exchange);
   if (idempotencyKey instanceof Denial) return idempotencyKey;
   const bytes = await exchange.readBody(time.signal);
@@ -115,10 +122,10 @@ async function runAdmitted<
   if (body instanceof Denial) return body;
   const { isBatch } = body;
   if (isBatch && !operation.takesBatch) return NO_BATCH;
-  const tooMany = await pass?.takeCalls(body.calls.length - 1);
+  const tooMany = await keyAdmission?.admitCalls(body.calls.length - 1);
   if (tooMany) return tooMany;
   const request: Request = { exchange, dialect, time, startedMs, isBatch, idempotencyKey };
-  if (isBatch) await runCalls(operation, body, client, request, pass, deps);
+  if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
   else {
     await runCall(
       operation,
@@ -126,7 +133,7 @@ async function runAdmitted<
         body,
         index: 0,
         writer: exchange.writer,
-        describe: (trace) => describeRequest({ startedMs, pass }, deps.nowMs(), trace),
+        describe: (trace) => describeRequest({ startedMs, keyAdmission }, deps.nowMs(), trace),
       },
       client,
       request,
@@ -136,12 +143,16 @@ async function runAdmitted<
   return null;
 }
 
-async function runCalls<Parsed extends AnyParsed, Place extends ServerAddress, Prepared extends AnyPrepared>(
-  operation: Operation<Parsed, Place, Prepared>,
+async function runCalls<
+  Parsed extends AnyParsed,
+  Resolved extends ServerAddress,
+  Prepared extends AnyPrepared,
+>(
+  operation: Operation<Parsed, Resolved, Prepared>,
   body: Body,
   client: Client,
   request: Request,
-  pass: Pass | null,
+  keyAdmission: KeyAdmission | null,
   deps: RunRequestDeps,
 ): Promise<void> {
   const { batchConcurrency, answerBytesPerSecondMin } = deps.settings;
@@ -150,9 +161,9 @@ async function runCalls<Parsed extends AnyParsed, Place extends ServerAddress, P
   await runBatch(
     {
       count: body.calls.length,
-      concurrency: (await pass?.takeSlots(wanted)) ?? wanted,
+      concurrency: (await keyAdmission?.acquireConcurrency(wanted)) ?? wanted,
       headers: {
-        ...describeRequest({ startedMs: request.startedMs, pass }, deps.nowMs()),
+        ...describeRequest({ startedMs: request.startedMs, keyAdmission }, deps.nowMs()),
         ...describeLimit(limit),
       },
       bytesPerSecondMin: answerBytesPerSecondMin,
@@ -163,10 +174,10 @@ async function runCalls<Parsed extends AnyParsed, Place extends ServerAddress, P
   );
 }
 
-/** Maximum bytes of a batch that are examined in one turn of the event loop. */
-const TURN_BYTES = 64 * 1024;
+/** Maximum bytes of a batch that are examined in one iteration of the event loop. */
+const EXAMINED_BYTES_MAX = 64 * 1024;
 
-/** The limit that the policy sets in a call of the batch, for the headers, which leave before the calls run. */
+/** Finds the limit that the policy sets in a call of the batch. The headers need it before the calls run. */
 async function findBatchLimit<Parsed extends AnyParsed>(
   { parse, authorize }: Pick<Operation<Parsed>, 'parse' | 'authorize'>,
   { bytes, calls }: Body,
@@ -174,12 +185,12 @@ async function findBatchLimit<Parsed extends AnyParsed>(
   dialect: Dialect,
 ): Promise<number | null> {
   if (client.policy?.policy.limit_max === undefined) return null;
-  let turnBytes = 0;
+  let examinedBytes = 0;
   for (const call of calls) {
-    turnBytes += call.span.end - call.span.start;
-    if (turnBytes > TURN_BYTES) {
-      await nextTurn();
-      turnBytes = 0;
+    examinedBytes += call.span.end - call.span.start;
+    if (examinedBytes > EXAMINED_BYTES_MAX) {
+      await yieldToEventLoop();
+      examinedBytes = 0;
     }
     const parsed = parse(bytes, call, dialect).call;
     const allowed = parsed instanceof Denial ? parsed : authorize(parsed, client);
@@ -191,12 +202,12 @@ async function findBatchLimit<Parsed extends AnyParsed>(
 /** Answers a request that is refused as a whole. */
 function refuse(
   denial: Denial,
-  { exchange, dialect, startedMs, client, pass }: Arriving,
+  { exchange, dialect, startedMs, client, keyAdmission }: IncomingRequest,
   deps: RunRequestDeps,
 ): void {
   const { requestId, address, writer } = exchange;
-  // A caller without a key is not told how long the check of it took.
-  const headers = client === null ? {} : describeRequest({ startedMs, pass }, deps.nowMs());
+  // A caller without a valid key must not learn how long the check took.
+  const headers = client === null ? {} : describeRequest({ startedMs, keyAdmission }, deps.nowMs());
   const { type, httpStatus, rule, detail } = answerDenial(denial, { id: NULL_ID, writer, headers, dialect });
   deps.events.requestRefused({
     requestId,

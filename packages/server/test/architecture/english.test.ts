@@ -43,9 +43,6 @@ const PHRASES = [
 /** A link can be longer than a line. */
 const LINK_ONLY = /^\W*\[[^\]]*\]\([^)]*\)\W*$/;
 
-/** Folders whose comments are being rewritten. Remove an entry once its files pass. */
-const PENDING_FOLDERS: readonly string[] = ['packages/server/src/execute/'];
-
 const pages = findFiles('{README,CONTRIBUTING,ARCHITECTURE,SECURITY,CHANGELOG,docs/**/*}.md');
 
 describe('pages', () => {
@@ -59,9 +56,7 @@ describe('pages', () => {
 });
 
 describe('comments of sources', () => {
-  const sources = findFiles('{packages/*/src,scripts,bench,chaos}/**/*.ts').filter(
-    (file) => !PENDING_FOLDERS.some((folder) => file.startsWith(folder)),
-  );
+  const sources = findFiles('{packages/*/src,scripts,bench,chaos}/**/*.ts');
 
   test(`have lines of at most ${LINE_COLUMNS_MAX} columns`, () => {
     expect(sources.flatMap((file) => listLongLines(file, listCommentLines(readText(file))))).toEqual([]);

@@ -6,7 +6,7 @@ import { countReads } from '../../json/counted-bytes.fixture.ts';
 import { compilePolicy } from '../../policy/compile.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
-import { authorizeCall, authorizeCaller, authorizeJson2Call, authorizeQuestion } from './authorize.ts';
+import { authorizeCall, authorizeCaller, authorizeJson2Call, authorizeVersionQuestion } from './authorize.ts';
 import { limitCall } from './limit.ts';
 import { type Call, parseBody, parseCall } from './parse.ts';
 import { type Json2Call, parseJson2Call } from './parse-json2.ts';
@@ -67,7 +67,7 @@ test('a key without a policy passes its calls through as they are', () => {
   const json2Call = readJson2Call('authenticate', '{}');
   expect(authorizeJson2Call(json2Call, { policy: null })).toBe(json2Call);
   const question = ask('https://erp.example.com');
-  expect(authorizeQuestion(question, { policy: null })).toBe(question);
+  expect(authorizeVersionQuestion(question, { policy: null })).toBe(question);
   expect(authorizeCaller({ policy: null }, CALLER)).toBeNull();
 });
 
@@ -79,8 +79,8 @@ test('a denial names the rule', () => {
 test('denies a question about a server that the policy does not name', () => {
   const policy = compilePolicy({ ...EVERYWHERE, origins: ['https://erp.example.com'] });
   const question = ask('https://erp.example.com');
-  expect(authorizeQuestion(question, { policy })).toBe(question);
-  expect(authorizeQuestion(ask('https://other.example.com'), { policy })).toMatchObject({
+  expect(authorizeVersionQuestion(question, { policy })).toBe(question);
+  expect(authorizeVersionQuestion(ask('https://other.example.com'), { policy })).toMatchObject({
     more: { rule: 'origins' },
   });
 });

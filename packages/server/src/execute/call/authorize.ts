@@ -1,6 +1,6 @@
 /**
- * Step: whether the client's policy allows a call, and what the policy sets in it. What it does not set stays the caller's
- * own bytes.
+ * Step: applies the client's policy to a call. It allows or denies the call, and sets values in it. All other bytes
+ * stay those of the caller.
  */
 
 import { joinParts } from '../../json/edit.ts';
@@ -23,13 +23,13 @@ import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
-import type { Question } from './parse-question.ts';
+import type { VersionQuestion } from './parse-version-question.ts';
 import { type DescribedCall, describeCall, describeRequest } from './policy-request.ts';
 
 type Sets = Extract<Decision, { allowed: true }>['sets'];
 type Parts = readonly (ByteRange | string)[];
 
-/** Whether the key may be used from there, before anything else is looked at; null where it may. */
+/** Checks whether the key may be used from this address and web origin, before all other rules. Returns null if so. */
 export function authorizeCaller(
   { policy }: Pick<Client, 'policy'>,
   exchange: Pick<Exchange, 'address' | 'header'>,
@@ -44,7 +44,7 @@ export function authorizeCall(call: Call, { policy }: Pick<Client, 'policy'>): C
   const described = describeCall(call);
   const sets = authorize(described, policy);
   if (sets instanceof Denial) return sets;
-  // `read` has no limit of its own: the step after this one keeps it.
+  // `read` takes no limit in Odoo, so call/limit.ts applies this one.
   return {
     ...rewrite(call, described.args, sets),
     limit: sets.limit ?? call.limit,
@@ -56,7 +56,7 @@ function noteLimit({ limit }: Sets): { policyLimit?: number } {
   return limit === undefined ? {} : { policyLimit: limit };
 }
 
-/** The same for a call that names its arguments itself. */
+/** The same for a call of `/json/2`, whose arguments have names. */
 export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'policy'>): Json2Call | Denial {
   if (policy === null) return call;
   const { model, method, instance, kwargs } = call;
@@ -70,8 +70,11 @@ export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'po
   return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) }, ...noteLimit(sets) };
 }
 
-/** For a question about a server. A client that may not call the server is not told how egress judges it. */
-export function authorizeQuestion(question: Question, { policy }: Pick<Client, 'policy'>): Question | Denial {
+/** The same for a version question. A client that may not call the server does not learn whether egress allows it. */
+export function authorizeVersionQuestion(
+  question: VersionQuestion,
+  { policy }: Pick<Client, 'policy'>,
+): VersionQuestion | Denial {
   if (policy === null) return question;
   const decision = decideServer(policy, { origin: question.address.origin, db: null });
   return decision.allowed ? question : denyPolicy(decision);
@@ -88,7 +91,7 @@ function denyPolicy({ rule, message }: DeniedDecision): Denial {
   return new Denial('policy_denied', message, { rule });
 }
 
-/** The call with new bytes, in which `keyword` stands before `params`. */
+/** Builds the call with new bytes, in which `keyword` comes before `params`. */
 function rewrite(call: Call, args: Arguments, sets: Sets): Call {
   const position = findLimitPosition(call.method);
   const placed = position === null || sets.limit === undefined ? undefined : args.positional[position];
@@ -114,7 +117,7 @@ function setRange(array: JsonSpan, element: JsonSpan | undefined, { limit }: Set
   return [{ start: array.start, end: element.start }, String(limit), { start: element.end, end: array.end }];
 }
 
-/** The named arguments that get a value of the policy's. */
+/** Lists the named arguments whose value the policy sets. */
 function listNamed(
   { bytes, positional, named }: Arguments,
   method: string,

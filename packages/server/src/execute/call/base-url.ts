@@ -1,4 +1,4 @@
-/** Reads the base address that a caller gives; its form is judged in egress/, where it leads by the step that resolves. */
+/** Reads the base address in a call. egress/ checks its form, and the step `resolve` checks where it leads. */
 import { type BaseUrl, parseBaseUrl } from '../../egress/base-url.ts';
 import { Denial } from '../terms/denial.ts';
 

@@ -1,4 +1,4 @@
-/** Step: builds the request of a call of `/json/2`, which carries the arguments as the caller wrote them. */
+/** Step: builds the request of a call of `/json/2`, with the arguments as the caller wrote them. */
 import { buildJson2Request } from '../../odoo/json2/json2-request.ts';
 import { isReadOnlyMethod } from '../../odoo/methods.ts';
 import { Denial } from '../terms/denial.ts';

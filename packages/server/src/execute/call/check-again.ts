@@ -1,7 +1,7 @@
 /**
- * Checks a call again after it has waited: for its permit, for the store, for the answer to another call. Its key, its
- * policy or its instance may have changed meanwhile. A call that must not be sent as it was built starts over
- * (run-call.ts): then it is refused, or built as it must be now.
+ * Checks a call again after it has waited: for its permit, for the store, or for the answer to another call. Its key,
+ * policy or instance may have changed in the meantime. A call that must not be sent as it was built starts over
+ * (run-call.ts), and is then refused or built again.
  */
 import type { Client } from '../../keys/keys.ts';
 import { askStore } from '../terms/ask-store.ts';
@@ -77,7 +77,7 @@ interface SettableByPolicy {
   limit?: unknown;
 }
 
-/** The name of the credentials covers server, database, user and key. */
+/** The identifier of the credentials covers server, database, user and key. */
 function isSameTarget(one: Target, other: Target): boolean {
   return (
     one.credentialsId === other.credentialsId &&

@@ -1,25 +1,25 @@
-/** Names credentials without holding them, for memories that span calls: by a hash under a secret of the deployment. */
+/** Creates identifiers of credentials that do not contain them: a hash, salted with a secret of the deployment. */
 import { hash } from 'node:crypto';
 
-/** Who asks, and with what. */
+/** The credentials of a call, and the server that they are for. */
 export interface Credentials {
   origin: string;
   pathPrefix: string;
   db: string;
   userId: number;
   apiKey: string;
-  /** How the server is reached. */
+  /** Certificates and address rules for the connection; null if the general ones apply. */
   trust: { id: string } | null;
 }
 
-/** The same for the same credentials on all replicas. */
+/** Equal credentials get equal identifiers on all replicas. */
 export type NameCredentials = (credentials: Credentials) => string;
 
 export function createCredentialNames(secret: Uint8Array): NameCredentials {
   const salt = Buffer.from(secret).toString('base64');
   return ({ origin, pathPrefix, db, userId, apiKey, trust }) => {
     const named = [origin, pathPrefix, db, userId, apiKey, trust?.id];
-    // The salt in front is enough: what could be appended to a hashed text (length extension) is no JSON.
+    // A salt in front is enough, because a text extended by a length extension attack would not be JSON.
     return hash('sha256', salt + JSON.stringify(named), 'base64');
   };
 }

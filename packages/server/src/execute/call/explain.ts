@@ -1,4 +1,4 @@
-/** Why a key may or may not make a call: the same reading and the same decision as for a call that comes in. */
+/** Explains why a key may or may not make a call, by the same parsing and the same decision as for a received call. */
 import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
 import type { CompiledPolicy } from '../../policy/compile.ts';
 import { decide, decideCaller } from '../../policy/decide.ts';
@@ -33,7 +33,7 @@ export function explainCall(
   return { ...decision, message: describeAllowance(policy.policy, caller.address) };
 }
 
-/** Names what could still deny it. */
+/** Names the rules that could still deny the call. */
 function describeAllowance({ cidrs, rate, per_day, concurrency }: Policy, address: string | null): string {
   const open = [
     ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
@@ -50,10 +50,10 @@ function refuse(message: string): Explanation {
 }
 
 function readCall(given: unknown): Call | Denial {
-  // Before it is printed, which takes the stack that it needs.
+  // Checked first, because JSON.stringify is recursive and could overflow the stack.
   if (isDeeper(given, DEPTH_MAX))
     return new Denial('invalid_request', `The call is nested more than ${DEPTH_MAX} levels deep.`);
-  // What JSON cannot hold is no call either.
+  // A value that JSON cannot represent is not a call either.
   const body = parseBody(Buffer.from(JSON.stringify(given) ?? 'null'));
   if (body instanceof Denial) return body;
   const [first] = body.calls;
@@ -63,10 +63,10 @@ function readCall(given: unknown): Call | Denial {
   return parseCall(body.bytes, first, OWN_DIALECT).call;
 }
 
-/** What Odoo can read, and parseBody refuses beyond. */
+/** The maximum depth that parseBody accepts. */
 const DEPTH_MAX = 512;
 
-/** Level by level, without recursion. */
+/** Works level by level, without recursion. */
 function isDeeper(value: unknown, depthMax: number): boolean {
   let level = [value];
   for (let depth = 0; depth < depthMax && level.length > 0; depth++) {

@@ -1,6 +1,6 @@
 /**
- * Step: the rules of `keyword.limit` (docs/execute.md#limit), and the arguments that are left for Odoo, in the form
- * that every version takes. They stay the caller's own bytes.
+ * Step: applies the rules of `keyword.limit` (docs/execute.md#limit), and builds the arguments for Odoo in a form that
+ * every version accepts. Their values stay the caller's bytes.
  */
 import { joinParts, removeMembers } from '../../json/edit.ts';
 import { readElements } from '../../json/elements.ts';
@@ -42,7 +42,9 @@ export function limitCall(call: Call, dialect: Dialect): MethodCall | Denial {
   };
 }
 
-/** Methods do not get a `limit`, or a surplus argument, that they have not: it would be a TypeError in Odoo. */
+/**
+ * Lists the named arguments that the method does not have: `limit`, surplus arguments. They cause a TypeError in Odoo.
+ */
 function listDropped(
   { method }: Call,
   rule: ReturnType<typeof limitRule>,
@@ -57,7 +59,7 @@ function isEmptyList(params: Uint8Array): boolean {
   return isEmptyArray(params, { kind: 'array', start: 0, end: params.length });
 }
 
-/** The positional arguments of a call that has this one only. */
+/** Builds the positional arguments from a single value. */
 function listOne({ bytes }: Call, { value }: JsonMember): Uint8Array {
   return Buffer.concat([OPENING, bytes.subarray(value.start, value.end), CLOSING]);
 }
@@ -83,7 +85,7 @@ function applyLimit(call: Call, rule: ReturnType<typeof limitRule>): Uint8Array 
   }
   // One id, or one row of values.
   if (records.kind === 'number' || (call.method === 'create' && records.kind === 'object')) return whole;
-  // Odoo would take the characters of a text, or the keys of an object, for ids: more records than one.
+  // Odoo would take the characters of a text, or the keys of an object, as ids, and so as several records.
   return new Denial(
     'invalid_params',
     call.method === 'create'
@@ -102,7 +104,7 @@ function readFirst(bytes: Uint8Array, array: JsonSpan): JsonSpan | null {
   return first;
 }
 
-/** `read` takes no limit upstream: the first `limit` ids stay. */
+/** Keeps the first `limit` ids, because `read` takes no limit in Odoo. */
 function cutIds(bytes: Uint8Array, params: JsonSpan, ids: JsonSpan, limit: number): Uint8Array {
   let count = 0;
   let keptEnd = ids.start + 1;
@@ -120,7 +122,7 @@ function cutIds(bytes: Uint8Array, params: JsonSpan, ids: JsonSpan, limit: numbe
   return Buffer.concat([bytes.subarray(params.start, keptEnd), bytes.subarray(ids.end - 1, params.end)]);
 }
 
-/** More ids or rows than the limit are refused, never silently cut: half of a write is worse than none. */
+/** Refuses more ids or rows than the limit. They are never silently cut, because a partial write is worse than none. */
 function refuseMany(call: Call, records: JsonSpan, limit: number): Denial | undefined {
   let count = 0;
   readElements(call.bytes, records, () => {

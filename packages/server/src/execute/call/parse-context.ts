@@ -1,7 +1,4 @@
-/**
- * The rules of docs/execute.md#context for `keyword.context`. Part of the parse step: it checks and changes nothing;
- * the bytes go on as they came.
- */
+/** Checks `keyword.context` by the rules of docs/execute.md#context. Part of the step `parse`. It changes no bytes. */
 import { readElements } from '../../json/elements.ts';
 import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
@@ -9,10 +6,10 @@ import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
 import { Denial } from '../terms/denial.ts';
 
-/** Far more than any context has; a body can hold millions, and each costs memory. */
+/** Far more than any real context has. A body could have millions of members, and each takes memory. */
 const MEMBERS_MAX = 1000;
 
-/** Checks the context of a call; a denial names the member at fault. */
+/** Checks the context of a call. A denial names the wrong member. */
 export function checkContext(bytes: Uint8Array, context: JsonSpan): Denial | undefined {
   if (isLeftOut(context)) return undefined;
   if (context.kind === 'array' && isEmpty(bytes, context)) return undefined;
@@ -43,7 +40,7 @@ function checkMember(bytes: Uint8Array, { name, value }: JsonMember): Denial | u
     case 'default_company_id':
       return isInteger(bytes, value) ? undefined : invalid(path, "must be a company's id, an integer");
     case 'tz':
-      // Odoo would silently fall back to UTC.
+      // For an unknown time zone, Odoo would silently use UTC.
       return value.kind === 'string' && isTimeZone(decodeString(bytes, value))
         ? undefined
         : invalid(path, 'must be the name of a time zone, e.g. "Europe/Paris"');
@@ -79,10 +76,10 @@ function isEmpty(bytes: Uint8Array, array: JsonSpan): boolean {
   return empty;
 }
 
-/** Building a formatter costs some 20 µs, so that the verdict on a name is kept; names are few, and the map is bounded. */
+/** By name: whether the time zone exists. A check takes some 20 µs. Names are few, and the size is limited. */
 const knownTimeZones = new Map<string, boolean>();
 const KNOWN_TIME_ZONES_MAX = 1000;
-/** Keeps out offsets like "+02:00", which this runtime takes and Odoo does not. */
+/** Excludes offsets such as "+02:00", which Node accepts and Odoo does not. */
 const TIME_ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
 function isTimeZone(name: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Step: from the bytes of a call that names its arguments itself to the call. What cannot stand in a request to `/json/2` is
- * refused here; the arguments stay a byte span and are the server's to judge.
+ * Step: parses the bytes of a call of `/json/2`. Refuses names that such a request cannot contain. The arguments stay a
+ * byte span, and the server checks them.
  */
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
 import { readMembers } from '../../json/members.ts';
@@ -8,7 +8,7 @@ import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
-import { type CallSpan, NULL_ID, type Read } from '../terms/parsed-body.ts';
+import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { InstanceAddress } from '../terms/target.ts';
 import {
   API_KEY_LENGTH_MAX,
@@ -24,22 +24,25 @@ import {
 } from './read-members.ts';
 
 export interface Json2Call {
-  /** The body that the span points into. */
+  /** The bytes that the span refers to. */
   bytes: Uint8Array;
   model: string;
   method: string;
   kwargs: KeywordSpan;
   instance: InstanceAddress;
-  /** The limit that the policy put in place of the caller's; left out: none. */
+  /** The limit that the policy set in place of the caller's; absent if it set none. */
   policyLimit?: number;
 }
 
 const CALL_MEMBERS = ['id', 'model_id', 'method', 'kwargs'];
 const TOLERATED_MEMBERS = ['jsonrpc'];
 const INSTANCE_MEMBERS = ['url', 'db', 'api_key'];
-/** Callers keep one instance for all routes; here the key alone decides who calls (docs/odoo-facts.md#json2-user). */
+/**
+ * Callers use one instance object for all routes. Here the key alone determines the user
+ * (docs/odoo-facts.md#json2-user).
+ */
 const TOLERATED_INSTANCE_MEMBERS = ['user_id'];
-/** One segment of a path, and never `..`. */
+/** Matches one segment of a path, but not `..`. */
 const PATH_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.]*$/;
 /** One word of visible ASCII (RFC 9110 section 5.5). */
 const HEADER_WORD = /^[\x21-\x7e]+$/;
@@ -49,7 +52,7 @@ export function parseJson2Call(
   bytes: Uint8Array,
   { span, members: known }: CallSpan,
   { instanceAt }: Dialect,
-): Read<Json2Call> {
+): ParsedCall<Json2Call> {
   if (span.kind !== 'object')
     return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
   const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
@@ -106,7 +109,7 @@ function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string
   return apiKey instanceof Denial ? apiKey : { url, db, userId: NO_USER, apiKey };
 }
 
-/** A text that goes into the path or a header of the request. */
+/** Reads a text that becomes part of the path or a header of the request. */
 function readWord(
   bytes: Uint8Array,
   value: JsonSpan | undefined,

@@ -1,6 +1,7 @@
 /**
- * Step: from the body's bytes to calls. Every rule of docs/execute.md#members about the body's shape is here; what a
- * method makes of its arguments is not (translate.ts). Values of `params` and `keyword` stay byte spans of the body.
+ * Step: parses the body's bytes into calls. All rules of docs/execute.md#members about the body's shape are here. The
+ * meaning of arguments for a method is not (translate.ts). Values of `params` and `keyword` stay byte spans of the
+ * body.
  */
 import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
@@ -14,7 +15,7 @@ import { DATABASE_NAME } from '../../odoo/database-name.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { NamedRecords } from '../terms/method-call.ts';
-import { type Body, type CallSpan, NULL_ID, type Read } from '../terms/parsed-body.ts';
+import { type Body, type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { NamedInstance } from '../terms/target.ts';
 import { checkContext } from './parse-context.ts';
 import { placeIds } from './place-ids.ts';
@@ -31,27 +32,27 @@ import {
   readText,
 } from './read-members.ts';
 
-/** A call whose shape is right. */
+/** A call whose shape is valid. */
 export interface Call {
-  /** What the spans point into. */
+  /** The bytes that the spans refer to. */
   bytes: Uint8Array;
   model: string;
   /** The method to run: `action`, or `fn_name` of a `call_method`. */
   method: string;
-  /** The positional arguments; null where the caller gave none. */
+  /** The positional arguments; null if the caller sent none. */
   params: JsonSpan | null;
   keyword: KeywordSpan;
-  /** `keyword.limit`; null = no cap. */
+  /** `keyword.limit`; null: no limit. */
   limit: number | null;
-  /** What `keyword.ids` said; the ids themselves stand in `params`. */
+  /** The form of `keyword.ids`. The ids themselves are in `params`. */
   records: NamedRecords;
   instance: NamedInstance;
-  /** The limit that the policy put in place of the caller's; left out: none. */
+  /** The limit that the policy set in place of the caller's; absent if it set none. */
   policyLimit?: number;
 }
 
 const CALL_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];
-/** Taken and not looked at: callers with a JSON-RPC habit send it. */
+/** Accepted and ignored, because JSON-RPC clients send it. */
 const TOLERATED_MEMBERS = ['jsonrpc'];
 const INSTANCE_MEMBERS = ['url', 'db', 'user_id', 'api_key', 'name'];
 const METHOD_NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
@@ -94,7 +95,7 @@ export function parseCall(
   bytes: Uint8Array,
   { span, members: known }: CallSpan,
   { instanceAt }: Dialect,
-): Read<Call> {
+): ParsedCall<Call> {
   if (span.kind !== 'object') {
     return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
   }
@@ -194,11 +195,11 @@ function readLimit(bytes: Uint8Array, keyword: KeywordSpan): number | null | Den
       },
     );
   }
-  // No list has more than 2^53 entries, so that beyond it the exact number does not matter.
+  // No list has more than 2^53 entries, so a rounded larger limit has the same effect.
   return limit === 0 || limit === 0n ? null : Number(limit);
 }
 
-/** Members of the instance are named as on our own route; what goes out names them as the caller did (dialect.ts). */
+/** Errors name the members as on the proxy's own route. They are renamed when the answer is built (dialect.ts). */
 function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string): NamedInstance | Denial {
   if (value === undefined || value.kind === 'null') {
     return invalid(at, `\`${at}\` is missing: {"url", "db", "user_id", "api_key"} of the Odoo server.`);

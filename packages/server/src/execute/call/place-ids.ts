@@ -1,6 +1,6 @@
 /**
- * Puts the records of `keyword.ids` where `execute_kw` takes them: first in `params`. From here on such a call is the same
- * as one that gave its ids by position: for policies, limits, shared reads and both protocols.
+ * Moves the records of `keyword.ids` to the first position of `params`, where `execute_kw` expects them. After this,
+ * the call equals one that sent its ids by position: for policies, limits, shared reads and both protocols.
  */
 import { joinParts, removeMembers } from '../../json/edit.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
@@ -22,7 +22,7 @@ export interface Placed extends Arguments {
   records: NamedRecords;
 }
 
-/** Methods that have a parameter `ids` of their own in some version from 14 to 18; there it is an argument like others. */
+/** Methods with a parameter `ids` of their own in some version from 14 to 18. For them it is an ordinary argument. */
 const METHODS_WITH_IDS: ReadonlySet<string> = new Set(['browse', 'invalidate_cache']);
 const IDS: ReadonlySet<string> = new Set(['ids']);
 
@@ -55,7 +55,7 @@ export function placeIds(
   return rewrite(bytes, rest, ['[', ids, ']'], 'given');
 }
 
-/** New bytes, in which `keyword` stands before `params`; every value keeps its own. */
+/** Builds new bytes, in which `keyword` comes before `params`. All values keep their bytes. */
 function rewrite(
   bytes: Uint8Array,
   keyword: readonly ByteRange[],

@@ -1,6 +1,6 @@
 /**
- * What a policy looks at in a call, read from its bytes; what cannot be read counts as what no policy allows. Judges nothing
- * itself, and changes nothing.
+ * Reads from the bytes of a call what a policy decides on. A value that cannot be read counts as one that no policy
+ * allows. Makes no decisions, and changes nothing.
  */
 import { readElements } from '../../json/elements.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
@@ -18,17 +18,17 @@ import { Denial } from '../terms/denial.ts';
 import { readBaseUrl } from './base-url.ts';
 import type { Call } from './parse.ts';
 
-/** A call of any route. */
+/** A call of any route that runs a method. */
 export interface DescribedCall {
   model: string;
   method: string;
   instance: Call['instance'] | { url: string; db: string };
   args: Arguments;
-  /** What the proxy itself cuts the ids to. */
+  /** Maximum number of ids that the proxy sends on; null: no limit. */
   limit: number | null;
 }
 
-/** A denial where the address of the server is none. */
+/** Returns a denial if the address of the server is invalid. */
 export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
   const { model, method, args } = call;
   const server = describeServer(call.instance);
@@ -46,13 +46,13 @@ export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
   };
 }
 
-/** Of a call of the execute route. */
+/** Describes a call of the execute route. */
 export function describeCall(call: Call): DescribedCall {
   const { model, method, instance, limit } = call;
   return { model, method, instance, args: new CallArguments(call), limit };
 }
 
-/** A class, since an object with a getter costs twenty times as much to make. */
+/** A class, because creating an object with a getter takes twenty times as long. */
 class CallArguments implements Arguments {
   readonly bytes: Uint8Array;
   readonly named: readonly JsonMember[];
@@ -65,7 +65,7 @@ class CallArguments implements Arguments {
     this.#params = params;
   }
 
-  /** A body can be one large argument: nothing looks for where it ends before a rule asks for what is in it. */
+  /** Read only when a rule needs it, because a body can be one large argument whose end must be found. */
   get positional(): readonly JsonSpan[] {
     this.#positional ??= readFirst(this.bytes, this.#params);
     return this.#positional;
@@ -98,10 +98,10 @@ function describeServer(instance: DescribedCall['instance']): PolicyRequest['ser
 
 /** Members of the context that name one company each, of any version and of common modules. */
 const COMPANY_MEMBERS = new Set(['default_company_id', 'force_company', 'company_id']);
-/** No company has it, so that no policy allows it. */
+/** No company has this id, so no policy allows it. */
 const NO_COMPANY = Number.NaN;
 const CONTEXT_MEMBERS_MAX = 1000;
-/** As many as a policy can name. */
+/** Maximum number of companies in a policy. */
 const COMPANIES_MAX = 1000;
 
 function readCompanies(method: string, args: Arguments): NamedCompanies {
@@ -116,7 +116,7 @@ function readCompanies(method: string, args: Arguments): NamedCompanies {
   };
 }
 
-/** Null where they cannot be told: it is no object, or a member stands there twice. */
+/** Null if they are ambiguous: the context is not an object, or a member appears twice. */
 function listContextMembers(bytes: Uint8Array, named: readonly JsonMember[]): JsonMember[] | null {
   const context = named.find(({ name }) => name === 'context')?.value;
   if (context === undefined) return [];
@@ -125,7 +125,7 @@ function listContextMembers(bytes: Uint8Array, named: readonly JsonMember[]): Js
   return members.length > CONTEXT_MEMBERS_MAX || findDuplicate(members) !== null ? null : members;
 }
 
-/** Null where the list is empty. */
+/** Null if the list is empty. */
 function readIds(bytes: Uint8Array, value: JsonSpan): number[] | null {
   if (value.kind !== 'array') return [NO_COMPANY];
   const ids: number[] = [];

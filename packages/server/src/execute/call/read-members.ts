@@ -1,6 +1,6 @@
 /**
- * Reads members that the bodies of several routes have, with one text for each mistake. Texts name a member by its path; the
- * values of named arguments stay byte spans of the body.
+ * Reads members that the bodies of several routes share, with one text for each mistake. Texts name a member by its
+ * path. Values of named arguments stay byte spans of the body.
  */
 import { ID_LENGTH_MAX } from '@erp-proxy/contract';
 import { isEmptyArray } from '../../json/empty-array.ts';
@@ -14,16 +14,16 @@ import { NULL_ID } from '../terms/parsed-body.ts';
 
 /** Named arguments, as spans of the body. */
 export interface KeywordSpan {
-  /** The object; null where the caller gave none. */
+  /** The object; null if the caller sent none. */
   span: JsonSpan | null;
   members: JsonMember[];
 }
 
-/** Objects with members of ours have fewer. */
+/** More than any object of the wire format has. */
 export const OWN_MEMBERS_MAX = 64;
 export const NAME_LENGTH_MAX = 256;
 export const API_KEY_LENGTH_MAX = 1024;
-/** Far more than any method has; a body can hold millions, and each costs memory. */
+/** Far more than any method has. A body could have millions of members, and each takes memory. */
 const KEYWORD_MEMBERS_MAX = 1000;
 
 export function readId(bytes: Uint8Array, members: JsonMember[]): Uint8Array | Denial {
@@ -33,7 +33,7 @@ export function readId(bytes: Uint8Array, members: JsonMember[]): Uint8Array | D
   if (value === undefined || value.kind === 'null') return NULL_ID;
   const text = bytes.subarray(value.start, value.end);
   if (value.kind === 'string') {
-    // At most twelve bytes a character (a pair of escapes): what is longer is not decoded to find out.
+    // A character takes at most twelve bytes (a pair of escapes). A longer text is refused without decoding it.
     if (text.length <= ID_LENGTH_MAX * 12 + 2 && [...decodeString(bytes, value)].length <= ID_LENGTH_MAX)
       return text;
     return invalid('id', `\`id\` may have at most ${ID_LENGTH_MAX} characters.`);
@@ -43,7 +43,7 @@ export function readId(bytes: Uint8Array, members: JsonMember[]): Uint8Array | D
   return invalid('id', `\`id\` must be a string or an integer, not ${describe(value)}.`);
 }
 
-/** Named arguments; `path` is the member that holds them. */
+/** Reads named arguments. `path` is the member that contains them. */
 export function readKeyword(
   bytes: Uint8Array,
   value: JsonSpan | undefined,
@@ -62,7 +62,7 @@ export function readKeyword(
   return twice ? refuseDuplicate(twice, path) : { span: value, members };
 }
 
-/** A member that must be a text of 1 to `lengthMax` characters. */
+/** Reads a member that must be a text of 1 to `lengthMax` characters. */
 export function readText(
   bytes: Uint8Array,
   value: JsonSpan | undefined,
@@ -76,7 +76,7 @@ export function readText(
   if (value.end - value.start > lengthMax * 6 + 2) return tooLong(path, lengthMax);
   const text = decodeString(bytes, value);
   if (text.length > lengthMax) return tooLong(path, lengthMax);
-  // The action's own rule says more about an empty name than this one could.
+  // For an empty action, the rule for names gives a better message.
   if (text === '' && path !== 'action') return invalid(path, `\`${path}\` is empty: ${what}.`);
   return text;
 }
@@ -85,7 +85,7 @@ function tooLong(path: string, lengthMax: number): Denial {
   return invalid(path, `\`${path}\` may have at most ${lengthMax} characters.`);
 }
 
-/** Silently ignoring a misspelt `keyword` would return every record, so unknown and doubled names are refused. */
+/** Refuses unknown and duplicate names. If a misspelt `keyword` were ignored, a call could return every record. */
 export function checkNames(
   members: JsonMember[],
   parent: string,
@@ -111,7 +111,7 @@ function refuseDuplicate(member: JsonMember, parent: string): Denial {
   return invalid(path, `\`${path}\` stands there twice; send it once.`);
 }
 
-/** Names come from the caller: long ones are cut, so that an answer cannot be made large by them. */
+/** Truncates long names, because they come from the caller and would enlarge the answer. */
 function joinPath(parent: string, name: string): string {
   const short = name.length > 64 ? `${name.slice(0, 64)}…` : name;
   return parent === '' ? short : `${parent}.${short}`;

@@ -1,5 +1,6 @@
 /**
- * Reads the client again, before each of its calls and after each wait: a body may take its time, and a batch its calls.
+ * Reads the client again before each of its calls and after each wait, because the key may have changed while the body
+ * arrived, or while other calls of the batch ran.
  */
 import type { Client, Keys, RefusedKey } from '../../keys/keys.ts';
 import type { Awaitable } from '../../stores/ports.ts';
@@ -12,7 +13,7 @@ export interface RenewDeps {
   keys: Keys;
 }
 
-/** The same object if nothing has changed. Synchronous while the row of the key is in memory. */
+/** Returns the same object if nothing has changed. Synchronous while the row of the key is in memory. */
 export function renewClient(
   client: Client,
   { keys }: RenewDeps,

@@ -1,4 +1,6 @@
-/** Step: from what a call names to the server it runs on. Refuses addresses that the operator does not allow. */
+/**
+ * Step: finds the server of a call by its address or instance name. Refuses addresses that the operator does not allow.
+ */
 import type { EgressDispatcher, EgressTrust } from '../../egress/dispatcher.ts';
 import type { Instance, Instances } from '../../instances/instances.ts';
 import { VaultError } from '../../instances/vault.ts';
@@ -51,7 +53,7 @@ function buildTarget(
   return { ...credentials, instance, credentialsId: nameCredentials(credentials) };
 }
 
-/** The server and database of a call that is refused anyway, for its record; null where they are not known. */
+/** Finds the server and database of a refused call, for its record; null if they are not known. */
 export async function nameTarget(
   named: NamedInstance,
   { instances }: Pick<ResolveDeps, 'instances'>,
@@ -71,7 +73,7 @@ async function findQuietly(name: string, instances: Instances): Promise<Instance
   }
 }
 
-/** The same for a question that needs no database. */
+/** The same for a version question, which names no database. */
 export function resolveServer(
   url: string,
   egress: EgressDispatcher,

@@ -11,7 +11,7 @@ test('refuses new requests once it stops, and says that nothing was sent', async
   expect(denial?.retryable).toBe(true);
 });
 
-test('waits for those that run, and no longer', async () => {
+test('waits until the running requests have ended', async () => {
   const admission = new Admission();
   const deadline = createDeadline();
   admission.enter(deadline);
@@ -26,7 +26,7 @@ test('waits for those that run, and no longer', async () => {
   expect(deadline.reason).toBeNull();
 });
 
-test('ends those that still run after the grace time', async () => {
+test('ends requests that still run after the grace time', async () => {
   const admission = new Admission();
   const deadline = createDeadline();
   admission.enter(deadline);

@@ -1,11 +1,10 @@
-/** Step: whether a request may start at all. Holds the set of running requests, which a graceful stop waits for. */
+/** Step: admits requests until a graceful stop begins. Keeps the set of running requests, which the stop waits for. */
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 
 /** Seconds after which a caller may try again while this process is being replaced. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** The requests that are running, and whether new ones may start. */
 export class Admission {
   readonly #running = new Set<Deadline>();
   #isStopping = false;
@@ -15,12 +14,12 @@ export class Admission {
     return this.#isStopping;
   }
 
-  /** Requests that are running now. */
+  /** Number of running requests. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Lets a request in, or says why not. Each one let in must `leave`. */
+  /** Admits a request, or returns the denial. Each admitted request must `leave`. */
   enter(deadline: Deadline): Denial | null {
     if (this.#isStopping) return denyStopping();
     this.#running.add(deadline);
@@ -32,7 +31,7 @@ export class Admission {
     if (this.#running.size === 0) this.#onIdle?.();
   }
 
-  /** Lets nobody in any more; resolves when all have left, which those still running after `graceMs` are made to. */
+  /** Admits no more requests. Ends those that still run after `graceMs`. Resolves when all have left. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     if (this.#running.size === 0) return;
@@ -48,7 +47,7 @@ export class Admission {
   }
 }
 
-/** For a call that was not sent because the process ends. */
+/** The denial for a call that was not sent because the process is stopping. */
 export function denyStopping(): Denial {
   return new Denial('overloaded', 'The proxy is shutting down; send the call again in a moment.', {
     outcome: 'not_sent',

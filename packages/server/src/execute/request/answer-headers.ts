@@ -2,17 +2,17 @@
 import { LIMIT_HEADER } from '@erp-proxy/contract';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
 import type { CallTrace } from '../terms/call-trace.ts';
-import type { Pass } from './throttle.ts';
+import type { KeyAdmission } from './throttle.ts';
 
 export interface TimedRequest {
   startedMs: number;
   /** Null if the key has no limits. */
-  pass: Pass | null;
+  keyAdmission: KeyAdmission | null;
 }
 
-/** `trace` is that of the one call; absent for a batch and for a request that was refused. */
+/** `trace` is that of the single call. It is absent for a batch and for a refused request. */
 export function describeRequest(
-  { startedMs, pass }: TimedRequest,
+  { startedMs, keyAdmission }: TimedRequest,
   nowMs: number,
   trace?: CallTrace,
 ): AnswerHeaders {
@@ -21,16 +21,16 @@ export function describeRequest(
     'server-timing': describeTiming(startedMs, nowMs, trace),
     ...(ageMs === null ? {} : { age: String(Math.floor(ageMs / 1000)) }),
     ...describeLimit(trace?.policyLimit ?? null),
-    ...pass?.describe(),
+    ...keyAdmission?.describe(),
   };
 }
 
-/** The limit that a policy has set in place of the caller's. */
+/** The header for a limit that a policy has set. */
 export function describeLimit(limit: number | null): AnswerHeaders {
   return limit === null ? {} : { [LIMIT_HEADER]: String(limit) };
 }
 
-/** The time of Odoo up to the head of its answer, and the rest. */
+/** `server-timing`: the time of Odoo up to the head of its answer, and the rest. */
 function describeTiming(startedMs: number, nowMs: number, trace: CallTrace | undefined): string {
   const totalMs = nowMs - startedMs;
   if (trace === undefined || trace.sentMs === null) return `proxy;dur=${totalMs.toFixed(1)}`;

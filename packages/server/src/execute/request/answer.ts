@@ -1,6 +1,6 @@
 /**
- * Step: sends an answer out. A result goes on as it arrives, with back-pressure; one that breaks off mid-way breaks the
- * caller's connection off, so that a part never looks like the whole.
+ * Step: sends the answer. A result is streamed with back-pressure. If it breaks off, the caller's connection is closed,
+ * so that a truncated answer never looks complete.
  */
 
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
@@ -10,11 +10,11 @@ import type { Deadline } from '../terms/deadline.ts';
 import { Denial, INTERNAL } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { Reply, ResultReply } from '../terms/reply.ts';
-import { adviseFate, CALLER_GONE, denyEnded } from '../terms/upstream-denials.ts';
+import { CALLER_GONE, denyEnded, describeOutcome } from '../terms/upstream-denials.ts';
 import { buildErrorAnswer, buildResultHead, describeDenial, listDenialHeaders } from './envelope.ts';
 import { ReadingPace } from './reading-pace.ts';
 
-/** What the answer needs to know of its call. */
+/** The facts about a call that its answer depends on. */
 export interface AnswerContext {
   id: Uint8Array;
   writer: AnswerWriter;
@@ -22,7 +22,7 @@ export interface AnswerContext {
   isReadOnly: boolean;
   headers: AnswerHeaders;
   dialect: Dialect;
-  /** The least rate at which the caller must take the answer; 0: any. */
+  /** Minimum rate at which the caller must read the answer; 0: none. */
   bytesPerSecondMin: number;
 }
 
@@ -50,7 +50,7 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
 
 const OK: AnswerSummary = { type: 'ok', code: null, httpStatus: 200 };
 
-/** Nobody is there to answer, and the record must not blame Odoo for it. 499 is what nginx logs then. */
+/** The caller has left, and the record must not blame Odoo. 499 is the status that nginx logs in this case. */
 const CALLER_LEFT: AnswerSummary = { type: 'caller_left', code: null, httpStatus: 499 };
 
 /** Sends a denial as the answer. */
@@ -70,7 +70,7 @@ export function answerDenial(
   };
 }
 
-/** Answers an exception of ours, or closes the connection if the answer has begun. */
+/** Answers an internal error, or closes the connection if the answer has begun. */
 export function answerInternal(id: Uint8Array, writer: AnswerWriter, dialect: Dialect): AnswerSummary {
   if (writer.restart()) return answerDenial(INTERNAL, { id, writer, headers: {}, dialect });
   writer.breakOff();
@@ -84,7 +84,7 @@ async function streamResult(
   context: AnswerContext,
 ): Promise<AnswerSummary> {
   const { writer, deadline } = context;
-  // A caller that takes nothing more would hold a write for ever: the deadline's end sets it free.
+  // Without this, a write to a caller that has stopped reading would never settle.
   const breakOff = () => writer.breakOff();
   deadline.signal.addEventListener('abort', breakOff);
   try {
@@ -94,14 +94,14 @@ async function streamResult(
     const ending = new EndingCheck(reply);
     writer.begin(200, context.headers, lengthBytes === null ? null : head.length + lengthBytes + tail.length);
     for (const piece of reply.pieces) ending.take(piece);
-    // Two writes of one turn leave together; a copy of the first piece (up to 64 KiB) would cost more.
-    let room = writer.write(head);
-    for (const piece of reply.pieces) room = writer.write(piece);
-    const takeAtPace = watchPace(context);
-    await takeAtPace(head.length + sum(reply.pieces), room);
+    // Writes of one iteration of the event loop are sent together. A copy of the first piece (up to 64 KiB) costs more.
+    let drained = writer.write(head);
+    for (const piece of reply.pieces) drained = writer.write(piece);
+    const waitAtPace = watchPace(context);
+    await waitAtPace(head.length + sum(reply.pieces), drained);
     for (let piece = await rest.next(); piece !== null; piece = await rest.next()) {
       ending.take(piece);
-      await takeAtPace(piece.length, writer.write(piece));
+      await waitAtPace(piece.length, writer.write(piece));
     }
     ending.finish();
     if (tail.length > 0) await writer.write(tail);
@@ -116,13 +116,13 @@ async function streamResult(
   }
 }
 
-/** Waits for the caller to take what was written, and gives it up where it is too slow. */
+/** Returns a function that waits until the caller has read the bytes, and throws if the caller is too slow. */
 function watchPace({ writer, bytesPerSecondMin }: AnswerContext) {
   const pace = new ReadingPace(bytesPerSecondMin);
   const isCounted = () => !writer.isHeldBack;
-  return async (bytes: number, room: Promise<void> | undefined): Promise<void> => {
-    if (await pace.take(bytes, room, isCounted)) return;
-    throw pace.tooSlow;
+  return async (bytes: number, drained: Promise<void> | undefined): Promise<void> => {
+    if (await pace.take(bytes, drained, isCounted)) return;
+    throw pace.slowCallerError;
   };
 }
 
@@ -130,14 +130,16 @@ function sum(pieces: readonly Uint8Array[]): number {
   return pieces.reduce((bytes, { length }) => bytes + length, 0);
 }
 
-/** An error where nothing has left yet, and otherwise the end of the connection. */
+/** Answers with an error if nothing was sent yet. Otherwise closes the connection. */
 async function breakAnswerOff(detail: string, context: AnswerContext): Promise<AnswerSummary> {
   const { writer, deadline, isReadOnly } = context;
-  const fate = { outcome: 'unknown', isReadOnly, detail } as const;
+  const details = { outcome: 'unknown', isReadOnly, detail } as const;
   if (writer.restart()) {
-    const text = `The server broke its answer off. ${adviseFate(fate)}`;
+    const text = `The server broke its answer off. ${describeOutcome(details)}`;
     return answerCall(
-      deadline.reason === null ? new Denial('upstream_unreachable', text, fate) : denyEnded(deadline, fate),
+      deadline.reason === null
+        ? new Denial('upstream_unreachable', text, details)
+        : denyEnded(deadline, details),
       context,
     );
   }
@@ -146,8 +148,8 @@ async function breakAnswerOff(detail: string, context: AnswerContext): Promise<A
 }
 
 /**
- * Watches that a long answer ends as it must. Where its length is known the last piece is judged before it goes on: after
- * it the caller would have all the bytes that were promised.
+ * Checks that a long answer ends with the expected byte. If its length is known, the last piece is checked before it is
+ * sent, because after it the caller would have a complete answer.
  */
 class EndingCheck {
   #missingBytes: number | null;

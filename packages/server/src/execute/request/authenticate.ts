@@ -23,7 +23,7 @@ export async function authenticate(
   if (text instanceof Denial) return text;
   const found = await askStore(() => keys.authenticate(text), UNREADABLE_POLICY);
   if (found instanceof Denial || !('refused' in found)) return found;
-  // The reason goes to the log alone: callers must not learn which ids exist.
+  // The reason goes only to the log, because callers must not learn which ids exist.
   const { refused, keyId } = found;
   const refusedKey = nameRefusedKey(found);
   const detail = keyId === null ? `key ${refused}` : `key ${refused} (${keyId})`;
@@ -45,8 +45,8 @@ function nameRefusedKey({ refused, keyId }: RefusedKey): Pick<DenialMore, 'refus
 }
 
 /**
- * The key that all headers agree on. `authorization` can hold a token for a reverse proxy in front of us. Beside a key in
- * another header it counts only if it is a client key too.
+ * Reads the key, which must be the same in all headers. `authorization` may have a token for a reverse proxy in front
+ * of this one, so beside a key in another header it counts only if it has the form of a client key.
  */
 function readKey(exchange: Exchange, keyHeaders: readonly string[]): string | undefined | Denial {
   let found: string | undefined;
@@ -65,7 +65,7 @@ function readKey(exchange: Exchange, keyHeaders: readonly string[]): string | un
   return found;
 }
 
-/** `authorization` with another scheme is not for us (RFC 9110 section 11.4). */
+/** Ignores `authorization` with a scheme other than Bearer (RFC 9110 section 11.4). */
 function readKeyHeader(exchange: Exchange, name: string): string | undefined {
   const text = exchange.header(name);
   return name === 'authorization' ? /^bearer +(.*)$/i.exec(text ?? '')?.[1] : text;

@@ -1,9 +1,10 @@
 /**
- * Runs the calls of a batch, a few at once, and sends their answers in the order of the calls. What is done ahead of its
- * turn is held back within a bound; beyond it, that call's upstream waits, and so do the calls that have not begun.
+ * Runs the calls of a batch, a few at once, and sends their answers in the order of the calls. An answer that arrives
+ * before its position is reached is buffered up to a maximum size. Beyond it, its upstream waits, and so do the calls
+ * that have not begun.
  *
- * While answers that are done are sent, others that wait for their turn may hold workers of Odoo. So a caller that reads
- * them too slowly is broken off, as it is for a single answer.
+ * While earlier answers are sent, calls with later positions may keep workers of Odoo busy. If the caller reads too
+ * slowly meanwhile, its connection is closed, as for a single answer.
  */
 
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
@@ -14,76 +15,76 @@ const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 
-/** Bytes of one answer that may wait for their turn. */
-const HELD_BYTES_MAX = 256 * 1024;
+/** Maximum bytes of one answer that are buffered before its position is reached. */
+const BUFFERED_BYTES_MAX = 256 * 1024;
 
 export interface BatchOptions {
-  /** Calls of the batch. */
+  /** Number of calls. */
   count: number;
-  /** Calls that run at once. */
+  /** Maximum number of calls that run at once. */
   concurrency: number;
   headers: AnswerHeaders;
-  /** The least rate at which the caller must take the answer; 0: any. */
+  /** Minimum rate at which the caller must read the answer; 0: none. */
   bytesPerSecondMin: number;
 }
 
-/** `runCall(index, writer)` runs one call and never rejects; it resolves when its answer is whole or broken off. */
+/** `runCall(index, writer)` runs one call and never rejects. It resolves when its answer is complete or broken off. */
 export async function runBatch(
   { count, concurrency, headers, bytesPerSecondMin }: BatchOptions,
   writer: AnswerWriter,
   runCall: (index: number, writer: AnswerWriter) => Promise<void>,
 ): Promise<void> {
-  const slots = Array.from({ length: count }, () => new Slot(writer));
+  const answers = Array.from({ length: count }, () => new OrderedAnswer(writer));
   let nextIndex = 0;
   const work = async () => {
     while (nextIndex < count) {
       const index = nextIndex++;
-      const slot = slots[index] as Slot;
-      await runCall(index, slot);
-      slot.finish();
-      await slot.waitForRoom();
+      const answer = answers[index] as OrderedAnswer;
+      await runCall(index, answer);
+      answer.finish();
+      await answer.waitForRoom();
     }
   };
   const workers = Array.from({ length: Math.min(concurrency, count) }, work);
   writer.begin(200, headers, null);
   const pace = new ReadingPace(bytesPerSecondMin);
-  const isHoldingUp = () => slots.some((slot) => slot.isHeldUp);
+  const isAnyCallBlocked = () => answers.some((answer) => answer.isCallBlocked);
   let isInTime = true;
   const send = async (piece: Uint8Array) => {
-    isInTime &&= await pace.take(piece.length, writer.write(piece), isHoldingUp);
+    isInTime &&= await pace.take(piece.length, writer.write(piece), isAnyCallBlocked);
     return isInTime;
   };
-  let before: Uint8Array = OPEN;
-  for (const slot of slots) {
-    const isReached = await send(before);
-    before = COMMA;
-    if (isReached && (await slot.takeTurn(send))) continue;
+  let separator: Uint8Array = OPEN;
+  for (const answer of answers) {
+    const isTaken = await send(separator);
+    separator = COMMA;
+    if (isTaken && (await answer.sendOut(send))) continue;
     writer.breakOff();
-    // The turn of the others will never come: what they write goes nowhere, but must not wait.
-    for (const waiting of slots) waiting.giveUp(isInTime ? null : pace.tooSlow);
+    // Later positions will not be reached. Their bytes are discarded, and their writes must not wait.
+    for (const waiting of answers) waiting.abandon(isInTime ? null : pace.slowCallerError);
     break;
   }
   await Promise.all(workers);
-  if (slots.every((slot) => slot.isWhole)) {
+  if (answers.every((answer) => answer.isWhole)) {
     await writer.write(CLOSE);
     writer.end();
   }
 }
 
-/** One element of the answer's array: holds its bytes until its turn, then passes them on. */
-class Slot implements AnswerWriter {
+/** One element of the answer's array. Buffers its bytes until its position is reached, then passes them on. */
+class OrderedAnswer implements AnswerWriter {
   readonly #out: AnswerWriter;
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
-  /** Its turn has come: bytes may have left. */
-  #isItsTurn = false;
-  /** Its turn has come and all that was held has left. */
-  #isOpen = false;
+  #buffered: Uint8Array[] = [];
+  #bufferedBytes = 0;
+  /** The position is reached: bytes may have been sent. */
+  #isReached = false;
+  /** The position is reached and the buffer was sent: further bytes are passed on directly. */
+  #isPassedOn = false;
   #isFinished = false;
   isWhole = false;
-  /** What waits for room before the turn. */
+  /** Settles writes that wait for room in the buffer; null if none waits. */
   #room: PromiseWithResolvers<void> | null = null;
-  /** Settles what waits for the end during the turn. */
+  /** Called when the call has ended, while {@link sendOut} waits for that. */
   #onFinished: (() => void) | null = null;
 
   constructor(out: AnswerWriter) {
@@ -91,11 +92,11 @@ class Slot implements AnswerWriter {
   }
 
   get isHeldBack(): boolean {
-    return !this.#isItsTurn;
+    return !this.#isReached;
   }
 
-  /** Its call runs, and waits for room. */
-  get isHeldUp(): boolean {
+  /** True while the call runs and waits for room in the buffer. */
+  get isCallBlocked(): boolean {
     return this.#room !== null && !this.#isFinished;
   }
 
@@ -107,17 +108,17 @@ class Slot implements AnswerWriter {
   begin(): void {}
 
   write(piece: Uint8Array): Promise<void> | undefined {
-    if (this.#isOpen) return this.#out.write(piece);
-    this.#held.push(piece);
-    this.#heldBytes += piece.length;
+    if (this.#isPassedOn) return this.#out.write(piece);
+    this.#buffered.push(piece);
+    this.#bufferedBytes += piece.length;
     return this.waitForRoom();
   }
 
-  /** Where more is held than may be, resolves when its turn has come. */
+  /** If the buffer is full, resolves when the position is reached. */
   waitForRoom(): Promise<void> | undefined {
-    if (this.#isOpen || this.#heldBytes <= HELD_BYTES_MAX) return undefined;
+    if (this.#isPassedOn || this.#bufferedBytes <= BUFFERED_BYTES_MAX) return undefined;
     this.#room ??= Promise.withResolvers();
-    // Not everybody who writes waits.
+    // Not every writer awaits the promise, so a rejection must count as handled.
     this.#room.promise.catch(() => {});
     return this.#room.promise;
   }
@@ -128,36 +129,36 @@ class Slot implements AnswerWriter {
   }
 
   restart(): boolean {
-    if (this.#isItsTurn) return false;
-    this.#held = [];
-    this.#heldBytes = 0;
+    if (this.#isReached) return false;
+    this.#buffered = [];
+    this.#bufferedBytes = 0;
     return true;
   }
 
   breakOff(): void {
     this.#endWait();
-    if (this.#isItsTurn && !this.isWhole) this.#out.breakOff();
+    if (this.#isReached && !this.isWhole) this.#out.breakOff();
   }
 
-  /** Nothing more will come. */
+  /** Records that no more bytes will be written. */
   finish(): void {
     this.#isFinished = true;
     this.#onFinished?.();
   }
 
-  /** Its turn will never come. With an error, that is why its call ends. */
-  giveUp(error: ByteStreamError | null): void {
-    this.#isItsTurn = true;
-    if (error !== null && this.isHeldUp) this.#room?.reject(error);
-    this.#open();
+  /** Discards the answer, because its position will not be reached. An error ends the call. */
+  abandon(error: ByteStreamError | null): void {
+    this.#isReached = true;
+    if (error !== null && this.isCallBlocked) this.#room?.reject(error);
+    this.#passOn();
   }
 
-  /** Passes on what is held and what follows; false if the answer was broken off, or not taken. */
-  async takeTurn(send: (piece: Uint8Array) => Promise<boolean>): Promise<boolean> {
-    this.#isItsTurn = true;
-    for (let piece = this.#held.shift(); piece !== undefined; piece = this.#held.shift())
+  /** Sends the buffer and what follows. Returns false if the answer was broken off, or the caller was too slow. */
+  async sendOut(send: (piece: Uint8Array) => Promise<boolean>): Promise<boolean> {
+    this.#isReached = true;
+    for (let piece = this.#buffered.shift(); piece !== undefined; piece = this.#buffered.shift())
       if (!(await send(piece))) return false;
-    this.#open();
+    this.#passOn();
     if (!this.#isFinished) {
       await new Promise<void>((resolve) => {
         this.#onFinished = resolve;
@@ -166,10 +167,10 @@ class Slot implements AnswerWriter {
     return this.isWhole;
   }
 
-  /** What is written from now on goes straight out. */
-  #open(): void {
-    this.#isOpen = true;
-    this.#held = [];
+  /** Passes further bytes on directly. */
+  #passOn(): void {
+    this.#isPassedOn = true;
+    this.#buffered = [];
     this.#endWait();
   }
 

@@ -8,7 +8,7 @@ const COMPATIBLE: Dialect = { ...OWN_DIALECT, instanceAt: 'odoo_instance', error
 const types = Object.keys(ALL_ERRORS) as (keyof typeof ALL_ERRORS)[];
 
 describe('a denial', () => {
-  test.each(types)('has the code and the status of its row on our own routes: %s', (type) => {
+  test.each(types)('has the code and the status of its row on the routes of the proxy: %s', (type) => {
     const { httpStatus, error } = describeDenial(new Denial(type, 'Say so.'), OWN_DIALECT);
     const row = ALL_ERRORS[type];
     expect([error.code, httpStatus, error.data.type]).toEqual([row.code, row.httpStatus, type]);
@@ -22,18 +22,21 @@ describe('a denial', () => {
     ['overloaded', -32013, 503],
     ['json2_missing', -32006, 200],
     ['json2_call_invalid', -32007, 400],
-  ] as const)('is what the clients of ODXProxy know it as: %s', (type, code, httpStatus) => {
-    const described = describeDenial(new Denial(type, 'Say so.'), COMPATIBLE);
-    expect(described).toMatchObject({ httpStatus, error: { code, data: { type } } });
-  });
+  ] as const)(
+    'has the code and the status of ODXProxy on the compatible routes: %s',
+    (type, code, httpStatus) => {
+      const described = describeDenial(new Denial(type, 'Say so.'), COMPATIBLE);
+      expect(described).toMatchObject({ httpStatus, error: { code, data: { type } } });
+    },
+  );
 
-  test.each(types)('is never 403 there, nor code 0: %s', (type) => {
+  test.each(types)('never has status 403 or code 0 on the compatible routes: %s', (type) => {
     const { httpStatus, error } = describeDenial(new Denial(type, 'Say so.'), COMPATIBLE);
     expect(httpStatus).not.toBe(403);
     expect(error.code).toBeLessThan(0);
   });
 
-  test('names the members of the server as its caller wrote them', () => {
+  test('names the members of the instance as its caller wrote them', () => {
     const denial = new Denial('egress_denied', 'Check `erp_instance.url`.', { path: 'erp_instance.url' });
     const describeIn = (instanceAt: Dialect['instanceAt']) => {
       const { message, data } = describeDenial(denial, { ...OWN_DIALECT, instanceAt }).error;

@@ -1,4 +1,4 @@
-/** The bytes of our own answers: the JSON-RPC envelope around a result, and errors made from denials and Odoo's faults. */
+/** Builds the bytes of answers: the JSON-RPC envelope around a result, and errors from denials and Odoo's faults. */
 import { ALL_ERRORS, type ErrorBody } from '@erp-proxy/contract';
 import type { Denial } from '../terms/denial.ts';
 import { type Dialect, nameMembers } from '../terms/dialect.ts';
@@ -8,17 +8,17 @@ const RESULT = Buffer.from(',"result":');
 const ERROR = Buffer.from(',"error":');
 const CLOSE = Buffer.from('}');
 
-/** `{"jsonrpc":"2.0","id":…,"result":`; the value and the closing brace follow. */
+/** Builds `{"jsonrpc":"2.0","id":…,"result":`. The value and the closing brace must follow. */
 export function buildResultHead(id: Uint8Array): Buffer {
   return Buffer.concat([HEAD, id, RESULT]);
 }
 
-/** A whole answer with an `error` member. */
+/** Builds a complete answer with an `error` member. */
 export function buildErrorAnswer(id: Uint8Array, error: ErrorBody): Buffer {
   return Buffer.concat([HEAD, id, ERROR, Buffer.from(JSON.stringify(error)), CLOSE]);
 }
 
-/** The `error` member for a denial, and the status that goes with it. */
+/** The HTTP status and the `error` member for a denial. */
 export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: number; error: ErrorBody } {
   const row = ALL_ERRORS[denial.type];
   const { path, rule, outcome, passedStatus } = denial.more;

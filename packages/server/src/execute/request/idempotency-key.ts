@@ -11,7 +11,7 @@ export function readIdempotencyKey(exchange: Exchange): string | null | Denial {
   if (key === undefined) return null;
   const count = exchange.countHeader(HEADER);
   if (count > 1) {
-    const message = `The header \`${HEADER}\` comes ${count} times; send it once, so that a retry has the same.`;
+    const message = `The header \`${HEADER}\` comes ${count} times; send it once, so that a retry has the same key.`;
     return new Denial('invalid_request', message, { path: HEADER });
   }
   if (isIdempotencyKey(key)) return key;

@@ -14,7 +14,9 @@ const MEGABYTE = 1_000_000;
 const always = () => true;
 const never = new Promise<void>(() => {});
 
-/** A caller of this pace, of whom is known only when it has taken a megabyte; gives how many it took before it was too slow. */
+/**
+ * A caller with this rate, seen only after each megabyte. Returns the number of megabytes read before it was too slow.
+ */
 async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE): Promise<number> {
   const pace = new ReadingPace(rate);
   const everyMs = (MEGABYTE / bytesPerSecond) * 1000;
@@ -27,7 +29,7 @@ async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE)
   return count;
 }
 
-test('gives up a caller that takes nothing, after ten seconds at the default rate', async () => {
+test('rejects a caller that reads nothing, after ten seconds at the default rate', async () => {
   const outcome = vi.fn();
   void new ReadingPace(RATE).take(1, never, always).then(outcome);
   await vi.advanceTimersByTimeAsync(UNREAD_MS_MAX - 1);
@@ -39,17 +41,17 @@ test('gives up a caller that takes nothing, after ten seconds at the default rat
 });
 
 test.each([RATE, RATE / 8])(
-  'keeps a caller that is as fast as it must be, for ever: %i bytes a second',
+  'accepts a caller at the minimum rate for any length of time: %i bytes a second',
   async (rate) => {
     expect(await takeMegabytes(rate, 100, rate)).toBe(100);
   },
 );
 
-test.each([RATE, RATE / 8])('gives up one that is half as fast: %i bytes a second', async (rate) => {
+test.each([RATE, RATE / 8])('rejects a caller at half the minimum rate: %i bytes a second', async (rate) => {
   expect(await takeMegabytes(rate / 2, 100, rate)).toBeLessThan(5);
 });
 
-test('allows no long rest for what was taken fast before', async () => {
+test('does not allow a longer pause after fast reading', async () => {
   const pace = new ReadingPace(RATE);
   for (let piece = 0; piece < 100; piece++) expect(await pace.take(MEGABYTE, undefined, always)).toBe(true);
   const outcome = vi.fn();
@@ -58,24 +60,24 @@ test('allows no long rest for what was taken fast before', async () => {
   expect(outcome).toHaveBeenCalledWith(false);
 });
 
-test('does not count waits that are not for the caller', async () => {
+test('does not count waits that the caller does not cause', async () => {
   const room = new Promise<void>((resolve) => setTimeout(resolve, 10 * UNREAD_MS_MAX));
   const took = new ReadingPace(RATE).take(1, room, () => false);
   await vi.advanceTimersByTimeAsync(10 * UNREAD_MS_MAX);
   expect(await took).toBe(true);
 });
 
-test('counts nothing where the least rate is 0', async () => {
+test('counts nothing if the minimum rate is 0', async () => {
   expect(await takeMegabytes(1000, 3, 0)).toBe(3);
 });
 
-test('leaves no timer behind where the wait fails', async () => {
+test('leaves no timer behind if the wait fails', async () => {
   const room = Promise.reject(new Error('broken off'));
   await expect(new ReadingPace(RATE).take(1, room, always)).rejects.toThrow('broken off');
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('needs no timer where any pace will do', () => {
+test('needs no timer if the minimum rate is 0', () => {
   void new ReadingPace(0).take(1, never, always);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,14 +1,14 @@
 /**
- * Whether a caller takes its answer at the least rate. As long as Odoo has more to send, a caller that does not read holds a
- * worker of Odoo and a turn at the gate, which others wait for.
+ * Checks that a caller reads its answer at the minimum rate. While Odoo has more to send, a caller that does not read
+ * keeps a worker of Odoo busy and holds a permit that other calls wait for.
  *
- * The operating system takes bytes for the caller in steps of up to a megabyte, whatever the caller's pace. So a caller may
- * be behind by somewhat more than that.
+ * The operating system accepts bytes for the caller in steps of up to a megabyte, whatever the caller's rate. Therefore
+ * a caller may be behind by somewhat more than that.
  */
 
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 
-/** How far a caller may be behind the least rate. */
+/** Maximum bytes that a caller may be behind the minimum rate. */
 export const BEHIND_BYTES_MAX = 1_310_720;
 const TICK_MS = 250;
 
@@ -16,13 +16,13 @@ export class ReadingPace {
   readonly #bytesPerSecondMin: number;
   #behindBytes = 0;
 
-  /** 0: any pace will do. */
+  /** 0 disables the check. */
   constructor(bytesPerSecondMin: number) {
     this.#bytesPerSecondMin = bytesPerSecondMin;
   }
 
-  /** Why the answer to a caller that is too slow breaks off. */
-  get tooSlow(): ByteStreamError {
+  /** The error for an answer whose caller is too slow. */
+  get slowCallerError(): ByteStreamError {
     return new ByteStreamError(
       'aborted',
       `the caller took less than ${this.#bytesPerSecondMin} bytes a second`,
@@ -30,17 +30,17 @@ export class ReadingPace {
   }
 
   /**
-   * Waits until the caller has taken so many bytes; false once it is too slow. `isCounted` tells whether it is the caller that
-   * is waited for.
+   * Waits until `drained` resolves: the caller has read `bytes` more. Returns false once the caller is too slow. Only
+   * the time during which `isCounted` returns true counts against the caller.
    */
-  async take(bytes: number, room: Promise<void> | undefined, isCounted: () => boolean): Promise<boolean> {
-    const isTaken = room === undefined || (await this.#wait(room, isCounted));
+  async take(bytes: number, drained: Promise<void> | undefined, isCounted: () => boolean): Promise<boolean> {
+    const isTaken = drained === undefined || (await this.#wait(drained, isCounted));
     this.#behindBytes = Math.max(0, this.#behindBytes - bytes);
     return isTaken;
   }
 
-  #wait(room: Promise<void>, isCounted: () => boolean): Promise<boolean> {
-    if (this.#bytesPerSecondMin === 0) return room.then(() => true);
+  #wait(drained: Promise<void>, isCounted: () => boolean): Promise<boolean> {
+    if (this.#bytesPerSecondMin === 0) return drained.then(() => true);
     return new Promise((resolve, reject) => {
       const timer = setInterval(() => {
         if (isCounted()) this.#behindBytes += (this.#bytesPerSecondMin * TICK_MS) / 1000;
@@ -50,7 +50,7 @@ export class ReadingPace {
         clearInterval(timer);
         resolve(isTaken);
       };
-      room.then(
+      drained.then(
         () => stop(true),
         (error) => {
           clearInterval(timer);

@@ -1,4 +1,4 @@
-/** Step: tells the observers how a call ended. No values, keys or tracebacks go in. */
+/** Step: emits the event for the end of a call. It contains no values, keys or tracebacks. */
 
 import { parseBaseUrl } from '../../egress/base-url.ts';
 import type { CallRecord, Events } from '../../observe/events.ts';
@@ -6,12 +6,12 @@ import type { AnswerSummary } from '../terms/answer-summary.ts';
 import type { CallTrace } from '../terms/call-trace.ts';
 import { Denial } from '../terms/denial.ts';
 import type { AnyParsed } from '../terms/operation.ts';
-import type { Read } from '../terms/parsed-body.ts';
+import type { ParsedCall } from '../terms/parsed-body.ts';
 
 export function recordCall(
   events: Events,
   more: Pick<CallRecord, 'requestId' | 'keyId' | 'address' | 'batchIndex'> & { endedMs: number },
-  read: Read<AnyParsed>,
+  read: ParsedCall<AnyParsed>,
   trace: CallTrace,
   summary: AnswerSummary,
 ): void {
@@ -42,7 +42,9 @@ export function recordCall(
   });
 }
 
-/** For a call that was refused before its server was resolved. A path that is not a server's can contain anything. */
+/**
+ * For a call that was refused before its server was resolved. The path is left out, because it can contain anything.
+ */
 function findTarget(call: AnyParsed | null): CallTrace['target'] {
   if (call?.address !== undefined) return call.address;
   if (call?.instance === undefined || 'name' in call.instance) return null;

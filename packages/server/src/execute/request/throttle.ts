@@ -1,4 +1,4 @@
-/** Step: whether the key may make another call now. Before the body is read: a call too many costs next to nothing. */
+/** Step: enforces the rate and concurrency of the key. Runs before the body is read, so that a refusal costs little. */
 import type { Client } from '../../keys/keys.ts';
 import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
@@ -6,12 +6,13 @@ import { Denial } from '../terms/denial.ts';
 
 type Quotas = Pick<Admitted, 'rate' | 'day'>;
 
-/** A request that its key's limits have let in. It must `leave`. */
-export class Pass {
+/** What an admitted request has acquired from the limits of its key. `release` must be called at its end. */
+export class KeyAdmission {
   readonly #limits: Limits;
   readonly #key: LimitedKey;
   #quotas: Quotas;
-  #slots = 1;
+  /** Acquired units of the key's concurrency. */
+  #acquired = 1;
 
   constructor(limits: Limits, key: LimitedKey, quotas: Quotas) {
     this.#limits = limits;
@@ -19,37 +20,41 @@ export class Pass {
     this.#quotas = quotas;
   }
 
-  /** Counts the calls of a batch beyond the first, all or none. */
-  async takeCalls(count: number): Promise<Denial | null> {
+  /** Counts `count` further calls of a batch, all or none. */
+  async admitCalls(count: number): Promise<Denial | null> {
     if (count === 0) return null;
     const admitted = await this.#limits.admitMore(this.#key, count);
     this.#quotas = admitted;
     return admitted.ok ? null : denyLimited(admitted, count + 1);
   }
 
-  /** How many of `wanted` calls may run at once. */
-  async takeSlots(wanted: number): Promise<number> {
-    this.#slots += await this.#limits.acquireMore(this.#key, wanted - this.#slots);
-    return this.#slots;
+  /** Acquires concurrency for up to `wanted` calls at once. Returns the number that may run at once. */
+  async acquireConcurrency(wanted: number): Promise<number> {
+    this.#acquired += await this.#limits.acquireMore(this.#key, wanted - this.#acquired);
+    return this.#acquired;
   }
 
+  /** The `ratelimit` headers. */
   describe(): AnswerHeaders {
     return describeQuotas(this.#quotas);
   }
 
-  leave(): void {
-    this.#limits.release(this.#key, this.#slots);
+  release(): void {
+    this.#limits.release(this.#key, this.#acquired);
   }
 }
 
-/** Null: the key has no limits. */
-export async function throttle({ key, policy }: Client, limits: Limits): Promise<Pass | Denial | null> {
+/** Returns null if the key has no limits. */
+export async function throttle(
+  { key, policy }: Client,
+  limits: Limits,
+): Promise<KeyAdmission | Denial | null> {
   if (policy === null) return null;
   const { rate, concurrency, per_day } = policy.policy;
   if (rate === undefined && concurrency === undefined && per_day === undefined) return null;
   const limited = { id: key.id, policy: policy.policy };
   const admitted = await limits.admit(limited);
-  return admitted.ok ? new Pass(limits, limited, admitted) : denyLimited(admitted, 1);
+  return admitted.ok ? new KeyAdmission(limits, limited, admitted) : denyLimited(admitted, 1);
 }
 
 function denyLimited(admitted: Admitted & { ok: false }, calls: number): Denial {

@@ -1,17 +1,17 @@
-/** Asks the store for what a call needs. Nothing has been sent yet, whatever the store answers. */
+/** Reads from the store before anything of a call is sent. An error of the store becomes a denial. */
 import type { Awaitable } from '../../stores/ports.ts';
 import { Denial } from './denial.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Errors of this class are about the row, and the operator must mend it. All others mean that the store does not answer. */
+/** Errors of this class are about the row, which the operator must correct. All others mean that the store fails. */
 export interface RowError {
   ErrorClass: abstract new (...given: never[]) => Error;
-  /** For the caller: what cannot be used, without a full stop. */
+  /** Text for the caller that says what cannot be used, without a full stop. */
   message: string;
 }
 
-/** Synchronous if the store is. */
+/** Synchronous if `ask` is. */
 export function askStore<Value>(ask: () => Awaitable<Value>, rowError?: RowError): Awaitable<Value | Denial> {
   try {
     const asked = ask();

@@ -1,6 +1,6 @@
 /**
- * The state of one attempt to run a call: what its steps know besides the call itself, what they hold, and what is to be
- * released at the end. Each field that changes names the step that sets it.
+ * The state of one attempt to run a call: what its steps know besides the call itself, and what they must release at
+ * the end. Each field that changes names the step that sets it.
  */
 import type { IdempotentCall } from '../../idempotency/idempotent-call.ts';
 import type { Client } from '../../keys/keys.ts';
@@ -12,26 +12,26 @@ import { isResult, type Reply } from './reply.ts';
 import type { Request } from './request.ts';
 import type { RequestTime } from './request-time.ts';
 
-/** Sees the reply of the steps below, null after an exception, and returns it or another one in its place. */
+/** Gets the reply of the later steps, or null after an exception. Returns it, or another reply that replaces it. */
 export type ReplyListener = (reply: Reply | null) => Reply | null | Promise<Reply | null>;
 
 export interface CallContextInit {
   request: Request;
-  /** The client, as last authenticated. */
+  /** The client, as last read from the store. */
   client: Client;
-  /** The time of the request, or of the shared read. */
+  /** Time limit of the request, or of the shared read. */
   time: RequestTime;
   trace: CallTrace;
   /** Index in the batch, and the bytes of the call in the body. */
   index: number;
   bytes: Uint8Array;
-  /** True while the call may be sent as it was built: key, policy and instance are what they were. */
+  /** True while the call may be sent as it was built: key, policy and instance have not changed. */
   isUnchanged: () => boolean | Promise<boolean>;
 }
 
-/** Credentials that may be unknown to Odoo. */
-export interface CredentialTrial {
-  /** True if they have not been seen to work. */
+/** The result of checkCredentials for a call that may go on. */
+export interface CredentialCheck {
+  /** True if the credentials have not been seen to work. */
   readonly isTrial: boolean;
   /** The denial if a lockout has begun meanwhile; null if the call may be sent. */
   findDenial(): Denial | null;
@@ -47,15 +47,18 @@ export class CallContext implements CallContextInit {
   readonly isUnchanged: CallContextInit['isUnchanged'];
   /** Set by replayAnswer; null without an idempotency key. */
   protection: IdempotentCall | null = null;
-  /** Milliseconds that the call may still wait for the store of its idempotency key; used up by replayAnswer and claimKey. */
+  /**
+   * Milliseconds that the call may still wait for the store of its idempotency key. Set by replayAnswer, reduced by
+   * replayAnswer and claimIdempotencyKey.
+   */
   storeWaitMs = 0;
   /** Set by checkCredentials. */
-  trial: CredentialTrial | null = null;
+  credentialCheck: CredentialCheck | null = null;
   /** Set by obtainPermit. */
   permit: Permit | null = null;
-  /** Set by claimIdempotencyKey: ends the permission to continue without the caller. */
+  /** Set by claimIdempotencyKey for a write: ends the permission to continue without the caller. */
   endOutliving: () => void = () => {};
-  /** Set by sendWithRetries: the server was sent the call, or a question that comes before it. */
+  /** Set by sendWithRetries: true once the server was sent the call, or a request for facts that precedes it. */
   isServerAsked = false;
   readonly #onReply: ReplyListener[] = [];
   #onReleased: (() => void)[] = [];
@@ -70,18 +73,18 @@ export class CallContext implements CallContextInit {
     this.isUnchanged = init.isUnchanged;
   }
 
-  /** The same call with a time of its own, for a read that other requests may join. */
+  /** Returns the context of the same call with its own time limit, for a read that other requests may join. */
   share(time: RequestTime): CallContext {
     const { request, client, trace, index, bytes, isUnchanged } = this;
     return new CallContext({ request, client, time, trace, index, bytes, isUnchanged });
   }
 
-  /** Listeners run in reverse order, as soon as the head of the reply is known. */
+  /** Listeners run in reverse order, as soon as the beginning of the reply is known. */
   onReply(listener: ReplyListener): void {
     this.#onReply.push(listener);
   }
 
-  /** Called once: when the whole answer has arrived from Odoo, or nothing more will. */
+  /** `listener` is called once: when the whole answer has arrived from Odoo, or none will. */
   onReleased(listener: () => void): void {
     this.#onReleased.push(listener);
   }

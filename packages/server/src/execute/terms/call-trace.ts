@@ -1,26 +1,26 @@
-/** What is known of a call as it goes along: each step writes down what it has found. */
+/** What is known about a running call, for its record. Each step sets what it has found. */
 import type { CallRecord } from '../../observe/events.ts';
 import type { Protocol } from './method-call.ts';
 import type { ServerAddress } from './target.ts';
 
 export interface CallTrace {
   startedMs: number;
-  /** When the request went to Odoo and when the head of its answer came; null if it did not. */
+  /** When the request was sent to Odoo, and when the head of its answer arrived; null if it was not or did not. */
   sentMs: number | null;
   answeredMs: number | null;
   attempts: number;
   upstreamStatus: number | null;
   target: (ServerAddress & { db?: string }) | null;
   protocol: Protocol | null;
-  /** Whose answer a read was given, where it was not made a call of its own. */
+  /** The source of the answer to a read that was not sent itself; null if the call was sent. */
   sharedFrom: CallRecord['sharedFrom'];
-  /** Of an answer that was kept. */
+  /** Age of a kept answer in milliseconds; null for other answers. */
   ageMs: number | null;
-  /** The limit that the policy put in place of the caller's. */
+  /** The limit that the policy set in place of the caller's; null if it set none. */
   policyLimit: number | null;
 }
 
-/** The trace of a call that has begun; `startedMs` by the monotonic clock. */
+/** Creates the trace of a call. `startedMs` is a time of the monotonic clock. */
 export function startTrace(startedMs: number): CallTrace {
   return {
     startedMs,

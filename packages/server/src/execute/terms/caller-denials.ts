@@ -1,9 +1,11 @@
-/** Denials about what the caller sent that several steps give. */
+/** Denials about the caller's request that several steps return. */
 import { StoredPolicyError } from '../../keys/stored-policy.ts';
 import { Denial, type DenialMore } from './denial.ts';
 import type { Dialect } from './dialect.ts';
 
-/** The client key is not accepted. The reason is for the log and the audit: callers must not learn which keys exist. */
+/**
+ * The client key is not accepted. Only log and audit get the reason, because callers must not learn which keys exist.
+ */
 export function denyKey({ keyHeaders }: Dialect, more: Pick<DenialMore, 'detail' | 'refusedKey'>): Denial {
   const message = `The client key in the header ${keyHeaders[0]} is missing or not valid; send one that is.`;
   return new Denial('unauthorized', message, more);

@@ -30,7 +30,7 @@ test.each([
   expect(readTimeoutMs(header)).toBe(expected);
 });
 
-test('ends by time only once its clock runs', () => {
+test('ends by time only after its clock was started', () => {
   const deadline = createDeadline();
   vi.advanceTimersByTime(60_000);
   expect(deadline.reason).toBeNull();
@@ -42,7 +42,7 @@ test('ends by time only once its clock runs', () => {
   expect(deadline.reason).toBe('timeout');
 });
 
-test('starts its clock anew, and not after the end', () => {
+test('restarts its clock, but not after the end', () => {
   const deadline = createDeadline();
   deadline.startClock(1000);
   vi.advanceTimersByTime(900);
@@ -65,7 +65,7 @@ test('keeps the first reason', () => {
   expect(deadline.reason).toBe('caller_left');
 });
 
-test('cuts an answer off that has not left some time after the end', () => {
+test('cuts off an answer that has not been sent some time after the end', () => {
   const cutOff = vi.fn();
   const deadline = createDeadline(cutOff);
   deadline.startClock(1000);
@@ -75,7 +75,7 @@ test('cuts an answer off that has not left some time after the end', () => {
   expect(cutOff).toHaveBeenCalledOnce();
 });
 
-test('cuts nothing off that has left by then', () => {
+test('does not cut off an answer that was sent by then', () => {
   const cutOff = vi.fn();
   const deadline = createDeadline(cutOff);
   deadline.end('shutdown');
@@ -104,7 +104,7 @@ test('does not call a listener that another listener has removed', () => {
   expect(called).toEqual(['first']);
 });
 
-test('calls a listener once that was added twice, and not for a second end', () => {
+test('calls a listener that was added twice only once, and not for a second end', () => {
   const { signal, end } = createDeadline();
   const listener = vi.fn();
   signal.addEventListener('abort', listener);
@@ -115,6 +115,6 @@ test('calls a listener once that was added twice, and not for a second end', () 
   expect(signal.reason).toBe('timeout');
 });
 
-test('has the signal of the platform, which fetch and timers take too', () => {
+test('has a standard AbortSignal, which fetch and timers accept', () => {
   expect(createDeadline().signal).toBeInstanceOf(AbortSignal);
 });

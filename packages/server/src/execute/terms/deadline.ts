@@ -1,28 +1,28 @@
 /**
- * The one signal of a request that ends its upstream work: when its time is over, when the caller leaves, or when the
- * grace time of a shutdown is over. It knows why, so that the answer can say it.
+ * The single signal that ends a request early: after its time limit, when its caller leaves, or after the grace time of
+ * a shutdown. It has the reason, which determines the answer.
  */
 
 export type EndReason = 'timeout' | 'caller_left' | 'shutdown';
 
 export interface Deadline {
-  /** Its `reason` is an `EndReason` once it has ended. */
+  /** Its `reason` is an {@link EndReason} after the end. */
   readonly signal: AbortSignal;
-  /** Why it ended; null while running. */
+  /** Null before the end. */
   readonly reason: EndReason | null;
   end(reason: EndReason): void;
-  /** Starts the clock anew: `timeoutMs` from now to the last byte. */
+  /** Starts or restarts the clock: `timeoutMs` from now until the last byte of the answer. */
   startClock(timeoutMs: number): void;
-  /** Stops the clock; to be called once the answer has left. */
+  /** Stops the clock. Must be called after the answer was sent. */
   clear(): void;
 }
 
-/** Time for the answers that are still to leave after the end: errors, mostly. */
-const LEAVING_MS = 2000;
+/** Time for sending the answers, mostly errors, after the end. */
+const SENDING_MS = 2000;
 
 /**
- * A deadline whose clock does not run yet: the time that a client takes to send its body is not the call's. `cutOff` is
- * called where the answer has not left some time after the end: its caller does not take it.
+ * Creates a deadline whose clock is not running yet, because the time in which a client sends its body does not count.
+ * `cutOff` is called if the answer has not been sent some time after the end, because its caller does not read it.
  */
 export function createDeadline(cutOff?: () => void): Deadline {
   const controller = new AbortController();
@@ -31,7 +31,7 @@ export function createDeadline(cutOff?: () => void): Deadline {
   const end = (reason: EndReason) => {
     if (signal.aborted) return;
     clearTimeout(timer);
-    if (cutOff !== undefined) timer = setTimeout(cutOff, LEAVING_MS);
+    if (cutOff !== undefined) timer = setTimeout(cutOff, SENDING_MS);
     controller.abort(reason);
   };
   return {
@@ -49,10 +49,10 @@ export function createDeadline(cutOff?: () => void): Deadline {
   };
 }
 
-/** The longest that a call may be given (docs/execute.md#headers). */
+/** Maximum time limit of a call (docs/execute.md#headers). */
 const TIMEOUT_MS_MAX = 300_000;
 
-/** The time that a caller asks for the whole call: null where it is absent, 0 or no whole number; at most 300 s. */
+/** Reads the time limit that the caller sets, at most 300 s. Returns null if it is absent, 0 or not an integer. */
 export function readTimeoutMs(header: string | undefined): number | null {
   if (header === undefined || !/^\s*\d+\s*$/.test(header)) return null;
   const seconds = Number(header);

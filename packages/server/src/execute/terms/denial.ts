@@ -1,25 +1,25 @@
 /**
- * A refusal as a value: a step returns it in place of its output, and the pipeline turns it into an answer. It carries
- * the public text; `detail` is for the operator's log only and never reaches a caller.
+ * A refusal as a value: a step returns it in place of its output, and the pipeline makes the answer from it. It has the
+ * public text. `detail` goes only to the operator's log, never to a caller.
  */
 import { ALL_ERRORS, type CompatibleErrorType, type Outcome, type ProxyErrorType } from '@erp-proxy/contract';
 import type { RefusedKey } from '../../observe/events.ts';
 
-/** What a denial can say beyond its type and message. */
+/** Further parts of a denial. */
 export interface DenialMore {
-  /** The member at fault, e.g. `keyword.limit`. */
+  /** Path of the wrong member, e.g. `keyword.limit`. */
   path?: string;
   /** With `policy_denied`: the rule of the policy that decided. */
   rule?: string;
-  /** For the types whose row has `hasOutcome`: whether a write may have happened. */
+  /** For types whose row has `hasOutcome`: whether the call ran. */
   outcome?: Outcome;
-  /** True where the action only reads, so that sending it again can do no harm. */
+  /** True if the method only reads, so that it can be sent again safely. */
   isReadOnly?: boolean;
   /** Seconds for the `retry-after` header. */
   retryAfterSeconds?: number;
   /** HTTP headers that the answer must carry, e.g. `allow`. */
   headers?: Readonly<Record<string, string>>;
-  /** Status of an answer that is passed on as an error with this code, in HTTP 200. */
+  /** HTTP status of the upstream answer. It becomes the code of an error that is sent with HTTP 200. */
   passedStatus?: number;
   /** The cause, for the log. */
   detail?: string;
@@ -38,7 +38,7 @@ export class Denial {
     this.more = more;
   }
 
-  /** Whether the same call may be sent again as it is (docs/errors.md#sending-a-call-again). */
+  /** True if the same call may be sent again unchanged (docs/errors.md#sending-a-call-again). */
   get retryable(): boolean {
     const { retry } = ALL_ERRORS[this.type];
     if (retry === 'if_safe')
@@ -47,7 +47,7 @@ export class Denial {
   }
 }
 
-/** The answer to an exception of ours. */
+/** The denial for an exception in the proxy itself. */
 export const INTERNAL = new Denial(
   'internal',
   'The proxy failed; tell its operator the x-request-id of this answer. Odoo may have run the call.',

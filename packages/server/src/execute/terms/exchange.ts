@@ -1,6 +1,6 @@
 /**
- * The port between the pipeline and HTTP: what the pipeline may ask of a request, and how an answer leaves. `http/`
- * implements it on a socket, `batch.ts` on one element of an array.
+ * The interface between the pipeline and HTTP: reading a request, and writing its answer. `http/http-exchange.ts`
+ * implements it.
  */
 import type { AnswerWriter } from '../../streams/answer-writer.ts';
 import type { Denial } from './denial.ts';
@@ -10,15 +10,15 @@ export interface Exchange {
   readonly requestId: string;
   /** The caller's address, behind trusted reverse proxies. */
   readonly address: string;
-  /** One request header, lower-case name; repeated headers come joined by a comma. */
+  /** Reads a request header. `name` is in lower case. Repeated headers are joined by commas. */
   header(name: string): string | undefined;
-  /** How often it comes. */
+  /** Returns how often the header was sent. */
   countHeader(name: string): number;
-  /** Tells once when the caller leaves before the answer is whole; at once if that has happened already. */
+  /** Calls `listener` once when the caller leaves before the answer is complete; immediately if it has left already. */
   onCallerLeft(listener: () => void): void;
-  /** The whole body; a denial when it is of the wrong type, too large or cut off, by the signal too. To be called once. */
+  /** Reads the whole body. Denies a body of the wrong type, too large, or cut off, also by `signal`. Called once. */
   readBody(signal: AbortSignal): Promise<Uint8Array | Denial>;
   readonly writer: AnswerWriter;
-  /** Resolves when the last byte of the answer has left, or the connection is gone. To be called after the answer. */
+  /** Resolves when the last byte of the answer was sent, or the connection is closed. Called after the answer. */
   waitUntilLeft(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** A method with its arguments, as it is to run in Odoo, whatever protocol carries it. */
+/** A method with its arguments, as it will run in Odoo. It does not depend on the protocol. */
 import type { Target } from './target.ts';
 
-/** What `keyword.ids` of the call was: records, null (the method takes none), or absent. */
+/** The form of `keyword.ids`: records, null (the method takes none), or absent. */
 export type NamedRecords = 'given' | 'none' | 'unsaid';
 
 export interface MethodCall {

@@ -1,46 +1,48 @@
-/** What one kind of call is: how it is parsed, allowed, resolved and built, and the steps around sending it. */
+/**
+ * The definition of one kind of call: how it is parsed, authorized, resolved and built, and the steps around sending.
+ */
 import type { Client } from '../../keys/keys.ts';
 import type { CallContext } from './call-context.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
 import type { Dialect } from './dialect.ts';
-import type { CallSpan, Read } from './parsed-body.ts';
+import type { CallSpan, ParsedCall } from './parsed-body.ts';
 import type { Reply } from './reply.ts';
 import type { NamedInstance, ServerAddress } from './target.ts';
 
 type Awaitable<Value> = Value | Promise<Value>;
 
 /**
- * One step of a call. It returns the reply, or null to let the call go on with the next step. `goOn` runs the steps after
- * this one under another context, for a read that several callers share.
+ * One step of a call. It returns the reply, or null to continue with the next step. `runRest` runs the steps after this
+ * one in another context, for a read that several callers share.
  *
  * After a step that has waited, the call is checked again: its key, policy or instance may have changed meanwhile.
  */
 export type Step<Prepared> = (
   call: Prepared,
   context: CallContext,
-  goOn: (context: CallContext) => Promise<Reply>,
+  runRest: (context: CallContext) => Promise<Reply>,
 ) => Awaitable<Reply | null>;
 
-/** What every kind of call says of itself, for its record. */
+/** The members that the record of every kind of call needs. */
 export interface AnyParsed {
   model?: string;
   method?: string;
   instance?: NamedInstance;
   /** The server's address, if the call names no instance. */
   address?: ServerAddress;
-  /** The limit that the policy set in place of the caller's; absent if it set none. */
+  /** The limit that the policy set in server of the caller's; absent if it set none. */
   policyLimit?: number;
 }
 
-/** A call that may be sent: the server is known. */
+/** A call that may be sent, because its server is known. */
 export interface AnyPrepared {
   isReadOnly: boolean;
 }
 
 export interface Operation<
   Parsed extends AnyParsed = AnyParsed,
-  Place extends ServerAddress = ServerAddress,
+  Resolved extends ServerAddress = ServerAddress,
   Prepared extends AnyPrepared = AnyPrepared,
 > {
   /** Calls with the same bytes are the same call only within one operation. */
@@ -48,15 +50,15 @@ export interface Operation<
   readonly takesBatch: boolean;
   /** True if the body has the server's address itself, and no member for it. */
   readonly isAddressInBody: boolean;
-  /** From bytes to a call whose shape is valid. */
-  readonly parse: (bytes: Uint8Array, call: CallSpan, dialect: Dialect) => Read<Parsed>;
+  /** Parses the bytes into a call whose shape is valid. */
+  readonly parse: (bytes: Uint8Array, call: CallSpan, dialect: Dialect) => ParsedCall<Parsed>;
   /** Applies the policy of the client, including values that it sets in the call. */
   readonly authorize: (call: Parsed, client: Client) => Parsed | Denial;
   /** Server and database of a call that its policy refused, for its record; null if unknown. */
   readonly nameTarget: (call: Parsed) => Awaitable<CallTrace['target']>;
   /** Finds the server, and checks that it may be reached. */
-  readonly resolve: (call: Parsed) => Awaitable<Place | Denial>;
+  readonly resolve: (call: Parsed) => Awaitable<Resolved | Denial>;
   /** Builds what is sent. */
-  readonly build: (call: Parsed, place: Place, dialect: Dialect) => Prepared | Denial;
+  readonly build: (call: Parsed, server: Resolved, dialect: Dialect) => Prepared | Denial;
   readonly steps: readonly Step<Prepared>[];
 }

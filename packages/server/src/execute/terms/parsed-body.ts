@@ -1,4 +1,4 @@
-/** The body of a request as its calls, before and after each of them is parsed. */
+/** The body of a request as a list of calls, before and after each of them is parsed. */
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import type { Denial } from './denial.ts';
 
@@ -9,18 +9,18 @@ export interface Body {
   calls: CallSpan[];
 }
 
-/** One call of the body. `members` is set if parsing the document has found them already. */
+/** One call of the body. `members` is set if parsing the document has already found them. */
 export interface CallSpan {
   span: JsonSpan;
   members: JsonMember[] | null;
 }
 
-/** A call as parsed. Its `id` is known even if the rest is refused. */
-export interface Read<AnyCall> {
-  /** Bytes of the `id` for the answer. */
+/** The result of parsing a call. Its `id` is known even if the rest is refused. */
+export interface ParsedCall<AnyCall> {
+  /** Bytes of `id` for the answer. */
   id: Uint8Array;
   call: AnyCall | Denial;
 }
 
-/** Bytes of the `id` in an answer if the caller's is not known. */
+/** Bytes of `id` in an answer if the caller's `id` is not known. */
 export const NULL_ID: Uint8Array = Buffer.from('null');

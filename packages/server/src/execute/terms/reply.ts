@@ -1,4 +1,4 @@
-/** The reply to one call: what the steps of a call return, and what the answer to its caller is made of. */
+/** The reply to one call. Steps return it, and the answer to the caller is made from it. */
 import type { Fault } from '../../odoo/faults/faults.ts';
 import type { ByteStream } from '../../streams/byte-stream.ts';
 import type { Denial } from './denial.ts';
@@ -7,7 +7,7 @@ import type { Denial } from './denial.ts';
 export interface ResultReply {
   kind: 'result';
   pieces: Uint8Array[];
-  /** The bytes that are still to arrive; null if `pieces` are complete, and then they have been checked. */
+  /** The bytes that have not arrived yet; null if `pieces` are complete. Complete pieces have been checked. */
   rest: ByteStream | null;
   /** Length of `pieces` and `rest` in bytes; null if unknown. */
   lengthBytes: number | null;
@@ -32,7 +32,7 @@ export interface KeptReply {
 
 export type Reply = ResultReply | FaultReply | KeptReply | Denial;
 
-/** A result whose bytes are all there. */
+/** Builds a result whose bytes are complete. */
 export function replyWhole(value: Uint8Array, tail: Uint8Array): ResultReply {
   return { kind: 'result', pieces: [value], rest: null, lengthBytes: value.length, lastByte: null, tail };
 }

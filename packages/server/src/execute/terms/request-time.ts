@@ -1,15 +1,15 @@
 /**
- * The time of a request: how long it may take, and whether it goes on without its caller. The one object of a request
- * that its calls may change. A read that several requests share has one of its own.
+ * The time limit of a request, and whether the request continues without its caller. It is the only object of a request
+ * that its calls change. A read that several requests share has its own.
  */
 import { createDeadline, type Deadline } from './deadline.ts';
 
 export interface RequestTimeOptions {
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
-  /** Milliseconds that a request has by default. */
+  /** Default time limit in milliseconds. */
   defaultMs: number;
-  /** Closes the caller's connection, if the answer has not left some time after the end. */
+  /** Closes the caller's connection if the answer has not been sent some time after the end. */
   cutOff?: () => void;
 }
 
@@ -22,8 +22,8 @@ export class RequestTime {
   #allowedMs: number;
   #dueMs = Number.POSITIVE_INFINITY;
   #hasCallerLeft = false;
-  /** Calls that continue if the caller leaves. */
-  #outliving = 0;
+  /** Number of calls that continue if the caller leaves. */
+  #outlivingCalls = 0;
 
   constructor({ nowMs, defaultMs, cutOff }: RequestTimeOptions) {
     this.#nowMs = nowMs;
@@ -35,12 +35,12 @@ export class RequestTime {
     return this.deadline.signal;
   }
 
-  /** When the time is over, by the monotonic clock. */
+  /** End of the time limit, by the monotonic clock. */
   get dueMs(): number {
     return this.#dueMs;
   }
 
-  /** Whole milliseconds until then. */
+  /** Whole milliseconds until the end of the time limit. */
   get leftMs(): number {
     return Math.max(0, Math.ceil(this.#dueMs - this.#nowMs()));
   }
@@ -49,13 +49,16 @@ export class RequestTime {
     return this.#hasCallerLeft;
   }
 
-  /** Starts the clock, once the body is there. `askedMs` is null if the caller asked for no time. */
+  /** Starts the clock after the body has arrived. `askedMs` is the time limit that the caller set; null if none. */
   start(askedMs: number | null): void {
     this.#isAsked = askedMs !== null;
     this.#restart(askedMs ?? this.#allowedMs);
   }
 
-  /** Applies the time limit of a stored instance, unless the caller asked for a time. A batch has the longest of its calls. */
+  /**
+   * Applies the time limit of a stored instance, unless the caller set one. A batch gets the longest time limit of its
+   * calls.
+   */
   allow(timeoutMs: number, isBatch: boolean): void {
     if (this.#isAsked) return;
     if (isBatch ? timeoutMs <= this.#allowedMs : timeoutMs === this.#allowedMs) return;
@@ -63,36 +66,36 @@ export class RequestTime {
     for (const listener of this.#onExtended) listener();
   }
 
-  /** Calls `listener` each time that {@link allow} changes the time. */
+  /** Calls `listener` each time {@link allow} changes the time limit. */
   onExtended(listener: () => void): void {
     this.#onExtended.push(listener);
   }
 
-  /** For a shared read: the time lasts at least until `dueMs`. The caller of this method enforces it. */
+  /** For a shared read: moves the end to `dueMs` if that is later. The caller of this method enforces the end. */
   extendTo(dueMs: number): void {
     this.#dueMs = this.#dueMs === Number.POSITIVE_INFINITY ? dueMs : Math.max(this.#dueMs, dueMs);
   }
 
-  /** The caller has left: the request ends, unless calls outlive it. */
+  /** Records that the caller has left. The request ends now, or when no call continues without its caller. */
   callerLeft(): void {
     this.#hasCallerLeft = true;
-    this.#endForNobody();
+    this.#endIfAbandoned();
   }
 
   /** Lets the request continue without its caller until the returned function is called. */
   outliveCaller(): () => void {
-    this.#outliving++;
+    this.#outlivingCalls++;
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
-      this.#outliving--;
-      this.#endForNobody();
+      this.#outlivingCalls--;
+      this.#endIfAbandoned();
     };
   }
 
-  #endForNobody(): void {
-    if (this.#hasCallerLeft && this.#outliving === 0) this.deadline.end('caller_left');
+  #endIfAbandoned(): void {
+    if (this.#hasCallerLeft && this.#outlivingCalls === 0) this.deadline.end('caller_left');
   }
 
   #restart(allowedMs: number): void {

@@ -1,4 +1,6 @@
-/** What is known of a request once its body is there. Its calls only read it; `time` alone changes. */
+/**
+ * What is known about a request after its body has arrived. Calls only read it; `time` is the only part that changes.
+ */
 import type { Dialect } from './dialect.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestTime } from './request-time.ts';
@@ -7,7 +9,7 @@ export interface Request {
   readonly exchange: Exchange;
   readonly dialect: Dialect;
   readonly time: RequestTime;
-  /** When the request began, by the monotonic clock. */
+  /** Start of the request, by the monotonic clock. */
   readonly startedMs: number;
   readonly isBatch: boolean;
   /** Text of the header `idempotency-key`; null if there is none. */

@@ -14,10 +14,10 @@ export interface InstanceAddress {
   apiKey: string;
 }
 
-/** How a call names its server: by address and credentials, or by the name of a stored instance. */
+/** The server of a call: address and credentials, or the name of a stored instance. */
 export type NamedInstance = InstanceAddress | { name: string };
 
-/** A server with database and credentials that egress allows, as far as that is known before DNS is asked. */
+/** A server with database and credentials that the egress rules allow, as far as is known before a DNS lookup. */
 export interface Target extends ServerAddress {
   db: string;
   userId: number;

@@ -8,12 +8,12 @@ import type { Target } from './target.ts';
 export interface UpstreamCall {
   request: EgressRequest;
   protocol: Protocol;
-  /** What the value of the answer must be made into. */
+  /** The form into which the value of the answer must be converted. */
   resultShape: ResultShape;
   target: Target;
   model: string;
   method: string;
   isReadOnly: boolean;
-  /** The reply if the server says that the method takes no ids. The positional argument was tried as ids. */
+  /** Set if the positional argument was sent as ids: the reply if the server says that the method takes no ids. */
   ifNoIds?: Denial;
 }

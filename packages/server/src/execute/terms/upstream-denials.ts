@@ -1,18 +1,18 @@
-/** Denials that several steps give about the upstream, with the one text for each. */
+/** Denials about the upstream that several steps return, each with one text. */
 import type { Outcome } from '@erp-proxy/contract';
 import type { EgressFailure } from '../../egress/dispatcher.ts';
 import type { Deadline } from './deadline.ts';
 import { Denial } from './denial.ts';
 
-/** What every denial about an upstream must say. */
-export interface UpstreamFate {
+/** The members that every denial about an upstream needs. */
+export interface OutcomeDetails {
   outcome: Outcome;
   isReadOnly: boolean;
-  /** For the log. */
+  /** The cause, for the log. */
   detail?: string;
 }
 
-/** One text for every refused address, so that it tells nothing of what is there. */
+/** One text for all refused addresses, so that it reveals nothing about what runs there. */
 export function denyEgress(detail: string): Denial {
   return new Denial(
     'egress_denied',
@@ -21,22 +21,22 @@ export function denyEgress(detail: string): Denial {
   );
 }
 
-/** A call that was ended from our side: out of time, or by a shutdown. */
-export function denyEnded(deadline: Deadline, fate: UpstreamFate): Denial {
+/** The call was ended by the proxy: after its time limit, or by a shutdown. */
+export function denyEnded(deadline: Deadline, details: OutcomeDetails): Denial {
   if (deadline.reason === 'shutdown') {
-    return new Denial('overloaded', `The proxy is shutting down. ${adviseFate(fate)}`, {
-      ...fate,
+    return new Denial('overloaded', `The proxy is shutting down. ${describeOutcome(details)}`, {
+      ...details,
       retryAfterSeconds: 1,
     });
   }
   return new Denial(
     'upstream_timeout',
-    `Odoo did not answer in time; ask for less, or allow more with x-request-timeout. ${adviseFate(fate)}`,
-    fate,
+    `Odoo did not answer in time; ask for less, or allow more with x-request-timeout. ${describeOutcome(details)}`,
+    details,
   );
 }
 
-/** The time of a call was over before anything of it was sent. */
+/** The time limit of a call passed before anything of it was sent. */
 export function denyUnsent({ isReadOnly }: { isReadOnly: boolean }): Denial {
   return new Denial(
     'overloaded',
@@ -45,18 +45,18 @@ export function denyUnsent({ isReadOnly }: { isReadOnly: boolean }): Denial {
   );
 }
 
-/** Odoo 14 and 15 refuse all credentials that they have to check, right ones too (odoo/faults/login-cooldown.ts). */
+/** During a lockout, Odoo 14 and 15 refuse all credentials, correct ones too (odoo/faults/login-cooldown.ts). */
 export class LoginCooldown extends Denial {
-  constructor(fate: UpstreamFate, retryAfterSeconds: number) {
+  constructor(details: OutcomeDetails, retryAfterSeconds: number) {
     super(
       'overloaded',
-      `Odoo has locked this proxy's address out for a moment, after wrong credentials of any caller. Send the call again in ${retryAfterSeconds} s. ${adviseFate(fate)}`,
-      { ...fate, retryAfterSeconds, detail: 'login cooldown' },
+      `Odoo has locked this proxy's address out for a moment, after wrong credentials of any caller. Send the call again in ${retryAfterSeconds} s. ${describeOutcome(details)}`,
+      { ...details, retryAfterSeconds, detail: 'login cooldown' },
     );
   }
 }
 
-/** A caller whose credentials Odoo refused so often that one more could lock the proxy's address out (Odoo 14 and 15). */
+/** One more refusal of this caller's credentials could lock the proxy's address out (Odoo 14 and 15). */
 export function denyTrial({ isReadOnly }: { isReadOnly: boolean }, retryAfterSeconds: number): Denial {
   return new Denial(
     'overloaded',
@@ -65,32 +65,32 @@ export function denyTrial({ isReadOnly }: { isReadOnly: boolean }, retryAfterSec
   );
 }
 
-/** Of a call that was not sent, since its caller has left and other calls of the batch alone go on: nobody reads it. */
+/** For a call of a batch that was not sent because the caller has left, while other calls continue. Nobody reads it. */
 export const CALLER_GONE = new Denial('overloaded', 'The caller has left. The call was not run.', {
   outcome: 'not_sent',
 });
 
-/** The reply of a call that must start over (execute/run-request.ts). No caller gets it. */
+/** The reply of a call that must start over (execute/run-call.ts). No caller gets it. */
 export const CHANGED = new Denial(
   'internal',
   'The key, its policy or the instance of this call has changed.',
 );
 
-/** What a caller must know before sending the call again. */
-export function adviseFate({ outcome, isReadOnly }: UpstreamFate): string {
+/** Tells the caller whether the call ran, before it is sent again. */
+export function describeOutcome({ outcome, isReadOnly }: OutcomeDetails): string {
   if (outcome === 'not_sent') return 'The call was not run.';
   if (outcome === 'rolled_back') return 'Odoo rolled the call back.';
   if (isReadOnly) return 'The call only reads and may be sent again.';
   return 'Odoo may have run the call: look there before sending it again.';
 }
 
-/** A request that got no answer. */
+/** The denial for a request without an answer. */
 export function denyFailure(
   failure: EgressFailure,
   { isReadOnly }: { isReadOnly: boolean },
   deadline: Deadline,
 ): Denial {
-  const fate: UpstreamFate = {
+  const details: OutcomeDetails = {
     outcome: failure.sent ? 'unknown' : 'not_sent',
     isReadOnly,
     detail: failure.detail,
@@ -101,21 +101,25 @@ export function denyFailure(
     case 'withdrawn':
       return CHANGED;
     case 'aborted':
-      return denyEnded(deadline, fate);
+      return denyEnded(deadline, details);
     case 'connect_timeout':
     case 'first_byte_timeout':
-      return new Denial('upstream_timeout', `${TIMEOUT_TEXTS[failure.reason]} ${adviseFate(fate)}`, fate);
+      return new Denial(
+        'upstream_timeout',
+        `${TIMEOUT_TEXTS[failure.reason]} ${describeOutcome(details)}`,
+        details,
+      );
     case 'bad_response':
       return new Denial(
         'upstream_bad_response',
-        `The server's answer is not HTTP that can be read. Check \`erp_instance.url\`. ${adviseFate(fate)}`,
-        fate,
+        `The server's answer is not HTTP that can be read. Check \`erp_instance.url\`. ${describeOutcome(details)}`,
+        details,
       );
     default:
       return new Denial(
         'upstream_unreachable',
-        `${UNREACHABLE_TEXTS[failure.reason]} ${adviseFate(fate)}`,
-        fate,
+        `${UNREACHABLE_TEXTS[failure.reason]} ${describeOutcome(details)}`,
+        details,
       );
   }
 }

@@ -1,4 +1,4 @@
-/** Step: asks a server for its version. Nothing is remembered, since the caller wants the version of now. */
+/** Step: asks a server for its version. The answer is not kept, because the caller wants the current version. */
 import type { EgressDispatcher } from '../../egress/dispatcher.ts';
 import { fetchWhole } from '../../egress/fetch-whole.ts';
 import { readJsonVersion } from '../../odoo/version.ts';
@@ -7,7 +7,7 @@ import type { Step } from '../terms/operation.ts';
 import { replyWhole } from '../terms/reply.ts';
 import type { ServerAddress } from '../terms/target.ts';
 import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
-import { type FetchAnswer, fetchPage, findVersion, QUESTION } from './find-version.ts';
+import { type FetchAnswer, fetchPage, findVersion, READ_ONLY } from './find-version.ts';
 import { denyStatus, isRouteMissing } from './upstream-status.ts';
 
 export interface AskVersionDeps {
@@ -18,7 +18,7 @@ export interface AskVersionDeps {
 
 type VersionStep = Step<{ server: ServerAddress; isReadOnly: true }>;
 
-/** A version has some hundred bytes. The pages of other programs are not worth reading. */
+/** A version has some hundred bytes. Longer pages of other programs are not read. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 const CLOSING_BRACE = Buffer.from('}');
 
@@ -48,7 +48,7 @@ function askWith(
         { signal: time.signal, isStillWanted: isUnchanged, bytesMax: ANSWER_BYTES_MAX },
       );
       trace.answeredMs = nowMs();
-      if (!answer.ok) return denyFailure(answer, QUESTION, time.deadline);
+      if (!answer.ok) return denyFailure(answer, READ_ONLY, time.deadline);
       trace.upstreamStatus = answer.status;
       return answer;
     });
@@ -68,6 +68,6 @@ async function findJsonVersion(server: ServerAddress, fetch: FetchAnswer): Promi
     );
   }
   const version = page.status === 200 ? readJsonVersion(page.body) : null;
-  if (version === null) return denyStatus(page, QUESTION);
+  if (version === null) return denyStatus(page, READ_ONLY);
   return { version_info: version.server_version_info, version: version.server_version };
 }

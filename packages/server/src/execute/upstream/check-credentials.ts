@@ -1,6 +1,6 @@
 /**
- * Step: refuses credentials that Odoo refused recently, and holds back trials of unknown ones while others are tried. The
- * reply of the call tells whether they work (credential-memory.ts, login-trials.ts).
+ * Step: refuses credentials that Odoo refused recently, and delays calls with unknown credentials while others are
+ * tried. The reply of the call tells whether its credentials work (credential-memory.ts, login-trials.ts).
  */
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
@@ -8,7 +8,7 @@ import type { Step } from '../terms/operation.ts';
 import type { Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { denyTrial, LoginCooldown } from '../terms/upstream-denials.ts';
-import type { BarredTrial, Checked, CredentialMemory, Verdict } from './credential-memory.ts';
+import type { CheckResult, CredentialMemory, CredentialVerdict, RefusedTrial } from './credential-memory.ts';
 import type { Lockout } from './login-trials.ts';
 import { nameDatabaseByTrust } from './target-names.ts';
 
@@ -18,9 +18,9 @@ export interface CheckCredentialsDeps {
 
 /** How a protocol treats wrong credentials. */
 export interface CredentialRules {
-  /** The reply that Odoo gives to credentials that it has refused recently. */
+  /** The reply for credentials that Odoo has refused recently, equal to Odoo's own. */
   refusedBefore: Reply;
-  /** Whether wrong credentials lock the address of the proxy out of this server. */
+  /** Tells whether wrong credentials lock the proxy's address out of this server. */
   findLockout: (target: Target) => Lockout;
 }
 
@@ -40,38 +40,38 @@ export function checkCredentials(
         database: nameDatabaseByTrust(target),
         caller: context.client.key.id,
         credentialsId: target.credentialsId,
-        lockout: () => findLockout(target),
-        sentMs: () => context.trace.sentMs,
+        findLockout: () => findLockout(target),
+        findSentMs: () => context.trace.sentMs,
       },
       context.time.signal,
     );
     return checked instanceof Promise
-      ? checked.then((late) => begin(late, call, context))
-      : begin(checked, call, context);
+      ? checked.then((late) => applyCheck(late, call, context))
+      : applyCheck(checked, call, context);
   };
 
-  function begin(
-    checked: Checked,
+  function applyCheck(
+    checked: CheckResult,
     { target, isReadOnly }: CredentialCall,
     context: CallContext,
   ): Reply | null {
     if (checked === 'refused') return refusedBefore;
-    if ('refused' in checked) return denyBarred(checked, isReadOnly);
-    context.trial = {
+    if ('refused' in checked) return denyRefusedTrial(checked, isReadOnly);
+    context.credentialCheck = {
       isTrial: checked.isTrial,
       findDenial() {
-        const bar = checked.findBar();
-        return bar && denyBarred(bar, isReadOnly);
+        const refusal = checked.findRefusal();
+        return refusal && denyRefusedTrial(refusal, isReadOnly);
       },
     };
     context.onReply((reply) => {
-      checked.settle(judge(reply, target, isReadOnly));
+      checked.settle(judgeCredentials(reply, target, isReadOnly));
       return reply instanceof LoginCooldown ? addRetryTime(reply, target, isReadOnly) : reply;
     });
     return null;
   }
 
-  /** Only the memory knows when the lockout began. */
+  /** Replaces `retry-after`: only the memory knows when the lockout began. */
   function addRetryTime({ more }: LoginCooldown, target: Target, isReadOnly: boolean): Denial {
     const outcome = more.outcome ?? 'rolled_back';
     const leftMs = credentials.noteCooldown(nameDatabaseByTrust(target));
@@ -79,7 +79,7 @@ export function checkCredentials(
   }
 }
 
-function denyBarred({ refused, retryAfterMs }: BarredTrial, isReadOnly: boolean): Denial {
+function denyRefusedTrial({ refused, retryAfterMs }: RefusedTrial, isReadOnly: boolean): Denial {
   const seconds = toSeconds(retryAfterMs);
   if (refused === 'failures') return denyTrial({ isReadOnly }, seconds);
   return new LoginCooldown({ outcome: 'not_sent', isReadOnly }, seconds);
@@ -90,16 +90,16 @@ function toSeconds(ms: number): number {
 }
 
 /**
- * The credentials of an instance are shared. A method that raises AccessDenied itself (a wrong old password in
- * `change_password`) must not lock other callers out. Reads do not raise it.
+ * Several callers share the credentials of a stored instance. A method that raises AccessDenied itself (a wrong old
+ * password in `change_password`) must not lock the others out. Reads do not raise it.
  */
-function judge(reply: Reply | null, { instance }: Target, isReadOnly: boolean): Verdict {
+function judgeCredentials(reply: Reply | null, { instance }: Target, isReadOnly: boolean): CredentialVerdict {
   const verdict = judgeReply(reply);
   return verdict === 'refused' && instance !== null && !isReadOnly ? 'doubtful' : verdict;
 }
 
-/** Only what Odoo did after it checked the credentials speaks for them. */
-function judgeReply(reply: Reply | null): Verdict {
+/** Odoo has accepted the credentials if it did anything after checking them. */
+function judgeReply(reply: Reply | null): CredentialVerdict {
   if (reply === null || reply instanceof Denial || reply.kind === 'kept') return 'unknown';
   if (reply.kind === 'result') return 'accepted';
   if (reply.fault.data.type === 'access_denied') return 'refused';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Credentials, createCredentialNames } from '../call/credentials-id.ts';
-import { type Checked, createCredentialMemory, type Ticket } from './credential-memory.ts';
+import { type CheckResult, type CredentialUse, createCredentialMemory } from './credential-memory.ts';
 import { LoginTrials } from './login-trials.ts';
 
 const nameCredentials = createCredentialNames(Buffer.alloc(32, 1));
@@ -30,8 +30,8 @@ function setUp(ttlMs = TTL_MS) {
           database: 'prod',
           caller: 'one',
           credentialsId: nameCredentials(credentials),
-          lockout: () => 'none',
-          sentMs: () => null,
+          findLockout: () => 'none',
+          findSentMs: () => null,
         },
         calls.signal,
       ),
@@ -42,20 +42,20 @@ function setUp(ttlMs = TTL_MS) {
   };
 }
 
-function pass(outcome: Checked | Promise<Checked>): Ticket {
+function expectUse(outcome: CheckResult | Promise<CheckResult>): CredentialUse {
   if (outcome === 'refused' || outcome instanceof Promise || 'refused' in outcome)
-    throw new Error('expected to pass at once');
+    throw new Error('expected permission to use the credentials, without a wait');
   return outcome;
 }
 
-test('refuses what Odoo refused, until the time is over', async () => {
+test('refuses credentials that Odoo refused, until the time has passed', async () => {
   const { check, advance } = setUp();
-  pass(check(GOOD)).settle('refused');
+  expectUse(check(GOOD)).settle('refused');
   expect(check(GOOD)).toBe('refused');
   advance(TTL_MS - 1);
   expect(check(GOOD)).toBe('refused');
   advance(2);
-  pass(check(GOOD));
+  expectUse(check(GOOD));
 });
 
 test.each([
@@ -64,82 +64,82 @@ test.each([
   ['database', { db: 'test' }],
   ['user', { userId: 3 }],
   ['key', { apiKey: 'key-two' }],
-])('does not hold a refusal against another %s', (_what, change) => {
+])('does not apply a refusal to another %s', (_what, change) => {
   const { check } = setUp();
-  pass(check(GOOD)).settle('refused');
-  pass(check({ ...GOOD, ...change }));
+  expectUse(check(GOOD)).settle('refused');
+  expectUse(check({ ...GOOD, ...change }));
 });
 
-test('lets one call try new credentials and refuses the others once Odoo has refused them', async () => {
+test('sends one call with new credentials, and refuses the others once Odoo has refused them', async () => {
   const { check } = setUp();
-  const first = pass(check(GOOD));
+  const first = expectUse(check(GOOD));
   const others = [check(GOOD), check(GOOD)];
   expect(others.every((other) => other instanceof Promise)).toBe(true);
   first.settle('refused');
   expect(await Promise.all(others)).toEqual(['refused', 'refused']);
 });
 
-test('lets all go once the first was let in, and later ones at once', async () => {
+test('sends all calls once Odoo has accepted the first, and later ones without a wait', async () => {
   const { check } = setUp();
-  const first = pass(check(GOOD));
+  const first = expectUse(check(GOOD));
   const other = check(GOOD);
   first.settle('accepted');
   expect(await other).not.toBe('refused');
-  pass(check(GOOD));
+  expectUse(check(GOOD));
 });
 
-test('lets the others go where the first learnt nothing', async () => {
+test('sends the others if the answer to the first gives no verdict', async () => {
   const { check } = setUp();
-  const first = pass(check(GOOD));
+  const first = expectUse(check(GOOD));
   const other = check(GOOD);
   first.settle('unknown');
   expect(await other).not.toBe('refused');
 });
 
-test('does not wait for ever for a first call that hangs', async () => {
+test('does not wait forever for a first call that hangs', async () => {
   const { check } = setUp();
-  pass(check(GOOD));
+  expectUse(check(GOOD));
   expect(await check(GOOD)).not.toBe('refused');
 });
 
-test('ends the wait with the call', async () => {
+test('ends the wait when the call ends', async () => {
   const { check, endCalls } = setUp();
-  pass(check(GOOD));
+  expectUse(check(GOOD));
   const other = check(GOOD);
   endCalls();
   expect(await other).not.toBe('refused');
 });
 
-test('puts credentials that Odoo had accepted on trial again after a refusal, which can be a method of its own', async () => {
+test('tries accepted credentials again after a refusal, which a method may have raised', async () => {
   const { check } = setUp();
-  pass(check(GOOD)).settle('accepted');
-  pass(check(GOOD)).settle('refused');
-  const trial = pass(check(GOOD));
+  expectUse(check(GOOD)).settle('accepted');
+  expectUse(check(GOOD)).settle('refused');
+  const trial = expectUse(check(GOOD));
   const other = check(GOOD);
   trial.settle('refused');
   expect(await other).toBe('refused');
   expect(check(GOOD)).toBe('refused');
 });
 
-test('believes a refusal more than an older success that comes in later', () => {
+test('does not replace a refusal by an older success whose answer arrives later', () => {
   const { check } = setUp();
-  pass(check(GOOD)).settle('accepted');
-  const slow = pass(check(GOOD));
-  pass(check(GOOD)).settle('refused');
-  pass(check(GOOD)).settle('refused');
+  expectUse(check(GOOD)).settle('accepted');
+  const slow = expectUse(check(GOOD));
+  expectUse(check(GOOD)).settle('refused');
+  expectUse(check(GOOD)).settle('refused');
   slow.settle('accepted');
   expect(check(GOOD)).toBe('refused');
 });
 
-test('remembers nothing when turned off', () => {
+test('remembers nothing if it is turned off', () => {
   const { check } = setUp(0);
-  pass(check(GOOD)).settle('refused');
-  pass(check(GOOD));
+  expectUse(check(GOOD)).settle('refused');
+  expectUse(check(GOOD));
 });
 
-test('does not wait for a call whose time is over', async () => {
+test('does not wait after the end of the call', async () => {
   const { check, endCalls } = setUp();
-  pass(check(GOOD));
+  expectUse(check(GOOD));
   endCalls();
   const started = performance.now();
   expect(await check(GOOD)).not.toBe('refused');

@@ -1,132 +1,146 @@
 /**
- * Remembers for a short time which credentials Odoo refused, so that a storm of bad keys does not reach it: each costs
- * some 330 ms of a worker (docs/odoo-facts.md#wrong-key-cost). Of credentials that it has not seen yet one call goes
- * ahead and the others wait a moment for its verdict. Where wrong keys lock the proxy's address out, their trials are
- * bounded (login-trials.ts). It knows credentials by name only (credentials-id.ts).
+ * Remembers for a short time which credentials Odoo refused, so that a flood of wrong keys does not reach it: each
+ * check takes some 330 ms of a worker (docs/odoo-facts.md#wrong-key-cost). If several calls have the same unknown
+ * credentials, one is sent first, and the others wait a moment for the verdict. If wrong keys lock the proxy's address
+ * out, the number of trials is limited (login-trials.ts). Credentials are known by their identifiers only
+ * (credentials-id.ts).
  */
 import { LRUCache } from 'lru-cache';
 import { delay } from '../../streams/wait.ts';
-import type { LoginTrial, LoginTrials, TrialLeave } from './login-trials.ts';
+import type { LoginTrial, LoginTrials, TrialDecision } from './login-trials.ts';
 
 /**
- * What an answer of Odoo said about the credentials; `unknown` where it did not get so far. `doubtful`: a refusal that can be
- * the method's own. It is not remembered, and counts among the failures that lock the address out.
+ * What an answer of Odoo says about the credentials. `unknown`: nothing. `doubtful`: a refusal that the method itself
+ * may have raised. It is not remembered, but counts as a failure that can lock the address out.
  */
-export type Verdict = 'accepted' | 'refused' | 'doubtful' | 'unknown';
+export type CredentialVerdict = 'accepted' | 'refused' | 'doubtful' | 'unknown';
 
-/** No trial of these credentials may be sent now. */
-export type BarredTrial = Exclude<TrialLeave, string>;
+/** Why these credentials must not be tried now. */
+export type RefusedTrial = Exclude<TrialDecision, string>;
 
-export type Checked = Ticket | 'refused' | BarredTrial;
+export type CheckResult = CredentialUse | 'refused' | RefusedTrial;
 
 export interface CredentialMemory {
   /**
-   * `refused`: Odoo said no lately. With a ticket the call may go, and must call `settle` with what came of it. Where the
-   * credentials are being tried by another call, its verdict is waited for, until the signal ends.
+   * Returns `refused` if Odoo refused the credentials recently. A {@link CredentialUse} lets the call go on, and the
+   * call must settle it. While another call tries the same credentials, waits for its verdict, or until `signal`
+   * aborts.
    */
-  check(trial: LoginTrial, signal: AbortSignal): Checked | Promise<Checked>;
-  /** Odoo says that it refuses unknown credentials of this address for now. Gives how long in milliseconds. */
+  check(trial: LoginTrial, signal: AbortSignal): CheckResult | Promise<CheckResult>;
+  /** Records that Odoo has locked this address out. Returns the milliseconds until the lockout ends. */
   noteCooldown(database: string): number;
 }
 
-export interface Ticket {
-  /** Whether the credentials are tried: they were never seen to work. */
+/** The permission of one call to use its credentials. */
+export interface CredentialUse {
+  /** True if the credentials have not been seen to work. */
   isTrial: boolean;
-  /** To be asked right before the call is sent: a lockout may have begun while it waited. */
-  findBar(): BarredTrial | null;
-  settle(verdict: Verdict): void;
+  /** Must be called right before the call is sent: a lockout may have begun while the call waited. */
+  findRefusal(): RefusedTrial | null;
+  /** Records the verdict. Must be called once. */
+  settle(verdict: CredentialVerdict): void;
 }
 
-/** Of a call that nothing is to be learnt from. */
-const NO_BAR = () => null;
-const NO_TICKET: Ticket = { isTrial: false, findBar: NO_BAR, settle() {} };
+const NO_REFUSAL = () => null;
+/** For a call whose verdict is not recorded. */
+const UNTRACKED_USE: CredentialUse = { isTrial: false, findRefusal: NO_REFUSAL, settle() {} };
 const REMEMBERED_MAX = 10_000;
-/** A refused key takes Odoo a third of a second; a call that takes longer than this has been let in. */
-const WAIT_MS_MAX = 1000;
-/** How often a call that waits for other trials looks whether they count still. */
-const LOOK_MS = 100;
+/** Odoo refuses a key within a third of a second. If a call takes longer than this, its key was accepted. */
+const VERDICT_WAIT_MS_MAX = 1000;
+/** Milliseconds between two checks of a call that waits for other trials. */
+const POLL_MS = 100;
 
-/** `refusedTtlMs` 0 turns the memory off, and with it the bounds of trials. `nowMs` is a monotonic clock in milliseconds. */
+/**
+ * `refusedTtlMs` is how long a refusal is remembered; 0 turns off the memory and the limits of trials. `nowMs` is a
+ * monotonic clock in milliseconds.
+ */
 export function createCredentialMemory(
   refusedTtlMs: number,
   nowMs: () => number,
   trials: LoginTrials,
 ): CredentialMemory {
   const noteCooldown = (database: string) => trials.noteCooldown(database);
-  if (refusedTtlMs === 0) return { check: () => NO_TICKET, noteCooldown };
+  if (refusedTtlMs === 0) return { check: () => UNTRACKED_USE, noteCooldown };
   const verdicts = new LRUCache<string, 'accepted' | 'refused'>({
     max: REMEMBERED_MAX,
-    // The clock is asked each time: the library's own copy of it is renewed by a real timer.
+    // Reads the clock each time, because the library would refresh its copy by a real timer.
     ttlResolution: 0,
     perf: { now: nowMs },
   });
-  /** By credentials that are being tried: aborted once Odoo's verdict is there. */
-  const verdictsDue = new Map<string, AbortSignal>();
+  /** By the identifier of credentials that are being tried. The signal aborts when the verdict is known. */
+  const pendingVerdicts = new Map<string, AbortSignal>();
 
-  function check(trial: LoginTrial, signal: AbortSignal): Checked | Promise<Checked> {
+  function check(trial: LoginTrial, signal: AbortSignal): CheckResult | Promise<CheckResult> {
     const known = findKnown(trial.credentialsId);
     if (known !== null) return known;
-    const due = verdictsDue.get(trial.credentialsId);
-    if (due !== undefined) return waitForVerdict(due, trial, signal);
-    const leave = trials.judge(trial);
-    return leave === 'wait' ? waitForLeave(trial, signal) : start(trial, leave);
+    const pending = pendingVerdicts.get(trial.credentialsId);
+    if (pending !== undefined) return waitForVerdict(pending, trial, signal);
+    const decision = trials.decide(trial);
+    return decision === 'wait' ? waitForTrials(trial, signal) : startTrial(trial, decision);
   }
 
-  function findKnown(id: string): Ticket | 'refused' | null {
-    const verdict = verdicts.get(id);
-    if (verdict === 'accepted') return { isTrial: false, findBar: NO_BAR, settle: (news) => doubt(id, news) };
-    return verdict ?? null;
+  function findKnown(id: string): CredentialUse | 'refused' | null {
+    const known = verdicts.get(id);
+    if (known === 'accepted')
+      return { isTrial: false, findRefusal: NO_REFUSAL, settle: (verdict) => forgetAccepted(id, verdict) };
+    return known ?? null;
   }
 
   /**
-   * Methods raise AccessDenied too (a wrong old password in `change_password`), which says nothing about credentials that
-   * Odoo has accepted before: the next call puts them on trial.
+   * Makes the next call a trial again after a refusal. The refusal of credentials that Odoo has accepted is not
+   * remembered, because methods also raise AccessDenied (a wrong old password in `change_password`).
    */
-  function doubt(id: string, news: Verdict): void {
-    if (news === 'refused' && verdicts.get(id) === 'accepted') verdicts.delete(id);
+  function forgetAccepted(id: string, verdict: CredentialVerdict): void {
+    if (verdict === 'refused' && verdicts.get(id) === 'accepted') verdicts.delete(id);
   }
 
-  /** Others with the same credentials wait for the first that starts. */
-  function start(trial: LoginTrial, leave: 'go' | BarredTrial): Checked {
-    // What Odoo said of these is still the best answer.
-    if (leave !== 'go') return leave.refused === 'failures' && trials.hasFailed(trial) ? 'refused' : leave;
+  /** Later calls with the same credentials wait for the verdict on this one. */
+  function startTrial(trial: LoginTrial, decision: 'allowed' | RefusedTrial): CheckResult {
+    if (decision !== 'allowed') {
+      // If Odoo has refused these credentials, its refusal explains more than the limit of trials.
+      return decision.refused === 'failures' && trials.hasFailed(trial) ? 'refused' : decision;
+    }
     const id = trial.credentialsId;
-    const verdict = new AbortController();
-    const isFirst = !verdictsDue.has(id);
-    if (isFirst) verdictsDue.set(id, verdict.signal);
+    const settled = new AbortController();
+    const isFirst = !pendingVerdicts.has(id);
+    if (isFirst) pendingVerdicts.set(id, settled.signal);
     trials.begin(trial);
     return {
       isTrial: true,
-      findBar: () => trials.findCooldown(trial),
-      settle(news) {
-        learn(id, news);
-        trials.end(trial, news === 'refused' || news === 'doubtful');
-        if (isFirst) verdictsDue.delete(id);
-        verdict.abort();
+      findRefusal: () => trials.findCooldown(trial),
+      settle(verdict) {
+        remember(id, verdict);
+        trials.end(trial, verdict === 'refused' || verdict === 'doubtful');
+        if (isFirst) pendingVerdicts.delete(id);
+        settled.abort();
       },
     };
   }
 
-  async function waitForVerdict(due: AbortSignal, trial: LoginTrial, signal: AbortSignal): Promise<Checked> {
-    await delay(WAIT_MS_MAX, due, signal);
-    return findKnown(trial.credentialsId) ?? waitForLeave(trial, signal);
+  async function waitForVerdict(
+    pending: AbortSignal,
+    trial: LoginTrial,
+    signal: AbortSignal,
+  ): Promise<CheckResult> {
+    await delay(VERDICT_WAIT_MS_MAX, pending, signal);
+    return findKnown(trial.credentialsId) ?? waitForTrials(trial, signal);
   }
 
-  async function waitForLeave(trial: LoginTrial, signal: AbortSignal): Promise<Checked> {
+  async function waitForTrials(trial: LoginTrial, signal: AbortSignal): Promise<CheckResult> {
     while (!signal.aborted) {
       const known = findKnown(trial.credentialsId);
       if (known !== null) return known;
-      const leave = trials.judge(trial);
-      if (leave !== 'wait') return start(trial, leave);
-      await delay(LOOK_MS, signal);
+      const decision = trials.decide(trial);
+      if (decision !== 'wait') return startTrial(trial, decision);
+      await delay(POLL_MS, signal);
     }
-    return NO_TICKET;
+    return UNTRACKED_USE;
   }
 
-  function learn(id: string, news: Verdict): void {
-    if (news === 'refused') verdicts.set(id, news, { ttl: refusedTtlMs });
-    // A refusal that another call met meanwhile is newer: a key can be revoked while calls run.
-    else if (news === 'accepted' && !verdicts.has(id)) verdicts.set(id, news);
+  function remember(id: string, verdict: CredentialVerdict): void {
+    if (verdict === 'refused') verdicts.set(id, verdict, { ttl: refusedTtlMs });
+    // A refusal by another call in the meantime is newer: a key can be revoked while calls run.
+    else if (verdict === 'accepted' && !verdicts.has(id)) verdicts.set(id, verdict);
   }
 
   return { check, noteCooldown };

@@ -1,6 +1,6 @@
 /**
- * Asks a server for its version: over `/jsonrpc`, which leaves nothing on the server, and only a server that has none at its
- * version page (docs/odoo-facts.md#version-pages).
+ * Asks a server for its version over `/jsonrpc`, which leaves nothing on the server. Only if the server has no
+ * `/jsonrpc`, reads its version page (docs/odoo-facts.md#version-pages).
  */
 import type { EgressRequest } from '../../egress/dispatcher.ts';
 import type { WholeAnswer } from '../../egress/fetch-whole.ts';
@@ -10,8 +10,8 @@ import type { Protocol } from '../terms/method-call.ts';
 import type { ServerAddress } from '../terms/target.ts';
 import { denyStatus, isRouteMissing } from './upstream-status.ts';
 
-/** Asking changes nothing. */
-export const QUESTION = { isReadOnly: true };
+/** A request for the version changes nothing. */
+export const READ_ONLY = { isReadOnly: true };
 
 export type FetchAnswer = (
   protocol: Protocol,
@@ -26,11 +26,11 @@ export async function findVersion(server: ServerAddress, fetch: FetchAnswer): Pr
     body: VERSION_BODY,
   });
   if (answer instanceof Denial) return answer;
-  if (answer.status === 200) return readJsonrpcVersion(answer.body) ?? denyStatus(answer, QUESTION);
-  if (!isRouteMissing(answer.status)) return denyStatus(answer, QUESTION);
+  if (answer.status === 200) return readJsonrpcVersion(answer.body) ?? denyStatus(answer, READ_ONLY);
+  if (!isRouteMissing(answer.status)) return denyStatus(answer, READ_ONLY);
   const page = await fetchPage(server, fetch);
   if (page instanceof Denial) return page;
-  return (page.status === 200 ? readJsonVersion(page.body) : null) ?? denyStatus(page, QUESTION);
+  return (page.status === 200 ? readJsonVersion(page.body) : null) ?? denyStatus(page, READ_ONLY);
 }
 
 export function fetchPage({ pathPrefix }: ServerAddress, fetch: FetchAnswer): Promise<WholeAnswer | Denial> {

@@ -1,6 +1,6 @@
 /**
- * Steps: what an idempotency key promises. A call that an earlier attempt has run, or may have run, is not run again. Its
- * caller gets the answer to that attempt, or what is known about it.
+ * Steps: the guarantees of an idempotency key. A call that an earlier attempt has run, or may have run, is not run
+ * again. Its caller gets the stored answer of that attempt, or an error that says what is known about it.
  */
 import { ALL_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
 import type { Idempotency } from '../../idempotency/idempotency.ts';
@@ -25,15 +25,15 @@ export interface IdempotencyDeps {
 
 const HEADER = 'idempotency-key';
 const RETRY_AFTER_SECONDS = 1;
-/** As often as the keys of a client are counted again. */
+/** The interval at which the keys of a client are counted again. */
 const RETRY_AFTER_FULL_SECONDS = 60;
 /**
- * Time for the store before the call is sent, for lookup and claim together. During its claim the call holds a permit that
- * calls without a key could use.
+ * Time for the store before the call is sent, for lookup and claim together. During its claim the call holds a permit
+ * that calls without a key could use.
  */
 const STORE_WAIT_MS = 1000;
 
-/** Returns what an earlier attempt has left. Runs once it is known that the key may make the call, and where it would go. */
+/** Returns what an earlier attempt has stored. Runs after the call was allowed and its server was found. */
 export function replayAnswer(
   operation: string,
   { idempotency, nowMs }: IdempotencyDeps,
@@ -84,7 +84,7 @@ export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOn
   };
 }
 
-/** What another attempt has left goes only to a caller whose key may still make the call. */
+/** Returns what another attempt has stored only if the caller's key may still make the call. */
 async function unlessChanged(
   asked: Promise<KeptReply | Denial | null>,
   context: CallContext,
@@ -94,8 +94,8 @@ async function unlessChanged(
 }
 
 /**
- * A store that does not answer protects nothing: then the call is not run. `onLate` is called if the store answers after
- * the wait.
+ * Asks the store. If it does not answer, the call is not run, because nothing would protect it. `onLate` is called if
+ * the store answers after the wait.
  */
 async function askIdempotency(
   ask: () => Awaitable<StoredResult | null>,
@@ -128,7 +128,7 @@ const DENIALS: Record<Exclude<StoredResult['kind'], 'answered'>, Denial> = {
   ),
   running: new Denial(
     'idempotency_conflict',
-    `The first call with this \`${HEADER}\` is still running; send it again in a moment to be given its answer.`,
+    `The first call with this \`${HEADER}\` is still running; send it again in a moment to get its answer.`,
     { path: HEADER, outcome: 'not_sent', retryAfterSeconds: RETRY_AFTER_SECONDS },
   ),
   outcome_unknown: new Denial(
@@ -148,11 +148,11 @@ const DENIALS: Record<Exclude<StoredResult['kind'], 'answered'>, Denial> = {
   ),
 };
 
-/** Odoo refused these before it ran anything; mended, the same call is to be run. */
+/** Odoo refused these before it ran anything. Once the cause is removed, the same call must run. */
 const NEVER_RUN: ReadonlySet<BusinessErrorType> = new Set(['access_denied', 'database_missing']);
 
-/** What a reply and the way of its answer say of the attempt. */
-export function judgeEnding(reply: Reply, summary: AnswerSummary): AttemptOutcome {
+/** Derives the outcome of the attempt from its reply and from how the answer was sent. */
+export function judgeAttempt(reply: Reply, summary: AnswerSummary): AttemptOutcome {
   if (reply instanceof Denial) {
     const mayHaveRun =
       'hasOutcome' in ALL_ERRORS[reply.type] && (reply.more.outcome ?? 'unknown') === 'unknown';

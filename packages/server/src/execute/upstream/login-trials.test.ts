@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCredentialMemory } from './credential-memory.ts';
-import { type LoginTrial, LoginTrials } from './login-trials.ts';
+import { type Lockout, type LoginTrial, LoginTrials } from './login-trials.ts';
 
 const MINUTE_MS = 60_000;
 const TTL_MS = 10_000;
@@ -17,13 +17,13 @@ function setUp(processes = 1) {
     database: 'http://a prod',
     caller: 'one',
     credentialsId,
-    lockout: () => 'possible',
-    sentMs: () => null,
+    findLockout: () => 'possible',
+    findSentMs: () => null,
     ...changes,
   });
   const check = (credentialsId: string, changes: Partial<LoginTrial> = {}) =>
     memory.check(makeTrial(credentialsId, changes), calls.signal);
-  /** Tries credentials that Odoo refuses; gives what kept the call from being sent, if anything did. */
+  /** Tries credentials that Odoo refuses. Returns `sent`, or why the call was not sent. */
   async function fail(credentialsId: string, changes: Partial<LoginTrial> = {}) {
     const checked = await check(credentialsId, changes);
     if (checked === 'refused' || 'refused' in checked) return checked;
@@ -40,7 +40,7 @@ function setUp(processes = 1) {
 }
 
 describe('a caller with wrong keys', () => {
-  test('has three that reach Odoo in a quarter of an hour', async () => {
+  test('can send three of them to Odoo within 15 minutes', async () => {
     const { clock, fail } = setUp();
     expect([await fail('a'), await fail('b')]).toEqual(['sent', 'sent']);
     clock.ms += MINUTE_MS;
@@ -51,7 +51,7 @@ describe('a caller with wrong keys', () => {
     expect(await fail('g')).toMatchObject({ refused: 'failures' });
   });
 
-  test('has the answer of Odoo to a key that it was asked about, however often it is tried', async () => {
+  test('gets the refusal of Odoo for a key that Odoo has refused, however often it is tried', async () => {
     const { clock, fail } = setUp();
     const outcomes: unknown[] = [];
     for (let time = 0; time < 60; time++) {
@@ -62,7 +62,7 @@ describe('a caller with wrong keys', () => {
     expect(new Set(outcomes)).toEqual(new Set(['sent', 'refused']));
   });
 
-  test('keeps nobody else from trying, nor from going on with what worked', async () => {
+  test('does not affect other callers, other databases, or credentials that worked', async () => {
     const { fail, succeed } = setUp();
     await succeed('good');
     for (const id of ['a', 'b', 'c']) await fail(id);
@@ -72,15 +72,15 @@ describe('a caller with wrong keys', () => {
     expect(await succeed('new at another database', { database: 'http://b prod' })).toBe('sent');
   });
 
-  test('cannot send them all at once: of those that are on trial the fourth waits', async () => {
+  test('cannot send them all at once: the fourth trial waits for the first three', async () => {
     const { check, fail } = setUp();
     const open = await Promise.all(['a', 'b', 'c'].map((id) => check(id)));
     const fourth = fail('d');
-    for (const ticket of open) if (typeof ticket === 'object' && 'settle' in ticket) ticket.settle('refused');
+    for (const use of open) if (typeof use === 'object' && 'settle' in use) use.settle('refused');
     expect(await fourth).toMatchObject({ refused: 'failures' });
   });
 
-  test('has the same wrong key of an instance bounded together with all other callers', async () => {
+  test('shares the limit for one wrong key of an instance with all other callers', async () => {
     const { clock, fail } = setUp();
     let sent = 0;
     for (let time = 0; time < 30; time++) {
@@ -90,7 +90,7 @@ describe('a caller with wrong keys', () => {
     expect(sent).toBe(2);
   });
 
-  test('by one credential that is wrong, tried again and again, keeps none of its other users out', async () => {
+  test('can try other credentials while it repeats a wrong one', async () => {
     const { clock, fail, succeed } = setUp();
     for (let time = 0; time < 60; time++) {
       await fail('wrong');
@@ -99,12 +99,13 @@ describe('a caller with wrong keys', () => {
     }
   });
 
-  test('has those counted that may be what a method says, without their being remembered', async () => {
+  test('has refusals that a method may have raised counted, but not remembered', async () => {
     const { check } = setUp();
     for (let time = 0; time < 2; time++) {
-      const ticket = await check('instance');
-      if (ticket === 'refused' || 'refused' in ticket) throw new Error('expected a ticket');
-      ticket.settle('doubtful');
+      const use = await check('instance');
+      if (use === 'refused' || 'refused' in use)
+        throw new Error('expected permission to use the credentials');
+      use.settle('doubtful');
     }
     expect(await check('instance')).toBe('refused');
     expect(await check('other')).toMatchObject({ isTrial: true });
@@ -113,57 +114,60 @@ describe('a caller with wrong keys', () => {
   test.each([
     ['different keys', (index: number) => `key ${index}`],
     ['one key', () => 'key'],
-  ])('has fewer than five under way where Odoo is slow, and known to lock out: %s', async (_, name) => {
-    const { clock, calls, check } = setUp();
-    let sent = 0;
-    for (let index = 0; index < 20; index++) {
-      const sentAt = clock.ms;
-      const asked = check(name(index), { lockout: () => 'known', sentMs: () => sentAt });
-      void Promise.resolve(asked).then((ticket) => {
-        if (typeof ticket === 'object' && 'isTrial' in ticket && ticket.isTrial) sent++;
-      });
-      clock.ms += 1_500;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(sent).toBe(4);
-    calls.abort();
-  });
+  ])(
+    'has at most four trials in flight if Odoo is slow and is known to lock addresses out: %s',
+    async (_, name) => {
+      const { clock, calls, check } = setUp();
+      let sent = 0;
+      for (let index = 0; index < 20; index++) {
+        const sentAt = clock.ms;
+        const asked = check(name(index), { findLockout: () => 'known', findSentMs: () => sentAt });
+        void Promise.resolve(asked).then((use) => {
+          if (typeof use === 'object' && 'isTrial' in use && use.isTrial) sent++;
+        });
+        clock.ms += 1_500;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(sent).toBe(4);
+      calls.abort();
+    },
+  );
 });
 
-describe('many right keys at first', () => {
-  test('go on as each is let in', async () => {
+describe('many correct keys after the start', () => {
+  test('are tried as earlier ones are accepted', async () => {
     const { succeed } = setUp();
     const all = Array.from({ length: 20 }, (_, index) => succeed(`user ${index}`));
     expect(new Set(await Promise.all(all))).toEqual(new Set(['sent']));
   });
 
-  test('are not held up by one that runs for long: it was let in', async () => {
+  test('do not wait for a long call, which counts as accepted', async () => {
     const { clock, check, succeed } = setUp();
-    const sentMs = () => clock.ms - 1_001;
-    for (const id of ['a', 'b', 'c']) await check(id, { sentMs });
+    const findSentMs = () => clock.ms - 1_001;
+    for (const id of ['a', 'b', 'c']) await check(id, { findSentMs });
     expect(await succeed('d')).toBe('sent');
   });
 
-  test('all calls with the same credentials go once one of them was let in, also where the server hangs', async () => {
+  test('all calls with the same credentials are sent once one of them counts as accepted, also if the server hangs', async () => {
     const { clock, check } = setUp();
     const sentAt = clock.ms;
-    await check('a', { sentMs: () => sentAt });
+    await check('a', { findSentMs: () => sentAt });
     const others = Array.from({ length: 100 }, () => check('a'));
     clock.ms += 1_000;
-    for (const ticket of await Promise.all(others)) expect(ticket).toMatchObject({ isTrial: true });
+    for (const use of await Promise.all(others)) expect(use).toMatchObject({ isTrial: true });
   });
 
-  test('a call that waits for others goes on where it is learnt that nobody is locked out', async () => {
+  test('a call that waits for others is sent once the server is known not to lock addresses out', async () => {
     const { check, succeed } = setUp();
-    let lockout: ReturnType<LoginTrial['lockout']> = 'possible';
+    let lockout: Lockout = 'possible';
     for (const id of ['a', 'b', 'c']) await check(id);
-    const waiting = succeed('d', { lockout: () => lockout });
+    const waiting = succeed('d', { findLockout: () => lockout });
     lockout = 'none';
     expect(await waiting).toBe('sent');
   });
 
-  test('a call whose time is over waits no longer', async () => {
+  test('a call stops waiting when its time limit has passed', async () => {
     const { calls, check } = setUp();
     for (const id of ['a', 'b', 'c']) await check(id);
     const waiting = check('d');
@@ -172,8 +176,8 @@ describe('many right keys at first', () => {
   });
 });
 
-describe('while Odoo locks the address out', () => {
-  test('nothing unknown is sent, of any caller, until a minute after the last failure', async () => {
+describe('during a lockout', () => {
+  test('no unknown credentials of any caller are sent until a minute after the last failure', async () => {
     const { clock, memory, fail, succeed } = setUp();
     await succeed('good');
     await fail('a');
@@ -186,33 +190,33 @@ describe('while Odoo locks the address out', () => {
     expect(await succeed('new', { caller: 'two' })).toBe('sent');
   });
 
-  test('a call that waited for its turn meanwhile is told so before it is sent', async () => {
+  test('a call that was waiting for its permit is refused before it is sent', async () => {
     const { memory, check } = setUp();
-    const ticket = await check('new');
-    if (ticket === 'refused' || 'refused' in ticket) throw new Error('expected a ticket');
-    expect(ticket.findBar()).toBeNull();
+    const use = await check('new');
+    if (use === 'refused' || 'refused' in use) throw new Error('expected permission to use the credentials');
+    expect(use.findRefusal()).toBeNull();
     memory.noteCooldown('http://a prod');
-    expect(ticket.findBar()).toEqual({ refused: 'cooldown', retryAfterMs: MINUTE_MS });
+    expect(use.findRefusal()).toEqual({ refused: 'cooldown', retryAfterMs: MINUTE_MS });
   });
 
-  test('it lasts a minute from when it was seen, where the failures were not ours', async () => {
+  test('its end is a minute after it was detected if the failures were of other programs', async () => {
     const { clock, memory, succeed } = setUp();
     expect(memory.noteCooldown('http://a prod')).toBe(MINUTE_MS);
     clock.ms += 30_000;
-    // Calls that were under way meet it too: it does not begin anew.
+    // Calls in flight report the same lockout, which must not extend it.
     expect(memory.noteCooldown('http://a prod')).toBe(30_000);
     clock.ms += 30_000;
     expect(await succeed('new')).toBe('sent');
   });
 });
 
-test('processes that share the address share the bound', async () => {
+test('processes that share the address share the limit', async () => {
   const { fail } = setUp(3);
   expect(await fail('a')).toBe('sent');
   expect(await fail('b')).toMatchObject({ refused: 'failures' });
 });
 
-test('nothing is bounded where nobody is locked out', async () => {
+test('trials are not limited if the server locks no addresses out', async () => {
   const { fail } = setUp();
-  for (let key = 0; key < 50; key++) expect(await fail(`${key}`, { lockout: () => 'none' })).toBe('sent');
+  for (let key = 0; key < 50; key++) expect(await fail(`${key}`, { findLockout: () => 'none' })).toBe('sent');
 });

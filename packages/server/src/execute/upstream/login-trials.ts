@@ -1,118 +1,127 @@
 /**
- * Keeps Odoo 14 and 15 from locking this proxy's address out. There five wrong credentials from one address make a
- * worker process refuse every credential that it has to check, right ones too, for a minute
- * (docs/odoo-facts.md#login-cooldown). So the trials of credentials that were never seen to work are bounded for each
- * caller and each credential, and none is sent while the lockout lasts. Credentials are known by name only.
+ * Keeps Odoo 14 and 15 from locking this proxy's address out. After five wrong credentials from one address, a worker
+ * process of these versions refuses all credentials that it has to check for a minute, correct ones too
+ * (docs/odoo-facts.md#login-cooldown). A trial is a call with credentials that have not been seen to work. The number
+ * of trials is limited for each caller and each credential, and none is sent during a lockout. Credentials are known by
+ * their identifiers only.
  */
 import { LRUCache } from 'lru-cache';
 import { divideWhole } from '../../limits/share.ts';
 
-/** Whether wrong keys lock this address out there; `possible`: nothing is known of the server yet. */
+/** Whether wrong keys lock this address out of a server. `possible`: nothing is known about the server yet. */
 export type Lockout = 'none' | 'possible' | 'known';
 
-/** Credentials that were never seen to work. */
+/** A call with credentials that have not been seen to work. */
 export interface LoginTrial {
   database: string;
-  /** The client key. */
+  /** Id of the client key. */
   caller: string;
   credentialsId: string;
-  lockout(): Lockout;
-  /** When the call was sent, by the monotonic clock; null: not yet. */
-  sentMs(): number | null;
+  findLockout(): Lockout;
+  /** When the call was sent, by the monotonic clock; null if it has not been sent. */
+  findSentMs(): number | null;
 }
 
-export type TrialLeave =
-  | 'go'
-  /** Others of this caller are on trial: their end decides. */
+export type TrialDecision =
+  | 'allowed'
+  /** Other trials count until they end, and then this one may be allowed. */
   | 'wait'
   | { refused: 'cooldown' | 'failures'; retryAfterMs: number };
 
-/** Of the five that Odoo allows: others behind the same address have failures too. */
+/** Fewer than the five that Odoo allows, because other programs can share the address. */
 const FAILURES_MAX = 3;
-/** One credential that fails leaves its caller a trial of others. */
+/** Less than {@link FAILURES_MAX}, so that a caller with one wrong credential can still try another. */
 const FAILURES_OF_CREDENTIALS_MAX = 2;
-/** Failures, and trials without an answer: the last that Odoo allows is never used. */
+/** Maximum of failures and unanswered trials together: one less than Odoo allows. */
 const UNDECIDED_MAX = 4;
-/** Odoo counts failures until something succeeds, however long that takes; in this time something does. */
+/** Odoo counts failures until a login succeeds. It is assumed that one does within this time. */
 const FAILURES_TTL_MS = 900_000;
-/** From the last real failure on, unless the operator of that Odoo changed it. */
+/** Duration of the lockout after the last failure that Odoo counted, unless its operator changed it. */
 const COOLDOWN_MS = 60_000;
-/** A refusal takes 14 and 15 less than a tenth of this: a call that takes longer was let in, or found no free worker. */
-const LET_IN_AFTER_MS = 1_000;
+/**
+ * Odoo 14 and 15 refuse credentials in less than a tenth of this. If a call takes longer, its credentials were
+ * accepted, or no worker was free.
+ */
+const ASSUMED_ACCEPTED_AFTER_MS = 1_000;
 const REMEMBERED_MAX = 10_000;
 
 export class LoginTrials {
   readonly #nowMs: () => number;
   readonly #processes: () => number;
-  /** By caller and database, and by credential: when Odoo refused something. */
+  /** Times of failures, by caller and database, and by credential. */
   readonly #failures = new LRUCache<string, number[]>({ max: REMEMBERED_MAX });
   readonly #lastFailure = new LRUCache<string, number>({ max: REMEMBERED_MAX });
-  /** By database, until when. */
+  /** By database: when the lockout ends. */
   readonly #cooldowns = new LRUCache<string, number>({ max: REMEMBERED_MAX });
-  readonly #open = new Map<string, Set<LoginTrial>>();
+  /** Trials whose verdict is not known yet, by the same names as the failures. */
+  readonly #running = new Map<string, Set<LoginTrial>>();
 
-  /** `nowMs` is a monotonic clock; `processes` share the address, each keeps its part of the bound. */
+  /**
+   * `nowMs` is a monotonic clock. `processes` returns how many processes share the address; each of them has an equal
+   * share of the limits.
+   */
   constructor(nowMs: () => number, processes: () => number) {
     this.#nowMs = nowMs;
     this.#processes = processes;
   }
 
-  judge(trial: LoginTrial): TrialLeave {
-    const lockout = trial.lockout();
-    if (lockout === 'none') return 'go';
+  decide(trial: LoginTrial): TrialDecision {
+    const lockout = trial.findLockout();
+    if (lockout === 'none') return 'allowed';
     const now = this.#nowMs();
     const cooldown = this.findCooldown(trial);
     if (cooldown !== null) return cooldown;
     const processes = this.#processes();
     const undecidedMax =
       lockout === 'known' ? divideWhole(UNDECIDED_MAX, processes) : Number.POSITIVE_INFINITY;
-    // First: the others on trial need not be counted then.
-    const wasLetIn = this.#wasLetIn(trial.credentialsId, now);
-    let leave: TrialLeave = 'go';
-    for (const { name, failuresMax } of namesOf(trial)) {
+    // Checked first, because running trials need not be counted then.
+    const hasAcceptedTrial = this.#hasAcceptedTrial(trial.credentialsId, now);
+    let decision: TrialDecision = 'allowed';
+    for (const { name, failuresMax } of listCounters(trial)) {
       const max = divideWhole(failuresMax, processes);
-      const failures = this.#recent(name, now);
+      const failures = this.#listRecentFailures(name, now);
       const [oldest] = failures.slice(-max);
       if (failures.length >= max && oldest !== undefined)
         return { refused: 'failures', retryAfterMs: oldest + FAILURES_TTL_MS - now };
-      if (!wasLetIn && failures.length + this.#countOpen(name, now) >= max) leave = 'wait';
-      if (failures.length + (this.#open.get(name)?.size ?? 0) >= undecidedMax) leave = 'wait';
+      if (!hasAcceptedTrial && failures.length + this.#countUndecided(name, now) >= max) decision = 'wait';
+      if (failures.length + (this.#running.get(name)?.size ?? 0) >= undecidedMax) decision = 'wait';
     }
-    return leave;
+    return decision;
   }
 
-  /** Null where no lockout is known. */
-  findCooldown({ database }: LoginTrial): Exclude<TrialLeave, string> | null {
+  /** Null if no lockout is known. */
+  findCooldown({ database }: LoginTrial): Exclude<TrialDecision, string> | null {
     const leftMs = (this.#cooldowns.get(database) ?? 0) - this.#nowMs();
     return leftMs > 0 ? { refused: 'cooldown', retryAfterMs: leftMs } : null;
   }
 
   begin(trial: LoginTrial): void {
-    for (const { name } of namesOf(trial)) {
-      const open = this.#open.get(name);
-      if (open === undefined) this.#open.set(name, new Set([trial]));
+    for (const { name } of listCounters(trial)) {
+      const open = this.#running.get(name);
+      if (open === undefined) this.#running.set(name, new Set([trial]));
       else open.add(trial);
     }
   }
 
   end(trial: LoginTrial, isRefused: boolean): void {
     const now = this.#nowMs();
-    const counts = isRefused && trial.lockout() !== 'none';
-    if (counts) this.#lastFailure.set(trial.database, now);
-    for (const { name } of namesOf(trial)) {
-      const open = this.#open.get(name);
+    const isFailure = isRefused && trial.findLockout() !== 'none';
+    if (isFailure) this.#lastFailure.set(trial.database, now);
+    for (const { name } of listCounters(trial)) {
+      const open = this.#running.get(name);
       open?.delete(trial);
-      if (open?.size === 0) this.#open.delete(name);
-      if (counts) this.#failures.set(name, [...this.#recent(name, now), now].slice(-FAILURES_MAX));
+      if (open?.size === 0) this.#running.delete(name);
+      if (isFailure)
+        this.#failures.set(name, [...this.#listRecentFailures(name, now), now].slice(-FAILURES_MAX));
     }
   }
 
-  /** Whether Odoo has refused them so lately that they count. */
+  /** True if a failure of these credentials still counts. */
   hasFailed({ credentialsId }: LoginTrial): boolean {
-    return this.#recent(credentialsId, this.#nowMs()).length > 0;
+    return this.#listRecentFailures(credentialsId, this.#nowMs()).length > 0;
   }
 
-  /** Odoo says that the address is locked out. Gives how long that is still so, as far as is known. */
+  /** Records that Odoo has locked the address out. Returns the milliseconds until the lockout is expected to end. */
   noteCooldown(database: string): number {
     const now = this.#nowMs();
     const knownMs = this.#cooldowns.get(database) ?? 0;
@@ -123,29 +132,30 @@ export class LoginTrials {
     return untilMs - now;
   }
 
-  #recent(name: string, now: number): number[] {
+  #listRecentFailures(name: string, now: number): number[] {
     return this.#failures.get(name)?.filter((ms) => ms + FAILURES_TTL_MS > now) ?? [];
   }
 
-  #countOpen(name: string, now: number): number {
+  #countUndecided(name: string, now: number): number {
     let count = 0;
-    for (const trial of this.#open.get(name) ?? []) if (!isLetIn(trial, now)) count++;
+    for (const trial of this.#running.get(name) ?? []) if (!isAssumedAccepted(trial, now)) count++;
     return count;
   }
 
-  /** Whether a call with these credentials runs: then they are right, or the server hangs and refuses nothing. */
-  #wasLetIn(credentialsId: string, now: number): boolean {
-    for (const trial of this.#open.get(credentialsId) ?? []) if (isLetIn(trial, now)) return true;
+  /** True if a call with these credentials is running: they are correct, or the server hangs and refuses nothing. */
+  #hasAcceptedTrial(credentialsId: string, now: number): boolean {
+    for (const trial of this.#running.get(credentialsId) ?? [])
+      if (isAssumedAccepted(trial, now)) return true;
     return false;
   }
 }
 
-function isLetIn(trial: LoginTrial, now: number): boolean {
-  const sentMs = trial.sentMs();
-  return sentMs !== null && now - sentMs >= LET_IN_AFTER_MS;
+function isAssumedAccepted(trial: LoginTrial, now: number): boolean {
+  const sentMs = trial.findSentMs();
+  return sentMs !== null && now - sentMs >= ASSUMED_ACCEPTED_AFTER_MS;
 }
 
-function namesOf({ caller, database, credentialsId }: LoginTrial) {
+function listCounters({ caller, database, credentialsId }: LoginTrial) {
   return [
     { name: `${caller} ${database}`, failuresMax: FAILURES_MAX },
     { name: credentialsId, failuresMax: FAILURES_OF_CREDENTIALS_MAX },

@@ -25,7 +25,7 @@ export function obtainPermit({
     const acquired = databaseLimiters.acquire({
       database: nameDatabaseByTrust(target),
       client: client.key.id,
-      // Read when its turn comes: callers that join a shared read can bring more time.
+      // Read when the permit could be granted: callers that join a shared read can extend the time limit.
       get deadlineMs() {
         return time.dueMs;
       },
@@ -61,10 +61,10 @@ function denyPermit(
   isReadOnly: boolean,
   deadline: Deadline,
 ): Denial {
-  const fate = { outcome: 'not_sent', isReadOnly } as const;
-  if (deadline.reason === 'shutdown') return denyEnded(deadline, fate);
+  const details = { outcome: 'not_sent', isReadOnly } as const;
+  if (deadline.reason === 'shutdown') return denyEnded(deadline, details);
   const message = `${REFUSALS[refused]} Send the call again in ${retryAfterSeconds} s; nothing of it was sent.`;
-  return new Denial('overloaded', message, { ...fate, retryAfterSeconds, detail: refused });
+  return new Denial('overloaded', message, { ...details, retryAfterSeconds, detail: refused });
 }
 
 const REFUSALS = {
@@ -74,10 +74,10 @@ const REFUSALS = {
   breaker_open: 'This Odoo database has not answered lately, and is left alone for a moment.',
 };
 
-/** What the reply to a call that was sent says about the server. */
+/** Derives the state of the server from the reply to a call that was sent. */
 function judgeServer(reply: Reply, { reason }: Deadline): PermitResult {
   if (!(reply instanceof Denial) || reply.type === 'upstream_bad_response') return 'answered';
-  // Odoo has answered, though only to these credentials.
+  // Odoo has answered, although it refused these credentials.
   if (reply instanceof LoginCooldown) return 'answered';
   if (reason === 'shutdown') return 'abandoned';
   switch (reply.type) {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { PeekedBody } from './peeked-body.ts';
 
-test('reads what has arrived while the process was busy, although the time is over', async () => {
+test('reads bytes that arrived while the process was busy, although the time has passed', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const reader = connect((server.address() as AddressInfo).port, '127.0.0.1');

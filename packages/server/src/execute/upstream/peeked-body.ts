@@ -1,4 +1,4 @@
-/** A body whose first part has been looked at: what was read is kept in one piece, and reading goes on from there. */
+/** A body whose beginning can be read ahead. The bytes read so far are kept, and reading continues after them. */
 import type { ByteStream } from '../../streams/byte-stream.ts';
 import { PieceCollector } from '../../streams/piece-collector.ts';
 
@@ -7,8 +7,8 @@ const LATE = Symbol('late');
 export class PeekedBody implements ByteStream {
   readonly #body: ByteStream;
   readonly #read = new PieceCollector();
-  /** A read that was given up waiting for: its bytes come first when reading goes on. */
-  #outstanding: ReturnType<ByteStream['next']> = null;
+  /** A read that did not settle within its time limit. Its bytes come first when reading continues. */
+  #pending: ReturnType<ByteStream['next']> = null;
   /** True once the end was read: `bytes` is the whole body. */
   isWhole = false;
 
@@ -16,12 +16,12 @@ export class PeekedBody implements ByteStream {
     this.#body = body;
   }
 
-  /** What has been read so far. */
+  /** The bytes read so far. */
   get bytes(): Uint8Array {
     return this.#read.join();
   }
 
-  /** Bytes read so far. */
+  /** Number of bytes read so far. */
   get length(): number {
     return this.#read.length;
   }
@@ -30,18 +30,20 @@ export class PeekedBody implements ByteStream {
     this.#keep(await this.next());
   }
 
-  /** Reads on for so long at most, or until more than `bytesMax` bytes are here; nothing is lost by that. */
+  /**
+   * Reads until the end, until `timeoutMs` has passed, or until more than `bytesMax` bytes are read. Loses no bytes.
+   */
   async readMoreWithin(timeoutMs: number, bytesMax: number): Promise<void> {
-    const patience = Promise.withResolvers<typeof LATE>();
-    // One time for all pieces: those of a slow answer may each come soon, without end.
-    // Where this process was busy, pieces may be here unread: what has arrived is read before setImmediate.
-    const timer = setTimeout(() => setImmediate(patience.resolve, LATE), timeoutMs);
+    const timeLimit = Promise.withResolvers<typeof LATE>();
+    // One time limit for all pieces: the pieces of a slow answer may each arrive soon, without end. If this process was
+    // busy, pieces may have arrived unread. They are read before the setImmediate callback runs.
+    const timer = setTimeout(() => setImmediate(timeLimit.resolve, LATE), timeoutMs);
     try {
       while (!this.isWhole && this.length <= bytesMax) {
         const read = this.next();
-        const piece = read instanceof Promise ? await Promise.race([read, patience.promise]) : read;
+        const piece = read instanceof Promise ? await Promise.race([read, timeLimit.promise]) : read;
         if (piece === LATE) {
-          this.#outstanding = read;
+          this.#pending = read;
           return;
         }
         this.#keep(piece);
@@ -52,10 +54,10 @@ export class PeekedBody implements ByteStream {
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
-    const outstanding = this.#outstanding;
-    if (outstanding === null) return this.#body.next();
-    this.#outstanding = null;
-    return outstanding;
+    const pending = this.#pending;
+    if (pending === null) return this.#body.next();
+    this.#pending = null;
+    return pending;
   }
 
   cancel(): void {

@@ -1,11 +1,11 @@
-/** The operator's choice of protocol: the instance's own, or by the server's origin. */
+/** The operator's choice of protocol: that of the stored instance, or by the server's origin. */
 import type { Protocol } from '../terms/method-call.ts';
 import type { TranslateDeps } from './translate.ts';
 
 interface ProtocolSettings {
   /** `auto`, or a protocol. */
   protocol: string;
-  /** Of single servers: an origin, `=`, and `auto` or a protocol. */
+  /** Exceptions for single servers: an origin, `=`, and `auto` or a protocol. */
   protocolFor: readonly string[];
 }
 

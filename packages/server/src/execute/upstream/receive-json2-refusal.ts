@@ -1,6 +1,6 @@
 /**
- * An answer of `/json/2` that is no success, for callers who speak it themselves: the server's status is the code of
- * the error, whoever on the way gave it.
+ * Receives an unsuccessful answer of `/json/2` for callers that use this protocol themselves. The status becomes the
+ * code of the error, also if a reverse proxy in front of Odoo sent it.
  */
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
 import { classifyOwnJson2Fault } from '../../odoo/faults/json2-own-fault.ts';
@@ -10,7 +10,7 @@ import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Reply } from '../terms/reply.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
-import { adviseFate, denyEnded } from '../terms/upstream-denials.ts';
+import { denyEnded, describeOutcome } from '../terms/upstream-denials.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { ReceiveSettings } from './receive.ts';
 import { denyStatus } from './upstream-status.ts';
@@ -30,7 +30,7 @@ export async function receiveJson2Refusal(
     { status, contentType: text('content-type'), location: text('location'), body },
     options,
   );
-  // What stands in front of Odoo may block the route with another status: then that is what the caller hears.
+  // If a reverse proxy blocks the route with another status, the caller gets that status.
   const isMissing = verdict.kind === 'route_missing' && (status < 400 || status === 404);
   if (isMissing || verdict.kind === 'database_hidden') return JSON2_MISSING;
   if (verdict.kind === 'fault' || verdict.kind === 'signature_differs')
@@ -44,7 +44,7 @@ const JSON2_MISSING = new Denial(
   'The server has no /json/2 (Odoo 18 and older), or shows no such database there. The call was not run.',
 );
 
-/** The pages of other programs are cut: their status says enough. */
+/** Pages of other programs are truncated, because their status says enough. */
 async function readWhole(
   answer: EgressAnswer,
   { isReadOnly }: UpstreamCall,
@@ -59,8 +59,12 @@ async function readWhole(
   } catch (error) {
     answer.body.cancel();
     if (!(error instanceof ByteStreamError)) throw error;
-    const fate = { outcome: 'unknown', isReadOnly, detail: error.message } as const;
-    if (deadline.reason !== null) return denyEnded(deadline, fate);
-    return new Denial('upstream_unreachable', `The server broke its answer off. ${adviseFate(fate)}`, fate);
+    const details = { outcome: 'unknown', isReadOnly, detail: error.message } as const;
+    if (deadline.reason !== null) return denyEnded(deadline, details);
+    return new Denial(
+      'upstream_unreachable',
+      `The server broke its answer off. ${describeOutcome(details)}`,
+      details,
+    );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Tells what an upstream answer is, from its status and first bytes. A result is not read further here: it goes on
- * as it arrives. Faults, and answers in an unusual form, are read whole within a bound.
+ * Recognises an upstream answer by its status and first bytes. The rest of a result is not read here, but streamed to
+ * the caller. Faults, and answers in an unusual form, are read whole, up to a maximum size.
  */
 import type { Outcome } from '@erp-proxy/contract';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
@@ -19,18 +19,18 @@ import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import { type FaultReply, type Reply, replyWhole } from '../terms/reply.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
-import { adviseFate, denyEnded, LoginCooldown, type UpstreamFate } from '../terms/upstream-denials.ts';
+import { denyEnded, describeOutcome, LoginCooldown, type OutcomeDetails } from '../terms/upstream-denials.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { Contradiction } from './servers.ts';
 import { denyOverloaded, denyStatus, denyTooLarge, isRouteMissing } from './upstream-status.ts';
 
 /**
- * A server that is not what it was taken for: the call may go another way, but for a write where `otherwise` does not say
- * that nothing was run.
+ * An answer that contradicts what was known about the server. The call may be sent another way. A write may only if
+ * `otherwise` says that nothing was run.
  */
 export interface ContradictionReply {
   kind: 'contradiction';
-  /** What was wrong: a route, the signature that the call was mapped by, or that json2 shows the database. */
+  /** The wrong assumption: a route, the signature used for the call, or that json2 shows the database. */
   about: Contradiction;
   /** The reply if there is no other way. */
   otherwise: FaultReply | Denial;
@@ -45,12 +45,12 @@ export interface ReceiveSettings {
   isDebug: boolean;
 }
 
-/** An answer that is there whole within this many bytes is parsed before it goes on (docs/execute.md#the-answer). */
+/** A complete answer of at most this many bytes is parsed before it is passed on (docs/execute.md#the-answer). */
 const CHECKED_BYTES_MAX = 16 * 1024;
-/** How long a short answer of unknown length may take in all before what is there goes on unchecked. */
+/** Total wait for a short answer of unknown length. After it, the bytes that have arrived are passed on unchecked. */
 const SHORT_ANSWER_WAIT_MS = 20;
 
-/** Where it is not known when it began. */
+/** Used if it is not known when the lockout began. */
 const COOLDOWN_SECONDS = 60;
 const NULL_RESULT = Buffer.from('null');
 const CLOSING_BRACE = Buffer.from('}');
@@ -76,8 +76,12 @@ export async function receiveReply(
     if (!(error instanceof ByteStreamError)) throw error;
     if (deadline.reason !== null)
       return denyEnded(deadline, { outcome: 'unknown', isReadOnly: call.isReadOnly });
-    const fate = describeFate(call, 'unknown', error.message);
-    return new Denial('upstream_unreachable', `The server broke its answer off. ${adviseFate(fate)}`, fate);
+    const details = buildDetails(call, 'unknown', error.message);
+    return new Denial(
+      'upstream_unreachable',
+      `The server broke its answer off. ${describeOutcome(details)}`,
+      details,
+    );
   }
 }
 
@@ -117,7 +121,7 @@ async function readJsonrpcReply(
   return parseWhole(peeked.bytes, call, settings);
 }
 
-/** Reads on while the answer may be a short one: those are checked before they go on. */
+/** Reads on while the answer may be a short one, because short answers are checked before they are passed on. */
 async function readShort(peeked: PeekedBody, bodyLength: number | null): Promise<void> {
   if (bodyLength !== null && bodyLength > CHECKED_BYTES_MAX) return;
   if (bodyLength !== null) {
@@ -135,7 +139,7 @@ async function readWhole(peeked: PeekedBody, bytesMax: number): Promise<boolean>
   return peeked.length <= bytesMax;
 }
 
-/** An answer that is there whole, in whatever order and spacing its envelope is. */
+/** Parses a complete answer, whatever the order and spacing of its envelope. */
 function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSettings): Reply {
   let members: JsonMember[];
   try {
@@ -154,11 +158,11 @@ function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSett
     const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
     const fault = parseFault(bytes, error);
     if (isLoginCooldown(fault))
-      return new LoginCooldown(describeFate(call, 'rolled_back', ''), COOLDOWN_SECONDS);
+      return new LoginCooldown(buildDetails(call, 'rolled_back', ''), COOLDOWN_SECONDS);
     return replyFault(classifyFault(fault, options), call);
   }
   if (result === undefined) {
-    // A method that returns None: neither member (docs/odoo-facts.md#none-result).
+    // The answer to a method that returns None has neither member (docs/odoo-facts.md#none-result).
     if (find('jsonrpc') === undefined)
       return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'no envelope');
     return replyWhole(NULL_RESULT, CLOSING_BRACE);
@@ -166,7 +170,9 @@ function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSett
   return replyWhole(bytes.subarray(result.start, result.end), CLOSING_BRACE);
 }
 
-/** An answer of json2: the value alone, or a fault by its status (docs/odoo-facts.md#errors-of-json2). */
+/**
+ * Reads an answer of json2: the value alone, or a fault that its status announces (docs/odoo-facts.md#errors-of-json2).
+ */
 async function readJson2Reply(
   peeked: PeekedBody,
   answer: EgressAnswer,
@@ -242,7 +248,7 @@ function readJson2Value(bytes: Uint8Array, call: UpstreamCall): Reply {
   }
 }
 
-/** What a value that can be long begins and ends with. */
+/** By the first byte of a value that can be long: its last byte. */
 const ENDINGS = new Map([
   [0x5b, 0x5d],
   [0x7b, 0x7d],
@@ -253,23 +259,23 @@ function isJson(headers: EgressAnswer['headers']): boolean {
   return /^application\/json\s*(;|$)/i.test(String(headers['content-type'] ?? ''));
 }
 
-/** Odoo also says in its envelope what a reverse proxy says by a status (docs/odoo-facts.md#body-limit). */
+/** Odoo also reports in its envelope what a reverse proxy reports by status (docs/odoo-facts.md#body-limit). */
 function replyFault(fault: Fault, call: UpstreamCall): Reply {
   if (fault.data.name === 'werkzeug.exceptions.RequestEntityTooLarge') return denyTooLarge(fault.data.name);
   if (fault.data.name === 'werkzeug.exceptions.TooManyRequests')
-    return denyOverloaded(describeFate(call, 'not_sent', fault.data.name), undefined);
+    return denyOverloaded(buildDetails(call, 'not_sent', fault.data.name), undefined);
   return { kind: 'fault', fault };
 }
 
 function denyAnswer(call: UpstreamCall, what: string, detail: string): Denial {
-  const fate = describeFate(call, 'unknown', detail);
+  const details = buildDetails(call, 'unknown', detail);
   return new Denial(
     'upstream_bad_response',
-    `${what} Check that \`erp_instance.url\` is the base address of an Odoo server. ${adviseFate(fate)}`,
-    fate,
+    `${what} Check that \`erp_instance.url\` is the base address of an Odoo server. ${describeOutcome(details)}`,
+    details,
   );
 }
 
-function describeFate(call: UpstreamCall, outcome: Outcome, detail: string): UpstreamFate {
+function buildDetails(call: UpstreamCall, outcome: Outcome, detail: string): OutcomeDetails {
   return { outcome, isReadOnly: call.isReadOnly, detail };
 }

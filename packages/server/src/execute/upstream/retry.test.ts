@@ -11,7 +11,7 @@ import { type Attempt, chooseDelayMs, retry, sendWithRetries } from './retry.ts'
 
 const LOST: Attempt = {
   reply: new Denial('upstream_unreachable', 'The server closed the connection without an answer.'),
-  met: { ok: false, reason: 'reset', sent: true, detail: 'ECONNRESET' },
+  egressResult: { ok: false, reason: 'reset', sent: true, detail: 'ECONNRESET' },
 };
 
 const TARGET = { origin: 'https://erp.example.com', pathPrefix: '', trust: null, db: 'a' } as Target;
@@ -26,7 +26,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A read that is lost each time, by a clock that the timers move. */
+/** Starts a read whose connection is lost each time. The fake timers advance its clock. */
 function start({ max = 2, leftMs = 15_000, usualMs = 0 } = {}) {
   const { clock, acquire, runCall } = createTestLimiters();
   for (let answer = 0; usualMs > 0 && answer < 20; answer++) runCall('answered', usualMs);
@@ -49,7 +49,7 @@ function start({ max = 2, leftMs = 15_000, usualMs = 0 } = {}) {
   return { reply, sentAt };
 }
 
-test('waits twice as long each time, at most two seconds', async () => {
+test('doubles the wait each time, up to two seconds', async () => {
   const { reply, sentAt } = start({ max: 6 });
   await vi.runAllTimersAsync();
   expect(await reply).toBe(LOST.reply);
@@ -57,7 +57,7 @@ test('waits twice as long each time, at most two seconds', async () => {
   expect(waits).toEqual([100, 200, 400, 800, 1600, 2000]);
 });
 
-test('spreads the waits over all of their time', () => {
+test('spreads the waits over the whole range', () => {
   const seed = Date.now();
   const random = createRandom(seed);
   const waits = Array.from({ length: 1_000 }, () => chooseDelayMs(1, random));
@@ -67,9 +67,9 @@ test('spreads the waits over all of their time', () => {
 });
 
 test.each([
-  ['the wait is longer than what is left', { leftMs: 100 }],
-  ['what is left after it is less than answers take', { leftMs: 600, usualMs: 1_000 }],
-])('does not wait where %s', async (_why, given) => {
+  ['the wait exceeds the remaining time', { leftMs: 100 }],
+  ['the time after the wait is less than answers usually take', { leftMs: 600, usualMs: 1_000 }],
+])('does not wait if %s', async (_why, given) => {
   const { reply, sentAt } = start(given);
   expect(await reply).toBe(LOST.reply);
   expect(sentAt).toHaveLength(1);
@@ -94,7 +94,7 @@ test('after the wait a call that has changed asks the server nothing', async () 
   });
   const context = {
     permit: expectPermit(acquire({ deadlineMs: clock.nowMs + 15_000 })),
-    trial: null,
+    credentialCheck: null,
     time: { deadline },
     isUnchanged: () => sendOnce.mock.calls.length === 0,
   } as unknown as CallContext;

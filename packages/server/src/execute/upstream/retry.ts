@@ -1,7 +1,7 @@
 /**
- * Step: sends the call, and sends it again if that is safe: a read whose connection failed or that a reverse proxy could
- * not pass on, and any call that Odoo rolled back in favour of another transaction. A write that may have run is never
- * sent again.
+ * Step: sends the call, and sends it again if that is safe: a read whose connection failed or that a reverse proxy
+ * could not pass on, and any call that Odoo rolled back in favour of another transaction. A write that may have run is
+ * never sent again.
  */
 import type { EgressAnswer, EgressFailure } from '../../egress/dispatcher.ts';
 import type { Permit } from '../../limits/database/permit.ts';
@@ -20,8 +20,8 @@ import { nameDatabaseByTrust } from './target-names.ts';
 /** The result of sending a call once. */
 export interface Attempt {
   reply: Reply;
-  /** The answer or failure of the network; null if nothing of the call was sent. */
-  met: EgressAnswer | EgressFailure | null;
+  /** The answer or failure of the connection; null if nothing of the call was sent. */
+  egressResult: EgressAnswer | EgressFailure | null;
 }
 
 /** Sends a call once, by one protocol. */
@@ -49,14 +49,14 @@ export function sendWithRetries<Prepared extends RetriedCall>(
   { retries, events }: SendWithRetriesDeps,
 ): Step<Prepared> {
   return function sendWithRetries(call, context) {
-    const { permit, trial, time } = context;
+    const { permit, credentialCheck, time } = context;
     if (permit === null) throw new Error('a call is sent without a permit');
     permit.markSent();
     const send = async (): Promise<Attempt> => {
-      // Also after the wait for a retry: even the questions that choose the protocol go to this server.
-      if (!(await context.isUnchanged())) return { reply: CHANGED, met: null };
-      const denied = trial?.findDenial() ?? null;
-      if (denied !== null) return { reply: denied, met: null };
+      // Checked again after the wait for a retry: requests for facts, which precede the call, go to the server too.
+      if (!(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
+      const denied = credentialCheck?.findDenial() ?? null;
+      if (denied !== null) return { reply: denied, egressResult: null };
       context.isServerAsked = true;
       return sendOnce(call, context);
     };
@@ -67,7 +67,7 @@ export function sendWithRetries<Prepared extends RetriedCall>(
   };
 }
 
-interface Retrying {
+interface RetryableSend {
   send(): Promise<Attempt>;
   isReadOnly: boolean;
   database: string;
@@ -78,42 +78,42 @@ interface Retrying {
 
 /** The reply to the last attempt. */
 export async function retry(
-  { send, isReadOnly, database, permit, deadline, onRetry }: Retrying,
+  { send, isReadOnly, database, permit, deadline, onRetry }: RetryableSend,
   { budget, max, random }: RetryDeps,
 ): Promise<Reply> {
   budget.earn(database);
   for (let retries = 0; ; retries++) {
     const attempt = await send();
-    const trouble = findTrouble(attempt, isReadOnly);
-    if (trouble === null || retries === max || deadline.reason !== null) return attempt.reply;
-    const waitMs = trouble.retryAfterMs + chooseDelayMs(retries, random);
+    const cause = findRetryCause(attempt, isReadOnly);
+    if (cause === null || retries === max || deadline.reason !== null) return attempt.reply;
+    const waitMs = cause.retryAfterMs + chooseDelayMs(retries, random);
     if (!permit.mayRetry(waitMs) || !budget.take(database)) return attempt.reply;
     await delay(waitMs, deadline.signal);
     if (deadline.reason !== null) return attempt.reply;
-    onRetry(trouble.reason);
+    onRetry(cause.reason);
   }
 }
 
-interface Trouble {
+interface RetryCause {
   reason: RetryReason;
   /** The wait that the server asks for. */
   retryAfterMs: number;
 }
 
 /** Null if the call must not be sent again, or if that would not help. */
-function findTrouble({ reply, met }: Attempt, isReadOnly: boolean): Trouble | null {
-  if (met === null) return null;
+function findRetryCause({ reply, egressResult }: Attempt, isReadOnly: boolean): RetryCause | null {
+  if (egressResult === null) return null;
   if (isRolledBack(reply)) return { reason: 'conflict', retryAfterMs: 0 };
   if (!isReadOnly) return null;
-  if (!met.ok) return isLost(met) ? { reason: 'connection', retryAfterMs: 0 } : null;
-  if (!GATEWAY_STATUSES.has(met.status)) return null;
-  const retryAfterMs = readRetryAfterMs(met.headers['retry-after']);
+  if (!egressResult.ok) return isLost(egressResult) ? { reason: 'connection', retryAfterMs: 0 } : null;
+  if (!GATEWAY_STATUSES.has(egressResult.status)) return null;
+  const retryAfterMs = readRetryAfterMs(egressResult.headers['retry-after']);
   return retryAfterMs > RETRY_AFTER_MS_MAX ? null : { reason: 'gateway', retryAfterMs };
 }
 
 /**
- * Odoo has rolled the call back and retried it itself (docs/odoo-facts.md#serialization-retries). Not so after a
- * LockError: a method raises it, and may have committed before.
+ * True if Odoo has rolled the call back, after retries of its own (docs/odoo-facts.md#serialization-retries). Not so
+ * after a LockError: a method raises it, and may have committed before.
  */
 function isRolledBack(reply: Reply): boolean {
   if (reply instanceof Denial || reply.kind !== 'fault') return false;
@@ -140,7 +140,7 @@ function readRetryAfterMs(header: EgressAnswer['headers'][string]): number {
 const DELAY_MS = 100;
 const DELAY_MS_MAX = 2000;
 
-/** Exponential with full jitter, so that calls which failed together are not sent again together. */
+/** Exponential backoff with full jitter, so that calls that failed together are not sent again together. */
 export function chooseDelayMs(retries: number, random: () => number): number {
   return random() * Math.min(DELAY_MS_MAX, DELAY_MS * 2 ** retries);
 }

@@ -1,6 +1,6 @@
 /**
- * Sends a call of `/json/2` as its caller wrote it, for callers that speak it themselves. A server without it is refused,
- * and no other protocol takes its place.
+ * Sends a call of `/json/2` as its caller wrote it, for callers that use this protocol themselves. If the server does
+ * not support it, the call is refused, and no other protocol is used.
  */
 import { Denial } from '../terms/denial.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
@@ -17,12 +17,14 @@ export interface SendJson2Deps extends SendDeps {
 export function sendJson2(deps: SendJson2Deps): Send<UpstreamCall> {
   return async (call, context) => {
     const { deadline } = context.time;
-    const met = await sendOnce(call, context, deps);
-    if (!met.ok) return { reply: denyFailure(met, call, deadline), met };
+    const egressResult = await sendOnce(call, context, deps);
+    if (!egressResult.ok) return { reply: denyFailure(egressResult, call, deadline), egressResult };
     const { settings } = deps;
-    if (met.status !== 200) return { reply: await receiveJson2Refusal(met, call, deadline, settings), met };
-    const received = await receiveReply(met, call, deadline, settings);
-    if (received instanceof Denial || received.kind !== 'contradiction') return { reply: received, met };
-    return { reply: received.otherwise, met };
+    if (egressResult.status !== 200)
+      return { reply: await receiveJson2Refusal(egressResult, call, deadline, settings), egressResult };
+    const received = await receiveReply(egressResult, call, deadline, settings);
+    if (received instanceof Denial || received.kind !== 'contradiction')
+      return { reply: received, egressResult };
+    return { reply: received.otherwise, egressResult };
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Sends a method call once, over the protocol that the server speaks. If the server contradicts what was known about it,
- * the call is sent another way.
+ * Sends a method call once, over the protocol that the server speaks. If the server contradicts what was known about
+ * it, the call is sent another way.
  */
 import { refineFault } from '../../odoo/faults/refine-fault.ts';
 import type { CallContext } from '../terms/call-context.ts';
@@ -18,9 +18,9 @@ export interface MethodDeps extends TranslateDeps, SendDeps {
   settings: ReceiveSettings;
 }
 
-export type MethodContext = SendContext & Partial<Pick<CallContext, 'trial'>>;
+export type MethodContext = SendContext & Partial<Pick<CallContext, 'credentialCheck'>>;
 
-/** A server that is not what it was taken for turns calls away. Each time something is learnt, and there are three ways. */
+/** Maximum number of attempts. Each contradiction corrects what is known about the server, and rules out one way. */
 const WAYS_MAX = 3;
 
 export function sendMethod(deps: MethodDeps): Send<TargetedCall> {
@@ -40,26 +40,27 @@ export async function runMethod(
   for (let way = 0; way < WAYS_MAX; way++) {
     const translated = translateCall(call, target, deadline, deps);
     const upstream = translated instanceof Promise ? await translated : translated;
-    if (upstream instanceof Denial) return { reply: upstream, met: null };
-    if ('fault' in upstream) return { reply: { kind: 'fault', fault: upstream.fault }, met: null };
+    if (upstream instanceof Denial) return { reply: upstream, egressResult: null };
+    if ('fault' in upstream) return { reply: { kind: 'fault', fault: upstream.fault }, egressResult: null };
     if (last !== null && sent !== null && isSameRequest(upstream, sent)) return last;
     sent = upstream;
-    // The call may have waited for what the server speaks.
-    if (!(await context.isUnchanged())) return { reply: CHANGED, met: null };
-    const met = await sendOnce(upstream, context, deps);
-    if (!met.ok) return { reply: denyFailure(met, upstream, deadline), met };
-    if (context.trial?.isTrial && upstream.protocol === 'jsonrpc') deps.servers.hear(target, met);
-    const received = await receiveReply(met, upstream, deadline, deps.settings);
+    // The call may have waited for facts about the server.
+    if (!(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
+    const egressResult = await sendOnce(upstream, context, deps);
+    if (!egressResult.ok) return { reply: denyFailure(egressResult, upstream, deadline), egressResult };
+    if (context.credentialCheck?.isTrial && upstream.protocol === 'jsonrpc')
+      deps.servers.learnLockout(target, egressResult);
+    const received = await receiveReply(egressResult, upstream, deadline, deps.settings);
     if (received instanceof Denial || received.kind !== 'contradiction')
-      return { reply: refineReply(received, call), met };
-    last = { reply: refineReply(received.otherwise, call), met };
-    deps.servers.learn(received.about, target, call);
+      return { reply: refineReply(received, call), egressResult };
+    last = { reply: refineReply(received.otherwise, call), egressResult };
+    deps.servers.noteContradiction(received.about, target, call);
     if (!call.isReadOnly && mayHaveRun(received)) return last;
   }
   return last as Attempt;
 }
 
-/** Odoo's exception does not always tell what is wrong with the arguments. */
+/** Makes the fault more precise: Odoo's exception does not always tell what is wrong with the arguments. */
 function refineReply(reply: Reply, call: MethodCall): Reply {
   if (reply instanceof Denial || reply.kind !== 'fault') return reply;
   return { ...reply, fault: refineFault(reply.fault, call) };

@@ -1,4 +1,4 @@
-/** Sends a request through egress, once, and waits for the head of the answer. */
+/** Sends a request once, through the egress guard, and waits for the head of the answer. */
 import type { EgressAnswer, EgressDispatcher, EgressFailure } from '../../egress/dispatcher.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { UpstreamCall } from '../terms/upstream-call.ts';
@@ -9,7 +9,7 @@ export interface SendDeps {
   nowMs: () => number;
 }
 
-/** What sending needs of the context of a call. */
+/** The part of the call context that sending needs. */
 export interface SendContext extends Pick<CallContext, 'trace' | 'isUnchanged'> {
   time: Pick<CallContext['time'], 'deadline'>;
 }
@@ -22,8 +22,11 @@ export async function sendOnce(
   trace.protocol = call.protocol;
   trace.sentMs ??= nowMs();
   trace.attempts++;
-  const met = await egress.send(call.request, { signal: time.deadline.signal, isStillWanted: isUnchanged });
+  const egressResult = await egress.send(call.request, {
+    signal: time.deadline.signal,
+    isStillWanted: isUnchanged,
+  });
   trace.answeredMs = nowMs();
-  trace.upstreamStatus = met.ok ? met.status : null;
-  return met;
+  trace.upstreamStatus = egressResult.ok ? egressResult.status : null;
+  return egressResult;
 }

@@ -27,7 +27,7 @@ const NO_PAGE: Answer = [404, '<html>', 'text/html'];
 const version = (serie: string) =>
   `{"jsonrpc": "2.0", "id": 1, "result": {"server_version": "x", "server_version_info": [], "server_serie": "${serie}"}}`;
 
-/** A server by its paths; what is not named is a page with 404. */
+/** Servers whose answers are given by path. All other paths answer with a 404 page. */
 function startServers(answers: Record<string, Answer | EgressFailure>, bytesMax = 10_000) {
   const clock = { nowMs: 1_000 };
   const asked: EgressRequest[] = [];
@@ -48,24 +48,32 @@ function startServers(answers: Record<string, Answer | EgressFailure>, bytesMax 
   return { servers: new Servers(options), asked, clock, answers };
 }
 
-describe('what a server speaks', () => {
+describe('the protocols of a server', () => {
   test.each<[string, Record<string, Answer>, unknown]>([
-    ['an old one', { '/odoo/jsonrpc': [200, version('18.0')] }, { jsonrpc: true, json2: false }],
-    ['one of 19', { '/odoo/jsonrpc': [200, version('19.0')] }, { jsonrpc: true, json2: true }],
-    ['an online one', { '/odoo/jsonrpc': [200, version('saas~19.2')] }, { jsonrpc: true, json2: true }],
-    ['one without a number', { '/odoo/jsonrpc': [200, version('master')] }, { jsonrpc: true, json2: false }],
+    ['Odoo 18', { '/odoo/jsonrpc': [200, version('18.0')] }, { jsonrpc: true, json2: false }],
+    ['Odoo 19', { '/odoo/jsonrpc': [200, version('19.0')] }, { jsonrpc: true, json2: true }],
     [
-      'one that keeps its version to itself',
+      'a version of Odoo Online',
+      { '/odoo/jsonrpc': [200, version('saas~19.2')] },
+      { jsonrpc: true, json2: true },
+    ],
+    [
+      'a version without a number',
+      { '/odoo/jsonrpc': [200, version('master')] },
+      { jsonrpc: true, json2: false },
+    ],
+    [
+      'a server that does not tell its version',
       { '/odoo/jsonrpc': [200, '{"jsonrpc": "2.0", "id": 1, "error": {}}'] },
       { jsonrpc: true, json2: false },
     ],
     [
-      'one of 22',
+      'Odoo 22',
       { '/odoo/json/2/res.users/context_get': [200, '{"uid": 2}'] },
       { jsonrpc: false, json2: true },
     ],
     [
-      'one of 22 that refuses the key',
+      'Odoo 22 that refuses the key',
       {
         '/odoo/json/2/res.users/context_get': [
           401,
@@ -80,10 +88,10 @@ describe('what a server speaks', () => {
     expect(await servers.findProtocols(target, never)).toEqual(protocols);
   });
 
-  test('is asked again where nobody answered, and soon where no Odoo did', async () => {
+  test('are asked for again after a failure, and soon after an answer of another program', async () => {
     const failure: EgressFailure = { ok: false, reason: 'refused', sent: false, detail: 'down' };
     const { servers, answers, clock } = startServers({ '/odoo/jsonrpc': failure });
-    expect(await servers.findProtocols(target, never)).toEqual({ met: failure });
+    expect(await servers.findProtocols(target, never)).toEqual({ failure: failure });
     answers['/odoo/jsonrpc'] = NO_PAGE;
     expect(await servers.findProtocols(target, never)).toEqual({ jsonrpc: false, json2: false });
     answers['/odoo/jsonrpc'] = [200, version('19.0')];
@@ -92,7 +100,7 @@ describe('what a server speaks', () => {
     expect(await servers.findProtocols(target, never)).toEqual({ jsonrpc: true, json2: true });
   });
 
-  test('is one thing for each path, whoever asks', async () => {
+  test('are kept by address and path, for all databases and credentials', async () => {
     const { servers, asked } = startServers({ '/odoo/jsonrpc': [200, version('19.0')] });
     await servers.findProtocols(target, never);
     await servers.findProtocols({ ...target, db: 'other', credentialsId: 'two' }, never);
@@ -103,11 +111,11 @@ describe('what a server speaks', () => {
 });
 
 test.each<[string, Record<string, Answer>, string]>([
-  ['a server of which nothing is known', {}, 'possible'],
-  ['one of 15', { '/odoo/jsonrpc': [200, version('15.0')] }, 'known'],
-  ['one of 16', { '/odoo/jsonrpc': [200, version('16.0')] }, 'none'],
+  ['a server about which nothing is known', {}, 'possible'],
+  ['Odoo 15', { '/odoo/jsonrpc': [200, version('15.0')] }, 'known'],
+  ['Odoo 16', { '/odoo/jsonrpc': [200, version('16.0')] }, 'none'],
   [
-    'one that speaks json2 alone',
+    'a server that only supports json2',
     {
       '/odoo/json/2/res.users/context_get': [
         401,
@@ -123,27 +131,27 @@ test.each<[string, Record<string, Answer>, string]>([
   expect(servers.findLockout(target)).toBe(lockout);
 });
 
-test('distrust is for what went wrong, and for a while', () => {
+test('a failure over json2 counts for the same method, database or server, and for a limited time', () => {
   const { servers, clock } = startServers({});
   const other = { ...target, db: 'other' };
-  const trust = () => [
-    servers.isDistrusted(target, 'res.partner', 'fly'),
-    servers.isDistrusted(target, 'res.partner', 'read'),
-    servers.isDistrusted(other, 'res.partner', 'fly'),
+  const findFailures = () => [
+    servers.hasFailedOverJson2(target, 'res.partner', 'fly'),
+    servers.hasFailedOverJson2(target, 'res.partner', 'read'),
+    servers.hasFailedOverJson2(other, 'res.partner', 'fly'),
   ];
-  servers.learn('jsonrpc_missing', target, call);
-  expect(trust()).toEqual([false, false, false]);
-  servers.learn('signature', target, call);
-  expect(trust()).toEqual([true, false, false]);
-  servers.learn('database', target, call);
-  expect(trust()).toEqual([true, true, false]);
-  servers.learn('json2_missing', target, call);
-  expect(trust()).toEqual([true, true, true]);
+  servers.noteContradiction('jsonrpc_missing', target, call);
+  expect(findFailures()).toEqual([false, false, false]);
+  servers.noteContradiction('signature', target, call);
+  expect(findFailures()).toEqual([true, false, false]);
+  servers.noteContradiction('database', target, call);
+  expect(findFailures()).toEqual([true, true, false]);
+  servers.noteContradiction('json2_missing', target, call);
+  expect(findFailures()).toEqual([true, true, true]);
   clock.nowMs += 600_001;
-  expect(trust()).toEqual([false, false, false]);
+  expect(findFailures()).toEqual([false, false, false]);
 });
 
-test('a refused key is asked about again, a confirmed one is not', async () => {
+test('a refused key is checked again, a confirmed one is not', async () => {
   const path = '/odoo/json/2/res.users/context_get';
   const { servers, answers, asked } = startServers({ [path]: [200, '{"uid": 3}'] });
   expect(await servers.confirmUser(target, never)).toMatchObject({ data: { type: 'access_denied' } });
@@ -153,7 +161,7 @@ test('a refused key is asked about again, a confirmed one is not', async () => {
   expect(asked).toHaveLength(2);
 });
 
-test('a refusal of the key does not repeat the key', async () => {
+test('the fault for a refused key does not contain the key', async () => {
   const refusal = { name: 'odoo.exceptions.AccessDenied', message: `no ${target.apiKey}`, arguments: [] };
   const { servers } = startServers({
     '/odoo/json/2/res.users/context_get': [403, JSON.stringify(refusal)],
@@ -163,12 +171,12 @@ test('a refusal of the key does not repeat the key', async () => {
   expect(JSON.stringify(fault)).not.toContain(target.apiKey);
 });
 
-test('of an answer that does not tell whose key it is, the status alone is kept', async () => {
+test('keeps only the status of an answer that does not name the user of the key', async () => {
   const { servers } = startServers({ '/odoo/json/2/res.users/context_get': [200, '{"large": true}'] });
   expect(await servers.confirmUser(target, never)).toEqual({ unconfirmed: { status: 200, headers: {} } });
 });
 
-test('large doc pages push each other out', async () => {
+test('large doc pages evict each other from the cache', async () => {
   const methods = Object.fromEntries(
     Array.from({ length: 2_700 }, (_, i) => [
       `m${i}`,

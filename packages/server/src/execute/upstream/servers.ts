@@ -1,7 +1,7 @@
 /**
- * What is known of the Odoo servers: which protocols one speaks, the signatures on its doc pages, and whether a key is the
- * user's that a call names. Asked for when first needed, shared by all calls, renewed by time and when a server
- * contradicts it.
+ * What is known about Odoo servers: their protocols, the signatures on their doc pages, and whether a key belongs to
+ * the user that a call names. It is fetched when first needed and shared by all calls. It is fetched again after some
+ * time, and when a server contradicts it.
  */
 import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher, EgressFailure, EgressRequest } from '../../egress/dispatcher.ts';
@@ -27,75 +27,77 @@ import type { Lockout } from './login-trials.ts';
 import { nameDatabaseByTrust, nameServer } from './target-names.ts';
 import { isRouteMissing } from './upstream-status.ts';
 
-/** What a server speaks. */
+/** The protocols of a server. */
 export interface Protocols {
   jsonrpc: boolean;
   json2: boolean;
 }
 
-/** Why a question got no answer that helps: what the call itself would have met, had it been sent. */
+/** The failure, or the unusable answer, of a request for facts. The call itself would have got the same. */
 export interface Unanswered {
-  met: EgressFailure | WholeAnswer;
+  failure: EgressFailure | WholeAnswer;
 }
 
-/** An answer that does not tell whose key it is: json2 must not be used with it. It is kept, so only its status is. */
+/**
+ * An answer that does not name the user of the key, so that json2 must not be used with it. Only its status is kept.
+ */
 export interface Unconfirmed {
   unconfirmed: Pick<WholeAnswer, 'status' | 'headers'>;
 }
 
-/** What a server can do otherwise than it was thought to. */
+/** What a server can contradict. */
 export type Contradiction = 'jsonrpc_missing' | 'json2_missing' | 'signature' | 'database';
 
 export interface ServersOptions {
   egress: EgressDispatcher;
   nowMs: () => number;
-  /** Time for one question. */
+  /** Time limit of one request for facts. */
   timeoutMs: number;
-  /** Largest answer to a question. */
+  /** Largest answer to a request for facts. */
   bytesMax: number;
 }
 
-/** A server is upgraded rarely, and then it contradicts what we know. */
+/** A server is upgraded rarely, and then contradicts what is known. */
 const PROTOCOLS_TTL_MS = 600_000;
-/** An address where no Odoo answers may have one soon, and what answers oddly may be about to stop. */
+/** Odoo may soon run at an address that another program answers, and a server with odd answers may be shutting down. */
 const DOUBTFUL_TTL_MS = 5_000;
 /** A doc page changes when a module is installed or upgraded. */
 const DOC_PAGE_TTL_MS = 600_000;
 const NO_DOC_PAGE_TTL_MS = 60_000;
-/** A model comes and goes with its module. */
+/** A model is added and removed with its module. */
 const MODEL_TTL_MS = 60_000;
 /** A key never changes its user, but it can be removed. */
 const USER_TTL_MS = 600_000;
-/** How long what went wrong over json2 is left to /jsonrpc. */
+/** How long calls that failed over json2 are sent over /jsonrpc. */
 const MISTAKEN_TTL_MS = 600_000;
-/** A server that does not answer this short question has no free worker: no reason to hold up the calls, which wait in turn. */
+/** A server that does not answer this short request has no free worker. The calls need not wait for it. */
 const VERSION_TIMEOUT_MS = 1_000;
 const ENTRIES_MAX = 1_000;
-/** A version, a user or a fault is far shorter; a page of another program need not be. */
+/** A version, a user or a fault is much shorter. A page of another program may be longer. */
 const SHORT_ANSWER_BYTES_MAX = 1024 * 1024;
-/** Parameters on all doc pages together: some thousand real pages, and bounded memory whatever a page is. */
+/** Maximum number of parameters on all doc pages together: some thousand real pages. It bounds the memory. */
 const PARAMETERS_MAX = 1_000_000;
 
 const NO_PAGE: DocPage = { refusal: 'no page' };
 const CONFIRMED = 'confirmed';
-const THERE = Object.freeze({ isThere: true });
+const EXISTS = Object.freeze({ exists: true });
 const JSONRPC_ONLY: Protocols = { jsonrpc: true, json2: false };
 const NO_PROTOCOL: Protocols = { jsonrpc: false, json2: false };
 const EMPTY_BODY = Buffer.from('{}');
 const READ_ACCESS_BODY = Buffer.from('{"operation":"read"}');
-/** The heads of Odoo's own answers over /jsonrpc. */
+/** Kinds of answers that Odoo itself gives over /jsonrpc. */
 const ENVELOPES: ReadonlySet<string> = new Set(['result', 'error', 'empty']);
 
 export class Servers {
   readonly #options: ServersOptions;
   readonly #protocols: SingleFlightCache<Protocols | Unanswered>;
-  /** By server: 16 and later lock nobody out. */
+  /** By server. Odoo 16 and later lock no addresses out. */
   readonly #lockouts = new LRUCache<string, 'none' | 'known'>({ max: ENTRIES_MAX });
   readonly #docPages: SingleFlightCache<DocPage>;
-  readonly #models: SingleFlightCache<{ fault: Fault } | Unanswered | typeof THERE>;
+  readonly #models: SingleFlightCache<{ fault: Fault } | Unanswered | typeof EXISTS>;
   readonly #users: SingleFlightCache<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>;
-  /** Calls that a server has taken otherwise than we thought; they go over /jsonrpc for a while. */
-  readonly #mistaken: SingleFlightCache<true>;
+  /** Methods, databases and servers whose calls failed over json2. They use /jsonrpc for a while. */
+  readonly #failedOverJson2: SingleFlightCache<true>;
 
   constructor(options: ServersOptions) {
     this.#options = options;
@@ -103,37 +105,37 @@ export class Servers {
     this.#docPages = new SingleFlightCache(PARAMETERS_MAX, options.nowMs, weighPage);
     this.#models = new SingleFlightCache(ENTRIES_MAX, options.nowMs);
     this.#users = new SingleFlightCache(ENTRIES_MAX * 10, options.nowMs);
-    this.#mistaken = new SingleFlightCache(ENTRIES_MAX, options.nowMs);
+    this.#failedOverJson2 = new SingleFlightCache(ENTRIES_MAX, options.nowMs);
   }
 
   /**
-   * Whether wrong keys lock this proxy's address out there: Odoo 14 and 15 do so (docs/odoo-facts.md#login-cooldown),
-   * and a server of which nothing is known may be one.
+   * Tells whether wrong keys lock this proxy's address out. Odoo 14 and 15 do so (docs/odoo-facts.md#login-cooldown). A
+   * server about which nothing is known may be one of them.
    */
   findLockout(target: Target): Lockout {
     return this.#lockouts.get(nameServer(target)) ?? 'possible';
   }
 
   /**
-   * Learns from an answer of `/jsonrpc`: 16 and later tell the charset of their JSON, 14 and 15 do not
-   * (docs/odoo-facts.md#charset-header).
+   * Learns from an answer of `/jsonrpc` whether the server locks addresses out: 16 and later send the charset of their
+   * JSON, 14 and 15 do not (docs/odoo-facts.md#charset-header).
    */
-  hear(target: Target, { status, headers }: Pick<WholeAnswer, 'status' | 'headers'>): void {
+  learnLockout(target: Target, { status, headers }: Pick<WholeAnswer, 'status' | 'headers'>): void {
     if (status !== 200) return;
     const isRecent = /^application\/json\s*;\s*charset=/i.test(String(headers['content-type'] ?? ''));
-    this.#noteAge(target, isRecent);
+    this.#noteLockout(target, isRecent);
   }
 
-  #noteAge(target: Target, isRecent: boolean): void {
+  #noteLockout(target: Target, isRecent: boolean): void {
     this.#lockouts.set(nameServer(target), isRecent ? 'none' : 'known');
   }
 
-  /** What the server speaks; one probe per server at a time. */
+  /** Finds the protocols of the server, with one probe per server at a time. */
   findProtocols(target: Target, signal: AbortSignal) {
     return this.#protocols.get(nameServer(target), () => this.#probe(target), signal);
   }
 
-  /** The signature on the model's doc page; undefined where there is none for us. */
+  /** Finds the signature on the model's doc page; undefined if the page has none that can be used. */
   async findSignature(
     target: Target,
     model: string,
@@ -146,38 +148,38 @@ export class Servers {
     return 'signatures' in page ? page.signatures.get(method) : undefined;
   }
 
-  /** The server has contradicted what was known of it: what was wrong is asked again, or left alone for a while. */
-  learn(about: Contradiction, target: Target, { model, method }: MethodCall): void {
+  /** Records a contradiction: forgets the fact, or stops using json2 for such calls for a while. */
+  noteContradiction(about: Contradiction, target: Target, { model, method }: MethodCall): void {
     const mistaken = { value: true, ttlMs: MISTAKEN_TTL_MS } as const;
     if (about === 'jsonrpc_missing') {
       this.#protocols.forget(nameServer(target));
     } else if (about === 'json2_missing') {
-      // Its version does not tell: what stands in front of it may keep the route from us.
+      // A reverse proxy may block the route, whatever the version.
       this.#protocols.forget(nameServer(target));
-      this.#mistaken.set(nameServer(target), mistaken);
+      this.#failedOverJson2.set(nameServer(target), mistaken);
     } else if (about === 'database') {
-      this.#mistaken.set(nameDatabaseByTrust(target), mistaken);
+      this.#failedOverJson2.set(nameDatabaseByTrust(target), mistaken);
     } else {
       this.#docPages.forget(`${target.credentialsId} ${model}`);
-      this.#mistaken.set(nameMethod(target, model, method), mistaken);
+      this.#failedOverJson2.set(nameMethod(target, model, method), mistaken);
     }
   }
 
-  /** Whether a call like this has gone wrong over json2 lately, though the server speaks it. */
-  isDistrusted(target: Target, model: string, method: string): boolean {
+  /** True if such a call failed over json2 recently, although the server supports json2. */
+  hasFailedOverJson2(target: Target, model: string, method: string): boolean {
     const names = [nameServer(target), nameDatabaseByTrust(target), nameMethod(target, model, method)];
-    return names.some((name) => this.#mistaken.has(name));
+    return names.some((name) => this.#failedOverJson2.has(name));
   }
 
   /**
-   * Whether the key is that of the user whom the call names: over json2 the key alone decides
+   * Checks that the key belongs to the user that the call names, because over json2 the key alone determines the user
    * (docs/odoo-facts.md#json2-user).
    */
   confirmUser(target: Target, signal: AbortSignal) {
     return this.#users.get(target.credentialsId, () => this.#askUser(target), signal);
   }
 
-  /** Over json2: the fault where the database has no such model; for credentials that are confirmed. */
+  /** Finds, over json2, the fault for a model that the database does not have. The credentials must be confirmed. */
   findMissingModel(target: Target, model: string, signal: AbortSignal) {
     const key = `${target.credentialsId} ${model}`;
     return this.#models.get(key, () => this.#askModel(target, model), signal);
@@ -191,41 +193,43 @@ export class Servers {
       body: VERSION_BODY,
     } as const;
     const answer = await this.#fetch(target, question, { timeoutMs: VERSION_TIMEOUT_MS });
-    // No version in time, or too odd or too large to be read: the call itself meets whatever answers there.
+    // No version in time, or an answer that cannot be read or is too large: the call itself gets the error.
     if (!answer.ok && (answer.reason === 'bad_response' || answer.reason === 'aborted'))
       return { value: JSONRPC_ONLY, ttlMs: DOUBTFUL_TTL_MS };
-    if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
+    if (!answer.ok) return { value: { failure: answer }, ttlMs: 0 };
     if (answer.status === 200 && ENVELOPES.has(matchResultHead(answer.body).kind)) {
       const version = readJsonrpcVersion(answer.body);
       const major = version === null ? null : readMajor(version);
-      this.#noteAge(target, major !== null && major >= LOCKS_NOBODY_OUT_SINCE);
+      this.#noteLockout(target, major !== null && major >= LOCKS_NOBODY_OUT_SINCE);
       return {
         value: { jsonrpc: true, json2: major !== null && major >= JSON2_SINCE },
         ttlMs: PROTOCOLS_TTL_MS,
       };
     }
-    if (classifyWhole(answer).kind === 'status') return { value: { met: answer }, ttlMs: 0 };
-    // Gone (22 and later), kept from us, or another program: only an answer of json2's own tells.
+    if (classifyWhole(answer).kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
+    // /jsonrpc was removed (22 and later) or is blocked, or another program answers. Only an answer of json2 tells.
     return this.#probeJson2(target, answer);
   }
 
-  /** `instead`: what the server answered over /jsonrpc. */
-  async #probeJson2(target: Target, instead: WholeAnswer): Promise<Kept<Protocols | Unanswered>> {
-    const isGone = isRouteMissing(instead.status);
-    // What this caller's key and database are must not tell for others: any answer of json2's does.
+  /** `jsonrpcAnswer`: what the server answered over /jsonrpc. */
+  async #probeJson2(target: Target, jsonrpcAnswer: WholeAnswer): Promise<Kept<Protocols | Unanswered>> {
+    const isRouteGone = isRouteMissing(jsonrpcAnswer.status);
+    // The result holds for all callers, so it must not depend on this caller's key and database.
     const answer =
       (await this.#askContext(target)) ?? (await this.#askContext({ ...target, db: 'none', apiKey: 'none' }));
-    if (answer === null || !answer.ok) return { value: { met: answer ?? instead }, ttlMs: 0 };
+    if (answer === null || !answer.ok) return { value: { failure: answer ?? jsonrpcAnswer }, ttlMs: 0 };
     const { kind } = classifyWhole(answer);
     if (kind === 'result' || kind === 'fault' || kind === 'database_hidden') {
-      this.#noteAge(target, true);
+      this.#noteLockout(target, true);
       return {
         value: { jsonrpc: false, json2: true },
-        ttlMs: isGone ? PROTOCOLS_TTL_MS : DOUBTFUL_TTL_MS,
+        ttlMs: isRouteGone ? PROTOCOLS_TTL_MS : DOUBTFUL_TTL_MS,
       };
     }
-    if (kind === 'status') return { value: { met: answer }, ttlMs: 0 };
-    return isGone ? { value: NO_PROTOCOL, ttlMs: DOUBTFUL_TTL_MS } : { value: { met: instead }, ttlMs: 0 };
+    if (kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
+    return isRouteGone
+      ? { value: NO_PROTOCOL, ttlMs: DOUBTFUL_TTL_MS }
+      : { value: { failure: jsonrpcAnswer }, ttlMs: 0 };
   }
 
   async #fetchDocPage(target: Target, model: string): Promise<Kept<DocPage>> {
@@ -245,13 +249,13 @@ export class Servers {
 
   async #askUser(target: Target): Promise<Kept<Fault | Unanswered | Unconfirmed | typeof CONFIRMED>> {
     const answer = await this.#askContext(target);
-    // A key that no header can hold is none of Odoo's.
+    // Odoo has no key that cannot be sent in a header.
     if (answer === null) return { value: denyUser(), ttlMs: 0 };
-    if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
+    if (!answer.ok) return { value: { failure: answer }, ttlMs: 0 };
     const verdict = classifyWhole(answer, [target.apiKey]);
     if (verdict.kind === 'fault' || verdict.kind === 'database_hidden')
       return { value: verdict.fault, ttlMs: 0 };
-    if (verdict.kind === 'status') return { value: { met: answer }, ttlMs: 0 };
+    if (verdict.kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
     const uid = verdict.kind === 'result' ? readUid(answer.body) : null;
     if (uid === null)
       return { value: { unconfirmed: { status: answer.status, headers: {} } }, ttlMs: DOUBTFUL_TTL_MS };
@@ -259,30 +263,32 @@ export class Servers {
     return { value: denyUser(), ttlMs: 0 };
   }
 
-  /** `has_access` is a method of every model, and without ids asks about the model alone. */
+  /** Calls `has_access`, which every model has. Without ids it checks the model alone. */
   async #askModel(
     target: Target,
     model: string,
-  ): Promise<Kept<{ fault: Fault } | Unanswered | typeof THERE>> {
+  ): Promise<Kept<{ fault: Fault } | Unanswered | typeof EXISTS>> {
     const request = buildJson2Request({ ...target, model, method: 'has_access' });
     if ('unmappable' in request) return { value: { fault: denyModel(model) }, ttlMs: 0 };
     const answer = await this.#fetch(target, { method: 'POST', ...request, body: READ_ACCESS_BODY });
-    if (!answer.ok) return { value: { met: answer }, ttlMs: 0 };
+    if (!answer.ok) return { value: { failure: answer }, ttlMs: 0 };
     const verdict = classifyWhole(answer, [target.apiKey]);
     const isMissing = verdict.kind === 'fault' && verdict.fault.data.type === 'model_not_found';
     if (isMissing) return { value: { fault: verdict.fault }, ttlMs: DOUBTFUL_TTL_MS };
-    // Any other answer is about something else: the call itself meets it.
-    return { value: THERE, ttlMs: verdict.kind === 'result' ? MODEL_TTL_MS : 0 };
+    // Any other answer is about something else, and the call itself will get it.
+    return { value: EXISTS, ttlMs: verdict.kind === 'result' ? MODEL_TTL_MS : 0 };
   }
 
-  /** `res.users/context_get`: the one method that tells a key's user and does nothing else. */
+  /** Calls `res.users/context_get`, the one method that returns the user of a key and does nothing else. */
   #askContext(target: Target): Promise<WholeAnswer | EgressFailure> | null {
     const request = buildJson2Request({ ...target, model: 'res.users', method: 'context_get' });
     if ('unmappable' in request) return null;
     return this.#fetch(target, { method: 'POST', ...request, body: EMPTY_BODY });
   }
 
-  /** Questions only read: as a read of a caller's, one is asked once more where the connection died before any answer. */
+  /**
+   * Sends a request for facts. Like a caller's read, it is sent once more if the connection ended before any answer.
+   */
   async #fetch(
     target: Target,
     asked: Omit<EgressRequest, 'origin' | 'trust'>,
@@ -315,7 +321,7 @@ function denyModel(model: string): Fault {
   return buildFault('odoo.exceptions.UserError', `Object ${model} doesn't exist`);
 }
 
-/** As `/jsonrpc` says it. */
+/** Builds a fault like that of `/jsonrpc`. */
 function buildFault(name: string, message: string): Fault {
   return classifyFault({ name, message, arguments: [message], context: {} }, { debug: false, secrets: [] });
 }
@@ -324,7 +330,7 @@ function nameMethod(target: Target, model: string, method: string): string {
   return `${nameDatabaseByTrust(target)} ${model} ${method}`;
 }
 
-/** `secrets` must not be in a fault that goes to the caller. */
+/** `secrets` are removed from a fault, because it goes to the caller. */
 function classifyWhole({ status, headers, body }: WholeAnswer, secrets: readonly string[] = []) {
   const text = (name: string) => String(headers[name] ?? '');
   const answer = { status, contentType: text('content-type'), location: text('location'), body };

@@ -1,6 +1,6 @@
 /**
- * Step: serves a read from another call. An equal read in flight is joined, and a caller that accepts an older answer can
- * get a kept one. sharing/ tells which reads are equal.
+ * Step: serves a read from another call. An equal read in flight is joined, and a caller that accepts an older answer
+ * can get a kept one. sharing/ tells which reads are equal.
  */
 import type { AnswerStore, ReadScope } from '../../sharing/answer-store.ts';
 import { type CacheControl, readCacheControl } from '../../sharing/cache-control.ts';
@@ -38,7 +38,7 @@ export interface ReadsOptions {
   nowMs: () => number;
   /** Maximum bytes of all kept answers; 0: none are kept. */
   cacheBytesMax: number;
-  /** Where answers are kept; null: in the memory of this process. */
+  /** The store of kept answers; null: the memory of this process. */
   answers: AnswerStore | null;
 }
 
@@ -57,7 +57,7 @@ export function createReads({ nowMs, cacheBytesMax, answers }: ReadsOptions): Re
 const NO_TAIL = Buffer.alloc(0);
 
 export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
-  return function shareRead(call, context, goOn) {
+  return function shareRead(call, context, runRest) {
     const sharing = findSharing(call, context);
     if (sharing === null) return null;
     const { target } = call;
@@ -71,7 +71,7 @@ export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
       { name, database: nameDatabaseAcrossTrusts(target), model: call.model },
       sharing,
       context,
-      goOn,
+      runRest,
     );
   };
 
@@ -79,7 +79,7 @@ export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
     scope: ReadScope,
     { maxAgeMs }: CacheControl,
     context: CallContext,
-    goOn: (context: CallContext) => Promise<Reply>,
+    runRest: (context: CallContext) => Promise<Reply>,
   ): Promise<Reply> {
     const { time, client } = context;
     const { deadline, signal, dueMs } = time;
@@ -88,7 +88,7 @@ export function shareRead({ reads, nowMs }: ShareReadDeps): Step<TargetedCall> {
     const answer =
       'reply' in found
         ? found
-        : await (reads.join(found, member) ?? reads.open(found, openFlight(context, goOn, nowMs), member));
+        : await (reads.join(found, member) ?? reads.open(found, openFlight(context, runRest, nowMs), member));
     recordSource(answer, context);
     // A joined or kept answer was requested by another key, which may be allowed more.
     if (answer.source === 'own' || (await context.isUnchanged())) return answer.reply;
@@ -106,18 +106,18 @@ function findSharing({ isReadOnly }: TargetedCall, { client, request }: CallCont
   return sharing.mayShare ? sharing : null;
 }
 
-/** One call for many callers. It lasts as long as the longest of them allows, and holds a permit of its own. */
+/** One call for several callers. It lasts as long as the longest time limit of its callers, and has its own permit. */
 function openFlight(
   first: CallContext,
-  goOn: (context: CallContext) => Promise<Reply>,
+  runRest: (context: CallContext) => Promise<Reply>,
   nowMs: () => number,
 ): SharedCall<Reply, ReadMember> {
   const time = new RequestTime({ nowMs, defaultMs: 0 });
   const shared = first.share(time);
   time.extendTo(first.time.dueMs);
   return {
-    reply: goOn(shared),
-    // Until it has a permit it waits in the queue of the first caller's key, where no other key may wait.
+    reply: runRest(shared),
+    // Until it has a permit, it waits in the queue of the first caller's key. Calls of other keys must not wait there.
     accepts: ({ keyId }) => keyId === first.client.key.id || shared.permit !== null,
     extend: ({ dueMs }) => time.extendTo(dueMs),
     denyLeaver({ deadline }) {
@@ -127,7 +127,7 @@ function openFlight(
         : denyEnded(deadline, { outcome: 'unknown', isReadOnly: true });
     },
     abort({ deadline: { reason }, dueMs }) {
-      // The server still had time for its answer, so that the timeout is not its fault.
+      // If the call itself had time left, the timeout says nothing about the server.
       const isEarly = reason === 'timeout' && dueMs < time.dueMs;
       time.deadline.end(reason === null || isEarly ? 'caller_left' : reason);
     },

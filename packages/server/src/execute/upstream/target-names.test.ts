@@ -19,7 +19,7 @@ function aim(url: string, changes: Partial<Target> = {}): Target {
 }
 
 describe.each([
-  ['for the gate', nameDatabaseByTrust],
+  ['for database limiters', nameDatabaseByTrust],
   ['for kept answers', nameDatabaseAcrossTrusts],
   ['for idempotency keys', nameUser],
 ])('the name of a database %s', (_for, name) => {
@@ -30,7 +30,7 @@ describe.each([
     'http://127.1:8069',
     'http://0x7f.1:8069',
     'http://[::ffff:127.0.0.1]:8069',
-  ])('is that of 127.0.0.1 where the server is called %s', (url) => {
+  ])('is that of 127.0.0.1 if the server is addressed as %s', (url) => {
     expect(name(aim(url))).toBe(name(aim('http://127.0.0.1:8069')));
   });
 
@@ -51,11 +51,11 @@ describe.each([
   });
 });
 
-test('what is known of a server is known of the address as it was given: its front end can go by the name', () => {
+test('a server is named by the address as given, because its reverse proxy may route by host name', () => {
   expect(nameServer(aim('http://localhost:8069'))).toBe('http://localhost:8069');
 });
 
-test('a database that is reached over certificates of its own has a name of its own', () => {
+test('a database that is reached with certificates of its own has a name of its own', () => {
   const trust = { id: 'abc' } as Target['trust'];
   expect(nameDatabaseByTrust(aim('http://localhost:8069', { trust }))).toBe('http://127.0.0.1:8069 abc prod');
 });

@@ -1,7 +1,7 @@
-/** Names of servers and databases, for what is known of them across calls. */
+/** Names of servers, databases and users, as keys for what is known about them across calls. */
 import type { Target } from '../terms/target.ts';
 
-/** What was learnt over one trust says nothing of who answers over another. */
+/** Includes the trust: with other certificates, another server may answer at the same address. */
 export function nameServer({ origin, pathPrefix, trust }: Target): string {
   return appendTrust(origin + pathPrefix, trust);
 }
@@ -10,7 +10,7 @@ export function nameDatabaseByTrust({ origin, pathPrefix, trust, db }: Target): 
   return `${appendTrust(unifyLoopback(origin) + pathPrefix, trust)} ${db}`;
 }
 
-/** However it is reached: for what a write makes out of date. */
+/** The same name for every trust, because a write makes reads stale however the database is reached. */
 export function nameDatabaseAcrossTrusts({
   origin,
   pathPrefix,
@@ -19,7 +19,7 @@ export function nameDatabaseAcrossTrusts({
   return `${unifyLoopback(origin)}${pathPrefix} ${db}`;
 }
 
-/** An instance that was removed and added anew is another one. */
+/** Includes the instance's id, because an instance that was removed and added again is another one. */
 export function nameUser(target: Target): string {
   return `${nameDatabaseByTrust(target)} ${target.userId} ${target.instance?.id ?? ''}`;
 }
@@ -28,15 +28,15 @@ function appendTrust(server: string, trust: Target['trust']): string {
   return trust === null ? server : `${server} ${trust.id}`;
 }
 
-/** As URL.origin prints them; the last one is `::ffff:127.0.0.1`. A path may follow. */
+/** Loopback hosts as URL.origin prints them. The last one is `::ffff:127.0.0.1`. A path may follow. */
 const LOOPBACK = /^(https?:\/\/)(?:localhost|\[::1\]|\[::ffff:7f00:1\])(?=[:/]|$)/;
 
 /**
- * The names of this machine for itself are one, so that a database has one queue and one breaker by whatever name it is
- * called. Names that DNS would have to tell apart are left as they are. Not an address to connect to.
+ * Replaces the loopback names of this machine by one, so that a database has one queue and one circuit breaker under
+ * all of them. Names that only DNS can compare stay as they are. The result is not an address to connect to.
  */
 function unifyLoopback(origin: string): string {
-  // Asked several times a call, and most hosts begin with another character.
+  // This runs several times per call, and most hosts begin with another character.
   const first = origin[origin.startsWith('https') ? 'https://'.length : 'http://'.length];
   return first === 'l' || first === '[' ? origin.replace(LOOPBACK, '$1127.0.0.1') : origin;
 }

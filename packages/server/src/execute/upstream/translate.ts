@@ -1,6 +1,6 @@
 /**
- * Chooses the protocol that carries a call, and makes the request for it. json2 is used where it is certain that the
- * outcome is the one that `/jsonrpc` gives; nothing is guessed.
+ * Chooses the protocol of a call, and builds its request. json2 is used only if its result is certain to be that of
+ * `/jsonrpc`. Nothing is guessed.
  */
 import type { Fault } from '../../odoo/faults/faults.ts';
 import { mapArguments } from '../../odoo/json2/json2-arguments.ts';
@@ -24,7 +24,7 @@ import { denyStatus } from './upstream-status.ts';
 
 export interface TranslateDeps {
   servers: Servers;
-  /** What the operator chose for this server. */
+  /** The operator's choice for this server. */
   protocolFor: (target: Target) => 'auto' | Protocol;
 }
 
@@ -36,21 +36,21 @@ export async function translateCall(
 ): Promise<UpstreamCall | { fault: Fault } | Denial> {
   const chosen = protocolFor(target);
   if (chosen === 'jsonrpc') return translateToJsonrpc(call, target);
-  const spoken = chosen === 'json2' ? JSON2_ONLY : await servers.findProtocols(target, deadline.signal);
-  if (spoken === ABORTED) return denyEnded(deadline, notSent(call));
-  if ('met' in spoken) return denyMet(spoken, call, deadline);
-  if (!spoken.json2) return spoken.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
-  const hasChoice = spoken.jsonrpc;
+  const protocols = chosen === 'json2' ? JSON2_ONLY : await servers.findProtocols(target, deadline.signal);
+  if (protocols === ABORTED) return denyEnded(deadline, notSent(call));
+  if ('failure' in protocols) return denyUnanswered(protocols, call, deadline);
+  if (!protocols.json2) return protocols.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
+  const hasChoice = protocols.jsonrpc;
   // /jsonrpc takes a user's password in place of the key, json2 does not (docs/odoo-facts.md#password-for-key).
   if (
     hasChoice &&
-    (!isApiKeyShaped(target.apiKey) || servers.isDistrusted(target, call.model, call.method))
+    (!isApiKeyShaped(target.apiKey) || servers.hasFailedOverJson2(target, call.model, call.method))
   ) {
     return translateToJsonrpc(call, target);
   }
   const translated = await translateToJson2(call, target, deadline, servers, hasChoice);
   if (translated instanceof Denial || 'request' in translated) return translated;
-  // Where both are there /jsonrpc says itself what is wrong: a mistake that it would look for earlier comes first there.
+  // If the server has both protocols, /jsonrpc reports the mistake, in the order in which Odoo checks.
   if (hasChoice) return translateToJsonrpc(call, target);
   return translated.otherwise;
 }
@@ -65,8 +65,8 @@ function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
       origin: target.origin,
       trust: target.trust,
       path: `${target.pathPrefix}/jsonrpc`,
-      // Odoo 19 answers two to three times faster with the database's name (docs/odoo-facts.md#database-header); older
-      // ones ignore it.
+      // Odoo 19 answers two to three times faster with the database's name (docs/odoo-facts.md#database-header). Older
+      // versions ignore it.
       headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
       body: buildExecuteKw({ ...target, model, method, params, keyword }),
     },
@@ -79,9 +79,9 @@ function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
   };
 }
 
-/** A call that json2 cannot carry with certainty. */
+/** A call that cannot be sent over json2 with a certain result. */
 interface Uncertain {
-  /** What it comes to where there is nothing else. */
+  /** The reply if the server has no other protocol. */
   otherwise: { fault: Fault } | Denial;
 }
 
@@ -96,22 +96,22 @@ async function translateToJson2(
   const signature = await findCallSignature(call, target, deadline, servers);
   if (signature === ABORTED) return denyEnded(deadline, notSent(call));
   const mapped = mapCall(call, target, signature, hasChoice);
-  // Where both protocols are there /jsonrpc says itself what is wrong.
+  // If the server has both protocols, /jsonrpc reports the mistake.
   if (hasChoice && 'unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
 
   const refused = await confirmCredentials(call, target, deadline, servers);
   if (refused !== null) return refused;
   if (!('head' in mapped) && !hasChoice) {
-    // Odoo looks for the model before it looks at the method and its arguments (docs/odoo-facts.md#json2-check-order).
+    // Odoo checks the model before the method and its arguments (docs/odoo-facts.md#json2-check-order).
     const missing = await servers.findMissingModel(target, model, deadline.signal);
     if (missing === ABORTED) return denyEnded(deadline, notSent(call));
     if ('fault' in missing) return { otherwise: missing };
-    if ('met' in missing) return denyMet(missing, call, deadline);
+    if ('failure' in missing) return denyUnanswered(missing, call, deadline);
   }
-  // The ids would become another argument over /jsonrpc too.
+  // Over /jsonrpc too, the ids would become another argument.
   if ('denied' in mapped) return mapped.denied;
   if ('unmappable' in mapped) return { otherwise: denyUnmappable(call, mapped.unmappable) };
-  // Odoo looks at the credentials before it looks at the arguments (docs/odoo-facts.md#jsonrpc-check-order).
+  // Odoo checks the credentials before the arguments (docs/odoo-facts.md#jsonrpc-check-order).
   if ('fault' in mapped) return { otherwise: mapped };
   const { head, body, isIdsGuess } = mapped;
   return {
@@ -158,7 +158,7 @@ function mapCall(
   const head = buildJson2Request({ ...target, model, method });
   if ('unmappable' in head) return head;
   if (signature === undefined) {
-    if (hasChoice) return { unmappable: 'nobody knows what it takes' };
+    if (hasChoice) return { unmappable: 'its parameters are not known' };
     const named = readNamedCall({ params, keyword, records });
     return 'unmappable' in named ? named : { head, ...named };
   }
@@ -167,7 +167,7 @@ function mapCall(
   return 'body' in mapped ? { head, ...mapped, isIdsGuess: false } : mapped;
 }
 
-/** Null where the key is that of the user who is named. */
+/** Null if the key belongs to the user that the call names. */
 async function confirmCredentials(
   call: MethodCall,
   target: Target,
@@ -177,16 +177,16 @@ async function confirmCredentials(
   const confirmation = await servers.confirmUser(target, deadline.signal);
   if (confirmation === ABORTED) return denyEnded(deadline, notSent(call));
   if (confirmation === 'confirmed') return null;
-  if ('met' in confirmation) return denyMet(confirmation, call, deadline);
+  if ('failure' in confirmation) return denyUnanswered(confirmation, call, deadline);
   if ('unconfirmed' in confirmation)
     return { otherwise: denyStatus(confirmation.unconfirmed, call, 'not_sent') };
   return { otherwise: { fault: confirmation } };
 }
 
-function denyMet({ met }: Unanswered, call: MethodCall, deadline: Deadline): Denial {
-  // What the question met happened before the call: nothing of it was sent.
-  if ('ok' in met && !met.ok) return denyFailure({ ...met, sent: false }, call, deadline);
-  return denyStatus(met, call, 'not_sent');
+function denyUnanswered({ failure }: Unanswered, call: MethodCall, deadline: Deadline): Denial {
+  // The failed request came before the call, of which nothing was sent.
+  if ('ok' in failure && !failure.ok) return denyFailure({ ...failure, sent: false }, call, deadline);
+  return denyStatus(failure, call, 'not_sent');
 }
 
 function denyNoOdoo(call: MethodCall): Denial {

@@ -90,8 +90,8 @@ async function isSentAgain(status: number, retryAfter?: string | string[]): Prom
   const send = async () => {
     sent++;
     const answer = makeAnswer(status, PAGE);
-    const met = { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter } };
-    return { reply: denyStatus(met, { isReadOnly: true }), met };
+    const egressResult = { ...answer, headers: { ...answer.headers, 'retry-after': retryAfter } };
+    return { reply: denyStatus(egressResult, { isReadOnly: true }), egressResult };
   };
   const permit = expectPermit(acquire({ deadlineMs: clock.nowMs + 15_000 }));
   const asked = { send, isReadOnly: true, database: 'a', permit, deadline: createDeadline(), onRetry() {} };
@@ -116,7 +116,7 @@ async function findProtocols(status: number, location?: string): Promise<string>
   const { asked, egress } = serveStatus(status, location);
   const servers = new Servers({ egress, nowMs: () => 0, timeoutMs: 60_000, bytesMax: 10_000 });
   const found = await servers.findProtocols(target, new AbortController().signal);
-  const isKnown = typeof found === 'object' && !('met' in found);
+  const isKnown = typeof found === 'object' && !('failure' in found);
   return `${asked.length} asked, ${isKnown ? JSON.stringify(found) : 'not known'}`;
 }
 

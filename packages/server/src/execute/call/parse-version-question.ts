@@ -1,15 +1,15 @@
-/** Step: from the bytes of a question for a server's version, `{id, url}`, to the question. */
+/** Step: parses the bytes of a version question, `{id, url}`. */
 import { type BaseUrl, URL_LENGTH_MAX } from '../../egress/base-url.ts';
 import { readMembers } from '../../json/members.ts';
 import type { JsonMember } from '../../json/span.ts';
 import { Denial } from '../terms/denial.ts';
-import { type CallSpan, NULL_ID, type Read } from '../terms/parsed-body.ts';
+import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { ServerAddress } from '../terms/target.ts';
 import { readBaseUrl } from './base-url.ts';
 import { checkNames, describe, invalid, OWN_MEMBERS_MAX, readId, readText } from './read-members.ts';
 
-/** A question about a server. It names no model and no instance. */
-export interface Question {
+/** A question for the version of a server. It names no model and no instance. */
+export interface VersionQuestion {
   url: string;
   address: BaseUrl;
   model?: never;
@@ -18,22 +18,25 @@ export interface Question {
   policyLimit?: never;
 }
 
-/** A question that may be asked. Asking changes nothing. */
-export interface PreparedQuestion {
+/** A question that may be sent. It changes nothing. */
+export interface PreparedVersionQuestion {
   server: ServerAddress;
   isReadOnly: true;
 }
 
-export function parseQuestion(bytes: Uint8Array, { span, members: known }: CallSpan): Read<Question> {
+export function parseVersionQuestion(
+  bytes: Uint8Array,
+  { span, members: known }: CallSpan,
+): ParsedCall<VersionQuestion> {
   if (span.kind !== 'object')
     return { id: NULL_ID, call: invalid('', `A question must be an object, not ${describe(span)}.`) };
   const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
   const id = readId(bytes, members);
   if (id instanceof Denial) return { id: NULL_ID, call: id };
-  return { id, call: readQuestion(bytes, members) };
+  return { id, call: readVersionQuestion(bytes, members) };
 }
 
-function readQuestion(bytes: Uint8Array, members: JsonMember[]): Question | Denial {
+function readVersionQuestion(bytes: Uint8Array, members: JsonMember[]): VersionQuestion | Denial {
   const strange = checkNames(members, '', ['id', 'url'], ['jsonrpc']);
   if (strange) return strange;
   const value = members.find(({ name }) => name === 'url')?.value;
