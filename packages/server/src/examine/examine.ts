@@ -131,7 +131,9 @@ async function findProtocols(
   const spoken = await servers.findProtocols(target, deadline.signal);
   if (spoken === ABORTED) return new Denial('upstream_timeout', 'Odoo did not answer in time.');
   if ('failure' in spoken) {
-    return spoken.failure.ok ? denyStatus(spoken.failure, READ_ONLY) : denyFailure(spoken.failure, READ_ONLY, deadline);
+    return spoken.failure.ok
+      ? denyStatus(spoken.failure, READ_ONLY)
+      : denyFailure(spoken.failure, READ_ONLY, deadline);
   }
   if (spoken.jsonrpc || spoken.json2) return spoken;
   return new Denial('upstream_bad_response', 'The server has neither protocol.', {
