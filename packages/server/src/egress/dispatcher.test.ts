@@ -1,7 +1,8 @@
 /** Sends requests to servers that answer correctly, incorrectly, late or not at all. */
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import { expectWithin } from '../../test/expect-within.ts';
 import { ByteStreamError } from '../streams/byte-stream.ts';
@@ -284,17 +285,53 @@ describe('a server that fails before its answer', () => {
     expect(await readText(answer.body)).toBe('hello');
   });
 
-  test('has the time limit for the first byte from the last byte of the request on', async () => {
-    const server = await serve((socket) => socket.end(CLOSING));
-    // Enough time for a busy machine to read what the kernel still holds when the last byte was sent.
-    const outcome = send(makeDispatcher({ firstByteTimeoutMs: 1_500 }), server.origin, {
-      body: Buffer.alloc(32 * 1024 * 1024, 'x'),
+  describe('has the time limit for the first byte from the last byte of the request on', () => {
+    const firstByteTimeoutMs = 60_000;
+
+    /** Like `expect.poll`, which would move the fake clock. */
+    async function waitUntil(holds: () => boolean) {
+      while (!holds()) await wait(1);
+    }
+
+    /** Sends a large request to a server that reads it only after ten times the limit, on a fake clock. */
+    async function sendToSlowReader() {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      closeAfterTest({ close: () => vi.useRealTimers() });
+      const server = await serve(() => {}, { isPaused: true });
+      let settled: EgressAnswer | EgressFailure | null = null;
+      const outcome = send(makeDispatcher({ firstByteTimeoutMs }), server.origin, {
+        // The buffers of the kernel cannot hold it.
+        body: Buffer.alloc(32 * 1024 * 1024, 'x'),
+      }).then((result) => {
+        settled = result;
+        return result;
+      });
+      await waitUntil(() => server.sockets.size === 1);
+      const [socket] = [...server.sockets] as [Socket];
+      socket.once('data', () => socket.pause()).resume();
+      await waitUntil(() => socket.bytesRead > 0);
+      await vi.advanceTimersByTimeAsync(10 * firstByteTimeoutMs);
+      expect(settled).toBeNull();
+
+      socket.resume();
+      // The whole request has arrived, and the time limit runs.
+      await waitUntil(() => server.requests.length === 1 && vi.getTimerCount() === 1);
+      await vi.advanceTimersByTimeAsync(firstByteTimeoutMs - 1);
+      expect(settled).toBeNull();
+      return { socket, outcome };
+    }
+
+    test('and receives an answer before it', async () => {
+      const { socket, outcome } = await sendToSlowReader();
+      socket.end(CLOSING);
+      expect(await outcome).toMatchObject({ ok: true, status: 200 });
     });
-    await expect.poll(() => server.sockets.size).toBe(1);
-    for (const socket of server.sockets) socket.pause();
-    await wait(3_000);
-    for (const socket of server.sockets) socket.resume();
-    expect(await outcome).toMatchObject({ ok: true, status: 200 });
+
+    test('and fails after it', async () => {
+      const { outcome } = await sendToSlowReader();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await outcome).toMatchObject({ ok: false, reason: 'first_byte_timeout', sent: true });
+    });
   });
 });
 

@@ -14,12 +14,15 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** `answer` is called for each request, once its content-length has arrived. */
+/**
+ * `answer` is called for each request, once its content-length has arrived. With `isPaused`, a TCP connection is read
+ * only after its socket was resumed.
+ */
 export async function startRawServer(
   answer: (socket: Socket, request: string, index: number) => void,
-  options: { host?: string; port?: number; tls?: { key: string; cert: string } } = {},
+  options: { host?: string; port?: number; tls?: { key: string; cert: string }; isPaused?: boolean } = {},
 ): Promise<RawServer> {
-  const { host = '127.0.0.1', port = 0, tls } = options;
+  const { host = '127.0.0.1', port = 0, tls, isPaused: pauseOnConnect = false } = options;
   const accept = (socket: Socket) => {
     let chunks: Buffer[] = [];
     let missingBytes: number | null = null;
@@ -35,7 +38,8 @@ export async function startRawServer(
       answer(socket, request, server.requests.push(request) - 1);
     });
   };
-  const listener = tls === undefined ? createServer(accept) : createTlsServer(tls, accept);
+  const listener =
+    tls === undefined ? createServer({ pauseOnConnect }, accept) : createTlsServer(tls, accept);
   const server: RawServer = {
     port: 0,
     origin: '',
