@@ -58,9 +58,9 @@ async function startHeldServer(): Promise<HeldServer> {
     socket.on('error', () => {});
     closeAfterTest({ close: () => socket.destroy() });
     held.push(() => {
-      const way = connect(innerPort, '127.0.0.1');
-      way.on('error', () => {});
-      socket.pipe(way).pipe(socket);
+      const innerSocket = connect(innerPort, '127.0.0.1');
+      innerSocket.on('error', () => {});
+      socket.pipe(innerSocket).pipe(socket);
     });
   });
   const port = await listen(outer);
