@@ -16,7 +16,8 @@ import {
   readOdooKeys,
 } from '../key-rotation/odoo-keys.ts';
 import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
-import { buildJson2Request, isApiKeyShaped } from '../odoo/json2/json2-request.ts';
+import { isApiKeyShaped } from '../odoo/json2/json2-request.ts';
+import { buildUserRequest, readUserId } from '../odoo/json2/json2-user.ts';
 import { type ByteStream, ByteStreamError } from '../streams/byte-stream.ts';
 import { readStream } from '../streams/read-stream.ts';
 import type { ExamineDeps } from './examine-deps.ts';
@@ -132,24 +133,18 @@ async function findOwner(
   deadline: Deadline,
   { egress }: ExamineDeps,
 ): Promise<number | 'nobody' | null> {
-  const request = buildJson2Request({ ...target, model: 'res.users', method: 'context_get' });
+  const request = buildUserRequest(target);
   if ('unmappable' in request) return null;
   const { origin, trust } = target;
   const answer = await fetchWhole(
     egress,
-    { method: 'POST', ...request, origin, trust, body: Buffer.from('{}') },
+    { ...request, origin, trust },
     { signal: deadline.signal, bytesMax: ANSWER_BYTES_MAX },
   );
   if (!answer.ok) return null;
-  const text = (name: string) => String(answer.headers[name] ?? '');
-  const verdict = classifyJson2Answer(
-    { ...answer, contentType: text('content-type'), location: text('location') },
-    { debug: false, secrets: [target.apiKey] },
-  );
+  const verdict = classifyJson2Answer(answer, { debug: false, secrets: [target.apiKey] });
   if (verdict.kind === 'fault') return verdict.fault.data.type === 'access_denied' ? 'nobody' : null;
-  if (verdict.kind !== 'result') return null;
-  const context = parseJson(answer.body) as { uid?: unknown } | undefined;
-  return typeof context?.uid === 'number' ? context.uid : null;
+  return verdict.kind === 'result' ? readUserId(answer.body) : null;
 }
 
 async function readUser(

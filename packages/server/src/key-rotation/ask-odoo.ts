@@ -8,6 +8,7 @@ import { fetchWhole, type WholeAnswer } from '../egress/fetch-whole.ts';
 import { trustOf } from '../instances/trust.ts';
 import type { InstanceRecord } from '../instances/views.ts';
 import { classifyFault, type Fault } from '../odoo/faults/faults.ts';
+import { isRouteMissing } from '../odoo/http-status.ts';
 import { classifyJson2Answer } from '../odoo/json2/json2-answer.ts';
 import { buildJson2Request } from '../odoo/json2/json2-request.ts';
 import { buildExecuteKw } from '../odoo/jsonrpc.ts';
@@ -103,32 +104,25 @@ function readPathPrefix({ url }: InstanceRecord): string {
 }
 
 function readJsonrpcAnswer(
-  { status, body }: WholeAnswer,
+  answer: WholeAnswer,
   secrets: readonly string[],
 ): OdooAnswer | typeof ROUTE_MISSING {
+  const { status, body } = answer;
   const envelope = status === 200 ? parseJson(body) : undefined;
   if (typeof envelope === 'object' && envelope !== null && 'jsonrpc' in envelope) {
     if ('error' in envelope) return toRefused(classifyFault(envelope.error, { debug: false, secrets }));
     return { kind: 'result', value: 'result' in envelope ? envelope.result : null };
   }
-  const isMissing = [403, 404, 405, 410].includes(status) || (status >= 300 && status < 400);
-  return isMissing ? ROUTE_MISSING : fail(`HTTP ${status} that is no answer of Odoo's`);
+  return isRouteMissing(answer) ? ROUTE_MISSING : fail(`HTTP ${status} that is no answer of Odoo's`);
 }
 
-function readJson2Answer(
-  { status, headers, body }: WholeAnswer,
-  secrets: readonly string[],
-): OdooAnswer | typeof ROUTE_MISSING {
-  const text = (name: string) => String(headers[name] ?? '');
-  const verdict = classifyJson2Answer(
-    { status, contentType: text('content-type'), location: text('location'), body },
-    { debug: false, secrets },
-  );
+function readJson2Answer(answer: WholeAnswer, secrets: readonly string[]): OdooAnswer | typeof ROUTE_MISSING {
+  const verdict = classifyJson2Answer(answer, { debug: false, secrets });
   if (verdict.kind === 'route_missing') return ROUTE_MISSING;
-  if (verdict.kind === 'status') return fail(`HTTP ${status}`);
+  if (verdict.kind === 'status') return fail(`HTTP ${answer.status}`);
   if (verdict.kind === 'bad') return fail(verdict.reason);
   if (verdict.kind !== 'result') return toRefused(verdict.fault);
-  const value = parseJson(body);
+  const value = parseJson(answer.body);
   return value === undefined ? fail('the answer is broken JSON') : { kind: 'result', value };
 }
 

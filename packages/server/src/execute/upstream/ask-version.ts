@@ -1,6 +1,7 @@
 /** Step: asks a server for its version. The answer is not kept, because the caller wants the current version. */
 import type { EgressDispatcher } from '../../egress/dispatcher.ts';
 import { fetchWhole } from '../../egress/fetch-whole.ts';
+import { isRouteMissing } from '../../odoo/http-status.ts';
 import { readJsonVersion } from '../../odoo/version.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
@@ -8,7 +9,7 @@ import { replyWhole } from '../terms/reply.ts';
 import type { ServerAddress } from '../terms/target.ts';
 import { CHANGED, denyFailure } from '../terms/upstream-denials.ts';
 import { type FetchAnswer, fetchPage, findVersion, READ_ONLY } from './find-version.ts';
-import { denyStatus, isRouteMissing } from './upstream-status.ts';
+import { denyStatus } from './upstream-status.ts';
 
 export interface AskVersionDeps {
   egress: EgressDispatcher;
@@ -61,7 +62,7 @@ function askWith(
 async function findJsonVersion(server: ServerAddress, fetch: FetchAnswer): Promise<object | Denial> {
   const page = await fetchPage(server, fetch);
   if (page instanceof Denial) return page;
-  if (isRouteMissing(page.status)) {
+  if (isRouteMissing(page)) {
     return new Denial(
       'json2_missing',
       'The server has no /json/version: it is Odoo 18 or older, or no Odoo. Nothing was run.',

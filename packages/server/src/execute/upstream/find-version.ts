@@ -4,11 +4,12 @@
  */
 import type { EgressRequest } from '../../egress/dispatcher.ts';
 import type { WholeAnswer } from '../../egress/fetch-whole.ts';
+import { isRouteMissing } from '../../odoo/http-status.ts';
 import { type OdooVersion, readJsonrpcVersion, readJsonVersion, VERSION_BODY } from '../../odoo/version.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Protocol } from '../terms/method-call.ts';
 import type { ServerAddress } from '../terms/target.ts';
-import { denyStatus, isRouteMissing } from './upstream-status.ts';
+import { denyStatus } from './upstream-status.ts';
 
 /** A request for the version changes nothing. */
 export const READ_ONLY = { isReadOnly: true };
@@ -27,7 +28,7 @@ export async function findVersion(server: ServerAddress, fetch: FetchAnswer): Pr
   });
   if (answer instanceof Denial) return answer;
   if (answer.status === 200) return readJsonrpcVersion(answer.body) ?? denyStatus(answer, READ_ONLY);
-  if (!isRouteMissing(answer.status)) return denyStatus(answer, READ_ONLY);
+  if (!isRouteMissing(answer)) return denyStatus(answer, READ_ONLY);
   const page = await fetchPage(server, fetch);
   if (page instanceof Denial) return page;
   return (page.status === 200 ? readJsonVersion(page.body) : null) ?? denyStatus(page, READ_ONLY);

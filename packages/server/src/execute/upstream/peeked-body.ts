@@ -30,6 +30,12 @@ export class PeekedBody implements ByteStream {
     this.#keep(await this.next());
   }
 
+  /** Reads until the end, or until more than `bytesMax` bytes are read. True if the whole body is read and fits. */
+  async readWhole(bytesMax: number): Promise<boolean> {
+    while (!this.isWhole && this.length <= bytesMax) await this.readMore();
+    return this.isWhole && this.length <= bytesMax;
+  }
+
   /**
    * Reads until the end, until `timeoutMs` has passed, or until more than `bytesMax` bytes are read. Loses no bytes.
    */

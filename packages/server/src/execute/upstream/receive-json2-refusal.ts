@@ -24,14 +24,10 @@ export async function receiveJson2Refusal(
   const body = await readWhole(answer, call, deadline, settings.answerBytesMax);
   if (body instanceof Denial) return body;
   const { status, headers } = answer;
-  const text = (name: string) => String(headers[name] ?? '');
   const options = { debug: settings.isDebug, secrets: [call.target.apiKey] };
-  const verdict = classifyJson2Answer(
-    { status, contentType: text('content-type'), location: text('location'), body },
-    options,
-  );
+  const verdict = classifyJson2Answer({ status, headers, body }, options);
   // If a reverse proxy blocks the route with another status, the caller gets that status.
-  const isMissing = verdict.kind === 'route_missing' && (status < 400 || status === 404);
+  const isMissing = verdict.kind === 'route_missing' && !verdict.isBlocked;
   if (isMissing || verdict.kind === 'database_hidden') return JSON2_MISSING;
   if (verdict.kind === 'fault' || verdict.kind === 'signature_differs')
     return { kind: 'fault', fault: classifyOwnJson2Fault(body, { ...verdict.fault, code: status }, options) };
@@ -53,8 +49,7 @@ async function readWhole(
 ): Promise<Uint8Array | Denial> {
   const peeked = new PeekedBody(answer.body);
   try {
-    while (!peeked.isWhole && peeked.length <= bytesMax) await peeked.readMore();
-    if (!peeked.isWhole) peeked.cancel();
+    if (!(await peeked.readWhole(bytesMax))) peeked.cancel();
     return peeked.bytes;
   } catch (error) {
     answer.body.cancel();

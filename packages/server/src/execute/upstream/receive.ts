@@ -11,7 +11,8 @@ import { JsonSyntaxError } from '../../json/syntax-error.ts';
 import { classifyFault, type Fault } from '../../odoo/faults/faults.ts';
 import { isLoginCooldown } from '../../odoo/faults/login-cooldown.ts';
 import { parseFault } from '../../odoo/faults/read-fault.ts';
-import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
+import { isRouteMissing } from '../../odoo/http-status.ts';
+import { classifyJson2Answer, isJson2Result } from '../../odoo/json2/json2-answer.ts';
 import { unwrapOne } from '../../odoo/json2/json2-result.ts';
 import { matchResultHead } from '../../odoo/jsonrpc.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
@@ -22,7 +23,7 @@ import type { UpstreamCall } from '../terms/upstream-call.ts';
 import { denyEnded, describeOutcome, LoginCooldown, type OutcomeDetails } from '../terms/upstream-denials.ts';
 import { PeekedBody } from './peeked-body.ts';
 import type { Contradiction } from './servers.ts';
-import { denyOverloaded, denyStatus, denyTooLarge, isRouteMissing } from './upstream-status.ts';
+import { denyOverloaded, denyStatus, denyTooLarge } from './upstream-status.ts';
 
 /**
  * An answer that contradicts what was known about the server. The call may be sent another way. A write may only if
@@ -68,7 +69,7 @@ export async function receiveReply(
     if (answer.status === 200) return await readJsonrpcReply(peeked, answer, call, settings);
     peeked.cancel();
     const denial = denyStatus(answer, call);
-    return isRouteMissing(answer.status)
+    return isRouteMissing(answer)
       ? { kind: 'contradiction', about: 'jsonrpc_missing', otherwise: denial }
       : denial;
   } catch (error) {
@@ -110,7 +111,7 @@ async function readJsonrpcReply(
       };
     }
   }
-  if (!(await readWhole(peeked, settings.answerBytesMax))) {
+  if (!(await peeked.readWhole(settings.answerBytesMax))) {
     peeked.cancel();
     return denyAnswer(
       call,
@@ -129,14 +130,6 @@ async function readShort(peeked: PeekedBody, bodyLength: number | null): Promise
     return;
   }
   await peeked.readMoreWithin(SHORT_ANSWER_WAIT_MS, CHECKED_BYTES_MAX);
-}
-
-async function readWhole(peeked: PeekedBody, bytesMax: number): Promise<boolean> {
-  while (!peeked.isWhole) {
-    if (peeked.length > bytesMax) return false;
-    await peeked.readMore();
-  }
-  return peeked.length <= bytesMax;
 }
 
 /** Parses a complete answer, whatever the order and spacing of its envelope. */
@@ -180,7 +173,7 @@ async function readJson2Reply(
   settings: ReceiveSettings,
 ): Promise<ReceivedReply> {
   const { status, headers, bodyLength } = answer;
-  if (status === 200 && isJson(headers) && call.resultShape === 'same') {
+  if (isJson2Result(answer) && call.resultShape === 'same') {
     await peeked.readMore();
     await readShort(peeked, bodyLength);
     const lastByte = ENDINGS.get(peeked.bytes[0] ?? 0);
@@ -195,13 +188,12 @@ async function readJson2Reply(
       };
     }
   }
-  if (!(await readWhole(peeked, settings.answerBytesMax))) {
+  if (!(await peeked.readWhole(settings.answerBytesMax))) {
     peeked.cancel();
     return denyAnswer(call, 'The answer is too large to be checked.', 'too large');
   }
-  const text = (name: string) => String(headers[name] ?? '');
   const verdict = classifyJson2Answer(
-    { status, contentType: text('content-type'), location: text('location'), body: peeked.bytes },
+    { status, headers, body: peeked.bytes },
     { debug: settings.isDebug, secrets: [call.target.apiKey] },
   );
   switch (verdict.kind) {
@@ -254,10 +246,6 @@ const ENDINGS = new Map([
   [0x7b, 0x7d],
   [0x22, 0x22],
 ]);
-
-function isJson(headers: EgressAnswer['headers']): boolean {
-  return /^application\/json\s*(;|$)/i.test(String(headers['content-type'] ?? ''));
-}
 
 /** Odoo also reports in its envelope what a reverse proxy reports by status (docs/odoo-facts.md#body-limit). */
 function replyFault(fault: Fault, call: UpstreamCall): Reply {

@@ -7,6 +7,7 @@ import type { EgressAnswer, EgressFailure } from '../../egress/dispatcher.ts';
 import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
 import type { Events, RetryReason } from '../../observe/events.ts';
+import { isGatewayError } from '../../odoo/http-status.ts';
 import { delay } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
@@ -15,6 +16,7 @@ import type { Step } from '../terms/operation.ts';
 import type { Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
+import { readRetryAfter } from './retry-after.ts';
 import { nameDatabaseByTrust } from './target-names.ts';
 
 /** The result of sending a call once. */
@@ -106,9 +108,9 @@ function findRetryCause({ reply, egressResult }: Attempt, isReadOnly: boolean): 
   if (isRolledBack(reply)) return { reason: 'conflict', retryAfterMs: 0 };
   if (!isReadOnly) return null;
   if (!egressResult.ok) return isLost(egressResult) ? { reason: 'connection', retryAfterMs: 0 } : null;
-  if (!GATEWAY_STATUSES.has(egressResult.status)) return null;
-  const retryAfterMs = readRetryAfterMs(egressResult.headers['retry-after']);
-  return retryAfterMs > RETRY_AFTER_MS_MAX ? null : { reason: 'gateway', retryAfterMs };
+  if (!isGatewayError(egressResult)) return null;
+  const { waitMs } = readRetryAfter(egressResult.headers['retry-after']);
+  return waitMs > RETRY_AFTER_MS_MAX ? null : { reason: 'gateway', retryAfterMs: waitMs };
 }
 
 /**
@@ -126,16 +128,8 @@ function isLost({ reason }: EgressFailure): boolean {
   return reason === 'refused' || reason === 'reset';
 }
 
-const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 /** A waiting call holds its permit. If the server asks for a longer wait, the caller gets the error. */
 const RETRY_AFTER_MS_MAX = 2000;
-
-/** A date counts as too long, since the clock of the server is unknown. */
-function readRetryAfterMs(header: EgressAnswer['headers'][string]): number {
-  if (typeof header !== 'string') return 0;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  return /^[A-Z][a-z]{2}, /.test(header) ? Number.POSITIVE_INFINITY : 0;
-}
 
 const DELAY_MS = 100;
 const DELAY_MS_MAX = 2000;

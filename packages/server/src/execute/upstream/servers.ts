@@ -7,8 +7,10 @@ import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher, EgressFailure, EgressRequest } from '../../egress/dispatcher.ts';
 import { fetchWhole, type WholeAnswer } from '../../egress/fetch-whole.ts';
 import { classifyFault, type Fault } from '../../odoo/faults/faults.ts';
+import { isRouteMissing } from '../../odoo/http-status.ts';
 import { classifyJson2Answer } from '../../odoo/json2/json2-answer.ts';
 import { buildDocPageRequest, buildJson2Request } from '../../odoo/json2/json2-request.ts';
+import { buildUserRequest, readUserId } from '../../odoo/json2/json2-user.ts';
 import { matchResultHead } from '../../odoo/jsonrpc.ts';
 import { type DocPage, readDocPage } from '../../odoo/signatures/doc-page.ts';
 import type { Signature } from '../../odoo/signatures/signature.ts';
@@ -25,7 +27,6 @@ import type { MethodCall } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
 import type { Lockout } from './login-trials.ts';
 import { nameDatabaseByTrust, nameServer } from './target-names.ts';
-import { isRouteMissing } from './upstream-status.ts';
 
 /** The protocols of a server. */
 export interface Protocols {
@@ -83,7 +84,6 @@ const CONFIRMED = 'confirmed';
 const EXISTS = Object.freeze({ exists: true });
 const JSONRPC_ONLY: Protocols = { jsonrpc: true, json2: false };
 const NO_PROTOCOL: Protocols = { jsonrpc: false, json2: false };
-const EMPTY_BODY = Buffer.from('{}');
 const READ_ACCESS_BODY = Buffer.from('{"operation":"read"}');
 /** Kinds of answers that Odoo itself gives over /jsonrpc. */
 const ENVELOPES: ReadonlySet<string> = new Set(['result', 'error', 'empty']);
@@ -213,7 +213,7 @@ export class Servers {
 
   /** `jsonrpcAnswer`: what the server answered over /jsonrpc. */
   async #probeJson2(target: Target, jsonrpcAnswer: WholeAnswer): Promise<Kept<Protocols | Unanswered>> {
-    const isRouteGone = isRouteMissing(jsonrpcAnswer.status);
+    const isRouteGone = isRouteMissing(jsonrpcAnswer);
     // The result holds for all callers, so it must not depend on this caller's key and database.
     const answer =
       (await this.#askContext(target)) ?? (await this.#askContext({ ...target, db: 'none', apiKey: 'none' }));
@@ -256,7 +256,7 @@ export class Servers {
     if (verdict.kind === 'fault' || verdict.kind === 'database_hidden')
       return { value: verdict.fault, ttlMs: 0 };
     if (verdict.kind === 'status') return { value: { failure: answer }, ttlMs: 0 };
-    const uid = verdict.kind === 'result' ? readUid(answer.body) : null;
+    const uid = verdict.kind === 'result' ? readUserId(answer.body) : null;
     if (uid === null)
       return { value: { unconfirmed: { status: answer.status, headers: {} } }, ttlMs: DOUBTFUL_TTL_MS };
     if (uid === target.userId) return { value: CONFIRMED, ttlMs: USER_TTL_MS };
@@ -279,11 +279,9 @@ export class Servers {
     return { value: EXISTS, ttlMs: verdict.kind === 'result' ? MODEL_TTL_MS : 0 };
   }
 
-  /** Calls `res.users/context_get`, the one method that returns the user of a key and does nothing else. */
   #askContext(target: Target): Promise<WholeAnswer | EgressFailure> | null {
-    const request = buildJson2Request({ ...target, model: 'res.users', method: 'context_get' });
-    if ('unmappable' in request) return null;
-    return this.#fetch(target, { method: 'POST', ...request, body: EMPTY_BODY });
+    const request = buildUserRequest(target);
+    return 'unmappable' in request ? null : this.#fetch(target, request);
   }
 
   /**
@@ -331,17 +329,6 @@ function nameMethod(target: Target, model: string, method: string): string {
 }
 
 /** `secrets` are removed from a fault, because it goes to the caller. */
-function classifyWhole({ status, headers, body }: WholeAnswer, secrets: readonly string[] = []) {
-  const text = (name: string) => String(headers[name] ?? '');
-  const answer = { status, contentType: text('content-type'), location: text('location'), body };
+function classifyWhole(answer: WholeAnswer, secrets: readonly string[] = []) {
   return classifyJson2Answer(answer, { debug: false, secrets });
-}
-
-function readUid(body: Buffer): number | null {
-  try {
-    const { uid } = JSON.parse(body.toString()) as { uid?: unknown };
-    return typeof uid === 'number' ? uid : null;
-  } catch {
-    return null;
-  }
 }

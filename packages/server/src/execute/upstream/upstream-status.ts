@@ -1,9 +1,10 @@
 /** Denials for HTTP statuses that are not Odoo's own answers, equal for all protocols. */
 import type { Outcome } from '@erp-proxy/contract';
 import type { EgressAnswer } from '../../egress/dispatcher.ts';
-import { isLoginRedirect } from '../../odoo/login-redirect.ts';
+import { classifyStatus, isRefusedBeforeRun } from '../../odoo/http-status.ts';
 import { Denial } from '../terms/denial.ts';
 import { describeOutcome, type OutcomeDetails } from '../terms/upstream-denials.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 /** The denial if the body is too large for the server. */
 export function denyTooLarge(detail: string): Denial {
@@ -14,15 +15,15 @@ export function denyTooLarge(detail: string): Denial {
 
 /** The denial if the server, or the reverse proxy in front of it, is overloaded. */
 export function denyOverloaded(details: OutcomeDetails, retryAfter: EgressAnswer['headers'][string]): Denial {
-  const isGiven = typeof retryAfter === 'string' && RETRY_AFTER.test(retryAfter);
+  const { wellFormed } = readRetryAfter(retryAfter);
   return new Denial('overloaded', `The server is overloaded. ${describeOutcome(details)}`, {
     ...details,
-    ...(isGiven ? { headers: { 'retry-after': retryAfter } } : { retryAfterSeconds: RETRY_AFTER_SECONDS }),
+    ...(wellFormed === null
+      ? { retryAfterSeconds: RETRY_AFTER_SECONDS }
+      : { headers: { 'retry-after': wellFormed } }),
   });
 }
 
-/** Seconds, or a date (RFC 9110 section 10.2.3). */
-const RETRY_AFTER = /^(\d{1,9}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT)$/;
 /** Used if the server does not say when it will accept calls again. */
 const RETRY_AFTER_SECONDS = 1;
 
@@ -31,58 +32,38 @@ const RETRY_AFTER_SECONDS = 1;
  * server may have run the call.
  */
 export function denyStatus(
-  { status, headers }: Pick<EgressAnswer, 'status' | 'headers'>,
+  answer: Pick<EgressAnswer, 'status' | 'headers'>,
   { isReadOnly }: { isReadOnly: boolean },
   outcome: Outcome = 'unknown',
 ): Denial {
+  const { status, headers } = answer;
   const detail = `HTTP ${status}`;
   const refused: OutcomeDetails = { outcome: 'not_sent', isReadOnly, detail };
   const unknown: OutcomeDetails = { outcome, isReadOnly, detail };
-  switch (status) {
-    case 413:
+  switch (classifyStatus(answer)) {
+    case 'too_large':
       return denyTooLarge(detail);
-    case 429:
+    case 'overloaded':
       return denyOverloaded(refused, headers['retry-after']);
-    case 503:
-      // Some proxies (Envoy) also answer 503 if a connection broke after the request was sent.
+    case 'unavailable':
       return denyOverloaded(unknown, headers['retry-after']);
-    case 502:
+    case 'bad_gateway':
       return new Denial(
         'upstream_unreachable',
         `The reverse proxy in front of Odoo does not reach it (HTTP 502). ${describeOutcome(unknown)}`,
         unknown,
       );
-    case 504:
+    case 'gateway_timeout':
       return new Denial(
         'upstream_timeout',
         `The reverse proxy in front of Odoo gave up waiting for it (HTTP 504). ${describeOutcome(unknown)}`,
         unknown,
       );
   }
-  const details = isRefusedUnrun(status, String(headers['location'] ?? '')) ? refused : unknown;
+  const details = isRefusedBeforeRun(answer) ? refused : unknown;
   return new Denial(
     'upstream_bad_response',
     `The server answered HTTP ${status} and not as Odoo does. Check that \`erp_instance.url\` is its base address. ${describeOutcome(details)}`,
     details,
   );
-}
-
-/**
- * True if the status says that the request was refused before any method ran. That holds for a 4xx, and for a permanent
- * redirect, which means that the address is another one (RFC 9110 sections 15.4.2 and 15.4.9). A reverse proxy may send
- * any other redirect instead of its own 502 after the call was sent (nginx: `error_page 502 =302`).
- */
-function isRefusedUnrun(status: number, location: string): boolean {
-  return (
-    (status >= 400 && status < 500) || status === 301 || status === 308 || isLoginRedirect(status, location)
-  );
-}
-
-/**
- * True if `/jsonrpc` cannot be used: it does not exist, or a reverse proxy blocks it. Odoo itself answers `/jsonrpc`
- * with none of these statuses (docs/odoo-facts.md#jsonrpc-status), except for its 404 page and its redirect to the
- * login page.
- */
-export function isRouteMissing(status: number): boolean {
-  return [403, 404, 405, 410].includes(status) || (status >= 300 && status < 400);
 }

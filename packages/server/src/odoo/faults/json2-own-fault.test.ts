@@ -7,7 +7,8 @@ const OPTIONS = { debug: false, secrets: [] };
 
 const faults = recordedJson2.flatMap((recording) => {
   const body = Buffer.from(recording.body);
-  const verdict = classifyJson2Answer({ ...recording, body }, OPTIONS);
+  const headers = { 'content-type': recording.contentType, location: recording.location };
+  const verdict = classifyJson2Answer({ status: recording.status, headers, body }, OPTIONS);
   return 'fault' in verdict && verdict.kind !== 'database_hidden'
     ? [{ name: recording.name, body, translated: verdict.fault }]
     : [];

@@ -2,15 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type RecordedJson2, recordedExecuteKw, recordedJson2 } from '../../../test/recorded-protocols.ts';
 import { classifyFault, type Fault } from '../faults/faults.ts';
-import { classifyJson2Answer, type Json2Answer } from './json2-answer.ts';
+import { classifyJson2Answer } from './json2-answer.ts';
+
+type Answer = Pick<RecordedJson2, 'status' | 'contentType' | 'location' | 'body'>;
 
 const OPTIONS = { debug: false, secrets: [] };
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
 
-const classify = ({ body = '', ...answer }: Partial<Omit<Json2Answer, 'body'>> & { body?: string }) =>
+const classify = ({ status = 500, contentType = JSON_TYPE, location = '', body = '' }: Partial<Answer>) =>
   classifyJson2Answer(
-    { status: 500, contentType: JSON_TYPE, location: '', ...answer, body: Buffer.from(body) },
+    { status, headers: { 'content-type': contentType, location }, body: Buffer.from(body) },
     OPTIONS,
   );
 const classifyRecorded = ({ status, contentType, location, body }: RecordedJson2) =>
@@ -215,5 +217,8 @@ describe('an unrecorded answer', () => {
 test('a JSON 404 of Odoo 14 or 15 means that there is no such route', () => {
   const error = { code: 404, message: '404: Not Found', data: { name: 'werkzeug.exceptions.NotFound' } };
   const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
-  expect(classify({ status: 404, contentType: 'application/json', body })).toEqual({ kind: 'route_missing' });
+  expect(classify({ status: 404, contentType: 'application/json', body })).toEqual({
+    kind: 'route_missing',
+    isBlocked: false,
+  });
 });

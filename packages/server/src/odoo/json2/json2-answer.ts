@@ -6,13 +6,9 @@ import { readDocument } from '../../json/document.ts';
 import { JsonSyntaxError } from '../../json/syntax-error.ts';
 import { type ClassifyOptions, classifyFault, type Fault } from '../faults/faults.ts';
 import { parseFault } from '../faults/read-fault.ts';
-import { isLoginRedirect } from '../login-redirect.ts';
+import { type AnswerStatus, classifyStatus, isConclusive, readHeader } from '../http-status.ts';
 
-export interface Json2Answer {
-  status: number;
-  /** The header as received; empty if there was none. */
-  contentType: string;
-  location: string;
+export interface Json2Answer extends AnswerStatus {
   /** The complete body of an error; not used for results. */
   body: Uint8Array;
 }
@@ -35,31 +31,50 @@ export type Json2Verdict =
   | { kind: 'database_hidden'; fault: Fault }
   /**
    * The server has no `/json/2` for us: it is older than 19, it was replaced, or a proxy in front of it blocks the
-   * route.
+   * route. `isBlocked`: the status is one that a proxy blocks with, and not one of Odoo for a missing route.
    */
-  | { kind: 'route_missing' }
-  /** 413, 429, 502, 503 and 504 have the same meaning for every request. */
+  | { kind: 'route_missing'; isBlocked: boolean }
+  /** The status has the same meaning for every request (odoo/http-status.ts). */
   | { kind: 'status' }
   /** Not an answer of Odoo to this request. The reason is for the log. */
   | { kind: 'bad'; reason: string };
 
-const BLOCKING_STATUSES: ReadonlySet<number> = new Set([403, 405, 410]);
-const SPEAKING_STATUSES: ReadonlySet<number> = new Set([413, 429, 502, 503, 504]);
-
 export function classifyJson2Answer(answer: Json2Answer, options: ClassifyOptions): Json2Verdict {
-  const { status, contentType, location, body } = answer;
-  const isJson = /^application\/json\s*(;|$)/i.test(contentType);
-  if (status === 200) return isJson ? { kind: 'result' } : bad('200 that is not JSON');
-  if (SPEAKING_STATUSES.has(status)) return { kind: 'status' };
-  if (isLoginRedirect(status, location)) return { kind: 'route_missing' };
-  if (status < 400) return bad(`HTTP ${status}`);
-  if (isJson) return classifyBody(status, body, options);
-  // Not a page of Odoo: a proxy in front of it blocks the route.
-  if (BLOCKING_STATUSES.has(status)) return { kind: 'route_missing' };
-  if (status !== 404) return bad(`HTTP ${status} that is not JSON`);
+  if (isConclusive(answer)) return { kind: 'status' };
+  switch (classifyStatus(answer)) {
+    case 'success':
+      return isJson(answer) ? { kind: 'result' } : bad('200 that is not JSON');
+    case 'login_redirect':
+      return ROUTE_MISSING;
+    case 'unexpected':
+    case 'moved':
+    case 'redirect':
+      return bad(`HTTP ${answer.status}`);
+    case 'not_found':
+      return isJson(answer) ? classifyBody(answer, options) : classifyMissingPage(answer, options);
+    case 'blocked':
+      // Not a page of Odoo: a proxy in front of it blocks the route.
+      return isJson(answer) ? classifyBody(answer, options) : { kind: 'route_missing', isBlocked: true };
+    default:
+      return isJson(answer) ? classifyBody(answer, options) : bad(`HTTP ${answer.status} that is not JSON`);
+  }
+}
+
+/** Whether the answer is a result; its body is not needed. */
+export function isJson2Result(answer: AnswerStatus): boolean {
+  return classifyStatus(answer) === 'success' && isJson(answer);
+}
+
+const ROUTE_MISSING: Json2Verdict = { kind: 'route_missing', isBlocked: false };
+
+function isJson(answer: AnswerStatus): boolean {
+  return /^application\/json\s*(;|$)/i.test(readHeader(answer, 'content-type'));
+}
+
+function classifyMissingPage({ body }: Json2Answer, options: ClassifyOptions): Json2Verdict {
   // The message is never translated, since translations are in the database (docs/odoo-facts.md#json2-pages).
   const isHidden = decodeStart(body).includes('No database is selected');
-  return isHidden ? { kind: 'database_hidden', fault: denyDatabase(options) } : { kind: 'route_missing' };
+  return isHidden ? { kind: 'database_hidden', fault: denyDatabase(options) } : ROUTE_MISSING;
 }
 
 /** Exceptions that show that the request arrived damaged: something on the way changed it. */
@@ -81,11 +96,11 @@ const CHANGED_ON_THE_WAY: readonly { name: string; message: RegExp; reason: stri
   },
 ];
 
-function classifyBody(status: number, body: Uint8Array, options: ClassifyOptions): Json2Verdict {
-  const value = parseJson(body);
-  if (status === 404 && isOldNotFound(value)) return { kind: 'route_missing' };
+function classifyBody(answer: Json2Answer, options: ClassifyOptions): Json2Verdict {
+  const value = parseJson(answer.body);
+  if (classifyStatus(answer) === 'not_found' && isOldNotFound(value)) return ROUTE_MISSING;
   const raw = readFault(value);
-  if (raw === null) return bad(`HTTP ${status} whose JSON is no fault of Odoo's`);
+  if (raw === null) return bad(`HTTP ${answer.status} whose JSON is no fault of Odoo's`);
   const changed = CHANGED_ON_THE_WAY.find(
     ({ name, message }) => raw.name === name && message.test(raw.message),
   );
