@@ -14,7 +14,7 @@ import type { AnswerSummary } from './terms/answer-summary.ts';
 import { CallContext } from './terms/call-context.ts';
 import { type CallTrace, startTrace } from './terms/call-trace.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
-import type { AnyParsed, AnyPrepared, Operation, Step } from './terms/operation.ts';
+import type { AnyParsed, AnyPrepared, Operation } from './terms/operation.ts';
 import { type Body, NULL_ID, type ParsedCall } from './terms/parsed-body.ts';
 import type { Reply } from './terms/reply.ts';
 import type { Request } from './terms/request.ts';
@@ -39,12 +39,8 @@ export interface CallOfBody {
 }
 
 /** A running call: what stays the same when it starts over, and the context of the current attempt. */
-interface RunningCall<
-  Parsed extends AnyParsed,
-  Resolved extends ServerAddress,
-  Prepared extends AnyPrepared,
-> {
-  operation: Operation<Parsed, Resolved, Prepared>;
+interface RunningCall {
+  operation: Operation;
   request: Request;
   index: number;
   bytes: Uint8Array;
@@ -56,12 +52,8 @@ interface RunningCall<
 }
 
 /** Never rejects: an exception is answered as an error of this call alone. */
-export async function runCall<
-  Parsed extends AnyParsed,
-  Resolved extends ServerAddress,
-  Prepared extends AnyPrepared,
->(
-  operation: Operation<Parsed, Resolved, Prepared>,
+export async function runCall(
+  operation: Operation,
   { body, index, writer, describe }: CallOfBody,
   client: Client,
   request: Request,
@@ -71,7 +63,7 @@ export async function runCall<
   const trace = startTrace(isBatch ? deps.nowMs() : request.startedMs);
   const span = body.calls[index]!;
   const bytes = body.bytes.subarray(span.span.start, span.span.end);
-  const running: RunningCall<Parsed, Resolved, Prepared> = {
+  const running: RunningCall = {
     operation,
     request,
     index,
@@ -81,7 +73,7 @@ export async function runCall<
     context: null,
     isReadOnly: false,
   };
-  let read: ParsedCall<Parsed> = { id: NULL_ID, call: INTERNAL };
+  let read: ParsedCall<AnyParsed> = { id: NULL_ID, call: INTERNAL };
   let out = writer;
   let summary: AnswerSummary;
   try {
@@ -117,11 +109,7 @@ export async function runCall<
 }
 
 /** Starts the call over as long as its key, policy or instance changes while it waits. */
-async function runWhileChanged<
-  Parsed extends AnyParsed,
-  Resolved extends ServerAddress,
-  Prepared extends AnyPrepared,
->(call: Parsed, authenticated: Client, running: RunningCall<Parsed, Resolved, Prepared>): Promise<Reply> {
+async function runWhileChanged(call: AnyParsed, authenticated: Client, running: RunningCall): Promise<Reply> {
   const { request, deps } = running;
   let client = authenticated;
   for (;;) {
@@ -140,11 +128,7 @@ async function runWhileChanged<
 }
 
 /** Authorizes, resolves and builds the call, and runs its steps. */
-async function runOnce<
-  Parsed extends AnyParsed,
-  Resolved extends ServerAddress,
-  Prepared extends AnyPrepared,
->(parsed: Parsed, client: Client, running: RunningCall<Parsed, Resolved, Prepared>): Promise<Reply> {
+async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall): Promise<Reply> {
   const { operation, request, index, bytes, trace, deps } = running;
   const call = operation.authorize(parsed, client);
   trace.policyLimit = (call instanceof Denial ? undefined : call.policyLimit) ?? null;
@@ -179,10 +163,10 @@ async function runOnce<
 }
 
 /** Runs the steps from `first` on, until one replies. */
-async function runSteps<Prepared>(
-  steps: readonly Step<Prepared>[],
+async function runSteps(
+  steps: Operation['steps'],
   first: number,
-  call: Prepared,
+  call: AnyPrepared,
   context: CallContext,
 ): Promise<Reply> {
   let reply: Reply | null = null;

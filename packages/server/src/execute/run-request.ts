@@ -19,11 +19,10 @@ import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import type { Dialect } from './terms/dialect.ts';
 import type { Exchange } from './terms/exchange.ts';
-import type { AnyParsed, AnyPrepared, Operation } from './terms/operation.ts';
+import type { Operation } from './terms/operation.ts';
 import { type Body, NULL_ID } from './terms/parsed-body.ts';
 import type { Request } from './terms/request.ts';
 import { RequestTime } from './terms/request-time.ts';
-import type { ServerAddress } from './terms/target.ts';
 
 export interface RunRequestDeps extends AuthenticateDeps, RunCallDeps {
   admission: Admission;
@@ -46,20 +45,12 @@ interface IncomingRequest {
 /** Runs a request of one operation to the last byte of its answer. Never rejects. */
 export type Pipeline = (exchange: Exchange, dialect: Dialect) => Promise<void>;
 
-export function createPipeline<
-  Parsed extends AnyParsed,
-  Resolved extends ServerAddress,
-  Prepared extends AnyPrepared,
->(operation: Operation<Parsed, Resolved, Prepared>, deps: RunRequestDeps): Pipeline {
+export function createPipeline(operation: Operation, deps: RunRequestDeps): Pipeline {
   return (exchange, dialect) => runRequest(operation, exchange, dialect, deps);
 }
 
-async function runRequest<
-  Parsed extends AnyParsed,
-  Resolved extends ServerAddress,
-  Prepared extends AnyPrepared,
->(
-  operation: Operation<Parsed, Resolved, Prepared>,
+async function runRequest(
+  operation: Operation,
   exchange: Exchange,
   routeDialect: Dialect,
   deps: RunRequestDeps,
@@ -94,12 +85,8 @@ async function runRequest<
 }
 
 /** Returns the denial of the whole request, or null after its calls were answered. */
-async function runAdmitted<
-  Parsed extends AnyParsed,
-  Resolved extends ServerAddress,
-  Prepared extends AnyPrepared,
->(
-  operation: Operation<Parsed, Resolved, Prepared>,
+async function runAdmitted(
+  operation: Operation,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
@@ -143,12 +130,8 @@ async function runAdmitted<
   return null;
 }
 
-async function runCalls<
-  Parsed extends AnyParsed,
-  Resolved extends ServerAddress,
-  Prepared extends AnyPrepared,
->(
-  operation: Operation<Parsed, Resolved, Prepared>,
+async function runCalls(
+  operation: Operation,
   body: Body,
   client: Client,
   request: Request,
@@ -178,8 +161,8 @@ async function runCalls<
 const EXAMINED_BYTES_MAX = 64 * 1024;
 
 /** Finds the limit that the policy sets in a call of the batch. The headers need it before the calls run. */
-async function findBatchLimit<Parsed extends AnyParsed>(
-  { parse, authorize }: Pick<Operation<Parsed>, 'parse' | 'authorize'>,
+async function findBatchLimit(
+  operation: Operation,
   { bytes, calls }: Body,
   client: Client,
   dialect: Dialect,
@@ -192,8 +175,8 @@ async function findBatchLimit<Parsed extends AnyParsed>(
       await yieldToEventLoop();
       examinedBytes = 0;
     }
-    const parsed = parse(bytes, call, dialect).call;
-    const allowed = parsed instanceof Denial ? parsed : authorize(parsed, client);
+    const parsed = operation.parse(bytes, call, dialect).call;
+    const allowed = parsed instanceof Denial ? parsed : operation.authorize(parsed, client);
     if (!(allowed instanceof Denial) && allowed.policyLimit !== undefined) return allowed.policyLimit;
   }
   return null;

@@ -12,17 +12,21 @@ import type { NamedInstance, ServerAddress } from './target.ts';
 
 type Awaitable<Value> = Value | Promise<Value>;
 
+interface StepMethod<Prepared> {
+  run(
+    call: Prepared,
+    context: CallContext,
+    runRest: (context: CallContext) => Promise<Reply>,
+  ): Awaitable<Reply | null>;
+}
+
 /**
  * One step of a call. It returns the reply, or null to continue with the next step. `runRest` runs the steps after this
  * one in another context, for a read that several callers share.
  *
  * After a step that has waited, the call is checked again: its key, policy or instance may have changed meanwhile.
  */
-export type Step<Prepared> = (
-  call: Prepared,
-  context: CallContext,
-  runRest: (context: CallContext) => Promise<Reply>,
-) => Awaitable<Reply | null>;
+export type Step<Prepared> = StepMethod<Prepared>['run'];
 
 /** The members that the record of every kind of call needs. */
 export interface AnyParsed {
@@ -31,7 +35,7 @@ export interface AnyParsed {
   instance?: NamedInstance;
   /** The server's address, if the call names no instance. */
   address?: ServerAddress;
-  /** The limit that the policy set in server of the caller's; absent if it set none. */
+  /** The limit that the policy set in place of the caller's; absent if it set none. */
   policyLimit?: number;
 }
 
@@ -40,6 +44,10 @@ export interface AnyPrepared {
   isReadOnly: boolean;
 }
 
+/**
+ * The members are declared as methods, so that TypeScript accepts any operation as an `Operation`: the pages that run
+ * one pass its values from member to member and need not know their types.
+ */
 export interface Operation<
   Parsed extends AnyParsed = AnyParsed,
   Resolved extends ServerAddress = ServerAddress,
@@ -51,14 +59,14 @@ export interface Operation<
   /** True if the body has the server's address itself, and no member for it. */
   readonly isAddressInBody: boolean;
   /** Parses the bytes into a call whose shape is valid. */
-  readonly parse: (bytes: Uint8Array, call: CallSpan, dialect: Dialect) => ParsedCall<Parsed>;
+  parse(bytes: Uint8Array, call: CallSpan, dialect: Dialect): ParsedCall<Parsed>;
   /** Applies the policy of the client, including values that it sets in the call. */
-  readonly authorize: (call: Parsed, client: Client) => Parsed | Denial;
+  authorize(call: Parsed, client: Client): Parsed | Denial;
   /** Server and database of a call that its policy refused, for its record; null if unknown. */
-  readonly nameTarget: (call: Parsed) => Awaitable<CallTrace['target']>;
+  nameTarget(call: Parsed): Awaitable<CallTrace['target']>;
   /** Finds the server, and checks that it may be reached. */
-  readonly resolve: (call: Parsed) => Awaitable<Resolved | Denial>;
+  resolve(call: Parsed): Awaitable<Resolved | Denial>;
   /** Builds what is sent. */
-  readonly build: (call: Parsed, server: Resolved, dialect: Dialect) => Prepared | Denial;
+  build(call: Parsed, server: Resolved, dialect: Dialect): Prepared | Denial;
   readonly steps: readonly Step<Prepared>[];
 }
