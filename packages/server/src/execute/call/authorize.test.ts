@@ -1,4 +1,4 @@
-/** Calls as bytes under policies: what is denied, and what goes on in which bytes. */
+/** Calls as bytes, under policies: which calls are denied, and the bytes of those that are allowed. */
 import type { Policy } from '@erp-proxy/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ function authorize(call: Call, policy: Partial<Policy>): Call | Denial {
   return authorizeCall(call, { policy: compilePolicy({ ...EVERYWHERE, ...policy }) });
 }
 
-/** The arguments that are left for Odoo, or the rule that denies. */
+/** Returns the arguments for Odoo, or the rule that denied the call. */
 function run(call: Call, policy: Partial<Policy>): { params: string; keyword: string } | string {
   const authorized = authorize(call, policy);
   if (authorized instanceof Denial) return authorized.more.rule ?? authorized.type;
@@ -61,7 +61,7 @@ function runJson2(call: Json2Call, policy: Partial<Policy>): string | undefined 
   return kwargs.span ? Buffer.from(bytes.subarray(kwargs.span.start, kwargs.span.end)).toString() : '';
 }
 
-test('a key without a policy passes its calls through as they are', () => {
+test('calls of a key without a policy are not changed', () => {
   const call = readCall('res.users', 'authenticate');
   expect(authorizeCall(call, { policy: null })).toBe(call);
   const json2Call = readJson2Call('authenticate', '{}');
@@ -76,7 +76,7 @@ test('a denial names the rule', () => {
   expect(denial).toMatchObject({ type: 'policy_denied', more: { rule: 'models["res.partner"]' } });
 });
 
-test('denies a question about a server that the policy does not name', () => {
+test('denies a version question about a server that the policy does not name', () => {
   const policy = compilePolicy({ ...EVERYWHERE, origins: ['https://erp.example.com'] });
   const question = ask('https://erp.example.com');
   expect(authorizeVersionQuestion(question, { policy })).toBe(question);
@@ -85,7 +85,7 @@ test('denies a question about a server that the policy does not name', () => {
   });
 });
 
-test('denies a caller from an address that the policy does not name, with the rule', () => {
+test('denies a caller from an address that the policy does not name, and names the rule', () => {
   const policy = compilePolicy({ ...EVERYWHERE, cidrs: ['192.0.2.0/24'] });
   expect(authorizeCaller({ policy }, CALLER)).toMatchObject({
     type: 'policy_denied',
@@ -94,7 +94,7 @@ test('denies a caller from an address that the policy does not name, with the ru
   expect(authorizeCaller({ policy }, { ...CALLER, address: '192.0.2.1' })).toBeNull();
 });
 
-describe('what judging a call costs', () => {
+describe('the cost of the decision on a call', () => {
   const policy = compilePolicy({
     ...EVERYWHERE,
     models: { 'res.partner': ['web_read', 'read_group', 'write'] },
@@ -109,7 +109,7 @@ describe('what judging a call costs', () => {
     return { rule: decided instanceof Denial ? decided.more.rule : null, perByte: reads() / bytes.length };
   }
 
-  test('nothing where server, model or method are not allowed', () => {
+  test('is zero reads of the body if server, model or method are not allowed', () => {
     const rest = `"params":[[1],{${names}}]`;
     expect(judge(readCall('res.users', 'web_read', rest))).toEqual({ rule: 'models', perByte: 0 });
     expect(judge(readCall('res.partner', 'web_save', rest))).toEqual({
@@ -126,10 +126,10 @@ describe('what judging a call costs', () => {
     ['web_read', `"params":[[1],{${names}}]`],
     ['web_read', `"params":[[1],{${'"a":{'.repeat(400)}${'}'.repeat(400)}}]`],
     ['read_group', `"params":[[],[${'"abc",'.repeat(900)}"d"],[],0,5]`],
-  ])('otherwise a few looks at each byte, as parsing does: %s', (method, rest) => {
+  ])('is otherwise a few reads of each byte, as for parsing: %s', (method, rest) => {
     const { rule, perByte } = judge(readCall('res.partner', method, rest));
     expect(rule).toBeNull();
-    // Past the arguments, through them for each of three rules and past the lists of names, and past the new body.
+    // One read skips the arguments, one for each of three rules searches them, and others skip lists and the new body.
     expect(perByte).toBeGreaterThan(1);
     expect(perByte).toBeLessThan(10);
   });
@@ -139,7 +139,7 @@ describe('the server', () => {
   const byUrl = (url: string) =>
     readCall('res.partner', 'read', '', `{"url":"${url}","db":"prod","user_id":2,"api_key":"k"}`);
 
-  test('is the origin of the url, however it is written', () => {
+  test('is the origin of the url, in any spelling', () => {
     const policy = { origins: ['https://erp.example.com'], dbs: ['prod'] };
     for (const url of [
       'https://erp.example.com',
@@ -155,20 +155,20 @@ describe('the server', () => {
       expect(run(byUrl(url), policy)).toBe('origins');
   });
 
-  test('is refused where the url is none, as without a policy', () => {
+  test('is refused if the url is invalid, as without a policy', () => {
     expect(authorize(byUrl('https://erp.example.com@evil.test'), {})).toMatchObject({
       type: 'invalid_request',
       more: { path: 'erp_instance.url' },
     });
   });
 
-  test('is not the origin of a stored instance, nor the other way round', () => {
+  test('is allowed by name for a stored instance, and by origin for an address, never the other way round', () => {
     expect(run(readCall('res.partner', 'read'), { instances: ['test'] })).toBe('instances');
     expect(run(byUrl('https://erp.example.com'), { origins: ['https://other.example.com'] })).toBe('origins');
   });
 });
 
-describe('what counts is the method that runs', () => {
+describe('the policy decides on the method that runs', () => {
   test('for `call_method`, the one that `fn_name` names', () => {
     const policy = { models: { 'res.partner': ['read'] } };
     expect(run(readCall('res.partner', 'call_method', '"fn_name":"unlink"'), policy)).toBe(
@@ -177,21 +177,21 @@ describe('what counts is the method that runs', () => {
     expect(run(readCall('res.partner', 'call_method', '"fn_name":"read"'), policy)).toBeTypeOf('object');
   });
 
-  test('a sensitive one must be named', () => {
+  test('a sensitive method must be named in the policy', () => {
     const call = readCall('res.users', 'change_password');
     expect(run(call, {})).toBe('sensitive_methods');
     expect(run(call, { models: { 'res.users': ['*'] } })).toBe('sensitive_methods');
     expect(run(call, { models: { 'res.users': ['change_password'] } })).toBeTypeOf('object');
   });
 
-  test('read_only lets through what is known to read and nothing else', () => {
+  test('read_only allows only methods that are known to read', () => {
     for (const method of ['search_read', 'web_read', 'read_group', 'fields_get', 'name_search'])
       expect(run(readCall('res.partner', method), { read_only: true })).toBeTypeOf('object');
     for (const method of ['write', 'create', 'web_save', 'onchange', 'default_get', 'action_archive'])
       expect(run(readCall('res.partner', method), { read_only: true })).toBe('read_only');
   });
 
-  test('fields of related records take a policy that names the method for all models', () => {
+  test('fields of related records need a policy that names the method for all models', () => {
     const call = readCall('res.partner', 'web_read', '"params":[[1],{"user_ids":{"fields":{"login":{}}}}]');
     expect(run(call, {})).toBe('models');
     expect(run(call, { models: { '*': ['web_read'] } })).toBeTypeOf('object');
@@ -227,7 +227,7 @@ describe('a change of a sensitive model by another record', () => {
     ['onchange', `"params":[[1],${values},[],{}]`],
     ['message_post', `"params":[[1]],"keyword":{"body":"a","context":{"default_user_ids":${user}}}`],
     ['a_method_that_is_new', `"params":[[1]],"keyword":{"values":${values}}`],
-  ])('takes a policy that names its model and method: %s %s', (method, rest) => {
+  ])('needs a policy that names its model and method: %s %s', (method, rest) => {
     const call = readCall('res.partner', method, rest);
     const models = { '*': ['*'] };
     expect(run(call, { models })).toBe('sensitive_methods');
@@ -237,7 +237,7 @@ describe('a change of a sensitive model by another record', () => {
     expect(run(call, { models: { ...models, 'res.users': ['create'] } })).toBeTypeOf('object');
   });
 
-  test('also in a call that names its arguments', () => {
+  test('needs the same in a call with named arguments', () => {
     for (const kwargs of [
       `{"vals_list":[${values}]}`,
       `{"vals_list":[],"context":{"default_user_ids":${user}}}`,
@@ -248,7 +248,7 @@ describe('a change of a sensitive model by another record', () => {
     }
   });
 
-  test('also in an import that the policy names', () => {
+  test('needs the same in an import that the policy names', () => {
     const call = readCall('res.partner', 'load', '"params":[["name","user_ids/login"],[["a","x"]]]');
     expect(run(call, { models: { 'res.partner': ['load'] } })).toBe('sensitive_methods');
     expect(run(call, { models: { 'res.partner': ['load'], 'res.users': ['create', 'write'] } })).toBeTypeOf(
@@ -256,13 +256,13 @@ describe('a change of a sensitive model by another record', () => {
     );
   });
 
-  test('the message says what to leave out', () => {
+  test('has a message that says which field to leave out', () => {
     const denial = authorize(readCall('res.partner', 'create', `"params":[${values}]`), {});
     expect(denial).toMatchObject({ message: expect.stringContaining('`user_ids` leads to `res.users`') });
     expect(denial).toMatchObject({ message: expect.stringContaining('names `create` of `res.users`') });
   });
 
-  test('lines of an order go on as they are', () => {
+  test('does not include lines of an order, which are not changed', () => {
     const params = '[[1],{"order_line":[[0,0,{"product_id":2, "tax_id":[[6,0,[1]]]}],[2,5,0]]}]';
     expect(run(readCall('sale.order', 'write', `"params":${params}`), {})).toEqual({ params, keyword: '{}' });
   });
@@ -321,11 +321,11 @@ describe('limit_max', () => {
     ['read', '{"ids":[1, 2,3,4,5,6],"fields":["name"]}', '{"ids":[1, 2,3,4,5],"fields":["name"]}'],
     ['read', '{"ids":7}', '{"ids":7}'],
     ['web_read', '{"ids":[1,2,3,4,5,6]}', 'limit_max'],
-  ])('of a call that names its arguments: %s %s', (method, kwargs, outcome) => {
+  ])('in a call with named arguments: %s %s', (method, kwargs, outcome) => {
     expect(runJson2(readJson2Call(method, kwargs), max)).toBe(outcome);
   });
 
-  test('nothing that Odoo could take gives more records than it says', () => {
+  test('bounds the records for all arguments that Odoo could accept', () => {
     const value = fc.constantFrom(
       '[]',
       '0',
@@ -367,7 +367,7 @@ describe('limit_max', () => {
         try {
           call = readCall('res.partner', name, rest);
         } catch {
-          // Refused before any policy.
+          // Refused by the parser.
           return;
         }
         const outcome = run(call, max);
@@ -385,7 +385,7 @@ describe('limit_max', () => {
     );
   });
 
-  /** Written down a second time, from the signatures of docs/odoo-facts.md#parameters. */
+  /** A second copy of the positions, from the signatures of docs/odoo-facts.md#parameters. */
   const LIMIT_AT: Record<string, number> = {
     search: 2,
     search_read: 3,
@@ -422,7 +422,7 @@ describe('companies', () => {
       '"keyword":{"context":{"allowed_company_ids":[1],"default_company_id":3}}',
       '{"context":{"allowed_company_ids":[1],"default_company_id":3}}',
     ],
-  ])('are set where %j leaves them out, and nothing else is touched', (rest, keyword) => {
+  ])('are set if %j omits them, and nothing else is changed', (rest, keyword) => {
     expect(run(readCall('res.partner', 'search', rest), only)).toMatchObject({ keyword });
   });
 
@@ -435,7 +435,7 @@ describe('companies', () => {
     '{"allowed_company_ids":[1],"company_id":"1"}',
     '{"allowed_company_ids":[1],"company_id":true}',
     '{"a\\u006clowed_company_ids":[2]}',
-  ])('outside of the policy are refused: %s', (context) => {
+  ])('that the policy does not name are refused: %s', (context) => {
     expect(run(readCall('res.partner', 'search', `"keyword":{"context":${context}}`), only)).toBe(
       'companies',
     );
@@ -449,23 +449,23 @@ describe('companies', () => {
     '"x"',
     '[1]',
     '7',
-  ])('cannot be hidden where nobody has checked the context before: %s', (context) => {
+  ])('cannot be hidden in a context that the parser has not checked: %s', (context) => {
     expect(runJson2(readJson2Call('search', `{"context":${context}}`), only)).toBe('companies');
   });
 
-  test('are set in a call that names its arguments', () => {
+  test('are set in a call with named arguments', () => {
     expect(runJson2(readJson2Call('search', '{"domain":[]}'), only)).toBe(`{"domain":[],"context":${set}}`);
     expect(runJson2(readJson2Call('search', 'null'), only)).toBe(`{"context":${set}}`);
   });
 
-  test('cannot come by a context among the fields', () => {
+  test('cannot be set by a context in the specification of fields', () => {
     const spec = '{"user_id":{"fields":{"display_name":{}},"context":{"allowed_company_ids":[2]}}}';
     const call = readCall('res.partner', 'web_read', `"params":[[1],${spec}]`);
     expect(run(call, only)).toBe('companies');
     expect(run(call, {})).toBeTypeOf('object');
   });
 
-  test('and a limit are set together', () => {
+  test('can be set together with a limit', () => {
     const call = readCall(
       'res.partner',
       'search',
@@ -478,7 +478,7 @@ describe('companies', () => {
   });
 });
 
-/** A question for the version of a server. */
+/** Returns a question for the version of a server. */
 function ask(url: string) {
   return { url, address: { origin: url, pathPrefix: '' } };
 }

@@ -9,7 +9,7 @@ test('reads the parts of an address', () => {
   });
 });
 
-test('refuses what is no base address, and names the member', () => {
+test('refuses an invalid base address, and names the member', () => {
   const denial = readBaseUrl('https://user:secret@erp.example.com');
   expect(denial).toBeInstanceOf(Denial);
   expect(denial).toMatchObject({ type: 'invalid_request', more: { path: 'erp_instance.url' } });

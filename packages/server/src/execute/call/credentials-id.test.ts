@@ -12,7 +12,7 @@ const credentials: Credentials = {
   trust: null,
 };
 
-test('names the same credentials alike, and any others otherwise', () => {
+test('gives equal credentials equal identifiers, and different credentials different ones', () => {
   const others = [
     { origin: 'https://erp.example.org' },
     { pathPrefix: '/erp' },
@@ -20,20 +20,20 @@ test('names the same credentials alike, and any others otherwise', () => {
     { userId: 3 },
     { apiKey: 'another' },
     { trust: { id: 'pinned' } },
-    // No two members can be taken for one another.
+    // Two members must not be confused with each other.
     { pathPrefix: 'prod', db: '' },
   ].map((change) => nameCredentials({ ...credentials, ...change }));
   expect(nameCredentials({ ...credentials })).toBe(nameCredentials(credentials));
   expect(new Set([nameCredentials(credentials), ...others]).size).toBe(others.length + 1);
 });
 
-test('holds no credential', () => {
+test('contains no credential', () => {
   const name = nameCredentials(credentials);
   expect(name).toMatch(/^[A-Za-z0-9+/]{43}=$/);
   expect(Buffer.from(name, 'base64').toString('latin1')).not.toContain('secret');
 });
 
-test('names them alike on all replicas of a deployment, and otherwise elsewhere', () => {
+test('gives equal identifiers on all replicas of a deployment, and others in other deployments', () => {
   const [here, elsewhere] = [1, 2].map((byte) => createCredentialNames(Buffer.alloc(32, byte)));
   expect(here?.(credentials)).toBe(nameCredentials(credentials));
   expect(elsewhere?.(credentials)).not.toBe(nameCredentials(credentials));

@@ -12,7 +12,7 @@ const POLICY = compilePolicy({
 });
 const CALL = { action: 'search', model_id: 'sale.order', erp_instance: { name: 'prod' } };
 
-test('names the rule that allows, and what is set', () => {
+test('names the rule that allows the call, and the values that are set', () => {
   expect(explainCall(KEY, POLICY, { call: CALL, address: '10.0.0.1' }, 0)).toEqual({
     allowed: true,
     rule: 'models["sale.*"]',
@@ -21,7 +21,7 @@ test('names the rule that allows, and what is set', () => {
   });
 });
 
-test('says what was not looked at', () => {
+test('says which rules were not checked', () => {
   expect(explainCall(KEY, POLICY, { call: CALL }, 0)).toMatchObject({
     allowed: true,
     message: 'The policy allows the call. Not looked at: `cidrs`, since no address is given.',
@@ -36,14 +36,14 @@ test('says what was not looked at', () => {
   });
 });
 
-test('a caller from elsewhere is denied before its call is read', () => {
+test('denies a caller from another address before its call is parsed', () => {
   expect(explainCall(KEY, POLICY, { call: 'nonsense', address: '11.0.0.1' }, 0)).toMatchObject({
     allowed: false,
     rule: 'cidrs',
   });
 });
 
-test('names the rule that denies, in the words that the caller gets', () => {
+test('names the rule that denies the call, with the message that the caller gets', () => {
   expect(explainCall(KEY, POLICY, { call: { ...CALL, action: 'write' } }, 0)).toEqual({
     allowed: false,
     rule: 'models["sale.*"]',
@@ -56,21 +56,21 @@ test('names the rule that denies, in the words that the caller gets', () => {
   });
 });
 
-test('a key without a policy may do anything', () => {
+test('allows every call for a key without a policy', () => {
   expect(explainCall(KEY, null, { call: CALL }, 0)).toMatchObject({ allowed: true, rule: null, sets: {} });
 });
 
-test('a key without a policy is of no use to a web page', () => {
+test('denies a web page for a key without a policy', () => {
   expect(explainCall(KEY, null, { call: CALL, origin: 'https://a.test' }, 0)).toMatchObject({
     allowed: false,
     rule: 'cors_origins',
   });
 });
 
-describe('without a rule, says why no call is let in', () => {
+describe('names no rule, but the reason, for', () => {
   test.each<[string, { revokedAt: number | null; expiresAt: number | null }, RegExp]>([
-    ['revoked', { revokedAt: 1, expiresAt: null }, /revoked/],
-    ['expired', { revokedAt: null, expiresAt: 5 }, /expired/],
+    ['a revoked key', { revokedAt: 1, expiresAt: null }, /revoked/],
+    ['an expired key', { revokedAt: null, expiresAt: 5 }, /expired/],
   ])('%s', (_, key, message) => {
     expect(explainCall(key, POLICY, { call: CALL }, 5)).toEqual({
       allowed: false,
@@ -86,7 +86,7 @@ describe('without a rule, says why no call is let in', () => {
     [{ ...CALL, acton: 'read' }, /Did you mean `action`/],
     [{ ...CALL, keyword: { limit: -1 } }, /keyword\.limit/],
     [{ ...CALL, erp_instance: { url: 'nowhere', db: 'a', user_id: 2, api_key: 'k' } }, /erp_instance\.url/],
-  ])('a body that is no call: %j', (call, message) => {
+  ])('a value that is not a call: %j', (call, message) => {
     expect(explainCall(KEY, POLICY, { call }, 0)).toMatchObject({
       allowed: false,
       rule: null,
@@ -95,7 +95,7 @@ describe('without a rule, says why no call is let in', () => {
   });
 });
 
-test('a call that is nested too deep is refused, however deep', () => {
+test('denies a call that is nested too deep, at any depth', () => {
   const nest = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
   const deepest = { ...CALL, keyword: { context: { a: nest(509) } } };
   expect(explainCall(KEY, null, { call: deepest }, 0)).toMatchObject({ allowed: true });

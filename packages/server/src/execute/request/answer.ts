@@ -121,7 +121,7 @@ function watchPace({ writer, bytesPerSecondMin }: AnswerContext) {
   const pace = new ReadingPace(bytesPerSecondMin);
   const isCounted = () => !writer.isHeldBack;
   return async (bytes: number, drained: Promise<void> | undefined): Promise<void> => {
-    if (await pace.take(bytes, drained, isCounted)) return;
+    if (await pace.waitUntilRead(bytes, drained, isCounted)) return;
     throw pace.slowCallerError;
   };
 }

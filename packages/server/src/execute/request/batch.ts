@@ -51,7 +51,7 @@ export async function runBatch(
   const isAnyCallBlocked = () => answers.some((answer) => answer.isCallBlocked);
   let isInTime = true;
   const send = async (piece: Uint8Array) => {
-    isInTime &&= await pace.take(piece.length, writer.write(piece), isAnyCallBlocked);
+    isInTime &&= await pace.waitUntilRead(piece.length, writer.write(piece), isAnyCallBlocked);
     return isInTime;
   };
   let separator: Uint8Array = OPEN;

@@ -22,7 +22,7 @@ async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE)
   const everyMs = (MEGABYTE / bytesPerSecond) * 1000;
   for (let taken = 0; taken < count; taken++) {
     const room = new Promise<void>((resolve) => setTimeout(resolve, everyMs));
-    const took = pace.take(MEGABYTE, room, always);
+    const took = pace.waitUntilRead(MEGABYTE, room, always);
     await vi.advanceTimersByTimeAsync(everyMs);
     if (!(await took)) return taken;
   }
@@ -31,7 +31,7 @@ async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE)
 
 test('rejects a caller that reads nothing, after ten seconds at the default rate', async () => {
   const outcome = vi.fn();
-  void new ReadingPace(RATE).take(1, never, always).then(outcome);
+  void new ReadingPace(RATE).waitUntilRead(1, never, always).then(outcome);
   await vi.advanceTimersByTimeAsync(UNREAD_MS_MAX - 1);
   expect(outcome).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
@@ -53,16 +53,17 @@ test.each([RATE, RATE / 8])('rejects a caller at half the minimum rate: %i bytes
 
 test('does not allow a longer pause after fast reading', async () => {
   const pace = new ReadingPace(RATE);
-  for (let piece = 0; piece < 100; piece++) expect(await pace.take(MEGABYTE, undefined, always)).toBe(true);
+  for (let piece = 0; piece < 100; piece++)
+    expect(await pace.waitUntilRead(MEGABYTE, undefined, always)).toBe(true);
   const outcome = vi.fn();
-  void pace.take(1, never, always).then(outcome);
+  void pace.waitUntilRead(1, never, always).then(outcome);
   await vi.advanceTimersByTimeAsync(UNREAD_MS_MAX);
   expect(outcome).toHaveBeenCalledWith(false);
 });
 
 test('does not count waits that the caller does not cause', async () => {
   const room = new Promise<void>((resolve) => setTimeout(resolve, 10 * UNREAD_MS_MAX));
-  const took = new ReadingPace(RATE).take(1, room, () => false);
+  const took = new ReadingPace(RATE).waitUntilRead(1, room, () => false);
   await vi.advanceTimersByTimeAsync(10 * UNREAD_MS_MAX);
   expect(await took).toBe(true);
 });
@@ -73,11 +74,11 @@ test('counts nothing if the minimum rate is 0', async () => {
 
 test('leaves no timer behind if the wait fails', async () => {
   const room = Promise.reject(new Error('broken off'));
-  await expect(new ReadingPace(RATE).take(1, room, always)).rejects.toThrow('broken off');
+  await expect(new ReadingPace(RATE).waitUntilRead(1, room, always)).rejects.toThrow('broken off');
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('needs no timer if the minimum rate is 0', () => {
-  void new ReadingPace(0).take(1, never, always);
+  void new ReadingPace(0).waitUntilRead(1, never, always);
   expect(vi.getTimerCount()).toBe(0);
 });

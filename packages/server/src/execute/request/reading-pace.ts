@@ -33,7 +33,11 @@ export class ReadingPace {
    * Waits until `drained` resolves: the caller has read `bytes` more. Returns false once the caller is too slow. Only
    * the time during which `isCounted` returns true counts against the caller.
    */
-  async take(bytes: number, drained: Promise<void> | undefined, isCounted: () => boolean): Promise<boolean> {
+  async waitUntilRead(
+    bytes: number,
+    drained: Promise<void> | undefined,
+    isCounted: () => boolean,
+  ): Promise<boolean> {
     const isTaken = drained === undefined || (await this.#wait(drained, isCounted));
     this.#behindBytes = Math.max(0, this.#behindBytes - bytes);
     return isTaken;

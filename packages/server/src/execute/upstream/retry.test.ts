@@ -85,7 +85,7 @@ test('does not send again once the caller has left', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('after the wait a call that has changed asks the server nothing', async () => {
+test('sends nothing to the server if the call has changed during the wait', async () => {
   const { clock, acquire } = createTestLimiters();
   const sendOnce = vi.fn(async () => LOST);
   const step = sendWithRetries(sendOnce, {
