@@ -1,4 +1,7 @@
-/** Step: enforces rate, calls per day and concurrency of the key. Runs before the body is read, so that a refusal costs little. */
+/**
+ * Step: enforces rate, calls per day and concurrency of the key. Runs before the body is read, so that a refusal costs
+ * little.
+ */
 import type { Client } from '../../keys/keys.ts';
 import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
