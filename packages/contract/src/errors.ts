@@ -137,7 +137,7 @@ export const PROXY_ERRORS = {
     httpStatus: 503,
     retry: 'if_safe',
     hasOutcome: true,
-    when: 'The proxy is shutting down or at capacity, or the time of the call ended before it was sent. Or the server answered 429 or 503, or Odoo 14 or 15 locks out new credentials.',
+    when: 'The proxy is shutting down or at capacity, or the time limit of the call passed before it was sent. Or the server answered 429 or 503, or Odoo 14 or 15 locks out new credentials.',
     remedy: 'Try again after `retry-after` seconds.',
   },
   idempotency_conflict: {

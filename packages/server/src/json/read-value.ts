@@ -24,7 +24,7 @@ export class DuplicateMemberError extends Error {
   readonly path: string;
 
   constructor(path: string) {
-    super(`The member ${path} stands there twice: keep one.`);
+    super(`The member ${path} appears twice: keep one.`);
     this.path = path;
   }
 }

@@ -93,7 +93,7 @@ describe('authenticate', () => {
     const policy = '{"instances":["*"],"models":{"res.partner":["read"],"res.partner":["*"]}}';
     await store.keys.update(record.id, 1, { policy });
     await expect((async () => keys.authenticate(key))()).rejects.toThrow(
-      'cannot be read (The member models["res.partner"] stands there twice',
+      'cannot be read (The member models["res.partner"] appears twice',
     );
   });
 

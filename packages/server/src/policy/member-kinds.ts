@@ -174,7 +174,7 @@ function readList(
   else if (list.length === 0) report(path, 'is empty, so that it allows nothing: fill it, or leave it out');
   const seen = new Set<unknown>();
   for (const [index, entry] of list.entries()) {
-    if (seen.has(entry)) report(`${path}[${index}]`, 'stands there twice: take one out');
+    if (seen.has(entry)) report(`${path}[${index}]`, 'appears twice: take one out');
     else visit(entry, `${path}[${index}]`);
     seen.add(entry);
   }

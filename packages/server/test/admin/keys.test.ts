@@ -261,7 +261,7 @@ test('answers 304 to a client that has the present version', async () => {
 test.each([
   ['an unknown member', '{"instances":["*"],"models":{"*":["*"]},"sees":"all"}', /^sees: is not known/],
   ['invalid JSON', '{"instances":', /^Not valid JSON/],
-  ['a member twice', '{"instances":["*"],"models":{"a":["*"],"a":[]}}', /models\.a stands there twice/],
+  ['a member twice', '{"instances":["*"],"models":{"a":["*"],"a":[]}}', /models\.a appears twice/],
 ])(
   'shows a stored policy that cannot be read (%s) as unreadable, with the reason',
   async (_, text, reason) => {

@@ -146,7 +146,7 @@ test('answers each call that ran out of time, and those that were not sent', asy
     type: 'overloaded',
     retryable: true,
     outcome: 'not_sent',
-    says: /^The time of the call ended before|would not be done in its time/,
+    says: /^The time limit of the call passed|to end within its time limit/,
   } as const;
   expect(answer.json).toEqual([
     describeErrorAnswer({ ...timeout, id: 0, retryable: true, outcome: 'unknown' }),
@@ -166,7 +166,7 @@ const breakOff: Script = (socket) => {
 };
 
 describe('a result that is cut off', () => {
-  test('becomes an error of its call if the turn of the call has not come', async () => {
+  test('becomes an error of its call if the position of the call has not been reached', async () => {
     let isCut = false;
     pair = closeAfterTest(
       await startPair(
@@ -200,7 +200,7 @@ describe('a result that is cut off', () => {
     ]);
   });
 
-  test('breaks the connection if it is the turn of the call', async () => {
+  test('breaks the connection if the position of the call has been reached', async () => {
     pair = closeAfterTest(
       await startPair((socket, request, index) => {
         const id = readFirstId(request.body);
@@ -234,10 +234,10 @@ test('ends, and leaves nothing running, if large answers wait behind one that is
   expect(await readInFlight(pair.proxy.url)).toBe(0);
 });
 
-/** With members in an order that requires reading the whole answer before its turn. */
+/** An answer with an order of members that requires reading it whole before it is sent. */
 const printReadWhole = (result: string) => `{"result": ${result}, "jsonrpc": "2.0", "id": 1}`;
 
-test('ends, and can be stopped, if large answers that are read whole wait for a turn that never comes', async () => {
+test('ends, and can be stopped, if large answers that are read whole wait for a position that is never reached', async () => {
   pair = closeAfterTest(
     await startPair(
       async (socket, request, index) => {

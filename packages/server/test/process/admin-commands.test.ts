@@ -446,7 +446,7 @@ test('every command refuses a file with a duplicate member', async () => {
   put('call.json', call().replace('{', '{"action":"read",'));
   const explained = await runHere(['keys', 'explain', '--key', id, '--call=call.json']);
   expect(explained).toMatchObject({ status: 2, stdout: '' });
-  expect(explained.stderr).toBe('call.json: The member action stands there twice: keep one.\n');
+  expect(explained.stderr).toBe('call.json: The member action appears twice: keep one.\n');
 });
 
 test('an unreadable stored policy is shown as such, left out of an export, and replaced by apply with a notice', async () => {

@@ -141,7 +141,7 @@ describe('permits', () => {
 
 describe('a call whose time limit ends while it waits', () => {
   /** Both the limiter and the call have a timer, and either may fire first. */
-  const SAYS = /^The time of the call ended before|would not be done in its time/;
+  const SAYS = /^The time limit of the call passed|to end within its time limit/;
 
   test('is refused with outcome not_sent and a time to retry', async () => {
     const worker = holdAnswers();

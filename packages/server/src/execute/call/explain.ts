@@ -14,9 +14,9 @@ export function explainCall(
   { call: given, address, origin }: ExplainInput,
   now: number,
 ): Explanation {
-  if (key.revokedAt !== null) return refuse('The key is revoked, so that no call is let in.');
+  if (key.revokedAt !== null) return refuse('The key is revoked, so no call is allowed.');
   if (key.expiresAt !== null && now >= key.expiresAt)
-    return refuse('The key has expired, so that no call is let in.');
+    return refuse('The key has expired, so no call is allowed.');
   const caller = { address: address ?? null, browserOrigin: origin ?? null };
   const denied = decideCaller(policy, caller);
   if (denied) return { ...denied, sets: {} };

@@ -18,10 +18,10 @@ export function checkContext(bytes: Uint8Array, context: JsonSpan): Denial | und
   }
   const members = readMembers(bytes, context, MEMBERS_MAX + 1);
   if (members.length > MEMBERS_MAX) return invalid('keyword.context', `may have at most ${MEMBERS_MAX} keys`);
-  const twice = findDuplicate(members);
-  if (twice) {
-    const path = `keyword.context.${twice.name.slice(0, 64)}`;
-    return new Denial('invalid_request', `\`${path}\` stands there twice; send it once.`, { path });
+  const duplicate = findDuplicate(members);
+  if (duplicate) {
+    const path = `keyword.context.${duplicate.name.slice(0, 64)}`;
+    return new Denial('invalid_request', `\`${path}\` appears twice; send it once.`, { path });
   }
   for (const member of members) {
     const fault = isLeftOut(member.value) ? undefined : checkMember(bytes, member);

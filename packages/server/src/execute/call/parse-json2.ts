@@ -17,7 +17,7 @@ import {
   invalid,
   type KeywordSpan,
   NAME_LENGTH_MAX,
-  OWN_MEMBERS_MAX,
+  OBJECT_MEMBERS_MAX,
   readId,
   readKeyword,
   readText,
@@ -35,13 +35,13 @@ export interface Json2Call {
 }
 
 const CALL_MEMBERS = ['id', 'model_id', 'method', 'kwargs'];
-const TOLERATED_MEMBERS = ['jsonrpc'];
+const IGNORED_MEMBERS = ['jsonrpc'];
 const INSTANCE_MEMBERS = ['url', 'db', 'api_key'];
 /**
  * Callers use one instance object for all routes. Here the key alone determines the user
  * (docs/odoo-facts.md#json2-user).
  */
-const TOLERATED_INSTANCE_MEMBERS = ['user_id'];
+const IGNORED_INSTANCE_MEMBERS = ['user_id'];
 /** Matches one segment of a path, but not `..`. */
 const PATH_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.]*$/;
 /** One word of visible ASCII (RFC 9110 section 5.5). */
@@ -55,15 +55,15 @@ export function parseJson2Call(
 ): ParsedCall<Json2Call> {
   if (span.kind !== 'object')
     return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
-  const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
+  const members = known ?? readMembers(bytes, span, OBJECT_MEMBERS_MAX);
   const id = readId(bytes, members);
   if (id instanceof Denial) return { id: NULL_ID, call: id };
   return { id, call: readCall(bytes, members, instanceAt) };
 }
 
 function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string): Json2Call | Denial {
-  const strange = checkNames(members, '', [...CALL_MEMBERS, instanceAt], TOLERATED_MEMBERS);
-  if (strange) return strange;
+  const namesDenial = checkNames(members, '', [...CALL_MEMBERS, instanceAt], IGNORED_MEMBERS);
+  if (namesDenial) return namesDenial;
   const byName = new Map(members.map((member) => [member.name, member.value]));
 
   const name = { lengthMax: NAME_LENGTH_MAX, pattern: PATH_NAME };
@@ -81,9 +81,9 @@ function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string):
 function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string): InstanceAddress | Denial {
   if (value === undefined || value.kind !== 'object')
     return invalid(at, `\`${at}\` must be an object: {"url", "db", "api_key"} of the Odoo server.`);
-  const members = readMembers(bytes, value, OWN_MEMBERS_MAX);
-  const strange = checkNames(members, at, INSTANCE_MEMBERS, TOLERATED_INSTANCE_MEMBERS);
-  if (strange) return strange;
+  const members = readMembers(bytes, value, OBJECT_MEMBERS_MAX);
+  const namesDenial = checkNames(members, at, INSTANCE_MEMBERS, IGNORED_INSTANCE_MEMBERS);
+  if (namesDenial) return namesDenial;
   const byName = new Map(members.map((member) => [member.name, member.value]));
   const url = readText(
     bytes,

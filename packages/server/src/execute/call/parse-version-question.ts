@@ -6,7 +6,7 @@ import { Denial } from '../terms/denial.ts';
 import { type CallSpan, NULL_ID, type ParsedCall } from '../terms/parsed-body.ts';
 import type { ServerAddress } from '../terms/target.ts';
 import { readBaseUrl } from './base-url.ts';
-import { checkNames, describe, invalid, OWN_MEMBERS_MAX, readId, readText } from './read-members.ts';
+import { checkNames, describe, invalid, OBJECT_MEMBERS_MAX, readId, readText } from './read-members.ts';
 
 /** A question for the version of a server. It names no model and no instance. */
 export interface VersionQuestion {
@@ -30,15 +30,15 @@ export function parseVersionQuestion(
 ): ParsedCall<VersionQuestion> {
   if (span.kind !== 'object')
     return { id: NULL_ID, call: invalid('', `A question must be an object, not ${describe(span)}.`) };
-  const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
+  const members = known ?? readMembers(bytes, span, OBJECT_MEMBERS_MAX);
   const id = readId(bytes, members);
   if (id instanceof Denial) return { id: NULL_ID, call: id };
   return { id, call: readVersionQuestion(bytes, members) };
 }
 
 function readVersionQuestion(bytes: Uint8Array, members: JsonMember[]): VersionQuestion | Denial {
-  const strange = checkNames(members, '', ['id', 'url'], ['jsonrpc']);
-  if (strange) return strange;
+  const namesDenial = checkNames(members, '', ['id', 'url'], ['jsonrpc']);
+  if (namesDenial) return namesDenial;
   const value = members.find(({ name }) => name === 'url')?.value;
   const url = readText(bytes, value, 'url', URL_LENGTH_MAX, 'the address of the Odoo server');
   if (url instanceof Denial) return url;

@@ -26,7 +26,7 @@ import {
   invalid,
   type KeywordSpan,
   NAME_LENGTH_MAX,
-  OWN_MEMBERS_MAX,
+  OBJECT_MEMBERS_MAX,
   readId,
   readKeyword,
   readText,
@@ -53,7 +53,7 @@ export interface Call {
 
 const CALL_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];
 /** Accepted and ignored, because JSON-RPC clients send it. */
-const TOLERATED_MEMBERS = ['jsonrpc'];
+const IGNORED_MEMBERS = ['jsonrpc'];
 const INSTANCE_MEMBERS = ['url', 'db', 'user_id', 'api_key', 'name'];
 const METHOD_NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 const MODEL_NAME = /^[A-Za-z0-9_.]+$/;
@@ -99,15 +99,15 @@ export function parseCall(
   if (span.kind !== 'object') {
     return { id: NULL_ID, call: invalid('', `A call must be an object, not ${describe(span)}.`) };
   }
-  const members = known ?? readMembers(bytes, span, OWN_MEMBERS_MAX);
+  const members = known ?? readMembers(bytes, span, OBJECT_MEMBERS_MAX);
   const id = readId(bytes, members);
   if (id instanceof Denial) return { id: NULL_ID, call: id };
   return { id, call: readCall(bytes, members, instanceAt) };
 }
 
 function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string): Call | Denial {
-  const strange = checkNames(members, '', [...CALL_MEMBERS, instanceAt], TOLERATED_MEMBERS);
-  if (strange) return strange;
+  const namesDenial = checkNames(members, '', [...CALL_MEMBERS, instanceAt], IGNORED_MEMBERS);
+  if (namesDenial) return namesDenial;
   const byName = new Map(members.map((member) => [member.name, member.value]));
 
   const method = readMethod(bytes, byName.get('action'), byName.get('fn_name'));
@@ -207,9 +207,9 @@ function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string
   if (value.kind !== 'object') {
     return invalid(at, `\`${at}\` must be an object, not ${describe(value)}.`);
   }
-  const members = readMembers(bytes, value, OWN_MEMBERS_MAX);
-  const strange = checkNames(members, at, INSTANCE_MEMBERS);
-  if (strange) return strange;
+  const members = readMembers(bytes, value, OBJECT_MEMBERS_MAX);
+  const namesDenial = checkNames(members, at, INSTANCE_MEMBERS);
+  if (namesDenial) return namesDenial;
   const byName = new Map(members.map((member) => [member.name, member.value]));
   if (byName.has('name')) return readInstanceName(bytes, byName, at);
 

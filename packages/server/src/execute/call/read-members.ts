@@ -20,7 +20,7 @@ export interface KeywordSpan {
 }
 
 /** More than any object of the wire format has. */
-export const OWN_MEMBERS_MAX = 64;
+export const OBJECT_MEMBERS_MAX = 64;
 export const NAME_LENGTH_MAX = 256;
 export const API_KEY_LENGTH_MAX = 1024;
 /** Far more than any method has. A body could have millions of members, and each takes memory. */
@@ -28,7 +28,7 @@ const KEYWORD_MEMBERS_MAX = 1000;
 
 export function readId(bytes: Uint8Array, members: JsonMember[]): Uint8Array | Denial {
   const ids = members.filter((member) => member.name === 'id');
-  if (ids.length > 1) return invalid('id', '`id` stands there twice; send it once.');
+  if (ids.length > 1) return invalid('id', '`id` appears twice; send it once.');
   const value = ids[0]?.value;
   if (value === undefined || value.kind === 'null') return NULL_ID;
   const text = bytes.subarray(value.start, value.end);
@@ -58,8 +58,8 @@ export function readKeyword(
   if (members.length > KEYWORD_MEMBERS_MAX) {
     return invalid(path, `\`${path}\` may have at most ${KEYWORD_MEMBERS_MAX} named arguments.`);
   }
-  const twice = findDuplicate(members);
-  return twice ? refuseDuplicate(twice, path) : { span: value, members };
+  const duplicate = findDuplicate(members);
+  return duplicate ? refuseDuplicate(duplicate, path) : { span: value, members };
 }
 
 /** Reads a member that must be a text of 1 to `lengthMax` characters. */
@@ -90,10 +90,10 @@ export function checkNames(
   members: JsonMember[],
   parent: string,
   known: string[],
-  tolerated: string[] = [],
+  ignored: string[] = [],
 ): Denial | undefined {
   for (const { name } of members) {
-    if (known.includes(name) || tolerated.includes(name)) continue;
+    if (known.includes(name) || ignored.includes(name)) continue;
     const path = joinPath(parent, name);
     const nearest = findNearestName(name, known);
     const hint = `Did you mean \`${nearest}\`?`;
@@ -102,13 +102,13 @@ export function checkNames(
       `\`${path}\` is not a member of ${parent === '' ? 'a call' : `\`${parent}\``}. ${hint}`,
     );
   }
-  const twice = findDuplicate(members);
-  return twice ? refuseDuplicate(twice, parent) : undefined;
+  const duplicate = findDuplicate(members);
+  return duplicate ? refuseDuplicate(duplicate, parent) : undefined;
 }
 
 function refuseDuplicate(member: JsonMember, parent: string): Denial {
   const path = joinPath(parent, member.name);
-  return invalid(path, `\`${path}\` stands there twice; send it once.`);
+  return invalid(path, `\`${path}\` appears twice; send it once.`);
 }
 
 /** Truncates long names, because they come from the caller and would enlarge the answer. */

@@ -40,7 +40,7 @@ export function denyEnded(deadline: Deadline, details: OutcomeDetails): Denial {
 export function denyUnsent({ isReadOnly }: { isReadOnly: boolean }): Denial {
   return new Denial(
     'overloaded',
-    'The time of the call ended before it was sent to Odoo. Send it again in 1 s, or allow more with x-request-timeout.',
+    'The time limit of the call passed before it was sent to Odoo. Send it again in 1 s, or allow more with x-request-timeout.',
     { outcome: 'not_sent', isReadOnly, retryAfterSeconds: 1, detail: 'ended' },
   );
 }

@@ -68,9 +68,9 @@ export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOn
 
     async function claim(): Promise<KeptReply | Denial | null> {
       const { dueMs, leftMs } = time;
-      const giveBack = () => void protection?.finish('not_run');
+      const releaseClaim = () => void protection?.finish('not_run');
       const ask = () => protection?.claim({ runsForMs: leftMs, isReadOnly }) ?? null;
-      const reply = await askIdempotency(ask, context, nowMs, giveBack);
+      const reply = await askIdempotency(ask, context, nowMs, releaseClaim);
       if (reply !== null) return reply;
       if (request.isBatch) {
         // The other calls of the batch can extend its time, also during the claim.

@@ -69,9 +69,9 @@ function denyPermit(
 
 const REFUSALS = {
   queue_full: 'Too many calls wait for this Odoo database already.',
-  too_late: 'So many calls wait for this Odoo database that this one would not be done in its time.',
-  ended: 'The time of the call ended before it had its turn at this Odoo database.',
-  breaker_open: 'This Odoo database has not answered lately, and is left alone for a moment.',
+  too_late: 'Too many calls wait for this Odoo database for this one to end within its time limit.',
+  ended: 'The time limit of the call passed while it waited for this Odoo database.',
+  breaker_open: 'This Odoo database has not answered recently, so no calls are sent to it for a moment.',
 };
 
 /** Derives the state of the server from the reply to a call that was sent. */

@@ -44,7 +44,7 @@ export function readNamedCall({ params, keyword, records }: NamedCall): NamedBod
   if (records === 'none' && isEmptyArray(params, wholeOf(params))) return { body: rest, isIdsGuess: false };
   const ids = findIds(params, records);
   if ('unmappable' in ids) return ids;
-  if (members.some(({ name }) => name === 'ids')) return { unmappable: '`ids` stands there twice' };
+  if (members.some(({ name }) => name === 'ids')) return { unmappable: '`ids` appears twice' };
   const body = addIds(rest, members, leftOut, params.subarray(ids.start, ids.end));
   return { body, isIdsGuess: records === 'unsaid' };
 }
