@@ -104,9 +104,9 @@ test.each<[string, Script]>([
     },
   ],
   ['the answer is an error', (socket) => answerLikeOdoo(socket, 'x', '500 Internal Server Error')],
-  ['it asks to be left alone', answerStatus('503 Service Unavailable', 'Retry-After: 3\r\n')],
+  ['it asks for a wait of three seconds', answerStatus('503 Service Unavailable', 'Retry-After: 3\r\n')],
   [
-    'it asks to be left alone until then',
+    'it asks for a wait until a date',
     answerStatus('503 Service Unavailable', 'Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n'),
   ],
   ['it is called too often', answerStatus('429 Too Many Requests', 'Retry-After: 1\r\n')],

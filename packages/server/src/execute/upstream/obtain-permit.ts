@@ -71,7 +71,7 @@ const REFUSALS = {
   queue_full: 'Too many calls wait for this Odoo database already.',
   too_late: 'Too many calls wait for this Odoo database for this one to end within its time limit.',
   ended: 'The time limit of the call passed while it waited for this Odoo database.',
-  breaker_open: 'This Odoo database has not answered recently, so no calls are sent to it for a moment.',
+  breaker_open: 'This Odoo database has not answered lately, so no calls are sent to it for a moment.',
 };
 
 /** Derives the state of the server from the reply to a call that was sent. */
