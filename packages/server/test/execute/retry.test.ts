@@ -97,7 +97,7 @@ describe.each([
 
 test.each<[string, Script]>([
   [
-    'a head was there',
+    'the connection breaks after the head of the answer',
     (socket) => {
       socket.write('HTTP/1.0 200 OK\r\nContent-Length: 90\r\n\r\n{"jsonrpc"');
       setTimeout(() => socket.resetAndDestroy(), 10);
@@ -109,8 +109,8 @@ test.each<[string, Script]>([
     'it asks for a wait until a date',
     answerStatus('503 Service Unavailable', 'Retry-After: Sun, 06 Nov 2033 08:49:37 GMT\r\n'),
   ],
-  ['it is called too often', answerStatus('429 Too Many Requests', 'Retry-After: 1\r\n')],
-  ['the answer is no HTTP', (socket) => socket.end('hello\r\n\r\n')],
+  ['it answers 429', answerStatus('429 Too Many Requests', 'Retry-After: 1\r\n')],
+  ['the answer is not HTTP', (socket) => socket.end('hello\r\n\r\n')],
 ])('does not repeat a read if %s', async (_name, script) => {
   pair = closeAfterTest(await startPair(script));
   expect((await call({})).status).toBeGreaterThanOrEqual(502);

@@ -21,8 +21,8 @@ async function takeMegabytes(bytesPerSecond: number, count: number, rate = RATE)
   const pace = new ReadingPace(rate);
   const everyMs = (MEGABYTE / bytesPerSecond) * 1000;
   for (let taken = 0; taken < count; taken++) {
-    const room = new Promise<void>((resolve) => setTimeout(resolve, everyMs));
-    const took = pace.waitUntilRead(MEGABYTE, room, always);
+    const drained = new Promise<void>((resolve) => setTimeout(resolve, everyMs));
+    const took = pace.waitUntilRead(MEGABYTE, drained, always);
     await vi.advanceTimersByTimeAsync(everyMs);
     if (!(await took)) return taken;
   }
@@ -62,8 +62,8 @@ test('does not allow a longer pause after fast reading', async () => {
 });
 
 test('does not count waits that the caller does not cause', async () => {
-  const room = new Promise<void>((resolve) => setTimeout(resolve, 10 * UNREAD_MS_MAX));
-  const took = new ReadingPace(RATE).waitUntilRead(1, room, () => false);
+  const drained = new Promise<void>((resolve) => setTimeout(resolve, 10 * UNREAD_MS_MAX));
+  const took = new ReadingPace(RATE).waitUntilRead(1, drained, () => false);
   await vi.advanceTimersByTimeAsync(10 * UNREAD_MS_MAX);
   expect(await took).toBe(true);
 });
@@ -73,8 +73,8 @@ test('counts nothing if the minimum rate is 0', async () => {
 });
 
 test('leaves no timer behind if the wait fails', async () => {
-  const room = Promise.reject(new Error('broken off'));
-  await expect(new ReadingPace(RATE).waitUntilRead(1, room, always)).rejects.toThrow('broken off');
+  const drained = Promise.reject(new Error('broken off'));
+  await expect(new ReadingPace(RATE).waitUntilRead(1, drained, always)).rejects.toThrow('broken off');
   expect(vi.getTimerCount()).toBe(0);
 });
 

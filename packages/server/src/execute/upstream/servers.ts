@@ -70,7 +70,7 @@ const MODEL_TTL_MS = 60_000;
 /** A key never changes its user, but it can be removed. */
 const USER_TTL_MS = 600_000;
 /** How long calls that failed over json2 are sent over /jsonrpc. */
-const MISTAKEN_TTL_MS = 600_000;
+const JSON2_FAILURE_TTL_MS = 600_000;
 /** A server that does not answer this short request has no free worker. The calls need not wait for it. */
 const VERSION_TIMEOUT_MS = 1_000;
 const ENTRIES_MAX = 1_000;
@@ -150,18 +150,18 @@ export class Servers {
 
   /** Records a contradiction: forgets the fact, or stops using json2 for such calls for a while. */
   noteContradiction(about: Contradiction, target: Target, { model, method }: MethodCall): void {
-    const mistaken = { value: true, ttlMs: MISTAKEN_TTL_MS } as const;
+    const failed = { value: true, ttlMs: JSON2_FAILURE_TTL_MS } as const;
     if (about === 'jsonrpc_missing') {
       this.#protocols.forget(nameServer(target));
     } else if (about === 'json2_missing') {
       // A reverse proxy may block the route, whatever the version.
       this.#protocols.forget(nameServer(target));
-      this.#failedOverJson2.set(nameServer(target), mistaken);
+      this.#failedOverJson2.set(nameServer(target), failed);
     } else if (about === 'database') {
-      this.#failedOverJson2.set(nameDatabaseByTrust(target), mistaken);
+      this.#failedOverJson2.set(nameDatabaseByTrust(target), failed);
     } else {
       this.#docPages.forget(`${target.credentialsId} ${model}`);
-      this.#failedOverJson2.set(nameMethod(target, model, method), mistaken);
+      this.#failedOverJson2.set(nameMethod(target, model, method), failed);
     }
   }
 
