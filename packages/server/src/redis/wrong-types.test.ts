@@ -38,6 +38,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     redis = new RedisClient({
       url: SERVER_URL,
       prefix: names.prefix,
+      answerTimeoutMs: 2_500,
       onTrouble: (trouble) => troubles.push(trouble),
       onRefusal: (refusal) => refusals.push(refusal),
     });
