@@ -89,14 +89,16 @@ function addCallRoute(
   app.post(path, ({ raw: request, ip }, reply) => {
     reply.hijack();
     const response = reply.raw;
-    connectionListener.submit(request, {
+    const admit = () => {
+      const { bodyBytesMax } = http;
+      void pipeline(new HttpExchange(request, response, { address: ip, bodyBytesMax }), dialect);
+    };
+    if (connectionListener.wasAdmitted(request)) return admit();
+    connectionListener.submit({
       get hasCallerLeft() {
         return response.destroyed;
       },
-      admit() {
-        const { bodyBytesMax } = http;
-        void pipeline(new HttpExchange(request, response, { address: ip, bodyBytesMax }), dialect);
-      },
+      admit,
       refuse: () => overloadAnswer.send(request, response),
     });
   });

@@ -26,8 +26,8 @@ async function startServer({ idleTimeoutMs = 60_000, requestTimeoutMs = 60_000 }
   const overloadAnswer = new OverloadAnswer(OWN_DIALECT);
   const server = createServer({ keepAliveTimeout: idleTimeoutMs }, async (request, response) => {
     const serve = () => void answer(request, response);
-    if (request.url !== CALL) return serve();
-    listener.submit(request, {
+    if (request.url !== CALL || listener.wasAdmitted(request)) return serve();
+    listener.submit({
       get hasCallerLeft() {
         return response.destroyed;
       },

@@ -53,10 +53,14 @@ export class ConnectionListener {
     this.#overloadAnswers.set(path, overloadAnswer);
   }
 
-  /** Submits a request to a guarded path that Node's HTTP has parsed, unless it was admitted before. Most were. */
-  submit({ socket }: IncomingMessage, request: SheddableRequest): void {
-    if (this.#connections.get(socket)?.isAdmitting) request.admit();
-    else this.#loadShedder.submit(request);
+  /** True for a request to a guarded path that was admitted before Node's HTTP parsed it. Most are. */
+  wasAdmitted({ socket }: IncomingMessage): boolean {
+    return this.#connections.get(socket)?.isAdmitting ?? false;
+  }
+
+  /** Submits a request to a guarded path that was not admitted before. */
+  submit(request: SheddableRequest): void {
+    this.#loadShedder.submit(request);
   }
 
   /** To be called before the server closes: admits waiting requests, and closes connections without a request. */
