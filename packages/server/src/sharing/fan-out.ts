@@ -15,7 +15,10 @@ export interface FanOutLimits {
   lagBytesMax: number;
   /** Milliseconds, in total, that readers wait for slower ones. Then the slowest ones are broken off. */
   patienceMs: number;
-  /** Bytes that all fan-outs may hold. Once it is spent, no start is kept, and all readers read in step. */
+  /**
+   * Bytes that all fan-outs may hold. Once it is spent, the beginning of the body is dropped, so that no reader can
+   * join. The next piece is then read only after all readers have taken the last one.
+   */
   budget: ByteBudget;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;

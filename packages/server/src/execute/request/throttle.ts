@@ -1,6 +1,6 @@
 /**
- * Step: enforces rate, calls per day and concurrency of the key. Runs before the body is read, so that a refusal costs
- * little.
+ * Step: enforces rate, calls per day and concurrency of the key. Counts the first call before the body is read,
+ * so that a refusal costs little. Further calls of a batch are counted after the body was parsed.
  */
 import type { Client } from '../../keys/keys.ts';
 import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';

@@ -52,12 +52,10 @@ const SHRINK = 0.9;
 const GROW = 1.05;
 /** Longest time for which the queue may stay non-empty before its length is limited. */
 const BURST_MS = 2000;
-/**
- * After that, no more requests may wait than were admitted in this time. While requests are refused, a fraction of
- * these.
- */
+/** Then at most as many requests may wait as were admitted in the last {@link STANDING_MS}. */
 const STANDING_MS = 250;
-const STANDING_FACTOR = 10;
+/** While requests are refused, that number is divided by this. */
+const STANDING_DIVISOR = 10;
 /** This many requests may always wait. */
 const WAITING_MIN = 32;
 /** Share of the time that refusals may take in the long run. */
@@ -181,7 +179,7 @@ export class LoadShedder {
   #findWaitingMax(nowMs: number): number {
     const isRefusing = nowMs - this.#lastRefusalMs < BURST_MS;
     if (!isRefusing && nowMs - this.#waitingSinceMs <= BURST_MS) return Number.POSITIVE_INFINITY;
-    return Math.max(isRefusing ? this.#admittedLately / STANDING_FACTOR : this.#admittedLately, WAITING_MIN);
+    return Math.max(isRefusing ? this.#admittedLately / STANDING_DIVISOR : this.#admittedLately, WAITING_MIN);
   }
 
   #admitWaiting(): void {

@@ -5,8 +5,8 @@
  *
  * A failure counts only if the server has answered no call since the failed call began. A call that crashed a worker,
  * or that is too slow for its caller, says nothing about a server that answers others meanwhile. If only one client has
- * seen the failures, only that client is refused: its report may be slow, or its certificates may be wrong. The first
- * failure of another client opens the breaker for all clients. The first answer to another client closes it.
+ * seen the failures, only that client is refused: its report may be slow, or its certificates may be wrong. The next
+ * failure of any other client then opens the breaker for all clients. An answer to any other client closes it.
  *
  * Each process counts failures for itself, and tells its peers when the breaker opens or closes. Their news applies
  * here as well, unless the server has answered this process since the failures that they report.
