@@ -59,7 +59,8 @@ async function compare(
       return { cpuUs: ((readCpuMs(subject.pid) - beforeMs) * 1000) / calls, p50Us };
     };
     for (const subject of subjects) await measure(subject, bench.isQuick ? 200 : WARM_UP_CALLS);
-    const calls = bench.isQuick ? 200 : size === 'small' ? 3000 : 1500;
+    // CPU time is counted in steps of 10 ms: a round must be long beside that.
+    const calls = bench.isQuick ? 200 : size === 'small' ? 8000 : 4000;
     const pairs: [Round, Round][] = [];
     for (let pair = 0; pair < (bench.isQuick ? PAIRS_QUICK : PAIRS); pair++) {
       // The order alternates, so that a trend of the machine's load favours neither.
