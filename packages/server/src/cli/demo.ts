@@ -1,7 +1,6 @@
 /** `demo`: runs a sandbox Odoo and the proxy, and shows the request and the answer of one real call. */
 import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
-import { startSandbox } from '@erp-proxy/sandbox';
-import { type App, createApp } from '../app/app.ts';
+import type { App } from '../app/app.ts';
 import { StartError } from '../config/start-error.ts';
 import { createLogger } from '../observe/log.ts';
 import type { Command, CommandInput } from './command.ts';
@@ -16,6 +15,8 @@ export const demoCommand: Command = {
   async run({ settings, version, print, complain, isSet, untilStopped }) {
     const isOnce = isSet('once');
     const stopped = isOnce ? null : untilStopped();
+    // Loaded here, so that other commands start faster.
+    const { startSandbox } = await import('@erp-proxy/sandbox');
     const sandbox = await startSandbox({ version: 18 });
     const { app, url } = await startProxy({ settings, version }, sandbox.url, isOnce);
     try {
@@ -67,6 +68,7 @@ async function startProxy(
   isOnce: boolean,
 ): Promise<{ app: App; url: string }> {
   const start = async (port: number) => {
+    const { createApp } = await import('../app/app.ts');
     const app = await createApp({
       settings: {
         ...settings,

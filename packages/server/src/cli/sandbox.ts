@@ -1,5 +1,5 @@
 /** `sandbox`: runs a simulated Odoo server until it is stopped. */
-import { startSandbox, type Version } from '@erp-proxy/sandbox';
+import type { Version } from '@erp-proxy/sandbox';
 import { type Command, CommandError, JSON_OPTION, printJson } from './command.ts';
 
 const VERSIONS: readonly Version[] = [14, 15, 16, 17, 18, 19, 22];
@@ -23,6 +23,8 @@ export const sandboxCommand: Command = {
     const port = Number(input.option('port') ?? 8069);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new CommandError('--port is 0 to 65535.');
     const stopped = input.untilStopped();
+    // Loaded here, so that other commands start faster.
+    const { startSandbox } = await import('@erp-proxy/sandbox');
     const sandbox = await startSandbox({ version, port }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') {
         throw new CommandError(`Port ${port} is taken; choose another with --port.`);

@@ -1,7 +1,7 @@
 /** `serve`: runs the proxy until it is stopped, in this process or in several that share the port. */
 import cluster from 'node:cluster';
 import { setFlagsFromString } from 'node:v8';
-import { type AppOptions, createApp } from '../app/app.ts';
+import type { AppOptions } from '../app/app.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { introduceFirstKey } from './first-key.ts';
@@ -48,6 +48,8 @@ async function serve(
   // Garbage of the start can make V8 double the space for young objects, which would double the garbage between
   // collections for the life of the process. So the space is fixed.
   setFlagsFromString('--semi-space-growth-factor=1');
+  // Loaded here, so that other commands start faster.
+  const { createApp } = await import('../app/app.ts');
   const app = await createApp({ settings, version, ...joined });
   const url = await app.listen().catch(async (error: unknown) => {
     // Connections to a store would keep the process running.
