@@ -54,9 +54,12 @@ export function sendWithRetries<Prepared extends RetriedCall>(
     const { permit, credentialCheck, time } = context;
     if (permit === null) throw new Error('a call is sent without a permit');
     permit.markSent();
+    let attempts = 0;
     const send = async (): Promise<Attempt> => {
-      // Checked again after the wait for a retry: requests for facts, which precede the call, go to the server too.
-      if (!(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
+      attempts++;
+      // Checked after the wait for a retry: requests for facts, which precede the call, go to the server too. Nothing
+      // has waited between the check in run-call.ts and the first attempt.
+      if (attempts > 1 && !(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
       const denied = credentialCheck?.findDenial() ?? null;
       if (denied !== null) return { reply: denied, egressResult: null };
       context.isServerAsked = true;
