@@ -18,10 +18,16 @@ interface Round {
   p50Us: number;
 }
 
-export async function compareCheckouts(bench: Bench, other: string): Promise<Table> {
+/** What checkouts are compared by: the size of the answers, and the upstream's connections. */
+export const CASES = ['small-keep', 'small-close', 'large-keep', 'large-close'] as const;
+
+/** Compares all cases, or only one. */
+export async function compareCheckouts(bench: Bench, other: string, only: string | null): Promise<Table> {
   const rows: string[][] = [];
-  for (const size of ['small', 'large'] as const)
-    for (const mode of ['keep', 'close'] as const) rows.push(...(await compare(bench, other, size, mode)));
+  for (const name of CASES.filter((each) => only === null || each === only)) {
+    const [size, mode] = name.split('-') as ['small' | 'large', ConnectionMode];
+    rows.push(...(await compare(bench, other, size, mode)));
+  }
   return {
     title: `This checkout against ${other}`,
     columns: ['', 'other', 'this', 'ratio', 'quartiles of the ratio'],
@@ -59,7 +65,7 @@ async function compare(
       return { cpuUs: ((readCpuMs(subject.pid) - beforeMs) * 1000) / calls, p50Us };
     };
     for (const subject of subjects) await measure(subject, bench.isQuick ? 200 : WARM_UP_CALLS);
-    // CPU time is counted in steps of 10 ms: a round must be long beside that.
+    // Short rounds would differ by chance, for example by a garbage collection.
     const calls = bench.isQuick ? 200 : size === 'small' ? 8000 : 4000;
     const pairs: [Round, Round][] = [];
     for (let pair = 0; pair < (bench.isQuick ? PAIRS_QUICK : PAIRS); pair++) {

@@ -1,14 +1,17 @@
 /**
- * The load generator, a process of its own. Sends calls on a fixed number of bare sockets, one call after the other on
- * each. It gets its jobs by message, and checks only status and length of each answer.
+ * The load generator, a process of its own. Sends calls on bare sockets: on a fixed number of them, one call after the
+ * other on each, or at a fixed rate. It gets its jobs by message, and checks only status and length of each answer.
  */
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface LoadJob {
   port: number;
   /** Complete HTTP requests, sent in turn. */
   requests: Buffer[];
   connections: number;
+  /** Sends at this rate, whether or not calls are answered, and opens a connection whenever none is free. */
+  callsPerSecond?: number;
   calls: number;
   /** Minimum size of an answer's body, in bytes. */
   bodyBytesMin: number;
@@ -42,35 +45,55 @@ async function run(job: LoadJob): Promise<LoadResult> {
   let failed = 0;
   let firstFault: string | null = null;
 
-  async function work(): Promise<void> {
-    const connection = new Connection(job);
-    while (begun < job.calls) {
-      const request = job.requests[begun++ % job.requests.length] as Buffer;
-      const startedMs = performance.now();
-      try {
-        await connection.call(request);
-      } catch (error) {
-        failed++;
-        firstFault ??= (error as Error).message;
-      }
-      durationsUs.push((performance.now() - startedMs) * 1000);
+  async function callOnce(connection: Connection): Promise<void> {
+    const request = job.requests[begun++ % job.requests.length] as Buffer;
+    const startedMs = performance.now();
+    try {
+      await connection.call(request);
+    } catch (error) {
+      failed++;
+      firstFault ??= (error as Error).message;
     }
-    connection.close();
+    durationsUs.push((performance.now() - startedMs) * 1000);
   }
 
   const startedMs = performance.now();
-  const workers: Promise<void>[] = [];
-  for (let index = 0; index < job.connections; index++) {
-    workers.push(work());
-    if (job.connectionsAtOnce !== undefined && index % job.connectionsAtOnce === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-  await Promise.all(workers);
+  if (job.callsPerSecond === undefined) await runAtOnce(job, () => begun < job.calls, callOnce);
+  else await runPaced(job, job.callsPerSecond, callOnce);
   const seconds = (performance.now() - startedMs) / 1000;
   durationsUs.sort((a, b) => a - b);
   const quantile = (share: number) => durationsUs[Math.floor((durationsUs.length - 1) * share)] ?? 0;
   return { seconds, p50Us: quantile(0.5), p99Us: quantile(0.99), failed, firstFault };
+}
+
+type CallOnce = (connection: Connection) => Promise<void>;
+
+async function runAtOnce(job: LoadJob, hasMore: () => boolean, callOnce: CallOnce): Promise<void> {
+  async function work(): Promise<void> {
+    const connection = new Connection(job);
+    while (hasMore()) await callOnce(connection);
+    connection.close();
+  }
+
+  const workers: Promise<void>[] = [];
+  for (let index = 0; index < job.connections; index++) {
+    workers.push(work());
+    if (job.connectionsAtOnce !== undefined && index % job.connectionsAtOnce === 0) await sleep(20);
+  }
+  await Promise.all(workers);
+}
+
+async function runPaced(job: LoadJob, callsPerSecond: number, callOnce: CallOnce): Promise<void> {
+  const free: Connection[] = [];
+  const calls: Promise<void>[] = [];
+  const startedMs = performance.now();
+  for (let index = 0; index < job.calls; index++) {
+    await sleep(Math.max(0, startedMs + (index * 1000) / callsPerSecond - performance.now()));
+    const connection = free.pop() ?? new Connection(job);
+    calls.push(callOnce(connection).then(() => void free.push(connection)));
+  }
+  await Promise.all(calls);
+  for (const connection of free) connection.close();
 }
 
 /** One connection to the subject. It is opened again if the subject closes it. */

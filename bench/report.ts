@@ -1,9 +1,12 @@
 /** Renders measurements as a table for the terminal and as a page for docs/. Does not know how they were made. */
-import { cpus, totalmem } from 'node:os';
-import type { Table } from './scenario.ts';
+import type { Machine } from './machine.ts';
+import { type Cell, printCell, QUESTIONS, type Table } from './scenario.ts';
+
+const LINE_WIDTH = 120;
 
 export function renderTerminal(table: Table): string {
-  const { title, columns, rows, notes } = table;
+  const { title, columns, notes } = table;
+  const rows = table.rows.map((row) => row.map(printCell));
   const widths = columns.map((column, index) =>
     Math.max(column.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
@@ -14,58 +17,102 @@ export function renderTerminal(table: Table): string {
   return ['', title, line(columns), ...rows.map(line), ...notes, ...renderFindings([table]), ''].join('\n');
 }
 
-export function renderPage(tables: Table[], missing: string[], date: string): string {
+export interface PageFacts extends Machine {
+  date: string;
+  /** Servers that are not installed on this machine. */
+  missing: readonly string[];
+}
+
+export function renderPage(tables: readonly Table[], { date, machine, node, missing }: PageFacts): string {
+  const peers = tables.filter(({ comparesPeers }) => comparesPeers === true);
+  const others = tables.filter(({ comparesPeers }) => comparesPeers !== true);
   return `# Benchmarks
 
-This page shows what a call through the proxy costs: processor time, latency and memory. It compares the proxy with
-other reverse proxies and with minimal programs.
+This page shows what a call through the proxy costs: time, processor and memory. It compares the proxy with other
+reverse proxies and with minimal programs, and lists the targets that it misses.
 
 \`npm run bench\` wrote this page on ${date}. Do not edit it by hand.
 
-## Targets
+${wrapWords(`All figures are from one machine: ${machine}, Node ${node}. Upstream, load generator and proxy share its cores. Ratios carry over to other machines better than times.`)}
 
-${renderShortcomings(tables)}
+${renderAnswers(tables)}
+Compare this with Odoo itself. One connection that reads one partner after the other gets 65 to 186 answers a second, so
+each takes 5 to 15 ms of an Odoo worker ([measured](odoo-facts.md#throughput)).
+
+## Other proxies
+
+The other proxies pass bytes on. They do not check keys, addresses or policies, do not know databases, and write no log
+line here. The floors "by hand" are minimal programs of about 40 lines that only forward: node:http with undici, which
+keeps connections, or with one bare socket for each call. Each column is relative to the floor for its connections.
+
+${peers.map((table) => renderMarkdownRows(table)).join('\n')}
+## What falls short
+
+${renderFindingList(tables, false)}
+
+## What meets its target
+
+${renderFindingList(tables, true)}
 
 ## Method
 
-${wrapWords(`All figures are from one run on one machine: ${describeMachine()}. Upstream, load generator and each subject are separate processes that share these cores. Calls per second and latencies are therefore those of a fully loaded machine. Compare figures within a table, not with other machines.`)}
-
 - **CPU time** is user and system time of the subject's process and its children, from /proc, divided by the number of
   calls. It hardly depends on what else the machine does, so look at it first.
-- **Load.** 16 connections send one call after the other. The subjects take turns in short rounds after a warm-up. Each
-  figure is the median of the rounds. The status and length of every answer are checked, and a failed call ends the run.
+- **Calls a second of a core** are computed from the CPU time of a call. The columns "calls/s" and the latencies beside
+  them are those of a machine on which upstream and load generator take their share of the cores.
+- **Load.** 16 connections send one call after the other, if a table says nothing else. The subjects take turns in short
+  rounds after a warm-up. Each figure is the median of the rounds. The status and length of every answer are checked,
+  and a failed call ends the run.
 - **erp-proxy** is the real program with its default settings: keys in SQLite, egress guard (the test upstream is in
   \`egress.allow\`), credential memory, metrics, and a log line for each call, written to a file.
-- **The other subjects** parse nothing, check nothing and log nothing. "By hand" is the floor: only node:http and
-  undici, or node:http and one bare socket for each call.
 - **Upstream.** The upstream that keeps connections speaks HTTP/1.1. The one that closes them answers like Odoo's
-  workers: HTTP/1.0, Content-Length, \`Connection: close\`. The caller's request is a \`search_read\` of about 400 bytes.${missing.length === 0 ? '' : `\n- **Not measured**, because not installed on this machine: ${missing.join(', ')}.`}
+  workers: HTTP/1.0, Content-Length, \`Connection: close\`. The caller's request is a \`search_read\` of about 400 bytes.${missing.length === 0 ? '' : `\n- **Not installed** on this machine: ${missing.join(', ')}.`}
 
-${tables.map(renderMarkdownTable).join('\n')}`;
+${others.map(renderMarkdownTable).join('\n')}`;
 }
 
-export function renderShortcomings(tables: Table[]): string {
+function renderAnswers(tables: readonly Table[]): string {
+  const answers = tables.flatMap((table) => table.answers ?? []);
+  return Object.entries(QUESTIONS)
+    .map(([question, words]) => {
+      const texts = answers.filter((answer) => answer.question === question).map(({ text }) => text);
+      return texts.length === 0 ? '' : `## ${words}\n\n${texts.map(renderItem).join('\n')}\n`;
+    })
+    .filter((section) => section !== '')
+    .join('\n');
+}
+
+function renderFindingList(tables: readonly Table[], isReached: boolean): string {
   const findings = tables.flatMap((table) => table.findings);
-  const list = (isReached: boolean) =>
-    findings
-      .filter((finding) => finding.isReached === isReached)
-      .map(({ text }) => `- ${text}`)
-      .join('\n') || '- none';
-  return `Targets missed:\n\n${list(false)}\n\nTargets met:\n\n${list(true)}`;
+  const texts = findings.filter((finding) => finding.isReached === isReached).map(({ text }) => text);
+  return texts.map(renderItem).join('\n') || '- none';
 }
 
-export function renderMarkdownTable({ title, columns, rows, notes }: Table): string {
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+export function renderShortcomings(tables: readonly Table[]): string {
+  return `Targets missed:\n\n${renderFindingList(tables, false)}\n\nTargets met:\n\n${renderFindingList(tables, true)}`;
+}
+
+export function renderMarkdownTable(table: Table): string {
+  return `## ${table.title}\n\n${renderMarkdownRows(table)}`;
+}
+
+function renderMarkdownRows({ columns, rows, notes }: Table): string {
+  const line = (cells: Cell[]) => `| ${cells.map(printCell).join(' | ')} |`;
   const rule = line(columns.map((_, index) => (index === 0 ? '---' : '---:')));
-  const text = [`## ${title}`, '', line(columns), rule, ...rows.map(line), ''];
+  const text = [line(columns), rule, ...rows.map(line), ''];
   return [...text, ...notes.flatMap((note) => [wrapWords(note), ''])].join('\n');
 }
 
-/** Breaks lines of prose at 120 columns. */
-export function wrapWords(text: string): string {
+function renderItem(text: string): string {
+  return `- ${wrapWords(text, LINE_WIDTH - 2).replaceAll('\n', '\n  ')}`;
+}
+
+/** Breaks lines of prose at blanks. */
+export function wrapWords(text: string, width = LINE_WIDTH): string {
+  const tooLong = new RegExp(`(?=.{${width + 1}})(.{1,${width - 1}}\\S) `, 'g');
   return text
     .split('\n')
-    .map((paragraph) => paragraph.replaceAll(/(?=.{121})(.{1,119}\S) /g, '$1\n'))
+    .map((paragraph) => paragraph.replaceAll(tooLong, '$1\n'))
     .join('\n');
 }
 
@@ -73,11 +120,4 @@ function renderFindings(tables: Table[]): string[] {
   return tables.flatMap((table) =>
     table.findings.map(({ isReached, text }) => `${isReached ? 'reached     ' : 'NOT reached '} ${text}`),
   );
-}
-
-/** Processors, memory, platform and Node version. No host name and no paths. */
-export function describeMachine(): string {
-  const [first] = cpus();
-  const gibibytes = Math.round(totalmem() / 2 ** 30);
-  return `${cpus().length} cores (${first?.model.trim() ?? 'unknown'}), ${gibibytes} GiB, ${process.platform}, Node ${process.versions.node}`;
 }

@@ -1,4 +1,4 @@
-/** Types of a scenario: its input are the shared processes, its output is a table. */
+/** Types of a scenario: its input are the shared processes, its output are tables. */
 import type { HelperProcess } from './helper-process.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import type { UpstreamPorts } from './upstream.ts';
@@ -18,13 +18,41 @@ export interface Finding {
   text: string;
 }
 
+/** A measured quantity. Tables show the median of its rounds, and `--save` keeps all of them. */
+export interface Figure {
+  unit: 'µs' | 'ms' | 's' | 'calls/s' | 'MiB' | 'times' | '%' | 'per s';
+  rounds: readonly number[];
+  /** Digits after the point. */
+  digits: number;
+  /** Whether it is the cost of a minimal program, which changes only with the machine. */
+  isFloor?: boolean;
+}
+
+export type Cell = string | Figure;
+
+export const QUESTIONS = {
+  time: 'How much time does the proxy add to a call?',
+  calls: 'How many calls a second does a core bear?',
+  memory: 'How much memory does it need?',
+  idle: 'What does it use while nobody calls?',
+} as const;
+
+/** One sentence of the answer to a question of users, for the beginning of the page. */
+export interface Answer {
+  question: keyof typeof QUESTIONS;
+  text: string;
+}
+
 export interface Table {
   title: string;
   columns: string[];
-  rows: string[][];
+  rows: Cell[][];
   /** Sentences below the table that explain its figures. */
   notes: string[];
   findings: Finding[];
+  answers?: Answer[];
+  /** Whether the page shows the table in its section on other proxies. */
+  comparesPeers?: boolean;
 }
 
 export interface Scenario {
@@ -40,10 +68,43 @@ export async function runLoad(bench: Bench, job: LoadJob): Promise<LoadResult> {
   return result;
 }
 
-export function findMedian(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+export function microseconds(rounds: readonly number[]): Figure {
+  return { unit: 'µs', rounds, digits: 0 };
+}
+
+export function milliseconds(rounds: readonly number[], digits = 1): Figure {
+  return { unit: 'ms', rounds, digits };
+}
+
+export function times(rounds: readonly number[]): Figure {
+  return { unit: 'times', rounds, digits: 2 };
+}
+
+export function mebibytes(bytes: number): Figure {
+  return { unit: 'MiB', rounds: [bytes / 2 ** 20], digits: 0 };
+}
+
+export function printCell(cell: Cell): string {
+  if (typeof cell === 'string') return cell;
+  const text = findMedian(cell.rounds).toFixed(cell.digits);
+  // A value just below zero.
+  return Number(text) === 0 ? text.replace('-', '') : text;
 }
 
 export function printMebibytes(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(0);
+}
+
+export function findMedian(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** The value below which this share of the values lies. */
+export function findQuantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.round((values.length - 1) * share)] ?? Number.NaN;
+}
+
+/** Quotients of the rounds that were run one after the other. */
+export function divideRounds(rounds: readonly number[], by: readonly number[]): number[] {
+  return rounds.slice(0, by.length).map((value, index) => value / by[index]!);
 }

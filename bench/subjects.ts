@@ -46,7 +46,12 @@ export function listSubjects(): Subject[] {
   ];
 }
 
-/** Subjects that are not installed on this machine. */
+/** Names of the subjects that are servers of their own. */
+export function listServers(): string[] {
+  return SERVERS.map(({ name }) => name);
+}
+
+/** Servers that are not installed on this machine. */
 export function listMissing(): string[] {
   return SERVERS.filter(({ command }) => !isInstalled(command)).map(({ name }) => name);
 }

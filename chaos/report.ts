@@ -1,5 +1,6 @@
 /** Renders measurements as the page docs/reliability.md. Does not know how they were made. */
-import { describeMachine, renderMarkdownTable, renderShortcomings, wrapWords } from '../bench/report.ts';
+import { describeMachine } from '../bench/machine.ts';
+import { renderMarkdownTable, renderShortcomings, wrapWords } from '../bench/report.ts';
 import type { Table } from '../bench/scenario.ts';
 import type { IdempotencyProof } from './idempotency.ts';
 
@@ -61,6 +62,7 @@ export function renderReliability(tables: Table[], date: string, loadBefore: num
     loadBefore < 0.5
       ? ''
       : ` Other programs ran on the machine (load average ${loadBefore.toFixed(1)} at the start). Times and rates are therefore worse than on an idle machine, and vary.`;
+  const { machine, node } = describeMachine();
   return `# Reliability
 
 This page shows how the proxy behaves during failures: processes are killed, connections break, servers hang, and load
@@ -74,7 +76,7 @@ ${renderShortcomings(tables)}
 
 ## Method
 
-${wrapWords(`All scenarios ran on one machine: ${describeMachine()}.${load} Compare figures only within a table, because all processes share the same cores.`)}
+${wrapWords(`All scenarios ran on one machine: ${machine}, Node ${node}.${load} Compare figures only within a table, because all processes share the same cores.`)}
 
 The proxy is the real program with a SQLite file and its default settings, unless a table says otherwise. \`egress.allow\`
 and \`upstream.protocol: jsonrpc\` are set for the test servers.

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from '../load.ts';
 import { readCpuMs, readOpenFilesMax, readPeakBytes } from '../process-usage.ts';
 import { buildExecuteRequest, createKey, startProgram } from '../program.ts';
-import { printMebibytes, type Scenario } from '../scenario.ts';
+import { type Cell, mebibytes, microseconds, printMebibytes, type Scenario } from '../scenario.ts';
 import { SMALL_BYTES } from '../upstream.ts';
 
 const CALLS_WANTED = 10_000;
@@ -47,14 +47,16 @@ export const inFlight: Scenario = {
       await bench.upstream.ask('release');
       const { failed, firstFault } = await answers;
       const answeredSeconds = (performance.now() - releasedMs) / 1000;
-      const row = [
+      const cpuUs = (readCpuMs(program.pid) * 1000) / calls;
+      const peakBytes = readPeakBytes(program.pid);
+      const row: Cell[] = [
         String(calls),
         String(held),
         String(calls - failed),
-        heldSeconds.toFixed(1),
-        answeredSeconds.toFixed(1),
-        ((readCpuMs(program.pid) * 1000) / calls).toFixed(0),
-        printMebibytes(readPeakBytes(program.pid)),
+        { unit: 's', rounds: [heldSeconds], digits: 1 },
+        { unit: 's', rounds: [answeredSeconds], digits: 1 },
+        microseconds([cpuUs]),
+        mebibytes(peakBytes),
       ];
       const isWhole = held >= calls && failed === 0;
       return [
@@ -85,6 +87,12 @@ export const inFlight: Scenario = {
                   text: `10,000 calls in flight on one process (${calls} sent, ${held} at once, ${calls - failed} answered)`,
                 },
               ],
+          answers: [
+            {
+              question: 'memory',
+              text: `At most ${printMebibytes(peakBytes)} MiB with ${held.toLocaleString('en')} calls in flight.`,
+            },
+          ],
         },
       ];
     } finally {

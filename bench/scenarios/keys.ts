@@ -1,4 +1,5 @@
 /** Compares the cost of a call with one client key in the store and with a million. */
+
 import { createHmac } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,15 @@ import { generateKey } from '../../packages/server/src/keys/format.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/store.ts';
 import { readCpuMs } from '../process-usage.ts';
 import { buildExecuteRequest, locateStore, type Program, startProgram } from '../program.ts';
-import { type Bench, findMedian, runLoad, type Scenario } from '../scenario.ts';
+import {
+  type Bench,
+  divideRounds,
+  findMedian,
+  microseconds,
+  runLoad,
+  type Scenario,
+  times,
+} from '../scenario.ts';
 import { SMALL_BYTES } from '../upstream.ts';
 
 const HASH_SECRET = 'the secret of a bench, forgotten after it';
@@ -65,8 +74,8 @@ export const keys: Scenario = {
         columns: ['', 'CPU µs/call', 'of one key'],
         rows: measured.map(({ name, cpuUs }) => [
           name,
-          findMedian(cpuUs).toFixed(0),
-          (findMedian(cpuUs) / oneUs).toFixed(2),
+          microseconds(cpuUs),
+          times(divideRounds(cpuUs, measured[0]!.cpuUs)),
         ]),
         notes: [
           'The keys were inserted in bulk into the schema of the store. Those that are used have the hashes that the proxy computes.',

@@ -1,10 +1,11 @@
 /** Measures the time from the start of the real program to the first success of `/readyz`. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createKey, startProgram } from '../program.ts';
-import { findMedian, type Scenario } from '../scenario.ts';
+import { findMedian, milliseconds, type Scenario } from '../scenario.ts';
 
 const READY_MS_WANTED = 500;
 
@@ -26,7 +27,7 @@ export const ready: Scenario = {
     const medianMs = findMedian(programMs);
     const describe = (name: string, times: number[]) => [
       name,
-      findMedian(times).toFixed(0),
+      milliseconds(times, 0),
       Math.min(...times).toFixed(0),
       Math.max(...times).toFixed(0),
     ];
