@@ -3,6 +3,8 @@ import type { Machine } from './machine.ts';
 import { type Cell, printCell, QUESTIONS, type Table } from './scenario.ts';
 
 const LINE_WIDTH = 120;
+const ODOO_TIME =
+  'Odoo itself takes 5 to 15 ms to read one partner: one connection gets 65 to 186 answers a second, by version and protocol ([measured](odoo-facts.md#throughput)). Larger reads take longer.';
 
 export function renderTerminal(table: Table): string {
   const { title, columns, notes } = table;
@@ -36,17 +38,16 @@ reverse proxies and with minimal programs, and lists the targets that it misses.
 ${wrapWords(`All figures are from one machine: ${machine}, Node ${node}. Upstream, load generator and proxy share its cores. Ratios carry over to other machines better than times.`)}
 
 ${renderAnswers(tables)}
-Compare this with Odoo itself. One connection that reads one partner after the other gets 65 to 186 answers a second, so
-each takes 5 to 15 ms of an Odoo worker ([measured](odoo-facts.md#throughput)).
-
 ## Other proxies
 
-The other proxies pass bytes on. They do not check keys, addresses or policies, do not know databases, and write no log
-line here. The floors "by hand" are minimal programs of about 40 lines that only forward: node:http with undici, which
-keeps connections, or with one bare socket for each call. Each column is relative to the floor for its connections.
+The other proxies only forward: they check no key, address or policy, limit nothing, and write no log line here. The
+floors, "by hand", are minimal programs of about 50 lines: node:http with undici, if the upstream keeps connections, or
+with one bare socket for each call.
 
 ${peers.map((table) => renderMarkdownRows(table)).join('\n')}
 ## What falls short
+
+Each line is a target that was missed. What was measured is in brackets.
 
 ${renderFindingList(tables, false)}
 
@@ -76,6 +77,7 @@ function renderAnswers(tables: readonly Table[]): string {
   return Object.entries(QUESTIONS)
     .map(([question, words]) => {
       const texts = answers.filter((answer) => answer.question === question).map(({ text }) => text);
+      if (question === 'time') texts.push(ODOO_TIME);
       return texts.length === 0 ? '' : `## ${words}\n\n${texts.map(renderItem).join('\n')}\n`;
     })
     .filter((section) => section !== '')

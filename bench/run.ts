@@ -25,7 +25,7 @@ import { workers } from './scenarios/workers.ts';
 import { listMissing } from './subjects.ts';
 import type { UpstreamPorts } from './upstream.ts';
 
-const SCENARIOS: Scenario[] = [paced, speed, workers, idle, memory, inFlight, ready, keys];
+const SCENARIOS: Scenario[] = [paced, idle, speed, workers, memory, inFlight, ready, keys];
 
 const { isQuick, only, compare, save, page } = readOptions(process.argv.slice(2), {
   scenarios: SCENARIOS.map(({ name }) => name),

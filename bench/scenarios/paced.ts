@@ -97,7 +97,7 @@ function tabulate(measured: Measured[], mode: ConnectionMode): Table {
         : [
             {
               isReached: ratio <= FLOOR_FACTOR_MAX,
-              text: `CPU time at ${CALLS_PER_SECOND} calls a second, ${where}: at most ${FLOOR_FACTOR_MAX} times ${floor.name} (${ratio.toFixed(2)} times)`,
+              text: `CPU time at ${CALLS_PER_SECOND} calls a second, ${where}: at most ${FLOOR_FACTOR_MAX} times the floor (${ratio.toFixed(2)} times)`,
             },
           ],
     answers: [
@@ -111,5 +111,5 @@ function tabulate(measured: Measured[], mode: ConnectionMode): Table {
 
 function describeTail(direct: Measured, proxy: Measured): string {
   const [directMs, proxyMs] = [findMedian(direct.p99Ms), findMedian(proxy.p99Ms)];
-  return `The slowest 1 % of calls take ${proxyMs.toFixed(1)} ms or more, and ${directMs.toFixed(1)} ms without the proxy.`;
+  return `One call in a hundred takes longer than ${proxyMs.toFixed(1)} ms in all; without the proxy, ${directMs.toFixed(1)} ms.`;
 }
