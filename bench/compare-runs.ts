@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --compare <file>`: compares the figures of this run with those of a saved one. Both runs measured the
- * minimal programs, whose code never changes: how much longer these took is how much slower the machine was.
+ * `npm run bench -- --compare <file>`: compares the figures of this run with those of a saved one. Both runs measured
+ * the minimal programs, whose code never changes: how much longer these took is how much slower the machine was.
  */
 import type { SavedFigure, SavedRun } from './saved-run.ts';
 import { type Figure, findMedian, findQuantile, type Table } from './scenario.ts';

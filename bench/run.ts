@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: runs the scenarios, prints their tables, compares or saves their figures and, after a full run, writes
- * docs/benchmarks.md.
+ * `npm run bench`: runs the scenarios, prints their tables, compares or saves their figures and, after a full run,
+ * writes docs/benchmarks.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Measures calls at a fixed rate that leaves the machine mostly idle, as with most callers: the time that the proxy adds
- * to a call, and its CPU time while caches are cold and nothing is batched.
+ * Measures calls at a fixed rate that leaves the machine mostly idle, as with most callers: the time that the proxy
+ * adds to a call, and its CPU time while caches are cold and nothing is batched.
  */
 import { readCpuMs } from '../process-usage.ts';
 import { buildExecuteRequest } from '../program.ts';
