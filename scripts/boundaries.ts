@@ -299,6 +299,7 @@ const BOUNDARIES: Boundary[] = [
       '../observe/events.ts',
       '../stores/{audit-chain,ports}.ts',
       '../streams/*',
+      '../text/print-time.ts',
       CONTRACT,
       'lru-cache',
       'node:*',
@@ -365,7 +366,7 @@ const BOUNDARIES: Boundary[] = [
     files: `${SERVER}/stores/postgres/**`,
     allow: ['../*.ts', '../../streams/*', CONTRACT, 'lru-cache', 'pg', 'node:*', 'node:tls'],
   },
-  { files: `${SERVER}/observe/**`, allow: [CONTRACT, 'prom-client', 'node:*'] },
+  { files: `${SERVER}/observe/**`, allow: ['../text/print-time.ts', CONTRACT, 'prom-client', 'node:*'] },
 ];
 
 /** Renders the linter's configuration from the table. Tests may import anything. */

@@ -5,6 +5,7 @@
 import type { AuditActView, AuditCallView, AuditView } from '@erp-proxy/contract';
 import type { CallRecord, RefusalRecord } from '../observe/events.ts';
 import type { AuditRow } from '../stores/ports.ts';
+import { printTime } from '../text/print-time.ts';
 import { cleanName } from './clean-name.ts';
 
 /** An administrative act: what was done, by whom and from where. */
@@ -21,7 +22,7 @@ export type AuditedCall = Omit<
 export function printCall(call: AuditedCall, at: number): string {
   const record: Omit<AuditCallView, 'seq'> = {
     kind: 'call',
-    time: new Date(at).toISOString(),
+    time: printTime(at),
     request_id: call.requestId,
     key_id: call.keyId,
     address: call.address,
@@ -44,7 +45,7 @@ export function printCall(call: AuditedCall, at: number): string {
 export function printAct(act: Act, at: number): string {
   const record: Omit<AuditActView, 'seq'> = {
     kind: 'admin',
-    time: new Date(at).toISOString(),
+    time: printTime(at),
     request_id: act.requestId,
     actor: cleanName(act.actor),
     address: act.address,
@@ -88,7 +89,7 @@ export function toAuditedCall({
 export function readView({ seq, at, record }: AuditRow): AuditView {
   const view = parseRecord(record);
   if (view !== null) return { ...view, seq };
-  return { kind: 'damaged', seq, time: printTime(at), request_id: null, problem: DAMAGED };
+  return { kind: 'damaged', seq, time: printAnyTime(at), request_id: null, problem: DAMAGED };
 }
 
 const DAMAGED = 'This is no record of the audit: it was changed in the store. See what `audit verify` finds.';
@@ -111,9 +112,8 @@ function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditAct
 /** Members that older records lack. */
 const LATER_MEMBERS = { address: null, rule: null };
 
-function printTime(at: number): string {
-  const time = new Date(at);
-  return Number.isNaN(time.getTime()) ? new Date(0).toISOString() : time.toISOString();
+function printAnyTime(at: number): string {
+  return printTime(Number.isNaN(new Date(at).getTime()) ? 0 : at);
 }
 
 function roundToTenth(ms: number): number {

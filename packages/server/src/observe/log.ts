@@ -1,6 +1,7 @@
 /**
  * The log: a line of JSON for each call, on standard output. It never has values of calls, keys or tracebacks of Odoo.
  */
+import { printTime } from '../text/print-time.ts';
 import type { CallRecord, EventHandlers } from './events.ts';
 import { collectLines, type LineDestination } from './lines.ts';
 
@@ -23,8 +24,11 @@ export function createLogger(
   const writeAt = (lineLevel: (typeof LEVELS)[number]): Logger['info'] => {
     if (names.indexOf(lineLevel) < minimum) return () => {};
     return (message, fields) => {
-      const line = { level: lineLevel, time: new Date().toISOString(), ...fields, msg: message };
-      destination.write(`${JSON.stringify(line)}\n`);
+      const members = JSON.stringify(fields ?? {}).slice(1, -1);
+      // Texts are joined, because copying the fields into another object costs as much as printing them.
+      destination.write(
+        `{"level":"${lineLevel}","time":"${printTime(Date.now())}",${members}${members && ','}"msg":${JSON.stringify(message)}}\n`,
+      );
     };
   };
   return { info: writeAt('info'), warn: writeAt('warn'), error: writeAt('error') };
