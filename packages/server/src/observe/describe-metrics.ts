@@ -23,6 +23,8 @@ Scrape \`GET /metrics\` with Prometheus. The answer has the metrics below and th
 With several \`workers\`, a scrape has the sums over all workers. A worker that does not answer within half a second is
 omitted, and \`erp_proxy_workers{state="silent"}\` counts it.
 
+\`nodejs_eventloop_lag_…\` is measured while requests run and for a second or two after them. At rest it is 0.
+
 At most 100 upstreams have a label of their own: those with a successful call, and those of stored instances. Calls to
 others count as \`other\`. A database without a successful call is shown only while calls run or wait for it, or while its
 circuit breaker is not closed. At most 20 such databases are shown at a time.

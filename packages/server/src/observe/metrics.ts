@@ -4,6 +4,7 @@
  */
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 import { DatabaseLabels } from './database-labels.ts';
+import { measureEventLoopLag } from './event-loop-lag.ts';
 import { type EventMetricsOptions, registerEventMetrics } from './event-metrics.ts';
 import type { EventHandlers } from './events.ts';
 import { type MetricSources, registerSourceMetrics } from './source-metrics.ts';
@@ -30,15 +31,29 @@ export interface MetricsOptions extends Omit<EventMetricsOptions, 'databaseLabel
   gather?: GatherMetrics | undefined;
 }
 
+/** Effectively never: see event-loop-lag.ts. */
+const DAY_MS = 86_400_000;
+
 export function createMetrics({ sources, gather, ...options }: MetricsOptions): Metrics {
   const registry = new Registry();
   const databaseLabels = new DatabaseLabels(sources.now);
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: DAY_MS });
+  const lag = measureEventLoopLag(registry);
   registerSourceMetrics(registry, sources, databaseLabels);
-  const events = registerEventMetrics(registry, { ...options, databaseLabels });
+  const handlers = registerEventMetrics(registry, { ...options, databaseLabels });
   const gatherAll = gather?.(() => registry.getMetricsAsJSON());
   return {
-    events,
+    events: {
+      ...handlers,
+      requestStarted() {
+        handlers.requestStarted?.();
+        lag.requestStarted();
+      },
+      requestEnded() {
+        handlers.requestEnded?.();
+        lag.requestEnded();
+      },
+    },
     contentType: registry.contentType,
     async render() {
       if (gatherAll === undefined) return registry.metrics();

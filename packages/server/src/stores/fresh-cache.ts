@@ -11,7 +11,8 @@ import type { Awaitable, Store, StoreChange } from './ports.ts';
  * operators to notice.
  */
 export const STALE_MS = 300_000;
-const CHECK_MS = 1_000;
+/** Shortens the time for which entries stay usable by so much at most. Each check wakes the idle process. */
+const CHECK_MS = 10_000;
 const RETRY_MS = 1_000;
 /** A separate bound: ids that callers make up must not evict rows. */
 const ABSENT_MAX = 1_000;

@@ -38,11 +38,6 @@ test('reports each change since the watch began once, in order', () => {
   ]);
 });
 
-test('reports changes of another process without being asked', async () => {
-  database.exec("UPDATE client_keys SET name = 'by hand'");
-  await expect.poll(() => told, { timeout: 5000 }).toEqual([{ kind: 'key', id: 'old' }]);
-});
-
 test('reports that anything may have changed after more changes than the table keeps', () => {
   for (let count = 0; count < 1001; count++) database.exec(`UPDATE client_keys SET name = 'name ${count}'`);
   changes.poll();

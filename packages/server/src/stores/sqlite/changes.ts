@@ -1,12 +1,10 @@
 /**
  * The feed of changes that any process makes to a SQLite file. Triggers record them in a table. A watching process
- * polls the table, and reads it at once after a change of its own. Uses of keys, leases and the audit are not recorded,
- * so that they notify nobody.
+ * polls the table at intervals, and at once after a change of its own. Uses of keys, leases and the audit are not
+ * recorded, so that they notify nobody.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeListener, Store, StoreChange } from '../ports.ts';
-
-const POLL_MS = 250;
 
 export interface ChangeFeed extends Pick<Store, 'watch' | 'isWatching'> {
   /** Reports the changes since the last call. */
@@ -18,7 +16,7 @@ export function openChangeFeed(database: DatabaseSync): ChangeFeed {
   const readLast = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM changes');
   const readAfter = database.prepare('SELECT seq, kind, id FROM changes WHERE seq > ? ORDER BY seq');
   const listeners: ChangeListener[] = [];
-  let timer: NodeJS.Timeout | undefined;
+  let isOpen = false;
   let seen = 0;
   let isWatching = true;
 
@@ -27,7 +25,7 @@ export function openChangeFeed(database: DatabaseSync): ChangeFeed {
   }
 
   function poll(): void {
-    if (timer === undefined) return;
+    if (!isOpen) return;
     const before = { seen, isWatching };
     let changes: (StoreChange & { seq: number })[];
     try {
@@ -46,21 +44,20 @@ export function openChangeFeed(database: DatabaseSync): ChangeFeed {
   return {
     watch(listener) {
       listeners.push(listener);
-      if (timer !== undefined) return;
+      if (isOpen) return;
       try {
         seen = Number(readLast.get()?.['seq']);
       } catch {
         isWatching = false;
       }
-      timer = setInterval(poll, POLL_MS).unref();
+      isOpen = true;
     },
     get isWatching() {
       return isWatching;
     },
     poll,
     close() {
-      clearInterval(timer);
-      timer = undefined;
+      isOpen = false;
       isWatching = false;
     },
   };

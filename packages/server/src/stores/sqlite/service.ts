@@ -12,20 +12,32 @@ import { createSqliteInstances } from './instances.ts';
 import { createSqliteKeys } from './keys.ts';
 import { createSqliteLeases } from './leases.ts';
 import {
+  BEAT_INTERVAL_MS,
   OPERATIONS,
   type OperationTraits,
   type Parts,
   type Reply,
   type Request,
   readMonotonicMs,
-  STATUS_INTERVAL_MS,
+  SignOfLife,
 } from './operations.ts';
 import { Scheduler, type Task } from './scheduler.ts';
 import { watchWritability } from './writability.ts';
 
+/** The file is inspected once a second. */
+const BEATS_PER_INSPECTION = 2;
+
 const port = parentPort as MessagePort;
-const { file, isSuccessor } = workerData as { file: string; isSuccessor: boolean };
-const send = (reply: Reply) => port.postMessage(reply);
+const { file, isSuccessor, life } = workerData as {
+  file: string;
+  isSuccessor: boolean;
+  life: SharedArrayBuffer;
+};
+const signOfLife = new SignOfLife(life);
+const send = (reply: Reply) => {
+  signOfLife.give();
+  port.postMessage(reply);
+};
 
 try {
   serve(openDatabase(file));
@@ -38,7 +50,7 @@ function serve(database: SqliteDatabase): void {
   const changes = openChangeFeed(durable);
   const scheduler = new Scheduler();
   const writability = watchWritability(file, quick, (write) =>
-    runWrite({ run: write, dueMs: readMonotonicMs() + STATUS_INTERVAL_MS, onDone() {}, onFailed() {} }),
+    runWrite({ run: write, dueMs: readMonotonicMs() + BEAT_INTERVAL_MS, onDone() {}, onFailed() {} }),
   );
   const readOne = durable.prepare('SELECT 1 FROM migrations');
   const parts: Parts = {
@@ -49,8 +61,20 @@ function serve(database: SqliteDatabase): void {
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };
-  const sendStatus = () => send({ status: { isWatching: changes.isWatching, trouble: writability.trouble } });
-  const statusTimer = setInterval(sendStatus, STATUS_INTERVAL_MS);
+  let sentStatus = '';
+  const sendStatus = () => {
+    const status = { isWatching: changes.isWatching, trouble: writability.trouble };
+    const text = JSON.stringify(status);
+    if (text !== sentStatus) send({ status });
+    sentStatus = text;
+  };
+  let beats = 0;
+  const beat = setInterval(() => {
+    changes.poll();
+    if (++beats % BEATS_PER_INSPECTION === 0) writability.inspect();
+    sendStatus();
+    signOfLife.give();
+  }, BEAT_INTERVAL_MS);
 
   port.on('message', (request: Request) => {
     if ('id' in request) return run(request);
@@ -113,8 +137,7 @@ function serve(database: SqliteDatabase): void {
   async function close(): Promise<void> {
     await scheduler.drain();
     changes.close();
-    writability.close();
-    clearInterval(statusTimer);
+    clearInterval(beat);
     database.close();
     port.close();
   }

@@ -16,6 +16,7 @@ import {
   type Reply,
   type Request,
   readMonotonicMs,
+  SignOfLife,
   type ThreadStatus,
 } from './operations.ts';
 
@@ -26,7 +27,7 @@ interface PendingRequest {
   timer: NodeJS.Timeout;
 }
 
-/** A thread that sends nothing for this time counts as blocked. */
+/** A thread that gives no sign of life for this time counts as blocked. */
 const SILENCE_MS = 2000;
 const RESTART_MS = 500;
 /** Time for pending writes when the store is closed. After that the thread is terminated. */
@@ -53,7 +54,7 @@ export class SqliteThread {
   /** Why there is no thread; null if there is one. */
   #downReason: string | null = null;
   #status: ThreadStatus = { isWatching: true, trouble: null };
-  #heardMs = 0;
+  #signOfLife = new SignOfLife();
   #restart: NodeJS.Timeout | undefined;
   #closed: Promise<void> | null = null;
 
@@ -64,8 +65,10 @@ export class SqliteThread {
 
   /** Resolves when the file is open; rejects with a {@link StoreError}. */
   open(): Promise<Migration> {
+    const isSuccessor = this.#worker !== null || this.#downReason !== null;
+    const signOfLife = new SignOfLife();
     const worker = new Worker(new URL('./worker.mjs', import.meta.url), {
-      workerData: { file: this.#file, isSuccessor: this.#worker !== null || this.#downReason !== null },
+      workerData: { file: this.#file, isSuccessor, life: signOfLife.memory },
       // Flags of the process, such as --eval and --watch, must not apply to the thread.
       execArgv: [],
     });
@@ -77,7 +80,7 @@ export class SqliteThread {
           this.#starting = null;
           // `close` terminates it.
           if (this.#closed !== null) return;
-          this.#use(worker);
+          this.#use(worker, signOfLife);
           resolve(reply.opened);
         } else if ('refused' in reply) reason = reply.refused;
         else this.#receive(reply);
@@ -138,21 +141,21 @@ export class SqliteThread {
 
   /** True also if there is no thread. */
   get #isBlocked(): boolean {
-    return this.#worker === null || readMonotonicMs() - this.#heardMs >= SILENCE_MS;
+    return this.#worker === null || this.#signOfLife.ageMs >= SILENCE_MS;
   }
 
-  #use(worker: Worker): void {
+  #use(worker: Worker, signOfLife: SignOfLife): void {
     // Only the timers of pending requests keep the process running.
     worker.unref();
     this.#worker = worker;
     this.#unanswered = 0;
     this.#downReason = null;
-    this.#heardMs = readMonotonicMs();
+    this.#signOfLife = signOfLife;
+    signOfLife.give();
     this.#notify(null);
   }
 
   #receive(reply: Exclude<Reply, { opened: Migration } | { refused: string }>): void {
-    this.#heardMs = readMonotonicMs();
     if ('status' in reply) this.#status = reply.status;
     else if ('change' in reply) this.#notify(reply.change);
     else {

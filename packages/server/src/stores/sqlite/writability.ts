@@ -1,7 +1,7 @@
 /**
  * Knows whether the SQLite file can be written: from the result of the last write, from its path, and from the free
- * space on its disk. After a failed write it makes a small write every second until one succeeds. Must not know
- * threads.
+ * space on its disk. After a failed write it makes a small write at each inspection until one succeeds. Must not know
+ * threads and timers.
  */
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -19,10 +19,10 @@ export interface Writability {
   failed(error: unknown): void;
   /** A failed read can show that the file is damaged. */
   readFailed(error: unknown): void;
-  close(): void;
+  /** Call it at intervals. */
+  inspect(): void;
 }
 
-const CHECK_MS = 1000;
 /** With less free space the next checkpoint may fail. */
 const FREE_BYTES_MIN = 1024 * 1024;
 
@@ -46,14 +46,13 @@ export function watchWritability(
     if (isDamage(error)) damage = describeFailure(error);
   }
 
-  function check(): void {
+  function inspect(): void {
     identityTrouble = findIdentityTrouble();
     diskTrouble = hasFreeSpace(dirname(file)) ? null : DISK_FULL;
     if (writeTrouble !== null) tryWrite(() => void write.run());
   }
 
-  check();
-  const timer = setInterval(check, CHECK_MS);
+  inspect();
   return {
     get trouble() {
       return damage ?? identityTrouble ?? writeTrouble ?? diskTrouble;
@@ -70,7 +69,7 @@ export function watchWritability(
       if (isFileFailure(error)) writeTrouble = describeFailure(error);
     },
     readFailed: noteDamage,
-    close: () => clearInterval(timer),
+    inspect,
   };
 }
 

@@ -1,0 +1,95 @@
+/**
+ * The metrics of prom-client about the delay of the event loop, without its constant measuring: its timer would wake an
+ * idle process a hundred times a second. It runs only while there are requests.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Gauge, type Registry } from 'prom-client';
+
+/** As in prom-client. The delays include it. */
+const RESOLUTION_MS = 10;
+/** Time without requests after which measuring stops. */
+const IDLE_MS = 1000;
+const NANOSECONDS = 1e9;
+
+export interface EventLoopLag {
+  requestStarted(): void;
+  requestEnded(): void;
+  /** Whether the delay is measured now. */
+  readonly isMeasuring: boolean;
+}
+
+type Histogram = ReturnType<typeof monitorEventLoopDelay>;
+
+interface LagMetric {
+  name: string;
+  help: string;
+  aggregator: 'min' | 'max' | 'average';
+  read(histogram: Histogram): number;
+}
+
+const LAG_METRICS: readonly LagMetric[] = [
+  describe('min', 'The minimum recorded event loop delay.', ({ min }) => min, 'min'),
+  describe('max', 'The maximum recorded event loop delay.', ({ max }) => max, 'max'),
+  describe('mean', 'The mean of the recorded event loop delays.', ({ mean }) => mean),
+  describe('stddev', 'The standard deviation of the recorded event loop delays.', ({ stddev }) => stddev),
+  ...[50, 90, 99].map((share) =>
+    describe(`p${share}`, `The ${share}th percentile of the recorded event loop delays.`, (histogram) =>
+      histogram.percentile(share),
+    ),
+  ),
+];
+
+function describe(
+  suffix: string,
+  help: string,
+  read: LagMetric['read'],
+  aggregator: LagMetric['aggregator'] = 'average',
+): LagMetric {
+  return { name: `nodejs_eventloop_lag_${suffix}_seconds`, help, aggregator, read };
+}
+
+/** Replaces the metrics of prom-client in the registry. Without a measurement they are 0. */
+export function measureEventLoopLag(registry: Registry): EventLoopLag {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  let running = 0;
+  let isMeasuring = false;
+  let hasWorked = false;
+
+  for (const { name, help, aggregator, read } of LAG_METRICS) {
+    registry.removeSingleMetric(name);
+    new Gauge({
+      name,
+      help,
+      aggregator,
+      registers: [registry],
+      collect() {
+        this.set(histogram.count === 0 ? 0 : read(histogram) / NANOSECONDS);
+        // All gauges of one scrape are collected in the same turn of the event loop.
+        queueMicrotask(() => histogram.reset());
+      },
+    });
+  }
+
+  function check(): void {
+    isMeasuring = running > 0 || hasWorked;
+    hasWorked = false;
+    if (isMeasuring) setTimeout(check, IDLE_MS).unref();
+    else histogram.disable();
+  }
+
+  return {
+    requestStarted() {
+      running++;
+      hasWorked = true;
+      if (isMeasuring) return;
+      histogram.enable();
+      check();
+    },
+    requestEnded() {
+      running--;
+    },
+    get isMeasuring() {
+      return isMeasuring;
+    },
+  };
+}
