@@ -5,7 +5,7 @@
 import type { Examination, ExaminationCheck } from '@erp-proxy/contract';
 import type { EgressFailure } from '../egress/dispatcher.ts';
 import { fetchWhole } from '../egress/fetch-whole.ts';
-import { createDeadline, type Deadline } from '../execute/terms/deadline.ts';
+import { Deadline } from '../execute/terms/deadline.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Protocol } from '../execute/terms/method-call.ts';
 import type { Target } from '../execute/terms/target.ts';
@@ -28,7 +28,7 @@ export interface Examined {
 }
 
 export async function examineServer(examined: Examined, deps: ExamineDeps): Promise<Examination> {
-  const deadline = createDeadline();
+  const deadline = new Deadline();
   deadline.startClock(examined.timeoutMs * QUESTIONS_MAX);
   try {
     return await examine(examined, deadline, deps);

@@ -90,7 +90,7 @@ export async function runCall(
       dialect,
       bytesPerSecondMin: deps.settings.answerBytesPerSecondMin,
     });
-    await protection?.finish(judgeAttempt(reply, summary));
+    if (protection !== null) await protection.finish(judgeAttempt(reply, summary));
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
     summary = answerInternal(read.id, out, dialect);
@@ -159,7 +159,7 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     isUnchanged: () => isUnchanged(built, request, deps),
   });
   running.context = context;
-  return runSteps(operation.steps, 0, prepared, context);
+  return await runSteps(operation.steps, 0, prepared, context);
 }
 
 /** Runs the steps from `first` on, until one replies. */
@@ -185,7 +185,8 @@ async function runSteps(
     await context.reply(null);
     throw error;
   }
-  const last = await context.reply(reply);
+  const told = context.reply(reply);
+  const last = told instanceof Promise ? await told : told;
   if (last === null) throw new Error('no step has replied');
   return last;
 }

@@ -109,7 +109,7 @@ async function runAdmitted(
   if (body instanceof Denial) return body;
   const { isBatch } = body;
   if (isBatch && !operation.takesBatch) return NO_BATCH;
-  const tooMany = await keyAdmission?.admitCalls(body.calls.length - 1);
+  const tooMany = isBatch ? await keyAdmission?.admitCalls(body.calls.length - 1) : null;
   if (tooMany) return tooMany;
   const request: Request = { exchange, dialect, time, startedMs, isBatch, idempotencyKey };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);

@@ -23,8 +23,8 @@ export class PieceCollector {
 
   /** All bytes so far. A single piece is not copied. */
   join(): Uint8Array {
+    if (this.#blocks.length === 0 && this.#loose.length === 1) return this.#loose[0] as Uint8Array;
     const pieces = [...this.#blocks, ...this.#loose];
-    if (pieces.length === 1) return pieces[0] as Uint8Array;
     const whole = Buffer.concat(pieces, this.length);
     this.#blocks = [];
     this.#loose = [whole];

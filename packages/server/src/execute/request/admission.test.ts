@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createDeadline } from '../terms/deadline.ts';
+import { Deadline } from '../terms/deadline.ts';
 import { Admission } from './admission.ts';
 
 test('refuses new requests once it stops, and says that nothing was sent', async () => {
   const admission = new Admission();
   await admission.stop(0);
-  const denial = admission.enter(createDeadline());
+  const denial = admission.enter(new Deadline());
   expect(denial?.type).toBe('overloaded');
   expect(denial?.more.outcome).toBe('not_sent');
   expect(denial?.retryable).toBe(true);
@@ -13,7 +13,7 @@ test('refuses new requests once it stops, and says that nothing was sent', async
 
 test('waits until the running requests have ended', async () => {
   const admission = new Admission();
-  const deadline = createDeadline();
+  const deadline = new Deadline();
   admission.enter(deadline);
   let isStopped = false;
   const stopped = admission.stop(60_000).then(() => {
@@ -28,7 +28,7 @@ test('waits until the running requests have ended', async () => {
 
 test('ends requests that still run after the grace time', async () => {
   const admission = new Admission();
-  const deadline = createDeadline();
+  const deadline = new Deadline();
   admission.enter(deadline);
   deadline.signal.addEventListener('abort', () => admission.leave(deadline));
   await admission.stop(1);

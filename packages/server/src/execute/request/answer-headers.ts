@@ -17,12 +17,11 @@ export function describeRequest(
   trace?: CallTrace,
 ): AnswerHeaders {
   const ageMs = trace?.ageMs ?? null;
-  return {
-    'server-timing': describeTiming(startedMs, nowMs, trace),
-    ...(ageMs === null ? {} : { age: String(Math.floor(ageMs / 1000)) }),
-    ...describeLimit(trace?.policyLimit ?? null),
-    ...keyAdmission?.describe(),
-  };
+  const limit = trace?.policyLimit ?? null;
+  const headers: AnswerHeaders = { 'server-timing': describeTiming(startedMs, nowMs, trace) };
+  if (ageMs !== null) headers['age'] = String(Math.floor(ageMs / 1000));
+  if (limit !== null) headers[LIMIT_HEADER] = String(limit);
+  return keyAdmission === null ? headers : { ...headers, ...keyAdmission.describe() };
 }
 
 /** The header for a limit that a policy has set. */

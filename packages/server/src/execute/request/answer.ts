@@ -3,6 +3,7 @@
  * so that a truncated answer never looks complete.
  */
 
+import type { Awaitable } from '../../streams/and-then.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { AnswerSummary } from '../terms/answer-summary.ts';
@@ -11,7 +12,13 @@ import { Denial, INTERNAL } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { Reply, ResultReply } from '../terms/reply.ts';
 import { CALLER_GONE, denyEnded, describeOutcome } from '../terms/upstream-denials.ts';
-import { buildErrorAnswer, buildResultHead, describeDenial, listDenialHeaders } from './envelope.ts';
+import {
+  buildErrorAnswer,
+  buildResultAnswer,
+  buildResultHead,
+  describeDenial,
+  listDenialHeaders,
+} from './envelope.ts';
 import { ReadingPace } from './reading-pace.ts';
 
 /** The facts about a call that its answer depends on. */
@@ -26,7 +33,8 @@ export interface AnswerContext {
   bytesPerSecondMin: number;
 }
 
-export async function answerCall(reply: Reply, context: AnswerContext): Promise<AnswerSummary> {
+/** Synchronous if the whole answer is known. */
+export function answerCall(reply: Reply, context: AnswerContext): Awaitable<AnswerSummary> {
   if (reply instanceof Denial) {
     const isGone = reply === CALLER_GONE || context.deadline.reason === 'caller_left';
     return isGone ? CALLER_LEFT : answerDenial(reply, context);
@@ -40,12 +48,11 @@ export async function answerCall(reply: Reply, context: AnswerContext): Promise<
     writer.sendWhole(reply.status, { ...headers, 'idempotency-replayed': 'true' }, reply.body);
     return { type: 'replayed', code: null, httpStatus: reply.status };
   }
-  const head = buildResultHead(id);
   if (reply.rest === null) {
-    writer.sendWhole(200, headers, Buffer.concat([head, ...reply.pieces, reply.tail]));
+    writer.sendWhole(200, headers, buildResultAnswer(id, reply.pieces, reply.tail));
     return OK;
   }
-  return streamResult(head, reply, reply.rest, context);
+  return streamResult(buildResultHead(id), reply, reply.rest, context);
 }
 
 const OK: AnswerSummary = { type: 'ok', code: null, httpStatus: 200 };
@@ -131,7 +138,7 @@ function sum(pieces: readonly Uint8Array[]): number {
 }
 
 /** Answers with an error if nothing was sent yet. Otherwise closes the connection. */
-async function breakAnswerOff(detail: string, context: AnswerContext): Promise<AnswerSummary> {
+function breakAnswerOff(detail: string, context: AnswerContext): Awaitable<AnswerSummary> {
   const { writer, deadline, isReadOnly } = context;
   const details = { outcome: 'unknown', isReadOnly, detail } as const;
   if (writer.restart()) {

@@ -2,6 +2,7 @@
 import { parseKey } from '../../keys/format.ts';
 import type { Client, Keys, RefusedKey } from '../../keys/keys.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { delay } from '../../streams/wait.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { denyKey, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
@@ -14,15 +15,27 @@ export interface AuthenticateDeps {
   slowdown: Slowdown;
 }
 
-export async function authenticate(
+/** Synchronous if the key is valid and in memory. */
+export function authenticate(
   exchange: Exchange,
-  { keys, slowdown }: AuthenticateDeps,
+  deps: AuthenticateDeps,
   dialect: Dialect,
-): Promise<Client | Denial> {
+): Awaitable<Client | Denial> {
   const text = readKey(exchange, dialect.keyHeaders);
   if (text instanceof Denial) return text;
-  const found = await askStore(() => keys.authenticate(text), UNREADABLE_POLICY);
-  if (found instanceof Denial || !('refused' in found)) return found;
+  return andThen(
+    askStore(() => deps.keys.authenticate(text), UNREADABLE_POLICY),
+    (found) =>
+      found instanceof Denial || !('refused' in found) ? found : refuseKey(found, exchange, deps, dialect),
+  );
+}
+
+async function refuseKey(
+  found: RefusedKey,
+  exchange: Exchange,
+  { slowdown }: AuthenticateDeps,
+  dialect: Dialect,
+): Promise<Denial> {
   // The reason goes only to the log, because callers must not learn which ids exist.
   const { refused, keyId } = found;
   const refusedKey = nameRefusedKey(found);

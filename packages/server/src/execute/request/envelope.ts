@@ -13,6 +13,11 @@ export function buildResultHead(id: Uint8Array): Buffer {
   return Buffer.concat([HEAD, id, RESULT]);
 }
 
+/** Builds a complete answer. `pieces` and `tail` are the value and the closing brace. */
+export function buildResultAnswer(id: Uint8Array, pieces: readonly Uint8Array[], tail: Uint8Array): Buffer {
+  return Buffer.concat([HEAD, id, RESULT, ...pieces, tail]);
+}
+
 /** Builds a complete answer with an `error` member. */
 export function buildErrorAnswer(id: Uint8Array, error: ErrorBody): Buffer {
   return Buffer.concat([HEAD, id, ERROR, Buffer.from(JSON.stringify(error)), CLOSE]);

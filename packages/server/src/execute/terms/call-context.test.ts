@@ -56,7 +56,7 @@ test('an exception of one listener reaches the caller after the others have run'
     throw new Error('broken');
   });
   context.onReleased(released);
-  await expect(context.reply(RESULT)).rejects.toThrow('broken');
+  await expect(async () => context.reply(RESULT)).rejects.toThrow('broken');
   expect(first).toHaveBeenCalledExactlyOnceWith(null);
   expect(released).toHaveBeenCalledOnce();
 });

@@ -5,6 +5,7 @@
 import type { IdempotentCall } from '../../idempotency/idempotent-call.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Permit } from '../../limits/database/permit.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { WatchedStream } from '../../streams/watched-stream.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
@@ -13,7 +14,7 @@ import type { Request } from './request.ts';
 import type { RequestTime } from './request-time.ts';
 
 /** Gets the reply of the later steps, or null after an exception. Returns it, or another reply that replaces it. */
-export type ReplyListener = (reply: Reply | null) => Reply | null | Promise<Reply | null>;
+export type ReplyListener = (reply: Reply | null) => Awaitable<Reply | null>;
 
 export interface CallContextInit {
   request: Request;
@@ -26,7 +27,7 @@ export interface CallContextInit {
   index: number;
   bytes: Uint8Array;
   /** True while the call may be sent as it was built: key, policy and instance have not changed. */
-  isUnchanged: () => boolean | Promise<boolean>;
+  isUnchanged: () => Awaitable<boolean>;
 }
 
 /** The result of checkCredentials for a call that may go on. */
@@ -91,24 +92,27 @@ export class CallContext implements CallContextInit {
 
   /**
    * Runs all listeners of the reply. What was taken for the call is released with the last byte of its result. After a
-   * listener has thrown, the others get null, and the exception follows when all have run.
+   * listener has thrown, the others get null, and the exception follows when all have run. Synchronous if all are.
    */
-  async reply(reply: Reply | null): Promise<Reply | null> {
-    let last = reply;
+  reply(reply: Reply | null): Awaitable<Reply | null> {
     const errors: unknown[] = [];
-    for (const listener of this.#onReply.splice(0).reverse()) {
-      try {
-        const seen = listener(last);
-        last = seen instanceof Promise ? await seen : seen;
-      } catch (error) {
-        errors.push(error);
-        last = null;
-      }
+    let last: Awaitable<Reply | null> = reply;
+    for (let listener = this.#onReply.pop(); listener !== undefined; listener = this.#onReply.pop()) {
+      const next = listener;
+      last = andThen(last, (seen) => tellListener(next, seen, errors));
     }
-    if (last === null || !isResult(last) || last.rest === null) this.release();
-    else last = { ...last, rest: new WatchedStream(last.rest, () => this.release()) };
-    if (errors.length > 0) throw errors[0];
-    return last;
+    return andThen(last, (seen) => {
+      const watched = this.#releaseAfter(seen);
+      if (errors.length > 0) throw errors[0];
+      return watched;
+    });
+  }
+
+  #releaseAfter(reply: Reply | null): Reply | null {
+    if (reply !== null && isResult(reply) && reply.rest !== null)
+      return { ...reply, rest: new WatchedStream(reply.rest, () => this.release()) };
+    this.release();
+    return reply;
   }
 
   /** Releases what was taken for the call. Later calls have no effect. */
@@ -116,5 +120,22 @@ export class CallContext implements CallContextInit {
     const listeners = this.#onReleased;
     this.#onReleased = [];
     for (const listener of listeners) listener();
+  }
+}
+
+function tellListener(
+  listener: ReplyListener,
+  reply: Reply | null,
+  errors: unknown[],
+): Awaitable<Reply | null> {
+  const fail = (error: unknown) => {
+    errors.push(error);
+    return null;
+  };
+  try {
+    const seen = listener(reply);
+    return seen instanceof Promise ? seen.catch(fail) : seen;
+  } catch (error) {
+    return fail(error);
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createDeadline, readTimeoutMs } from './deadline.ts';
+import { Deadline, readTimeoutMs } from './deadline.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -31,7 +31,7 @@ test.each([
 });
 
 test('ends by time only after its clock was started', () => {
-  const deadline = createDeadline();
+  const deadline = new Deadline();
   vi.advanceTimersByTime(60_000);
   expect(deadline.reason).toBeNull();
   deadline.startClock(1000);
@@ -43,7 +43,7 @@ test('ends by time only after its clock was started', () => {
 });
 
 test('restarts its clock, but not after the end', () => {
-  const deadline = createDeadline();
+  const deadline = new Deadline();
   deadline.startClock(1000);
   vi.advanceTimersByTime(900);
   deadline.startClock(2000);
@@ -57,7 +57,7 @@ test('restarts its clock, but not after the end', () => {
 });
 
 test('keeps the first reason', () => {
-  const deadline = createDeadline();
+  const deadline = new Deadline();
   deadline.startClock(1000);
   deadline.end('caller_left');
   vi.advanceTimersByTime(2000);
@@ -67,7 +67,7 @@ test('keeps the first reason', () => {
 
 test('cuts off an answer that has not been sent some time after the end', () => {
   const cutOff = vi.fn();
-  const deadline = createDeadline(cutOff);
+  const deadline = new Deadline(cutOff);
   deadline.startClock(1000);
   vi.advanceTimersByTime(1000);
   expect(cutOff).not.toHaveBeenCalled();
@@ -77,7 +77,7 @@ test('cuts off an answer that has not been sent some time after the end', () => 
 
 test('does not cut off an answer that was sent by then', () => {
   const cutOff = vi.fn();
-  const deadline = createDeadline(cutOff);
+  const deadline = new Deadline(cutOff);
   deadline.end('shutdown');
   deadline.clear();
   expect(vi.getTimerCount()).toBe(0);
@@ -85,14 +85,15 @@ test('does not cut off an answer that was sent by then', () => {
 });
 
 test('leaves no timer behind', () => {
-  const deadline = createDeadline();
+  const deadline = new Deadline();
   deadline.startClock(1000);
   deadline.clear();
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test('does not call a listener that another listener has removed', () => {
-  const { signal, end } = createDeadline();
+  const deadline = new Deadline();
+  const { signal } = deadline;
   const called: string[] = [];
   const second = () => called.push('second');
   signal.addEventListener('abort', () => {
@@ -100,21 +101,22 @@ test('does not call a listener that another listener has removed', () => {
     signal.removeEventListener('abort', second);
   });
   signal.addEventListener('abort', second);
-  end('timeout');
+  deadline.end('timeout');
   expect(called).toEqual(['first']);
 });
 
 test('calls a listener that was added twice only once, and not for a second end', () => {
-  const { signal, end } = createDeadline();
+  const deadline = new Deadline();
+  const { signal } = deadline;
   const listener = vi.fn();
   signal.addEventListener('abort', listener);
   signal.addEventListener('abort', listener);
-  end('timeout');
-  end('shutdown');
+  deadline.end('timeout');
+  deadline.end('shutdown');
   expect(listener).toHaveBeenCalledOnce();
   expect(signal.reason).toBe('timeout');
 });
 
 test('has a standard AbortSignal, which fetch and timers accept', () => {
-  expect(createDeadline().signal).toBeInstanceOf(AbortSignal);
+  expect(new Deadline().signal).toBeInstanceOf(AbortSignal);
 });

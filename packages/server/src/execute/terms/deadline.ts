@@ -5,48 +5,51 @@
 
 export type EndReason = 'timeout' | 'caller_left' | 'shutdown';
 
-export interface Deadline {
-  /** Its `reason` is an {@link EndReason} after the end. */
-  readonly signal: AbortSignal;
-  /** Null before the end. */
-  readonly reason: EndReason | null;
-  end(reason: EndReason): void;
-  /** Starts or restarts the clock: `timeoutMs` from now until the last byte of the answer. */
-  startClock(timeoutMs: number): void;
-  /** Stops the clock. Must be called after the answer was sent. */
-  clear(): void;
-}
-
 /** Time for sending the answers, mostly errors, after the end. */
 const SENDING_MS = 2000;
 
-/**
- * Creates a deadline whose clock is not running yet, because the time in which a client sends its body does not count.
- * `cutOff` is called if the answer has not been sent some time after the end, because its caller does not read it.
- */
-export function createDeadline(cutOff?: () => void): Deadline {
-  const controller = new AbortController();
-  const { signal } = controller;
-  let timer: NodeJS.Timeout | undefined;
-  const end = (reason: EndReason) => {
-    if (signal.aborted) return;
-    clearTimeout(timer);
-    if (cutOff !== undefined) timer = setTimeout(cutOff, SENDING_MS);
-    controller.abort(reason);
-  };
-  return {
-    signal,
-    get reason() {
-      return signal.aborted ? signal.reason : null;
-    },
-    end,
-    startClock(timeoutMs) {
-      if (signal.aborted) return;
-      clearTimeout(timer);
-      timer = setTimeout(end, timeoutMs, 'timeout');
-    },
-    clear: () => clearTimeout(timer),
-  };
+export class Deadline {
+  readonly #controller = new AbortController();
+  readonly #cutOff: (() => void) | null;
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * Creates a deadline whose clock is not running yet, because the time in which a client sends its body does not
+   * count. `cutOff` is called if the answer has not been sent some time after the end, because its caller does not read
+   * it.
+   */
+  constructor(cutOff: (() => void) | null = null) {
+    this.#cutOff = cutOff;
+  }
+
+  /** Its `reason` is an {@link EndReason} after the end. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Null before the end. */
+  get reason(): EndReason | null {
+    return this.signal.aborted ? this.signal.reason : null;
+  }
+
+  end(reason: EndReason): void {
+    if (this.signal.aborted) return;
+    clearTimeout(this.#timer);
+    if (this.#cutOff !== null) this.#timer = setTimeout(this.#cutOff, SENDING_MS);
+    this.#controller.abort(reason);
+  }
+
+  /** Starts or restarts the clock: `timeoutMs` from now until the last byte of the answer. */
+  startClock(timeoutMs: number): void {
+    if (this.signal.aborted) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.end('timeout'), timeoutMs);
+  }
+
+  /** Stops the clock. Must be called after the answer was sent. */
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
 }
 
 /** Maximum time limit of a call (docs/execute.md#headers). */

@@ -2,6 +2,7 @@
  * The definition of one kind of call: how it is parsed, authorized, resolved and built, and the steps around sending.
  */
 import type { Client } from '../../keys/keys.ts';
+import type { Awaitable } from '../../streams/and-then.ts';
 import type { CallContext } from './call-context.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { Denial } from './denial.ts';
@@ -9,8 +10,6 @@ import type { Dialect } from './dialect.ts';
 import type { CallSpan, ParsedCall } from './parsed-body.ts';
 import type { Reply } from './reply.ts';
 import type { NamedInstance, ServerAddress } from './target.ts';
-
-type Awaitable<Value> = Value | Promise<Value>;
 
 interface StepMethod<Prepared> {
   run(

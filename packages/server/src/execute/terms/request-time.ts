@@ -2,7 +2,7 @@
  * The time limit of a request, and whether the request continues without its caller. It is the only object of a request
  * that its calls change. A read that several requests share has its own.
  */
-import { createDeadline, type Deadline } from './deadline.ts';
+import { Deadline } from './deadline.ts';
 
 export interface RequestTimeOptions {
   /** Monotonic clock in milliseconds. */
@@ -28,7 +28,7 @@ export class RequestTime {
   constructor({ nowMs, defaultMs, cutOff }: RequestTimeOptions) {
     this.#nowMs = nowMs;
     this.#allowedMs = defaultMs;
-    this.deadline = createDeadline(cutOff);
+    this.deadline = new Deadline(cutOff);
   }
 
   get signal(): AbortSignal {

@@ -2,6 +2,7 @@
  * Step: refuses credentials that Odoo refused recently, and delays calls with unknown credentials while others are
  * tried. The reply of the call tells whether its credentials work (credential-memory.ts, login-trials.ts).
  */
+import { andThen } from '../../streams/and-then.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
@@ -45,9 +46,7 @@ export function checkCredentials(
       },
       context.time.signal,
     );
-    return checked instanceof Promise
-      ? checked.then((late) => applyCheck(late, call, context))
-      : applyCheck(checked, call, context);
+    return andThen(checked, (result) => applyCheck(result, call, context));
   };
 
   function applyCheck(

@@ -26,6 +26,24 @@ export class PeekedBody implements ByteStream {
     return this.#read.length;
   }
 
+  /**
+   * Reads what has arrived, without waiting, until more than `bytesMax` bytes are read. True if the whole body is read
+   * and fits.
+   */
+  readArrived(bytesMax: number): boolean {
+    while (!this.isWhole && this.length <= bytesMax) {
+      const read = this.next();
+      if (read instanceof Promise) {
+        // Its rejection reaches whoever reads on.
+        read.catch(() => {});
+        this.#pending = read;
+        return false;
+      }
+      this.#keep(read);
+    }
+    return this.isWhole && this.length <= bytesMax;
+  }
+
   async readMore(): Promise<void> {
     this.#keep(await this.next());
   }

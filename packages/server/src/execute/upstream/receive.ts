@@ -15,6 +15,7 @@ import { isRouteMissing } from '../../odoo/http-status.ts';
 import { classifyJson2Answer, isJson2Result } from '../../odoo/json2/json2-answer.ts';
 import { unwrapOne } from '../../odoo/json2/json2-result.ts';
 import { matchResultHead } from '../../odoo/jsonrpc.ts';
+import type { Awaitable } from '../../streams/and-then.ts';
 import { ByteStreamError } from '../../streams/byte-stream.ts';
 import type { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
@@ -57,13 +58,36 @@ const NULL_RESULT = Buffer.from('null');
 const CLOSING_BRACE = Buffer.from('}');
 const NOTHING = Buffer.alloc(0);
 
-export async function receiveReply(
+/** Synchronous if the whole of a short answer of `/jsonrpc` has arrived. */
+export function receiveReply(
+  answer: EgressAnswer,
+  call: UpstreamCall,
+  deadline: Deadline,
+  settings: ReceiveSettings,
+): Awaitable<ReceivedReply> {
+  const peeked = new PeekedBody(answer.body);
+  const isShort = answer.bodyLength !== null && answer.bodyLength <= CHECKED_BYTES_MAX;
+  try {
+    if (
+      call.protocol === 'jsonrpc' &&
+      answer.status === 200 &&
+      isShort &&
+      peeked.readArrived(CHECKED_BYTES_MAX)
+    )
+      return parseWhole(peeked.bytes, call, settings);
+  } catch (error) {
+    return denyBrokenOff(error, answer, call, deadline);
+  }
+  return receiveLate(peeked, answer, call, deadline, settings);
+}
+
+async function receiveLate(
+  peeked: PeekedBody,
   answer: EgressAnswer,
   call: UpstreamCall,
   deadline: Deadline,
   settings: ReceiveSettings,
 ): Promise<ReceivedReply> {
-  const peeked = new PeekedBody(answer.body);
   try {
     if (call.protocol === 'json2') return await readJson2Reply(peeked, answer, call, settings);
     if (answer.status === 200) return await readJsonrpcReply(peeked, answer, call, settings);
@@ -73,17 +97,22 @@ export async function receiveReply(
       ? { kind: 'contradiction', about: 'jsonrpc_missing', otherwise: denial }
       : denial;
   } catch (error) {
-    answer.body.cancel();
-    if (!(error instanceof ByteStreamError)) throw error;
-    if (deadline.reason !== null)
-      return denyEnded(deadline, { outcome: 'unknown', isReadOnly: call.isReadOnly });
-    const details = buildDetails(call, 'unknown', error.message);
-    return new Denial(
-      'upstream_unreachable',
-      `The server broke its answer off. ${describeOutcome(details)}`,
-      details,
-    );
+    return denyBrokenOff(error, answer, call, deadline);
   }
+}
+
+/** The denial for an answer that broke off. Throws other errors. */
+function denyBrokenOff(error: unknown, answer: EgressAnswer, call: UpstreamCall, deadline: Deadline): Denial {
+  answer.body.cancel();
+  if (!(error instanceof ByteStreamError)) throw error;
+  if (deadline.reason !== null)
+    return denyEnded(deadline, { outcome: 'unknown', isReadOnly: call.isReadOnly });
+  const details = buildDetails(call, 'unknown', error.message);
+  return new Denial(
+    'upstream_unreachable',
+    `The server broke its answer off. ${describeOutcome(details)}`,
+    details,
+  );
 }
 
 async function readJsonrpcReply(
@@ -136,10 +165,10 @@ async function readShort(peeked: PeekedBody, bodyLength: number | null): Promise
 function parseWhole(bytes: Uint8Array, call: UpstreamCall, settings: ReceiveSettings): Reply {
   let members: JsonMember[];
   try {
-    const { root } = readDocument(bytes);
+    const { root, members: found } = readDocument(bytes);
     if (root.kind !== 'object')
       return denyAnswer(call, "The answer is JSON, but not Odoo's.", 'not an object');
-    members = readMembers(bytes, root);
+    members = found ?? readMembers(bytes, root);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return denyAnswer(call, 'The answer is not JSON.', error.message);

@@ -3,7 +3,7 @@ import { createTestLimiters, expectPermit } from '../../limits/database/database
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { RetryBudget } from '../../limits/retry-budget.ts';
 import type { CallContext } from '../terms/call-context.ts';
-import { createDeadline, type Deadline } from '../terms/deadline.ts';
+import { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
@@ -19,7 +19,7 @@ const TARGET = { origin: 'https://erp.example.com', pathPrefix: '', trust: null,
 let deadline: Deadline;
 beforeEach(() => {
   vi.useFakeTimers();
-  deadline = createDeadline();
+  deadline = new Deadline();
 });
 afterEach(() => {
   deadline.clear();

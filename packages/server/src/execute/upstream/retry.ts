@@ -8,6 +8,7 @@ import type { Permit } from '../../limits/database/permit.ts';
 import type { RetryBudget } from '../../limits/retry-budget.ts';
 import type { Events, RetryReason } from '../../observe/events.ts';
 import { isGatewayError } from '../../odoo/http-status.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { delay } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Deadline } from '../terms/deadline.ts';
@@ -55,15 +56,16 @@ export function sendWithRetries<Prepared extends RetriedCall>(
     if (permit === null) throw new Error('a call is sent without a permit');
     permit.markSent();
     let attempts = 0;
-    const send = async (): Promise<Attempt> => {
+    const send = (): Awaitable<Attempt> => {
       attempts++;
       // Checked after the wait for a retry: requests for facts, which precede the call, go to the server too. Nothing
       // has waited between the check in run-call.ts and the first attempt.
-      if (attempts > 1 && !(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
-      const denied = credentialCheck?.findDenial() ?? null;
-      if (denied !== null) return { reply: denied, egressResult: null };
-      context.isServerAsked = true;
-      return sendOnce(call, context);
+      return andThen(attempts === 1 || context.isUnchanged(), (isUnchanged) => {
+        const denied = isUnchanged ? (credentialCheck?.findDenial() ?? null) : CHANGED;
+        if (denied !== null) return { reply: denied, egressResult: null };
+        context.isServerAsked = true;
+        return sendOnce(call, context);
+      });
     };
     const { isReadOnly, target } = call;
     const database = nameDatabaseByTrust(target);
@@ -73,7 +75,7 @@ export function sendWithRetries<Prepared extends RetriedCall>(
 }
 
 interface RetryableSend {
-  send(): Promise<Attempt>;
+  send(): Awaitable<Attempt>;
   isReadOnly: boolean;
   database: string;
   permit: Permit;

@@ -44,13 +44,15 @@ export async function runMethod(
     if ('fault' in upstream) return { reply: { kind: 'fault', fault: upstream.fault }, egressResult: null };
     if (last !== null && sent !== null && isSameRequest(upstream, sent)) return last;
     sent = upstream;
-    // The call may have waited for facts about the server.
-    if (!(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
+    // The call has waited for facts about the server, or for the answer that contradicted them.
+    const hasWaited = translated instanceof Promise || way > 0;
+    if (hasWaited && !(await context.isUnchanged())) return { reply: CHANGED, egressResult: null };
     const egressResult = await sendOnce(upstream, context, deps);
     if (!egressResult.ok) return { reply: denyFailure(egressResult, upstream, deadline), egressResult };
     if (context.credentialCheck?.isTrial && upstream.protocol === 'jsonrpc')
       deps.servers.learnLockout(target, egressResult);
-    const received = await receiveReply(egressResult, upstream, deadline, deps.settings);
+    const receiving = receiveReply(egressResult, upstream, deadline, deps.settings);
+    const received = receiving instanceof Promise ? await receiving : receiving;
     if (received instanceof Denial || received.kind !== 'contradiction')
       return { reply: refineReply(received, call), egressResult };
     last = { reply: refineReply(received.otherwise, call), egressResult };

@@ -11,6 +11,7 @@ import { buildExecuteKw } from '../../odoo/jsonrpc.ts';
 import { findModelSignature } from '../../odoo/signatures/model-signatures.ts';
 import type { Signature } from '../../odoo/signatures/signature.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { ABORTED } from '../../streams/wait.ts';
 import { denyIds } from '../terms/caller-denials.ts';
 import type { Deadline } from '../terms/deadline.ts';
@@ -28,15 +29,28 @@ export interface TranslateDeps {
   protocolFor: (target: Target) => 'auto' | Protocol;
 }
 
-export async function translateCall(
+type Translated = UpstreamCall | { fault: Fault } | Denial;
+
+/** Synchronous while what it needs to know about the server is in memory. */
+export function translateCall(
   call: MethodCall,
   target: Target,
   deadline: Deadline,
   { servers, protocolFor }: TranslateDeps,
-): Promise<UpstreamCall | { fault: Fault } | Denial> {
+): Awaitable<Translated> {
   const chosen = protocolFor(target);
   if (chosen === 'jsonrpc') return translateToJsonrpc(call, target);
-  const protocols = chosen === 'json2' ? JSON2_ONLY : await servers.findProtocols(target, deadline.signal);
+  const protocols = chosen === 'json2' ? JSON2_ONLY : servers.findProtocols(target, deadline.signal);
+  return andThen(protocols, (found) => translateFor(found, call, target, deadline, servers));
+}
+
+function translateFor(
+  protocols: Protocols | Unanswered | typeof ABORTED,
+  call: MethodCall,
+  target: Target,
+  deadline: Deadline,
+  servers: Servers,
+): Awaitable<Translated> {
   if (protocols === ABORTED) return denyEnded(deadline, notSent(call));
   if ('failure' in protocols) return denyUnanswered(protocols, call, deadline);
   if (!protocols.json2) return protocols.jsonrpc ? translateToJsonrpc(call, target) : denyNoOdoo(call);
@@ -48,11 +62,11 @@ export async function translateCall(
   ) {
     return translateToJsonrpc(call, target);
   }
-  const translated = await translateToJson2(call, target, deadline, servers, hasChoice);
-  if (translated instanceof Denial || 'request' in translated) return translated;
-  // If the server has both protocols, /jsonrpc reports the mistake, in the order in which Odoo checks.
-  if (hasChoice) return translateToJsonrpc(call, target);
-  return translated.otherwise;
+  return andThen(translateToJson2(call, target, deadline, servers, hasChoice), (translated) => {
+    if (translated instanceof Denial || 'request' in translated) return translated;
+    // If the server has both protocols, /jsonrpc reports the mistake, in the order in which Odoo checks.
+    return hasChoice ? translateToJsonrpc(call, target) : translated.otherwise;
+  });
 }
 
 const JSON2_ONLY: Protocols = { jsonrpc: false, json2: true };

@@ -4,7 +4,7 @@ import type { InstanceRecord } from '../../instances/views.ts';
 import { createAskOdoo } from '../../key-rotation/ask-odoo.ts';
 import { createTestLimiters, expectPermit } from '../../limits/database/database-limiters.fixture.ts';
 import { RetryBudget } from '../../limits/retry-budget.ts';
-import { createDeadline } from '../terms/deadline.ts';
+import { Deadline } from '../terms/deadline.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Protocol } from '../terms/method-call.ts';
 import type { Target } from '../terms/target.ts';
@@ -75,12 +75,12 @@ function serveStatus(status: number, location?: string) {
 }
 
 async function receive(protocol: Protocol, ...given: Parameters<typeof makeAnswer>): Promise<string> {
-  return summarize(await receiveReply(makeAnswer(...given), makeCall(protocol), createDeadline(), SETTINGS));
+  return summarize(await receiveReply(makeAnswer(...given), makeCall(protocol), new Deadline(), SETTINGS));
 }
 
 async function refuseJson2(...given: Parameters<typeof makeAnswer>): Promise<string> {
   const call = makeCall('json2');
-  return summarize(await receiveJson2Refusal(makeAnswer(...given), call, createDeadline(), SETTINGS));
+  return summarize(await receiveJson2Refusal(makeAnswer(...given), call, new Deadline(), SETTINGS));
 }
 
 /** Whether a read is sent again. */
@@ -94,7 +94,7 @@ async function isSentAgain(status: number, retryAfter?: string | string[]): Prom
     return { reply: denyStatus(egressResult, { isReadOnly: true }), egressResult };
   };
   const permit = expectPermit(acquire({ deadlineMs: clock.nowMs + 15_000 }));
-  const asked = { send, isReadOnly: true, database: 'a', permit, deadline: createDeadline(), onRetry() {} };
+  const asked = { send, isReadOnly: true, database: 'a', permit, deadline: new Deadline(), onRetry() {} };
   const done = retry(asked, { budget: new RetryBudget(() => clock.nowMs), max: 1, random: () => 0 });
   if (vi.isFakeTimers()) await vi.runAllTimersAsync();
   await done;
