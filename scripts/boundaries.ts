@@ -74,6 +74,7 @@ const EXECUTE = {
     '../../{egress,instances,json,keys,policy}/*',
     '../../text/nearest.ts',
     '../../stores/ports.ts',
+    '../../streams/and-then.ts',
     ...ODOO,
     CONTRACT,
     'node:*',

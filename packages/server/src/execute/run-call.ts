@@ -140,7 +140,7 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   const server = resolved instanceof Promise ? await resolved : resolved;
   if (server instanceof Denial) return server;
   const target = findTarget(server);
-  trace.target = { origin: server.origin, pathPrefix: server.pathPrefix, ...(target && { db: target.db }) };
+  trace.target = nameSent(server, target);
   const prepared = operation.build(call, server, request.dialect);
   if (prepared instanceof Denial) return prepared;
   running.isReadOnly = prepared.isReadOnly;
@@ -170,9 +170,11 @@ async function runSteps(
   context: CallContext,
 ): Promise<Reply> {
   let reply: Reply | null = null;
+  let index = first;
+  // Called while its step runs, so that `index` is that of the step.
+  const runRest = (other: CallContext) => runSteps(steps, index + 1, call, other);
   try {
-    for (let index = first; reply === null && index < steps.length; index++) {
-      const runRest = (other: CallContext) => runSteps(steps, index + 1, call, other);
+    for (; reply === null && index < steps.length; index++) {
       const returned = steps[index]!(call, context, runRest);
       if (!(returned instanceof Promise)) {
         reply = returned;
@@ -194,6 +196,11 @@ async function runSteps(
 /** Null for a server without a database. */
 function findTarget(server: ServerAddress | Target): Target | null {
   return 'credentialsId' in server ? server : null;
+}
+
+/** Server and database for the record, which must not have the credentials. */
+function nameSent({ origin, pathPrefix }: ServerAddress, target: Target | null): CallTrace['target'] {
+  return target === null ? { origin, pathPrefix } : { origin, pathPrefix, db: target.db };
 }
 
 function findProtection({ context }: { context: CallContext | null }): CallContext['protection'] {

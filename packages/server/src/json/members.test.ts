@@ -60,6 +60,18 @@ describe('a duplicate', () => {
     expect(findDuplicateIn('{"é":1,"e\u0301":2,"A":3,"a":4,"\\ud800":5,"\\ud801":6,"\ufffd":7}')).toBeNull();
   });
 
+  test.each([2, 8, 9, 100])('is found among %i members, and not among different ones', (count) => {
+    const members = Array.from({ length: count }, (_, index) => `"m${index}":${index}`);
+    expect(findDuplicateIn(`{${members.join(',')}}`)).toBeNull();
+    for (const repeated of [0, count - 2]) {
+      const changed = members.with(-1, `"m${repeated}":0`);
+      expect(findDuplicateIn(`{${changed.join(',')}}`)).toMatchObject({
+        name: `m${repeated}`,
+        nameStart: changed.slice(0, -1).join(',').length + 2,
+      });
+    }
+  });
+
   test('can have the name of a member of Object.prototype', () => {
     expect(findDuplicateIn('{"__proto__":1,"constructor":2}')).toBeNull();
     expect(findDuplicateIn('{"__proto__":1,"__proto__":2}')).toMatchObject({ name: '__proto__' });

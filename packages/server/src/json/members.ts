@@ -28,8 +28,19 @@ export function readMembers(bytes: Uint8Array, object: JsonSpan, countMax = Infi
   return members;
 }
 
+/** The value of the member with this name; undefined if there is none. */
+export function findValue(members: readonly JsonMember[], name: string): JsonSpan | undefined {
+  for (const member of members) if (member.name === name) return member.value;
+  return undefined;
+}
+
+/** Up to this number of members, comparing each pair of names costs less than a set of them. */
+const FEW_MEMBERS = 8;
+
 /** The first member that repeats a name. RFC 8259 section 4 does not define which of them counts. */
 export function findDuplicate(members: readonly JsonMember[]): JsonMember | null {
+  if (members.length <= FEW_MEMBERS)
+    return members.find(({ name, value }) => findValue(members, name) !== value) ?? null;
   const seen = new Set<string>();
   for (const member of members) {
     if (seen.has(member.name)) return member;

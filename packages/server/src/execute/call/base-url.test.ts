@@ -15,3 +15,15 @@ test('refuses an invalid base address, and names the member', () => {
   expect(denial).toMatchObject({ type: 'invalid_request', more: { path: 'erp_instance.url' } });
   expect(String(denial)).not.toContain('secret');
 });
+
+test('reads as many different addresses as callers send, each as its own', () => {
+  for (const round of ['first', 'second']) {
+    for (let index = 0; index < 1500; index++) {
+      const address = readBaseUrl(`https://erp${index}.example.com/${index % 2 === 0 ? 'a' : 'b'}`);
+      expect(address, round).toEqual({
+        origin: `https://erp${index}.example.com`,
+        pathPrefix: index % 2 === 0 ? '/a' : '/b',
+      });
+    }
+  }
+});

@@ -4,6 +4,7 @@
  * (run-call.ts), and is then refused or built again.
  */
 import type { Client } from '../../keys/keys.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Request } from '../terms/request.ts';
@@ -24,18 +25,9 @@ export interface Built {
 export type CheckDeps = RenewDeps & Pick<ResolveDeps, 'instances'> & ResolveDeps;
 
 /** True if the call may be sent as it was built. Synchronous while the rows of key and instance are in memory. */
-export function isUnchanged(built: Built, request: Request, deps: CheckDeps): boolean | Promise<boolean> {
-  const isClientSame = isClientUnchanged(built, request, deps);
-  if (isClientSame instanceof Promise)
-    return isClientSame.then((isSame) => isSame && isTargetUnchanged(built, deps));
-  return isClientSame && isTargetUnchanged(built, deps);
-}
-
-function isClientUnchanged(built: Built, request: Request, deps: RenewDeps): boolean | Promise<boolean> {
+export function isUnchanged(built: Built, request: Request, deps: CheckDeps): Awaitable<boolean> {
   const renewed = renewClient(built.client, deps, request.dialect);
-  return renewed instanceof Promise
-    ? renewed.then((now) => isSameClient(now, built, request))
-    : isSameClient(renewed, built, request);
+  return andThen(renewed, (now) => isSameClient(now, built, request) && isTargetUnchanged(built, deps));
 }
 
 /** Policies are compared as text, since a row is also read again if nothing has changed. */
@@ -45,7 +37,7 @@ function isSameClient(now: Client | Denial, { client, isSameFor }: Built, { exch
   return authorizeCaller(now, exchange) === null && isSameFor(now);
 }
 
-function isTargetUnchanged({ resolved }: Built, deps: CheckDeps): boolean | Promise<boolean> {
+function isTargetUnchanged({ resolved }: Built, deps: CheckDeps): Awaitable<boolean> {
   const instance = resolved?.target.instance ?? null;
   if (resolved === null || instance === null) return true;
   const found = askStore(() => deps.instances.find(instance.name));

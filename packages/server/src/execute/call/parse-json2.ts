@@ -3,7 +3,7 @@
  * byte span, and the server checks them.
  */
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
-import { readMembers } from '../../json/members.ts';
+import { findValue, readMembers } from '../../json/members.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
 import { Denial } from '../terms/denial.ts';
@@ -64,17 +64,20 @@ export function parseJson2Call(
 function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string): Json2Call | Denial {
   const namesDenial = checkNames(members, '', [...CALL_MEMBERS, instanceAt], IGNORED_MEMBERS);
   if (namesDenial) return namesDenial;
-  const byName = new Map(members.map((member) => [member.name, member.value]));
 
   const name = { lengthMax: NAME_LENGTH_MAX, pattern: PATH_NAME };
   const nameRule = 'letters, digits, "_" and ".", not beginning with "."';
-  const model = readWord(bytes, byName.get('model_id'), { ...name, path: 'model_id', rule: nameRule });
+  const model = readWord(bytes, findValue(members, 'model_id'), {
+    ...name,
+    path: 'model_id',
+    rule: nameRule,
+  });
   if (model instanceof Denial) return model;
-  const method = readWord(bytes, byName.get('method'), { ...name, path: 'method', rule: nameRule });
+  const method = readWord(bytes, findValue(members, 'method'), { ...name, path: 'method', rule: nameRule });
   if (method instanceof Denial) return method;
-  const kwargs = readKeyword(bytes, byName.get('kwargs'), 'kwargs');
+  const kwargs = readKeyword(bytes, findValue(members, 'kwargs'), 'kwargs');
   if (kwargs instanceof Denial) return kwargs;
-  const instance = readInstance(bytes, byName.get(instanceAt), instanceAt);
+  const instance = readInstance(bytes, findValue(members, instanceAt), instanceAt);
   return instance instanceof Denial ? instance : { bytes, model, method, kwargs, instance };
 }
 
@@ -84,23 +87,22 @@ function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string
   const members = readMembers(bytes, value, OBJECT_MEMBERS_MAX);
   const namesDenial = checkNames(members, at, INSTANCE_MEMBERS, IGNORED_INSTANCE_MEMBERS);
   if (namesDenial) return namesDenial;
-  const byName = new Map(members.map((member) => [member.name, member.value]));
   const url = readText(
     bytes,
-    byName.get('url'),
+    findValue(members, 'url'),
     `${at}.url`,
     URL_LENGTH_MAX,
     'the address of the Odoo server',
   );
   if (url instanceof Denial) return url;
-  const db = readWord(bytes, byName.get('db'), {
+  const db = readWord(bytes, findValue(members, 'db'), {
     path: `${at}.db`,
     lengthMax: NAME_LENGTH_MAX,
     pattern: DATABASE_NAME,
     rule: 'the name of a database: 1 to 63 of letters, digits, "_", "." and "-"',
   });
   if (db instanceof Denial) return db;
-  const apiKey = readWord(bytes, byName.get('api_key'), {
+  const apiKey = readWord(bytes, findValue(members, 'api_key'), {
     path: `${at}.api_key`,
     lengthMax: API_KEY_LENGTH_MAX,
     pattern: HEADER_WORD,

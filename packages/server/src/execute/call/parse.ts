@@ -7,7 +7,7 @@ import { BATCH_CALLS_MAX } from '@erp-proxy/contract';
 import { URL_LENGTH_MAX } from '../../egress/base-url.ts';
 import { readDocument } from '../../json/document.ts';
 import { readElements } from '../../json/elements.ts';
-import { readMembers } from '../../json/members.ts';
+import { findValue, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { JsonSyntaxError } from '../../json/syntax-error.ts';
@@ -51,7 +51,13 @@ export interface Call {
   policyLimit?: number;
 }
 
-const CALL_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];
+const COMMON_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];
+/** By the member that has the instance. */
+const CALL_MEMBERS = {
+  erp_instance: [...COMMON_MEMBERS, 'erp_instance'],
+  odoo_instance: [...COMMON_MEMBERS, 'odoo_instance'],
+  '': COMMON_MEMBERS,
+};
 /** Accepted and ignored, because JSON-RPC clients send it. */
 const IGNORED_MEMBERS = ['jsonrpc'];
 const INSTANCE_MEMBERS = ['url', 'db', 'user_id', 'api_key', 'name'];
@@ -105,28 +111,31 @@ export function parseCall(
   return { id, call: readCall(bytes, members, instanceAt) };
 }
 
-function readCall(bytes: Uint8Array, members: JsonMember[], instanceAt: string): Call | Denial {
-  const namesDenial = checkNames(members, '', [...CALL_MEMBERS, instanceAt], IGNORED_MEMBERS);
+function readCall(
+  bytes: Uint8Array,
+  members: JsonMember[],
+  instanceAt: Dialect['instanceAt'],
+): Call | Denial {
+  const namesDenial = checkNames(members, '', CALL_MEMBERS[instanceAt], IGNORED_MEMBERS);
   if (namesDenial) return namesDenial;
-  const byName = new Map(members.map((member) => [member.name, member.value]));
 
-  const method = readMethod(bytes, byName.get('action'), byName.get('fn_name'));
+  const method = readMethod(bytes, findValue(members, 'action'), findValue(members, 'fn_name'));
   if (method instanceof Denial) return method;
-  const model = readModel(bytes, byName.get('model_id'));
+  const model = readModel(bytes, findValue(members, 'model_id'));
   if (model instanceof Denial) return model;
-  const params = readParams(byName.get('params'));
+  const params = readParams(findValue(members, 'params'));
   if (params instanceof Denial) return params;
-  const keyword = readKeyword(bytes, byName.get('keyword'), 'keyword');
+  const keyword = readKeyword(bytes, findValue(members, 'keyword'), 'keyword');
   if (keyword instanceof Denial) return keyword;
-  const instance = readInstance(bytes, byName.get(instanceAt), instanceAt);
+  const instance = readInstance(bytes, findValue(members, instanceAt), instanceAt);
   if (instance instanceof Denial) return instance;
   const limit = readLimit(bytes, keyword);
   if (limit instanceof Denial) return limit;
-  const context = keyword.members.find((member) => member.name === 'context');
-  const contextDenial = context && checkContext(bytes, context.value);
+  const context = findValue(keyword.members, 'context');
+  const contextDenial = context && checkContext(bytes, context);
   if (contextDenial) return contextDenial;
   const placed = placeIds(model, method, { bytes, params, keyword });
-  return placed instanceof Denial ? placed : { model, method, limit, instance, ...placed };
+  return placed instanceof Denial ? placed : { ...placed, model, method, limit, instance };
 }
 
 function readMethod(bytes: Uint8Array, action?: JsonSpan, fnName?: JsonSpan): string | Denial {
@@ -183,7 +192,7 @@ function readParams(value?: JsonSpan): JsonSpan | null | Denial {
 }
 
 function readLimit(bytes: Uint8Array, keyword: KeywordSpan): number | null | Denial {
-  const value = keyword.members.find((member) => member.name === 'limit')?.value;
+  const value = findValue(keyword.members, 'limit');
   if (value === undefined || value.kind === 'null' || value.kind === 'false') return null;
   const limit = value.kind === 'number' ? readInteger(bytes, value) : null;
   if (limit === null || limit < 0) {
@@ -210,18 +219,23 @@ function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string
   const members = readMembers(bytes, value, OBJECT_MEMBERS_MAX);
   const namesDenial = checkNames(members, at, INSTANCE_MEMBERS);
   if (namesDenial) return namesDenial;
-  const byName = new Map(members.map((member) => [member.name, member.value]));
-  if (byName.has('name')) return readInstanceName(bytes, byName, at);
+  if (findValue(members, 'name') !== undefined) return readInstanceName(bytes, members, at);
 
   const url = readText(
     bytes,
-    byName.get('url'),
+    findValue(members, 'url'),
     'erp_instance.url',
     URL_LENGTH_MAX,
     'the address of the Odoo server',
   );
   if (url instanceof Denial) return url;
-  const db = readText(bytes, byName.get('db'), 'erp_instance.db', NAME_LENGTH_MAX, "the database's name");
+  const db = readText(
+    bytes,
+    findValue(members, 'db'),
+    'erp_instance.db',
+    NAME_LENGTH_MAX,
+    "the database's name",
+  );
   if (db instanceof Denial) return db;
   if (!DATABASE_NAME.test(db)) {
     return invalid(
@@ -229,11 +243,11 @@ function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string
       '`erp_instance.db` must be the name of a database: 1 to 63 of letters, digits, "_", "." and "-".',
     );
   }
-  const userId = readUserId(bytes, byName.get('user_id'));
+  const userId = readUserId(bytes, findValue(members, 'user_id'));
   if (userId instanceof Denial) return userId;
   const apiKey = readText(
     bytes,
-    byName.get('api_key'),
+    findValue(members, 'api_key'),
     'erp_instance.api_key',
     API_KEY_LENGTH_MAX,
     "the user's API key",
@@ -244,18 +258,18 @@ function readInstance(bytes: Uint8Array, value: JsonSpan | undefined, at: string
 
 function readInstanceName(
   bytes: Uint8Array,
-  byName: Map<string, JsonSpan>,
+  members: readonly JsonMember[],
   at: string,
 ): { name: string } | Denial {
   const name = readText(
     bytes,
-    byName.get('name'),
+    findValue(members, 'name'),
     'erp_instance.name',
     NAME_LENGTH_MAX,
     'the name of an instance',
   );
   if (name instanceof Denial) return name;
-  if (byName.size > 1) {
+  if (members.length > 1) {
     return invalid(at, `\`${at}\` takes either \`name\` or {"url", "db", "user_id", "api_key"}, not both.`);
   }
   return { name };

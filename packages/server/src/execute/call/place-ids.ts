@@ -4,7 +4,7 @@
  */
 import { joinParts, removeMembers } from '../../json/edit.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
-import { readMembers } from '../../json/members.ts';
+import { findValue, readMembers } from '../../json/members.ts';
 import type { ByteRange, JsonSpan } from '../../json/span.ts';
 import { findSignature } from '../../odoo/signatures/signatures.ts';
 import { denyIds } from '../terms/caller-denials.ts';
@@ -31,7 +31,7 @@ export function placeIds(
   method: string,
   { bytes, params, keyword }: Arguments,
 ): Placed | Denial {
-  const ids = keyword.members.find(({ name }) => name === 'ids')?.value;
+  const ids = findValue(keyword.members, 'ids');
   if (ids === undefined || keyword.span === null || METHODS_WITH_IDS.has(method))
     return { bytes, params, keyword, records: 'unsaid' };
   const rest = removeMembers(keyword.span, keyword.members, IDS);

@@ -3,7 +3,7 @@
  * arrived, or while other calls of the batch ran.
  */
 import type { Client, Keys, RefusedKey } from '../../keys/keys.ts';
-import type { Awaitable } from '../../stores/ports.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { denyKey, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
@@ -19,10 +19,10 @@ export function renewClient(
   { keys }: RenewDeps,
   dialect: Dialect,
 ): Awaitable<Client | Denial> {
-  const found = askStore(() => keys.renew(client), UNREADABLE_POLICY);
-  return found instanceof Promise
-    ? found.then((renewed) => denyUnlessClient(renewed, dialect))
-    : denyUnlessClient(found, dialect);
+  return andThen(
+    askStore(() => keys.renew(client), UNREADABLE_POLICY),
+    (renewed) => denyUnlessClient(renewed, dialect),
+  );
 }
 
 function denyUnlessClient(found: Client | RefusedKey | Denial, dialect: Dialect): Client | Denial {

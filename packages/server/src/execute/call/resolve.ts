@@ -4,7 +4,7 @@
 import type { EgressDispatcher, EgressTrust } from '../../egress/dispatcher.ts';
 import type { Instance, Instances } from '../../instances/instances.ts';
 import { VaultError } from '../../instances/vault.ts';
-import type { Awaitable } from '../../stores/ports.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { askStore } from '../terms/ask-store.ts';
 import { Denial } from '../terms/denial.ts';
 import type { InstanceAddress, NamedInstance, ServerAddress, Target } from '../terms/target.ts';
@@ -21,10 +21,10 @@ export interface ResolveDeps {
 /** Synchronous, unless a stored instance must be read from the store. */
 export function resolveTarget(named: NamedInstance, deps: ResolveDeps): Awaitable<Target | Denial> {
   if (!('name' in named)) return buildTarget(named, null, deps);
-  const found = askStore(() => deps.instances.find(named.name), UNUSABLE_KEY);
-  return found instanceof Promise
-    ? found.then((instance) => resolveInstance(instance, deps))
-    : resolveInstance(found, deps);
+  return andThen(
+    askStore(() => deps.instances.find(named.name), UNUSABLE_KEY),
+    (instance) => resolveInstance(instance, deps),
+  );
 }
 
 const UNUSABLE_KEY = { ErrorClass: VaultError, message: 'The proxy cannot use the key of this instance' };
@@ -49,8 +49,9 @@ function buildTarget(
   const trust = instance?.trust ?? null;
   const address = resolveServer(url, egress, trust);
   if (address instanceof Denial) return address;
-  const credentials = { ...address, db, userId, apiKey, trust };
-  return { ...credentials, instance, credentialsId: nameCredentials(credentials) };
+  const { origin, pathPrefix } = address;
+  const credentialsId = nameCredentials({ origin, pathPrefix, db, userId, apiKey, trust });
+  return { origin, pathPrefix, db, userId, apiKey, trust, instance, credentialsId };
 }
 
 /** Finds the server and database of a refused call, for its record; null if they are not known. */

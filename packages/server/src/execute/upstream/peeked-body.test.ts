@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { ScriptedStream } from '../../streams/scripted-stream.fixture.ts';
 import { PeekedBody } from './peeked-body.ts';
 
 test('reads bytes that arrived while the process was busy, although the time has passed', async () => {
@@ -20,4 +21,36 @@ test('reads bytes that arrived while the process was busy, although the time has
   expect(Buffer.from(body.bytes).toString()).toBe('{"id":');
   reader.destroy();
   server.close();
+});
+
+test('reads what has arrived without waiting, and loses nothing of the rest', async () => {
+  const whole = new PeekedBody(new ScriptedStream('{', '}', null));
+  expect(whole.readArrived(2)).toBe(true);
+  expect(String(whole.bytes)).toBe('{}');
+
+  const source = new ScriptedStream('{', '"a"');
+  const partial = new PeekedBody(source);
+  expect(partial.readArrived(100)).toBe(false);
+  source.give(Buffer.from(':1}'));
+  source.give(null);
+  expect(await partial.readWhole(100)).toBe(true);
+  expect(String(partial.bytes)).toBe('{"a":1}');
+});
+
+test('reads no more of what has arrived than a bit beyond the limit', () => {
+  const source = new ScriptedStream('12', '34', '5', null);
+  const body = new PeekedBody(source);
+  expect(body.readArrived(3)).toBe(false);
+  expect(String(body.bytes)).toBe('1234');
+  expect(source.readCount).toBe(2);
+});
+
+test('reports a body that fails after the bytes that have arrived to whoever reads on', async () => {
+  const source = new ScriptedStream('{');
+  const body = new PeekedBody(source);
+  expect(body.readArrived(100)).toBe(false);
+  source.give(new Error('broken off'));
+  // Node ends the process after a rejection that nobody handles.
+  await new Promise((resolve) => setImmediate(resolve));
+  await expect(body.readMore()).rejects.toThrow('broken off');
 });

@@ -73,6 +73,7 @@ const JSON2_ONLY: Protocols = { jsonrpc: false, json2: true };
 
 function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
   const { model, method, params, keyword, isReadOnly } = call;
+  const { db, userId, apiKey } = target;
   return {
     request: {
       method: 'POST',
@@ -81,8 +82,8 @@ function translateToJsonrpc(call: MethodCall, target: Target): UpstreamCall {
       path: `${target.pathPrefix}/jsonrpc`,
       // Odoo 19 answers two to three times faster with the database's name (docs/odoo-facts.md#database-header). Older
       // versions ignore it.
-      headers: { 'content-type': 'application/json', 'x-odoo-database': target.db },
-      body: buildExecuteKw({ ...target, model, method, params, keyword }),
+      headers: { 'content-type': 'application/json', 'x-odoo-database': db },
+      body: buildExecuteKw({ db, userId, apiKey, model, method, params, keyword }),
     },
     protocol: 'jsonrpc',
     resultShape: 'same',
