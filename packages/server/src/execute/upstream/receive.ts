@@ -66,15 +66,12 @@ export function receiveReply(
   settings: ReceiveSettings,
 ): Awaitable<ReceivedReply> {
   const peeked = new PeekedBody(answer.body);
-  const isShort = answer.bodyLength !== null && answer.bodyLength <= CHECKED_BYTES_MAX;
+  const { status, bodyLength } = answer;
+  const bytesMax = Math.min(CHECKED_BYTES_MAX, settings.answerBytesMax);
+  const isShort =
+    call.protocol === 'jsonrpc' && status === 200 && bodyLength !== null && bodyLength <= bytesMax;
   try {
-    if (
-      call.protocol === 'jsonrpc' &&
-      answer.status === 200 &&
-      isShort &&
-      peeked.readArrived(CHECKED_BYTES_MAX)
-    )
-      return parseWhole(peeked.bytes, call, settings);
+    if (isShort && peeked.readArrived(bytesMax)) return parseWhole(peeked.bytes, call, settings);
   } catch (error) {
     return denyBrokenOff(error, answer, call, deadline);
   }
