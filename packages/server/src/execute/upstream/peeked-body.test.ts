@@ -45,7 +45,7 @@ test('reads no more of what has arrived than a bit beyond the limit', () => {
   expect(source.readCount).toBe(2);
 });
 
-test('reports a body that fails after the bytes that have arrived to whoever reads on', async () => {
+test('reports a body that fails after the bytes that have arrived at the next read', async () => {
   const source = new ScriptedStream('{');
   const body = new PeekedBody(source);
   expect(body.readArrived(100)).toBe(false);

@@ -34,7 +34,7 @@ export class PeekedBody implements ByteStream {
     while (!this.isWhole && this.length <= bytesMax) {
       const read = this.next();
       if (read instanceof Promise) {
-        // Its rejection reaches whoever reads on.
+        // The next read rejects.
         read.catch(() => {});
         this.#pending = read;
         return false;
