@@ -92,6 +92,7 @@ const EXECUTE = {
 };
 
 const BOUNDARIES: Boundary[] = [
+  { files: 'packages/client/src/**', allow: [] },
   { files: 'packages/contract/src/**', allow: [] },
   { files: `${SANDBOX}/**`, allow: [] },
   { files: `${SANDBOX}/*.ts`, allow: ['./{data,http,rpc,versions}/*', 'node:{http,net}'] },

@@ -1,0 +1,22 @@
+/** How the methods of models send their calls. Types only. */
+import type { ErpProxyError } from './errors.ts';
+import type { CallOptions, ExecuteCall } from './options.ts';
+import type { Sent } from './send.ts';
+
+export interface Calls {
+  execute: Execute;
+  batch: Batch;
+}
+
+export type Execute = (call: ExecuteCall, options?: CallOptions) => Promise<Sent & { result: unknown }>;
+
+// biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
+export type Batch = <Result = any>(
+  calls: readonly ExecuteCall[],
+  options?: CallOptions,
+) => Promise<BatchResult<Result>[]>;
+
+/** The shape of `Promise.allSettled`. */
+export type BatchResult<Result> =
+  | { status: 'fulfilled'; value: Result }
+  | { status: 'rejected'; reason: ErpProxyError };

@@ -1,0 +1,120 @@
+/** Creates a client: reads its options and sends calls for its models. */
+import type { Batch, BatchResult, Execute } from './calls.ts';
+import { readVariable } from './environment.ts';
+import { ErpProxyError, readError } from './errors.ts';
+import type { AnyModels } from './field-types.ts';
+import { createModel, type Model } from './model.ts';
+import type { CallOptions, ClientOptions, Context, ExecuteCall, InstanceOptions } from './options.ts';
+import { createRetryBudget } from './retry-budget.ts';
+import { type SendSettings, send } from './send.ts';
+
+export interface Client<Models = AnyModels> {
+  /** The methods of a model. */
+  model<Name extends keyof Models & string>(name: Name): Model<Models, Name>;
+  /** A client whose calls have this context in addition. */
+  withContext(context: Context): Client<Models>;
+  /** Sends one call as the proxy takes it, and returns its result. */
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
+  execute<Result = any>(call: ExecuteCall, options?: CallOptions): Promise<Result>;
+  /** Sends calls together, each with a result or an error of its own, in their order. They are not one transaction. */
+  batch: Batch;
+}
+
+/** The proxy refuses larger batches. */
+const BATCH_CALLS_MAX = 100;
+
+export function createClient<Models = AnyModels>(options: ClientOptions = {}): Client<Models> {
+  const settings: SendSettings = {
+    url: readUrl(options.url ?? readVariable('ERP_PROXY_URL')),
+    key: readKey(options.key ?? readVariable('ERP_PROXY_KEY')),
+    timeout: options.timeout,
+    retries: options.retries ?? 2,
+    idempotencyKeys: options.idempotencyKeys ?? true,
+    // Called without a receiver, because browsers refuse another one.
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    hooks: options.hooks ?? {},
+    budget: createRetryBudget(),
+  };
+  const instance = readInstance(options.instance ?? readVariable('ERP_PROXY_INSTANCE'));
+  return openClient(settings, instance, options.context ?? {});
+}
+
+function openClient<Models>(settings: SendSettings, instance: object, context: Context): Client<Models> {
+  const complete = (call: ExecuteCall, added: Context | undefined) => {
+    const merged = { ...context, ...(call.keyword?.['context'] as Context | undefined), ...added };
+    const keyword = Object.keys(merged).length > 0 ? { ...call.keyword, context: merged } : call.keyword;
+    return { ...call, ...(keyword ? { keyword } : {}), erp_instance: instance };
+  };
+  const execute: Execute = async (call, options = {}) => {
+    const sent = await send(settings, [call], complete(call, options.context), options);
+    return { ...sent, result: (sent.answer as { result?: unknown }).result };
+  };
+  const batch: Batch = async (calls, options = {}) => {
+    const results: BatchResult<never>[] = [];
+    for (let at = 0; at < calls.length; at += BATCH_CALLS_MAX) {
+      const part = calls.slice(at, at + BATCH_CALLS_MAX);
+      const { idempotencyKey } = options;
+      const ownKey = idempotencyKey && at > 0 ? { idempotencyKey: `${idempotencyKey}-${at}` } : {};
+      const bodies = part.map((call) => complete(call, options.context));
+      try {
+        const { answer } = await send(settings, part, bodies, { ...options, ...ownKey });
+        results.push(...readAnswers(answer, part.length));
+      } catch (error) {
+        // The results of earlier parts must not be lost.
+        if (at === 0 || options.signal?.aborted) throw error;
+        const rest = calls
+          .slice(at)
+          .map(() => ({ status: 'rejected', reason: error as ErpProxyError }) as const);
+        return [...results, ...rest];
+      }
+    }
+    return results;
+  };
+  return {
+    model: (name) => createModel(name, { execute, batch }) as never,
+    withContext: (added) => openClient(settings, instance, { ...context, ...added }),
+    execute: async (call, options) => (await execute(call, options)).result as never,
+    batch,
+  };
+}
+
+function readAnswers(answer: unknown, count: number): BatchResult<never>[] {
+  if (!Array.isArray(answer) || answer.length !== count) {
+    throw new ErpProxyError(
+      'invalid_answer',
+      'The answer has another number of results than the batch has calls.',
+    );
+  }
+  return answer.map((one) =>
+    one.error
+      ? { status: 'rejected', reason: readError(one.error, { status: 200 }) }
+      : { status: 'fulfilled', value: one.result as never },
+  );
+}
+
+function readUrl(text: string | undefined): string {
+  if (!text) throw refuse('Give `url`, the address of the proxy, or set ERP_PROXY_URL.');
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw refuse('`url` is not the address of a proxy, such as https://proxy.example.com.');
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}/api/erp/execute`;
+}
+
+/** The text is not shown: it may be another secret. */
+function readKey(text: string | undefined): string {
+  if (!text) throw refuse('Give `key`, a client key of the proxy, or set ERP_PROXY_KEY.');
+  if (!/^[\x21-\x7e]+$/.test(text)) throw refuse('`key` is not the text of a client key: ep_….');
+  return text;
+}
+
+function readInstance(instance: string | InstanceOptions | undefined): object {
+  if (!instance) throw refuse('Give `instance`, the name of a stored instance, or set ERP_PROXY_INSTANCE.');
+  if (typeof instance === 'string') return { name: instance };
+  const { url, db, userId, apiKey } = instance;
+  return { url, db, user_id: userId, api_key: apiKey };
+}
+
+function refuse(message: string): ErpProxyError {
+  return new ErpProxyError('usage', message);
+}

@@ -1,0 +1,126 @@
+/** The error that every call of the client throws, and how it follows from an answer. */
+
+/** Whether a call ran in Odoo. */
+export type Outcome = 'not_sent' | 'rolled_back' | 'unknown';
+
+/** Errors of the client itself: there is no answer of the proxy. */
+type ClientErrorType =
+  /** No connection, or it broke. */
+  | 'connection_failed'
+  /** `timeout` has passed. */
+  | 'client_timeout'
+  /** Not an answer of the proxy, e.g. a page of a server in front of it. */
+  | 'invalid_answer'
+  /** The client was called in a wrong way; nothing was sent. */
+  | 'usage';
+
+/** Errors of the proxy. */
+type ProxyErrorType =
+  | 'parse_error'
+  | 'invalid_request'
+  | 'invalid_params'
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'unauthorized'
+  | 'action_invalid'
+  | 'fn_name_missing'
+  | 'upstream_timeout'
+  | 'upstream_unreachable'
+  | 'upstream_bad_response'
+  | 'policy_denied'
+  | 'egress_denied'
+  | 'rate_limited'
+  | 'overloaded'
+  | 'idempotency_conflict'
+  | 'outcome_unknown'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'internal';
+
+/** Errors of Odoo, the same for every version. */
+type OdooErrorType =
+  | 'access_denied'
+  | 'access_error'
+  | 'record_missing'
+  | 'validation_error'
+  | 'user_error'
+  | 'redirect_warning'
+  | 'model_not_found'
+  | 'method_not_found'
+  | 'arguments_invalid'
+  | 'query_invalid'
+  | 'concurrency_conflict'
+  | 'database_missing'
+  | 'upstream_error';
+
+export type ErrorType = ClientErrorType | ProxyErrorType | OdooErrorType;
+
+interface ErrorDetails {
+  code?: number;
+  retryable?: boolean;
+  outcome?: Outcome | undefined;
+  status?: number;
+  requestId?: string | undefined;
+  retryAfter?: number | undefined;
+  idempotencyKey?: string | undefined;
+  data?: Readonly<Record<string, unknown>>;
+  cause?: unknown;
+}
+
+export class ErpProxyError extends Error {
+  /** The code of the error table of the proxy; 0 for errors of the client itself. */
+  readonly code: number;
+  /** What went wrong. A later proxy may have types that this client does not know. */
+  readonly type: ErrorType | (string & {});
+  /** True if the same call may be sent again unchanged. */
+  readonly retryable: boolean;
+  /** Whether the call ran in Odoo, if that is in question. */
+  readonly outcome: Outcome | undefined;
+  /** HTTP status; 0 without an answer. */
+  readonly status: number;
+  /** The id of the call in the log of the proxy. */
+  readonly requestId: string | undefined;
+  /** Seconds to wait before another attempt. */
+  readonly retryAfter: number | undefined;
+  /** The key of the call, with which it can be sent again without running twice. */
+  readonly idempotencyKey: string | undefined;
+  /** Existing names that are near to an unknown one, if the proxy sent them. */
+  readonly nearest: readonly string[];
+  /** The other members of the error, such as `path`, `rule`, `name` and `arguments`. */
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(type: ErrorType | (string & {}), message: string, details: ErrorDetails = {}) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined);
+    this.name = 'ErpProxyError';
+    this.type = type;
+    this.code = details.code ?? 0;
+    this.retryable = details.retryable ?? false;
+    this.outcome = details.outcome;
+    this.status = details.status ?? 0;
+    this.requestId = details.requestId;
+    this.retryAfter = details.retryAfter;
+    this.idempotencyKey = details.idempotencyKey;
+    this.data = details.data ?? {};
+    const { nearest } = this.data;
+    this.nearest = Array.isArray(nearest) ? nearest.map(String) : [];
+  }
+}
+
+/** True also for errors of another copy of this package. */
+export function isErpProxyError(error: unknown): error is ErpProxyError {
+  return error instanceof Error && error.name === 'ErpProxyError' && 'retryable' in error;
+}
+
+/** The error of an answer; `details` is what is known about the request. */
+export function readError(body: unknown, details: ErrorDetails): ErpProxyError {
+  const { code, message, data } = body as { code: number; message: string; data: Record<string, unknown> };
+  const type = String(data?.['type']);
+  const unknown = type === 'outcome_unknown' ? 'unknown' : undefined;
+  return new ErpProxyError(type, message, {
+    ...details,
+    code,
+    data: data ?? {},
+    retryable: data?.['retryable'] === true,
+    outcome: (data?.['outcome'] as Outcome | undefined) ?? unknown,
+  });
+}

@@ -1,0 +1,31 @@
+/** The client of erp-proxy, for Node, browsers, Deno, Bun and edge runtimes. Imports nothing. */
+export type { BatchResult } from './calls.ts';
+export { type Client, createClient } from './create-client.ts';
+export type { Domain, Operator } from './domain-types.ts';
+export { ErpProxyError, type ErrorType, isErpProxyError, type Outcome } from './errors.ts';
+export type {
+  AnyModels,
+  Create,
+  FieldInfo,
+  FieldName,
+  FieldSpec,
+  ModelName,
+  Read,
+  Update,
+  X2manyCommand,
+} from './field-types.ts';
+export type { Model } from './model.ts';
+export type {
+  CallOptions,
+  ClientOptions,
+  Context,
+  ExecuteCall,
+  Hooks,
+  InstanceOptions,
+  Json,
+  RequestInfo,
+  ResponseInfo,
+  RetryInfo,
+} from './options.ts';
+export type { Pages } from './paginate.ts';
+export type { UpsertResult } from './upsert.ts';

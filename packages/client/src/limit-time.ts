@@ -1,0 +1,31 @@
+/** Runs something until its time is over or its signal aborts, and leaves no timer and no listener behind. */
+
+/** The reason of an abort because the time is over. */
+export const TIME_OVER: unique symbol = Symbol('time over');
+
+export async function limitTime<Result>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const passOn = () => controller.abort(signal?.reason);
+  const timer = setTimeout(() => controller.abort(TIME_OVER), ms);
+  signal?.addEventListener('abort', passOn);
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', passOn);
+  }
+}
+
+/** Waits, or rejects with the reason of the signal. */
+export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const ended = (over: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      over.onabort = () => (over.reason === TIME_OVER ? resolve() : reject(over.reason));
+    });
+  return limitTime(ms, signal, ended);
+}

@@ -1,0 +1,198 @@
+/** The methods of one model, as calls of Odoo's methods. */
+import type { Calls } from './calls.ts';
+import type { CheckDomain, CheckOrder, DomainInput } from './domain-types.ts';
+import { ErpProxyError } from './errors.ts';
+import type { Create, FieldInfo, FieldName, Row, Update } from './field-types.ts';
+import type { CallOptions } from './options.ts';
+import { createPages, type Pages } from './paginate.ts';
+import { type UpsertResult, upsertRows } from './upsert.ts';
+
+type Ids = number | readonly number[];
+
+interface FieldsQuery<Fields> {
+  /** The fields of the records, beside `id`. Default: all, which can be slow. */
+  fields?: Fields | undefined;
+}
+
+interface SearchQuery<Order> {
+  limit?: number | undefined;
+  offset?: number | undefined;
+  /** e.g. `name desc, id`. Default: the order of the model. */
+  order?: Order | undefined;
+}
+
+interface PageQuery<Order> {
+  /** Default: by id. With another order, the ids of all records are read first. */
+  order?: Order | undefined;
+  /** Records of a request. Default: 500. */
+  pageSize?: number | undefined;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+}
+
+export interface Model<Models, Name extends keyof Models> {
+  /** Returns the records that match a domain. */
+  searchRead<
+    const Given extends DomainInput<Models, Name>,
+    const Fields extends readonly (keyof Models[Name] & string)[] | undefined = undefined,
+    const Order extends string = string,
+  >(
+    domain: CheckDomain<Models, Name, Given>,
+    query?: FieldsQuery<Fields> & SearchQuery<CheckOrder<Models, Name, Order>>,
+    options?: CallOptions,
+  ): Promise<Row<Models, Name, Fields>[]>;
+  /** Returns records by id. Throws `record_missing` if one does not exist, depending on the version of Odoo. */
+  read<const Fields extends readonly (keyof Models[Name] & string)[] | undefined = undefined>(
+    ids: readonly number[],
+    query?: FieldsQuery<Fields>,
+    options?: CallOptions,
+  ): Promise<Row<Models, Name, Fields>[]>;
+  /** Returns a record, or null if it does not exist. */
+  one<const Fields extends readonly (keyof Models[Name] & string)[] | undefined = undefined>(
+    id: number,
+    query?: FieldsQuery<Fields>,
+    options?: CallOptions,
+  ): Promise<Row<Models, Name, Fields> | null>;
+  /** Returns the ids of the records that match a domain. */
+  search<const Given extends DomainInput<Models, Name>, const Order extends string = string>(
+    domain: CheckDomain<Models, Name, Given>,
+    query?: SearchQuery<CheckOrder<Models, Name, Order>>,
+    options?: CallOptions,
+  ): Promise<number[]>;
+  /** Returns ids and names of the records whose name contains a text. */
+  nameSearch<const Given extends DomainInput<Models, Name> = readonly []>(
+    text: string,
+    query?: {
+      domain?: CheckDomain<Models, Name, Given> | undefined;
+      operator?: 'ilike' | 'like' | '=ilike' | '=like' | '=' | undefined;
+      limit?: number | undefined;
+    },
+    options?: CallOptions,
+  ): Promise<[id: number, name: string][]>;
+  /** Counts the records that match a domain. */
+  count<const Given extends DomainInput<Models, Name> = readonly []>(
+    domain?: CheckDomain<Models, Name, Given>,
+    options?: CallOptions,
+  ): Promise<number>;
+  /** Returns all records that match a domain, page after page. */
+  paginate<
+    const Given extends DomainInput<Models, Name>,
+    const Fields extends readonly (keyof Models[Name] & string)[] | undefined = undefined,
+    const Order extends string = string,
+  >(
+    domain: CheckDomain<Models, Name, Given>,
+    query?: FieldsQuery<Fields> & PageQuery<CheckOrder<Models, Name, Order>>,
+    options?: Omit<CallOptions, 'idempotencyKey'>,
+  ): Pages<Row<Models, Name, Fields>>;
+  /** Creates a record and returns its id. */
+  create(values: Create<Models, Name>, options?: CallOptions): Promise<number>;
+  /** Creates all of the records or none, and returns their ids. */
+  createMany(rows: readonly Create<Models, Name>[], options?: CallOptions): Promise<number[]>;
+  /** Changes records. */
+  update(ids: Ids, values: Update<Models, Name>, options?: CallOptions): Promise<true>;
+  /** The same as `update`. */
+  write(ids: Ids, values: Update<Models, Name>, options?: CallOptions): Promise<true>;
+  /** Deletes records. */
+  delete(ids: Ids, options?: CallOptions): Promise<true>;
+  /** The same as `delete`. */
+  unlink(ids: Ids, options?: CallOptions): Promise<true>;
+  /**
+   * Updates the records that have the same values in the fields `by`, archived ones too, and creates the others.
+   * Another program may create the same record at the same time. Odoo prevents that only for unique fields.
+   */
+  upsert<
+    const By extends (keyof Create<Models, Name> & string) | readonly (keyof Create<Models, Name> & string)[],
+  >(
+    by: By,
+    rows: readonly Create<Models, Name>[],
+    options?: Omit<CallOptions, 'idempotencyKey'>,
+  ): Promise<UpsertResult[]>;
+  /** Calls any public method of the model: `call('action_confirm', [[4]])`. */
+  // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
+  call<Result = any>(
+    method: string,
+    args?: readonly unknown[],
+    named?: { readonly [name: string]: unknown },
+    options?: CallOptions,
+  ): Promise<Result>;
+  /** Returns the fields of the model as Odoo describes them. */
+  describe(options?: CallOptions): Promise<{ [Field in FieldName<Models, Name>]: FieldInfo }>;
+}
+
+interface Query {
+  fields?: readonly string[];
+  limit?: number;
+  offset?: number;
+  order?: string;
+  pageSize?: number;
+}
+
+/** Untyped inside: the caller adds the types of its models. */
+export function createModel(model: string, { execute, batch }: Calls) {
+  async function call(
+    action: string,
+    params: readonly unknown[],
+    named: { readonly [name: string]: unknown } = {},
+    options?: CallOptions,
+  ): Promise<unknown> {
+    // Other names cannot be actions: `call_method` would need a name of its own.
+    return (await execute({ action, model_id: model, params, keyword: pickGiven(named) }, options)).result;
+  }
+  const read = (ids: readonly number[], { fields }: Query = {}, options?: CallOptions) =>
+    call('read', [ids], { fields }, options);
+  const update = (ids: Ids, values: object, options?: CallOptions) =>
+    call('write', [[ids].flat(), values], {}, options);
+  const remove = (ids: Ids, options?: CallOptions) => call('unlink', [[ids].flat()], {}, options);
+  const create = (values: object, options?: CallOptions) => call('create', [values], {}, options);
+  return {
+    searchRead: (
+      domain: readonly unknown[],
+      { fields, limit, offset, order }: Query = {},
+      options?: CallOptions,
+    ) => call('search_read', [domain], { fields, limit, offset, order }, options),
+    read,
+    async one(id: number, query?: Query, options?: CallOptions) {
+      try {
+        return ((await read([id], query, options)) as unknown[])[0] ?? null;
+      } catch (error) {
+        if (error instanceof ErpProxyError && error.type === 'record_missing') return null;
+        throw error;
+      }
+    },
+    search: (domain: readonly unknown[], { limit, offset, order }: Query = {}, options?: CallOptions) =>
+      call('search', [domain], { limit, offset, order }, options),
+    nameSearch: (
+      text: string,
+      query: { domain?: readonly unknown[]; operator?: string; limit?: number } = {},
+      options?: CallOptions,
+    ) => {
+      // By position: 19 renamed a parameter.
+      const { domain = [], operator = 'ilike', limit = 100 } = query;
+      return call('name_search', [text, domain, operator, limit], {}, options);
+    },
+    count: (domain: readonly unknown[] = [], options?: CallOptions) =>
+      call('search_count', [domain], {}, options),
+    paginate: (domain: readonly unknown[], query: Query = {}, options?: CallOptions) =>
+      createPages(model, execute, domain, query, options),
+    create,
+    createMany: create,
+    update,
+    write: update,
+    delete: remove,
+    unlink: remove,
+    upsert: (by: string | readonly string[], rows: readonly object[], options?: CallOptions) =>
+      upsertRows(model, { execute, batch }, [by].flat(), rows as Record<string, unknown>[], options),
+    call: (
+      method: string,
+      args: readonly unknown[] = [],
+      named: { readonly [name: string]: unknown } = {},
+      options?: CallOptions,
+    ) => call(method, args, named, options),
+    describe: (options?: CallOptions) => call('fields_get', [], {}, options),
+  };
+}
+
+/** Odoo's defaults apply to members that are not given. */
+function pickGiven(members: { readonly [name: string]: unknown }): { readonly [name: string]: unknown } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}

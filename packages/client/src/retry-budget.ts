@@ -1,0 +1,35 @@
+/**
+ * Bounds the retries of a client, so that many callers do not double the load on a server in trouble: in the long run a
+ * tenth of the calls, and ten at once.
+ */
+const TOKENS_MAX = 10;
+const TOKENS_PER_CALL = 0.1;
+
+const DELAY_MIN_MS = 200;
+const DELAY_MAX_MS = 5000;
+
+export interface RetryBudget {
+  noteCall(): void;
+  /** False if there are no retries left. */
+  take(): boolean;
+}
+
+export function createRetryBudget(): RetryBudget {
+  let tokens = TOKENS_MAX;
+  return {
+    noteCall() {
+      tokens = Math.min(TOKENS_MAX, tokens + TOKENS_PER_CALL);
+    },
+    take() {
+      if (tokens < 1) return false;
+      tokens--;
+      return true;
+    },
+  };
+}
+
+/** Grows with each attempt, with a random part, and is never shorter than what the proxy asked for. */
+export function chooseDelayMs(attempt: number, retryAfterSeconds = 0): number {
+  const most = Math.min(DELAY_MAX_MS, DELAY_MIN_MS * 2 ** attempt);
+  return retryAfterSeconds * 1000 + most * (0.5 + Math.random() / 2);
+}

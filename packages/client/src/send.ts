@@ -1,0 +1,137 @@
+/** Sends calls with retries, within a time limit. Knows no model. */
+import { ErpProxyError, readError } from './errors.ts';
+import { limitTime, TIME_OVER, wait } from './limit-time.ts';
+import { isReading } from './methods.ts';
+import type { CallOptions, ExecuteCall, Hooks } from './options.ts';
+import { type Posted, type PostRequest, post } from './post.ts';
+import { chooseDelayMs, type RetryBudget } from './retry-budget.ts';
+
+export interface SendSettings {
+  /** Address of the execute route. */
+  url: string;
+  key: string;
+  timeout: number | undefined;
+  retries: number;
+  idempotencyKeys: boolean;
+  fetch: PostRequest['fetch'];
+  hooks: Hooks;
+  budget: RetryBudget;
+}
+
+export interface Sent {
+  /** The parsed answer: an object with `result`, or the array of a batch. */
+  answer: unknown;
+  /** The limit that the policy of the key set in place of the one of the call. */
+  limit: number | undefined;
+}
+
+/** The proxy ends a call after five minutes at the latest. */
+const ATTEMPT_MS_MAX = 310_000;
+/** Without a time limit of the call, no retry waits longer. */
+const WAIT_MS_MAX = 30_000;
+/** The proxy gets this much less time, so that its answer, which tells the outcome, arrives in time. */
+const RETURN_MS = 500;
+
+/** `body` is a call or a batch with its instance. It is sent as the same bytes each time. */
+export async function send(
+  settings: SendSettings,
+  calls: readonly ExecuteCall[],
+  body: unknown,
+  options: CallOptions,
+): Promise<Sent> {
+  const { budget, hooks, retries } = settings;
+  const timeout = options.timeout ?? settings.timeout;
+  const endsMs = performance.now() + (timeout ?? Number.POSITIVE_INFINITY);
+  const shown = calls.map(({ model_id, action, fn_name }) => ({
+    model: model_id,
+    action: fn_name || action,
+  }));
+  const isReadOnly = shown.every(({ action }) => isReading(action));
+  const isKeyed = !isReadOnly && settings.idempotencyKeys;
+  const idempotencyKey = options.idempotencyKey ?? (isKeyed ? crypto.randomUUID() : undefined);
+  const id = crypto.randomUUID();
+  const text = JSON.stringify(body);
+  budget.noteCall();
+  for (let attempt = 1; ; attempt++) {
+    const info = { calls: shown, attempt, requestId: attempt === 1 ? id : `${id}.${attempt}` };
+    const headers: Record<string, string> = {};
+    tell(() => hooks.onRequest?.({ ...info, headers }));
+    const startedMs = performance.now();
+    const leftMs = endsMs - startedMs;
+    headers['content-type'] = 'application/json';
+    headers['x-proxy-api'] = settings.key;
+    headers['x-request-id'] = info.requestId;
+    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+    if (timeout !== undefined) headers['x-request-timeout'] = countSeconds(leftMs);
+    const request = {
+      ...settings,
+      headers,
+      body: text,
+      requestId: info.requestId,
+      idempotencyKey,
+      isReadOnly,
+    };
+    const posted = await postInTime(Math.min(leftMs, ATTEMPT_MS_MAX), options.signal, request);
+    const error = posted.error ?? findError(posted, info.requestId, idempotencyKey);
+    const durationMs = performance.now() - startedMs;
+    const timing = posted.headers?.get('server-timing') ?? null;
+    tell(() => hooks.onResponse?.({ ...info, durationMs, status: posted.status, timing, error }));
+    if (error?.retryable && attempt <= retries) {
+      const delayMs = chooseDelayMs(attempt, error.retryAfter);
+      const isInTime = timeout === undefined ? delayMs <= WAIT_MS_MAX : performance.now() + delayMs < endsMs;
+      if (isInTime && budget.take()) {
+        tell(() => hooks.onRetry?.({ ...info, delayMs, error }));
+        await wait(delayMs, options.signal);
+        continue;
+      }
+    }
+    if (posted.error !== null) throw posted.error;
+    const limit = posted.headers?.get('erp-proxy-limit');
+    return { answer: posted.answer, limit: limit ? Number(limit) : undefined };
+  }
+}
+
+/** Rejects only with the reason of the caller's signal. */
+async function postInTime(
+  ms: number,
+  signal: AbortSignal | undefined,
+  request: Omit<PostRequest, 'signal'>,
+): Promise<Posted> {
+  try {
+    return await limitTime(ms, signal, (limited) => post({ ...request, signal: limited }));
+  } catch (cause) {
+    if (cause !== TIME_OVER) throw cause;
+    const { isReadOnly, requestId, idempotencyKey } = request;
+    const error = new ErpProxyError('client_timeout', 'The call took longer than its time limit.', {
+      retryable: isReadOnly || idempotencyKey !== undefined,
+      outcome: isReadOnly ? undefined : 'unknown',
+      requestId,
+      idempotencyKey,
+    });
+    return { status: 0, headers: null, answer: null, error };
+  }
+}
+
+/** The error that a retry of a batch may remove, or the first one. A retry repeats the answers that are final. */
+function findError(
+  { answer, status }: Posted,
+  requestId: string,
+  idempotencyKey: string | undefined,
+): ErpProxyError | null {
+  if (!Array.isArray(answer)) return null;
+  const errors = answer
+    .filter(({ error }) => error)
+    .map(({ error }) => readError(error, { status, requestId, idempotencyKey }));
+  return errors.find(({ retryable }) => retryable) ?? errors[0] ?? null;
+}
+
+function countSeconds(ms: number): string {
+  return String(Math.max(1, Math.floor((ms - RETURN_MS) / 1000)));
+}
+
+/** A fault of a logger must not fail a call that has run. */
+function tell(hook: () => void): void {
+  try {
+    hook();
+  } catch {}
+}

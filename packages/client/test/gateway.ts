@@ -1,0 +1,40 @@
+/** For tests: a sandbox Odoo, the real proxy in front of it, and clients of the proxy. */
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
+import { type ProxyOptions, type Proxy as RunningProxy, startProxy } from '../../server/test/harness.ts';
+import { type AnyModels, type Client, type ClientOptions, createClient } from '../src/index.ts';
+
+export interface Gateway {
+  odoo: Sandbox;
+  proxy: RunningProxy;
+  /** A client of the administrator of the sandbox. */
+  connect<Models = AnyModels>(changes?: ClientOptions): Client<Models>;
+  close(): Promise<void>;
+}
+
+export async function startGateway(
+  version: SandboxOptions['version'] & number = 18,
+  options: ProxyOptions = {},
+): Promise<Gateway> {
+  const odoo = await startSandbox({ version });
+  const proxy = await startProxy({
+    ...options,
+    allow: [odoo.url],
+    settings: { 'upstream.protocol': 'auto', ...options.settings },
+  });
+  const { userId, apiKey } = odoo.users.admin;
+  return {
+    odoo,
+    proxy,
+    connect: (changes) =>
+      createClient({
+        url: proxy.url,
+        key: proxy.key,
+        instance: { url: odoo.url, db: odoo.db, userId, apiKey },
+        ...changes,
+      }),
+    async close() {
+      await proxy.close();
+      await odoo.close();
+    },
+  };
+}

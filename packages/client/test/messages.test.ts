@@ -1,0 +1,161 @@
+/**
+ * What the types refuse, and the message that a person gets: it marks the wrong word, and names the right ones. Compiles
+ * each mistake as a line of one file.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The code, the word that is marked, and the beginning of the message. */
+const MISTAKES: [code: string, marked: string, message: string | RegExp][] = [
+  [
+    "client.model('res.partnr')",
+    "'res.partnr'",
+    'Argument of type \'"res.partnr"\' is not assignable to parameter of type \'"res.country" | "res.partner" | "sale.order"\'.',
+  ],
+  [
+    "orders.searchRead([], { fields: ['nam'] })",
+    "'nam'",
+    'Type \'"nam"\' is not assignable to type \'"amount_total" | "id" | "name" | "partner_id" | "state"\'. Did you mean \'"name"\'?',
+  ],
+  [
+    "orders.read([1], { fields: ['name'] }).then(([row]) => row?.state)",
+    'state',
+    "Property 'state' does not exist on type '{ id: number; name: string; }'.",
+  ],
+  [
+    "orders.count([['nam', '=', 'x']])",
+    "'nam'",
+    'Type \'"nam"\' is not assignable to type \'"amount_total" | "id" | "name" | "partner_id" | "state"\'. Did you mean \'"name"\'?',
+  ],
+  [
+    "orders.count([['partner_id.country_id.cod', '=', 'BE']])",
+    "'partner_id.country_id.cod'",
+    'Type \'"partner_id.country_id.cod"\' is not assignable to type \'"partner_id.country_id.code" | "partner_id.country_id.id" | "partner_id.country_id.name"\'. Did you mean \'"partner_id.country_id.code"\'?',
+  ],
+  [
+    "orders.count([['amount_total', 'ilike', 'x']])",
+    "'ilike'",
+    'Type \'"ilike"\' is not assignable to type \'"!=" | "<" | "<=" | "=" | ">" | ">=" | "in" | "not in"\'.',
+  ],
+  ["orders.count([['name', '==', 'x']])", "'=='", /^Type '"=="' is not assignable to type '"!="/],
+  [
+    "orders.count(['|', ['name', '=', 'x'], ['state', '=', 'sold']])",
+    "'sold'",
+    'Type \'"sold"\' is not assignable to type \'"cancel" | "draft" | "sale" | "sent" | false\'.',
+  ],
+  ["orders.count([['amount_total', '>', '5']])", "'5'", "Type 'string' is not assignable to type 'number'."],
+  [
+    "orders.count([['partner_id', 'any', [['nme', '=', 'x']]]])",
+    "'nme'",
+    /^Type '"nme"' is not assignable to type .* Did you mean '"name"'\?$/,
+  ],
+  [
+    "orders.count([['id', 'in', 5]])",
+    '5',
+    "Type 'number' is not assignable to type 'readonly (number | false)[]'.",
+  ],
+  ["orders.search([], { order: 'name desc, stat' })", 'order', /Did you mean '"name desc, state"'\?$/],
+  ["orders.search([], { order: 'name down' })", 'order', /is not assignable to type '"name asc" \|/],
+  ['orders.search([], { limt: 5 })', 'limt', /Did you mean to write 'limit'\?$/],
+  [
+    "orders.update(1, { nam: 'x' })",
+    'nam',
+    "Object literal may only specify known properties, but 'nam' does not exist in type 'Update<Models, \"sale.order\">'. Did you mean to write 'name'?",
+  ],
+  [
+    "orders.update(1, { state: 'sale' })",
+    'state',
+    "Object literal may only specify known properties, and 'state' does not exist in type 'Update<Models, \"sale.order\">'.",
+  ],
+  [
+    "partners.create({ type: 'invoce' })",
+    'type',
+    'Type \'"invoce"\' is not assignable to type \'"contact" | "delivery" | "invoice" | "other" | false | null | undefined\'. Did you mean \'"invoice"\'?',
+  ],
+  ['partners.create({ name: false })', 'name', "Type 'boolean' is not assignable to type 'string'."],
+  [
+    "partners.create({ country_id: 'BE' })",
+    'country_id',
+    "Type 'string' is not assignable to type 'number | false | null | undefined'.",
+  ],
+  ['partners.create({ child_ids: [12] })', '12', /^Type 'number' is not assignable to type 'X2manyCommand</],
+  [
+    'partners.create({ child_ids: [[7, 0, 0]] })',
+    '7',
+    "Type '7' is not assignable to type '0 | 1 | 2 | 3 | 4 | 5 | 6'.",
+  ],
+  [
+    "partners.create({ child_ids: [[6, 0, ['x']]] })",
+    "'x'",
+    "Type 'string' is not assignable to type 'number'.",
+  ],
+  ["partners.create({ child_ids: [[0, 0, { nme: 'x' }]] })", 'nme', /'nme' does not exist in type/],
+  [
+    "partners.upsert('emal', [])",
+    "'emal'",
+    /^Argument of type '"emal"' is not assignable to parameter of type '"active"/,
+  ],
+  ["partners.read(['1'])", "'1'", "Type 'string' is not assignable to type 'number'."],
+];
+
+const HEAD = `
+import { createClient } from '${ROOT}packages/client/src/index.ts';
+import type { Models } from '${ROOT}packages/client/test/models.fixture.ts';
+const client = createClient<Models>();
+const orders = client.model('sale.order');
+const partners = client.model('res.partner');
+`;
+
+let folder: string;
+let found: Map<string, { marked: string; message: string }>;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'erp-proxy-client-'));
+  // Without the types of Node, as in a browser.
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: 'es2023',
+    lib: ['es2023', 'dom'],
+    types: [],
+    module: 'nodenext',
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    allowImportingTsExtensions: true,
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['mistakes.mts'] }));
+  writeFileSync(join(folder, 'mistakes.mts'), HEAD + MISTAKES.map(([code]) => `${code};\n`).join(''));
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  const { stdout } = spawnSync(tsc, ['-p', folder, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' });
+  found = readMessages(stdout);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each(MISTAKES)('%s marks %s', (code, marked, message) => {
+  expect(found.get(code)?.message).toMatch(message);
+  expect(found.get(code)?.marked).toMatch(new RegExp(`^${marked.replaceAll('.', '\\.')}`));
+});
+
+test('the client itself compiles without the types of Node', () => {
+  expect([...found.keys()].filter((code) => !MISTAKES.some(([known]) => known === code))).toEqual([]);
+});
+
+/** By line of code: the text from the marked place on, and the first line of the message. */
+function readMessages(output: string): typeof found {
+  const lines = HEAD.split('\n')
+    .slice(0, -1)
+    .concat(MISTAKES.map(([code]) => code));
+  const messages = [...output.matchAll(/^(.+)\((\d+),(\d+)\): error TS\d+: (.*)$/gm)];
+  return new Map(
+    messages.map(([all, file = '', line, column, message = '']) => {
+      const code = file.endsWith('mistakes.mts') ? (lines[Number(line) - 1] ?? '') : all;
+      return [code, { marked: code.slice(Number(column) - 1), message }];
+    }),
+  );
+}

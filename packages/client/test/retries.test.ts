@@ -1,0 +1,207 @@
+/** Retries, time limits, aborts and hooks, through the real proxy, with an Odoo that fails on purpose. */
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { closeAfterTest } from '../../server/test/close-after-test.ts';
+import { listenOnFreePort } from '../../server/test/listen.ts';
+import { type Pair, startPair } from '../../server/test/pair.ts';
+import {
+  answerLikeOdoo,
+  printResult,
+  ROLLED_BACK,
+  type Script,
+} from '../../server/test/scripted-upstream.ts';
+import { createWire } from '../../server/test/wire.ts';
+import { type ClientOptions, createClient, type ErpProxyError } from '../src/index.ts';
+
+const API_KEY = 'upstream-key-0123456789';
+
+/** The proxy itself sends nothing again. */
+async function start(script: Script): Promise<Pair> {
+  return closeAfterTest(await startPair(script, { settings: { 'upstream.retries': '0' } }));
+}
+
+function connect({ proxy, upstream }: Pair, changes: ClientOptions = {}) {
+  const instance = { url: upstream.url, db: 'prod', userId: 2, apiKey: API_KEY };
+  return createClient({ url: proxy.url, key: proxy.key, instance, ...changes });
+}
+
+async function catchError(promise: Promise<unknown>): Promise<ErpProxyError> {
+  return promise.then(
+    () => expect.fail('the call succeeded'),
+    (error) => error,
+  );
+}
+
+/** Uses `first` for the first request, and answers the others with `true`. */
+const after =
+  (first: Script): Script =>
+  (socket, request, index) =>
+    index === 0 ? first(socket, request, index) : answerLikeOdoo(socket, printResult('true'));
+
+test('a write whose connection breaks is sent again and runs once', async () => {
+  const pair = await start((socket) => {
+    wire.cut();
+    setTimeout(() => {
+      wire.mend();
+      answerLikeOdoo(socket, printResult('7'));
+    }, 50);
+  });
+  const wire = closeAfterTest(await createWire(pair.proxy.url));
+  const client = connect(pair, { url: wire.url, retries: 5 });
+  expect(await client.model('res.partner').create({ name: 'Once' })).toBe(7);
+  expect(pair.upstream.requests).toHaveLength(1);
+});
+
+test('a write that may have run in Odoo is not sent again', async () => {
+  const pair = await start((socket) => void socket.resetAndDestroy());
+  const error = await catchError(connect(pair).model('res.partner').create({ name: 'Once' }));
+  expect(error).toMatchObject({ type: 'upstream_unreachable', outcome: 'unknown', retryable: false });
+  expect(error.idempotencyKey).toMatch(/./);
+  expect(pair.upstream.requests).toHaveLength(1);
+});
+
+test('without idempotency keys, a write whose connection breaks is not sent again', async () => {
+  const pair = await start((socket) => {
+    wire.cut();
+    answerLikeOdoo(socket, printResult('7'));
+  });
+  const wire = closeAfterTest(await createWire(pair.proxy.url));
+  const client = connect(pair, { url: wire.url, idempotencyKeys: false });
+  const error = await catchError(client.model('res.partner').create({ name: 'Once' }));
+  expect(error).toMatchObject({ type: 'connection_failed', outcome: 'unknown', retryable: false });
+});
+
+test('a write that Odoo rolled back is sent again', async () => {
+  const pair = await start(after((socket) => answerLikeOdoo(socket, ROLLED_BACK)));
+  expect(await connect(pair).model('res.partner').update(1, {})).toBe(true);
+  expect(pair.upstream.requests).toHaveLength(2);
+});
+
+test('the calls of a batch that can be repeated are repeated, the others keep their answers', async () => {
+  const pair = await start((socket, _request, index) =>
+    answerLikeOdoo(socket, index === 0 ? ROLLED_BACK : printResult(String(index))),
+  );
+  const write = { action: 'write', model_id: 'res.partner', params: [[1], {}] };
+  const results = await connect(pair).batch([write, write]);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  expect(pair.upstream.requests).toHaveLength(3);
+});
+
+test('a retry waits as long as the proxy says', async () => {
+  const pair = await start(
+    after((socket) => {
+      socket.end('HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 2\r\n\r\nno');
+    }),
+  );
+  const delays: number[] = [];
+  const client = connect(pair, { hooks: { onRetry: ({ delayMs }) => delays.push(delayMs) } });
+  await client.model('res.partner').read([1]);
+  expect(delays).toHaveLength(1);
+  expect(delays[0]).toBeGreaterThanOrEqual(1000);
+});
+
+test('the retries of all calls are bounded', async () => {
+  const pair = await start((socket) => void socket.resetAndDestroy());
+  let requests = 0;
+  const counting: ClientOptions['fetch'] = (url, init) => {
+    requests++;
+    return fetch(url, init);
+  };
+  const partners = connect(pair, { fetch: counting, retries: 3 }).model('res.partner');
+  await Promise.allSettled(Array.from({ length: 40 }, (_, at) => partners.read([at + 1])));
+  expect(requests).toBeGreaterThan(40);
+  // Ten at once, and a tenth of the calls.
+  expect(requests).toBeLessThanOrEqual(40 + 10 + 4);
+});
+
+test('a time limit ends the call, and tells that a write may have run', async () => {
+  const pair = await start(() => {});
+  const wire = closeAfterTest(await createWire(pair.proxy.url));
+  wire.freeze();
+  const partners = connect(pair, { url: wire.url, timeout: 150 }).model('res.partner');
+  const read = await catchError(partners.read([1]));
+  expect(read).toMatchObject({ type: 'client_timeout', outcome: undefined, retryable: true });
+  expect(await catchError(partners.update(1, {}))).toMatchObject({
+    type: 'client_timeout',
+    outcome: 'unknown',
+  });
+});
+
+test('the proxy gets the time limit, so that its own answer arrives', async () => {
+  const pair = await start(() => {});
+  const error = await catchError(connect(pair).model('res.partner').update(1, {}, { timeout: 2600 }));
+  expect(error).toMatchObject({ type: 'upstream_timeout', outcome: 'unknown', status: 504 });
+});
+
+test('a signal ends a call and the wait for a retry, with its reason', async () => {
+  const pair = await start((socket) => void socket.resetAndDestroy());
+  const reason = new Error('enough');
+  const controller = new AbortController();
+  const hooks = { onRetry: () => setTimeout(() => controller.abort(reason)) };
+  const { signal } = controller;
+  await expect(connect(pair, { hooks }).model('res.partner').read([1], {}, { signal })).rejects.toBe(reason);
+  await expect(connect(pair).model('res.partner').read([1], {}, { signal })).rejects.toBe(reason);
+  const silent = await start(() => {});
+  const running = new AbortController();
+  const call = connect(silent).model('res.partner').read([1], {}, { signal: running.signal });
+  setTimeout(() => running.abort(reason), 20);
+  await expect(call).rejects.toBe(reason);
+});
+
+test('hooks see each attempt, can add headers, and see no key and no value', async () => {
+  const pair = await start(after((socket) => answerLikeOdoo(socket, ROLLED_BACK)));
+  const seen: unknown[] = [];
+  const sent: Headers[] = [];
+  const client = connect(pair, {
+    fetch: (url, init) => {
+      sent.push(new Headers(init.headers));
+      return fetch(url, init);
+    },
+    hooks: {
+      onRequest(info) {
+        seen.push(structuredClone(info));
+        info.headers['traceparent'] = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+        throw new Error('a fault of a logger');
+      },
+      onResponse: ({ error, ...info }) => seen.push({ ...info, type: (error as ErpProxyError | null)?.type }),
+      onRetry: ({ error: _, ...info }) => seen.push(info),
+    },
+  });
+  await client.model('res.partner').update(1, { name: 'a value' });
+  const calls = [{ model: 'res.partner', action: 'write' }];
+  expect(seen).toMatchObject([
+    { calls, attempt: 1, headers: {} },
+    { calls, attempt: 1, status: 200, type: 'concurrency_conflict', durationMs: expect.any(Number) },
+    { calls, attempt: 1, delayMs: expect.any(Number) },
+    { calls, attempt: 2, headers: {} },
+    { calls, attempt: 2, status: 200, timing: expect.stringContaining('upstream') },
+  ]);
+  expect(JSON.stringify(seen)).not.toMatch(new RegExp(`${pair.proxy.key}|${API_KEY}|a value`));
+  expect(sent[1]?.get('traceparent')).toMatch(/^00-/);
+  expect(sent[1]?.get('idempotency-key')).toBe(sent[0]?.get('idempotency-key'));
+});
+
+test('an answer of another server is an error, and a redirect is not followed', async () => {
+  const paths: unknown[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url);
+    const isRedirect = request.url?.startsWith('/redirect');
+    response.writeHead(isRedirect ? 302 : 502, { location: '/elsewhere' }).end('<html>Bad Gateway</html>');
+  });
+  const port = await listenOnFreePort(server);
+  closeAfterTest(server);
+  const options = { key: 'ep_x', instance: 'prod', retries: 1 };
+  const read = (url: string) =>
+    createClient({ ...options, url })
+      .model('res.partner')
+      .read([1]);
+  expect(await catchError(read(`http://127.0.0.1:${port}`))).toMatchObject({
+    type: 'invalid_answer',
+    status: 502,
+    retryable: true,
+  });
+  expect(paths).toHaveLength(2);
+  const redirected = await catchError(read(`http://127.0.0.1:${port}/redirect/`));
+  expect(redirected).toMatchObject({ type: 'invalid_answer', retryable: false });
+  expect(paths.slice(2)).toEqual(['/redirect/api/erp/execute']);
+});

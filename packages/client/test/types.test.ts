@@ -1,0 +1,130 @@
+/** What the types promise. The compiler checks this file; running it only proves that it is found. */
+import { expectTypeOf, test } from 'vitest';
+import type { BusinessErrorType, ProxyErrorType } from '../../contract/src/index.ts';
+import {
+  type Create,
+  createClient,
+  type Domain,
+  type ErrorType,
+  type Read,
+  type Update,
+} from '../src/index.ts';
+import type { Models } from './models.fixture.ts';
+
+const options = { url: 'http://127.0.0.1:1', key: 'ep_x', instance: 'prod', retries: 0 };
+const client = createClient<Models>(options);
+const partners = client.model('res.partner');
+const untyped = createClient(options).model('res.partner');
+
+type Name = 'res.partner';
+type Values<Method extends (...args: never[]) => Promise<unknown>> = Awaited<ReturnType<Method>>;
+
+test('reads return exactly the fields that were asked for, and the id', () => {
+  const read = () => partners.read([1], { fields: ['name', 'country_id'] });
+  expectTypeOf<Values<typeof read>>().toEqualTypeOf<
+    { id: number; name: string; country_id: [id: number, name: string] | false }[]
+  >();
+  const one = () => partners.one(1, { fields: ['type'] });
+  expectTypeOf<Values<typeof one>>().toEqualTypeOf<{
+    id: number;
+    type: 'contact' | 'invoice' | 'delivery' | 'other' | false;
+  } | null>();
+  const all = () => partners.searchRead([], { order: 'name desc' });
+  expectTypeOf<Values<typeof all>>().toEqualTypeOf<Read<Models, Name>[]>();
+  const fields: ('name' | 'email')[] = [];
+  const some = () => partners.searchRead([], { fields });
+  expectTypeOf<Values<typeof some>[number]['name']>().toEqualTypeOf<string | undefined>();
+  const pages = () => partners.paginate([], { fields: ['email'] }).toArray();
+  expectTypeOf<Values<typeof pages>>().toEqualTypeOf<{ id: number; email: string | false }[]>();
+});
+
+test('values have the types that Odoo returns', () => {
+  expectTypeOf<Read<Models, Name>>().toEqualTypeOf<{
+    id: number;
+    active: boolean;
+    child_ids: number[];
+    category_id: number[];
+    color: number;
+    comment: string | false;
+    country_id: [id: number, name: string] | false;
+    create_date: string | false;
+    credit_limit: number;
+    email: string | false;
+    image_1920: string | false;
+    name: string;
+    parent_id: [id: number, name: string] | false;
+    ref: string | false;
+    type: 'contact' | 'invoice' | 'delivery' | 'other' | false;
+    user_id: [id: number, name: string] | false;
+  }>();
+  expectTypeOf<Read<Models, 'sale.order'>['partner_id']>().toEqualTypeOf<[id: number, name: string]>();
+});
+
+test('what cannot be written is no member of the values', () => {
+  expectTypeOf<keyof Create<Models, 'sale.order'>>().toEqualTypeOf<'name' | 'partner_id'>();
+  expectTypeOf<Update<Models, Name>['name']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<Update<Models, Name>['country_id']>().toEqualTypeOf<number | false | null | undefined>();
+});
+
+test('right calls are accepted', () => {
+  const check = async () => {
+    await partners.count();
+    await partners.count(['|', ['name', 'ilike', 'x'], '!', ['parent_id.country_id.code', 'in', ['BE']]]);
+    await partners.count([
+      ['id', 'child_of', 4],
+      ['create_date.year_number', '=', 2026],
+      ['user_id.login', '=', 'x'],
+    ]);
+    await partners.count([['country_id', 'any', [['code', '=', 'BE']]]]);
+    await partners.search(
+      [
+        ['country_id', 'ilike', 'belg'],
+        ['country_id', '=', false],
+      ],
+      { order: 'name, id desc' },
+    );
+    const domain: Domain<Models, Name> = [['name', '=', 'x']];
+    await partners.searchRead(domain, { order: String('computed at run time') });
+    const ids: number[] = [];
+    const condition = ['id', 'in', ids] as const;
+    await partners.searchRead([...(ids.length > 0 ? [condition] : []), ['active', '=', true]]);
+    await partners.create({
+      name: 'x',
+      child_ids: [
+        [0, 0, { name: 'y', category_id: [[6, 0, ids]] }],
+        [1, 4, { ref: false }],
+        [2, 4],
+        [3, 4, 0],
+        [4, 4],
+        [5],
+      ],
+      country_id: 20,
+      email: undefined,
+    });
+    await partners.upsert(['ref', 'type'], [{ ref: 'x', type: 'contact' }]);
+    await partners.call<number>('message_post', [[1]], { body: 'x' }, { timeout: 1000 });
+  };
+  expectTypeOf(check).returns.resolves.toBeVoid();
+});
+
+test('without models, every model and field exists', () => {
+  const check = async () => {
+    const rows = await untyped.searchRead([['a.b', '=', 5]], {
+      fields: ['name', 'x_score'],
+      order: 'x_score desc',
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: this is what is tested
+    expectTypeOf(rows).toEqualTypeOf<{ id: number; name: any; x_score: any }[]>();
+    const [first] = await untyped.read([1]);
+    expectTypeOf(first?.['anything']).toBeAny();
+    await untyped.create({ a: 1, b_ids: [[0, 0, { c: 1 }]] });
+    // @ts-expect-error: the operators are known
+    await untyped.count([['a', '==', 5]]);
+  };
+  expectTypeOf(check).returns.resolves.toBeVoid();
+});
+
+test('the types of errors are those of the contract, and four of the client', () => {
+  type Own = 'connection_failed' | 'client_timeout' | 'invalid_answer' | 'usage';
+  expectTypeOf<ErrorType>().toEqualTypeOf<Own | ProxyErrorType | BusinessErrorType>();
+});
