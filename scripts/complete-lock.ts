@@ -1,6 +1,10 @@
 /**
- * Adds the binaries of other platforms to package-lock.json if npm omitted them because its registry lacks them: `npm
- * ci` refuses the file without their entries. npm does not install them here, so their hashes are not needed.
+ * Completes package-lock.json after npm has written it:
+ *
+ * - Adds the binaries of other platforms if npm omitted them because its registry lacks them: `npm ci` refuses the file
+ *   without their entries. npm does not install them here, so their hashes are not needed.
+ * - Removes the Node versions that packages demand. npm would compare them with the Node that runs npm, and warn. The
+ *   packages run on the Node 24 that npm installs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +13,7 @@ interface Entry {
   version?: string;
   dev?: boolean;
   optional?: boolean;
+  engines?: object;
   os?: string[];
   cpu?: string[];
   libc?: string[];
@@ -38,6 +43,8 @@ for (const [owner, { dev, optionalDependencies = {} }] of Object.entries(lock.pa
     process.stdout.write(`added ${name} ${version}\n`);
   }
 }
+
+for (const entry of Object.values(lock.packages)) delete entry.engines;
 
 const sorted = Object.entries(lock.packages).sort(([left], [right]) => (left < right ? -1 : 1));
 writeFileSync(path, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`);
