@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// The command's entry. Plain JavaScript, so that a Node that cannot run the sources says so in one sentence.
-const major = Number(process.versions.node.split('.')[0]);
-if (major < 24) {
+// The command's entry. Plain JavaScript of the oldest syntax that modules have, so that an old Node can read it and says
+// what to do.
+if (Number(process.versions.node.split('.')[0]) < 24) {
   process.stderr.write(
-    `erp-proxy needs Node 24 or later; this is ${process.version}. In a checkout, "npx erp-proxy" and the npm scripts use the Node 24 that "npm ci" installed.\n`,
+    `erp-proxy needs Node 24 or later; this is ${process.version}. Install it from https://nodejs.org/en/download. In a checkout, "npx erp-proxy" and the npm scripts use the Node 24 that "npm ci" installed.\n`,
   );
   process.exit(1);
 }
-const { enableCompileCache } = await import('node:module');
-enableCompileCache();
-await import('../src/main.ts');
+import('node:module').then(({ enableCompileCache }) => {
+  enableCompileCache();
+  return import('../src/main.ts');
+});

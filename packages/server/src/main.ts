@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { untilLauncherEnds } from './cli/launcher.ts';
-import { runCommandLine } from './cli/run.ts';
+import type { RunOptions } from './cli/run.ts';
+import { VERSION_WORDS } from './cli/version-words.ts';
 
 /** Signals within this time of the first are echoes of it. */
 const ECHO_MS = 300;
@@ -24,15 +25,20 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-process.exitCode = await runCommandLine(
-  {
+const [first, ...others] = process.argv.slice(2);
+if (others.length === 0 && VERSION_WORDS.includes(first ?? '')) process.stdout.write(`${version}\n`);
+else process.exitCode = await runProgram();
+
+async function runProgram(): Promise<number> {
+  const { runCommandLine } = await import('./cli/run.ts');
+  const options: RunOptions = {
     argv: process.argv.slice(2),
     env: process.env,
     cwd: process.cwd(),
     readFile: (path) => readFileSync(path, 'utf8'),
     version,
-  },
-  {
+  };
+  return runCommandLine(options, {
     print: (text) => process.stdout.write(text),
     untilTaken,
     isTerminal: process.stdout.isTTY === true,
@@ -40,8 +46,8 @@ process.exitCode = await runCommandLine(
     readInput: (path) => (path === '-' ? buffer(process.stdin) : readFile(path)),
     writeFile: (path, text) => writeFile(path, text),
     untilStopped,
-  },
-);
+  });
+}
 
 /** Resolves once the output was taken. If its reader has exited, the listener for errors above ends the program. */
 async function untilTaken(): Promise<void> {

@@ -2,9 +2,9 @@
 import { findNearestName } from '../text/nearest.ts';
 import { type Command, CommandError, type Surroundings } from './command.ts';
 import { renderCommandHelp, renderGroupHelp, renderHelp } from './help.ts';
+import { VERSION_WORDS } from './version-words.ts';
 
 const HELP_WORDS: readonly string[] = ['--help', '-h', 'help'];
-const VERSION_WORDS: readonly string[] = ['--version', '-v', 'version'];
 
 /** Throws a {@link CommandError} with the nearest command if the words name nothing. */
 export function showOverview(

@@ -5,9 +5,7 @@ import type { AppOptions } from '../app/app.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { introduceFirstKey } from './first-key.ts';
-import { runWorkers } from './workers.ts';
 import { answerHeartbeats } from './workers-heartbeat.ts';
-import { connectMetrics } from './workers-metrics.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -25,11 +23,13 @@ export const serveCommand: Command = {
           `workers is ${count}, and store.url is memory:, which processes cannot share; set workers to 1, or store.url to sqlite:<path of a file> or postgres://….`,
         );
       }
+      // Loaded here, like the server below, so that other commands start faster.
+      const { runWorkers } = await import('./workers.ts');
       return runWorkers({ count, logger: createLogger(log.level), stopped, isTerminal: input.isTerminal });
     }
     answerHeartbeats(process);
     try {
-      return await serve(input, stopped, joinWorkers(log.level));
+      return await serve(input, stopped, await joinWorkers(log.level));
     } finally {
       // The channel to the primary would keep the process running.
       cluster.worker?.disconnect();
@@ -48,7 +48,6 @@ async function serve(
   // Garbage of the start can make V8 double the space for young objects, which would double the garbage between
   // collections for the life of the process. So the space is fixed.
   setFlagsFromString('--semi-space-growth-factor=1');
-  // Loaded here, so that other commands start faster.
   const { createApp } = await import('../app/app.ts');
   const app = await createApp({ settings, version, ...joined });
   const url = await app.listen().catch(async (error: unknown) => {
@@ -72,7 +71,8 @@ async function serve(
 }
 
 /** The differences between a worker and a single process. */
-function joinWorkers(logLevel: string): Pick<AppOptions, 'logger' | 'gatherMetrics'> {
+async function joinWorkers(logLevel: string): Promise<Pick<AppOptions, 'logger' | 'gatherMetrics'>> {
+  const { connectMetrics } = await import('./workers-metrics.ts');
   return {
     logger: addMembers(createLogger(logLevel), { worker: cluster.worker?.id }),
     gatherMetrics: (takeOwn) => connectMetrics(process, async () => [await takeOwn()]),

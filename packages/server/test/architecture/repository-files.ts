@@ -11,6 +11,7 @@ const EXCLUDED = [
   '.git/**',
   'data/**',
   'coverage/**',
+  'out/**',
   '**/recordings/**',
   '**/*.db*',
 ];

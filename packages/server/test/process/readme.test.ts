@@ -12,6 +12,10 @@ import { HAS_TERMINAL, makeFolder, type Program, startOnTerminal, startShell } f
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
+/** package.test.ts runs it in an installed package. */
+const DEMO_OF_PACKAGE = 'npx erp-proxy demo';
+/** What the other commands are with a package; package.test.ts runs it too. */
+const SERVE_OF_PACKAGE = 'npx erp-proxy serve';
 const DEMO = 'npm run demo';
 const DEMO_ONCE = 'npm run demo -- --once';
 const START = 'npm start -- --egress.allow http://127.0.0.1:8069';
@@ -44,6 +48,8 @@ test('the README has no command that is not run here', () => {
     .map((line) => line.replace('npm ci && ', ''));
   expect(new Set(commands)).toEqual(
     new Set([
+      DEMO_OF_PACKAGE,
+      SERVE_OF_PACKAGE,
       DEMO,
       DEMO_ONCE,
       'npm test',

@@ -1,0 +1,90 @@
+/**
+ * `npm run pack [-- <folder>]`: writes the tarballs that npm publishes into a folder, by default out/. A tarball has
+ * JavaScript and needs neither this checkout nor a private package.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { bundleProgram } from './pack/bundle-program.ts';
+import { emitLibrary } from './pack/emit-library.ts';
+import { type Manifest, makeManifest, readManifest } from './pack/manifest.ts';
+import { root } from './pack/root.ts';
+
+interface Pack {
+  /** Folder of the package, relative to the root. */
+  source: string;
+  /** Files of the repository that the tarball also has, relative to the root. */
+  extra: readonly string[];
+  /** Fills the folder of the package. Returns members of its package.json. */
+  build(folder: string): Promise<Partial<Manifest>>;
+}
+
+const PACKS: readonly Pack[] = [
+  {
+    source: 'packages/server',
+    // Messages of the program name these pages.
+    extra: ['SECURITY.md', 'erp-proxy.example.yaml', 'docs/*.md', 'docs/openapi.json'],
+    async build(folder) {
+      await bundleProgram(folder);
+      return { ...emitLibrary('packages/contract', folder), engines: { node: '>=24' } };
+    },
+  },
+  {
+    source: 'packages/client',
+    extra: [],
+    build: async (folder) => emitLibrary('packages/client', folder),
+  },
+];
+
+const out = resolve(process.argv[2] ?? join(root, 'out'));
+mkdirSync(out, { recursive: true });
+for (const old of globSync('*.tgz', { cwd: out })) rmSync(join(out, old));
+for (const pack of PACKS) {
+  if (!existsSync(join(root, pack.source, 'package.json'))) continue;
+  process.stdout.write(`${join(out, await writeTarball(pack))}\n`);
+}
+
+/** Returns the name of the file. */
+async function writeTarball({ source, extra, build }: Pack): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-pack-'));
+  try {
+    const built = await build(folder);
+    copy('LICENSE', join(folder, 'LICENSE'));
+    writeReadme(source, folder);
+    for (const path of globSync([...extra], { cwd: root })) copy(path, join(folder, path));
+    const manifest = makeManifest(readManifest(source), built, extra);
+    writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    return packFolder(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Links to files of the repository become links to the same files of the tarball. */
+function writeReadme(source: string, folder: string): void {
+  const text = readFileSync(join(root, source, 'README.md'), 'utf8');
+  writeFileSync(join(folder, 'README.md'), text.replaceAll('](../../', ']('));
+}
+
+function copy(path: string, target: string): void {
+  mkdirSync(dirname(target), { recursive: true });
+  cpSync(join(root, path), target);
+}
+
+function packFolder(folder: string): string {
+  const args = ['pack', folder, '--json', '--pack-destination', out, '--loglevel=error'];
+  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`npm pack failed: ${stderr}`);
+  const [packed] = JSON.parse(stdout) as [{ filename: string }];
+  return packed.filename;
+}

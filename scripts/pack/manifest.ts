@@ -1,0 +1,36 @@
+/** The package.json of a tarball, from the one in the repository. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './root.ts';
+
+export interface Manifest {
+  name: string;
+  version: string;
+  private?: boolean;
+  engines?: Record<string, string>;
+  bin?: Record<string, string>;
+  exports?: unknown;
+  types?: string;
+  files?: readonly string[];
+  dependencies?: Record<string, string>;
+}
+
+export function readManifest(source: string): Manifest {
+  return JSON.parse(readFileSync(join(root, source, 'package.json'), 'utf8')) as Manifest;
+}
+
+/** Packages of this repository become part of the tarball, so they are no dependencies of it. */
+export function makeManifest(
+  { private: _private, dependencies = {}, ...own }: Manifest,
+  built: Partial<Manifest>,
+  extra: readonly string[],
+): Manifest {
+  const foreign = Object.entries(dependencies).filter(([name]) => !name.startsWith('@erp-proxy/'));
+  return {
+    ...own,
+    ...built,
+    files: [...(own.bin === undefined ? [] : ['bin']), 'dist', ...extra],
+    ...(foreign.length > 0 ? { dependencies: Object.fromEntries(foreign) } : {}),
+    publishConfig: { access: 'public', provenance: true },
+  } as Manifest;
+}
