@@ -1,6 +1,6 @@
 /**
- * Writes a package for programs that import it: JavaScript and declarations for each of its sources, and for the sources
- * of the packages of this repository that it imports.
+ * Writes a package for programs that import it: JavaScript and declarations for each of its sources, and for those of
+ * the packages of this repository that it imports.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -31,6 +31,6 @@ export function makeManifest(
     ...built,
     files: [...(own.bin === undefined ? [] : ['bin']), 'dist', ...extra],
     ...(foreign.length > 0 ? { dependencies: Object.fromEntries(foreign) } : {}),
-    publishConfig: { access: 'public', provenance: true },
+    publishConfig: { access: 'public' },
   } as Manifest;
 }

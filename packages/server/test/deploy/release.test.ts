@@ -1,0 +1,133 @@
+/** The script that releases a version, in a dry run: on copies of the files that it reads. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readText, root } from './deploy-files.ts';
+
+const FILES = [
+  'scripts/release.ts',
+  'package-lock.json',
+  'package.json',
+  'CHANGELOG.md',
+  'deploy/compose.yaml',
+  'deploy/helm/erp-proxy/Chart.yaml',
+  ...globSync('packages/*/package.json', { cwd: root }),
+];
+const { version } = JSON.parse(readText('packages/server/package.json'));
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'erp-proxy-release-'));
+  for (const file of FILES) cpSync(join(root, file), join(folder, file));
+  edit('CHANGELOG.md', (text) =>
+    text.replace('## Unreleased', `## Unreleased\n\n## ${version} (2026-11-30)`),
+  );
+  for (const file of FILES.filter((path) => /packages\/(server|client)\/package.json/.test(path))) {
+    edit(file, (text) =>
+      JSON.stringify({ ...JSON.parse(text), repository: 'https://git.example.com/erp-proxy' }),
+    );
+  }
+  git('init', '--quiet');
+  commit();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function edit(file: string, change: (text: string) => string): void {
+  writeFileSync(join(folder, file), change(readFileSync(join(folder, file), 'utf8')));
+}
+
+function git(...args: string[]): void {
+  const identity = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
+  const { status, stderr } = spawnSync('git', [...identity, ...args], { cwd: folder, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+}
+
+function commit(): void {
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'A version');
+}
+
+function release(...args: string[]): { status: number | null; commands: string[]; problems: string[] } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/release.ts', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  return { status, commands: listLines(stdout), problems: listLines(stderr) };
+}
+
+function listLines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
+
+test('a dry run prints each command: packages with provenance, an image for two architectures, the chart', () => {
+  const { status, commands, problems } = release(
+    '--dry-run',
+    '--image=a.example/b',
+    '--charts=oci://a.example',
+  );
+  expect(problems).toEqual([]);
+  expect(status).toBe(0);
+  const text = commands.join('\n');
+  expect(text).toContain(`npm publish ./out/erp-proxy-${version}.tgz --provenance --access public`);
+  expect(text).toMatch(/docker buildx build --platform linux\/amd64,linux\/arm64 .*--tag a\.example\/b:/);
+  expect(text).toMatch(/helm push out\/chart\/erp-proxy-[\d.]+\.tgz oci:\/\/a\.example/);
+  const [, chart = ''] = /helm package (\S+)/.exec(text) ?? [];
+  const [, dockerfile = ''] = /--file (\S+)/.exec(text) ?? [];
+  for (const path of [chart, dockerfile]) expect(existsSync(join(root, path)), path).toBe(true);
+});
+
+test('a dry run publishes what npm run pack writes', () => {
+  const { commands } = release('--dry-run');
+  const published = commands.filter((line) => line.startsWith('npm publish'));
+  const packages = globSync('packages/{server,client}/package.json', { cwd: root });
+  expect(published).toHaveLength(packages.length);
+});
+
+test.each<[name: string, change: () => void, problem: RegExp]>([
+  ['changes', () => edit('CHANGELOG.md', (text) => `${text}\n`), /not committed/],
+  ['a tag', () => git('tag', `v${version}`), /the tag v.* exists/],
+  [
+    'no heading',
+    () => {
+      edit('CHANGELOG.md', (text) => text.replace(`## ${version}`, '## 0.0.1'));
+      commit();
+    },
+    /CHANGELOG\.md has no heading/,
+  ],
+  [
+    'another version of the chart',
+    () => {
+      edit('deploy/helm/erp-proxy/Chart.yaml', (text) => text.replace(/appVersion: .*/, 'appVersion: 9.9.9'));
+      commit();
+    },
+    /Chart\.yaml \(appVersion\) has the version 9\.9\.9/,
+  ],
+  [
+    'another version of a package',
+    () => {
+      edit('packages/contract/package.json', (text) => text.replace(/"version": ".*"/, '"version": "9.9.9"'));
+      commit();
+    },
+    /packages\/contract\/package\.json has the version 9\.9\.9/,
+  ],
+  [
+    'no repository',
+    () => {
+      edit('packages/server/package.json', (text) => text.replace('"repository"', '"other"'));
+      commit();
+    },
+    /packages\/server\/package\.json has no "repository"/,
+  ],
+])('%s: the release is refused with that problem alone, before any command', (_name, change, problem) => {
+  change();
+  const { status, problems, commands } = release('--image=a.example/b', '--charts=oci://a.example');
+  expect(problems).toEqual([expect.stringMatching(problem)]);
+  expect(commands).toEqual([]);
+  expect(status).toBe(1);
+});
+
+test('a release without the names of its registries is refused', () => {
+  expect(release().status).toBe(2);
+});

@@ -1,0 +1,132 @@
+/**
+ * `npm run release -- --image <name> --charts <registry>`: publishes the version of the checkout to npm, as an image and
+ * as a chart. With `--dry-run` it checks the same and prints the commands that it would run. docs/releasing.md describes
+ * what it needs.
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+type Command = readonly [program: string, ...args: string[]];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const PLATFORMS = 'linux/amd64,linux/arm64';
+const PUBLISHED = 'packages/{server,client}/package.json';
+const CHART = 'deploy/helm/erp-proxy';
+
+const { values } = parseArgs({
+  options: { 'dry-run': { type: 'boolean' }, image: { type: 'string' }, charts: { type: 'string' } },
+});
+const isDryRun = values['dry-run'] === true;
+const { image, charts } = values;
+if (!isDryRun && (image === undefined || charts === undefined)) {
+  process.stderr.write('Name the image and the registry of charts: see docs/releasing.md.\n');
+  process.exit(2);
+}
+
+const version = readVersion('packages/server/package.json');
+const problems = findProblems();
+for (const problem of problems) process.stderr.write(`problem: ${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;
+if (isDryRun || problems.length === 0) {
+  for (const command of listCommands()) runCommand(command);
+}
+
+/** The steps in their order. What cannot be undone comes last. */
+function listCommands(): Command[] {
+  const name = image ?? '<image>';
+  const chartVersion = readMember(`${CHART}/Chart.yaml`, 'version');
+  return [
+    ['npm', 'run', 'check', '--', '--all'],
+    ['npm', 'run', 'pack'],
+    ['helm', 'package', CHART, '--destination', 'out/chart'],
+    ['git', 'tag', `v${version}`],
+    [
+      ...(['docker', 'buildx', 'build', '--platform', PLATFORMS, '--file', 'deploy/Dockerfile'] as const),
+      ...(['--tag', `${name}:${version}`, '--provenance=true', '--sbom=true', '--push', '.'] as const),
+    ],
+    ['helm', 'push', `out/chart/erp-proxy-${chartVersion}.tgz`, charts ?? '<charts>'],
+    ...listTarballs().map((file): Command => ['npm', 'publish', file, '--provenance', '--access', 'public']),
+    ['git', 'push', 'origin', `v${version}`],
+  ];
+}
+
+/** The tarballs that `npm run pack` writes. */
+function listTarballs(): string[] {
+  return globSync(PUBLISHED, { cwd: root })
+    .sort()
+    .map((path) => `./out/${readJson(path).name.replace('@', '').replace('/', '-')}-${version}.tgz`);
+}
+
+/** What would make the release wrong or fail, as sentences. */
+function findProblems(): string[] {
+  const found: string[] = [];
+  if (run('git', 'status', '--porcelain') !== '')
+    found.push('the checkout has changes that are not committed');
+  if (run('git', 'tag', '--list', `v${version}`) !== '') found.push(`the tag v${version} exists`);
+  for (const [place, other] of listVersions()) {
+    if (other !== version) found.push(`${place} has the version ${other}, the server ${version}`);
+  }
+  const changelog = readText('CHANGELOG.md');
+  if (!changelog.includes(`\n## ${version} `) && !changelog.includes(`\n## ${version}\n`)) {
+    found.push(`CHANGELOG.md has no heading for ${version}`);
+  }
+  for (const path of globSync(PUBLISHED, { cwd: root }).sort()) {
+    if (readJson(path).repository === undefined) {
+      found.push(`${path} has no "repository", which npm compares with the provenance`);
+    }
+  }
+  return found;
+}
+
+/** Every other place that has the version of the program. */
+function listVersions(): [place: string, version: string | undefined][] {
+  const manifests = globSync('packages/*/package.json', { cwd: root }).sort();
+  return [
+    ...manifests.map((path): [string, string] => [path, readVersion(path)]),
+    ['package-lock.json', readJson('package-lock.json').packages?.['packages/server']?.version],
+    [`${CHART}/Chart.yaml (appVersion)`, readMember(`${CHART}/Chart.yaml`, 'appVersion')],
+    ['deploy/compose.yaml', /image: erp-proxy:(\S+)/.exec(readText('deploy/compose.yaml'))?.[1]],
+  ];
+}
+
+/** Prints a command and runs it, except in a dry run. A failure ends the release. */
+function runCommand([program, ...args]: Command): void {
+  process.stdout.write(`${[program, ...args].join(' ')}\n`);
+  if (isDryRun) return;
+  const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit' });
+  if (status === 0) return;
+  process.stderr.write(`${program} failed; docs/releasing.md says how to continue.\n`);
+  process.exit(1);
+}
+
+function run(program: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+function readText(path: string): string {
+  return readFileSync(`${root}${path}`, 'utf8');
+}
+
+interface Json {
+  name: string;
+  version: string;
+  repository?: unknown;
+  packages?: Record<string, { version?: string }>;
+}
+
+function readJson(path: string): Json {
+  return JSON.parse(readText(path)) as Json;
+}
+
+function readVersion(path: string): string {
+  return readJson(path).version;
+}
+
+/** A member of the top level of a YAML file. */
+function readMember(path: string, name: string): string | undefined {
+  return new RegExp(`^${name}: (\\S+)$`, 'm').exec(readText(path))?.[1];
+}
