@@ -1,7 +1,7 @@
 /**
  * `npm run release -- --image <name> --charts <registry>`: publishes the version of the checkout to npm, as an image
- * and as a chart. With `--dry-run` it makes the same checks, and prints the commands that it would run. docs/releasing.md
- * describes what it needs.
+ * and as a chart. With `--dry-run` it makes the same checks, and prints the commands that it would run. The page
+ * docs/releasing.md describes what it needs.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
