@@ -3,16 +3,7 @@
  * JavaScript and needs neither this checkout nor a private package.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { bundleProgram } from './pack/bundle-program.ts';
@@ -41,7 +32,8 @@ const PACKS: readonly Pack[] = [
   },
   {
     source: 'packages/client',
-    extra: [],
+    // Its README links to them.
+    extra: ['docs/errors.md', 'docs/idempotency.md'],
     build: async (folder) => emitLibrary('packages/client', folder),
   },
 ];
@@ -50,7 +42,6 @@ const out = resolve(process.argv[2] ?? join(root, 'out'));
 mkdirSync(out, { recursive: true });
 for (const old of globSync('*.tgz', { cwd: out })) rmSync(join(out, old));
 for (const pack of PACKS) {
-  if (!existsSync(join(root, pack.source, 'package.json'))) continue;
   process.stdout.write(`${join(out, await writeTarball(pack))}\n`);
 }
 

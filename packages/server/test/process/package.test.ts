@@ -155,7 +155,7 @@ describe('the tarballs', () => {
   );
 });
 
-describe('the installed program', () => {
+describe('the installed program', { timeout: TIMEOUT_MS }, () => {
   const type = (line: string, env: Record<string, string> = {}) =>
     startShell(line, { folder: installed, env: { ...ENV, ...env } });
 
@@ -190,10 +190,48 @@ describe('the installed program', () => {
     expect(stderr).toMatch(/needs Node 24 or later.*Install it from/);
     expect(status).toBe(1);
   });
+});
 
-  test('has the table of errors for programs that import it', async () => {
-    const script = `import { PROXY_ERRORS } from 'erp-proxy'; console.log(JSON.stringify(PROXY_ERRORS))`;
-    const { stdout, stderr } = await type(`node --input-type=module -e "${script}"`).ended;
-    expect(stdout, stderr).toContain('rate_limited');
+describe('programs that import the packages', () => {
+  test('call Odoo with the client, and read the table of errors', async () => {
+    const demo = startShell('exec npx erp-proxy demo', {
+      folder: installed,
+      env: { ...ENV, ERP_PROXY_HTTP_PORT: '0' },
+    });
+    const [, url, key] = await demo.waitFor(/erp-proxy on (\S+)\. [\s\S]*?(ep_\w+)[\s\S]*Ctrl-C/);
+    const [, call = ''] = /-d '(.*)'/.exec(demo.stdout) ?? [];
+    const { url: odoo, db, user_id: userId, api_key: apiKey } = JSON.parse(call).erp_instance;
+    writeFileSync(
+      join(installed, 'call.mjs'),
+      `import { createClient } from '@erp-proxy/client';
+      import { PROXY_ERRORS } from 'erp-proxy';
+      const client = createClient(${JSON.stringify({ url, key, instance: { url: odoo, db, userId, apiKey } })});
+      const partners = await client.model('res.partner').searchRead([], { fields: ['name'], limit: 2 });
+      console.log(partners.length, PROXY_ERRORS.rate_limited.httpStatus);`,
+    );
+    expect(await run(process.execPath, ['call.mjs'], installed)).toBe('2 429\n');
   });
+
+  test(
+    'compile with their types, without skipLibCheck and without the types of Node',
+    async () => {
+      writeFileSync(
+        join(installed, 'types.mts'),
+        `import { createClient, type ErpProxyError } from '@erp-proxy/client';
+      import { type ProxyErrorType, PROXY_ERRORS } from 'erp-proxy';
+      const type: ProxyErrorType = 'rate_limited';
+      export const status: number = PROXY_ERRORS[type].httpStatus;
+      export const find = () => createClient({ url: 'https://proxy.example.com', key: 'k', instance: 'prod' })
+        .model('res.partner').search([]).catch((error: ErpProxyError) => error.type);`,
+      );
+      const compiler = join(root, 'node_modules/typescript/bin/tsc');
+      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022'];
+      await run(
+        process.execPath,
+        [compiler, ...options, '--lib', 'es2022,dom,dom.iterable', '--types', '', 'types.mts'],
+        installed,
+      );
+    },
+    TIMEOUT_MS,
+  );
 });
