@@ -60,7 +60,7 @@ export interface Scenario {
   run(bench: Bench): Promise<Table[]>;
 }
 
-/** Runs a job. A failed call ends the run, because the figures would be wrong. */
+/** Runs a job on the proxy. A failed call ends the run, because the figures would be wrong. */
 export async function runLoad(bench: Bench, job: LoadJob): Promise<LoadResult> {
   const result = (await bench.load.ask(job)) as LoadResult;
   if (result.failed > 0)
