@@ -4,12 +4,10 @@
  */
 import type { Socket } from 'node:net';
 import type { CallConnection, EgressCall } from './egress-call.ts';
-import { describeError, Opening, OpeningError, type OpeningOptions, type SessionSlot } from './opening.ts';
-import type { EgressTarget } from './policy.ts';
+import { type Destination, describeError, Opening, OpeningError, type OpeningOptions } from './opening.ts';
 
 /** The pool of the connection. */
-export interface ConnectionOwner extends SessionSlot {
-  readonly target: EgressTarget;
+export interface ConnectionOwner extends Destination {
   onFree(connection: Connection): void;
   onGone(connection: Connection): void;
 }
@@ -18,6 +16,11 @@ export interface ConnectionOwner extends SessionSlot {
 const IDLE_MS = 4_000;
 /** Part of the server's idle time that is reserved for network latency. */
 const LATENCY_MS = 1_000;
+/**
+ * All plain connections are read into this buffer, and each piece is copied out at once. Without it, Node allocates
+ * 64 KiB for each read, however short the answer is.
+ */
+const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 export class Connection implements CallConnection {
   readonly #owner: ConnectionOwner;
@@ -25,6 +28,7 @@ export class Connection implements CallConnection {
   #socket: Socket | null = null;
   #call: EgressCall | null = null;
   #isGone = false;
+  #isPaused = false;
   #idleMs = 0;
   #idleTimer: NodeJS.Timeout | null = null;
 
@@ -53,22 +57,28 @@ export class Connection implements CallConnection {
       this.#send(this.#socket, call, request);
       return;
     }
-    this.#opening = new Opening(this.#owner.target, options, this.#owner, (outcome) => {
+    const onread = { buffer: READ_BUFFER, callback: (length: number) => this.#takeRead(length) };
+    this.#opening = new Opening(this.#owner, options, onread, (outcome) => {
       this.#opening = null;
       if (outcome instanceof OpeningError) {
         call.abort(outcome.reason, outcome.message);
         return;
       }
       this.#listen(outcome);
-      void this.#sendWanted(outcome, call, request, isStillWanted);
+      const isWanted = isStillWanted();
+      if (isWanted instanceof Promise)
+        void isWanted.then((isWantedNow) => this.#sendIf(isWantedNow, outcome, call, request));
+      else this.#sendIf(isWanted, outcome, call, request);
     });
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#socket?.pause();
   }
 
   resume(): void {
+    this.#isPaused = false;
     this.#socket?.resume();
   }
 
@@ -80,7 +90,7 @@ export class Connection implements CallConnection {
       this.drop();
       return;
     }
-    this.resume();
+    if (this.#isPaused) this.resume();
     this.#awaitUse(idleMs);
     this.#owner.onFree(this);
   }
@@ -101,13 +111,8 @@ export class Connection implements CallConnection {
     this.drop();
   }
 
-  async #sendWanted(
-    socket: Socket,
-    call: EgressCall,
-    request: readonly Uint8Array[],
-    isStillWanted: () => boolean | Promise<boolean>,
-  ): Promise<void> {
-    if (await isStillWanted()) this.#send(socket, call, request);
+  #sendIf(isWanted: boolean, socket: Socket, call: EgressCall, request: readonly Uint8Array[]): void {
+    if (isWanted) this.#send(socket, call, request);
     else call.abort('withdrawn', 'the request was no longer wanted when the connection was made');
   }
 
@@ -123,11 +128,7 @@ export class Connection implements CallConnection {
 
   #listen(socket: Socket): void {
     this.#socket = socket;
-    socket.on('data', (bytes: Buffer) => {
-      // Bytes without a request would be read as the answer to the next call.
-      if (this.#call === null) this.drop();
-      else this.#call.take(bytes);
-    });
+    if (this.#owner.target.secure) socket.on('data', (bytes: Buffer) => this.#take(bytes));
     socket.on('end', () => {
       this.#call?.finish();
       this.drop();
@@ -139,6 +140,17 @@ export class Connection implements CallConnection {
       this.#call?.onLost('reset', 'the connection was closed');
       this.drop();
     });
+  }
+
+  #takeRead(length: number): boolean {
+    this.#take(Buffer.from(READ_BUFFER.subarray(0, length)));
+    return true;
+  }
+
+  #take(bytes: Buffer): void {
+    // Bytes without a request would be read as the answer to the next call.
+    if (this.#call === null) this.drop();
+    else this.#call.take(bytes);
   }
 
   /** Uses one timer for the life of the connection: to refresh it is cheaper than a new one for each call. */

@@ -720,6 +720,19 @@ describe('an abort', () => {
   });
 });
 
+test('bytes that wait for their reader are not changed by what arrives on any connection', async () => {
+  const server = await serve((socket, _request, index) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n');
+    for (const at of [0, 1]) setTimeout(() => socket.write(String(index + at * 5).repeat(20_000)), at * 50);
+  });
+  const dispatcher = makeDispatcher();
+  const answers: EgressAnswer[] = [];
+  for (let index = 0; index < 5; index++) answers.push(await sendWell(dispatcher, server.origin));
+  await wait(100);
+  for (const [index, { body }] of answers.entries())
+    expect(await readText(body)).toBe(String(index).repeat(20_000) + String(index + 5).repeat(20_000));
+});
+
 test('a reader that stalls stalls the server', async () => {
   const total = 64 * 1024 * 1024;
   const piece = Buffer.alloc(64 * 1024, 'x');

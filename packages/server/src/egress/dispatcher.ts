@@ -10,7 +10,13 @@ import { EgressCall } from './egress-call.ts';
 import type { EgressAnswer, EgressDenial, EgressFailure, EgressRequest, EgressTrust } from './messages.ts';
 import { cacheNames, type ResolveName, resolveBySystem } from './names.ts';
 import type { OpeningOptions } from './opening.ts';
-import { type EgressPolicy, type EgressTarget, judgeOrigin } from './policy.ts';
+import {
+  type EgressPolicy,
+  type EgressTarget,
+  type JudgeAddress,
+  judgeOrigin,
+  rememberJudgements,
+} from './policy.ts';
 import { buildRequest } from './request-bytes.ts';
 
 export type {
@@ -58,7 +64,6 @@ const IDLE_CONNECTIONS_MAX = 256;
 export function createEgressDispatcher(options: EgressOptions): EgressDispatcher {
   const { allow: policy, firstByteTimeoutMs, connectTimeoutMs } = options;
   const openingOptions: OpeningOptions = {
-    policy,
     connectTimeoutMs,
     lookUp: cacheNames(options.resolve ?? resolveBySystem, options.nowMs ?? (() => performance.now())),
     secureContext: createLazyContext(options.certificates),
@@ -74,7 +79,13 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
     if (known !== undefined) return known;
     const target = judgeOrigin(policy, origin, trust?.isAllowed);
     if ('rule' in target) return target;
-    const pool = new Pool(new URL(origin).host, target, applyTrust(openingOptions, trust), connections);
+    const pool = new Pool(
+      new URL(origin).host,
+      target,
+      rememberJudgements(policy, target),
+      applyTrust(openingOptions, trust),
+      connections,
+    );
     pools.set(name, pool);
     return pool;
   }
@@ -107,7 +118,7 @@ export function createEgressDispatcher(options: EgressOptions): EgressDispatcher
   };
 }
 
-const ALWAYS = () => Promise.resolve(true);
+const ALWAYS = () => true;
 
 function refuse(reason: 'denied' | 'aborted', detail: string): EgressFailure {
   return { ok: false, reason, sent: false, detail };
@@ -128,6 +139,7 @@ class Pool implements ConnectionOwner {
   /** As in the host header: with the port if it is not the default of the scheme. */
   readonly host: string;
   readonly target: EgressTarget;
+  readonly judgeAddress: JudgeAddress;
   readonly openingOptions: OpeningOptions;
   session: Buffer | null = null;
   readonly #connections: Set<Connection>;
@@ -137,11 +149,13 @@ class Pool implements ConnectionOwner {
   constructor(
     host: string,
     target: EgressTarget,
+    judgeAddress: JudgeAddress,
     openingOptions: OpeningOptions,
     connections: Set<Connection>,
   ) {
     this.host = host;
     this.target = target;
+    this.judgeAddress = judgeAddress;
     this.openingOptions = openingOptions;
     this.#connections = connections;
   }

@@ -3,11 +3,11 @@
  * hands; all under one deadline. The guard sits here because here is the address that bytes will really go to. It
  * knows nothing of HTTP.
  */
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
 import type { EgressFailureReason } from './messages.ts';
 import type { LookUpName } from './names.ts';
-import { type EgressPolicy, type EgressTarget, judgeAddress } from './policy.ts';
+import type { EgressTarget, JudgeAddress } from './policy.ts';
 
 /** Why no connection was made. No byte of a request was sent. */
 export class OpeningError extends Error {
@@ -20,15 +20,17 @@ export class OpeningError extends Error {
 }
 
 export interface OpeningOptions {
-  policy: EgressPolicy;
   lookUp: LookUpName;
   connectTimeoutMs: number;
   /** Called at the first https connection, since reading the certificates takes some time. */
   secureContext: () => SecureContext;
 }
 
-/** The TLS session of a target, to be resumed. */
-export interface SessionSlot {
+/** The server that is dialled, and what its connections share. */
+export interface Destination {
+  readonly target: EgressTarget;
+  readonly judgeAddress: JudgeAddress;
+  /** The last TLS session, to be resumed. */
   session: Buffer | null;
 }
 
@@ -36,17 +38,21 @@ type Done = (outcome: Socket | OpeningError) => void;
 
 export class Opening {
   readonly #target: EgressTarget;
+  readonly #destination: Destination;
   readonly #options: OpeningOptions;
-  readonly #slot: SessionSlot;
+  readonly #onread: OnReadOpts;
   readonly #done: Done;
   readonly #timer: NodeJS.Timeout;
   #socket: Socket | null = null;
   #isOver = false;
 
-  constructor(target: EgressTarget, options: OpeningOptions, slot: SessionSlot, done: Done) {
+  /** `onread` applies to plain connections only: Node ignores it below TLS. */
+  constructor(destination: Destination, options: OpeningOptions, onread: OnReadOpts, done: Done) {
+    const { target } = destination;
     this.#target = target;
+    this.#destination = destination;
     this.#options = options;
-    this.#slot = slot;
+    this.#onread = onread;
     this.#done = done;
     this.#timer = setTimeout(() => {
       this.#fail('connect_timeout', `no connection to ${target.host} within ${options.connectTimeoutMs} ms`);
@@ -82,7 +88,7 @@ export class Opening {
       return;
     }
     for (const address of addresses) {
-      const denial = judgeAddress(this.#options.policy, this.#target, address);
+      const denial = this.#destination.judgeAddress(address);
       if (denial !== null) {
         this.#fail('denied', denial.detail);
         return;
@@ -99,14 +105,15 @@ export class Opening {
       noDelay: true,
       host: only ?? host,
       ...(only === null ? { autoSelectFamily: true, lookup: makeLookup(addresses) } : null),
+      ...(secure ? null : { onread: this.#onread }),
     });
     this.#socket = socket;
     // Stays for the life of the socket: an error event without a listener would end the process.
     socket.on('error', (error) => this.#fail(classifyError(error), `${host}: ${describeError(error)}`));
-    socket.once('connect', () => {
+    socket.on('connect', () => {
       const reached = socket.remoteAddress;
       if (reached === undefined) return this.#fail('refused', `${host}: closed at once`);
-      const denial = judgeAddress(this.#options.policy, this.#target, reached);
+      const denial = this.#destination.judgeAddress(reached);
       if (denial !== null) return this.#fail('denied', denial.detail);
       if (secure) this.#shakeHands(socket);
       else this.#succeed(socket);
@@ -124,7 +131,7 @@ export class Opening {
         servername: isLiteral ? '' : host,
         secureContext: this.#options.secureContext(),
         ALPNProtocols: ['http/1.1'],
-        ...(this.#slot.session === null ? null : { session: this.#slot.session }),
+        ...(this.#destination.session === null ? null : { session: this.#destination.session }),
       });
     } catch (error) {
       this.#fail('tls', describeError(error));
@@ -134,7 +141,7 @@ export class Opening {
     secured.on('error', (error) => this.#fail('tls', `${host}: ${describeError(error)}`));
     secured.once('close', () => this.#fail('tls', `${host}: closed during the handshake`));
     secured.on('session', (session) => {
-      this.#slot.session = session;
+      this.#destination.session = session;
     });
     secured.once('secureConnect', () => this.#succeed(secured));
   }

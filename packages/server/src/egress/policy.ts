@@ -115,6 +115,25 @@ export function judgeAddress(
   return deny('address', `${target.host} is ${found}: name ${remedy} in egress.allow to reach it`);
 }
 
+/** Judges an address of one target, like {@link judgeAddress}. */
+export type JudgeAddress = (address: string) => EgressDenial | null;
+
+/** A target has few addresses at a time. */
+const ALLOWED_ADDRESSES_MAX = 64;
+
+/** Remembers the allowed addresses of a target: the judgement depends on nothing that changes. */
+export function rememberJudgements(policy: EgressPolicy, target: EgressTarget): JudgeAddress {
+  const allowed = new Set<string>();
+  return (address) => {
+    if (allowed.has(address)) return null;
+    const denial = judgeAddress(policy, target, address);
+    if (denial !== null) return denial;
+    if (allowed.size >= ALLOWED_ADDRESSES_MAX) allowed.clear();
+    allowed.add(address);
+    return null;
+  };
+}
+
 const COVERED_BY_NAME: ReadonlySet<AddressKind> = new Set([
   'public',
   'loopback',
