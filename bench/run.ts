@@ -18,6 +18,7 @@ import { idle } from './scenarios/idle.ts';
 import { inFlight } from './scenarios/in-flight.ts';
 import { keys } from './scenarios/keys.ts';
 import { memory } from './scenarios/memory.ts';
+import { options } from './scenarios/options.ts';
 import { paced } from './scenarios/paced.ts';
 import { ready } from './scenarios/ready.ts';
 import { speed } from './scenarios/speed.ts';
@@ -25,7 +26,7 @@ import { workers } from './scenarios/workers.ts';
 import { listMissing } from './subjects.ts';
 import type { UpstreamPorts } from './upstream.ts';
 
-const SCENARIOS: Scenario[] = [paced, idle, speed, workers, memory, inFlight, ready, keys];
+const SCENARIOS: Scenario[] = [paced, idle, speed, workers, memory, inFlight, ready, keys, options];
 
 const { isQuick, only, compare, save, page } = readOptions(process.argv.slice(2), {
   scenarios: SCENARIOS.map(({ name }) => name),

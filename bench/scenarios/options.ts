@@ -1,0 +1,232 @@
+/** Measures what the options of a call cost: each one against the same call without it, in alternating rounds. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { readCpuMs } from '../process-usage.ts';
+import { buildExecuteRequest, type Program, startProgram } from '../program.ts';
+import {
+  type Bench,
+  divideRounds,
+  findMedian,
+  microseconds,
+  milliseconds,
+  runLoad,
+  type Scenario,
+  times,
+} from '../scenario.ts';
+import { SMALL_BYTES } from '../upstream.ts';
+
+/** Database 9, so that a run disturbs no other use of the server. */
+const REDIS_URL = process.env['BENCH_REDIS_URL'] ?? 'redis://127.0.0.1:6379/9';
+const ADMIN_TOKEN = 'the admin token of a bench, forgotten after it';
+const CONNECTIONS = 16;
+const WARM_UP_CALLS = 6000;
+const POLICY_RULES = 50;
+const RATIO_MAX = 1.2;
+/** More than a bench makes. */
+const MANY = 100_000_000;
+
+interface Option {
+  name: string;
+  program: Program;
+  /** The same call without the option; null for such a call itself. */
+  base: Option | null;
+  /** Whether each call writes to a store on disk, which no bound on the ratio applies to. */
+  isStoring: boolean;
+  makeRequests: (calls: number) => Buffer[];
+  cpuUs: number[];
+  p50Ms: number[];
+}
+
+export const options: Scenario = {
+  name: 'options',
+  async run(bench) {
+    const hasRedis = await answers(new URL(REDIS_URL));
+    const programs: Program[] = [];
+    try {
+      const rows = await prepare(
+        bench,
+        async (settings) => {
+          const program = await start(bench, settings);
+          programs.push(program);
+          return program;
+        },
+        hasRedis,
+      );
+      for (const row of rows) await measure(bench, row, bench.isQuick ? 100 : WARM_UP_CALLS);
+      for (const row of rows) row.cpuUs.length = row.p50Ms.length = 0;
+      for (let round = 0; round < (bench.isQuick ? 1 : 7); round++)
+        for (const row of rows) await measure(bench, row, bench.isQuick ? 100 : 2500);
+      return [tabulate(rows, hasRedis)];
+    } finally {
+      for (const program of programs) await program.stop();
+    }
+  },
+};
+
+async function prepare(
+  bench: Bench,
+  startWith: (settings: Record<string, string>) => Promise<Program>,
+  hasRedis: boolean,
+): Promise<Option[]> {
+  const program = await startWith({});
+  const port = bench.ports.small.keep;
+  const add = (
+    name: string,
+    base: Option | null,
+    makeRequests: Option['makeRequests'],
+    more = {},
+  ): Option => ({
+    name,
+    program,
+    base,
+    isStoring: false,
+    makeRequests,
+    cpuUs: [],
+    p50Ms: [],
+    ...more,
+  });
+  const repeat = (request: Buffer) => () => [request];
+  const key = await createKey(program, null);
+  const read = buildExecuteRequest(key, port);
+  const write = changeBody(read, { action: 'write', params: [[1], { name: 'Azure' }], keyword: {} });
+
+  const plain = add('a read', null, repeat(read));
+  const withPolicy = await createKey(program, buildPolicy());
+  await ask(program, '/instances', {
+    name: 'prod',
+    url: `http://127.0.0.1:${port}`,
+    db: 'production',
+    user_id: 2,
+    api_key: '0123456789abcdef0123456789abcdef01234567',
+  });
+  const named = changeBody(read, { erp_instance: { name: 'prod' } });
+  const plainWrite = add('a write', null, repeat(write));
+  const storing = { isStoring: true };
+  const rows = [
+    plain,
+    add(`a policy of ${POLICY_RULES} models`, plain, repeat(buildExecuteRequest(withPolicy, port))),
+    add('a stored instance', plain, repeat(named)),
+    plainWrite,
+    add('an idempotency key', plainWrite, (calls) => giveKeys(write, calls), storing),
+  ];
+  if (!hasRedis) return rows;
+  const shared = await startWith({ 'redis.url': REDIS_URL });
+  const ofShared = { program: shared };
+  const sharedKey = await createKey(shared, null);
+  const limitedKey = await createKey(shared, {
+    ...buildPolicy(1),
+    rate: { requests: MANY, seconds: 1 },
+    per_day: MANY,
+    concurrency: 1000,
+  });
+  const sharedRead = add('a read, with Redis', null, repeat(buildExecuteRequest(sharedKey, port)), ofShared);
+  const limited = repeat(buildExecuteRequest(limitedKey, port));
+  return [
+    ...rows,
+    sharedRead,
+    add('rate, calls per day and concurrency in Redis', sharedRead, limited, ofShared),
+  ];
+}
+
+/** The model of the calls is the last one. Half of the others are patterns. */
+function buildPolicy(rules = POLICY_RULES): object {
+  const names = Array.from({ length: rules - 1 }, (_, index) =>
+    index % 2 === 0 ? `x_custom.model_${index}` : `x_module_${index}.*`,
+  );
+  const methods = ['read', 'search_read', 'search*', 'write'];
+  return {
+    origins: ['*'],
+    dbs: ['prod*'],
+    models: Object.fromEntries([...names, 'res.partner'].map((name) => [name, methods])),
+  };
+}
+
+/** A copy of the request with other members of its body. */
+function changeBody(request: Buffer, changes: object): Buffer {
+  const [head = '', body = ''] = request.toString().split('\r\n\r\n');
+  const changed = JSON.stringify({ ...JSON.parse(body), ...changes });
+  return Buffer.from(
+    `${head.replace(/content-length: \d+/, `content-length: ${changed.length}`)}\r\n\r\n${changed}`,
+  );
+}
+
+/** Copies of the request, each with an idempotency key of its own. */
+function giveKeys(request: Buffer, count: number): Buffer[] {
+  const text = request.toString();
+  return Array.from({ length: count }, () =>
+    Buffer.from(text.replace('\r\n', `\r\nidempotency-key: ${randomUUID()}\r\n`)),
+  );
+}
+
+function start(bench: Bench, settings: Record<string, string>): Promise<Program> {
+  return startProgram(mkdtempSync(join(bench.folder, 'options-')), {
+    'admin.token': ADMIN_TOKEN,
+    'vault.masterKey': randomBytes(32).toString('base64'),
+    'idempotency.clientKeysMax': String(MANY),
+    'idempotency.clientBytesMax': '10GiB',
+    ...settings,
+  });
+}
+
+/** Returns the text of the key. */
+async function createKey(program: Program, policy: object | null): Promise<string> {
+  const { key } = await ask(program, '/keys', { name: 'bench', ...(policy && { policy }) });
+  return key as string;
+}
+
+async function ask(program: Program, path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(`http://127.0.0.1:${program.port}/admin/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${text}`);
+  return JSON.parse(text);
+}
+
+async function measure(bench: Bench, { program, makeRequests, cpuUs, p50Ms }: Option, calls: number) {
+  const job = { port: program.port, requests: makeRequests(calls), connections: CONNECTIONS, calls };
+  const beforeMs = readCpuMs(program.pid);
+  const { p50Us } = await runLoad(bench, { ...job, bodyBytesMin: SMALL_BYTES - 20 });
+  cpuUs.push(((readCpuMs(program.pid) - beforeMs) * 1000) / calls);
+  p50Ms.push(p50Us / 1000);
+}
+
+function tabulate(rows: readonly Option[], hasRedis: boolean) {
+  const bounded = rows.flatMap(({ name, base, cpuUs, isStoring }) =>
+    base === null || isStoring ? [] : [{ name, ratio: findMedian(divideRounds(cpuUs, base.cpuUs)) }],
+  );
+  return {
+    title: 'Cost of options',
+    columns: ['', 'CPU µs/call', 'of the call without', 'p50 ms'],
+    rows: rows.map(({ name, base, cpuUs, p50Ms }) => [
+      base === null ? name : `${base.name}, with ${name}`,
+      microseconds(cpuUs),
+      base === null ? '' : times(divideRounds(cpuUs, base.cpuUs)),
+      milliseconds(p50Ms),
+    ]),
+    notes: [
+      `The policy has ${POLICY_RULES} models, and that of the calls is the last. Each write with an idempotency key has another one, and its claim is synced to disk before the call is sent.`,
+      ...(hasRedis ? [] : ['No Redis answered, so limits in Redis were not measured (`BENCH_REDIS_URL`).']),
+    ],
+    findings: bounded.map(({ name, ratio }) => ({
+      isReached: ratio <= RATIO_MAX,
+      text: `${name}: at most a fifth more than the call without (${ratio.toFixed(2)} times)`,
+    })),
+  };
+}
+
+/** Whether a server accepts connections there. */
+function answers({ hostname, port }: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port || 6379) });
+    const end = (isAnswering: boolean) => {
+      socket.destroy();
+      resolve(isAnswering);
+    };
+    socket.once('connect', () => end(true)).once('error', () => end(false));
+  });
+}
