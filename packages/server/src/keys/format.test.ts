@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { generateKey, parseKey } from './format.ts';
+import { generateKey, parseKey, readKeyId } from './format.ts';
 
 test('parses a generated key into its parts', () => {
   const { id, secret, text } = generateKey();
   expect(text).toMatch(/^ep_[0-9A-Za-z]{12}_[0-9A-Za-z]{39}$/);
   expect(parseKey(text)).toEqual({ id, secret });
+  expect(readKeyId(text)).toBe(id);
+  expect(readKeyId(`${text}0`)).toBeNull();
 });
 
 test('secrets have at least 192 bits', () => {

@@ -12,7 +12,9 @@ const SECRET_LENGTH = 33;
 /** 62^6 > 2^32: enough for a whole CRC-32. */
 const CHECK_LENGTH = 6;
 
-const SECRET_START = 'ep_'.length + ID_LENGTH + '_'.length;
+const ID_START = 'ep_'.length;
+const ID_END = ID_START + ID_LENGTH;
+const SECRET_START = ID_END + '_'.length;
 const CHECK_START = SECRET_START + SECRET_LENGTH;
 const KEY_LENGTH = CHECK_START + CHECK_LENGTH;
 const KEY_PATTERN = new RegExp(`^ep_[0-9A-Za-z]{${ID_LENGTH}}_[0-9A-Za-z]{${SECRET_LENGTH + CHECK_LENGTH}}$`);
@@ -22,12 +24,17 @@ export interface KeyParts {
   secret: string;
 }
 
+/** The id that the text has if it is a key; null if its length is wrong. Checks nothing else, and so costs little. */
+export function readKeyId(text: string): string | null {
+  return text.length === KEY_LENGTH ? text.slice(ID_START, ID_END) : null;
+}
+
 /** Null if the text is not a key. The length is checked first, which bounds the work. */
 export function parseKey(text: string): KeyParts | null {
   if (text.length !== KEY_LENGTH || !KEY_PATTERN.test(text)) return null;
   if (text.slice(CHECK_START) !== computeCheck(text.slice(0, CHECK_START))) return null;
   return {
-    id: text.slice('ep_'.length, 'ep_'.length + ID_LENGTH),
+    id: text.slice(ID_START, ID_END),
     secret: text.slice(SECRET_START, CHECK_START),
   };
 }

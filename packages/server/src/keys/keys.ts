@@ -25,7 +25,7 @@ import type {
   Store,
   StoredKey,
 } from '../stores/ports.ts';
-import { generateKey, parseKey } from './format.ts';
+import { generateKey, parseKey, readKeyId } from './format.ts';
 import { isKeyName, KEY_NAME_RULE } from './key-name.ts';
 import { createLastUsed } from './last-used.ts';
 import { readStoredPolicy } from './stored-policy.ts';
@@ -146,14 +146,16 @@ export async function createKeys({
 
   function authenticate(text: string | undefined): Awaitable<Client | RefusedKey> {
     if (text === undefined || text === '') return { refused: 'missing', keyId: null };
-    const parts = parseKey(text);
-    if (!parts) return { refused: 'malformed', keyId: null };
-
-    const { id, secret } = parts;
+    const possibleId = readKeyId(text);
+    if (possibleId === null) return { refused: 'malformed', keyId: null };
     const textHash = hash('sha256', text, 'hex');
-    const known = cache.find(id);
+    const known = cache.find(possibleId);
     // How long the comparison takes tells a caller about the hash, from which no key can be found.
     if (known?.textHash === textHash) return judge(known.client);
+
+    const parts = parseKey(text);
+    if (!parts) return { refused: 'malformed', keyId: null };
+    const { id, secret } = parts;
     // A wrong secret of a cached key also gets here, so that it takes the same work as an unknown id.
     const found = cache.load(id);
     const verify = (key: KnownKey | null) => verifySecret(key, id, secret, textHash);
