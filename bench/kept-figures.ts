@@ -10,6 +10,8 @@ export interface KeptFigures {
   date: string;
   machine: string;
   node: string;
+  /** What was different from a full run of today; a sentence for the page. */
+  remark?: string;
   /** By subject, then by the size of the answer and the upstream's connections, for example `small keep`. */
   ofFloor: Record<string, Record<string, number>>;
 }

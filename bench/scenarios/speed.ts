@@ -99,7 +99,7 @@ async function compare(bench: Bench, size: Size, mode: ConnectionMode): Promise<
   }
 }
 
-/** A server may break off a few answers: Caddy does, if the upstream closes connections. The page reports them. */
+/** A server may break off a few answers, as Caddy does with large ones. The page reports them. */
 async function runOn(bench: Bench, measured: Measured, job: LoadJob): Promise<LoadResult> {
   if (!listServers().includes(measured.name)) return runLoad(bench, job);
   const result = (await bench.load.ask(job)) as LoadResult;
@@ -183,7 +183,7 @@ function summarize(comparisons: Comparison[]): Table {
       ...(keptRows.length === 0
         ? []
         : [
-            `Rows with a date are ratios of an earlier run, because these servers are not installed here: ${kept.machine}, Node ${kept.node}. Both sides of each ratio are from that run.`,
+            `Rows with a date are ratios of an earlier run, because these servers are not installed here: ${kept.machine}, Node ${kept.node}. Both sides of each ratio are from that run. ${kept.remark ?? ''}`.trim(),
           ]),
     ],
     findings: [],
