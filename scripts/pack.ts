@@ -16,8 +16,8 @@ interface Pack {
   source: string;
   /** Files of the repository that the tarball also has, relative to the root. */
   extra: readonly string[];
-  /** Fills the folder of the package. Returns members of its package.json. */
-  build(folder: string): Promise<Partial<Manifest>>;
+  /** Fills the folder of the package. Returns members of its package.json, and the dependencies that it contains. */
+  build(folder: string): Promise<{ manifest: Partial<Manifest>; bundled: readonly string[] }>;
 }
 
 const PACKS: readonly Pack[] = [
@@ -26,15 +26,16 @@ const PACKS: readonly Pack[] = [
     // Messages of the program name these pages.
     extra: ['SECURITY.md', 'erp-proxy.example.yaml', 'docs/*.md', 'docs/openapi.json'],
     async build(folder) {
-      await bundleProgram(folder);
-      return { ...emitLibrary('packages/contract', folder), engines: { node: '>=24' } };
+      const bundled = await bundleProgram(folder);
+      const manifest = { ...emitLibrary('packages/contract', folder), engines: { node: '>=24' } };
+      return { manifest, bundled };
     },
   },
   {
     source: 'packages/client',
     // Its README links to them.
     extra: ['docs/errors.md', 'docs/idempotency.md'],
-    build: async (folder) => emitLibrary('packages/client', folder),
+    build: async (folder) => ({ manifest: emitLibrary('packages/client', folder), bundled: [] }),
   },
 ];
 
@@ -49,11 +50,11 @@ for (const pack of PACKS) {
 async function writeTarball({ source, extra, build }: Pack): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-pack-'));
   try {
-    const built = await build(folder);
+    const { manifest: built, bundled } = await build(folder);
     copy('LICENSE', join(folder, 'LICENSE'));
     writeReadme(source, folder);
     for (const path of globSync([...extra], { cwd: root })) copy(path, join(folder, path));
-    const manifest = makeManifest(readManifest(source), built, extra);
+    const manifest = makeManifest(readManifest(source), { built, bundled, extra });
     writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     return packFolder(folder);
   } finally {

@@ -19,13 +19,18 @@ export function readManifest(source: string): Manifest {
   return JSON.parse(readFileSync(join(root, source, 'package.json'), 'utf8')) as Manifest;
 }
 
-/** Packages of this repository become part of the tarball, so they are no dependencies of it. */
+/** Packages of this repository and bundled ones are part of the tarball, so they are no dependencies of it. */
 export function makeManifest(
   { private: _private, dependencies = {}, ...own }: Manifest,
-  built: Partial<Manifest>,
-  extra: readonly string[],
+  {
+    built,
+    bundled,
+    extra,
+  }: { built: Partial<Manifest>; bundled: readonly string[]; extra: readonly string[] },
 ): Manifest {
-  const foreign = Object.entries(dependencies).filter(([name]) => !name.startsWith('@erp-proxy/'));
+  const foreign = Object.entries(dependencies).filter(
+    ([name]) => !name.startsWith('@erp-proxy/') && !bundled.includes(name),
+  );
   return {
     ...own,
     ...built,
