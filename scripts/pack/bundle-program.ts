@@ -1,6 +1,6 @@
 /**
  * Bundles the program: its sources, the contract and the sandbox become few files of JavaScript, which load faster than
- * several hundred. Of the dependencies from npm, only those that every command loads become part of them.
+ * several hundred. Dependencies from npm stay outside, except those that every command loads.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
