@@ -9,10 +9,11 @@ import { createPipelines, type OperationDeps, type OperationName } from '../exec
 import type { Pipeline } from '../execute/run-request.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
+import type { ConnectionListener } from './connection/connection-listener.ts';
 import { addPreflight } from './cors.ts';
-import { HttpExchange } from './http-exchange.ts';
+import { NodeExchange } from './node-exchange.ts';
 import * as schemas from './openapi/call-schemas.ts';
-import type { ConnectionListener } from './shedding/connection-listener.ts';
+import type { LoadShedder } from './shedding/load-shedder.ts';
 import { OverloadAnswer } from './shedding/overload-answer.ts';
 
 /** A `POST` route for calls. */
@@ -70,6 +71,7 @@ function compatibleRoutes(
 export interface CallRoutesDeps extends OperationDeps {
   http: { bodyBytesMax: number };
   connectionListener: ConnectionListener;
+  loadShedder: LoadShedder;
 }
 
 export function addCallRoutes(app: FastifyInstance, deps: CallRoutesDeps): void {
@@ -77,28 +79,30 @@ export function addCallRoutes(app: FastifyInstance, deps: CallRoutesDeps): void 
   for (const route of CALL_ROUTES) addCallRoute(app, route, pipelines[route.operation], deps);
 }
 
+/** Plain requests do not pass the router; all others do, and wait for the load shedder behind it. */
 function addCallRoute(
   app: FastifyInstance,
   { path, dialect }: CallRoute,
   pipeline: Pipeline,
-  { connectionListener, http }: CallRoutesDeps,
+  { connectionListener, loadShedder, http }: CallRoutesDeps,
 ): void {
   const overloadAnswer = new OverloadAnswer(dialect);
-  connectionListener.guard(path, overloadAnswer);
+  connectionListener.serve(path, {
+    overloadAnswer,
+    serve: (exchange) => void pipeline(exchange, dialect),
+  });
   addPreflight(app, path);
   app.post(path, ({ raw: request, ip }, reply) => {
     reply.hijack();
     const response = reply.raw;
-    const admit = () => {
-      const { bodyBytesMax } = http;
-      void pipeline(new HttpExchange(request, response, { address: ip, bodyBytesMax }), dialect);
-    };
-    if (connectionListener.wasAdmitted(request)) return admit();
-    connectionListener.submit({
+    loadShedder.submit({
       get hasCallerLeft() {
         return response.destroyed;
       },
-      admit,
+      admit() {
+        const { bodyBytesMax } = http;
+        void pipeline(new NodeExchange(request, response, { address: ip, bodyBytesMax }), dialect);
+      },
       refuse: () => overloadAnswer.send(request, response),
     });
   });

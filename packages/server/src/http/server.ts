@@ -10,12 +10,13 @@ import { NULL_ID } from '../execute/terms/parsed-body.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
 import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
+import { createAddressFinder } from './caller-address.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
+import { ConnectionListener } from './connection/connection-listener.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
 import { readRequestId } from './request-id.ts';
-import { ConnectionListener } from './shedding/connection-listener.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
 export interface ServerDeps
@@ -85,10 +86,13 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   // Only calls are shed: operators need the other routes also while the process is overloaded.
   const connectionListener = new ConnectionListener(app.server, {
     loadShedder: deps.loadShedder,
+    findAddress: createAddressFinder(http.trustProxy),
+    bodyBytesMax: http.bodyBytesMax,
     idleTimeoutMs: KEEP_ALIVE_TIMEOUT_MS,
     requestTimeoutMs: http.requestTimeoutMs,
   });
   app.addHook('preClose', (done) => {
+    deps.loadShedder.admitAll();
     connectionListener.stop();
     done();
   });

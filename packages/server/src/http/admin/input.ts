@@ -6,7 +6,7 @@ import { createAdminError, createInputError } from '../../admin/admin-error.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import { DuplicateMemberError, readValue } from '../../json/read-value.ts';
 import { findNearestName } from '../../text/nearest.ts';
-import { readBody } from '../body.ts';
+import { readNodeBody } from '../node-body.ts';
 
 /** Enough for a policy of a thousand patterns, or for certificates. */
 const BODY_BYTES_MAX = 256 * 1024;
@@ -22,7 +22,7 @@ export async function readJsonBody(request: FastifyRequest, reply: FastifyReply)
   const { headers } = request;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0)
     return undefined;
-  const body = await readBody(request.raw, reply.raw, BODY_BYTES_MAX, new AbortController().signal);
+  const body = await readNodeBody(request.raw, reply.raw, BODY_BYTES_MAX, new AbortController().signal);
   if (body instanceof Denial) throw createAdminError(STATUSES[body.type] ?? 400, body.message);
   try {
     return readValue(body);

@@ -1,14 +1,15 @@
 /**
  * The answer to a request that the load shedder refuses. For one route it varies only in request id and CORS headers.
  */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buildErrorAnswer, describeDenial, listDenialHeaders } from '../../execute/request/envelope.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { Dialect } from '../../execute/terms/dialect.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
-import { describeAnswer, HttpAnswerWriter } from '../http-answer-writer.ts';
+import { describeAnswer, HttpAnswerWriter } from '../answer-writer.ts';
+import { printResponseHead } from '../connection/plain-response.ts';
+import { NodeResponse } from '../node-response.ts';
 import { chooseRequestId, readRequestId } from '../request-id.ts';
-import type { PlainRequest } from './plain-request.ts';
 
 const DENIAL = new Denial(
   'overloaded',
@@ -29,23 +30,21 @@ export class OverloadAnswer {
 
   /** Answers a request that Node's HTTP has parsed. */
   send(request: IncomingMessage, response: ServerResponse): void {
-    const writer = new HttpAnswerWriter(request, response, readRequestId(request.headers), null);
+    const writer = new HttpAnswerWriter(new NodeResponse(request, response), {
+      requestId: readRequestId(request.headers),
+      origin: request.headers.origin,
+      encoding: null,
+    });
     writer.sendWhole(this.#status, this.#headers, this.#body);
   }
 
-  /** The whole HTTP answer to a request that Node's HTTP has not parsed, as Latin-1 text. */
-  print(request: PlainRequest, keepAliveMs: number): string {
-    const headers: Record<string, string | number> = {
-      ...describeAnswer(request.origin, chooseRequestId(request.requestId)),
-      ...this.#headers,
-      'content-length': this.#body.length,
-      date: new Date().toUTCString(),
-      ...(request.closes
-        ? { connection: 'close' }
-        : { connection: 'keep-alive', 'keep-alive': `timeout=${Math.floor(keepAliveMs / 1000)}` }),
-    };
-    let text = `HTTP/1.1 ${this.#status} ${STATUS_CODES[this.#status]}\r\n`;
-    for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
-    return `${text}\r\n${this.#body.toString('latin1')}`;
+  /**
+   * The whole answer to a plain request, as Latin-1 text. `keepAlive` is null if the connection is closed after it.
+   */
+  print(headers: ReadonlyMap<string, string>, keepAlive: string | null): string {
+    const requestId = chooseRequestId(headers.get('x-request-id'));
+    const described = { ...describeAnswer(headers.get('origin'), requestId), ...this.#headers };
+    const head = printResponseHead(this.#status, described, { lengthBytes: this.#body.length, keepAlive });
+    return head + this.#body.toString('latin1');
   }
 }

@@ -3,17 +3,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Denial } from '../execute/terms/denial.ts';
 import type { Exchange } from '../execute/terms/exchange.ts';
 import type { AnswerWriter } from '../streams/answer-writer.ts';
-import { readBody } from './body.ts';
+import { HttpAnswerWriter } from './answer-writer.ts';
 import { chooseEncoding } from './encoding.ts';
-import { HttpAnswerWriter } from './http-answer-writer.ts';
+import { readNodeBody } from './node-body.ts';
+import { NodeResponse } from './node-response.ts';
 import { readRequestId } from './request-id.ts';
 
-export interface HttpExchangeOptions {
+export interface NodeExchangeOptions {
   address: string;
   bodyBytesMax: number;
 }
 
-export class HttpExchange implements Exchange {
+export class NodeExchange implements Exchange {
   readonly requestId: string;
   readonly address: string;
   readonly writer: AnswerWriter;
@@ -24,19 +25,18 @@ export class HttpExchange implements Exchange {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    { address, bodyBytesMax }: HttpExchangeOptions,
+    { address, bodyBytesMax }: NodeExchangeOptions,
   ) {
     this.#request = request;
     this.#response = response;
     this.#bodyBytesMax = bodyBytesMax;
     this.address = address;
     this.requestId = readRequestId(request.headers);
-    this.writer = new HttpAnswerWriter(
-      request,
-      response,
-      this.requestId,
-      chooseEncoding(this.header('accept-encoding')),
-    );
+    this.writer = new HttpAnswerWriter(new NodeResponse(request, response), {
+      requestId: this.requestId,
+      origin: request.headers.origin,
+      encoding: chooseEncoding(this.header('accept-encoding')),
+    });
   }
 
   header(name: string): string | undefined {
@@ -55,7 +55,7 @@ export class HttpExchange implements Exchange {
   }
 
   async readBody(signal: AbortSignal): Promise<Uint8Array | Denial> {
-    return readBody(this.#request, this.#response, this.#bodyBytesMax, signal);
+    return readNodeBody(this.#request, this.#response, this.#bodyBytesMax, signal);
   }
 
   async waitUntilLeft(): Promise<void> {

@@ -1,0 +1,116 @@
+/**
+ * Writes the answer to a call as a response, compressed if the client accepts that and the answer is large enough.
+ * Knows nothing of calls.
+ */
+import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
+import { describeCors } from './cors.ts';
+import { createEncoder, ENCODED_BYTES_MIN, type Encoding, encodeWhole } from './encoding.ts';
+import type { HttpResponse } from './response.ts';
+
+/** What the writer takes from the request. */
+export interface AnsweredRequest {
+  requestId: string;
+  /** Origin of the page that sent the call; undefined if the caller is not a browser. */
+  origin: string | undefined;
+  /** Null: uncompressed. */
+  encoding: Encoding | null;
+}
+
+export class HttpAnswerWriter implements AnswerWriter {
+  readonly isHeldBack = false;
+  readonly #response: HttpResponse;
+  readonly #request: AnsweredRequest;
+  #encoder: ReturnType<typeof createEncoder> | null = null;
+  #isBegun = false;
+
+  constructor(response: HttpResponse, request: AnsweredRequest) {
+    this.#response = response;
+    this.#request = request;
+  }
+
+  sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
+    this.#isBegun = true;
+    const { encoding } = this.#request;
+    if (encoding === null || body.length < ENCODED_BYTES_MIN) {
+      this.#response.sendWhole(status, this.#describe(headers), body);
+      return;
+    }
+    encodeWhole(encoding, body).then(
+      (encoded) => {
+        const described = this.#describe(headers);
+        this.#response.sendWhole(status, { ...described, 'content-encoding': encoding }, encoded);
+      },
+      () => this.breakOff(),
+    );
+  }
+
+  begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
+    this.#isBegun = true;
+    const { encoding } = this.#request;
+    const described = this.#describe(headers);
+    if (encoding === null) {
+      this.#response.begin(status, described, lengthBytes);
+      return;
+    }
+    this.#response.begin(status, { ...described, 'content-encoding': encoding }, null);
+    this.#encoder = this.#startEncoder(encoding);
+  }
+
+  write(piece: Uint8Array): Promise<void> | undefined {
+    const encoder = this.#encoder;
+    if (encoder === null) return this.#response.write(piece);
+    if (encoder.destroyed || encoder.write(piece)) return undefined;
+    return new Promise((resolve) => {
+      const settle = () => {
+        encoder.off('drain', settle);
+        encoder.off('close', settle);
+        resolve();
+      };
+      encoder.on('drain', settle);
+      encoder.on('close', settle);
+    });
+  }
+
+  end(): void {
+    if (this.#encoder === null) this.#response.end();
+    else this.#encoder.end();
+  }
+
+  restart(): boolean {
+    return !this.#isBegun;
+  }
+
+  breakOff(): void {
+    this.#encoder?.destroy();
+    this.#response.breakOff();
+  }
+
+  #startEncoder(encoding: Encoding): ReturnType<typeof createEncoder> {
+    const encoder = createEncoder(encoding);
+    encoder.on('error', () => this.breakOff());
+    encoder.on('data', (piece: Buffer) => {
+      const drained = this.#response.write(piece);
+      if (drained === undefined) return;
+      encoder.pause();
+      void drained.then(() => encoder.resume());
+    });
+    encoder.on('end', () => this.#response.end());
+    return encoder;
+  }
+
+  #describe(headers: AnswerHeaders): AnswerHeaders {
+    return { ...describeAnswer(this.#request.origin, this.#request.requestId), ...headers };
+  }
+}
+
+/** Headers of every answer to a call. `origin` is the origin of the page that sent the call. */
+export function describeAnswer(origin: string | undefined, requestId: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    vary: 'accept-encoding',
+    'x-request-id': requestId,
+    ...describeCors(origin),
+  };
+}

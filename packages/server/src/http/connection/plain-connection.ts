@@ -1,0 +1,302 @@
+/**
+ * One client connection. Plain calls are served from it directly: their head is read by {@link readPlainRequest}, they
+ * wait for the {@link LoadShedder}, and their answer is written to the socket. The first request that is not a plain
+ * call hands the connection over to Node's HTTP for good. So only one parser reads a connection at a time, and both
+ * agree on where a request begins.
+ *
+ * Requests of a connection are served one after the other. Bytes behind the current request stay unread.
+ */
+import type { Socket } from 'node:net';
+import type { Denial } from '../../execute/terms/denial.ts';
+import type { Exchange } from '../../execute/terms/exchange.ts';
+import { PieceCollector } from '../../streams/piece-collector.ts';
+import { INCOMPLETE_BODY, LATE_BODY } from '../body.ts';
+import { LINGER_MS, UNREAD_BYTES_MAX } from '../node-response.ts';
+import type { LoadShedder, SheddableRequest } from '../shedding/load-shedder.ts';
+import type { OverloadAnswer } from '../shedding/overload-answer.ts';
+import { type ExchangeConnection, PlainExchange } from './plain-exchange.ts';
+import { type PlainRequest, readPlainRequest } from './plain-request.ts';
+
+/** What is done with the calls of a path. */
+export interface ServedPath {
+  overloadAnswer: OverloadAnswer;
+  serve: (exchange: Exchange) => void;
+}
+
+export interface PlainConnectionOptions {
+  loadShedder: LoadShedder;
+  /** The routes of calls, by path. */
+  paths: ReadonlyMap<string, ServedPath>;
+  /** Finds the caller's address behind trusted reverse proxies. */
+  findAddress: (socket: Socket, headers: ReadonlyMap<string, string>) => string;
+  bodyBytesMax: number;
+  /** Maximum idle time of a client before its first request, and between two requests. */
+  idleTimeoutMs: number;
+  /** Time for a client to send its whole request. */
+  requestTimeoutMs: number;
+  /** True after the server has begun to close. */
+  isStopping: () => boolean;
+  /** Gives the connection to Node's HTTP. `bytes` were received and not processed. */
+  handOver: (socket: Socket, bytes: Buffer) => void;
+  /** Called once this class no longer has the connection. */
+  onGone: (connection: PlainConnection) => void;
+}
+
+/** Maximum size of the part of a body that is kept before the body is wanted. */
+const KEPT_BYTES_MAX = 16 * 1024;
+
+/**
+ * - `idle`: there is no request;
+ * - `waiting`: a request waits for the load shedder;
+ * - `serving`: a request is being answered;
+ * - `discarding`: the answer was sent, and the rest of the request's body is still arriving;
+ * - `ended`: bytes are dropped.
+ */
+type Stage = 'idle' | 'waiting' | 'serving' | 'discarding' | 'ended';
+
+export class PlainConnection implements SheddableRequest, ExchangeConnection {
+  readonly socket: Socket;
+  readonly keepAlive: string;
+  readonly #options: PlainConnectionOptions;
+  #stage: Stage = 'idle';
+  /** Bytes that were not processed yet; while there are any, the socket is paused. */
+  #unread: Buffer | null = null;
+  #isAdvancing = false;
+  /** The current request; null if there is none. */
+  #request: PlainRequest | null = null;
+  #path: ServedPath | null = null;
+  #exchange: PlainExchange | null = null;
+  /** The part of the current body that has arrived. */
+  #body = new PieceCollector();
+  #missingBytes = 0;
+  /** Set while the body is awaited. */
+  #settleBody: ((outcome: Uint8Array | Denial) => void) | null = null;
+  #isLate = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(socket: Socket, options: PlainConnectionOptions) {
+    this.socket = socket;
+    this.#options = options;
+    this.keepAlive = `timeout=${Math.floor(options.idleTimeoutMs / 1000)}`;
+    socket.on('data', this.#receive);
+    socket.on('drain', this.#advance);
+    socket.on('end', this.#onEnd);
+    socket.on('timeout', this.#onIdle);
+    // An error event without a listener would end the process.
+    socket.on('error', this.#onError);
+    socket.on('close', this.#onClose);
+    socket.setTimeout(options.idleTimeoutMs);
+  }
+
+  get hasCallerLeft(): boolean {
+    return !this.socket.writable || this.#stage !== 'waiting';
+  }
+
+  get isLastResponse(): boolean {
+    return (
+      this.#request?.closes === true || this.#missingBytes > UNREAD_BYTES_MAX || this.#options.isStopping()
+    );
+  }
+
+  admit(): void {
+    const { findAddress, bodyBytesMax } = this.#options;
+    const request = this.#request as PlainRequest;
+    this.#stage = 'serving';
+    const address = findAddress(this.socket, request.headers);
+    this.#exchange = new PlainExchange(this, request, { address, bodyBytesMax });
+    this.#path?.serve(this.#exchange);
+    this.#advance();
+  }
+
+  refuse(): void {
+    const { headers } = this.#request as PlainRequest;
+    const isLast = this.isLastResponse;
+    const keepAlive = isLast ? null : this.keepAlive;
+    this.socket.write((this.#path as ServedPath).overloadAnswer.print(headers, keepAlive), 'latin1');
+    this.onAnswered(isLast);
+  }
+
+  /** Closes the connection if there is no request. */
+  stop(): void {
+    if (this.#stage !== 'waiting' && this.#stage !== 'serving') this.socket.destroy();
+  }
+
+  readBody(signal: AbortSignal): Uint8Array | Denial | Promise<Uint8Array | Denial> {
+    if (this.#missingBytes === 0) return this.#body.join();
+    if (this.#isLate) return LATE_BODY;
+    if (signal.aborted || this.#stage !== 'serving') return INCOMPLETE_BODY;
+    return new Promise((resolve) => {
+      const abort = () => this.#settleBody?.(INCOMPLETE_BODY);
+      this.#settleBody = (outcome) => {
+        this.#settleBody = null;
+        signal.removeEventListener('abort', abort);
+        resolve(outcome);
+      };
+      signal.addEventListener('abort', abort);
+      this.#advance();
+    });
+  }
+
+  onAnswered(isLast: boolean): void {
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    this.#request = null;
+    this.#path = null;
+    this.#body = new PieceCollector();
+    if (isLast) this.#closeInStages();
+    else if (this.#missingBytes > 0) this.#stage = 'discarding';
+    else this.#stage = 'idle';
+    exchange?.onAnswered();
+    this.#advance();
+  }
+
+  /** RFC 9112 section 9.6: closing while the client sends would reset the connection and could destroy the answer. */
+  #closeInStages(): void {
+    this.#stage = 'ended';
+    if (this.#missingBytes === 0) {
+      this.socket.destroySoon();
+      return;
+    }
+    this.socket.end();
+    this.#setTimer(LINGER_MS);
+  }
+
+  readonly #receive = (bytes: Buffer): void => {
+    this.#unread = this.#unread === null ? bytes : Buffer.concat([this.#unread, bytes]);
+    this.#advance();
+  };
+
+  /** Processes the received bytes until a stage wants no more. */
+  readonly #advance = (): void => {
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    while (this.#unread !== null && this.#isReady) this.#step(this.#unread);
+    this.#isAdvancing = false;
+    if (this.#unread === null) this.#resume();
+    else this.socket.pause();
+  };
+
+  /** Whether the current stage can process bytes. */
+  get #isReady(): boolean {
+    switch (this.#stage) {
+      case 'idle':
+        // A client that does not read its answers gets no further ones.
+        return !this.socket.writableNeedDrain;
+      case 'waiting':
+      case 'serving':
+        return this.#missingBytes > 0 && (this.#settleBody !== null || this.#body.length < KEPT_BYTES_MAX);
+      default:
+        return true;
+    }
+  }
+
+  #step(bytes: Buffer): void {
+    switch (this.#stage) {
+      case 'idle':
+        this.#beginRequest(bytes);
+        return;
+      case 'waiting':
+      case 'serving':
+        this.#body.add(this.#takeBody(bytes));
+        if (this.#missingBytes === 0) this.#settleBody?.(this.#body.join());
+        return;
+      case 'discarding':
+        this.#takeBody(bytes);
+        if (this.#missingBytes === 0) this.#stage = 'idle';
+        return;
+      case 'ended':
+        this.#unread = null;
+    }
+  }
+
+  #beginRequest(bytes: Buffer): void {
+    const request = readPlainRequest(bytes);
+    const path = request === null ? undefined : this.#options.paths.get(request.path);
+    if (request === null || path === undefined) {
+      this.#handOver(bytes);
+      return;
+    }
+    this.#request = request;
+    this.#path = path;
+    this.#isLate = false;
+    this.#missingBytes = request.bodyBytes;
+    this.#cut(bytes, request.headBytes);
+    if (this.#unread !== null && request.bodyBytes > 0) this.#body.add(this.#takeBody(this.#unread));
+    if (this.#missingBytes > 0) this.#setTimer(this.#options.requestTimeoutMs);
+    this.#stage = 'waiting';
+    this.#options.loadShedder.submit(this);
+  }
+
+  /** Takes the bytes that belong to the current body. */
+  #takeBody(bytes: Buffer): Buffer {
+    const part = this.#cut(bytes, this.#missingBytes);
+    this.#missingBytes -= part.length;
+    if (this.#missingBytes === 0) this.#setTimer(null);
+    return part;
+  }
+
+  #cut(bytes: Buffer, length: number): Buffer {
+    if (length >= bytes.length) {
+      this.#unread = null;
+      return bytes;
+    }
+    this.#unread = bytes.subarray(length);
+    return bytes.subarray(0, length);
+  }
+
+  #handOver(bytes: Buffer): void {
+    const { socket } = this;
+    this.#stage = 'ended';
+    this.#unread = null;
+    this.#setTimer(null);
+    socket.setTimeout(0);
+    socket.off('data', this.#receive);
+    socket.off('drain', this.#advance);
+    socket.off('end', this.#onEnd);
+    socket.off('timeout', this.#onIdle);
+    socket.off('error', this.#onError);
+    socket.off('close', this.#onClose);
+    this.#options.onGone(this);
+    // HTTP takes a paused socket for one that it has paused itself.
+    socket.resume();
+    this.#options.handOver(socket, bytes);
+  }
+
+  #resume(): void {
+    if (this.#stage !== 'ended' && this.socket.isPaused()) this.socket.resume();
+  }
+
+  #setTimer(ms: number | null): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = ms === null ? null : setTimeout(this.#onLate, ms).unref();
+  }
+
+  /** The rest of the request did not arrive in time. */
+  readonly #onLate = (): void => {
+    this.#isLate = true;
+    if (this.#settleBody !== null) this.#settleBody(LATE_BODY);
+    else if (this.#stage !== 'serving') this.socket.destroy();
+  };
+
+  readonly #onIdle = (): void => {
+    if (this.#stage === 'idle') this.socket.destroy();
+  };
+
+  /** The client has ended its side. As with Node's HTTP, it gets no answer that has not begun. */
+  readonly #onEnd = (): void => {
+    this.socket.end();
+  };
+
+  readonly #onError = (): void => {
+    this.socket.destroy();
+  };
+
+  readonly #onClose = (): void => {
+    this.#stage = 'ended';
+    this.#unread = null;
+    this.#setTimer(null);
+    this.#settleBody?.(INCOMPLETE_BODY);
+    this.#exchange?.onClosed();
+    this.#options.onGone(this);
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * A client connection that Node's HTTP reads and the router answers. Node parses all requests in the bytes that it gets,
+ * however many. This class gives it the bytes in small pieces, and none while many requests are unanswered.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Unanswered requests of a connection above which HTTP receives no more bytes of it. */
+const UNANSWERED_MAX = 16;
+/** The bytes are fed in pieces of this size, each of which holds some dozens of requests at most. */
+const PIECE_BYTES = 2 * 1024;
+
+export class RoutedConnection {
+  readonly #socket: Socket;
+  /** HTTP's own listener for bytes. */
+  readonly #feed: (bytes: Buffer) => void;
+  /** Bytes that HTTP has not received. */
+  #unread: Buffer | null;
+  #isAdvancing = false;
+  /** This class has paused the socket. */
+  #isPaused = false;
+  /**
+   * HTTP has paused the socket, because a body is not read or answers are not taken. HTTP asserts that it receives no
+   * bytes meanwhile. Until it resumes the socket, this class leaves the socket alone.
+   */
+  #isHttpPaused = false;
+  /** Responses to requests that HTTP has parsed and not answered. */
+  readonly #unanswered = new Set<ServerResponse>();
+
+  /** `serve` gives the socket to HTTP. `bytes` were received before. */
+  constructor(socket: Socket, bytes: Buffer, serve: (socket: Socket) => void) {
+    this.#socket = socket;
+    this.#unread = bytes;
+    serve(socket);
+    // Bytes must arrive in this class first.
+    const [feed] = socket.listeners('data');
+    this.#feed = feed as (bytes: Buffer) => void;
+    socket.removeAllListeners('data');
+    socket.on('data', (received: Buffer) => {
+      this.#unread = this.#unread === null ? received : Buffer.concat([this.#unread, received]);
+      this.advance();
+    });
+    socket.on('resume', this.advance);
+    socket.on('drain', this.advance);
+    socket.on('close', this.#end);
+  }
+
+  /** Records that HTTP has parsed a request, which this response will answer. */
+  expectAnswer(response: ServerResponse): void {
+    this.#unanswered.add(response);
+    response.once('close', () => {
+      this.#unanswered.delete(response);
+      this.advance();
+    });
+  }
+
+  /** Feeds HTTP until it wants no more. */
+  readonly advance = (): void => {
+    if (this.#isAdvancing) return;
+    this.#isAdvancing = true;
+    if (!this.#socket.isPaused()) this.#isHttpPaused = false;
+    while (this.#unread !== null && !this.#isHttpPaused && this.#unanswered.size < UNANSWERED_MAX) {
+      const piece = this.#unread.subarray(0, PIECE_BYTES);
+      this.#unread = piece.length < this.#unread.length ? this.#unread.subarray(piece.length) : null;
+      this.#resume();
+      this.#feed(piece);
+      this.#isHttpPaused = this.#socket.isPaused();
+    }
+    this.#isAdvancing = false;
+    if (this.#isHttpPaused) return;
+    if (this.#unread === null) this.#resume();
+    else if (!this.#socket.isPaused()) {
+      this.#isPaused = true;
+      this.#socket.pause();
+    }
+  };
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
+
+  readonly #end = (): void => {
+    this.#unread = null;
+    // Node does not end them if a CONNECT followed them on the connection.
+    for (const response of this.#unanswered) response.destroy();
+  };
+}

@@ -1,0 +1,84 @@
+/** A response through Node's HTTP server. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnswerHeaders } from '../streams/answer-writer.ts';
+import type { HttpResponse } from './response.ts';
+
+/** Time for a client to notice that its body is not wanted. */
+export const LINGER_MS = 1000;
+/** Maximum size of an unread body that is cheaper to receive and discard than a new connection. */
+export const UNREAD_BYTES_MAX = 64 * 1024;
+
+export class NodeResponse implements HttpResponse {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request;
+    this.#response = response;
+  }
+
+  sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
+    const isLast = hasBodyToCome(this.#request);
+    this.#response.writeHead(status, {
+      ...headers,
+      'content-length': body.length,
+      ...(isLast && { connection: 'close' }),
+    });
+    if (isLast) this.#endInStages(body);
+    else this.#response.end(body);
+  }
+
+  begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
+    this.#response.writeHead(status, {
+      ...headers,
+      ...(lengthBytes !== null && { 'content-length': lengthBytes }),
+    });
+  }
+
+  write(piece: Uint8Array): Promise<void> | undefined {
+    const response = this.#response;
+    if (response.destroyed || response.write(piece)) return undefined;
+    return new Promise((resolve) => {
+      const settle = () => {
+        response.off('drain', settle);
+        response.off('close', settle);
+        resolve();
+      };
+      response.on('drain', settle);
+      response.on('close', settle);
+    });
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  breakOff(): void {
+    const { socket } = this.#response;
+    // A reset, because an HTTP/1.0 client takes a normal end of the connection for the end of the answer.
+    if (socket && 'resetAndDestroy' in socket) socket.resetAndDestroy();
+    this.#response.destroy();
+  }
+
+  /**
+   * Ends the answer while the client may still be sending a body that is not wanted. RFC 9112 section 9.6: closing at
+   * once would reset the connection, which could destroy the answer on its way. Bytes that arrive meanwhile are
+   * discarded.
+   */
+  #endInStages(body: Uint8Array): void {
+    this.#response.write(body);
+    const end = () => {
+      clearTimeout(timer);
+      this.#response.end();
+    };
+    const timer = setTimeout(end, LINGER_MS);
+    this.#request.once('close', end).resume();
+  }
+}
+
+/** True if the connection should be closed, because too much of the body is missing or it may never arrive. */
+function hasBodyToCome({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  if (headers['transfer-encoding'] !== undefined || headers.expect !== undefined) return true;
+  return Number(headers['content-length'] ?? 0) > UNREAD_BYTES_MAX;
+}

@@ -1,0 +1,18 @@
+/**
+ * The response to one request: sends head and body in HTTP's format. Implemented on Node's HTTP (node-response.ts) and
+ * directly on a connection (connection/plain-response.ts). Knows nothing of calls.
+ */
+import type { AnswerHeaders } from '../streams/answer-writer.ts';
+
+export interface HttpResponse {
+  /** Sends the whole response at once; adds `content-length`. */
+  sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void;
+  /** Begins a body in pieces. `lengthBytes` null: its length is unknown. */
+  begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void;
+  /** Gives a promise if there is no room for the next piece yet. It resolves when there is, or after the close. */
+  write(piece: Uint8Array): Promise<void> | undefined;
+  /** Ends a complete body. */
+  end(): void;
+  /** Resets the connection: a client must not take a truncated body for a complete one. */
+  breakOff(): void;
+}
