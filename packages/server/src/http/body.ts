@@ -19,10 +19,7 @@ export function denyBody(headers: BodyHeaders, bytesMax: number): Denial | null 
   return Number(contentLength ?? 0) > bytesMax ? denyLength(bytesMax) : null;
 }
 
-export const INCOMPLETE_BODY = new Denial(
-  'invalid_request',
-  'The request ended before its body was whole.',
-);
+export const INCOMPLETE_BODY = new Denial('invalid_request', 'The request ended before its body was whole.');
 
 export const LATE_BODY = new Denial(
   'invalid_request',

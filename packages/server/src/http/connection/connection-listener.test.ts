@@ -380,6 +380,48 @@ test('closes a connection whose refused request never ends', async () => {
   }
 });
 
+test('answers a body that does not arrive in time with an error, and closes the connection', async () => {
+  const { dial, counts } = await startServer({ requestTimeoutMs: 200 });
+  const client = dial().send(print('one').slice(0, -1));
+  await expect.poll(() => client.answers.length, { timeout: 3000 }).toBe(1);
+  expect(client.answers[0]).toMatchObject({ status: 400, headers: { connection: 'close' } });
+  expect(String(client.answers[0]?.body)).toContain('did not arrive whole in time');
+  await expect.poll(() => client.isEnded).toBe(true);
+  expect(counts.running).toBe(0);
+});
+
+test.each([
+  ['a body that fits into the buffers', 1000, 'keep-alive'],
+  ['a long body', 500_000, 'close'],
+])('discards %s that is not wanted', async (_name, length, connection) => {
+  const { dial, counts } = await startServer();
+  const body = 'x'.repeat(length);
+  const request = print(body, ['content-encoding: br']);
+  const client = dial().send(request.slice(0, -length));
+  await expect.poll(() => client.answers.length).toBe(1);
+  expect(client.answers[0]).toMatchObject({ status: 400, headers: { connection } });
+  client.send(body);
+  if (connection === 'close') await expect.poll(() => client.isEnded, { timeout: 3000 }).toBe(true);
+  else {
+    client.send(print('two'));
+    await expect.poll(() => client.answers.at(-1)?.body.toString()).toBe('two');
+  }
+  expect(counts.running).toBe(0);
+});
+
+test('sends a body of unknown length in chunks, and one of known length as it is', async () => {
+  const { dial } = await startServer();
+  const body = 'abcdefghij'.repeat(1000);
+  const client = dial().send(print(body, ['x-pieces: chunked']) + print(body, ['x-pieces: known']));
+  expect(await client.read(2)).toEqual([body, body]);
+  expect(
+    client.answers.map(({ headers }) => [headers['transfer-encoding'], headers['content-length']]),
+  ).toEqual([
+    ['chunked', undefined],
+    [undefined, String(body.length)],
+  ]);
+});
+
 test.each([
   ['plain', [], 0],
   ['not plain', ['connection: te', 'te: trailers'], 60],
@@ -492,7 +534,7 @@ test.each(Array.from({ length: 3 }, (_, index) => index))(
     process.stdout.write(`streams of requests: seed ${seed}\n`);
     const random = createRandom(seed);
     const chance = (share: number) => random() < share;
-    const { manual, dial } = await startServer();
+    const { manual, counts, dial } = await startServer();
     const clients = Array.from({ length: 30 }, () => {
       // Some clients wait for each answer, others for none.
       const isPatient = chance(0.7);
@@ -500,6 +542,8 @@ test.each(Array.from({ length: 3 }, (_, index) => index))(
         const headers = [`x-request-id: r${index}`];
         if (chance(0.5)) headers.push(`x-delay: ${Math.floor(random() * 20)}`);
         if (chance(0.1)) headers.push('te: trailers', 'connection: te');
+        if (chance(0.3)) headers.push(`x-pieces: ${chance(0.5) ? 'known' : 'chunked'}`);
+        if (chance(0.2)) headers.push('accept-encoding: gzip');
         const path = chance(0.2) ? '/other' : CALL;
         const body = chance(0.2) ? 'y'.repeat(20_000) : print('inner').slice(0, Math.floor(random() * 60));
         return print(body, headers, path);
@@ -525,7 +569,16 @@ test.each(Array.from({ length: 3 }, (_, index) => index))(
       else if (part < 0.75) manual.release();
     }, 3);
     open.push(() => clearInterval(driver));
-    await Promise.all(clients.map(run));
+    // Further clients leave at some point, whatever their requests wait for.
+    const leaving = Array.from({ length: 15 }, async () => {
+      const { socket } = dial().send(
+        print('z'.repeat(30_000), ['x-delay: 20']).slice(0, 1 + random() * 30_200),
+      );
+      await sleep(random() * 100);
+      if (chance(0.5)) socket.resetAndDestroy();
+      else socket.end();
+    });
+    await Promise.all([...clients.map(run), ...leaving]);
     for (const { client, requests } of clients) {
       await expect.poll(() => client.answers.length, { timeout: 10_000 }).toBe(requests.length);
       expect(
@@ -537,5 +590,8 @@ test.each(Array.from({ length: 3 }, (_, index) => index))(
       const ended = clients.flatMap(({ client }) => client.answers.filter((one) => one.status === status));
       expect(ended.length, `seed ${seed}, status ${status}`).toBeGreaterThan(0);
     }
+    clearInterval(driver);
+    manual.release();
+    await expect.poll(() => counts.running, { message: `seed ${seed}` }).toBe(0);
   },
 );
