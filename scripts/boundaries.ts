@@ -150,7 +150,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../{config,execute,observe,streams}/*',
       '../execute/{request,terms}/*',
-      './{admin,openapi,shedding}/*',
+      './{admin,connection,openapi,shedding}/*',
       CONTRACT,
       'fastify',
       '@fastify/*',
@@ -182,8 +182,20 @@ const BOUNDARIES: Boundary[] = [
     allow: ['../*.ts', '../admin/*', '../../{admin,config}/*', CONTRACT, 'zod', 'fastify', 'node:*'],
   },
   {
+    files: `${SERVER}/http/connection/**`,
+    allow: [
+      '../*.ts',
+      '../shedding/*',
+      '../../execute/{request,terms}/*',
+      '../../streams/*',
+      CONTRACT,
+      'node:*',
+      'node:{http,net}',
+    ],
+  },
+  {
     files: `${SERVER}/http/shedding/**`,
-    allow: ['../*.ts', '../../execute/{request,terms}/*', CONTRACT, 'node:*', 'node:{http,net}'],
+    allow: [],
   },
   {
     files: `${SERVER}/execute/*.ts`,

@@ -10,11 +10,11 @@ import type { Pipeline } from '../execute/run-request.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
 import type { ConnectionListener } from './connection/connection-listener.ts';
+import { OverloadAnswer } from './connection/overload-answer.ts';
 import { addPreflight } from './cors.ts';
 import { NodeExchange } from './node-exchange.ts';
 import * as schemas from './openapi/call-schemas.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
-import { OverloadAnswer } from './shedding/overload-answer.ts';
 
 /** A `POST` route for calls. */
 export interface CallRoute {

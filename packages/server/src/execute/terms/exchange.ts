@@ -1,6 +1,6 @@
 /**
- * The interface between the pipeline and HTTP: reading a request, and writing its answer. `http/http-exchange.ts`
- * implements it.
+ * The interface between the pipeline and HTTP: reading a request, and writing its answer. Implemented by
+ * `http/connection/plain-exchange.ts` and `http/node-exchange.ts`.
  */
 import type { AnswerWriter } from '../../streams/answer-writer.ts';
 import type { Denial } from './denial.ts';

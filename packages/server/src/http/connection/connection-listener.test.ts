@@ -12,8 +12,8 @@ import type { Exchange } from '../../execute/terms/exchange.ts';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { NodeExchange } from '../node-exchange.ts';
 import { ManualLoadShedder } from '../shedding/manual-load-shedder.fixture.ts';
-import { OverloadAnswer } from '../shedding/overload-answer.ts';
 import { ConnectionListener } from './connection-listener.ts';
+import { OverloadAnswer } from './overload-answer.ts';
 
 const open: (() => void)[] = [];
 afterEach(() => {

@@ -13,7 +13,7 @@ import { PieceCollector } from '../../streams/piece-collector.ts';
 import { INCOMPLETE_BODY, LATE_BODY } from '../body.ts';
 import { LINGER_MS, UNREAD_BYTES_MAX } from '../node-response.ts';
 import type { LoadShedder, SheddableRequest } from '../shedding/load-shedder.ts';
-import type { OverloadAnswer } from '../shedding/overload-answer.ts';
+import type { OverloadAnswer } from './overload-answer.ts';
 import { type ExchangeConnection, PlainExchange } from './plain-exchange.ts';
 import { type PlainRequest, readPlainRequest } from './plain-request.ts';
 
@@ -42,7 +42,7 @@ export interface PlainConnectionOptions {
   onGone: (connection: PlainConnection) => void;
 }
 
-/** Maximum size of the part of a body that is kept before the body is wanted. */
+/** Maximum size of what is kept of a body before it is wanted, and of the next requests. */
 const KEPT_BYTES_MAX = 16 * 1024;
 
 /**
@@ -50,16 +50,17 @@ const KEPT_BYTES_MAX = 16 * 1024;
  * - `waiting`: a request waits for the load shedder;
  * - `serving`: a request is being answered;
  * - `discarding`: the answer was sent, and the rest of the request's body is still arriving;
- * - `ended`: bytes are dropped.
+ * - `ended`: bytes are dropped;
+ * - `handed_over`: Node's HTTP has the connection.
  */
-type Stage = 'idle' | 'waiting' | 'serving' | 'discarding' | 'ended';
+type Stage = 'idle' | 'waiting' | 'serving' | 'discarding' | 'ended' | 'handed_over';
 
 export class PlainConnection implements SheddableRequest, ExchangeConnection {
   readonly socket: Socket;
   readonly keepAlive: string;
   readonly #options: PlainConnectionOptions;
   #stage: Stage = 'idle';
-  /** Bytes that were not processed yet; while there are any, the socket is paused. */
+  /** Bytes that were not processed yet; while there are many, the socket is paused. */
   #unread: Buffer | null = null;
   #isAdvancing = false;
   /** The current request; null if there is none. */
@@ -172,8 +173,10 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#isAdvancing = true;
     while (this.#unread !== null && this.#isReady) this.#step(this.#unread);
     this.#isAdvancing = false;
-    if (this.#unread === null) this.#resume();
-    else this.socket.pause();
+    if (this.#stage === 'handed_over') return;
+    // A paused socket does not tell that its client has left.
+    if (this.#unread !== null && this.#unread.length >= KEPT_BYTES_MAX) this.socket.pause();
+    else if (this.socket.isPaused()) this.socket.resume();
   };
 
   /** Whether the current stage can process bytes. */
@@ -246,7 +249,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
 
   #handOver(bytes: Buffer): void {
     const { socket } = this;
-    this.#stage = 'ended';
+    this.#stage = 'handed_over';
     this.#unread = null;
     this.#setTimer(null);
     socket.setTimeout(0);
@@ -260,10 +263,6 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     // HTTP takes a paused socket for one that it has paused itself.
     socket.resume();
     this.#options.handOver(socket, bytes);
-  }
-
-  #resume(): void {
-    if (this.#stage !== 'ended' && this.socket.isPaused()) this.socket.resume();
   }
 
   #setTimer(ms: number | null): void {

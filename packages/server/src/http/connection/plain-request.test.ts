@@ -1,4 +1,5 @@
 /** Which requests are plain, and that Node's parser reads every plain request the same way. */
+// biome-ignore lint/style/useNodejsImportProtocol: Node has no such name for its internal parser.
 import { HTTPParser } from '_http_common';
 import { expect, test } from 'vitest';
 import { createRandom } from '../../limits/database/seeded-random.fixture.ts';

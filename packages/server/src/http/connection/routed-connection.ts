@@ -1,6 +1,6 @@
 /**
- * A client connection that Node's HTTP reads and the router answers. Node parses all requests in the bytes that it gets,
- * however many. This class gives it the bytes in small pieces, and none while many requests are unanswered.
+ * A client connection that Node's HTTP reads and the router answers. Node parses every request in the bytes that it
+ * receives. This class gives it the bytes in small pieces, and none while many requests are unanswered.
  */
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

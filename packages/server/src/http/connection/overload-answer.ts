@@ -7,9 +7,9 @@ import { Denial } from '../../execute/terms/denial.ts';
 import type { Dialect } from '../../execute/terms/dialect.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
 import { describeAnswer, HttpAnswerWriter } from '../answer-writer.ts';
-import { printResponseHead } from '../connection/plain-response.ts';
 import { NodeResponse } from '../node-response.ts';
 import { chooseRequestId, readRequestId } from '../request-id.ts';
+import { printResponseHead } from './plain-response.ts';
 
 const DENIAL = new Denial(
   'overloaded',
