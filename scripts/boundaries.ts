@@ -123,7 +123,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/call/explain.ts',
       '../json/read-value.ts',
       '../text/*',
-      './{apply,completion}/*',
+      './{apply,completion,types}/*',
       CONTRACT,
       '@erp-proxy/sandbox',
       'yaml',
@@ -145,6 +145,7 @@ const BOUNDARIES: Boundary[] = [
     ],
   },
   { files: `${SERVER}/cli/completion/**`, allow: ['../command.ts', '../../config/names.ts'] },
+  { files: `${SERVER}/cli/types/**`, allow: ['../command.ts'] },
   {
     files: `${SERVER}/http/**`,
     allow: [

@@ -33,12 +33,15 @@ export type CheckDomain<Models, Name extends keyof Models, Given> =
 
 type CheckTerms<Models, Name, Given> = {
   readonly [Index in keyof Given]: Given[Index] extends readonly [infer Path, infer Operator, infer Value]
-    ? CheckField<Models, Path, Operator, Value, FieldAt<Models, Name, Path>, PathLike<Models, Name, Path>>
+    ? string extends Path
+      ? // Only known at run time.
+        Given[Index]
+      : CheckField<Models, Name, Path, Operator, Value, FieldAt<Models, Name, Path>>
     : Given[Index];
 };
 
-type CheckField<Models, Path, Operator, Value, Field, Expected> = [Field] extends [never]
-  ? readonly [Expected, Operator, Value]
+type CheckField<Models, Name, Path, Operator, Value, Field> = [Field] extends [never]
+  ? readonly [PathLike<Models, Name, Path>, Operator, Value]
   : Operator extends 'any' | 'not any'
     ? Field extends { relation: infer Relation }
       ? readonly [Path, Operator, CheckTerms<Models, Relation, Value>]
@@ -153,28 +156,43 @@ interface RelationOperators extends SetOperators<number>, LikeOperators, Hierarc
 type AnyOperators = Record<keyof IdOperators | keyof TextOperators | keyof RelationOperators, unknown>;
 
 /** The given order if its fields exist; otherwise one in which the first wrong field is replaced by those that do. */
-export type CheckOrder<Models, Name extends keyof Models, Given> =
-  FieldName<Models, Name> extends infer Names extends string
-    ? string extends Names | Given
-      ? Given
-      : CheckOrderTerms<Names, Given>
-    : never;
+export type CheckOrder<Models, Name extends keyof Models, Given> = string extends Given
+  ? Given
+  : Given extends OrderLike<keyof Models[Name], Given, ''>
+    ? Given
+    : OrderLike<keyof Models[Name], Given, ''>;
 
-type CheckOrderTerms<Names extends string, Given> = Given extends `${infer First},${infer Rest}`
-  ? CheckOrderTerm<Names, First> extends First
-    ? `${First},${CheckOrderTerms<Names, Rest> & string}`
-    : `${CheckOrderTerm<Names, First> & string},${Rest}`
-  : CheckOrderTerm<Names, Given>;
+/** Unknown if the order is right. */
+type OrderLike<Names, Given, Before extends string> = Given extends `${infer First},${infer Rest}`
+  ? IsOrderTerm<Names, First> extends true
+    ? OrderLike<Names, Rest, `${Before}${First},`>
+    : OrderTermLike<Names, First, Before, `,${Rest}`>
+  : IsOrderTerm<Names, Given> extends true
+    ? unknown
+    : OrderTermLike<Names, Given, Before, ''>;
 
-type CheckOrderTerm<Names extends string, Term> = Term extends ` ${infer Rest}`
-  ? ` ${CheckOrderTerm<Names, Rest> & string}`
+type IsOrderTerm<Names, Term> = Term extends ` ${infer Rest}`
+  ? IsOrderTerm<Names, Rest>
   : Term extends `${infer Field} ${infer Direction}`
-    ? `${CheckOrderField<Names, Field>} ${Lowercase<Direction> extends OrderDirection ? Direction : OrderDirection}`
-    : CheckOrderField<Names, Term>;
+    ? IsOrderTerm<Names, Field> extends true
+      ? Lowercase<Direction> extends OrderDirection
+        ? true
+        : false
+      : false
+    : Term extends Names
+      ? true
+      : // A part of a field, such as a property, is not checked.
+        Term extends `${infer Field}.${string}`
+        ? IsOrderTerm<Names, Field>
+        : false;
+
+/** The right terms that are nearest to a wrong one. */
+type OrderTermLike<Names, Term, Before extends string, After extends string> = Term extends ` ${infer Rest}`
+  ? OrderTermLike<Names, Rest, `${Before} `, After>
+  : Term extends `${infer Field} ${infer Direction}`
+    ? Field extends Names
+      ? `${Before}${Field} ${OrderDirection}${After}`
+      : `${Before}${Names & string} ${Direction}${After}`
+    : `${Before}${Names & string}${After}`;
 
 type OrderDirection = 'asc' | 'desc' | `${'asc' | 'desc'} nulls ${'first' | 'last'}`;
-
-/** A part of a field, such as a property, is not checked. */
-type CheckOrderField<Names extends string, Field> = Field extends Names | `${Names}.${string}`
-  ? Field
-  : Names;

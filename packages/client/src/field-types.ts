@@ -1,6 +1,6 @@
 /**
  * The types of records. A model is described by its fields as Odoo's `fields_get` reports them. The types of what is
- * read and written follow from that. Types only.
+ * read and written follow from that. `erp-proxy types` writes such descriptions. Types only.
  */
 import type { Json } from './options.ts';
 

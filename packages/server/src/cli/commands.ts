@@ -28,6 +28,7 @@ import {
 import { migrateCommand } from './migrate.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
+import { typesCommand } from './types.ts';
 import { vaultKeyCommand, vaultResealCommand } from './vault.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   demoCommand,
   sandboxCommand,
   callCommand,
+  typesCommand,
   doctorCommand,
   keysCreateCommand,
   keysListCommand,

@@ -18,6 +18,7 @@ export function postJson(
   url: URL,
   body: Uint8Array | string,
   headers: Record<string, string> = {},
+  bytesMax = ANSWER_BYTES_MAX,
 ): Promise<WholeAnswer | EgressFailure> {
   return fetchWhole(
     egress,
@@ -28,6 +29,6 @@ export function postJson(
       headers: { 'content-type': 'application/json', ...headers },
       body: Buffer.from(body),
     },
-    { signal: AbortSignal.timeout(TIMEOUT_MS), bytesMax: ANSWER_BYTES_MAX },
+    { signal: AbortSignal.timeout(TIMEOUT_MS), bytesMax },
   );
 }

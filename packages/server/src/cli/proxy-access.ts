@@ -1,0 +1,44 @@
+/** The options with which a command calls a running proxy as a client does: its address and a client key. */
+import { KEY_VARIABLE, URL_VARIABLE } from '../config/names.ts';
+import { CommandError, type CommandInput, type CommandOption } from './command.ts';
+import { makeLocalUrl } from './local-url.ts';
+
+export const PROXY_OPTIONS = {
+  url: {
+    type: 'string',
+    value: 'address',
+    description: `Address of the proxy. Default: ${URL_VARIABLE}, otherwise http.host and http.port.`,
+  },
+  key: {
+    type: 'string',
+    value: 'key',
+    description: `Client key, visible to other users of the machine. Default: ${KEY_VARIABLE}.`,
+  },
+  'key-file': { type: 'string', value: 'file', description: 'File that contains the client key.' },
+} satisfies Record<string, CommandOption>;
+
+export function readAddress({ option, settings, env }: CommandInput): URL {
+  const { host, port } = settings.http;
+  const given = option('url');
+  const text = given ?? (env[URL_VARIABLE] || makeLocalUrl(host, port));
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    const source = given === undefined ? URL_VARIABLE : '--url';
+    throw new CommandError(
+      `${source} "${text}" is not the address of a proxy, such as http://127.0.0.1:8787.`,
+    );
+  }
+  return url;
+}
+
+export async function readKey({ option, readInput, env }: CommandInput): Promise<string> {
+  const file = option('key-file');
+  const key =
+    file === undefined ? (option('key') ?? env[KEY_VARIABLE]) : (await readInput(file)).toString().trim();
+  if (!key) {
+    throw new CommandError(`Give the client key with --key-file or --key, or in ${KEY_VARIABLE}.`);
+  }
+  // A text that cannot be in a header is not shown: it may be another secret, or a whole file.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new CommandError('This is not the text of a client key: ep_….');
+  return key;
+}

@@ -1,0 +1,224 @@
+/** `types`: what it writes compiles, is the same each time, and describes what the server has. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startSandbox } from '@erp-proxy/sandbox';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../src/cli/run.ts';
+import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
+import { closeAfterTest } from '../close-after-test.ts';
+import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
+import { startPair } from '../pair.ts';
+import { makeFolder } from '../process/program.ts';
+import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+let folder: string;
+beforeEach(() => {
+  folder = makeFolder();
+});
+
+async function run(proxy: RunningProxy, args: readonly string[], key = proxy.key) {
+  const surroundings = recordSurroundings({
+    readInput: (path) => readFile(resolve(folder, path)),
+    writeFile: (path, text) => writeFile(resolve(folder, path), text),
+  });
+  const status = await runCommandLine(
+    {
+      argv: ['types', '--url', proxy.url, ...args],
+      env: { ERP_PROXY_KEY: key },
+      cwd: folder,
+      readFile: () => {
+        throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+      },
+      version: '1.2.3',
+    },
+    surroundings,
+  );
+  const { stdout, stderr } = surroundings;
+  return { status, stdout, stderr };
+}
+
+/** The arguments for the Odoo server at an address. */
+function locate({
+  url,
+  db = 'prod',
+  apiKey = 'upstream-key-0123456789',
+}: {
+  url: string;
+  db?: string;
+  apiKey?: string;
+}) {
+  writeFileSync(join(folder, 'key'), apiKey);
+  return [url, '--db', db, '--user-id', '2', '--api-key-file', 'key'];
+}
+
+async function startOnSandbox(version: 14 | 18 | 19) {
+  const odoo = closeAfterTest(await startSandbox({ version }));
+  const proxy = closeAfterTest(
+    await startProxy({ allow: [odoo.url], settings: { 'upstream.protocol': 'auto' } }),
+  );
+  return { odoo, proxy, args: locate({ ...odoo, apiKey: odoo.users.admin.apiKey }) };
+}
+
+/** An Odoo whose models have these fields. */
+async function startWithFields(fields: Record<string, object>) {
+  const pair = closeAfterTest(
+    await startPair((socket, { body }) => {
+      const [, , , model] = JSON.parse(body.toString()).params.args;
+      answerLikeOdoo(socket, printResult(JSON.stringify(fields[model])));
+    }),
+  );
+  return { ...pair, args: locate(pair.upstream) };
+}
+
+/** What the compiler says about the file, and about code that uses it. */
+function compile(code = ''): string {
+  const compilerOptions = {
+    strict: true,
+    noEmit: true,
+    target: 'es2023',
+    lib: ['es2023', 'dom'],
+    types: [],
+    module: 'nodenext',
+    allowImportingTsExtensions: true,
+    paths: { '@erp-proxy/client': [`${ROOT}packages/client/src/index.ts`] },
+  };
+  const head = `import { createClient } from '@erp-proxy/client';\nimport type * as models from './odoo.mts';\nconst client = createClient<models.Models>();\n`;
+  writeFileSync(join(folder, 'use.mts'), head + code);
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.mts'] }));
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  return spawnSync(tsc, ['-p', folder, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' }).stdout;
+}
+
+const read = () => readFileSync(join(folder, 'odoo.mts'), 'utf8');
+
+describe.each([14, 18, 19] as const)('Odoo %i', (version) => {
+  test('describes every model, in a file that compiles', async () => {
+    const { proxy, args } = await startOnSandbox(version);
+    const ran = await run(proxy, [...args, '--models', '*', '--output', 'odoo.mts']);
+    // The list of the sandbox has models whose module is gone.
+    expect(ran).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: expect.stringMatching(/^(Left out: x_archive\..*\n)+$/),
+    });
+    expect(read()).toContain("  'res.partner': ResPartner;\n");
+    expect(read()).toContain(
+      "  /** Country */\n  country_id: { type: 'many2one'; relation: 'res.country' };\n",
+    );
+    const code = `
+      const values: models.SaleOrderCreate = { partner_id: 9, order_line: [[0, 0, { name: 'x' }]] };
+      const ready = client.model('sale.order').count([['partner_id.country_id.code', '=', 'BE'], ['state', '=', 'sale']]);
+      const [first] = await client.model('res.partner').read([9], { fields: ['name', 'type'] });
+      const type: 'contact' | 'invoice' | 'delivery' | 'other' | false | undefined = first?.type;
+      client.model('sale.order').count([['state', '=', 'sold']]);
+      export { values, ready, type };`;
+    expect(compile(code).replaceAll(/^.*error TS\d+: /gm, '')).toBe(
+      'Type \'"sold"\' is not assignable to type \'"cancel" | "draft" | "sale" | "sent" | false\'.\n',
+    );
+  });
+});
+
+test('writes the same text each time, and --check finds a difference', async () => {
+  const { proxy, args, odoo } = await startOnSandbox(18);
+  const models = [...args, '--models', 'res.country*, sale.order', '--output', 'odoo.mts'];
+  await run(proxy, models);
+  const written = read();
+  expect([...written.matchAll(/^ {2}'([\w.]+)': /gm)].map(([, name]) => name)).toEqual([
+    'res.country',
+    'res.country.state',
+    'sale.order',
+  ]);
+  odoo.reset();
+  expect(await run(proxy, [...models, '--check'])).toEqual({ status: 0, stdout: '', stderr: '' });
+  writeFileSync(join(folder, 'odoo.mts'), written.replace("type: 'char'", "type: 'text'"));
+  const checked = await run(proxy, [...models, '--check']);
+  expect(checked.status).toBe(1);
+  expect(checked.stderr).toMatch(/stale.*\n- .*'text'.*\n\+ .*'char'/);
+  expect(read()).toContain("'text'");
+});
+
+test('without the right to read the list of models, models must be named', async () => {
+  const { proxy, args, odoo } = await startOnSandbox(18);
+  const policy = { origins: [odoo.url], models: { 'res.country': ['*'] } };
+  const { key } = await proxy.app.keys.create({ name: 'app', policy });
+  const refused = await run(proxy, [...args, '--models', 'res.*'], key);
+  expect(refused.status).toBe(1);
+  expect(refused.stderr).toMatch(
+    /list of models \(ir\.model\) cannot be read: [\s\S]*Name the models without \*/,
+  );
+  expect(await run(proxy, [...args, '--models', 'res.country'], key)).toMatchObject({
+    status: 0,
+    stderr: '',
+  });
+  expect(await run(proxy, [...args, '--models', 'res.partner'], key)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('res.partner: '),
+  });
+});
+
+test('reports unknown models and patterns, and wrong options', async () => {
+  const { proxy, args } = await startOnSandbox(18);
+  const stderr = async (...more: string[]) => (await run(proxy, more)).stderr;
+  expect(await stderr(...args, '--models', 'res.partnr')).toMatch(/^res\.partnr: /);
+  expect(await stderr(...args, '--models', 'sale.*,nothing.*')).toBe('No model matches nothing.*.\n');
+  expect(await stderr(...args)).toMatch(/^Give the models/);
+  expect(await stderr(...args, '--models', 'res partner')).toMatch(/is not the name or pattern/);
+  expect(await stderr(...args, '--models', 'x', '--check')).toBe('--check needs --output.\n');
+  expect(await stderr('--models', 'x')).toMatch(/^Give a stored instance/);
+  expect(await stderr('--models', 'x', '--instance', 'prod', '--db', 'x')).toMatch(/leave the others out/);
+});
+
+test('hostile names, values and comments give right types', async () => {
+  const fields = {
+    class: {
+      type: 'char',
+      string: 'Ends */ here',
+      help: 'One\r\ntwo\u2028three */ const x: never = 1;\u0000',
+    },
+    constructor: { type: 'char', string: ' ', required: true, store: true },
+    'x-1': { type: 'integer', string: 'Custom' },
+    '1st': { type: 'many2one', relation: "it's.a", string: 'Ä"`$`\\' },
+    state: {
+      type: 'selection',
+      selection: [
+        ["it's", ''],
+        ['a"b\\', ''],
+        ['new\nline\u2028', ''],
+        [5, 'Five'],
+      ],
+    },
+    tz: { type: 'selection', selection: Array.from({ length: 600 }, (_, at) => [`zone/${at}`, '']) },
+    total: { type: 'monetary', required: true, store: false, readonly: true },
+    opened: { type: 'date', readonly: true, states: { draft: [['readonly', false]] } },
+    odd: { type: 'a new type' },
+  };
+  const models = { models: fields, 'x.y': fields, x_y: fields, 'x.y.read': fields, '3d': fields };
+  const { proxy, args } = await startWithFields(models);
+  const names = Object.keys(models).join(',');
+  expect(await run(proxy, [...args, '--models', names, '-o', 'odoo.mts'])).toMatchObject({
+    status: 0,
+    stderr: '',
+  });
+  const code = `
+    const state: "it's" | 'a"b\\\\' | 'new\\nline\\u2028' | 5 | false = (await client.model('x_y').read([1]))[0]!.state;
+    const all: models.Models['x.y.read']['class'] = { type: 'char' };
+    const tz: string | false = (await client.model('3d').read([1]))[0]!.tz;
+    client.model('models').update(1, { opened: false, constructor: 'x', 'x-1': 1, '1st': 4, class: null, odd: {} });
+    export { state, all, tz };`;
+  expect(compile(code)).toBe('');
+  expect(read()).not.toMatch(/\p{Cc}(?<!\n)|\u2028/u);
+});
+
+test('an answer that does not describe fields, or is too large, is an error', async () => {
+  const huge = { type: 'char', help: 'x'.repeat(65 * 1024 * 1024) };
+  const { proxy, args } = await startWithFields({ list: [], bad: { name: 'char' }, huge: { name: huge } });
+  const stderr = async (model: string) => (await run(proxy, [...args, '--models', model])).stderr;
+  expect(await stderr('list')).toBe('list: the answer does not describe fields.\n');
+  expect(await stderr('bad')).toBe('bad: the answer does not describe the field name.\n');
+  expect(await stderr('huge')).toMatch(/^huge: .*larger than 67108864 bytes/);
+});
