@@ -130,6 +130,7 @@ test('writes the same text each time, and --check finds a difference', async () 
   const written = read();
   expect([...written.matchAll(/^ {2}'([\w.]+)': /gm)].map(([, name]) => name)).toEqual([
     'res.country',
+    'res.country.group',
     'res.country.state',
     'sale.order',
   ]);
