@@ -33,7 +33,7 @@ export type CheckDomain<Models, Name extends keyof Models, Given> =
 
 type CheckTerms<Models, Name, Given> = {
   readonly [Index in keyof Given]: Given[Index] extends readonly [infer Path, infer Operator, infer Value]
-    ? string extends Path
+    ? string extends Operator
       ? // Only known at run time.
         Given[Index]
       : CheckField<Models, Name, Path, Operator, Value, FieldAt<Models, Name, Path>>
