@@ -14,6 +14,7 @@ import { readOptions } from './options.ts';
 import { renderPage, renderTerminal } from './report.ts';
 import { collectRun, readRun, writeRun } from './saved-run.ts';
 import type { Scenario, Table } from './scenario.ts';
+import { burst } from './scenarios/burst.ts';
 import { idle } from './scenarios/idle.ts';
 import { inFlight } from './scenarios/in-flight.ts';
 import { keys } from './scenarios/keys.ts';
@@ -26,7 +27,7 @@ import { workers } from './scenarios/workers.ts';
 import { listMissing } from './subjects.ts';
 import type { UpstreamPorts } from './upstream.ts';
 
-const SCENARIOS: Scenario[] = [paced, idle, speed, workers, memory, inFlight, ready, keys, options];
+const SCENARIOS: Scenario[] = [paced, idle, speed, workers, memory, inFlight, burst, ready, keys, options];
 
 const { isQuick, only, compare, save, page } = readOptions(process.argv.slice(2), {
   scenarios: SCENARIOS.map(({ name }) => name),
