@@ -102,6 +102,15 @@ test('does not wait forever for a first call that hangs', async () => {
   expect(await check(GOOD)).not.toBe('refused');
 });
 
+test('does not wait again for a first call that gave no verdict in time', async () => {
+  const { check } = setUp();
+  expectUse(check(GOOD));
+  await check(GOOD);
+  const started = performance.now();
+  expect(await check(GOOD)).not.toBe('refused');
+  expect(performance.now() - started).toBeLessThan(900);
+});
+
 test('ends the wait when the call ends', async () => {
   const { check, endCalls } = setUp();
   expectUse(check(GOOD));

@@ -6,7 +6,7 @@
  * (credentials-id.ts).
  */
 import { LRUCache } from 'lru-cache';
-import { delay } from '../../streams/wait.ts';
+import { delay, waitFor } from '../../streams/wait.ts';
 import type { LoginTrial, LoginTrials, TrialDecision } from './login-trials.ts';
 
 /**
@@ -67,8 +67,8 @@ export function createCredentialMemory(
     ttlResolution: 0,
     perf: { now: nowMs },
   });
-  /** By the identifier of credentials that are being tried. The signal aborts when the verdict is known. */
-  const pendingVerdicts = new Map<string, AbortSignal>();
+  /** By the identifier of credentials that are being tried. */
+  const pendingVerdicts = new Map<string, PendingVerdict>();
 
   function check(trial: LoginTrial, signal: AbortSignal): CheckResult | Promise<CheckResult> {
     const known = findKnown(trial.credentialsId);
@@ -101,9 +101,8 @@ export function createCredentialMemory(
       return decision.refused === 'failures' && trials.hasFailed(trial) ? 'refused' : decision;
     }
     const id = trial.credentialsId;
-    const settled = new AbortController();
-    const isFirst = !pendingVerdicts.has(id);
-    if (isFirst) pendingVerdicts.set(id, settled.signal);
+    const pending = pendingVerdicts.has(id) ? null : new PendingVerdict();
+    if (pending !== null) pendingVerdicts.set(id, pending);
     trials.begin(trial);
     return {
       isTrial: true,
@@ -111,18 +110,19 @@ export function createCredentialMemory(
       settle(verdict) {
         remember(id, verdict);
         trials.end(trial, verdict === 'refused' || verdict === 'doubtful');
-        if (isFirst) pendingVerdicts.delete(id);
-        settled.abort();
+        if (pending === null) return;
+        pendingVerdicts.delete(id);
+        pending.settle();
       },
     };
   }
 
   async function waitForVerdict(
-    pending: AbortSignal,
+    pending: PendingVerdict,
     trial: LoginTrial,
     signal: AbortSignal,
   ): Promise<CheckResult> {
-    await delay(VERDICT_WAIT_MS_MAX, pending, signal);
+    await waitFor(pending.expected, { signal });
     return findKnown(trial.credentialsId) ?? waitForTrials(trial, signal);
   }
 
@@ -144,4 +144,17 @@ export function createCredentialMemory(
   }
 
   return { check, noteCooldown };
+}
+
+/** The verdict of a trial that others wait for. Thousands of calls may wait, so they share one promise and one timer. */
+class PendingVerdict {
+  readonly #settled = Promise.withResolvers<void>();
+  readonly settle = this.#settled.resolve;
+  #expected: Promise<unknown> | null = null;
+
+  /** Resolves with the verdict, or once no verdict is expected any more: a second after the first call that waits. */
+  get expected(): Promise<unknown> {
+    this.#expected ??= waitFor(this.#settled.promise, { timeoutMs: VERDICT_WAIT_MS_MAX });
+    return this.#expected;
+  }
 }
