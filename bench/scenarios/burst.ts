@@ -9,16 +9,16 @@ import { type HelperProcess, startHelper } from '../helper-process.ts';
 import type { LoadJob, LoadResult } from '../load.ts';
 import { readCpuMs, readOpenFilesMax, readPeakBytes } from '../process-usage.ts';
 import { buildExecuteRequest, createKey, startProgram } from '../program.ts';
-import { type Bench, findMedian, printMebibytes, type Scenario, type Table } from '../scenario.ts';
+import { type Bench, type Cell, type Figure, findMedian, type Scenario, type Table } from '../scenario.ts';
 import { FLOORS, listSubjects, PROXY, type Subject } from '../subjects.ts';
 import { SMALL_BYTES } from '../upstream.ts';
 
 const CALLS_WANTED = 10_000;
-const ROUNDS = 1;
+const ROUNDS = 2;
 /** Files that the process opens in addition to two sockets for each call. */
 const OTHER_FILES = 60;
 const AGE_MS = 1000;
-/** A burst of which no further call arrives for this time has ended: the others were refused. */
+/** If no further call arrives for this time after the first, the others were refused. */
 const SILENCE_MS = 3000;
 /** Targets: the last answer, as a multiple of the floor's; peak memory. */
 const FLOOR_FACTOR_MAX = 2;
@@ -133,22 +133,22 @@ const COLUMNS = [
   'peak MiB',
 ];
 
-function printRow(name: string, bursts: readonly Burst[]): string[] {
-  const median = (read: (one: Burst) => number) => findMedianOf(bursts, read);
-  const seconds = (read: (one: Burst) => number) => {
-    const ms = median(read);
-    return ms > 0 ? (ms / 1000).toFixed(2) : '';
+function printRow(name: string, bursts: readonly Burst[]): Cell[] {
+  const isFloor = name !== PROXY;
+  const figure = (unit: Figure['unit'], digits: number, read: (one: Burst) => number): Cell => {
+    const rounds = bursts.map(read);
+    return rounds.some((value) => value > 0) ? { unit, rounds, digits, isFloor } : '';
   };
   return [
     name,
-    median((one) => one.calls).toFixed(0),
-    Math.max(...bursts.map((one) => one.failed)).toFixed(0),
-    seconds((one) => one.halfSentMs),
-    seconds((one) => one.medianMs),
-    seconds((one) => one.lastMs),
-    seconds((one) => one.otherMs),
-    median((one) => one.cpuUs).toFixed(0),
-    printMebibytes(median((one) => one.peakBytes)),
+    String(bursts[0]?.calls),
+    String(Math.max(...bursts.map((one) => one.failed))),
+    figure('s', 2, (one) => one.halfSentMs / 1000),
+    figure('s', 2, (one) => one.medianMs / 1000),
+    figure('s', 2, (one) => one.lastMs / 1000),
+    figure('s', 2, (one) => one.otherMs / 1000),
+    figure('µs', 0, (one) => one.cpuUs),
+    figure('MiB', 0, (one) => one.peakBytes / 2 ** 20),
   ];
 }
 
@@ -209,7 +209,7 @@ async function runBurst(
   const others: Promise<LoadResult>[] = [];
   let held = 0;
   let halfSentMs = 0;
-  let grewMs = performance.now();
+  let grewMs = Number.POSITIVE_INFINITY;
   while (!isAnswered && held < calls && performance.now() - grewMs < SILENCE_MS) {
     await sleep(10);
     const before = held;

@@ -1,5 +1,6 @@
 /** Which requests are admitted, wait or are refused, in simulated time. */
 import { describe, expect, test } from 'vitest';
+import { createRandom } from '../../limits/database/seeded-random.fixture.ts';
 import { LoadShedder } from './load-shedder.ts';
 import { CALLS_PER_SECOND_MAX, type RequestTimes, SimulatedProcess } from './simulated-process.fixture.ts';
 
@@ -49,6 +50,35 @@ describe('no request is refused', () => {
     process.offer(5 * CALLS_PER_SECOND_MAX, 6);
     expect(process.refused).toHaveLength(0);
     expect(findLongestMs(process.answered)).toBeLessThan(300);
+  });
+});
+
+describe('a burst', () => {
+  test('is served whole within ten seconds, beside other calls', () => {
+    const seed = Date.now() % 1_000_000;
+    console.info('bursts: seed', seed);
+    const random = createRandom(seed);
+    for (let round = 0; round < 20; round++) {
+      const process = new SimulatedProcess(40_000);
+      const share = 0.5 * random();
+      process.offer(share * CALLS_PER_SECOND_MAX, 1);
+      // Seconds until the queue is empty; the simulated process loses a part of its time to turns.
+      const seconds = 8 * random();
+      const count = Math.floor(0.9 * (1 - share) * seconds * CALLS_PER_SECOND_MAX);
+      for (let sent = 0; sent < count; sent++) process.send();
+      process.offer(share * CALLS_PER_SECOND_MAX, 11);
+      expect(process.refused.length, `round ${round}`).toBe(0);
+      expect(findLongestMs(process.answered), `round ${round}`).toBeLessThan(10_000);
+    }
+  });
+
+  test('that takes longer is cut to what is served within ten seconds', () => {
+    const process = new SimulatedProcess(60_000);
+    for (let count = 0; count < 20 * CALLS_PER_SECOND_MAX; count++) process.send();
+    process.offer(0, 30);
+    expect(process.answered.length + process.refused.length).toBeGreaterThan(19.9 * CALLS_PER_SECOND_MAX);
+    expect(findLongestMs(process.answered)).toBeLessThan(11_000);
+    expect(process.answered.length).toBeGreaterThan(5 * CALLS_PER_SECOND_MAX);
   });
 });
 

@@ -8,8 +8,11 @@
  * turns short. Other requests wait in a queue, where they have cost little yet. The loop does not pause while a request
  * waits.
  *
- * A stall or a burst makes requests wait, but none is refused. Once the queue has not emptied for a while, it is kept
- * short, as CoDel does with a standing queue (RFC 8289): requests at its head are admitted or refused.
+ * A stall or a burst makes requests wait, but none is refused. Once the queue has not emptied for {@link BURST_MS}, it
+ * may hold only as many requests as it would still serve by {@link BURST_WAIT_MS} after it began, at the rate at which
+ * it is getting shorter: admissions minus arrivals. A burst after which fewer requests arrive is therefore served. A
+ * queue that does not get shorter is standing. It is kept short, as CoDel does (RFC 8289): requests at its head are
+ * admitted or refused.
  *
  * Unlimited refusals would take all processor time from the admitted calls. So refusals get a share of the time, part
  * of which is saved up. If the share is not enough, the queue grows again, up to the number of callers.
@@ -50,9 +53,14 @@ const ADMISSIONS_PER_TURN_MAX = 64;
 /** Factors that adapt the admissions per turn: they fall faster than they rise. */
 const SHRINK = 0.9;
 const GROW = 1.05;
-/** Longest time for which the queue may stay non-empty before its length is limited. */
-const BURST_MS = 2000;
-/** Then at most as many requests may wait as were admitted in the last {@link STANDING_MS}. */
+/**
+ * Longest time for which the queue may stay non-empty before its length is limited. To accept 10,000 connections takes
+ * this process two seconds, in which the queue of a burst only grows.
+ */
+const BURST_MS = 3000;
+/** Longest time in which a burst is served. It is less than most callers wait. */
+const BURST_WAIT_MS = 10_000;
+/** At most as many requests may wait in a standing queue as were admitted in the last {@link STANDING_MS}. */
 const STANDING_MS = 250;
 /** While requests are refused, that number is divided by this. */
 const STANDING_DIVISOR = 10;
@@ -84,10 +92,13 @@ export class LoadShedder {
   readonly #queue = new RequestQueue();
   /** Since when the queue has not been empty. */
   #waitingSinceMs = 0;
-  /** Admissions since `#countedMs`, and in the {@link STANDING_MS} before. */
+  /** Arrivals and admissions since `#countedMs`. */
+  #arrived = 0;
   #admitted = 0;
-  #admittedLately = 0;
   #countedMs = 0;
+  /** Admissions, and admissions minus arrivals, per millisecond of the {@link STANDING_MS} before. */
+  #admissionRate = 0;
+  #shrinkRate = 0;
   #lastRefusalMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LoadShedderOptions) {
@@ -107,6 +118,7 @@ export class LoadShedder {
   /** Admits the request now, or queues it. */
   submit(request: SheddableRequest): void {
     this.#watchTurn();
+    this.#arrived++;
     if (this.#queue.isEmpty) {
       if (this.#admissionsLeft >= 1) {
         this.#admit(request);
@@ -145,7 +157,7 @@ export class LoadShedder {
     if (turnMs > 0) this.#adapt(turnMs, nowMs);
     this.#refuseExcess(turnMs, nowMs);
     this.#admitWaiting();
-    this.#countAdmissions(nowMs);
+    this.#countRequests(nowMs);
   }
 
   #adapt(turnMs: number, nowMs: number): void {
@@ -178,8 +190,11 @@ export class LoadShedder {
 
   #findWaitingMax(nowMs: number): number {
     const isRefusing = nowMs - this.#lastRefusalMs < BURST_MS;
-    if (!isRefusing && nowMs - this.#waitingSinceMs <= BURST_MS) return Number.POSITIVE_INFINITY;
-    return Math.max(isRefusing ? this.#admittedLately / STANDING_DIVISOR : this.#admittedLately, WAITING_MIN);
+    const waitedMs = nowMs - this.#waitingSinceMs;
+    if (!isRefusing && waitedMs <= BURST_MS) return Number.POSITIVE_INFINITY;
+    const standing = this.#admissionRate * STANDING_MS;
+    const burst = this.#shrinkRate * Math.max(BURST_WAIT_MS - waitedMs, 0);
+    return Math.max(isRefusing ? standing / STANDING_DIVISOR : standing, burst, WAITING_MIN);
   }
 
   #admitWaiting(): void {
@@ -196,10 +211,13 @@ export class LoadShedder {
     request.admit();
   }
 
-  #countAdmissions(nowMs: number): void {
-    if (nowMs - this.#countedMs < STANDING_MS) return;
+  #countRequests(nowMs: number): void {
+    const elapsedMs = nowMs - this.#countedMs;
+    if (elapsedMs < STANDING_MS) return;
+    this.#admissionRate = this.#admitted / elapsedMs;
+    this.#shrinkRate = (this.#admitted - this.#arrived) / elapsedMs;
     this.#countedMs = nowMs;
-    this.#admittedLately = this.#admitted;
+    this.#arrived = 0;
     this.#admitted = 0;
   }
 }

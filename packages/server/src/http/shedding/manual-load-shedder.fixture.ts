@@ -30,7 +30,8 @@ export class ManualLoadShedder {
   refuseWaiting(): void {
     // Some requests may always wait: placeholders, which are behind those to be refused.
     this.#fillQueue();
-    this.#nowMs += 3000;
+    // Longer than any burst may take.
+    this.#nowMs += 20_000;
     this.#endTurn();
     this.#fillQueue();
   }
