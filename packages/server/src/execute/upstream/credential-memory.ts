@@ -146,7 +146,7 @@ export function createCredentialMemory(
   return { check, noteCooldown };
 }
 
-/** The verdict of a trial that others wait for. Thousands of calls may wait, so they share one promise and one timer. */
+/** The verdict of a trial that others wait for. Thousands of calls may wait, so they share a promise and a timer. */
 class PendingVerdict {
   readonly #settled = Promise.withResolvers<void>();
   readonly settle = this.#settled.resolve;
