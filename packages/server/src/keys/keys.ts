@@ -125,7 +125,7 @@ interface KnownKey {
   readonly client: Client;
   readonly secretHash: Uint8Array;
   /** SHA-256 of a text that was valid: recognizes it again without the HMAC, and without storing the text. */
-  textHash: string | null;
+  textHash: Buffer | null;
 }
 
 export async function createKeys({
@@ -148,10 +148,9 @@ export async function createKeys({
     if (text === undefined || text === '') return { refused: 'missing', keyId: null };
     const possibleId = readKeyId(text);
     if (possibleId === null) return { refused: 'malformed', keyId: null };
-    const textHash = hash('sha256', text, 'hex');
+    const textHash = hashText(text);
     const known = cache.find(possibleId);
-    // How long the comparison takes tells a caller about the hash, from which no key can be found.
-    if (known?.textHash === textHash) return judge(known.client);
+    if (known?.textHash && timingSafeEqual(known.textHash, textHash)) return judge(known.client);
 
     const parts = parseKey(text);
     if (!parts) return { refused: 'malformed', keyId: null };
@@ -177,7 +176,7 @@ export async function createKeys({
     known: KnownKey | null,
     id: string,
     secret: string,
-    textHash: string,
+    textHash: Buffer,
   ): Client | RefusedKey {
     const matches = timingSafeEqual(hashSecretOf(secret, hashKey), known?.secretHash ?? NO_HASH);
     if (!known || !matches) return { refused: 'unknown', keyId: id };
@@ -307,6 +306,11 @@ async function openHashKey(store: KeyStore, setting: string | undefined): Promis
     );
   }
   return createSecretKey(setting, 'utf8');
+}
+
+/** In hexadecimal: Node makes a string of the digest in half the time of a Buffer. */
+function hashText(text: string): Buffer {
+  return Buffer.from(hash('sha256', text, 'hex'), 'latin1');
 }
 
 function hashSecretOf(secret: string, hashKey: KeyObject): Uint8Array {

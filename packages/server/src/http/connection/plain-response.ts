@@ -49,7 +49,8 @@ export class PlainResponse implements HttpResponse {
     const whole = Buffer.allocUnsafe(head.length + body.length);
     whole.write(head, 0, 'latin1');
     whole.set(body, head.length);
-    this.#write(whole);
+    // At the end of this turn of the event loop: answers that are sent together wake their receiver only once.
+    setImmediate(() => this.#write(whole));
   }
 
   begin(status: number, headers: AnswerHeaders, lengthBytes: number | null): void {
