@@ -32,4 +32,9 @@ export interface Policy {
   cidrs?: string[];
   /** Patterns of browser origins that may use the key. Default: none, so that web pages cannot use it. */
   cors_origins?: string[];
+  /**
+   * True: the key may be in the source of a web page. The policy must then be read-only and name its instances, models
+   * and web origins without `*`. The policy of such a key can be replaced only by another one for a publishable key.
+   */
+  publishable?: boolean;
 }

@@ -3,6 +3,7 @@ import type { InvalidMember, KeyChanges, KeyView } from '@erp-proxy/contract';
 import { z } from 'zod';
 import type { KeyChange } from '../keys/keys.ts';
 import { parsePolicy } from '../policy/parse.ts';
+import { LOSS_MESSAGE, losesPublishable } from '../policy/publishable.ts';
 import type { KeyRecord, RotationResult } from '../stores/ports.ts';
 import { type Changes, compareMembers, type DescribeAct } from './acts.ts';
 import type { Admin, AdminDeps } from './admin.ts';
@@ -67,6 +68,7 @@ export function createKeyAdmin({ keys, explain, clock }: AdminDeps, describeAct:
         () => find(id),
         version,
         async (key) => {
+          refuseLoss(show(key).policy, given.policy);
           // Unchanged members are not checked again: an expired key may still be renamed.
           const changes = compare(key, given);
           const changed = Object.keys(changes);
@@ -143,6 +145,12 @@ function readGiven({ name, policy, expires_at }: KeyChanges): KeyChanges {
   }
   if (invalid.length > 0) throw createInputError(invalid);
   return given;
+}
+
+/** The text of a publishable key is public, so no change of its policy may make it a key for more. */
+function refuseLoss(before: KeyView['policy'], after: KeyChanges['policy']): void {
+  if (after === undefined || (before !== null && 'unreadable' in before)) return;
+  if (losesPublishable(before, after)) throw createInputError([{ path: 'policy', message: LOSS_MESSAGE }]);
 }
 
 function toMemberOfKey({ path, message }: InvalidMember): InvalidMember {

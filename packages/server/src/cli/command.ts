@@ -28,12 +28,16 @@ export interface CommandOption {
   /** The name of the value in the help; for `string` only. */
   value?: string;
   description: string;
+  /** True: it may be given several times; `list` has its values. */
+  multiple?: true;
 }
 
 export interface CommandInput extends Surroundings {
   /** The arguments after the command's words. */
   arguments: readonly string[];
   option(name: string): string | undefined;
+  /** The values of an option that may be given several times. */
+  list(name: string): readonly string[];
   isSet(name: string): boolean;
   settings: Settings;
   sources: Sources;

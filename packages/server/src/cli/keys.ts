@@ -4,6 +4,7 @@ import { DuplicateMemberError, readValue } from '../json/read-value.ts';
 import { explainUnreadable } from './apply/explain-unreadable.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
 import { type Column, printList } from './print-list.ts';
+import { PUBLISHABLE_OPTIONS, readPublishablePolicy } from './publishable-policy.ts';
 import { readPolicyFile } from './read-policy.ts';
 import { readDurationMs, readExpiry } from './read-time.ts';
 import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
@@ -42,6 +43,7 @@ export const keysCreateCommand: Command = {
       value: 'time',
       description: 'Time until it expires, such as 12h or 90d. Default: never.',
     },
+    ...PUBLISHABLE_OPTIONS,
     ...ADMIN_OPTIONS,
   },
   async run(input) {
@@ -49,7 +51,12 @@ export const keysCreateCommand: Command = {
     return useAdmin(
       input,
       async (admin) => {
-        const created = await admin.createKey({ name: 'unnamed', ...changes });
+        const policy = await readPublishablePolicy(input, changes.policy ?? undefined, admin);
+        const created = await admin.createKey({
+          name: 'unnamed',
+          ...changes,
+          ...(policy === null ? {} : { policy }),
+        });
         printNewKey(input, created, `Key ${created.id} ("${created.name}") is shown this once.`);
         return 0;
       },
@@ -267,5 +274,6 @@ function printMembers({ print }: CommandInput, { policy, ...members }: KeyView):
 
 function describePolicy(policy: KeyView['policy']): string {
   if (policy === null) return 'none';
-  return 'unreadable' in policy ? 'unreadable' : 'yes';
+  if ('unreadable' in policy) return 'unreadable';
+  return policy.publishable === true ? 'publishable' : 'yes';
 }

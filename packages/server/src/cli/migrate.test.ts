@@ -68,6 +68,7 @@ async function migrate(url: string, ...flags: string[]): Promise<string> {
       env: {},
       arguments: [],
       option: () => undefined,
+      list: () => [],
       isSet: (name: string) => flags.includes(name),
     }),
   );

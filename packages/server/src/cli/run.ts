@@ -51,6 +51,7 @@ export async function runCommandLine(options: RunOptions, surroundings: Surround
         surroundings.writeFile(path, text).catch((error) => explainUnwritten(path, error)),
       arguments: positionals,
       option: (name) => values[name] as string | undefined,
+      list: (name) => (values[name] as string[] | undefined) ?? [],
       isSet,
       settings: loaded.settings,
       sources: loaded.sources,

@@ -62,11 +62,17 @@ export function decideCaller(
   { address, browserOrigin }: Caller,
 ): DeniedDecision | null {
   if (compiled === null) return browserOrigin === null ? null : deny('cors_origins', NO_POLICY_FOR_PAGES);
-  const { allowsAddress, allowsBrowserOrigin } = compiled;
+  const { policy, allowsAddress, allowsBrowserOrigin } = compiled;
   if (address !== null && !allowsAddress(address)) {
     return deny(
       'cidrs',
       `This key may not be used from the address ${address}. Ask the operator to allow it.`,
+    );
+  }
+  if (browserOrigin === null && policy.publishable === true) {
+    return deny(
+      'publishable',
+      'This key is for web pages, whose browser sends `origin`. Ask the operator for a key for programs.',
     );
   }
   if (browserOrigin !== null && !allowsBrowserOrigin(browserOrigin)) {

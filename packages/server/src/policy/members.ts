@@ -48,6 +48,9 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
   ),
   read_only: flag('True: only methods that are known to do nothing but read.'),
   cache: flag('True: reads may be answered with kept answers.'),
+  publishable: flag(
+    'True: the key may be in the source of a web page. It must then be read-only, and instances, models and web origins are named without `*`.',
+  ),
 };
 
 /** The shape of a policy, for the OpenAPI document. Policies are read by `parsePolicy`, which reports all errors. */

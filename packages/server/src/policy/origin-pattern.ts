@@ -28,6 +28,11 @@ function compileOrigin(pattern: string): (origin: OriginParts | null) => boolean
     origin !== null && origin.scheme === wanted.scheme && origin.port === wanted.port && isHost(origin.host);
 }
 
+/** The parts of an origin without `*`; null for anything else. */
+export function readExactOrigin(pattern: string): OriginParts | null {
+  return pattern.includes('*') ? null : readParts(pattern);
+}
+
 /** The error of a pattern, as a continuation of its path; null if there is none. */
 export function findOriginError(pattern: string, schemes: readonly string[] | 'any'): string | null {
   if (pattern === '*') return null;

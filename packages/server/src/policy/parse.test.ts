@@ -144,6 +144,56 @@ describe('refuses', () => {
   });
 });
 
+describe('a publishable policy', () => {
+  const PUBLISHABLE: Policy = {
+    instances: ['prod'],
+    models: { 'product.template': ['*'], 'res.country': ['read', 'search*'] },
+    read_only: true,
+    cors_origins: [
+      'https://shop.example.com',
+      'http://localhost:5173',
+      'http://127.0.0.1',
+      'http://[::1]:80',
+    ],
+    publishable: true,
+  };
+
+  test('is accepted unchanged', () => {
+    expect(parsePolicy(PUBLISHABLE)).toEqual({ policy: PUBLISHABLE });
+  });
+
+  test.each<[string, object, string]>([
+    ['writes', { read_only: false }, 'read_only'],
+    ['a missing `read_only`', { read_only: undefined }, 'read_only'],
+    ['a method that writes', { models: { 'res.country': ['write'] } }, 'models["res.country"][0]'],
+    ['a method that nobody knows', { models: { 'res.country': ['run_it'] } }, 'models["res.country"][0]'],
+    ['no origin', { cors_origins: undefined }, 'cors_origins'],
+    ['any origin', { cors_origins: ['*'] }, 'cors_origins[0]'],
+    ['a pattern of origins', { cors_origins: ['https://*.example.com'] }, 'cors_origins[0]'],
+    ['plain http', { cors_origins: ['http://shop.example.com'] }, 'cors_origins[0]'],
+    [
+      'a host that only begins as a local one',
+      { cors_origins: ['http://localhost.example.com'] },
+      'cors_origins[0]',
+    ],
+    ['another scheme', { cors_origins: ['capacitor://localhost'] }, 'cors_origins[0]'],
+    ['all models', { models: { '*': ['read'] } }, 'models["*"]'],
+    ['a pattern of models', { models: { 'product.*': ['*'] } }, 'models["product.*"]'],
+    [
+      'a model with credentials',
+      { models: { 'delivery.carrier': ['read'] } },
+      'models["delivery.carrier"][0]',
+    ],
+    ['a pattern of instances', { instances: ['pro*'] }, 'instances[0]'],
+    ['credentials in the call', { origins: ['https://erp.example.com'] }, 'origins'],
+  ])('is refused with %s', (_, changes, path) => {
+    const value = JSON.parse(JSON.stringify({ ...PUBLISHABLE, ...changes }));
+    for (const [member, change] of Object.entries(changes)) if (change === undefined) delete value[member];
+    expect(listErrors(value).map((error) => error.slice(0, error.indexOf(': ')))).toEqual([path]);
+    expect(listErrors({ ...value, publishable: 'yes' })).not.toEqual([]);
+  });
+});
+
 test('treats `__proto__` and `constructor` as unknown members', () => {
   const value: unknown = JSON.parse(
     '{"instances":["prod"],"models":{"a":["read"]},"__proto__":{},"constructor":1}',

@@ -6,6 +6,7 @@ import type { InvalidMember, Policy } from '@erp-proxy/contract';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { isObject, type Members, pathOfEntry, type Report, reportUnknownNames } from './member-kinds.ts';
 import { POLICY_MEMBERS } from './members.ts';
+import { reportUnpublishable } from './publishable.ts';
 
 const ENTRIES_MAX = 1000;
 
@@ -49,6 +50,7 @@ function reportContradictions(given: Members, policy: Policy, report: Report): v
       'holds for calls with credentials of their own, which only `origins` allows: give it, or leave `dbs` out',
     );
   }
+  if (policy.publishable === true) reportUnpublishable(given, policy, report);
   if (policy.read_only !== true) return;
   for (const [model, methods] of Object.entries(policy.models)) {
     for (const [index, method] of methods.entries()) {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { send } from '../harness.ts';
 import { SETTINGS, startAdmin, TOKEN } from './admin-client.ts';
 import { openRefusingSqlite } from './refusing-store.ts';
@@ -181,6 +181,52 @@ test('changes only the given members, and records the change', async () => {
       changes: { name: { from: 'Shop', to: 'Shop 2' }, policy: { from: POLICY, to: null } },
     }),
   ]);
+});
+
+describe('a publishable key', () => {
+  const PUBLISHABLE = {
+    instances: ['prod'],
+    models: { 'res.country': ['*'] },
+    read_only: true,
+    cors_origins: ['https://shop.example.com'],
+    publishable: true,
+  };
+
+  test('gets another publishable policy, and no other', async () => {
+    const { post, patch, get, listActs } = await startAdmin();
+    const { json: made } = await post('/keys', { name: 'Page', policy: PUBLISHABLE });
+    const wider = { ...PUBLISHABLE, models: { ...PUBLISHABLE.models, 'product.template': ['read'] } };
+    expect((await patch(`/keys/${made.id}`, { policy: wider, name: 'Shop page' })).json).toMatchObject({
+      policy: wider,
+      name: 'Shop page',
+    });
+    const { publishable: _, ...plain } = wider;
+    for (const policy of [null, POLICY, plain, { ...plain, publishable: false }]) {
+      const { status, json } = await patch(`/keys/${made.id}`, { policy });
+      expect(status).toBe(400);
+      expect(json.faults).toEqual([
+        { path: 'policy', message: expect.stringContaining('stays publishable') },
+      ]);
+    }
+    const writable = await patch(`/keys/${made.id}`, { policy: { ...wider, read_only: false } });
+    expect(writable.json.faults).toEqual([
+      { path: 'policy.read_only', message: expect.stringContaining('must be true') },
+    ]);
+    expect((await get(`/keys/${made.id}`)).json.policy).toEqual(wider);
+    expect(await listActs()).toHaveLength(2);
+    const { json: next } = await post(`/keys/${made.id}/rotate`, { overlap_seconds: 0 });
+    expect(next.policy).toEqual(wider);
+    expect((await patch(`/keys/${next.id}`, { policy: null })).status).toBe(400);
+  });
+
+  test('stays so when it becomes publishable during another change', async () => {
+    const { post, patch, get } = await startAdmin();
+    const { json: made } = await post('/keys', { name: 'Page', policy: POLICY });
+    const policies = [PUBLISHABLE, POLICY, null, PUBLISHABLE, POLICY, null];
+    const answers = await Promise.all(policies.map((policy) => patch(`/keys/${made.id}`, { policy })));
+    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
+    expect((await get(`/keys/${made.id}`)).json.policy).toEqual(PUBLISHABLE);
+  });
 });
 
 test('a change to the same values is no change', async () => {

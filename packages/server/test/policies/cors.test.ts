@@ -57,6 +57,51 @@ test.each([
   expect(answer.headers['access-control-allow-origin']).toBe(origin);
 });
 
+test('a publishable key works for its page alone, and reads alone', async () => {
+  const odoo = await startPair(undefined, {
+    settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64') },
+  });
+  try {
+    const { app } = odoo.proxy;
+    await app.instances.add({
+      name: 'prod',
+      url: odoo.upstream.url,
+      db: 'prod',
+      user_id: 2,
+      api_key: UPSTREAM_KEY,
+    });
+    const { key } = await app.keys.create({
+      name: 'page',
+      policy: {
+        instances: ['prod'],
+        models: { 'res.partner': ['*'] },
+        read_only: true,
+        cors_origins: [SHOP],
+        publishable: true,
+      },
+    });
+    const ask = (changes: object, origin?: string) =>
+      odoo.proxy.call(printCall('', { erp_instance: { name: 'prod' }, ...changes }), {
+        'x-proxy-api': key,
+        ...(origin === undefined ? {} : { origin }),
+      });
+    expect((await ask({}, SHOP)).status).toBe(200);
+    const denied = [
+      [await ask({}), 'publishable'],
+      [await ask({}, 'https://evil.example.net'), 'cors_origins'],
+      [await ask({ action: 'write', params: [[1], { name: 'x' }] }, SHOP), 'read_only'],
+      [await ask({ model_id: 'res.users' }, SHOP), 'models'],
+      [await ask({ erp_instance: printInstance(odoo.upstream.url) }, SHOP), 'origins'],
+    ] as const;
+    for (const [answer, rule] of denied) {
+      expect(answer.json.error.data).toMatchObject({ type: 'policy_denied', rule });
+    }
+    expect(odoo.upstream.requests).toHaveLength(1);
+  } finally {
+    await odoo.close();
+  }
+});
+
 test('a page can read that its key is wrong', async () => {
   const answer = await call({ 'x-proxy-api': 'nonsense', origin: SHOP });
   expect(answer.status).toBe(401);

@@ -164,6 +164,63 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     });
   });
 
+  test('a publishable key can be created, and only a harmless one', async () => {
+    const CREATE = ['keys', 'create', '--publishable'];
+    const PAGE = ['--origin', 'https://shop.example.com'];
+    const MODELS = ['--models', 'product.template, res.country'];
+    expect((await run(...CREATE, ...PAGE, ...MODELS)).stderr).toContain(
+      'there is none: see erp-proxy instances add',
+    );
+    await addInstance();
+    const made = await runJson(...CREATE, ...PAGE, '--origin', 'http://localhost:5173', ...MODELS);
+    expect(made.policy).toEqual({
+      instances: ['prod'],
+      models: { 'product.template': ['*'], 'res.country': ['*'] },
+      read_only: true,
+      cors_origins: ['https://shop.example.com', 'http://localhost:5173'],
+      publishable: true,
+    });
+    expect((await run('keys', 'list')).stdout).toMatch(/active +publishable/);
+
+    put('reads.yaml', 'instances: [prod]\nmodels: { res.country: [read] }\nread_only: true\nlimit_max: 9\n');
+    const limited = await runJson(...CREATE, ...PAGE, '--policy', 'reads.yaml');
+    expect(limited.policy).toMatchObject({ limit_max: 9, publishable: true, read_only: true });
+
+    put('writes.yaml', 'instances: [prod]\nmodels: { res.country: ["*"] }\n');
+    const stays = await run('keys', 'update', made.id, '--policy', 'writes.yaml');
+    expect([stays.status, stays.stderr]).toEqual([
+      expect.any(Number),
+      expect.stringContaining('stays publishable'),
+    ]);
+    expect(stays.status).not.toBe(0);
+    expect((await run('keys', 'update', made.id, '--no-policy')).stderr).toContain('stays publishable');
+
+    put('bound.yaml', 'instances: [prod]\nmodels: { a: [read] }\nread_only: true\ncors_origins: ["*"]\n');
+    const refused: [string[], RegExp][] = [
+      [[...PAGE], /Name the models/],
+      [[...MODELS], /Give the origin/],
+      [[...PAGE, '--models', '*'], /models\["\*"\]: must be a name/],
+      [['--origin', '*', ...MODELS], /cors_origins\[0\]: must be one origin without/],
+      [['--origin', 'http://shop.example.com', ...MODELS], /cors_origins\[0\]: must begin with https/],
+      [[...PAGE, '--policy', 'writes.yaml'], /read_only: must be true/],
+      [['--policy', 'reads.yaml'], /cors_origins: must name/],
+      [['--policy', 'bound.yaml'], /cors_origins\[0\]: must be one origin without/],
+      [[...PAGE, '--policy', 'bound.yaml'], /leave out --origin/],
+      [[...PAGE, ...MODELS, '--policy', 'reads.yaml'], /leave out --models/],
+    ];
+    for (const [options, message] of refused) {
+      const { status, stdout, stderr } = await run(...CREATE, ...options);
+      expect({ status, stdout, stderr }).toEqual({
+        status: 2,
+        stdout: '',
+        stderr: expect.stringMatching(message),
+      });
+    }
+    const unmarked = await run('keys', 'create', ...PAGE);
+    expect(unmarked.stderr).toMatch(/are for --publishable keys/);
+    expect((await runJson('keys', 'list')).length).toBe(where === 'on the store' ? 2 : 3);
+  });
+
   test('keys explain prints the rule that decides and the values that are set, and exits with 0 or 1', async () => {
     put('policy.yaml', POLICY);
     put('allowed.json', call());

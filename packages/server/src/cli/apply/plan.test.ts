@@ -186,3 +186,22 @@ test('reports all errors at once', () => {
   const lines = listPlanErrors(text).map((error) => error.split(':')[0]);
   expect(new Set(lines)).toEqual(new Set(['2', '3', '5']));
 });
+
+test('does not take from a publishable key what makes it safe to publish', () => {
+  const policy: Policy = {
+    instances: ['prod'],
+    models: { 'res.country': ['*'] },
+    read_only: true,
+    cors_origins: ['https://shop.example.com'],
+    publishable: true,
+  };
+  const keys = [{ ...KEY, policy }];
+  for (const other of ['null', '{ instances: [prod], models: { res.country: [read] } }']) {
+    const errors = listPlanErrors(`keys:\n  - name: shop\n    policy: ${other}`, { keys });
+    expect(errors).toEqual([expect.stringMatching(/^2: key "shop" \(k1\): .*stays publishable/)]);
+  }
+  const wider = JSON.stringify({ ...policy, limit_max: 5 });
+  expect(planSteps(`keys:\n  - name: shop\n    policy: ${wider}`, { keys })).toMatchObject([
+    { kind: 'change' },
+  ]);
+});

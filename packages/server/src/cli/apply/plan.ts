@@ -5,6 +5,7 @@
 import type { InstanceView, KeyView, Policy } from '@erp-proxy/contract';
 import { InstanceInputError, readInput } from '../../instances/members.ts';
 import { findRedirection } from '../../instances/redirection.ts';
+import { LOSS_MESSAGE, losesPublishable } from '../../policy/publishable.ts';
 import type {
   Configuration,
   InstanceMembers,
@@ -85,6 +86,9 @@ function planKeys(
   if (present.length > 0) {
     return present.map(({ id, version, policy: before }) => {
       const unreadable = before !== null && 'unreadable' in before ? explainUnreadable(before) : null;
+      if (unreadable === null && losesPublishable(before as Policy | null, policy)) {
+        return { line, message: `key "${name}" (${id}): ${LOSS_MESSAGE}` };
+      }
       const changes = findDifference(unreadable ?? before, policy, 'policy');
       const step = makeStep(`key ${name} (${id})`, changes, { do: 'update key', id, version, policy });
       return unreadable === null ? step : { ...step, replacesUnreadable: unreadable };

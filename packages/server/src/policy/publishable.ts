@@ -1,0 +1,61 @@
+/**
+ * The rules for the policy of a publishable key, which every visitor of a web page can read. What the key may do must be
+ * harmless in the hands of any of them. Pure.
+ */
+import type { Policy } from '@erp-proxy/contract';
+import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
+import { type Members, pathOfEntry, type Report } from './member-kinds.ts';
+import { readExactOrigin } from './origin-pattern.ts';
+
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
+export function reportUnpublishable(given: Members, policy: Policy, report: Report): void {
+  if (policy.read_only !== true) {
+    report('read_only', 'must be true: a publishable key can only read');
+  }
+  if (given['cors_origins'] === undefined) {
+    report(
+      'cors_origins',
+      'must name the web pages that use the publishable key, e.g. https://shop.example.com',
+    );
+  }
+  for (const [index, origin] of (policy.cors_origins ?? []).entries()) {
+    const error = findPageError(origin);
+    if (error !== null) report(`cors_origins[${index}]`, error);
+  }
+  if (given['origins'] !== undefined) {
+    report('origins', 'must be left out: a page that brings credentials of Odoo would publish them too');
+  } else if (given['instances'] === undefined) {
+    report('instances', 'must name the stored instances that the publishable key may call');
+  }
+  for (const [index, name] of (policy.instances ?? []).entries()) {
+    if (name.includes('*')) report(`instances[${index}]`, NAMED_RULE);
+  }
+  for (const [model, methods] of Object.entries(policy.models)) {
+    if (model.includes('*')) report(pathOfEntry('models', model), NAMED_RULE);
+    for (const [index, method] of methods.entries()) {
+      const sensitivity = findSensitivity(model, method);
+      if (sensitivity === null) continue;
+      const path = `${pathOfEntry('models', model)}[${index}]`;
+      report(path, `\`${method}\` of \`${model}\` ${sensitivity}: a publishable key may not call it`);
+    }
+  }
+}
+
+/** Whether `after` would take from a key what makes it safe to publish. */
+export function losesPublishable(before: Policy | null, after: Policy | null): boolean {
+  return before?.publishable === true && after?.publishable !== true;
+}
+
+export const LOSS_MESSAGE =
+  'the key is publishable, and may be in the source of a web page: it stays publishable. Create another key for other rights';
+
+const NAMED_RULE = 'must be a name without `*`: a publishable key is for what its policy names';
+
+function findPageError(origin: string): string | null {
+  const page = readExactOrigin(origin);
+  if (page === null)
+    return 'must be one origin without `*`: a publishable key is bound to the pages it names';
+  if (page.scheme === 'https' || (page.scheme === 'http' && LOCAL_HOSTS.includes(page.host))) return null;
+  return 'must begin with https://; http:// is for localhost only';
+}
