@@ -94,10 +94,12 @@ function findCommand(rest: readonly string[]): Command | undefined {
 
 function parseOptions(command: Command, args: readonly string[]) {
   const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, { type, short }]) => [
-      name,
-      short === undefined ? { type } : { type, short },
-    ]),
+    Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
+      ([name, { type, short, multiple = false }]) => [
+        name,
+        { type, multiple, ...(short === undefined ? {} : { short }) },
+      ],
+    ),
   );
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });

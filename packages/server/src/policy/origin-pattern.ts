@@ -14,29 +14,24 @@ interface OriginParts {
 export function compileOrigins(patterns: readonly string[]): (origin: string) => boolean {
   const compiled = patterns.map(compileOrigin);
   return (origin) => {
-    const parts = readParts(origin);
+    const parts = readOrigin(origin);
     return compiled.some((isMatch) => isMatch(parts));
   };
 }
 
 function compileOrigin(pattern: string): (origin: OriginParts | null) => boolean {
   if (pattern === '*') return () => true;
-  const wanted = readParts(pattern);
+  const wanted = readOrigin(pattern);
   if (wanted === null) return () => false;
   const isHost = compileGlob(wanted.host);
   return (origin) =>
     origin !== null && origin.scheme === wanted.scheme && origin.port === wanted.port && isHost(origin.host);
 }
 
-/** The parts of an origin without `*`; null for anything else. */
-export function readExactOrigin(pattern: string): OriginParts | null {
-  return pattern.includes('*') ? null : readParts(pattern);
-}
-
 /** The error of a pattern, as a continuation of its path; null if there is none. */
 export function findOriginError(pattern: string, schemes: readonly string[] | 'any'): string | null {
   if (pattern === '*') return null;
-  const parts = readParts(pattern);
+  const parts = readOrigin(pattern);
   if (parts === null) {
     return 'must be an origin: scheme://host or scheme://host:port, nothing behind it, with `*` for any text in the host';
   }
@@ -59,7 +54,8 @@ function printHost(host: string): string | null {
   return null;
 }
 
-function readParts(origin: string): OriginParts | null {
+/** Null if the text is not an origin, or a pattern of origins. */
+export function readOrigin(origin: string): OriginParts | null {
   const [, scheme, host, port] = ORIGIN.exec(origin.toLowerCase()) ?? [];
   if (scheme === undefined || host === undefined) return null;
   return { scheme, host, port: port ?? STANDARD_PORTS[scheme] ?? '' };

@@ -5,7 +5,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
 import { type Members, pathOfEntry, type Report } from './member-kinds.ts';
-import { readExactOrigin } from './origin-pattern.ts';
+import { readOrigin } from './origin-pattern.ts';
 
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -53,9 +53,10 @@ export const LOSS_MESSAGE =
 const NAMED_RULE = 'must be a name without `*`: a publishable key is for what its policy names';
 
 function findPageError(origin: string): string | null {
-  const page = readExactOrigin(origin);
-  if (page === null)
-    return 'must be one origin without `*`: a publishable key is bound to the pages it names';
+  if (origin.includes('*')) return NAMED_RULE;
+  const page = readOrigin(origin);
+  // Any other text is reported as no origin.
+  if (page === null) return null;
   if (page.scheme === 'https' || (page.scheme === 'http' && LOCAL_HOSTS.includes(page.host))) return null;
   return 'must begin with https://; http:// is for localhost only';
 }

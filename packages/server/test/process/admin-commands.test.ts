@@ -180,7 +180,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
       cors_origins: ['https://shop.example.com', 'http://localhost:5173'],
       publishable: true,
     });
-    expect((await run('keys', 'list')).stdout).toMatch(/active +publishable/);
+    expect((await run('keys', 'list')).stdout).toMatch(/active\s+publishable/);
 
     put('reads.yaml', 'instances: [prod]\nmodels: { res.country: [read] }\nread_only: true\nlimit_max: 9\n');
     const limited = await runJson(...CREATE, ...PAGE, '--policy', 'reads.yaml');
@@ -200,11 +200,11 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
       [[...PAGE], /Name the models/],
       [[...MODELS], /Give the origin/],
       [[...PAGE, '--models', '*'], /models\["\*"\]: must be a name/],
-      [['--origin', '*', ...MODELS], /cors_origins\[0\]: must be one origin without/],
+      [['--origin', '*', ...MODELS], /cors_origins\[0\]: must be a name without/],
       [['--origin', 'http://shop.example.com', ...MODELS], /cors_origins\[0\]: must begin with https/],
       [[...PAGE, '--policy', 'writes.yaml'], /read_only: must be true/],
       [['--policy', 'reads.yaml'], /cors_origins: must name/],
-      [['--policy', 'bound.yaml'], /cors_origins\[0\]: must be one origin without/],
+      [['--policy', 'bound.yaml'], /cors_origins\[0\]: must be a name without/],
       [[...PAGE, '--policy', 'bound.yaml'], /leave out --origin/],
       [[...PAGE, ...MODELS, '--policy', 'reads.yaml'], /leave out --models/],
     ];
