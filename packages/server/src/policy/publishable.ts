@@ -1,6 +1,6 @@
 /**
- * The rules for the policy of a publishable key, which every visitor of a web page can read. What the key may do must be
- * harmless in the hands of any of them. Pure.
+ * The rules for the policy of a publishable key, which every visitor of a web page can read. What the key may do must
+ * be harmless in the hands of any of them. Pure.
  */
 import type { Policy } from '@erp-proxy/contract';
 import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
