@@ -13,6 +13,7 @@ import type { ConnectionListener } from './connection/connection-listener.ts';
 import { OverloadAnswer } from './connection/overload-answer.ts';
 import { addPreflight } from './cors.ts';
 import { NodeExchange } from './node-exchange.ts';
+import { type CallExample, EXECUTE_EXAMPLES, VERSION_EXAMPLES } from './openapi/call-examples.ts';
 import * as schemas from './openapi/call-schemas.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
@@ -27,6 +28,7 @@ export interface CallRoute {
   id?: string;
   /** Alternative shapes of body and answer; any object if left out. */
   shapes?: { body: readonly z.ZodType[]; answer: readonly z.ZodType[] };
+  examples?: readonly CallExample[];
   /** True if the document shows the headers of idempotency keys and shared reads. */
   takesCallOptions?: true;
 }
@@ -42,6 +44,7 @@ export const CALL_ROUTES: readonly CallRoute[] = [
       body: [schemas.executeCall, schemas.executeBatch],
       answer: [schemas.executeAnswer, schemas.batchAnswer],
     },
+    examples: EXECUTE_EXAMPLES,
     takesCallOptions: true,
   },
   {
@@ -51,6 +54,7 @@ export const CALL_ROUTES: readonly CallRoute[] = [
     id: 'askVersion',
     summary: 'Asks an Odoo server for its version.',
     shapes: { body: [schemas.versionQuestion], answer: [schemas.versionAnswer] },
+    examples: VERSION_EXAMPLES,
   },
   ...compatibleRoutes(['/api/odoo/execute', '/v1/odoo/execute', '/api/odoo'], 'execute', 'The execute call'),
   ...compatibleRoutes(['/v2/odoo/execute'], 'json2', "A call of Odoo's `/json/2`"),

@@ -3,6 +3,7 @@ import { KEY_HEADER, LIMIT_HEADER, PROXY_ERRORS, type ProxyErrorType } from '@er
 import type { z } from 'zod';
 import { CALL_ROUTES, type CallRoute } from '../call-routes.ts';
 import { refer } from '../schema-registry.ts';
+import type { CallExample } from './call-examples.ts';
 import { failedAnswer } from './call-schemas.ts';
 
 /** Errors that no request to one of these routes can get. */
@@ -53,32 +54,58 @@ const ANSWER_HEADERS = {
 export function describeCallPaths(): Record<string, object> {
   return {
     ...Object.fromEntries(CALL_ROUTES.map((route) => [route.path, { post: describeCall(route) }])),
-    ...describePages({
-      '/healthz': ['isAlive', 'Whether the process is alive.', 'application/json'],
-      '/readyz': [
-        'isReady',
-        'Whether the process can take traffic, by check; 503 if not.',
-        'application/json',
-      ],
-      '/metrics': ['getMetrics', 'Metrics in the text format of Prometheus.', 'text/plain'],
-      '/openapi.json': ['getOpenapi', 'This document.', 'application/json'],
-      '/_/about': [
-        'getAbout',
-        'For clients of ODXProxy: name and version of the gateway.',
-        'application/json',
-      ],
-      '/_/license': [
-        'getLicense',
-        'For clients of ODXProxy: a licence that does not expire.',
-        'application/json',
-      ],
-      '/_/metrics': ['getCompatibleMetrics', 'For clients of ODXProxy: the metrics.', 'text/plain'],
-    }),
+    ...Object.fromEntries(PAGES.map((page) => [page.path, { get: describePage(page) }])),
   };
 }
 
+interface Page {
+  path: string;
+  id: string;
+  summary: string;
+  /** Media type of the page. */
+  type: string;
+  /** Statuses of further answers of the same type. */
+  others?: Record<number, string>;
+}
+
+const PAGES: readonly Page[] = [
+  { path: '/healthz', id: 'isAlive', summary: 'Whether the process is alive.', type: 'application/json' },
+  {
+    path: '/readyz',
+    id: 'isReady',
+    summary: 'Whether the process can take traffic, by check.',
+    type: 'application/json',
+    others: { 503: 'The process cannot take traffic.' },
+  },
+  {
+    path: '/metrics',
+    id: 'getMetrics',
+    summary: 'Metrics in the text format of Prometheus.',
+    type: 'text/plain',
+  },
+  { path: '/openapi.json', id: 'getOpenapi', summary: 'This document.', type: 'application/json' },
+  {
+    path: '/_/about',
+    id: 'getAbout',
+    summary: 'For clients of ODXProxy: name and version of the gateway.',
+    type: 'application/json',
+  },
+  {
+    path: '/_/license',
+    id: 'getLicense',
+    summary: 'For clients of ODXProxy: a licence that does not expire.',
+    type: 'application/json',
+  },
+  {
+    path: '/_/metrics',
+    id: 'getCompatibleMetrics',
+    summary: 'For clients of ODXProxy: the metrics.',
+    type: 'text/plain',
+  },
+];
+
 function describeCall(route: CallRoute): object {
-  const { path, summary, id = nameCompatible(path), shapes, takesCallOptions } = route;
+  const { path, summary, id = nameCompatible(path), shapes, examples = [], takesCallOptions } = route;
   if (shapes === undefined) return describeCompatible(id, summary);
   return {
     operationId: id,
@@ -86,16 +113,35 @@ function describeCall(route: CallRoute): object {
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
     parameters: takesCallOptions ? [...CALL_HEADERS, IDEMPOTENCY_HEADER, SHARING_HEADER] : CALL_HEADERS,
-    requestBody: { required: true, content: { 'application/json': { schema: referToAny(shapes.body) } } },
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: referToAny(shapes.body),
+          examples: listExamples(examples, 'body'),
+        },
+      },
+    },
     responses: {
       200: {
         description: "Odoo's answer: a result, or Odoo's own error.",
         ...(takesCallOptions && { headers: ANSWER_HEADERS }),
-        content: { 'application/json': { schema: referToAny(shapes.answer) } },
+        content: {
+          'application/json': {
+            schema: referToAny(shapes.answer),
+            examples: listExamples(examples, 'answer'),
+          },
+        },
       },
       ...describeErrors(),
     },
   };
+}
+
+function listExamples(examples: readonly CallExample[], part: 'body' | 'answer'): object {
+  return Object.fromEntries(
+    examples.map((example) => [example.name, { summary: example.summary, value: example[part] }]),
+  );
 }
 
 function referToAny(schemas: readonly z.ZodType[]): object {
@@ -128,10 +174,9 @@ function describeCompatible(operationId: string, summary: string): object {
     security: [{ compatibleKey: [] }, { clientKey: [] }, { clientToken: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
     responses: {
-      default: {
-        description: 'See docs/compatibility.md.',
-        content: { 'application/json': { schema: { type: 'object' } } },
-      },
+      200: describeObject("Odoo's answer: a result, or Odoo's own error."),
+      '4XX': describeObject('The request was refused; see docs/compatibility.md.'),
+      '5XX': describeObject('There is no answer from Odoo; see docs/compatibility.md.'),
     },
   };
 }
@@ -141,23 +186,31 @@ function nameCompatible(path: string): string {
   return `compatible${path.replaceAll(/\/(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
-function describePages(
-  pages: Record<string, [id: string, summary: string, type: string]>,
-): Record<string, object> {
-  const entries = Object.entries(pages).map(([path, [operationId, summary, type]]) => [
-    path,
-    {
-      get: {
-        operationId,
-        summary,
-        tags: [path.startsWith('/_/') ? 'compatible' : 'process'],
-        security: [],
-        responses: { default: { description: summary, content: { [type]: {} } } },
-      },
-    },
-  ]);
-  return Object.fromEntries(entries);
+function describeObject(description: string): object {
+  return { description, content: { 'application/json': { schema: { type: 'object' } } } };
 }
+
+function describePage({ path, id, summary, type, others = {} }: Page): object {
+  const content = { [type]: {} };
+  return {
+    operationId: id,
+    summary,
+    tags: [path.startsWith('/_/') ? 'compatible' : 'process'],
+    security: [],
+    responses: {
+      200: { description: summary, content },
+      '4XX': REFUSED_PAGE,
+      ...Object.fromEntries(
+        Object.entries(others).map(([status, description]) => [status, { description, content }]),
+      ),
+    },
+  };
+}
+
+const REFUSED_PAGE = {
+  description: 'The request is not valid HTTP, for example without a `host` header.',
+  content: { 'application/json': { schema: refer(failedAnswer) } },
+};
 
 function describeHeader(name: string, description: string, type: string): object {
   return { name, in: 'header', required: false, description, schema: { type } };

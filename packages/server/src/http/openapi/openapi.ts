@@ -21,6 +21,8 @@ export function renderOpenapi(version: string): object {
       description: 'One HTTP endpoint in front of all Odoo servers.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    // Relative to the address of the document: the proxy does not know the names that it is reached by.
+    servers: [{ url: '/', description: 'The proxy that serves this document.' }],
     tags: [
       { name: 'calls', description: 'Calls on Odoo servers.' },
       { name: 'admin', description: 'Client keys, stored instances and the audit.' },
