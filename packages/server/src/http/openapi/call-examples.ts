@@ -97,7 +97,7 @@ export const EXECUTE_EXAMPLES: readonly CallExample[] = [
     action: 'search_count',
     params: [[]],
     instance: { url: 'https://odoo.example.com', db: 'prod', user_id: 2, api_key: '<Odoo key>' },
-    result: 41,
+    result: 38,
   }),
   {
     name: 'batch',

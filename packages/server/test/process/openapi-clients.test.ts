@@ -1,0 +1,110 @@
+/**
+ * docs/openapi.json for other programs: Redocly's linter accepts it, and a client that openapi-typescript generates from
+ * it compiles and makes calls. Needs the npm registry, or a cache that has what scripts/openapi-tools names.
+ */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { startSandbox } from '@erp-proxy/sandbox';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { startProxy } from '../harness.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const DOCUMENT = join(root, 'docs/openapi.json');
+/** Installing takes long on a busy machine. */
+const TIMEOUT_MS = 180_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-openapi-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+beforeAll(async () => {
+  cpSync(join(root, 'scripts/openapi-tools'), folder, { recursive: true });
+  await run('npm', 'ci', '--prefer-offline', '--ignore-scripts', '--no-audit');
+}, TIMEOUT_MS);
+
+/** Resolves to the standard output. Rejects with all output if the status is not 0. */
+async function run(command: string, ...args: string[]): Promise<string> {
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  try {
+    return (await promisify(execFile)(command, args, { cwd: folder, env: { ...process.env, PATH } })).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+const node = (...args: string[]) => run(process.execPath, ...args);
+
+async function lint(path: string): Promise<string[]> {
+  writeFileSync(
+    join(folder, 'lint.mjs'),
+    `import { createConfig, lint } from '@redocly/openapi-core';
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lint({ ref: process.argv[2], config });
+    console.log(JSON.stringify(problems.map(({ severity, ruleId, message, location: [place] }) =>
+      [severity, ruleId, message, place?.pointer].join(' '))));`,
+  );
+  return JSON.parse(await node('lint.mjs', path));
+}
+
+test('the linter has neither errors nor warnings', { timeout: TIMEOUT_MS }, async () => {
+  expect(await lint(DOCUMENT)).toEqual([]);
+  // It does find what is wrong.
+  const broken = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
+  delete broken.servers;
+  broken.paths['/healthz'].get.responses = { 200: { description: 'Alive.' } };
+  writeFileSync(join(folder, 'broken.json'), JSON.stringify(broken));
+  expect((await lint(join(folder, 'broken.json'))).join('\n')).toMatch(/no-empty-servers(.|\n)*4xx-response/);
+});
+
+test('a generated client compiles and makes calls', { timeout: TIMEOUT_MS }, async () => {
+  await node('node_modules/openapi-typescript/bin/cli.js', DOCUMENT, '-o', 'api.d.ts');
+  writeFileSync(join(folder, 'client.mts'), CLIENT);
+  const flags = [
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--lib',
+    'es2022,dom,dom.iterable',
+  ];
+  await node('node_modules/typescript/bin/tsc', ...flags, 'client.mts');
+
+  const sandbox = closeAfterTest(await startSandbox({ version: 18 }));
+  const proxy = closeAfterTest(await startProxy({ allow: [sandbox.url] }));
+  const { client } = await import(pathToFileURL(join(folder, 'client.mjs')).href);
+  const { userId: user_id, apiKey: api_key } = sandbox.users.admin;
+  const { url, db } = sandbox;
+  const instance = { url, db, user_id, api_key };
+  expect(await client(proxy.url, proxy.key, instance)).toEqual({
+    one: { jsonrpc: '2.0', id: 1, result: [{ id: 9, name: 'Wood Corner' }] },
+    types: ['model_not_found'],
+    status: 401,
+    version: '18.0',
+  });
+});
+
+const CLIENT = `
+import createClient from 'openapi-fetch';
+import type { components, paths } from './api.d.ts';
+type Call = components['schemas']['ExecuteCall'];
+export async function client(baseUrl: string, key: string, erp_instance: Call['erp_instance'] & { url: string }) {
+  const api = createClient<paths>({ baseUrl, headers: { 'x-proxy-api': key } });
+  const call: Call = {
+    id: 1, action: 'read', model_id: 'res.partner', params: [[9]], keyword: { fields: ['name'] }, erp_instance,
+  };
+  // @ts-expect-error: a call needs a model.
+  const incomplete: Call = { action: 'read', erp_instance };
+  const { data: one } = await api.POST('/api/erp/execute', { body: call });
+  const { data: many } = await api.POST('/api/erp/execute', { body: [{ ...call, model_id: 'res.partnr' }] });
+  const types = Array.isArray(many) ? many.flatMap((it) => 'error' in it ? [it.error.data.type] : []) : [];
+  const { data: asked } = await api.POST('/api/erp/version', { body: { url: erp_instance.url } });
+  const version = asked && 'result' in asked ? asked.result.server_version : incomplete;
+  const refused = await api.POST('/api/erp/execute', { body: call, headers: { 'x-proxy-api': 'wrong' } });
+  return { one, types, status: refused.response.status, version };
+}
+`;
