@@ -1,0 +1,110 @@
+/**
+ * The web page of examples/, with a publishable key of its origin. Its script runs here with a few elements in place of a
+ * document, and in Chromium where that is installed.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listenOnFreePort } from '../listen.ts';
+import { makeFolder } from '../process/program.ts';
+import { hasCommand, type Shop, startShop } from './shop.ts';
+
+const source = readFileSync(new URL('../../../../examples/browser/index.html', import.meta.url), 'utf8');
+const SHOP = 'https://shop.example.com';
+const CHROMIUM = 'chromium';
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await startShop();
+});
+afterAll(() => shop.close());
+
+async function makeKey(origin: string, models: Record<string, string[]> = { 'product.template': ['*'] }) {
+  const { key } = await shop.proxy.app.keys.create({
+    name: 'page',
+    policy: { instances: ['prod'], models, read_only: true, cors_origins: [origin], publishable: true },
+  });
+  return key;
+}
+
+const adapt = (key: string) => source.replace('http://127.0.0.1:8787', shop.proxy.url).replace('ep_…', key);
+
+/** Runs the script of the page as a browser at `origin` does, as far as the page needs it. */
+async function openPage(key: string, origin: string) {
+  const makeElement = () => ({
+    items: [] as { textContent: string }[],
+    textContent: '',
+    hidden: false,
+    disabled: false,
+    click: async () => {},
+    append(item: { textContent: string }) {
+      this.items.push(item);
+    },
+    addEventListener(_: string, listener: () => Promise<void>) {
+      this.click = listener;
+    },
+  });
+  const elements = { '#products': makeElement(), '#status': makeElement(), '#more': makeElement() };
+  const document = {
+    querySelector: (selector: keyof typeof elements) => elements[selector],
+    createElement: () => ({ textContent: '' }),
+  };
+  const fetchFromPage = async (url: string, init: RequestInit) => {
+    const response = await fetch(url, { ...init, headers: { ...init.headers, origin } });
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(response.headers.get('access-control-expose-headers')).toMatch(/retry-after/i);
+    return response;
+  };
+  const [, script] = /<script type="module">([\s\S]*)<\/script>/.exec(adapt(key)) ?? [];
+  const run = Object.getPrototypeOf(async () => {}).constructor('document', 'fetch', script);
+  await run(document, fetchFromPage);
+  return { products: elements['#products'], status: elements['#status'], more: elements['#more'] };
+}
+
+test('shows all products, page by page, each once', async () => {
+  const { products, status, more } = await openPage(await makeKey(SHOP), SHOP);
+  expect(products.items).toHaveLength(5);
+  expect(products.items[0]?.textContent).toBe('Restaurant Expenses: 14.00');
+  for (let pages = 1; !more.hidden && pages < 10; pages++) await more.click();
+  const names = products.items.map(({ textContent }) => textContent);
+  expect([names.length, new Set(names).size]).toEqual([17, 17]);
+  expect(status.textContent).toBe('These are all products.');
+});
+
+test('says why it shows nothing: another origin, another model, an unknown key', async () => {
+  const show = async (key: string, origin = SHOP) => (await openPage(key, origin)).status.textContent;
+  expect(await show(await makeKey(SHOP), 'https://evil.example.net')).toContain(
+    'may not do that: cors_origins',
+  );
+  expect(await show(await makeKey(SHOP, { 'res.country': ['*'] }))).toContain('may not do that: models');
+  expect(await show('ep_unknown')).toContain('(unauthorized)');
+});
+
+test.skipIf(!hasCommand(CHROMIUM))(
+  'works in Chromium (skipped where it is not installed)',
+  async () => {
+    let page = '';
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html; charset=utf-8').end(page);
+    });
+    const origin = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+    try {
+      page = adapt(await makeKey(origin));
+      const { stdout } = await promisify(execFile)(
+        CHROMIUM,
+        [
+          ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+          ...[`--user-data-dir=${makeFolder()}`, '--virtual-time-budget=10000', '--dump-dom', origin],
+        ],
+        { timeout: 60_000 },
+      );
+      expect(stdout).toContain('<li>Restaurant Expenses: 14.00</li>');
+      expect(stdout.match(/<li>/g)).toHaveLength(5);
+    } finally {
+      server.close();
+    }
+  },
+  90_000,
+);

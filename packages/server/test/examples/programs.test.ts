@@ -1,0 +1,71 @@
+/** The programs of examples/ in each language, against the real proxy and a sandbox. */
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasCommand, type Ran, runProgram, type Shop, startShop } from './shop.ts';
+
+const examples = fileURLToPath(new URL('../../../../examples/', import.meta.url));
+const PROGRAMS: [name: string, command: string, ...args: string[]][] = [
+  ['typescript', process.execPath, `${examples}typescript/quotations.ts`],
+  ['python', 'python3', `${examples}python/quotations.py`],
+  ['php', 'php', `${examples}php/quotations.php`],
+];
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await startShop();
+});
+afterAll(() => shop.close());
+
+for (const [name, command, ...program] of PROGRAMS) {
+  const isMissing = command !== process.execPath && !hasCommand(command);
+  describe.skipIf(isMissing)(`${name}${isMissing ? ` (${command} is not installed)` : ''}:`, () => {
+    const run = (args: string[], key?: string): Promise<Ran> =>
+      runProgram([command, ...program, ...args], shop, key === undefined ? {} : { key });
+
+    test('lists the open quotations page by page, each once', async () => {
+      const before = shop.odoo.requests.calls['sale.order.search_read'] ?? 0;
+      const { status, stdout, stderr } = await run(['list']);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout.match(/^S\d+/gm)).toEqual(['S00001', 'S00002', 'S00003', 'S00005']);
+      expect(stdout).toMatch(/ {2}\d+\.\d\d$/m);
+      expect((shop.odoo.requests.calls['sale.order.search_read'] ?? 0) - before).toBeGreaterThan(1);
+    });
+
+    test('waits and sends again when the proxy asks for it', async () => {
+      const { key } = await shop.proxy.app.keys.create({
+        name: 'slow',
+        policy: { instances: ['prod'], models: { 'sale.order': ['*'] }, rate: { requests: 1, seconds: 1 } },
+      });
+      const { status, stdout } = await run(['list'], key);
+      expect([status, stdout.match(/^S\d+/gm)?.length]).toEqual([0, 4]);
+      expect(JSON.stringify(shop.proxy.log)).toContain('rate_limited');
+    });
+
+    test('creates a customer once, however often it is started', async () => {
+      const created = await run(['customer', `${name}-1`, 'Zoë & Søn']);
+      expect(created).toEqual({ status: 0, stdout: expect.stringMatching(/^customer \d+\n$/), stderr: '' });
+      expect(await run(['customer', `${name}-1`, 'Zoë & Søn'])).toEqual(created);
+      expect((await run(['customer', `${name}-2`, 'Zoë & Søn'])).stdout).not.toBe(created.stdout);
+      const other = await run(['customer', `${name}-1`, 'Another']);
+      expect([other.status, other.stderr]).toEqual([
+        1,
+        expect.stringMatching(/^idempotency_conflict: .*request /),
+      ]);
+    });
+
+    test('explains errors by their type', async () => {
+      expect(await run(['confirm', '999'])).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: 'There is no such quotation.\n',
+      });
+      expect((await run(['list'], `${shop.proxy.key}x`)).stderr).toMatch(/^unauthorized: /);
+    });
+
+    test('confirms a quotation', async () => {
+      shop.odoo.reset();
+      expect(await run(['confirm', '3'])).toEqual({ status: 0, stdout: 'confirmed 3\n', stderr: '' });
+      shop.odoo.reset();
+    });
+  });
+}
