@@ -72,6 +72,17 @@ describe('a burst', () => {
     }
   });
 
+  test('is served whole although the process stalls', () => {
+    const process = new SimulatedProcess(20_000);
+    for (let count = 0; count < 5 * CALLS_PER_SECOND_MAX; count++) process.send();
+    for (let stall = 0; stall < 3; stall++) {
+      process.nowMs += stall === 0 ? 2500 : 400;
+      process.offer(0, 1.2);
+    }
+    process.offer(0, 5);
+    expect(process.refused).toHaveLength(0);
+  });
+
   test('that takes longer is cut to what is served within ten seconds', () => {
     const process = new SimulatedProcess(60_000);
     for (let count = 0; count < 20 * CALLS_PER_SECOND_MAX; count++) process.send();

@@ -55,13 +55,16 @@ const SHRINK = 0.9;
 const GROW = 1.05;
 /**
  * Longest time for which the queue may stay non-empty before its length is limited. To accept 10,000 connections takes
- * this process two seconds, in which the queue of a burst only grows.
+ * this process two seconds, in which the queue of a burst only grows. Counted in periods of {@link STANDING_MS}: one in
+ * which the process stalls is longer, and shows nothing about the calls.
  */
 const BURST_MS = 3000;
 /** Longest time in which a burst is served. It is less than most callers wait. */
 const BURST_WAIT_MS = 10_000;
 /** At most as many requests may wait in a standing queue as were admitted in the last {@link STANDING_MS}. */
 const STANDING_MS = 250;
+/** Weight of the last {@link STANDING_MS} in the average rate of admissions. A stall must not look like overload. */
+const ADMISSION_WEIGHT = 0.25;
 /** While requests are refused, that number is divided by this. */
 const STANDING_DIVISOR = 10;
 /** This many requests may always wait. */
@@ -90,15 +93,16 @@ export class LoadShedder {
   #averageTurnMs = TURN_MS;
   #lastConnectionMs = Number.NEGATIVE_INFINITY;
   readonly #queue = new RequestQueue();
-  /** Since when the queue has not been empty. */
+  /** Since when the queue has not been empty, and the periods of {@link STANDING_MS} since then. */
   #waitingSinceMs = 0;
+  #waitingPeriods = 0;
   /** Arrivals and admissions since `#countedMs`. */
   #arrived = 0;
   #admitted = 0;
   #countedMs = 0;
-  /** Admissions, and admissions minus arrivals, per millisecond of the {@link STANDING_MS} before. */
+  /** Per millisecond: admissions lately, and arrivals in the last {@link STANDING_MS}. */
   #admissionRate = 0;
-  #shrinkRate = 0;
+  #arrivalRate = 0;
   #lastRefusalMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LoadShedderOptions) {
@@ -125,6 +129,7 @@ export class LoadShedder {
         return;
       }
       this.#waitingSinceMs = this.#options.nowMs();
+      this.#waitingPeriods = 0;
     }
     this.#queue.add(request);
   }
@@ -190,10 +195,10 @@ export class LoadShedder {
 
   #findWaitingMax(nowMs: number): number {
     const isRefusing = nowMs - this.#lastRefusalMs < BURST_MS;
-    const waitedMs = nowMs - this.#waitingSinceMs;
-    if (!isRefusing && waitedMs <= BURST_MS) return Number.POSITIVE_INFINITY;
+    if (!isRefusing && this.#waitingPeriods * STANDING_MS <= BURST_MS) return Number.POSITIVE_INFINITY;
     const standing = this.#admissionRate * STANDING_MS;
-    const burst = this.#shrinkRate * Math.max(BURST_WAIT_MS - waitedMs, 0);
+    const leftMs = Math.max(this.#waitingSinceMs + BURST_WAIT_MS - nowMs, 0);
+    const burst = (this.#admissionRate - this.#arrivalRate) * leftMs;
     return Math.max(isRefusing ? standing / STANDING_DIVISOR : standing, burst, WAITING_MIN);
   }
 
@@ -214,8 +219,9 @@ export class LoadShedder {
   #countRequests(nowMs: number): void {
     const elapsedMs = nowMs - this.#countedMs;
     if (elapsedMs < STANDING_MS) return;
-    this.#admissionRate = this.#admitted / elapsedMs;
-    this.#shrinkRate = (this.#admitted - this.#arrived) / elapsedMs;
+    this.#admissionRate += ADMISSION_WEIGHT * (this.#admitted / elapsedMs - this.#admissionRate);
+    this.#arrivalRate = this.#arrived / elapsedMs;
+    this.#waitingPeriods++;
     this.#countedMs = nowMs;
     this.#arrived = 0;
     this.#admitted = 0;

@@ -30,9 +30,11 @@ export class ManualLoadShedder {
   refuseWaiting(): void {
     // Some requests may always wait: placeholders, which are behind those to be refused.
     this.#fillQueue();
-    // Longer than any burst may take.
-    this.#nowMs += 20_000;
-    this.#endTurn();
+    // Longer than any burst may take. The load shedder counts periods, so that one long turn would not do.
+    for (let turn = 0; turn < 30; turn++) {
+      this.#nowMs += 500;
+      this.#endTurn();
+    }
     this.#fillQueue();
   }
 
