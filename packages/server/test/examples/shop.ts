@@ -67,6 +67,8 @@ export function runProgram(
   });
   child.on('error', reject);
   child.on('close', (status) => resolve({ status, ...ran }));
+  // A program need not read its input.
+  child.stdin.on('error', () => {});
   child.stdin.end(input);
   return promise;
 }
