@@ -33,6 +33,7 @@ const STEPS = [
   'authorize',
   'build-json2',
   'check-credentials',
+  'convert-reading',
   'idempotency',
   'limit',
   'note-write',
@@ -50,7 +51,7 @@ const STEPS = [
 const SERVER = 'packages/server/src';
 const SANDBOX = 'packages/sandbox/src';
 const CONTRACT = '@erp-proxy/contract';
-const ODOO = ['../../odoo/*', '../../odoo/{faults,json2,related,sensitive,signatures}/*'];
+const ODOO = ['../../odoo/*', '../../odoo/{faults,json2,related,sensitive,signatures,values}/*'];
 /** What the folders of execute/ may import, by folder. The pages at its top import all four. */
 const EXECUTE = {
   terms: [
@@ -58,6 +59,7 @@ const EXECUTE = {
     '../../limits/database/permit.ts',
     '../../odoo/faults/faults.ts',
     '../../odoo/json2/json2-result.ts',
+    '../../odoo/values/field-types.ts',
     '../../stores/ports.ts',
     CONTRACT,
   ],
@@ -255,6 +257,7 @@ const BOUNDARIES: Boundary[] = [
     allow: ['../*.ts', '../../json/*', 'node:buffer'],
     takesClock: true,
   },
+  { files: `${SERVER}/odoo/values/**`, allow: ['../*.ts', '../../json/*', 'node:buffer'], takesClock: true },
   { files: `${SERVER}/odoo/signatures/**`, allow: ['../../json/*', 'node:buffer'], takesClock: true },
   { files: `${SERVER}/json/**`, allow: [CONTRACT, 'node:buffer'], takesClock: true },
   {

@@ -9,6 +9,7 @@ import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { Admission } from '../execute/request/admission.ts';
 import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
 import { LoginTrials } from '../execute/upstream/login-trials.ts';
+import { ModelFields } from '../execute/upstream/model-fields.ts';
 import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
 import { Servers } from '../execute/upstream/servers.ts';
 import { createReads } from '../execute/upstream/share-read.ts';
@@ -149,6 +150,7 @@ export async function createApp({
       timeoutMs: settings.upstream.timeoutMs,
       bytesMax: settings.upstream.answerBytesMax,
     }),
+    modelFields: new ModelFields({ nowMs }),
     protocolFor: createProtocolChoice(settings.upstream),
     events,
     nowMs,

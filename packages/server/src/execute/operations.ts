@@ -6,6 +6,7 @@ import type { Events } from '../observe/events.ts';
 import { classifyFault } from '../odoo/faults/faults.ts';
 import { authorizeCall, authorizeJson2Call, authorizeVersionQuestion } from './call/authorize.ts';
 import { buildJson2Call } from './call/build-json2.ts';
+import { convertValues, hasValues } from './call/convert-values.ts';
 import { buildMethodCall } from './call/limit.ts';
 import { type Call, parseCall } from './call/parse.ts';
 import { type Json2Call, parseJson2Call } from './call/parse-json2.ts';
@@ -16,6 +17,7 @@ import {
 } from './call/parse-version-question.ts';
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
 import { createPipeline, type Pipeline, type RunRequestDeps } from './run-request.ts';
+import { runSteps } from './run-steps.ts';
 import type { TargetedCall } from './terms/method-call.ts';
 import type { Operation } from './terms/operation.ts';
 import type { Reply } from './terms/reply.ts';
@@ -28,7 +30,9 @@ import {
   type CredentialRules,
   checkCredentials,
 } from './upstream/check-credentials.ts';
+import { convertReading } from './upstream/convert-reading.ts';
 import { claimIdempotencyKey, type IdempotencyDeps, replayAnswer } from './upstream/idempotency.ts';
+import { createFieldFinder, type FieldFinderDeps } from './upstream/model-fields.ts';
 import { type NoteWriteDeps, noteWrite } from './upstream/note-write.ts';
 import { type ObtainPermitDeps, obtainPermit } from './upstream/obtain-permit.ts';
 import type { ReceiveSettings } from './upstream/receive.ts';
@@ -48,7 +52,8 @@ export interface OperationDeps
     SendWithRetriesDeps,
     MethodDeps,
     SendJson2Deps,
-    AskVersionDeps {
+    AskVersionDeps,
+    FieldFinderDeps {
   events: Events;
   settings: RunRequestDeps['settings'] & ReceiveSettings;
 }
@@ -76,6 +81,12 @@ export function createOperations(deps: OperationDeps) {
 
 /** Calls a method of a model over a protocol of the server: `POST /api/erp/execute`. */
 function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCall> {
+  const fieldsGetSteps = [
+    checkCredentials(jsonrpcRules(deps), deps),
+    obtainPermit(deps),
+    sendWithRetries(sendMethod(deps), deps),
+  ];
+  const fields = createFieldFinder(deps, (call, context) => runSteps(fieldsGetSteps, 0, call, context));
   return {
     name: 'execute',
     takesBatch: true,
@@ -84,9 +95,12 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     authorize: authorizeCall,
     nameTarget: ({ instance }) => nameTarget(instance, deps),
     resolve: ({ instance }) => resolveTarget(instance, deps),
+    hasValues,
+    convertValues: (call, target, context) => convertValues(call, target, context, fields),
     build: buildMethodCall,
     steps: [
       applyInstanceTimeout,
+      convertReading(fields),
       shareRead(deps),
       replayAnswer('execute', deps),
       checkCredentials(jsonrpcRules(deps), deps),

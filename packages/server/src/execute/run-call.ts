@@ -10,11 +10,12 @@ import { type CheckDeps, isSameCall, isUnchanged } from './call/check-again.ts';
 import { renewClient } from './call/renew-client.ts';
 import { answerCall, answerInternal } from './request/answer.ts';
 import { recordCall } from './request/record.ts';
+import { runSteps } from './run-steps.ts';
 import type { AnswerSummary } from './terms/answer-summary.ts';
 import { CallContext } from './terms/call-context.ts';
 import { type CallTrace, startTrace } from './terms/call-trace.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
-import type { AnyParsed, AnyPrepared, Operation } from './terms/operation.ts';
+import type { AnyParsed, Operation } from './terms/operation.ts';
 import { type Body, NULL_ID, type ParsedCall } from './terms/parsed-body.ts';
 import type { Reply } from './terms/reply.ts';
 import type { Request } from './terms/request.ts';
@@ -130,67 +131,47 @@ async function runWhileChanged(call: AnyParsed, authenticated: Client, running: 
 /** Authorizes, resolves and builds the call, and runs its steps. */
 async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall): Promise<Reply> {
   const { operation, request, index, bytes, trace, deps } = running;
-  const call = operation.authorize(parsed, client);
-  trace.policyLimit = (call instanceof Denial ? undefined : call.policyLimit) ?? null;
-  if (call instanceof Denial) {
+  const allowed = operation.authorize(parsed, client);
+  trace.policyLimit = (allowed instanceof Denial ? undefined : allowed.policyLimit) ?? null;
+  if (allowed instanceof Denial) {
     trace.target = await operation.nameTarget(parsed);
-    return call;
+    return allowed;
   }
-  const resolved = operation.resolve(call);
+  const resolved = operation.resolve(allowed);
   const server = resolved instanceof Promise ? await resolved : resolved;
   if (server instanceof Denial) return server;
   const target = findTarget(server);
   trace.target = nameSent(server, target);
+  /** `asked` is the call before the policy sets values in it. */
+  const createContext = (asked: AnyParsed, call: AnyParsed) => {
+    const built = {
+      client,
+      isSameFor: (other: Client) => isSameCall(operation.authorize(asked, other), call),
+      resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
+    };
+    const { time } = request;
+    const check = () => isUnchanged(built, request, deps);
+    return new CallContext({ request, client, time, trace, index, bytes, isUnchanged: check });
+  };
+  let call = allowed;
+  let context = createContext(parsed, call);
+  if (request.areValuesNormalized && operation.convertValues !== undefined) {
+    const converted = await operation.convertValues(parsed, server, context);
+    if (!(await context.isUnchanged())) return CHANGED;
+    if ('reply' in converted) return converted.reply;
+    if (converted.call !== parsed) {
+      // The policy judges the values that are sent, so it is applied again.
+      const judged = operation.authorize(converted.call, client);
+      if (judged instanceof Denial) return judged;
+      call = judged;
+      context = createContext(converted.call, call);
+    }
+  }
   const prepared = operation.build(call, server, request.dialect);
   if (prepared instanceof Denial) return prepared;
   running.isReadOnly = prepared.isReadOnly;
-  const built = {
-    client,
-    isSameFor: (other: Client) => isSameCall(operation.authorize(parsed, other), call),
-    resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
-  };
-  const context = new CallContext({
-    request,
-    client,
-    time: request.time,
-    trace,
-    index,
-    bytes,
-    isUnchanged: () => isUnchanged(built, request, deps),
-  });
   running.context = context;
   return await runSteps(operation.steps, 0, prepared, context);
-}
-
-/** Runs the steps from `first` on, until one replies. */
-async function runSteps(
-  steps: Operation['steps'],
-  first: number,
-  call: AnyPrepared,
-  context: CallContext,
-): Promise<Reply> {
-  let reply: Reply | null = null;
-  let index = first;
-  // Called while its step runs, so that `index` is that of the step.
-  const runRest = (other: CallContext) => runSteps(steps, index + 1, call, other);
-  try {
-    for (; reply === null && index < steps.length; index++) {
-      const returned = steps[index]!(call, context, runRest);
-      if (!(returned instanceof Promise)) {
-        reply = returned;
-        continue;
-      }
-      reply = await returned;
-      if (reply === null && !(await context.isUnchanged())) reply = CHANGED;
-    }
-  } catch (error) {
-    await context.reply(null);
-    throw error;
-  }
-  const told = context.reply(reply);
-  const last = told instanceof Promise ? await told : told;
-  if (last === null) throw new Error('no step has replied');
-  return last;
 }
 
 /** Null for a server without a database. */

@@ -9,10 +9,11 @@ import { authorizeCaller } from './call/authorize.ts';
 import { parseBody } from './call/parse.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { answerDenial } from './request/answer.ts';
-import { describeLimit, describeRequest } from './request/answer-headers.ts';
+import { describeLimit, describeRequest, NORMALIZED } from './request/answer-headers.ts';
 import { type AuthenticateDeps, authenticate } from './request/authenticate.ts';
 import { runBatch } from './request/batch.ts';
 import { readIdempotencyKey } from './request/idempotency-key.ts';
+import { prefersNormalized } from './request/preference.ts';
 import { type KeyAdmission, throttle } from './request/throttle.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
 import { readTimeoutMs } from './terms/deadline.ts';
@@ -111,7 +112,16 @@ async function runAdmitted(
   if (isBatch && !operation.takesBatch) return NO_BATCH;
   const tooMany = isBatch ? await keyAdmission?.admitCalls(body.calls.length - 1) : null;
   if (tooMany) return tooMany;
-  const request: Request = { exchange, dialect, time, startedMs, isBatch, idempotencyKey };
+  const areValuesNormalized = dialect.takesPreferences && prefersNormalized(exchange);
+  const request: Request = {
+    exchange,
+    dialect,
+    time,
+    startedMs,
+    isBatch,
+    idempotencyKey,
+    areValuesNormalized,
+  };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
   else {
     await runCall(
@@ -141,6 +151,7 @@ async function runCalls(
   const { batchConcurrency, answerBytesPerSecondMin } = deps.settings;
   const wanted = Math.min(batchConcurrency, body.calls.length);
   const limit = await findBatchLimit(operation, body, client, request.dialect);
+  const isNormalized = request.areValuesNormalized && hasConvertedValues(operation, body, request.dialect);
   await runBatch(
     {
       count: body.calls.length,
@@ -148,6 +159,7 @@ async function runCalls(
       headers: {
         ...describeRequest({ startedMs: request.startedMs, keyAdmission }, deps.nowMs()),
         ...describeLimit(limit),
+        ...(isNormalized ? NORMALIZED : {}),
       },
       bytesPerSecondMin: answerBytesPerSecondMin,
     },
@@ -180,6 +192,18 @@ async function findBatchLimit(
     if (!(allowed instanceof Denial) && allowed.policyLimit !== undefined) return allowed.policyLimit;
   }
   return null;
+}
+
+/** The headers of a batch are sent before its calls run. */
+function hasConvertedValues(
+  { parse, hasValues }: Operation,
+  { bytes, calls }: Body,
+  dialect: Dialect,
+): boolean {
+  return calls.some((span) => {
+    const { call } = parse(bytes, span, dialect);
+    return !(call instanceof Denial) && hasValues?.(call) === true;
+  });
 }
 
 /** Answers a request that is refused as a whole. */

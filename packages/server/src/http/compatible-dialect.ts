@@ -11,4 +11,5 @@ export const COMPATIBLE_DIALECT: Dialect = {
   errors: COMPATIBLE_CHANGES,
   // ODXProxy's Java client sends them with every search; Odoo would raise a TypeError.
   surplusArguments: new Map([['search_count', new Set(['fields', 'order', 'offset'])]]),
+  takesPreferences: false,
 };

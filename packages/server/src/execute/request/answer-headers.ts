@@ -21,8 +21,12 @@ export function describeRequest(
   const headers: AnswerHeaders = { 'server-timing': describeTiming(startedMs, nowMs, trace) };
   if (ageMs !== null) headers['age'] = String(Math.floor(ageMs / 1000));
   if (limit !== null) headers[LIMIT_HEADER] = String(limit);
+  if (trace?.areValuesNormalized === true) Object.assign(headers, NORMALIZED);
   return keyAdmission === null ? headers : { ...headers, ...keyAdmission.describe() };
 }
+
+/** The header of an answer whose values are normalized. */
+export const NORMALIZED: AnswerHeaders = { 'preference-applied': 'values=normalized' };
 
 /** The header for a limit that a policy has set. */
 export function describeLimit(limit: number | null): AnswerHeaders {

@@ -18,6 +18,7 @@ function createContext(): CallContext {
       startedMs: 0,
       isBatch: false,
       idempotencyKey: null,
+      areValuesNormalized: false,
     },
     client: {} as Client,
     time,

@@ -18,6 +18,8 @@ export interface CallTrace {
   ageMs: number | null;
   /** The limit that the policy set in place of the caller's; null if it set none. */
   policyLimit: number | null;
+  /** True once values of the call or of its result are converted, as the caller prefers. */
+  areValuesNormalized: boolean;
 }
 
 /** Creates the trace of a call. `startedMs` is a time of the monotonic clock. */
@@ -33,5 +35,6 @@ export function startTrace(startedMs: number): CallTrace {
     sharedFrom: null,
     ageMs: null,
     policyLimit: null,
+    areValuesNormalized: false,
   };
 }

@@ -15,6 +15,8 @@ export interface Dialect {
   errors: Partial<Record<ProxyErrorType | CompatibleErrorType, { code: number; httpStatus: number }>>;
   /** By method: named arguments that callers send although the method does not have them. */
   surplusArguments: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Whether the header `prefer` is read. */
+  takesPreferences: boolean;
 }
 
 /** The wire format of this proxy. */
@@ -23,6 +25,7 @@ export const OWN_DIALECT: Dialect = {
   keyHeaders: [KEY_HEADER, 'authorization'],
   errors: {},
   surplusArguments: new Map(),
+  takesPreferences: true,
 };
 
 /** Renames the members of the instance in a text to those of the dialect. */

@@ -65,6 +65,18 @@ export interface Operation<
   nameTarget(call: Parsed): Awaitable<CallTrace['target']>;
   /** Finds the server, and checks that it may be reached. */
   resolve(call: Parsed): Awaitable<Resolved | Denial>;
+  /** Whether values of the call or of its result can be converted. */
+  hasValues?(call: Parsed): boolean;
+  /**
+   * Converts the values of a call whose caller prefers normalized values. It runs between two applications of the
+   * policy: the first allows the question for the types of fields, the second judges what is sent. Absent if calls of
+   * the operation have no values.
+   */
+  convertValues?(
+    call: Parsed,
+    server: Resolved,
+    context: CallContext,
+  ): Awaitable<{ call: Parsed } | { reply: Reply }>;
   /** Builds what is sent. */
   build(call: Parsed, server: Resolved, dialect: Dialect): Prepared | Denial;
   readonly steps: readonly Step<Prepared>[];

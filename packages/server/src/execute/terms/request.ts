@@ -14,4 +14,6 @@ export interface Request {
   readonly isBatch: boolean;
   /** Text of the header `idempotency-key`; null if there is none. */
   readonly idempotencyKey: string | null;
+  /** True if the caller prefers normalized values (docs/values.md). */
+  readonly areValuesNormalized: boolean;
 }

@@ -47,7 +47,8 @@ export function replayAnswer(
       key,
       index,
       bytes,
-      operation: `${operation} ${nameUser(target)}`,
+      // An answer with normalized values is not that of the same call without.
+      operation: `${operation}${request.areValuesNormalized ? ' normalized' : ''} ${nameUser(target)}`,
     });
     context.protection = protection;
     context.storeWaitMs = STORE_WAIT_MS;

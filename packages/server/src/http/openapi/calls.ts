@@ -34,6 +34,12 @@ const SHARING_HEADER = describeHeader(
   'string',
 );
 
+const VALUES_HEADER = describeHeader(
+  'prefer',
+  '`values=normalized`: values of fields are converted, in results and in what is written (docs/values.md).',
+  'string',
+);
+
 /** Headers of the answer to a call. */
 const ANSWER_HEADERS = {
   [LIMIT_HEADER]: {
@@ -43,6 +49,10 @@ const ANSWER_HEADERS = {
   },
   'idempotency-replayed': {
     description: '`true` if this answer was stored for an earlier attempt with the same `idempotency-key`.',
+    schema: { type: 'string' },
+  },
+  'preference-applied': {
+    description: '`values=normalized` if values were converted (docs/values.md).',
     schema: { type: 'string' },
   },
   age: {
@@ -112,7 +122,9 @@ function describeCall(route: CallRoute): object {
     summary,
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
-    parameters: takesCallOptions ? [...CALL_HEADERS, IDEMPOTENCY_HEADER, SHARING_HEADER] : CALL_HEADERS,
+    parameters: takesCallOptions
+      ? [...CALL_HEADERS, IDEMPOTENCY_HEADER, SHARING_HEADER, VALUES_HEADER]
+      : CALL_HEADERS,
     requestBody: {
       required: true,
       content: {

@@ -1,0 +1,124 @@
+/**
+ * Step: converts the values of a result for a caller that prefers normalized values (docs/values.md). It precedes
+ * shareRead, so that its part of the reply comes last: what callers share and what is kept stays as Odoo printed it.
+ */
+import { readElements } from '../../json/elements.ts';
+import { readMembers } from '../../json/members.ts';
+import type { JsonSpan } from '../../json/span.ts';
+import { type Arguments, POSITIONAL_MAX } from '../../odoo/arguments.ts';
+import { type NamedFields, readNamedFields } from '../../odoo/values/named-fields.ts';
+import { findResultForm, type RecordShape, type ResultForm } from '../../odoo/values/record-shape.ts';
+import { ResultConverter, type UnknownField } from '../../odoo/values/result-converter.ts';
+import { type Awaitable, andThen } from '../../streams/and-then.ts';
+import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
+import type { CallContext } from '../terms/call-context.ts';
+import type { Denial } from '../terms/denial.ts';
+import type { FieldFinder } from '../terms/field-finder.ts';
+import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
+import type { Step } from '../terms/operation.ts';
+import { type FaultReply, isResult, type Reply } from '../terms/reply.ts';
+import { ConvertedStream, convertPiece } from './converted-stream.ts';
+
+/** Names of related records are looked up in at most this number of models. */
+const MODELS_MAX = 32;
+/**
+ * Wait for the type of a field that shows only in the result. The read may keep the last free worker busy until its
+ * answer is taken.
+ */
+const LEARN_MS = 2000;
+
+export function convertReading(fields: FieldFinder): Step<TargetedCall> {
+  return function convertReading(call, context) {
+    const { request } = context;
+    const form = request.areValuesNormalized ? findResultForm(call.method) : null;
+    if (form === null) return null;
+    const named = readNamedFields(readArguments(call));
+    return andThen(findShape(call, named, context), (shape) => {
+      // The headers of a batch and the stored answer of an idempotency key promise normalized values.
+      const isPromised = request.isBatch || request.idempotencyKey !== null;
+      if ('failed' in shape) return isPromised ? shape.failed : null;
+      const learn = (field: UnknownField) => learnField(shape, field, call, context);
+      context.onReply((reply) => convertReply(reply, { shape, form, learn, context }));
+      return null;
+    });
+  };
+
+  /** Types of related models that cannot be found are left out. */
+  async function findShape(
+    { target, model }: TargetedCall,
+    named: NamedFields,
+    context: CallContext,
+  ): Promise<RecordShape | { failed: FaultReply | Denial }> {
+    const models = new Set<string>();
+    const find = async (of: string, { names, nested }: NamedFields) => {
+      const found = await fields.find({ target, model: of }, names, context);
+      if ('failed' in found) return found;
+      const shapes = new Map<string, RecordShape>();
+      for (const [name, below] of nested) {
+        const relation = found.types.get(name)?.relation ?? null;
+        if (relation === null || models.size >= MODELS_MAX) continue;
+        models.add(relation);
+        const shape: RecordShape | { failed: FaultReply | Denial } = await find(relation, below);
+        if (!('failed' in shape)) shapes.set(name, shape);
+      }
+      return { model: of, types: found.types, nested: shapes };
+    };
+    return await find(model, named);
+  }
+
+  async function learnField(
+    shape: RecordShape,
+    { model, name }: UnknownField,
+    { target }: TargetedCall,
+    context: CallContext,
+  ): Promise<RecordShape> {
+    const found = Promise.resolve(fields.find({ target, model }, [name], context));
+    const known = await waitFor(found, { timeoutMs: LEARN_MS });
+    return known === TIMED_OUT || 'failed' in known ? shape : replaceTypes(shape, model, known.types);
+  }
+}
+
+interface Conversion {
+  shape: RecordShape;
+  form: ResultForm;
+  learn: (field: UnknownField) => Promise<RecordShape>;
+  context: CallContext;
+}
+
+function convertReply(reply: Reply | null, conversion: Conversion): Awaitable<Reply | null> {
+  if (reply === null) return reply;
+  const { shape, form, learn, context } = conversion;
+  const isKept = 'kind' in reply && reply.kind === 'kept';
+  if (isKept || isResult(reply)) context.trace.areValuesNormalized = true;
+  if (!isResult(reply)) return reply;
+  const converter = new ResultConverter(shape, form);
+  const { pieces, rest } = reply;
+  if (rest !== null) {
+    const stream = new ConvertedStream(pieces, rest, converter, learn);
+    return { ...reply, pieces: [], rest: stream, lengthBytes: null };
+  }
+  // The whole answer has arrived, so that a question for a type can have its permit.
+  context.release();
+  return convertPiece(converter, Buffer.concat(pieces), learn).then((converted) => {
+    const value = Buffer.concat([converted, converter.end()]);
+    return { ...reply, pieces: [value], lengthBytes: value.length };
+  });
+}
+
+function replaceTypes(shape: RecordShape, model: string, types: RecordShape['types']): RecordShape {
+  const nested = new Map(
+    [...shape.nested].map(([name, below]) => [name, replaceTypes(below, model, types)] as const),
+  );
+  return { model: shape.model, types: shape.model === model ? types : shape.types, nested };
+}
+
+function readArguments({ params, keyword }: MethodCall): Arguments {
+  const bytes = Buffer.concat([params, keyword]);
+  const positional: JsonSpan[] = [];
+  readElements(bytes, { kind: 'array', start: 0, end: params.length }, (element) => {
+    positional.push(element);
+    return positional.length < POSITIONAL_MAX;
+  });
+  const object: JsonSpan = { kind: 'object', start: params.length, end: bytes.length };
+  return { bytes, positional, named: readMembers(bytes, object) };
+}

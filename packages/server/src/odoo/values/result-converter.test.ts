@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FieldTypes } from './field-types.ts';
+import type { RecordShape, ResultForm } from './record-shape.ts';
+import { ResultConverter } from './result-converter.ts';
+
+const TYPES: FieldTypes = new Map(
+  Object.entries({
+    id: 'integer',
+    name: 'char',
+    active: 'boolean',
+    partner_id: 'many2one',
+    line_ids: 'one2many',
+    tag_ids: 'many2many',
+    source: 'reference',
+    stamp: 'datetime',
+    day: 'date',
+    amount: 'monetary',
+    data: 'json',
+    constructor: 'char',
+    __proto__x: 'datetime',
+    records: 'many2one',
+    length: 'integer',
+    'naïve "é"': 'datetime',
+  }).map(([name, type]) => [name, { type, relation: type === 'many2one' ? 'res.partner' : null }]),
+);
+
+const shapeOf = (types: FieldTypes, nested: RecordShape['nested'] = new Map()): RecordShape => ({
+  model: 'x.model',
+  types,
+  nested,
+});
+
+function convert(
+  pieces: readonly string[] | readonly Buffer[],
+  form: ResultForm = 'list',
+  shape = shapeOf(TYPES),
+) {
+  const converter = new ResultConverter(shape, form);
+  const out: Uint8Array[] = [];
+  for (const piece of pieces) {
+    out.push(converter.push(Buffer.from(piece as string)));
+    while (converter.unknown !== null) {
+      converter.learn(shape);
+      out.push(converter.push(Buffer.alloc(0)));
+    }
+  }
+  out.push(converter.end());
+  return Buffer.concat(out).toString('utf8');
+}
+
+describe('a result', () => {
+  test.each([
+    [
+      'a many2one',
+      '{"partner_id": [10, "Deco \\"Addict"]}',
+      '{"partner_id": {"id": 10, "name": "Deco \\"Addict"}}',
+    ],
+    ['a many2one without a name', '{"partner_id": [10, false]}', '{"partner_id": {"id": 10, "name": null}}'],
+    ['an empty many2one', '{"partner_id":false}', '{"partner_id":null}'],
+    ['a reference', '{"source": "res.partner,3"}', '{"source": {"model": "res.partner", "id": 3}}'],
+    ['a datetime', '{"stamp": "2026-10-21 01:31:00"}', '{"stamp": "2026-10-21T01:31:00Z"}'],
+    ['an empty text', '{"name": false, "day": false}', '{"name": null, "day": null}'],
+    ['a name with an escape', '{"p\\u0061rtner_id": false}', '{"p\\u0061rtner_id": null}'],
+    [
+      'a name with a quote',
+      '{"naïve \\"é\\"": "2026-10-21 01:31:00"}',
+      '{"naïve \\"é\\"": "2026-10-21T01:31:00Z"}',
+    ],
+    [
+      'fields named like members of objects',
+      '{"constructor": false, "records": [1, "a"]}',
+      '{"constructor": null, "records": {"id": 1, "name": "a"}}',
+    ],
+  ])('has %s converted', (_, value, converted) => {
+    expect(convert([`[${value}]`])).toBe(`[${converted}]`);
+    expect(convert([`[${value}, ${value}]}`])).toBe(`[${converted}, ${converted}]}`);
+    expect(convert([`{"length": 1, "records": [${value}]}`], 'page')).toBe(
+      `{"length": 1, "records": [${converted}]}`,
+    );
+  });
+
+  test.each([
+    ['a boolean', '[{"active": false}]'],
+    ['an unknown field', '[{"x_new": false, "x_other": [1, "a"]}]'],
+    ['numbers', '[{"id": 9223372036854775808, "amount": 1.0}]'],
+    ['nested values', '[{"data": {"stamp": "2026-10-21 01:31:00", "name": false}, "line_ids": [1, 2]}]'],
+    ['a many2one that is an id', '[{"partner_id": 10}]'],
+    ['a many2one with three elements', '[{"partner_id": [10, "a", "b"]}]'],
+    ['a many2one of ids', '[{"partner_id": [10, 11]}]'],
+    ['a many2one with a name of 9 KB', `[{"partner_id": [10, "${'a'.repeat(9000)}"]}]`],
+    [
+      'a datetime of another form',
+      '[{"stamp": "2026-10-21"}, {"stamp": "2026-10-21 01:31:00.5"}, {"stamp": 5}]',
+    ],
+    [
+      'a reference of another form',
+      '[{"source": "res.partner"}, {"source": "a,"}, {"source": ",1"}, {"source": "a,01"}]',
+    ],
+    ['a text that looks like a member', '[{"name": "\\", \\"stamp\\": \\"2026-10-21 01:31:00"}]'],
+    ['elements that are no records', '[1, "a", false, [false], null]'],
+    ['no records', '[]'],
+    ['a text', '"false"'],
+    ['no JSON', '[{"name" false}, {"name": false}]'],
+    ['a truncated record', '[{"name": "a", "name": fals'],
+  ])('keeps the bytes of %s', (_, text) => {
+    expect(convert([text])).toBe(text);
+    expect(convert(cutAll(text))).toBe(text);
+  });
+
+  test('has the records converted that are nested in it', () => {
+    const lines = shapeOf(TYPES, new Map());
+    const shape = shapeOf(
+      TYPES,
+      new Map([
+        ['line_ids', lines],
+        ['partner_id', lines],
+      ]),
+    );
+    const text =
+      '[{"line_ids": [{"id": 1, "stamp": "2026-10-21 01:31:00"}, {"id": 2, "stamp": false}], "partner_id": {"id": 3, "name": false}}, {"line_ids": [4], "partner_id": false}]';
+    const converted =
+      '[{"line_ids": [{"id": 1, "stamp": "2026-10-21T01:31:00Z"}, {"id": 2, "stamp": null}], "partner_id": {"id": 3, "name": null}}, {"line_ids": [4], "partner_id": null}]';
+    expect(convert([text], 'list', shape)).toBe(converted);
+    expect(convert(cutAll(text), 'list', shape)).toBe(converted);
+  });
+
+  test('is the same however its bytes are cut, and only values of fields change', () => {
+    fc.assert(
+      fc.property(
+        printedResult,
+        fc.array(fc.nat(40), { maxLength: 30 }),
+        fc.boolean(),
+        (result, cuts, isPage) => {
+          const wrap = (text: string) => (isPage ? `{"length": 3, "records": ${text}}}` : `${text}}`);
+          const bytes = Buffer.from(wrap(result.text));
+          expect(convert(cut(bytes, cuts), isPage ? 'page' : 'list')).toBe(wrap(result.converted));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('of any bytes passes to its last byte', () => {
+    fc.assert(
+      fc.property(
+        fc.array(token, { maxLength: 12 }),
+        fc.array(fc.nat(5), { maxLength: 9 }),
+        (tokens, cuts) => {
+          const bytes = Buffer.from(tokens.join(''));
+          expect(convert(cut(bytes, cuts))).toBe(convert([bytes]));
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+test('a field that becomes known while its result arrives is converted', () => {
+  const converter = new ResultConverter(shapeOf(new Map()), 'list');
+  const first = converter.push(Buffer.from('[{"x_when": "2026-10-21 01:31:00"}, '));
+  expect(converter.unknown).toEqual({ model: 'x.model', name: 'x_when' });
+  converter.learn(shapeOf(new Map([['x_when', { type: 'datetime', relation: null }]])));
+  const rest = converter.push(Buffer.from('{"x_when": false}]'));
+  expect(converter.unknown).toBeNull();
+  expect(Buffer.concat([first, rest]).toString()).toBe(
+    '[{"x_when": "2026-10-21T01:31:00Z"}, {"x_when": null}]',
+  );
+});
+
+const token = fc.constantFrom(
+  '[',
+  ']',
+  '{',
+  '}',
+  ',',
+  ':',
+  ' ',
+  '"name"',
+  '"stamp": ',
+  '"partner_id": ',
+  'false',
+  'null',
+  '[1, "a"]',
+  '"2026-10-21 01:31:00"',
+  '"',
+  '\\',
+  '5',
+  '{"id": 1}',
+  ', ',
+);
+
+const jsonText = fc.json({ maxDepth: 3 });
+const nameText = fc.string({ maxLength: 12 }).map((text) => JSON.stringify(text));
+const id = fc.nat(10 ** 6);
+const same = (text: fc.Arbitrary<string>) => text.map((value) => [value, value] as const);
+const empty = fc.constant(['false', 'null'] as const);
+const VALUES: Record<string, fc.Arbitrary<readonly [string, string]>> = {
+  integer: fc.oneof(empty, same(fc.integer().map(String))),
+  char: fc.oneof(empty, same(nameText)),
+  boolean: same(fc.constantFrom('false', 'true')),
+  many2one: fc.oneof(
+    empty,
+    same(id.map(String)),
+    fc
+      .tuple(id, nameText)
+      .map(([number, name]) => [`[${number}, ${name}]`, `{"id": ${number}, "name": ${name}}`] as const),
+  ),
+  one2many: same(fc.array(id).map((ids) => JSON.stringify(ids))),
+  many2many: same(fc.array(id).map((ids) => JSON.stringify(ids))),
+  reference: fc.oneof(
+    empty,
+    id.map((number) => [`"a.b_c,${number}"`, `{"model": "a.b_c", "id": ${number}}`] as const),
+  ),
+  datetime: fc.oneof(
+    empty,
+    same(nameText),
+    fc.date({ min: new Date('1900-01-01'), max: new Date('2999-01-01'), noInvalidDate: true }).map((date) => {
+      const [day, time] = date.toISOString().slice(0, 19).split('T');
+      return [`"${day} ${time}"`, `"${day}T${time}Z"`] as const;
+    }),
+  ),
+  date: fc.oneof(empty, same(fc.constant('"2026-10-21"'))),
+  monetary: fc.oneof(empty, same(fc.constantFrom('1.0', '-0.5', '1e3'))),
+  json: fc.oneof(empty, same(jsonText.filter((text) => text !== 'false'))),
+};
+
+const gap = fc.constantFrom('', ' ', '\n ');
+const member = fc.constantFrom(...TYPES.keys()).chain((name) =>
+  fc.tuple(VALUES[TYPES.get(name)!.type]!, gap, gap).map(([[text, converted], before, after]) => {
+    const head = `${before}${JSON.stringify(name)}:${after}`;
+    return [head + text + before, head + converted + before] as const;
+  }),
+);
+const record = fc
+  .array(member, { maxLength: 8 })
+  .map((members) => [
+    `{${members.map(([text]) => text).join(',')}}`,
+    `{${members.map(([, converted]) => converted).join(',')}}`,
+  ]);
+const printedResult = fc
+  .tuple(fc.array(record, { maxLength: 5 }), fc.nat(3), gap)
+  .map(([records, repeat, between]) => {
+    const all = Array.from({ length: repeat + 1 }, () => records).flat();
+    const print = (index: 0 | 1) => `[${all.map((each) => each[index]).join(`,${between}`)}]`;
+    return { text: print(0), converted: print(1) };
+  });
+
+function cut(bytes: Buffer, lengths: readonly number[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const length of lengths) {
+    pieces.push(bytes.subarray(at, at + length));
+    at += length;
+  }
+  return [...pieces, bytes.subarray(at)];
+}
+
+function cutAll(text: string): Buffer[] {
+  return [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
+}
