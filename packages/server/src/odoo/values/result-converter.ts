@@ -73,7 +73,7 @@ interface Layout {
 interface Frame {
   kind: 'list' | 'record' | 'page';
   layout: Layout;
-  /** Of a record: the number of its members so far. */
+  /** The number of members so far, for a record. */
   count: number;
 }
 
