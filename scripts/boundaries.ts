@@ -153,7 +153,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../{config,execute,observe,streams}/*',
       '../execute/{request,terms}/*',
-      './{admin,connection,openapi,shedding}/*',
+      './{admin,connection,openapi,reference,shedding}/*',
       CONTRACT,
       'fastify',
       '@fastify/*',
@@ -196,6 +196,7 @@ const BOUNDARIES: Boundary[] = [
       'node:{http,net}',
     ],
   },
+  { files: `${SERVER}/http/reference/**`, allow: ['fastify', 'node:*'] },
   {
     files: `${SERVER}/http/shedding/**`,
     allow: [],

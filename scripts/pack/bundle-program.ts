@@ -2,8 +2,8 @@
  * Bundles the program: its sources, the contract and the sandbox become few files of JavaScript, which load faster than
  * several hundred. Dependencies from npm stay outside, except those that every command loads.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './root.ts';
 
@@ -14,6 +14,8 @@ const ENTRIES = {
   // A thread starts from a file of its own, whose name is in src/stores/sqlite/thread.ts.
   worker: 'src/stores/sqlite/worker.mjs',
 };
+/** Files that the program reads, from the folder of the file that names them. */
+const ASSETS = ['html', 'css', 'js'].map((type) => `src/http/reference/reference.${type}`);
 /** Dependencies that every command loads: as a hundred files of their own, they take half of its time. */
 const BUNDLED: readonly string[] = ['yaml', 'zod'];
 const PACKAGE = /^(?:@[\w-]+\/)?\w[\w.-]*/;
@@ -41,6 +43,7 @@ export async function bundleProgram(folder: string): Promise<readonly string[]> 
     sourcemap: false,
   });
   await bundle.close();
+  for (const path of ASSETS) cpSync(join(SOURCE, path), join(folder, 'dist', basename(path)));
   writeBin(folder);
   writeLicenses(folder);
   return BUNDLED;

@@ -16,6 +16,7 @@ import { ConnectionListener } from './connection/connection-listener.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
+import { addReferenceRoutes } from './reference/reference-route.ts';
 import { readRequestId } from './request-id.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
@@ -102,6 +103,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   addMetricsRoute(app, '/metrics', deps);
   addAdminRoutes(app, deps.admin);
   addOpenapiRoute(app, deps.version);
+  addReferenceRoutes(app);
 
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] as string;

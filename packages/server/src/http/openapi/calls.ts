@@ -94,6 +94,19 @@ const PAGES: readonly Page[] = [
     type: 'text/plain',
   },
   { path: '/openapi.json', id: 'getOpenapi', summary: 'This document.', type: 'application/json' },
+  { path: '/docs', id: 'getReference', summary: 'A page that shows this document.', type: 'text/html' },
+  {
+    path: '/docs/reference.css',
+    id: 'getReferenceStyle',
+    summary: 'The style of the page.',
+    type: 'text/css',
+  },
+  {
+    path: '/docs/reference.js',
+    id: 'getReferenceScript',
+    summary: 'The script of the page.',
+    type: 'text/javascript',
+  },
   {
     path: '/_/about',
     id: 'getAbout',
