@@ -41,8 +41,8 @@ export function authorizeCaller(
 }
 
 /**
- * Whether the request comes from `/docs` of this proxy, where readers type their own keys. Browsers do not let a page of
- * another origin claim this. Those that do not send `sec-fetch-site` send the origin of the page.
+ * Whether the request comes from `/docs` of this proxy, where readers type their own keys. Browsers do not let a page
+ * of another origin claim this. Those that do not send `sec-fetch-site` send the origin of the page.
  */
 function isReferencePage(origin: string, exchange: Pick<Exchange, 'header'>): boolean {
   const page = URL.parse(exchange.header('referer') ?? '');
