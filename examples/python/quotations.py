@@ -8,6 +8,7 @@ ERP_PROXY_URL, ERP_PROXY_KEY and ERP_PROXY_INSTANCE name the proxy, the client k
 needs the standard library only.
 """
 
+import http.client
 import json
 import os
 import random
@@ -17,6 +18,8 @@ import urllib.error
 import urllib.request
 
 ATTEMPTS = 4
+# No connection, an answer that breaks off, and an answer that is not JSON.
+NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
 
 
 class ProxyError(Exception):
@@ -50,8 +53,8 @@ def call(model, method, params=(), keyword=None, idempotency_key=None):
             if not error.retryable or attempt == ATTEMPTS:
                 raise
             wait = max(wait, error.retry_after)
-        except OSError:
-            # No answer: the call may have run. Only a read, or a write with a key, can be sent again.
+        except NO_ANSWER:
+            # The call may have run. Only a read, or a write with a key, can be sent again.
             if not (is_read or idempotency_key) or attempt == ATTEMPTS:
                 raise
         time.sleep(wait)
@@ -113,7 +116,7 @@ def main(command="", first="", second=""):
         elif command == "customer":
             create_customer(first, second)
         elif command == "confirm":
-            confirm_quotation(int(first))
+            confirm_quotation(int(first or 0))
         else:
             sys.exit("usage: quotations.py list | customer <number> <name> | confirm <id>")
     except ProxyError as error:
@@ -122,6 +125,8 @@ def main(command="", first="", second=""):
         if error.type in ("user_error", "validation_error"):
             sys.exit(f"Odoo refuses: {error}")
         sys.exit(f"{error.type}: {error} (request {error.request_id})")
+    except NO_ANSWER as error:
+        sys.exit(f"The proxy does not answer: {error}")
 
 
 if __name__ == "__main__":

@@ -46,13 +46,13 @@ export interface Ran {
 export function runProgram(
   [command, ...args]: [string, ...string[]],
   { proxy }: Shop,
-  { key = proxy.key, input = '' }: { key?: string; input?: string } = {},
+  { key = proxy.key, url = proxy.url, input = '' }: { key?: string; url?: string; input?: string } = {},
 ): Promise<Ran> {
   const { promise, resolve, reject } = Promise.withResolvers<Ran>();
   const child = spawn(command, args, {
     env: {
       PATH: process.env['PATH'],
-      ERP_PROXY_URL: proxy.url,
+      ERP_PROXY_URL: url,
       ERP_PROXY_KEY: key,
       ERP_PROXY_INSTANCE: 'prod',
       PYTHONDONTWRITEBYTECODE: '1',
