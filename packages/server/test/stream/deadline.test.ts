@@ -105,6 +105,30 @@ describe('a caller that does not read its answer', () => {
     },
   );
 
+  test.each([
+    ['plain', {}],
+    ['not plain', { connection: 'te, keep-alive', te: 'trailers' }],
+  ])(
+    'is disconnected within seconds although its calls are refused before they begin: %s',
+    { timeout: 40_000 },
+    async (_, more) => {
+      const { proxy } = await startPair(answerLikeOdoo, { settings: { 'upstream.timeoutMs': '300' } });
+      // The answers repeat the origin, and together they are larger than the buffers of the kernel.
+      const headers = {
+        'content-type': 'text/plain',
+        origin: `https://${'x'.repeat(7_000)}.example`,
+        ...more,
+      };
+      const caller = startCaller(proxy, '', { headers, isPaused: true });
+      for (let count = 1; count < 1_500; count++) caller.send('');
+      await expect.poll(() => readInFlight(proxy.url), { timeout: 20_000 }).not.toBe(0);
+      await sleep(500);
+      await expect.poll(() => readInFlight(proxy.url), { timeout: 5_000 }).toBe(0);
+      caller.socket.resume();
+      expect(await caller.ended).toBe('reset');
+    },
+  );
+
   test('does not delay a stop', async () => {
     const { proxy, upstream } = await startPair(sendLarge);
     const call = makeCall(upstream.url);

@@ -82,6 +82,7 @@ async function startServer({ idleTimeoutMs = 60_000, requestTimeoutMs = 60_000 }
 async function answerCall(exchange: Exchange): Promise<void> {
   const left = new AbortController();
   exchange.onCallerLeft(() => left.abort());
+  await sleep(Number(exchange.header('x-delay-before-body') ?? 0));
   const body = await exchange.readBody(left.signal);
   const { writer } = exchange;
   if (body instanceof Denial) {
@@ -96,6 +97,7 @@ async function answerCall(exchange: Exchange): Promise<void> {
     return;
   }
   writer.begin(200, headers, pieces === 'known' ? body.length : null);
+  await sleep(Number(exchange.header('x-delay-behind-head') ?? 0));
   for (let at = 0; at < body.length; at += 1000) await writer.write(body.subarray(at, at + 1000));
   writer.end();
 }
@@ -360,6 +362,23 @@ test('stop closes connections that have sent nothing or were refused, and the ot
   await closed;
 });
 
+test('stop closes a connection whose answer had begun, and the end does not wait for later connections', async () => {
+  const { server, listener, dial } = await startServer();
+  const begun = dial().send(print('one', ['x-pieces: chunked', 'x-delay-behind-head: 200']));
+  await settle();
+  listener.stop();
+  const [silent, late] = [dial(), dial().send(print('two'))];
+  expect(await late.read(1)).toEqual(['two']);
+  const closed = once(server, 'close');
+  server.close();
+  expect(await begun.read(1)).toEqual(['one']);
+  await expect.poll(() => begun.isEnded, { timeout: 2000 }).toBe(true);
+  // The end of the graceful stop, after some seconds.
+  server.closeAllConnections();
+  await expect.poll(() => silent.isEnded, { timeout: 2000 }).toBe(true);
+  await closed;
+});
+
 test('closes an idle connection', async () => {
   const { dial } = await startServer({ idleTimeoutMs: 100 });
   const client = dial();
@@ -387,6 +406,14 @@ test('answers a body that does not arrive in time with an error, and closes the 
   expect(client.answers[0]).toMatchObject({ status: 400, headers: { connection: 'close' } });
   expect(String(client.answers[0]?.body)).toContain('did not arrive whole in time');
   await expect.poll(() => client.isEnded).toBe(true);
+  expect(counts.running).toBe(0);
+});
+
+test('closes a connection whose body is late and not wanted', async () => {
+  const { dial, counts } = await startServer({ requestTimeoutMs: 200 });
+  const client = dial().send(print('one', ['content-encoding: br', 'x-delay-before-body: 500']).slice(0, -1));
+  await expect.poll(() => client.answers.length, { timeout: 3000 }).toBe(1);
+  await expect.poll(() => client.isEnded, { timeout: 3000 }).toBe(true);
   expect(counts.running).toBe(0);
 });
 
@@ -459,6 +486,30 @@ test('sends no further refusals while the client does not read them', async () =
   open.push(() => clearInterval(driver));
   await client.read(1500);
 });
+
+test('closes a connection whose client asks for the close and does not read its refusals', async () => {
+  const { manual, server, dial } = await startServer();
+  const sockets: Socket[] = [];
+  server.prependListener('connection', (socket: Socket) => sockets.push(socket));
+  const client = dial();
+  client.socket.pause();
+  const origin = `origin: https://${'x'.repeat(7000)}.example`;
+  await expect.poll(() => sockets.length).toBe(1);
+  const refuse = async (request: string) => {
+    const { bytesRead } = sockets[0]!;
+    manual.hold();
+    client.send(request);
+    while (sockets[0]!.bytesRead < bytesRead + request.length) await sleep(1);
+    manual.refuseWaiting();
+  };
+  for (let round = 0; round < 5000 && sockets[0]?.writableLength === 0; round++) {
+    await refuse(print('', [origin]));
+    await sleep(1);
+  }
+  expect(sockets[0]?.writableNeedDrain).toBe(false);
+  await refuse(print('', [origin, 'connection: close']));
+  await expect.poll(() => sockets[0]?.destroyed, { timeout: 3000 }).toBe(true);
+}, 60_000);
 
 test('feeds HTTP nothing while HTTP has paused the connection, and everything in the end', async () => {
   const taken: Buffer[] = [];

@@ -41,7 +41,9 @@ export class ConnectionListener {
     };
     server.on('connection', (socket: Socket) => {
       options.loadShedder.noteConnection();
-      this.#plain.add(new PlainConnection(socket, connectionOptions));
+      // The last connections: the server can close those that Node's HTTP has.
+      if (this.#isStopping) serve(socket);
+      else this.#plain.add(new PlainConnection(socket, connectionOptions));
     });
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#routed.get(socket)?.expectAnswer(response);

@@ -117,9 +117,9 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.onAnswered(isLast);
   }
 
-  /** Closes the connection if there is no request. */
+  /** Closes the connection if there is no request. One that is `ended` closes soon, after the client has its answer. */
   stop(): void {
-    if (this.#stage !== 'waiting' && this.#stage !== 'serving') this.socket.destroy();
+    if (this.#stage === 'idle' || this.#stage === 'discarding') this.socket.destroy();
   }
 
   readBody(signal: AbortSignal): Uint8Array | Denial | Promise<Uint8Array | Denial> {
@@ -144,21 +144,22 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
     this.#request = null;
     this.#path = null;
     this.#body = new PieceCollector();
-    if (isLast) this.#closeInStages();
+    // Since the head was printed, the time for the body may have ended, or the server may have begun to close.
+    if (isLast || this.#isLate || this.#options.isStopping()) this.#closeInStages();
     else if (this.#missingBytes > 0) this.#stage = 'discarding';
     else this.#stage = 'idle';
     exchange?.onAnswered();
     this.#advance();
   }
 
-  /** RFC 9112 section 9.6: closing while the client sends would reset the connection and could destroy the answer. */
+  /**
+   * RFC 9112 section 9.6: closing while the client sends would reset the connection and could destroy the answer. The
+   * timer also ends a connection whose client does not read its refusals.
+   */
   #closeInStages(): void {
     this.#stage = 'ended';
-    if (this.#missingBytes === 0) {
-      this.socket.destroySoon();
-      return;
-    }
-    this.socket.end();
+    if (this.#missingBytes === 0) this.socket.destroySoon();
+    else this.socket.end();
     this.#setTimer(LINGER_MS);
   }
 

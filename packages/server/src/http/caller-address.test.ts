@@ -1,0 +1,40 @@
+/** The address of a caller is the same for a plain call as for one that passes the router. */
+import type { Socket } from 'node:net';
+import fastify from 'fastify';
+import { expect, test } from 'vitest';
+import { createRandom } from '../limits/database/seeded-random.fixture.ts';
+import { createAddressFinder } from './caller-address.ts';
+
+const ADDRESSES = ['10.0.0.1', '10.1.2.3', '192.168.0.9', '8.8.8.8', '::1', 'fd00::1', '::ffff:10.0.0.1'];
+const ODD = ['', ' ', 'unknown', '10.0.0.1:80', '[::1]', '10.0.0', '0x0a000001', 'fe80::1%eth0', '\t8.8.8.8'];
+const TRUSTED = ['10.0.0.0/8', '10.0.0.1', '::1', 'fd00::/8', '::ffff:10.0.0.0/104', '192.168.0.9'];
+
+test("follows the rules of Fastify's trustProxy", async () => {
+  const seed = Date.now() % 1_000_000;
+  process.stdout.write(`caller addresses: seed ${seed}\n`);
+  const random = createRandom(seed);
+  const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
+  for (let round = 0; round < 30; round++) {
+    const trustProxy = TRUSTED.filter(() => random() < 0.3);
+    const app = fastify({ trustProxy: trustProxy.length === 0 ? false : trustProxy });
+    app.post('/', (request) => ({ ip: request.ip }));
+    const findAddress = createAddressFinder(trustProxy);
+    for (let call = 0; call < 30; call++) {
+      const remoteAddress = pick(ADDRESSES);
+      const hops = Array.from({ length: Math.floor(random() * 4) }, () =>
+        pick(random() < 0.8 ? ADDRESSES : ODD),
+      );
+      const forwarded = random() < 0.2 ? undefined : hops.join(pick([',', ', ', ' ,']));
+      const answer = await app.inject({
+        method: 'POST',
+        url: '/',
+        remoteAddress,
+        headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+      });
+      const socket: unknown = { remoteAddress };
+      const headers = new Map(forwarded === undefined ? [] : [['x-forwarded-for', forwarded]]);
+      expect(findAddress(socket as Socket, headers), `seed ${seed}: ${forwarded}`).toBe(answer.json().ip);
+    }
+    await app.close();
+  }
+});
