@@ -209,9 +209,11 @@ function hasConvertedValues(
 /** Answers a request that is refused as a whole. */
 function refuse(
   denial: Denial,
-  { exchange, dialect, startedMs, client, keyAdmission }: IncomingRequest,
+  { exchange, dialect, time, startedMs, client, keyAdmission }: IncomingRequest,
   deps: RunRequestDeps,
 ): void {
+  // The clock may not run yet. A caller that does not read its refusal must not keep the request for ever.
+  if (time.dueMs === Number.POSITIVE_INFINITY) time.start(null);
   const { requestId, address, writer } = exchange;
   // A caller without a valid key must not learn how long the check took.
   const headers = client === null ? {} : describeRequest({ startedMs, keyAdmission }, deps.nowMs());
