@@ -38,3 +38,9 @@ test("follows the rules of Fastify's trustProxy", async () => {
     await app.close();
   }
 });
+
+test('is empty for a caller that has left already, whatever proxies are trusted', () => {
+  const socket = { remoteAddress: undefined } as Socket;
+  const headers = new Map([['x-forwarded-for', '8.8.8.8']]);
+  for (const trustProxy of [[], TRUSTED]) expect(createAddressFinder(trustProxy)(socket, headers)).toBe('');
+});

@@ -13,7 +13,10 @@ export function createAddressFinder(trustProxy: readonly string[]): FindAddress 
     const forwarded = headers.get('x-forwarded-for');
     if (forwarded === undefined) return findPeer(socket);
     // All that the library reads of a request.
-    const request: unknown = { socket, headers: { 'x-forwarded-for': forwarded } };
+    const request: unknown = {
+      socket: { remoteAddress: findPeer(socket) },
+      headers: { 'x-forwarded-for': forwarded },
+    };
     return proxyAddr(request as IncomingMessage, isTrusted);
   };
 }

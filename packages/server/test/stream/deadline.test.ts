@@ -112,7 +112,7 @@ describe('a caller that does not read its answer', () => {
     'is disconnected within seconds although its calls are refused before they begin: %s',
     { timeout: 40_000 },
     async (_, more) => {
-      const { proxy } = await startPair(answerLikeOdoo, { settings: { 'upstream.timeoutMs': '300' } });
+      const { proxy } = await startPair(sendLarge, { settings: { 'upstream.timeoutMs': '300' } });
       // The answers repeat the origin, and together they are larger than the buffers of the kernel.
       const headers = {
         'content-type': 'text/plain',
