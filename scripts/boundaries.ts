@@ -182,7 +182,18 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/http/openapi/**`,
-    allow: ['../*.ts', '../admin/*', '../../{admin,config}/*', CONTRACT, 'zod', 'fastify', 'node:*'],
+    allow: [
+      '../*.ts',
+      '../{admin,connection,shedding}/*',
+      '../../{admin,config,streams}/*',
+      '../../execute/terms/*',
+      '../../execute/request/envelope.ts',
+      '../../execute/run-request.ts',
+      CONTRACT,
+      'zod',
+      'fastify',
+      'node:*',
+    ],
   },
   {
     files: `${SERVER}/http/connection/**`,

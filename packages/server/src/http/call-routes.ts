@@ -5,7 +5,7 @@
 import { EXECUTE_PATH, VERSION_PATH } from '@erp-proxy/contract';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import { createPipelines, type OperationDeps, type OperationName } from '../execute/operations.ts';
+import type { OperationDeps, OperationName } from '../execute/operations.ts';
 import type { Pipeline } from '../execute/run-request.ts';
 import { type Dialect, OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { COMPATIBLE_DIALECT } from './compatible-dialect.ts';
@@ -78,8 +78,11 @@ export interface CallRoutesDeps extends OperationDeps {
   loadShedder: LoadShedder;
 }
 
-export function addCallRoutes(app: FastifyInstance, deps: CallRoutesDeps): void {
-  const pipelines = createPipelines(deps);
+export function addCallRoutes(
+  app: FastifyInstance,
+  pipelines: Record<OperationName, Pipeline>,
+  deps: CallRoutesDeps,
+): void {
   for (const route of CALL_ROUTES) addCallRoute(app, route, pipelines[route.operation], deps);
 }
 

@@ -3,6 +3,7 @@
  * no route. Knows no step of a call.
  */
 import fastify, { type FastifyInstance } from 'fastify';
+import { createPipelines } from '../execute/operations.ts';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
@@ -97,12 +98,13 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     connectionListener.stop();
     done();
   });
-  addCallRoutes(app, { ...deps, connectionListener });
+  const pipelines = createPipelines(deps);
+  addCallRoutes(app, pipelines, { ...deps, connectionListener });
   addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
   addAdminRoutes(app, deps.admin);
-  addOpenapiRoute(app, deps.version);
+  addOpenapiRoute(app, { ...deps, execute: pipelines.execute });
   addReferenceRoutes(app);
 
   app.setNotFoundHandler((request, reply) => {

@@ -75,7 +75,11 @@ interface Page {
   /** Media type of the page. */
   type: string;
   /** Statuses of further answers of the same type. */
-  others?: Record<number, string>;
+  others?: Record<string, string>;
+  description?: string;
+  parameters?: readonly object[];
+  /** True: takes a client key, which the page without parameters does not need. */
+  takesKey?: true;
 }
 
 const PAGES: readonly Page[] = [
@@ -93,7 +97,31 @@ const PAGES: readonly Page[] = [
     summary: 'Metrics in the text format of Prometheus.',
     type: 'text/plain',
   },
-  { path: '/openapi.json', id: 'getOpenapi', summary: 'This document.', type: 'application/json' },
+  {
+    path: '/openapi.json',
+    id: 'getOpenapi',
+    summary: 'This document, or that of models of an instance.',
+    description:
+      'With `instance` and `models`, the document describes these models of the instance, as `fields_get` does for the client key. Its policy and limits apply as to a batch of these calls. Errors of Odoo have the status of `data.status`.',
+    type: 'application/json',
+    takesKey: true,
+    parameters: [
+      {
+        name: 'instance',
+        in: 'query',
+        description: 'The name of a stored instance.',
+        schema: { type: 'string' },
+      },
+      {
+        name: 'models',
+        in: 'query',
+        description: 'Up to 20 models, separated by commas.',
+        schema: { type: 'string' },
+        example: 'res.partner,sale.order',
+      },
+    ],
+    others: { '5XX': 'The models could not be described.' },
+  },
   { path: '/docs', id: 'getReference', summary: 'A page that shows this document.', type: 'text/html' },
   {
     path: '/docs/reference.css',
@@ -215,16 +243,18 @@ function describeObject(description: string): object {
   return { description, content: { 'application/json': { schema: { type: 'object' } } } };
 }
 
-function describePage({ path, id, summary, type, others = {} }: Page): object {
+function describePage({ path, id, summary, type, others = {}, ...more }: Page): object {
   const content = { [type]: {} };
   return {
     operationId: id,
     summary,
     tags: [path.startsWith('/_/') ? 'compatible' : 'process'],
-    security: [],
+    ...(more.description === undefined ? {} : { description: more.description }),
+    ...(more.parameters === undefined ? {} : { parameters: more.parameters }),
+    security: more.takesKey ? [{}, { clientKey: [] }, { clientToken: [] }] : [],
     responses: {
       200: { description: summary, content },
-      '4XX': REFUSED_PAGE,
+      '4XX': more.takesKey ? { ...REFUSED_PAGE, description: 'The request was refused.' } : REFUSED_PAGE,
       ...Object.fromEntries(
         Object.entries(others).map(([status, description]) => [status, { description, content }]),
       ),

@@ -1,18 +1,78 @@
-/** The OpenAPI document of all routes, generated from the tables of the routes. */
+/**
+ * `GET /openapi.json`: the OpenAPI document of all routes, generated from the tables of the routes, or the document of
+ * models of an instance.
+ */
 import type { FastifyInstance } from 'fastify';
+import type { Pipeline } from '../../execute/run-request.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
+import { OverloadAnswer } from '../connection/overload-answer.ts';
+import { NodeExchange } from '../node-exchange.ts';
 import { renderNamedSchemas } from '../schema-registry.ts';
+import type { LoadShedder } from '../shedding/load-shedder.ts';
 import { ADMIN_SECURITY, describeAdminPaths } from './admin.ts';
 import { CALL_SECURITY, describeCallPaths } from './calls.ts';
+import { renderModelsOpenapi } from './models.ts';
+import { exchangeModels, MODELS_MAX, type ModelsQuestion } from './models-exchange.ts';
 
-export function addOpenapiRoute(app: FastifyInstance, version: string): void {
-  const document = Buffer.from(JSON.stringify(renderOpenapi(version)));
-  app.get('/openapi.json', (_request, reply) =>
-    reply.header('content-type', 'application/json').send(document),
-  );
+export interface OpenapiRouteDeps {
+  /** Version of this program. */
+  version: string;
+  loadShedder: LoadShedder;
+  /** Runs the calls that describe models. */
+  execute: Pipeline;
+}
+
+export function addOpenapiRoute(
+  app: FastifyInstance,
+  { version, loadShedder, execute }: OpenapiRouteDeps,
+): void {
+  const base = renderOpenapi(version);
+  const document = Buffer.from(JSON.stringify(base));
+  const overloadAnswer = new OverloadAnswer(OWN_DIALECT);
+  app.get('/openapi.json', ({ raw: request, ip, query }, reply) => {
+    const given = query as Record<string, unknown>;
+    if (given['instance'] === undefined && given['models'] === undefined) {
+      return reply.header('content-type', 'application/json').send(document);
+    }
+    reply.hijack();
+    const response = reply.raw;
+    const question = readQuestion(given);
+    loadShedder.submit({
+      get hasCallerLeft() {
+        return response.destroyed;
+      },
+      admit() {
+        const exchange = new NodeExchange(request, response, { address: ip, bodyBytesMax: 0 });
+        const render = (found: Parameters<typeof renderModelsOpenapi>[2]) =>
+          renderModelsOpenapi(base, question as ModelsQuestion, found);
+        void execute(exchangeModels(exchange, question, render), OWN_DIALECT);
+      },
+      refuse: () => overloadAnswer.send(request, response),
+    });
+    return reply;
+  });
+}
+
+/** The pipeline checks the names. */
+function readQuestion({ instance, models }: Record<string, unknown>): ModelsQuestion | Denial {
+  if (typeof instance !== 'string' || instance === '') {
+    return invalid('instance', 'Name one stored instance, e.g. ?instance=prod&models=res.partner.');
+  }
+  const names = typeof models === 'string' ? models.split(',').map((name) => name.trim()) : [];
+  if (names.length === 0 || names.includes('') || names.some((name) => name.includes('*'))) {
+    return invalid('models', 'Name the models without patterns, e.g. models=res.partner,sale.order.');
+  }
+  if (names.length > MODELS_MAX) return invalid('models', `Name at most ${MODELS_MAX} models at once.`);
+  return { instance, models: [...new Set(names)] };
+}
+
+function invalid(path: string, message: string): Denial {
+  return new Denial('invalid_request', message, { path });
 }
 
 /** `version` is the version of this program. */
-export function renderOpenapi(version: string): object {
+export function renderOpenapi(version: string) {
   return {
     openapi: '3.1.1',
     info: {

@@ -1,0 +1,157 @@
+/**
+ * Runs `fields_get` for several models as one batch of the caller: the pipeline receives it in place of a body, so that
+ * key, policy, limits and egress apply as to any call. Its answers are collected, and one answer is made from them.
+ */
+import { ALL_ERRORS, BUSINESS_ERRORS, type ErrorBody } from '@erp-proxy/contract';
+import { buildErrorAnswer, describeDenial } from '../../execute/request/envelope.ts';
+import { Denial } from '../../execute/terms/denial.ts';
+import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
+import type { Exchange } from '../../execute/terms/exchange.ts';
+import { NULL_ID } from '../../execute/terms/parsed-body.ts';
+import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
+import { PieceCollector } from '../../streams/piece-collector.ts';
+
+export const MODELS_MAX = 20;
+/** The answers are parsed at once, which must not keep other callers waiting for long. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
+const ATTRIBUTES = ['type', 'string', 'help', 'required', 'readonly', 'relation', 'selection'];
+
+/** The fields of each model, as Odoo describes them. */
+export type Descriptions = ReadonlyMap<string, Record<string, unknown>>;
+
+export interface ModelsQuestion {
+  instance: string;
+  models: readonly string[];
+}
+
+/** The exchange of a request that has a question in place of a body. `render` makes the answer. */
+export function exchangeModels(
+  inner: Exchange,
+  question: ModelsQuestion | Denial,
+  render: (descriptions: Descriptions) => object,
+): Exchange {
+  return {
+    requestId: inner.requestId,
+    address: inner.address,
+    // A read needs no idempotency key.
+    header: (name) => (name === 'idempotency-key' ? undefined : inner.header(name)),
+    countHeader: (name) => (name === 'idempotency-key' ? 0 : inner.countHeader(name)),
+    onCallerLeft: (listener) => inner.onCallerLeft(listener),
+    readBody: async () => (question instanceof Denial ? question : printCalls(question)),
+    waitUntilLeft: () => inner.waitUntilLeft(),
+    writer: new ModelsWriter(inner.writer, render),
+  };
+}
+
+function printCalls({ instance, models }: ModelsQuestion): Uint8Array {
+  const calls = models.map((model) => ({
+    id: model,
+    action: 'fields_get',
+    model_id: model,
+    params: [],
+    keyword: { attributes: ATTRIBUTES },
+    erp_instance: { name: instance },
+  }));
+  return Buffer.from(JSON.stringify(calls));
+}
+
+class ModelsWriter implements AnswerWriter {
+  readonly isHeldBack = false;
+  readonly #inner: AnswerWriter;
+  readonly #render: (descriptions: Descriptions) => object;
+  #headers: AnswerHeaders = {};
+  #collected = new PieceCollector();
+  #isTooLarge = false;
+
+  constructor(inner: AnswerWriter, render: (descriptions: Descriptions) => object) {
+    this.#inner = inner;
+    this.#render = render;
+  }
+
+  sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
+    if (status !== 200) {
+      this.#inner.sendWhole(status, headers, body);
+      return;
+    }
+    this.begin(status, headers);
+    this.write(body);
+    this.end();
+  }
+
+  begin(_status: number, headers: AnswerHeaders): void {
+    this.#headers = headers;
+  }
+
+  write(piece: Uint8Array): undefined {
+    if (this.#collected.length + piece.length > ANSWER_BYTES_MAX) this.#isTooLarge = true;
+    // A piece may be a view of a buffer that is used again.
+    else if (!this.#isTooLarge) this.#collected.add(Uint8Array.from(piece));
+  }
+
+  end(): void {
+    const { httpStatus, body } = this.#makeAnswer();
+    this.#inner.sendWhole(httpStatus, this.#headers, body);
+  }
+
+  #makeAnswer(): { httpStatus: number; body: Buffer } {
+    if (this.#isTooLarge) return deny(NULL_ID, TOO_LARGE);
+    const answers = readAnswers(this.#collected.join());
+    if (answers === null) return deny(NULL_ID, NOT_FIELDS);
+    const descriptions = new Map<string, Record<string, unknown>>();
+    for (const { id, error, result } of answers) {
+      const model = Buffer.from(JSON.stringify(id));
+      if (error) return { httpStatus: findStatus(error), body: buildErrorAnswer(model, error) };
+      if (!isObject(result)) return deny(model, NOT_FIELDS);
+      descriptions.set(id, result);
+    }
+    return { httpStatus: 200, body: Buffer.from(JSON.stringify(this.#render(descriptions))) };
+  }
+
+  restart(): boolean {
+    this.#collected = new PieceCollector();
+    return this.#inner.restart();
+  }
+
+  breakOff(): void {
+    this.#inner.breakOff();
+  }
+}
+
+interface ModelAnswer {
+  /** The model. */
+  id: string;
+  result?: unknown;
+  error?: ErrorBody;
+}
+
+/** Null if they are no JSON: a long answer of a server is not checked before it is passed on. */
+function readAnswers(bytes: Uint8Array): ModelAnswer[] | null {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return null;
+  }
+}
+
+function deny(id: Uint8Array, denial: Denial): { httpStatus: number; body: Buffer } {
+  const { httpStatus, error } = describeDenial(denial, OWN_DIALECT);
+  return { httpStatus, body: buildErrorAnswer(id, error) };
+}
+
+/** Odoo's own errors have a status too: this route is no JSON-RPC. */
+function findStatus({ data: { type } }: ErrorBody): number {
+  if (Object.hasOwn(BUSINESS_ERRORS, type))
+    return BUSINESS_ERRORS[type as keyof typeof BUSINESS_ERRORS].status;
+  return ALL_ERRORS[type as keyof typeof ALL_ERRORS].httpStatus;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const TOO_LARGE = new Denial(
+  'upstream_bad_response',
+  `The models have more than ${ANSWER_BYTES_MAX / 2 ** 20} MiB of fields; name fewer of them.`,
+  { path: 'models' },
+);
+const NOT_FIELDS = new Denial('upstream_bad_response', 'The answer does not describe fields.');

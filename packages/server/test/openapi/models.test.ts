@@ -1,0 +1,98 @@
+/** `GET /openapi.json?instance=…&models=…`: the models of an instance, for a key that may read them. */
+
+import type { Policy } from '@erp-proxy/contract';
+import { startSandbox } from '@erp-proxy/sandbox';
+import { beforeEach, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
+
+let proxy: ErpProxy;
+beforeEach(async () => {
+  const sandbox = closeAfterTest(await startSandbox({ version: 18 }));
+  proxy = closeAfterTest(
+    await startProxy({ settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64') } }),
+  );
+  const { url, db } = sandbox;
+  const { userId: user_id, apiKey: api_key } = sandbox.users.admin;
+  await proxy.app.instances.add({ name: 'prod', url, db, user_id, api_key, allow_private: true });
+});
+
+async function ask(query: string, key: string | null = proxy.key) {
+  const headers: Record<string, string> = key === null ? {} : { 'x-proxy-api': key };
+  const { status, body } = await send(`${proxy.url}/openapi.json?${query}`, { headers });
+  return { status, json: JSON.parse(body.toString()) };
+}
+
+async function createKey(policy: Policy): Promise<string> {
+  return (await proxy.app.keys.create({ name: 'limited', policy })).key;
+}
+
+test('describes the fields of the models: type, readonly, selection and relation', async () => {
+  const { status, json } = await ask('instance=prod&models=res.partner,sale.order');
+  expect(status).toBe(200);
+  const { schemas } = json.components;
+  expect(schemas['res.partner'].properties).toMatchObject({
+    name: { anyOf: [{ type: 'string' }, { const: false }], title: 'Name' },
+    complete_name: { readOnly: true },
+    type: { anyOf: [{ enum: ['contact', 'invoice', 'delivery', 'other'] }, { const: false }] },
+    country_id: { 'x-odoo-relation': 'res.country' },
+    child_ids: { type: 'array', items: { type: 'integer' }, 'x-odoo-relation': 'res.partner' },
+  });
+  expect(schemas['res.partner.Values'].properties).toHaveProperty('name');
+  expect(schemas['res.partner.Values'].properties).not.toHaveProperty('complete_name');
+  expect(schemas['sale.order'].properties.partner_id['x-odoo-required']).toBe(true);
+  const { schema } = json.paths['/api/erp/execute'].post.requestBody.content['application/json'];
+  expect(schema.anyOf).toContainEqual({ $ref: '#/components/schemas/sale.order.Call' });
+  const names = [...JSON.stringify(json).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, it]) => it);
+  expect([...new Set(names)].sort()).toEqual(Object.keys(schemas).sort());
+});
+
+test('needs a valid client key', async () => {
+  for (const key of [null, 'wrong']) {
+    const { status, json } = await ask('instance=prod&models=res.partner', key);
+    expect(status).toBe(401);
+    expect(json.error.data.type).toBe('unauthorized');
+  }
+  // Without one, callers do not learn what is wrong with the rest.
+  expect((await ask('instance=nowhere', null)).status).toBe(401);
+});
+
+test.each([
+  ['models=res.partner', 400, { type: 'invalid_request', path: 'instance' }],
+  ['instance=prod', 400, { type: 'invalid_request', path: 'models' }],
+  ['instance=prod&models=res.*', 400, { type: 'invalid_request', path: 'models' }],
+  ['instance=prod&models=res.partner,', 400, { type: 'invalid_request', path: 'models' }],
+  [`instance=prod&models=${'m,'.repeat(20)}m`, 400, { type: 'invalid_request', path: 'models' }],
+  ['instance=prod&models=res%20partner', 400, { type: 'invalid_request', path: 'model_id' }],
+  ['instance=nowhere&models=res.partner', 400, { type: 'invalid_request', path: 'erp_instance.name' }],
+  ['instance=prod&models=res.partner,res.partnr', 404, { type: 'model_not_found' }],
+])('refuses ?%s with %i', async (query, expected, data) => {
+  const { status, json } = await ask(query);
+  expect(status).toBe(expected);
+  expect(json.error.data).toMatchObject(data);
+});
+
+test('the policy of the key applies as to calls', async () => {
+  const key = await createKey({ instances: ['prod'], models: { 'res.partner': ['fields_get'] } });
+  expect((await ask('instance=prod&models=res.partner', key)).status).toBe(200);
+  const denied = await ask('instance=prod&models=res.partner,res.users', key);
+  expect(denied.status).toBe(403);
+  expect(denied.json).toMatchObject({
+    id: 'res.users',
+    error: { data: { type: 'policy_denied', rule: 'models' } },
+  });
+  const elsewhere = await createKey({ instances: ['test'], models: { '*': ['*'] } });
+  const { status, json } = await ask('instance=prod&models=res.partner', elsewhere);
+  expect([status, json.error.data.rule]).toEqual([403, 'instances']);
+});
+
+test('counts as calls of the key, and is in the audit', async () => {
+  const key = await createKey({ instances: ['prod'], models: { '*': ['*'] }, per_day: 3 });
+  expect((await ask('instance=prod&models=res.partner,res.users', key)).status).toBe(200);
+  expect((await ask('instance=prod&models=res.partner,res.users', key)).status).toBe(429);
+  await proxy.app.audit.flush();
+  const { items } = await proxy.app.audit.search({});
+  expect(items).toContainEqual(
+    expect.objectContaining({ kind: 'call', instance: 'prod', action: 'fields_get' }),
+  );
+});
