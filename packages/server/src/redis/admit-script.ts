@@ -1,28 +1,39 @@
 /**
  * Checks all limits of a key in one atomic script: concurrency, calls per day, and rate. It uses the algorithm of
- * limits/rate.ts, with the clock of Redis.
+ * limits/rate.ts, with the clock of Redis. One run serves all requests of one turn of the event loop, in their order.
  *
  * - rate: the time at which the burst is full again. `owed` calls were admitted while Redis was away, and are charged
- *   now.
+ *   with the first request that reaches the rate.
  * - running: a lease for each running call. Leases of a crashed replica expire.
  * - day: the calls of all replicas, and of each one. Calls that only the replica has counted are added: those that were
  *   admitted while Redis was away, or all of them if Redis has lost its data. Expires at midnight (UTC).
  */
 import { defineScript, READ_NOW } from './script.ts';
 
-/** A member is absent if the key has no such limit, or if the limit is not checked. */
-export interface AdmitRequest {
-  calls: number;
+/** A limit is absent if the key has no such limit, or if no request needs it. */
+export interface AdmitTurn {
+  /** The name of a lease is this id, a colon and the number of the lease. */
+  replica: string;
+  /** Numbers of the leases that ended before the requests. */
+  ended: readonly number[];
+  requests: readonly AdmitRequest[];
   rate?: { intervalMs: number; burst: number; owed: number };
-  running?: { max: number; leaseMs: number; names: string[] };
+  running?: { max: number; leaseMs: number };
   /** `day`: days since 1970 by the replica's clock. If Redis has another day, `counted` is ignored. */
-  day?: { max: number; replica: string; day: number; counted: number };
+  day?: { max: number; day: number; counted: number };
+}
+
+export interface AdmitRequest {
+  /** Calls to count, all or none. */
+  calls: number;
+  /** Numbers of the wanted leases. As many as are free are granted, from the first. */
+  leases: readonly number[];
 }
 
 export interface AdmitAnswer {
   /** 0 if admitted; else {@link BY_RUNNING}, {@link BY_DAY} or {@link BY_RATE}. */
   refusedBy: number;
-  /** Number of names that are leases now, from the first. */
+  /** Number of granted leases. */
   leases: number;
   /** Includes the calls if they were admitted. */
   fullInMs: number;
@@ -34,68 +45,106 @@ export const BY_RUNNING = 1;
 export const BY_DAY = 2;
 export const BY_RATE = 3;
 
+/** As in the script. */
+export function nameLease(replica: string, lease: number): string {
+  return `${replica}:${lease}`;
+}
+
+/** Length of the part of the reply for each request. */
+const REQUEST_NUMBERS = 4;
+
+/**
+ * KEYS: rate, leases and day of one key. ARGV: an {@link AdmitTurn} as JSON. Returns the rest of the day in
+ * milliseconds, then for each request: what refused it, granted leases, microseconds until the burst is full, calls of
+ * the day.
+ */
 export const ADMIT = defineScript(`${READ_NOW}
 local rateKey, runningKey, dayKey = KEYS[1], KEYS[2], KEYS[3]
-local asked = cjson.decode(ARGV[1])
-local rate, running, day = asked.rate, asked.running, asked.day
-local leases, fullIn, dayCalls = 0, 0, 0
+local turn = cjson.decode(ARGV[1])
+local rate, running, day = turn.rate, turn.running, turn.day
 local dayMs = 86400000
 local today = math.floor(now / dayMs)
 
-local function answer(refusedBy)
-  return { refusedBy, leases, math.ceil(fullIn * 1000), dayCalls, math.ceil((today + 1) * dayMs - now) }
+local function nameLease(number) return turn.replica .. ':' .. string.format('%.0f', number) end
+
+if #turn.ended > 0 then
+  local ended = {}
+  for index, number in ipairs(turn.ended) do ended[index] = nameLease(number) end
+  -- If it fails, the leases expire, and the requests need not fail.
+  redis.pcall('ZREM', runningKey, unpack(ended))
 end
 
+local free = 0
 if running then
   redis.call('ZREMRANGEBYSCORE', runningKey, '-inf', now)
   -- A lease can end this late only if the clock was set back.
   redis.call('ZREMRANGEBYSCORE', runningKey, now + running.leaseMs + 1000, '+inf')
-  leases = math.min(#running.names, math.max(0, running.max - redis.call('ZCARD', runningKey)))
-  if leases == 0 then return answer(${BY_RUNNING}) end
+  free = math.max(0, running.max - redis.call('ZCARD', runningKey))
 end
 
-local mine = 0
+local dayCalls, mine, dayAdmitted = 0, 0, 0
 if day then
-  if tonumber(redis.call('HGET', dayKey, 'day') or today) ~= today then redis.call('DEL', dayKey) end
-  local stored = redis.call('HMGET', dayKey, 'calls', day.replica)
-  dayCalls, mine = tonumber(stored[1] or 0), tonumber(stored[2] or 0)
+  local stored = redis.call('HMGET', dayKey, 'day', 'calls', turn.replica)
+  if tonumber(stored[1] or today) ~= today then
+    redis.call('DEL', dayKey)
+    stored = {}
+  end
+  dayCalls, mine = tonumber(stored[2] or 0), tonumber(stored[3] or 0)
   if day.day == today then
     dayCalls = dayCalls + math.max(0, day.counted - mine)
     mine = math.max(day.counted, mine)
   end
-  if dayCalls + asked.calls > day.max then
-    leases = 0
-    return answer(${BY_DAY})
-  end
 end
 
+local span, fullIn, isRateRead = 0, 0, false
 if rate then
-  local span = rate.burst * rate.intervalMs
-  fullIn = math.max(0, tonumber(redis.call('GET', rateKey) or 0) - now) + rate.owed * rate.intervalMs
-  -- It exceeds a burst only after a change of the rate or of the clock.
-  fullIn = math.min(fullIn, span)
-  local after = fullIn + asked.calls * rate.intervalMs
-  local isOver = after > span + 0.001
-  if not isOver then fullIn = after end
-  if fullIn > 0 then
-    redis.call('SET', rateKey, string.format('%.3f', now + fullIn), 'PX', math.ceil(fullIn))
+  span = rate.burst * rate.intervalMs
+  fullIn = math.max(0, tonumber(redis.call('GET', rateKey) or 0) - now)
+end
+
+local granted = {}
+local answer = { math.ceil((today + 1) * dayMs - now) }
+for _, request in ipairs(turn.requests) do
+  local calls = request.calls
+  local refusedBy, leases = 0, math.min(#request.leases, free)
+  if #request.leases > 0 and leases == 0 then
+    refusedBy = ${BY_RUNNING}
+  elseif day and calls > 0 and dayCalls + calls > day.max then
+    refusedBy = ${BY_DAY}
+  elseif rate and calls > 0 then
+    if not isRateRead then
+      isRateRead = true
+      -- It exceeds a burst only after a change of the rate or of the clock.
+      fullIn = math.min(fullIn + rate.owed * rate.intervalMs, span)
+    end
+    local after = fullIn + calls * rate.intervalMs
+    if after > span + 0.001 then refusedBy = ${BY_RATE} else fullIn = after end
   end
-  if isOver then
+  if refusedBy == 0 then
+    free = free - leases
+    for lease = 1, leases do granted[#granted + 1] = nameLease(request.leases[lease]) end
+    if day then
+      dayCalls = dayCalls + calls
+      dayAdmitted = dayAdmitted + calls
+    end
+  else
     leases = 0
-    return answer(${BY_RATE})
+  end
+  for _, number in ipairs({ refusedBy, leases, math.ceil(fullIn * 1000), dayCalls }) do
+    answer[#answer + 1] = number
   end
 end
 
-if day then
-  dayCalls = dayCalls + asked.calls
-  redis.call('HSET', dayKey, 'day', today, 'calls', dayCalls, day.replica, mine + asked.calls)
+if isRateRead and fullIn > 0 then
+  redis.call('SET', rateKey, string.format('%.3f', now + fullIn), 'PX', math.ceil(fullIn))
+end
+if dayAdmitted > 0 then
+  redis.call('HSET', dayKey, 'day', today, 'calls', dayCalls, turn.replica, mine + dayAdmitted)
   redis.call('PEXPIREAT', dayKey, (today + 1) * dayMs)
 end
-for lease = 1, leases do
-  redis.call('ZADD', runningKey, now + running.leaseMs, running.names[lease])
-  redis.call('PEXPIRE', runningKey, running.leaseMs)
-end
-return answer(0)
+for _, name in ipairs(granted) do redis.call('ZADD', runningKey, now + running.leaseMs, name) end
+if #granted > 0 then redis.call('PEXPIRE', runningKey, running.leaseMs) end
+return answer
 `);
 
 /**
@@ -106,11 +155,18 @@ for lease = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[lease]) 
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `);
 
-/** KEYS: the leases of one key. ARGV: names of the leases to end. */
-export const RELEASE = defineScript(`redis.call('ZREM', KEYS[1], unpack(ARGV))`);
-
-export function readAdmitAnswer(reply: unknown): AdmitAnswer {
-  const numbers = Array.isArray(reply) ? reply.map(Number) : [];
-  const [refusedBy = 0, leases = 0, fullInMicroseconds = 0, dayCalls = 0, dayLeftMs = 0] = numbers;
-  return { refusedBy, leases, fullInMs: fullInMicroseconds / 1000, dayCalls, dayLeftMs };
+/** The answers to the requests of a turn, in their order. */
+export function readAdmitAnswers(reply: unknown): AdmitAnswer[] {
+  const [dayLeftMs, ...numbers] = reply as [number, ...number[]];
+  const answers: AdmitAnswer[] = [];
+  for (let at = 0; at < numbers.length; at += REQUEST_NUMBERS) {
+    const [refusedBy, leases, fullInMicroseconds, dayCalls] = numbers.slice(at, at + REQUEST_NUMBERS) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    answers.push({ refusedBy, leases, fullInMs: fullInMicroseconds / 1000, dayCalls, dayLeftMs });
+  }
+  return answers;
 }

@@ -1,6 +1,7 @@
 /**
  * The limits of keys, counted in Redis for all replicas. Each replica also counts locally. While Redis is away, it
  * enforces its share of the limits from the local counts. Calls that it admits meanwhile are added to Redis afterwards.
+ * What the calls of a key ask during one turn of the event loop is sent as one script.
  */
 import { type Admitted, BUSY, combineTaken, judgeRequest, readRate, UNLIMITED } from '../limits/admitted.ts';
 import { describeDay } from '../limits/day.ts';
@@ -9,15 +10,16 @@ import { describeTaken, readIntervalMs } from '../limits/rate.ts';
 import {
   ADMIT,
   type AdmitAnswer,
-  type AdmitRequest,
+  type AdmitTurn,
   BY_DAY,
   BY_RATE,
   BY_RUNNING,
-  RELEASE,
+  nameLease,
   RENEW,
-  readAdmitAnswer,
+  readAdmitAnswers,
 } from './admit-script.ts';
 import { type RedisClient, RedisFailure } from './client.ts';
+import { type KeyTurn, KeyTurns } from './key-turns.ts';
 
 /** Leases of a replica that crashed end after this time. A running replica renews its leases with each heartbeat. */
 const LEASE_MS = 5000;
@@ -38,8 +40,9 @@ export class SharedKeyLimits implements Limits {
   readonly #local: KeyLimits;
   /** Number of calls of each key that were admitted while Redis was away. */
   readonly #unreported = new Map<string, number>();
-  /** The leases of each key's running calls. */
-  readonly #leases = new Map<string, string[]>();
+  /** The leases of each key's running calls, by their numbers. */
+  readonly #leases = new Map<string, number[]>();
+  readonly #turns = new KeyTurns((turn) => this.#send(turn));
   #lastLease = 0;
 
   constructor({ redis, nowMs, clock }: SharedKeyLimitsOptions) {
@@ -49,7 +52,7 @@ export class SharedKeyLimits implements Limits {
   }
 
   async admit(key: LimitedKey): Promise<Admitted> {
-    const leases = this.#nameLeases(key, 1);
+    const leases = this.#numberLeases(key, 1);
     const answer = await this.#ask(key, 1, leases);
     const admitted = answer === null ? this.#local.admit(key) : describeAnswer(key, 1, answer);
     if (!admitted.ok) return admitted;
@@ -66,7 +69,7 @@ export class SharedKeyLimits implements Limits {
   }
 
   async acquireMore(key: LimitedKey, count: number): Promise<number> {
-    const leases = this.#nameLeases(key, count);
+    const leases = this.#numberLeases(key, count);
     if (leases.length === 0) return count;
     const answer = await this.#ask(key, 0, leases);
     const taken = answer === null ? this.#local.acquireMore(key, count) : answer.leases;
@@ -80,36 +83,45 @@ export class SharedKeyLimits implements Limits {
     if (held === undefined) return;
     const ended = held.splice(-count);
     if (held.length === 0) this.#leases.delete(key.id);
-    this.#send(RELEASE, key.id, ended);
+    if (this.#redis.trouble === null) this.#turns.endLeases(key.id, ended);
   }
 
   /** Null if Redis is away or refuses the operation. */
-  async #ask({ id, policy }: LimitedKey, calls: number, leases: string[]): Promise<AdmitAnswer | null> {
+  async #ask(key: LimitedKey, calls: number, leases: number[]): Promise<AdmitAnswer | null> {
     if (this.#redis.trouble !== null) return null;
-    const request: AdmitRequest = { calls };
-    const { concurrency, per_day } = policy;
-    const rate = calls === 0 ? null : readRate(policy);
-    const unreported = rate === null ? 0 : this.#takeUnreported(id);
-    if (leases.length > 0 && concurrency !== undefined)
-      request.running = { max: concurrency, leaseMs: LEASE_MS, names: leases };
-    if (calls > 0 && per_day !== undefined)
-      request.day = { max: per_day, replica: this.#redis.replicaId, ...this.#local.readDay(id) };
-    if (rate !== null)
-      request.rate = { intervalMs: readIntervalMs(rate), burst: rate.burst, owed: unreported };
+    return this.#turns.request(key, { calls, leases });
+  }
+
+  /** Null if Redis is away or refuses the operation. Leases whose end is then not reported expire. */
+  async #send({ id, policy, requests, ended }: KeyTurn): Promise<AdmitAnswer[] | null> {
+    const isCounting = requests.some(({ calls }) => calls > 0);
+    const rate = isCounting && policy ? readRate(policy) : null;
+    const owed = rate === null ? 0 : this.#takeUnreported(id);
+    const turn: AdmitTurn = {
+      replica: this.#redis.replicaId,
+      ended,
+      requests: requests.map(({ calls, leases }) => ({ calls, leases })),
+      ...(rate && { rate: { intervalMs: readIntervalMs(rate), burst: rate.burst, owed } }),
+    };
+    if (policy?.concurrency !== undefined && requests.some(({ leases }) => leases.length > 0))
+      turn.running = { max: policy.concurrency, leaseMs: LEASE_MS };
+    if (policy?.per_day !== undefined && isCounting)
+      turn.day = { max: policy.per_day, ...this.#local.readDay(id) };
     const keys = ['rate', 'running', 'day'].map((kind) => this.#redis.name(kind, id));
     try {
-      const answer = readAdmitAnswer(await this.#redis.run(ADMIT, keys, [JSON.stringify(request)]));
-      if (answer.refusedBy === BY_RUNNING || answer.refusedBy === BY_DAY) this.#addUnreported(id, unreported);
-      return answer;
+      const answers = readAdmitAnswers(await this.#redis.run(ADMIT, keys, [JSON.stringify(turn)]));
+      const isCharged = requests.some(({ calls }, index) => calls > 0 && hasReachedRate(answers[index]));
+      if (!isCharged) this.#addUnreported(id, owed);
+      return answers;
     } catch (error) {
       if (!(error instanceof RedisFailure)) throw error;
-      this.#addUnreported(id, unreported);
+      this.#addUnreported(id, owed);
       return null;
     }
   }
 
   /** Counts admitted calls locally. */
-  #count(key: LimitedKey, calls: number, leases: string[], answer: AdmitAnswer | null): void {
+  #count(key: LimitedKey, calls: number, leases: number[], answer: AdmitAnswer | null): void {
     if (answer !== null) this.#local.record(key, calls, leases.length);
     else if (key.policy.rate !== undefined) this.#addUnreported(key.id, calls);
     if (leases.length === 0) return;
@@ -132,19 +144,22 @@ export class SharedKeyLimits implements Limits {
     return count;
   }
 
-  #nameLeases({ policy }: LimitedKey, count: number): string[] {
+  #numberLeases({ policy }: LimitedKey, count: number): number[] {
     if (policy.concurrency === undefined) return [];
-    return Array.from({ length: count }, () => `${this.#redis.replicaId}:${++this.#lastLease}`);
-  }
-
-  #renew(): void {
-    for (const [id, leases] of this.#leases) this.#send(RENEW, id, [LEASE_MS, ...leases]);
+    return Array.from({ length: count }, () => ++this.#lastLease);
   }
 
   /** Ignores failures: while Redis is away, leases expire, and they are renewed when it is back. */
-  #send(script: typeof RENEW, id: string, args: (string | number)[]): void {
-    this.#redis.run(script, [this.#redis.name('running', id)], args).catch(() => {});
+  #renew(): void {
+    for (const [id, leases] of this.#leases) {
+      const names = leases.map((lease) => nameLease(this.#redis.replicaId, lease));
+      this.#redis.run(RENEW, [this.#redis.name('running', id)], [LEASE_MS, ...names]).catch(() => {});
+    }
   }
+}
+
+function hasReachedRate(answer: AdmitAnswer | undefined): boolean {
+  return answer !== undefined && answer.refusedBy !== BY_RUNNING && answer.refusedBy !== BY_DAY;
 }
 
 function describeAnswer({ policy }: LimitedKey, count: number, answer: AdmitAnswer): Admitted {
