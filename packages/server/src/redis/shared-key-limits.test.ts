@@ -57,6 +57,8 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       fc.record({
         act: fc.constantFrom('admit', 'admitMore', 'acquireMore', 'release'),
         count: fc.integer({ min: 1, max: 8 }),
+        /** Whether the next step is in the same turn of the event loop. */
+        isFollowed: fc.boolean(),
       }),
       { maxLength: 30 },
     );
@@ -66,26 +68,59 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
         const key: LimitedKey = { id: `key-${run++}`, policy };
         const alone = new KeyLimits(nowMs, Date.now);
         let running = 0;
-        for (const { act, count } of history) {
+        let pending: Promise<void>[] = [];
+        const endTurn = async () => {
+          await Promise.all(pending);
+          pending = [];
+        };
+        for (const { act, count, isFollowed } of history) {
           if (act === 'release') {
+            // Only calls whose admission is known can end.
+            await endTurn();
             const ended = Math.min(running, count);
             running -= ended;
             alone.release(key, ended);
             limits.release(key, ended);
           } else if (act === 'acquireMore') {
             const taken = alone.acquireMore(key, count);
-            expect(await limits.acquireMore(key, count)).toBe(taken);
+            pending.push(expect(limits.acquireMore(key, count)).resolves.toBe(taken));
             running += taken;
           } else {
             const asked = act === 'admit' ? alone.admit(key) : alone.admitMore(key, count);
-            const shared = await (act === 'admit' ? limits.admit(key) : limits.admitMore(key, count));
-            expect(roundTimes(shared)).toEqual(roundTimes(asked));
+            const answer = act === 'admit' ? limits.admit(key) : limits.admitMore(key, count);
+            pending.push(answer.then((shared) => expect(roundTimes(shared)).toEqual(roundTimes(asked))));
             if (act === 'admit' && asked.ok) running++;
           }
+          if (!isFollowed) await endTurn();
         }
+        await endTurn();
       }),
       { numRuns: 60 },
     );
+  });
+
+  test('a policy that changes during a turn applies to the requests after the change', async () => {
+    const { limits } = await startReplica();
+    const admitWith = (per_day: number) => limits.admitMore({ id: 'a', policy: { per_day } }, 1);
+    const answers = await Promise.all([admitWith(1), admitWith(1), admitWith(3), admitWith(2)]);
+    expect(answers).toMatchObject([
+      { ok: true, day: { remaining: 0 } },
+      { ok: false, day: { remaining: 0 } },
+      { ok: true, day: { remaining: 1 } },
+      { ok: false, day: { remaining: 0 } },
+    ]);
+  });
+
+  test('more requests than one script takes are admitted exactly up to the limit', async () => {
+    const key = { id: 'a', policy: { rate: { ...NEVER_FULL, burst: 250 }, concurrency: 240, per_day: 245 } };
+    const { limits } = await startReplica();
+    const admitAll = async () => {
+      const answers = await Promise.all(Array.from({ length: 300 }, () => limits.admit(key)));
+      return answers.filter(({ ok }) => ok).length;
+    };
+    expect(await admitAll()).toBe(240);
+    limits.release(key, 240);
+    expect(await admitAll()).toBe(5);
   });
 
   test('limits the running calls of all replicas together; leases of a crashed replica expire', async () => {
