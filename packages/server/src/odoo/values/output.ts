@@ -1,7 +1,7 @@
 /** Collects output bytes in one buffer: ranges of an input that stay as they are, and replacements between them. */
 
 /** Below this length, a loop costs less than a native copy. */
-const SHORT_BYTES = 32;
+const SHORT_BYTES = 64;
 const HEADROOM_BYTES = 1024;
 
 export class Output {

@@ -27,6 +27,7 @@ const LOWER_A = 0x61;
 const LOWER_F = 0x66;
 const LOWER_N = 0x6e;
 const LOWER_Z = 0x7a;
+const SPACE = 0x20;
 const LOWER_CASE = 0x20;
 
 /** Results of a function that reads a token. Other results are the index after it. */
@@ -67,6 +68,8 @@ interface Slot {
 interface Layout {
   shape: RecordShape;
   slots: Slot[];
+  /** The bytes from the end of a record to the first name of the next one; null until they were seen. */
+  turn: Uint8Array | null;
   nested: ReadonlyMap<string, Layout>;
 }
 
@@ -101,6 +104,8 @@ export class ResultConverter {
    * of each other {@link push}.
    */
   unknown: UnknownField | null = null;
+  /** Offset of the end of the last record in the current bytes; -1 if there is none. */
+  #recordEnd = -1;
   readonly #asked = new Set<string>();
 
   constructor(shape: RecordShape, form: ResultForm) {
@@ -112,6 +117,7 @@ export class ResultConverter {
   push(piece: Uint8Array): Uint8Array {
     const bytes = this.#kept.length === 0 ? piece : Buffer.concat([this.#kept, piece]);
     this.unknown = null;
+    this.#recordEnd = -1;
     this.#output.begin(bytes);
     const end = this.#convert(bytes);
     this.#kept = bytes.subarray(end);
@@ -165,9 +171,12 @@ export class ResultConverter {
         return this.#convertValue(bytes, start);
       case 'first member':
         return this.#readMember(bytes, start, frame!);
-      case 'next':
+      case 'next': {
         if (frame === undefined) return DIFFERENT;
-        if (frame.kind !== 'list') return this.#readMember(bytes, start, frame);
+        if (frame.kind === 'list') break;
+        const known = frame.kind === 'record' ? this.#convertKnown(bytes, start, frame) : start;
+        return known === start ? this.#readMember(bytes, start, frame) : known;
+      }
     }
     const at = skipWhiteSpace(bytes, start, length);
     if (at === length) return this.#waitFor(bytes, start);
@@ -178,7 +187,54 @@ export class ResultConverter {
       return byte === COMMA ? at + 1 : DIFFERENT;
     }
     if (byte !== OPEN_OBJECT) return this.#skipValue(at);
+    if (this.#recordEnd >= 0 && at - this.#recordEnd < TURN_BYTES_MAX)
+      frame!.layout.turn = Uint8Array.from(bytes.subarray(this.#recordEnd, at + 1));
     return this.#enter('record', frame!.layout, at);
+  }
+
+  /**
+   * Converts members that are where they were in the record before, up to the first one that needs more care. Most
+   * bytes of a result pass here.
+   */
+  #convertKnown(bytes: Uint8Array, start: number, frame: Frame): number {
+    const { slots, turn } = frame.layout;
+    let { count } = frame;
+    let at = start;
+    for (;;) {
+      if (turn !== null && bytes[at] === CLOSE_OBJECT && isTextAt(bytes, at, turn)) {
+        at += turn.length;
+        count = 0;
+      }
+      const slot = slots[count];
+      if (slot === undefined || !isTextAt(bytes, at, slot.text)) break;
+      const valueStart = at + slot.text.length;
+      const end = this.#convertShort(bytes, valueStart, slot.treatment);
+      if (end < 0) break;
+      at = end;
+      count++;
+    }
+    // In a record that has begun, no member before the first name was passed.
+    if (count === 0 && at !== start) this.#state = 'first member';
+    frame.count = count;
+    return at;
+  }
+
+  /** The end of the value, which is converted; negative if it needs more care. */
+  #convertShort(bytes: Uint8Array, start: number, treatment: Treatment): number {
+    switch (bytes[start]) {
+      case QUOTE:
+        if (treatment === 'datetime') return this.#convertDatetime(bytes, start);
+        return treatment === 'reference' ? DIFFERENT : findStringEnd(bytes, start);
+      case LOWER_F:
+        return treatment === 'keep' ? findScalarEnd(bytes, start) : this.#convertFalse(bytes, start);
+      case OPEN_ARRAY:
+        if (treatment === 'many2one') return this.#convertPair(bytes, start);
+        return treatment === 'records' ? DIFFERENT : findFlatEnd(bytes, start);
+      case OPEN_OBJECT:
+        return DIFFERENT;
+      default:
+        return findScalarEnd(bytes, start);
+    }
   }
 
   #enterRoot(bytes: Uint8Array, start: number): number {
@@ -196,7 +252,7 @@ export class ResultConverter {
   }
 
   #leave(at: number): number {
-    this.#frames.pop();
+    if (this.#frames.pop()?.kind === 'record') this.#recordEnd = at;
     this.#state = this.#frames.length === 0 ? 'rest' : 'next';
     return at + 1;
   }
@@ -367,11 +423,18 @@ export class ResultConverter {
   }
 }
 
+/** Bytes of numbers and words. */
+const SCALAR = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[-+.0-9A-Za-z]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+/** Longest white space between two records that is recognised. */
+const TURN_BYTES_MAX = 16;
+
 const KEEP: Omit<Slot, 'text'> = { treatment: 'keep', nested: null };
 
 function layOut(shape: RecordShape): Layout {
   const nested = new Map([...shape.nested].map(([name, below]) => [name, layOut(below)] as const));
-  return { shape, slots: [], nested };
+  return { shape, slots: [], turn: null, nested };
 }
 
 /** Finds the layout that replaces each layout of a tree. */
@@ -432,6 +495,22 @@ function findWordEnd(bytes: Uint8Array, start: number): number {
   const word = bytes[start] === LOWER_N ? NULL : FALSE;
   if (isTextAt(bytes, start, word)) return start + word.length;
   return bytes.length - start < word.length ? INCOMPLETE : DIFFERENT;
+}
+
+/** The end of a number or a word, which may go on after the last byte. */
+function findScalarEnd(bytes: Uint8Array, start: number): number {
+  const { length } = bytes;
+  let at = start;
+  while (at < length && SCALAR[bytes[at]!] === 1) at++;
+  return at === start || at === length ? DIFFERENT : at;
+}
+
+/** The end of an array of numbers and words. */
+function findFlatEnd(bytes: Uint8Array, start: number): number {
+  const { length } = bytes;
+  let at = start + 1;
+  while (at < length && (SCALAR[bytes[at]!] === 1 || bytes[at] === COMMA || bytes[at] === SPACE)) at++;
+  return bytes[at] === CLOSE_ARRAY ? at + 1 : DIFFERENT;
 }
 
 function skipDigits(bytes: Uint8Array, start: number): number {
