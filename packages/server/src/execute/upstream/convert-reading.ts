@@ -100,7 +100,7 @@ function convertReply(reply: Reply | null, conversion: Conversion): Awaitable<Re
   // The whole answer has arrived, so that a question for a type can have its permit.
   context.release();
   return convertPiece(converter, Buffer.concat(pieces), learn).then((converted) => {
-    const value = Buffer.concat([converted, converter.end()]);
+    const value = Buffer.concat([...converted, converter.end()]);
     return { ...reply, pieces: [value], lengthBytes: value.length };
   });
 }

@@ -12,6 +12,8 @@ export class ConvertedStream implements ByteStream {
   readonly #learn: LearnField;
   /** Pieces that arrived before the stream was created. */
   readonly #first: Uint8Array[];
+  /** Converted bytes that were not read yet. */
+  #converted: Uint8Array[] = [];
   #isEnded = false;
 
   constructor(
@@ -27,13 +29,15 @@ export class ConvertedStream implements ByteStream {
   }
 
   async next(): Promise<Uint8Array | null> {
-    while (!this.#isEnded) {
+    for (;;) {
+      const converted = this.#converted.shift();
+      if (converted !== undefined && converted.length > 0) return converted;
+      if (converted !== undefined) continue;
+      if (this.#isEnded) return null;
       const piece = this.#first.shift() ?? (await this.#source.next());
-      const converted =
-        piece === null ? this.#end() : await convertPiece(this.#converter, piece, this.#learn);
-      if (converted.length > 0) return converted;
+      this.#converted =
+        piece === null ? [this.#end()] : await convertPiece(this.#converter, piece, this.#learn);
     }
-    return null;
   }
 
   cancel(): void {
@@ -51,11 +55,11 @@ export async function convertPiece(
   converter: ResultConverter,
   piece: Uint8Array,
   learn: LearnField,
-): Promise<Uint8Array> {
+): Promise<Uint8Array[]> {
   let converted = converter.push(piece);
   while (converter.unknown !== null) {
     converter.learn(await learn(converter.unknown));
-    converted = Buffer.concat([converted, converter.push(NOTHING)]);
+    converted = [...converted, ...converter.push(NOTHING)];
   }
   return converted;
 }

@@ -2,6 +2,7 @@
 
 /** Below this length, a loop costs less than a native copy. */
 const SHORT_BYTES = 64;
+/** Added to the usual growth, which is less than a quarter. */
 const HEADROOM_BYTES = 1024;
 
 export class Output {
@@ -61,7 +62,8 @@ export class Output {
     const needed = this.#length + bytes;
     const buffer = this.#buffer;
     if (buffer !== null && needed <= buffer.length) return buffer;
-    const grown = Buffer.allocUnsafe(Math.max(2 * needed, this.#input.length + HEADROOM_BYTES));
+    const expected = this.#input.length + (this.#input.length >> 2) + HEADROOM_BYTES;
+    const grown = Buffer.allocUnsafe(Math.max(buffer === null ? needed : 2 * needed, expected));
     if (buffer !== null) grown.set(buffer.subarray(0, this.#length));
     this.#buffer = grown;
     return grown;

@@ -36,6 +36,8 @@ const DIFFERENT = -2;
 
 /** A longer name or value is not converted, so that little is kept and nothing long is read twice. */
 const KEPT_BYTES_MAX = 8 * 1024;
+/** Bytes of a piece that are joined with the kept ones of the piece before it. */
+const JOINED_BYTES = 1024;
 /** Names of a record that are recognised by their position. */
 const SLOTS_MAX = 1000;
 
@@ -113,8 +115,26 @@ export class ResultConverter {
     this.#root = layOut(shape);
   }
 
-  /** Converts the next bytes of the result. Returns what is known of the output. */
-  push(piece: Uint8Array): Uint8Array {
+  /** Converts the next bytes of the result. Returns what is known of the output, in one or two parts. */
+  push(piece: Uint8Array): Uint8Array[] {
+    if (this.#kept.length === 0 || piece.length <= JOINED_BYTES) return [this.#push(piece)];
+    // Only the bytes around the cut are joined: a copy of each piece would cost as much as its conversion.
+    const first = this.#push(piece.subarray(0, JOINED_BYTES));
+    const keptBytes = this.#kept.length;
+    if (this.unknown !== null || keptBytes > JOINED_BYTES)
+      return [first, ...this.#keepForLater(piece.subarray(JOINED_BYTES))];
+    this.#kept = NOTHING;
+    return [first, this.#push(piece.subarray(JOINED_BYTES - keptBytes))];
+  }
+
+  /** Converts the rest of a piece later if a field is unknown, else now. */
+  #keepForLater(rest: Uint8Array): Uint8Array[] {
+    if (this.unknown === null) return [this.#push(rest)];
+    this.#kept = Buffer.concat([this.#kept, rest]);
+    return [];
+  }
+
+  #push(piece: Uint8Array): Uint8Array {
     const bytes = this.#kept.length === 0 ? piece : Buffer.concat([this.#kept, piece]);
     this.unknown = null;
     this.#recordEnd = -1;
