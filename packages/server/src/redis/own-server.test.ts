@@ -84,6 +84,7 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
     redis = new RedisClient({
       url: server.url.replace('//', '//proxy:secret@'),
       prefix: 'erp-proxy:test',
+      answerTimeoutMs: 2_500,
       onTrouble: (trouble) => troubles.push(trouble),
     });
     await redis.start();
