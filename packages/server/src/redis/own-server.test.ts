@@ -34,7 +34,12 @@ describe.skipIf(!HAS_SERVER)('on a separate server', () => {
   });
 
   function open(url: string): void {
-    redis = new RedisClient({ url, prefix: 'test', onTrouble: (trouble) => troubles.push(trouble) });
+    redis = new RedisClient({
+      url,
+      prefix: 'test',
+      answerTimeoutMs: 2_500,
+      onTrouble: (trouble) => troubles.push(trouble),
+    });
     limits = new SharedKeyLimits({ redis, nowMs: () => performance.now(), clock: Date.now });
   }
 
