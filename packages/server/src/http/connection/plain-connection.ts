@@ -73,6 +73,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
   /** Set while the body is awaited. */
   #settleBody: ((outcome: Uint8Array | Denial) => void) | null = null;
   #isLate = false;
+  #isFirst = true;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(socket: Socket, options: PlainConnectionOptions) {
@@ -91,6 +92,10 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
 
   get hasCallerLeft(): boolean {
     return !this.socket.writable || this.#stage !== 'waiting';
+  }
+
+  get isFirst(): boolean {
+    return this.#isFirst;
   }
 
   get isLastResponse(): boolean {
@@ -140,6 +145,7 @@ export class PlainConnection implements SheddableRequest, ExchangeConnection {
 
   onAnswered(isLast: boolean): void {
     const exchange = this.#exchange;
+    this.#isFirst = false;
     this.#exchange = null;
     this.#request = null;
     this.#path = null;

@@ -9,10 +9,10 @@
  * waits.
  *
  * A stall or a burst makes requests wait, but none is refused. Once the queue has not emptied for {@link BURST_MS}, it
- * may hold only as many requests as it would still serve by {@link BURST_WAIT_MS} after it began, at the rate at which
- * it is getting shorter: admissions minus arrivals. A burst after which fewer requests arrive is therefore served. A
- * queue that does not get shorter is standing. It is kept short, as CoDel does (RFC 8289): requests at its head are
- * admitted or refused.
+ * may hold only as many requests as it would still serve by {@link BURST_WAIT_MS} after it began. Its rate is what is
+ * admitted minus what returning callers send, who were answered before and call again. Callers of a burst have one
+ * call each. In a standing queue returning callers replace those that were served: it is kept short, as CoDel does (RFC
+ * 8289). Requests at its head are admitted or refused.
  *
  * Unlimited refusals would take all processor time from the admitted calls. So refusals get a share of the time, part
  * of which is saved up. If the share is not enough, the queue grows again, up to the number of callers.
@@ -21,6 +21,8 @@
 /** A request that is admitted or refused once, unless its caller leaves before. */
 export interface SheddableRequest {
   readonly hasCallerLeft: boolean;
+  /** True if it is known to be the first of its connection. */
+  readonly isFirst?: boolean;
   admit(): void;
   refuse(): void;
 }
@@ -54,18 +56,20 @@ const ADMISSIONS_PER_TURN_MAX = 64;
 const SHRINK = 0.9;
 const GROW = 1.05;
 /**
- * Longest time for which the queue may stay non-empty before its length is limited. To accept 10,000 connections takes
- * this process two seconds, in which the queue of a burst only grows. Counted in periods of {@link STANDING_MS}: one in
- * which the process stalls is longer, and shows nothing about the calls.
+ * Longest time for which the queue may stay non-empty before its length is limited. Counted in periods of
+ * {@link STANDING_MS}: one in which the process stalls is longer, and shows nothing about the calls.
  */
-const BURST_MS = 3000;
+const BURST_MS = 2000;
+/** For this long after a connection, others may follow: to accept 10,000 takes this process two to three seconds. */
+const CONNECTED_MS = 500;
 /** Longest time in which a burst is served. It is less than most callers wait. */
 const BURST_WAIT_MS = 10_000;
 /** At most as many requests may wait in a standing queue as were admitted in the last {@link STANDING_MS}. */
 const STANDING_MS = 250;
 /** Weight of the last {@link STANDING_MS} in the average rate of admissions. A stall must not look like overload. */
 const ADMISSION_WEIGHT = 0.25;
-/** While requests are refused, that number is divided by this. */
+/** While requests are refused, and for this long after, that number is divided by {@link STANDING_DIVISOR}. */
+const REFUSING_MS = 2000;
 const STANDING_DIVISOR = 10;
 /** This many requests may always wait. */
 const WAITING_MIN = 32;
@@ -96,13 +100,15 @@ export class LoadShedder {
   /** Since when the queue has not been empty, and the periods of {@link STANDING_MS} since then. */
   #waitingSinceMs = 0;
   #waitingPeriods = 0;
-  /** Arrivals and admissions since `#countedMs`. */
-  #arrived = 0;
+  /** How many requests of a burst may wait. Only falls until the queue is empty. */
+  #burstMax = 0;
+  /** Requests of returning callers, and admissions, since `#countedMs`. */
+  #returned = 0;
   #admitted = 0;
   #countedMs = 0;
-  /** Per millisecond: admissions lately, and arrivals in the last {@link STANDING_MS}. */
+  /** Per millisecond: admissions lately, and requests of returning callers in the last {@link STANDING_MS}. */
   #admissionRate = 0;
-  #arrivalRate = 0;
+  #returnRate = 0;
   #lastRefusalMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LoadShedderOptions) {
@@ -122,7 +128,7 @@ export class LoadShedder {
   /** Admits the request now, or queues it. */
   submit(request: SheddableRequest): void {
     this.#watchTurn();
-    this.#arrived++;
+    if (request.isFirst !== true) this.#returned++;
     if (this.#queue.isEmpty) {
       if (this.#admissionsLeft >= 1) {
         this.#admit(request);
@@ -130,6 +136,7 @@ export class LoadShedder {
       }
       this.#waitingSinceMs = this.#options.nowMs();
       this.#waitingPeriods = 0;
+      this.#burstMax = this.#isRefusing(this.#waitingSinceMs) ? 0 : Number.POSITIVE_INFINITY;
     }
     this.#queue.add(request);
   }
@@ -194,12 +201,19 @@ export class LoadShedder {
   }
 
   #findWaitingMax(nowMs: number): number {
-    const isRefusing = nowMs - this.#lastRefusalMs < BURST_MS;
+    const isRefusing = this.#isRefusing(nowMs);
     if (!isRefusing && this.#waitingPeriods * STANDING_MS <= BURST_MS) return Number.POSITIVE_INFINITY;
     const standing = this.#admissionRate * STANDING_MS;
+    const rate = this.#admissionRate - this.#returnRate;
     const leftMs = Math.max(this.#waitingSinceMs + BURST_WAIT_MS - nowMs, 0);
-    const burst = (this.#admissionRate - this.#arrivalRate) * leftMs;
-    return Math.max(isRefusing ? standing / STANDING_DIVISOR : standing, burst, WAITING_MIN);
+    // To accept connections also takes time, so that the rate says little while clients connect.
+    const isGrowing = nowMs - this.#lastConnectionMs < CONNECTED_MS && rate > this.#admissionRate / 2;
+    if (leftMs === 0 || !isGrowing) this.#burstMax = Math.min(rate * leftMs, this.#burstMax);
+    return Math.max(isRefusing ? standing / STANDING_DIVISOR : standing, this.#burstMax, WAITING_MIN);
+  }
+
+  #isRefusing(nowMs: number): boolean {
+    return nowMs - this.#lastRefusalMs < REFUSING_MS;
   }
 
   #admitWaiting(): void {
@@ -220,10 +234,10 @@ export class LoadShedder {
     const elapsedMs = nowMs - this.#countedMs;
     if (elapsedMs < STANDING_MS) return;
     this.#admissionRate += ADMISSION_WEIGHT * (this.#admitted / elapsedMs - this.#admissionRate);
-    this.#arrivalRate = this.#arrived / elapsedMs;
+    this.#returnRate = this.#returned / elapsedMs;
     this.#waitingPeriods++;
     this.#countedMs = nowMs;
-    this.#arrived = 0;
+    this.#returned = 0;
     this.#admitted = 0;
   }
 }

@@ -44,8 +44,10 @@ export class SimulatedProcess {
   #atEndOfTurn: (() => void)[] = [];
   readonly #refusalMs: number;
   #freeConnections: number;
-  /** Times at which the requests were sent that the process has not read yet. */
-  #unread: number[] = [];
+  /** Free connections that were answered before. They are used before new ones. */
+  #usedConnections = 0;
+  /** The requests that the process has not read yet. */
+  #unread: { sentMs: number; isFirst: boolean }[] = [];
   #running: RunningCall[] = [];
   #dueCalls = 0;
 
@@ -80,13 +82,15 @@ export class SimulatedProcess {
       return;
     }
     this.#freeConnections--;
-    this.#unread.push(this.nowMs);
+    const isFirst = this.#usedConnections === 0;
+    if (!isFirst) this.#usedConnections--;
+    this.#unread.push({ sentMs: this.nowMs, isFirst });
   }
 
   turn(): void {
     const beganMs = this.nowMs;
     for (const call of this.#running.splice(0)) this.#work(call);
-    for (const sentMs of this.#unread.splice(0)) this.#read(sentMs);
+    for (const request of this.#unread.splice(0)) this.#read(request);
     for (const callback of this.#atEndOfTurn.splice(0)) callback();
     // Without work, the loop pauses.
     this.nowMs += this.nowMs > beganMs ? TURN_MS : 0.2;
@@ -99,14 +103,16 @@ export class SimulatedProcess {
     else this.#running.push(call);
   }
 
-  #read(sentMs: number): void {
+  #read({ sentMs, isFirst }: { sentMs: number; isFirst: boolean }): void {
     this.nowMs += REQUEST_MS;
     const end = (list: RequestTimes[]) => {
       this.#freeConnections++;
+      this.#usedConnections++;
       list.push({ sentMs, endedMs: this.nowMs });
     };
     this.loadShedder.submit({
       hasCallerLeft: false,
+      isFirst,
       admit: () => {
         this.#running.push({ leftPieces: PIECES_PER_CALL, end: () => end(this.answered) });
       },
