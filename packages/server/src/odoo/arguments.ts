@@ -1,4 +1,6 @@
 /** The positional and named arguments of a call, as spans of its bytes. Knows no method. */
+import { readElements } from '../json/elements.ts';
+import { readMembers } from '../json/members.ts';
 import type { JsonMember, JsonSpan } from '../json/span.ts';
 
 /** Known methods take fewer positional arguments; a body can hold millions. */
@@ -10,6 +12,18 @@ export interface Arguments {
   /** The positional arguments, at most POSITIONAL_MAX of them. */
   positional: readonly JsonSpan[];
   named: readonly JsonMember[];
+}
+
+/** Reads the arguments of a call. `params` is a JSON array, and `keyword` a JSON object. */
+export function readArguments({ params, keyword }: { params: Uint8Array; keyword: Uint8Array }): Arguments {
+  const bytes = Buffer.concat([params, keyword]);
+  const positional: JsonSpan[] = [];
+  readElements(bytes, { kind: 'array', start: 0, end: params.length }, (element) => {
+    positional.push(element);
+    return positional.length < POSITIONAL_MAX;
+  });
+  const object: JsonSpan = { kind: 'object', start: params.length, end: bytes.length };
+  return { bytes, positional, named: readMembers(bytes, object) };
 }
 
 /**

@@ -2,10 +2,7 @@
  * Step: converts the values of a result for a caller that prefers normalized values (docs/values.md). It precedes
  * shareRead, so that its part of the reply comes last: what callers share and what is kept stays as Odoo printed it.
  */
-import { readElements } from '../../json/elements.ts';
-import { readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { type Arguments, POSITIONAL_MAX } from '../../odoo/arguments.ts';
+import { readArguments } from '../../odoo/arguments.ts';
 import { type NamedFields, readNamedFields } from '../../odoo/values/named-fields.ts';
 import { findResultForm, type RecordShape, type ResultForm } from '../../odoo/values/record-shape.ts';
 import { ResultConverter, type UnknownField } from '../../odoo/values/result-converter.ts';
@@ -14,7 +11,7 @@ import { TIMED_OUT, waitFor } from '../../streams/wait.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import type { Denial } from '../terms/denial.ts';
 import type { FieldFinder } from '../terms/field-finder.ts';
-import type { MethodCall, TargetedCall } from '../terms/method-call.ts';
+import type { TargetedCall } from '../terms/method-call.ts';
 import type { Step } from '../terms/operation.ts';
 import { type FaultReply, isResult, type Reply } from '../terms/reply.ts';
 import { ConvertedStream, convertPiece } from './converted-stream.ts';
@@ -110,15 +107,4 @@ function replaceTypes(shape: RecordShape, model: string, types: RecordShape['typ
     [...shape.nested].map(([name, below]) => [name, replaceTypes(below, model, types)] as const),
   );
   return { model: shape.model, types: shape.model === model ? types : shape.types, nested };
-}
-
-function readArguments({ params, keyword }: MethodCall): Arguments {
-  const bytes = Buffer.concat([params, keyword]);
-  const positional: JsonSpan[] = [];
-  readElements(bytes, { kind: 'array', start: 0, end: params.length }, (element) => {
-    positional.push(element);
-    return positional.length < POSITIONAL_MAX;
-  });
-  const object: JsonSpan = { kind: 'object', start: params.length, end: bytes.length };
-  return { bytes, positional, named: readMembers(bytes, object) };
 }

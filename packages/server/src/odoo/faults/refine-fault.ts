@@ -4,10 +4,7 @@
  * type of a message that Odoo wrote on purpose.
  */
 import { BUSINESS_ERRORS } from '@erp-proxy/contract';
-import { readElements } from '../../json/elements.ts';
-import { readMembers } from '../../json/members.ts';
-import type { JsonSpan } from '../../json/span.ts';
-import { type Arguments, POSITIONAL_MAX } from '../arguments.ts';
+import { readArguments } from '../arguments.ts';
 import { type CallMistake, findCallMistake, takesDomain } from './call-mistakes.ts';
 import type { Fault } from './faults.ts';
 
@@ -51,15 +48,4 @@ const POSTGRESQL = /^psycopg\d?\./;
 function isOfPython({ data: { name, type } }: Fault): boolean {
   if (PYTHON.test(name)) return ['upstream_error', 'arguments_invalid', 'query_invalid'].includes(type);
   return POSTGRESQL.test(name) && (type === 'arguments_invalid' || type === 'query_invalid');
-}
-
-function readArguments({ params, keyword }: RefinedCall): Arguments {
-  const bytes = Buffer.concat([params, keyword]);
-  const positional: JsonSpan[] = [];
-  readElements(bytes, { kind: 'array', start: 0, end: params.length }, (element) => {
-    positional.push(element);
-    return positional.length < POSITIONAL_MAX;
-  });
-  const object: JsonSpan = { kind: 'object', start: params.length, end: bytes.length };
-  return { bytes, positional, named: readMembers(bytes, object) };
 }
