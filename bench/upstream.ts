@@ -13,7 +13,7 @@ export interface UpstreamPorts {
   large: Record<ConnectionMode, number>;
   /** 200 MB. */
   huge: number;
-  /** Holds all answers until it gets a message. */
+  /** Holds all answers between the messages `hold` and `release`. */
   held: number;
 }
 
@@ -30,6 +30,8 @@ if (process.send !== undefined) await serve();
 
 async function serve(): Promise<void> {
   const held: Socket[] = [];
+  const release = answer('close', SMALL_BYTES);
+  let isHolding = false;
   const ports: UpstreamPorts = {
     small: {
       keep: await listen(answer('keep', SMALL_BYTES)),
@@ -40,11 +42,15 @@ async function serve(): Promise<void> {
       close: await listen(answer('close', LARGE_BYTES)),
     },
     huge: await listen((socket) => void sendHuge(socket)),
-    held: await listen((socket) => held.push(socket)),
+    held: await listen((socket) => (isHolding ? held.push(socket) : release(socket))),
   };
-  const release = answer('close', SMALL_BYTES);
   process.on('message', (message) => {
-    if (message === 'release') for (const socket of held.splice(0)) release(socket);
+    if (message === 'hold') isHolding = true;
+    if (message === 'release') {
+      // A call that arrives later would wait for ever.
+      isHolding = false;
+      for (const socket of held.splice(0)) release(socket);
+    }
     process.send?.(held.length);
   });
   process.on('disconnect', () => process.exit());

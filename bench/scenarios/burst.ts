@@ -200,6 +200,7 @@ async function runBurst(
   await sleep(AGE_MS);
   const possible = Math.floor((readOpenFilesMax(pid) - OTHER_FILES) / 2);
   const calls = Math.min(bench.isQuick ? 1000 : CALLS_WANTED, possible);
+  await bench.upstream.ask('hold');
   const cpuMs = readCpuMs(pid);
   const startedMs = performance.now();
   let isAnswered = false;

@@ -28,6 +28,7 @@ export const inFlight: Scenario = {
     try {
       const possible = Math.floor((readOpenFilesMax(program.pid) - OTHER_FILES) / 2);
       const calls = Math.min(bench.isQuick ? 1000 : CALLS_WANTED, possible);
+      await bench.upstream.ask('hold');
       const answers = bench.load.ask({
         port: program.port,
         requests: [buildExecuteRequest(key, bench.ports.held, { 'x-request-timeout': '120' })],

@@ -15,7 +15,7 @@ export async function start(upstreamPort: number): Promise<number> {
       pool.dispatch({ method: 'POST', path: request.url ?? '/', headers, body }, passOn(response));
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
