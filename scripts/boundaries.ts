@@ -298,7 +298,7 @@ const BOUNDARIES: Boundary[] = [
     allow: [
       '../text/nearest.ts',
       '../egress/address.ts',
-      '../odoo/{methods,record-count}.ts',
+      '../odoo/{methods,record-count,time-zone}.ts',
       '../odoo/related/related-writes.ts',
       '../odoo/sensitive/sensitive-methods.ts',
       CONTRACT,

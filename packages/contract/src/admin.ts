@@ -1,5 +1,5 @@
 /** The shapes of `/admin/v1`, and of what commands print with `--json`. Times are ISO 8601 in UTC. */
-import type { Policy } from './policy.ts';
+import type { ContextDefaults, Policy } from './policy.ts';
 
 /** One page of a list. `next` is the cursor of the next page, null on the last page. */
 export interface Page<Item> {
@@ -219,7 +219,7 @@ export interface Explanation {
   rule: string | null;
   message: string;
   /** What the policy sets in the call before it is sent. */
-  sets: { limit?: number; allowed_company_ids?: number[] };
+  sets: { limit?: number } & ContextDefaults;
 }
 
 export interface ExplainInput {

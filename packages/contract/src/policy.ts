@@ -18,6 +18,8 @@ export interface Policy {
   read_only?: boolean;
   /** Ids of the companies that `allowed_company_ids` may name. A call that names none gets all of them. */
   companies?: number[];
+  /** Members of the context, for calls that leave them out. */
+  context?: ContextDefaults;
   /** Maximum number of records of one read. A read that asks for more, or for all, gets this many. */
   limit_max?: number;
   /** True: reads may get kept answers, up to the age that the caller accepts. */
@@ -37,4 +39,14 @@ export interface Policy {
    * and web origins without `*`. The policy of such a key can be replaced only by another one for a publishable key.
    */
   publishable?: boolean;
+}
+
+/** Members of the context that a policy gives to calls that leave them out. At least one. */
+export interface ContextDefaults {
+  /** Code of a language of Odoo: `fr_FR`. */
+  lang?: string;
+  /** Name of a time zone: `Europe/Paris`. */
+  tz?: string;
+  /** Ids of companies. With `companies`, they are among those. */
+  allowed_company_ids?: number[];
 }

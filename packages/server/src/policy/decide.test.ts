@@ -9,6 +9,7 @@ import {
   decide,
   decideCaller,
   decideServer,
+  type NamedContext,
   type PolicyRequest,
 } from './decide.ts';
 import { parsePolicy } from './parse.ts';
@@ -29,8 +30,17 @@ const REQUEST: PolicyRequest = {
   readsRelated: () => false,
   findRelatedWrite: () => null,
   countRecords: () => null,
-  readCompanies: () => ({ allowed: null, others: [] }),
+  readContext: () => named(null),
 };
+
+/** A context that names these companies, and nothing else. */
+function named(allowed: number[] | null, others: number[] = []): NamedContext {
+  return {
+    allowed,
+    others,
+    leftOut: allowed === null ? ['allowed_company_ids', 'lang', 'tz'] : ['lang', 'tz'],
+  };
+}
 
 /** Through a partner. */
 const MAKES_USER: Partial<PolicyRequest> = {
@@ -94,9 +104,9 @@ describe('denies by', () => {
       { ...MAKES_USER, findRelatedWrite: () => 'undetermined' },
     ],
     ['read_only', { read_only: true }, { model: 'sale.order', method: 'action_confirm', isReadOnly: false }],
-    ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: [1, 2], others: [] }) }],
-    ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: [Number.NaN], others: [] }) }],
-    ['companies', { companies: [1] }, { readCompanies: () => ({ allowed: null, others: [2] }) }],
+    ['companies', { companies: [1] }, { readContext: () => named([1, 2]) }],
+    ['companies', { companies: [1] }, { readContext: () => named([Number.NaN]) }],
+    ['companies', { companies: [1] }, { readContext: () => named(null, [2]) }],
     ['limit_max', { limit_max: 5 }, { countRecords: () => ({ asked: 6, canLower: false }) }],
     ['limit_max', { limit_max: 5 }, { countRecords: () => ({ asked: null, canLower: false }) }],
     ['limit_max', { limit_max: 5 }, { countRecords: () => ({ asked: Number.NaN, canLower: true }) }],
@@ -144,11 +154,7 @@ describe('allows', () => {
       { models: { '*': ['*'] } },
       { ...MAKES_USER, method: 'read', isReadOnly: true },
     ],
-    [
-      'companies that are named',
-      { companies: [1, 2] },
-      { readCompanies: () => ({ allowed: [2], others: [1] }) },
-    ],
+    ['companies that are named', { companies: [1, 2] }, { readContext: () => named([2], [1]) }],
   ])('%s', (_, policy, request) => {
     expect(findRule(policy, request)).toBeNull();
   });
@@ -158,7 +164,7 @@ test('sets only a missing company list and a limit that is missing or too high',
   const policy = { companies: [3, 1], limit_max: 5 };
   const ask = (asked: number | null, allowed: number[] | null): Partial<PolicyRequest> => ({
     countRecords: () => ({ asked, canLower: true }),
-    readCompanies: () => ({ allowed, others: [] }),
+    readContext: () => named(allowed),
   });
   const findSets = (request: Partial<PolicyRequest>) => {
     const decision = judge(policy, request);
@@ -167,7 +173,7 @@ test('sets only a missing company list and a limit that is missing or too high',
   expect(findSets(ask(null, null))).toEqual({ limit: 5, allowed_company_ids: [3, 1] });
   expect(findSets(ask(6, [1]))).toEqual({ limit: 5 });
   expect(findSets(ask(5, [1]))).toEqual({});
-  expect(findSets({ readCompanies: () => ({ allowed: [1], others: [] }) })).toEqual({});
+  expect(findSets({ readContext: () => named([1]) })).toEqual({});
 });
 
 test('scans the arguments last, and only if the policy depends on them', () => {
@@ -182,9 +188,9 @@ test('scans the arguments last, and only if the policy depends on them', () => {
       asked.push(`records to ${max}`);
       return null;
     },
-    readCompanies: () => {
+    readContext: () => {
       asked.push('companies');
-      return { allowed: [1], others: [] };
+      return named([1]);
     },
   };
   const full = { companies: [1], limit_max: 5 };
@@ -256,7 +262,7 @@ test('a denial reveals nothing else of the policy', () => {
     { server: { origin: 'https://erp.example.com', db: 'a' } },
     { model: 'a.b' },
     { method: 'write' },
-    { readCompanies: () => ({ allowed: [1], others: [] }) },
+    { readContext: () => named([1]) },
   ];
   const caller = decideCaller(compilePolicy({ ...POLICY, ...policy }), {
     address: '11.0.0.1',

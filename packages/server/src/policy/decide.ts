@@ -2,6 +2,7 @@
  * Decides whether a policy allows a call, and by which rule. Pure. Messages are for the caller: they say what to do,
  * and reveal nothing else of the policy.
  */
+import type { ContextDefaults } from '@erp-proxy/contract';
 import type { RecordCount } from '../odoo/record-count.ts';
 import type { RelatedWrite, WriteMethod } from '../odoo/related/related-writes.ts';
 import type { CompiledPolicy, ModelRule } from './compile.ts';
@@ -36,18 +37,20 @@ export interface PolicyRequest {
   ): RelatedWrite | 'undetermined' | null;
   /** Null if the call is not known to return records. Counts up to one more than `max`. */
   countRecords(max: number): RecordCount | null;
-  readCompanies(): NamedCompanies;
+  readContext(): NamedContext;
 }
 
-export interface NamedCompanies {
+export interface NamedContext {
   /** `allowed_company_ids`; null if it is omitted or empty. */
   allowed: readonly number[] | null;
   /** Companies in other members of the context. */
   others: readonly number[];
+  /** The members that the call leaves out. Empty if the context cannot be read: it then stays as it is. */
+  leftOut: readonly (keyof ContextDefaults)[];
 }
 
 export type Decision =
-  | { allowed: true; rule: string; sets: { limit?: number; allowed_company_ids?: number[] } }
+  | { allowed: true; rule: string; sets: { limit?: number } & ContextDefaults }
   | DeniedDecision;
 
 export interface DeniedDecision {
@@ -93,11 +96,11 @@ export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decisi
   if (!server.allowed) return server;
   const method = decideMethod(compiled, request);
   if (!method.allowed) return method;
-  const companies = decideCompanies(compiled, request);
-  if (!companies.allowed) return companies;
+  const context = decideContext(compiled, request);
+  if (!context.allowed) return context;
   const records = decideRecords(compiled, request);
   if (!records.allowed) return records;
-  return { ...method, sets: { ...companies.sets, ...records.sets } };
+  return { ...method, sets: { ...context.sets, ...records.sets } };
 }
 
 /** Decides by the server alone; also for requests about a server, which name no model. */
@@ -173,16 +176,19 @@ function denyRelatedWrite(models: readonly ModelRule[], request: PolicyRequest):
   );
 }
 
-function decideCompanies({ policy, allowsCompany }: CompiledPolicy, request: PolicyRequest): Decision {
-  if (policy.companies === undefined) return allow('companies');
-  const { allowed, others } = request.readCompanies();
-  if (![...(allowed ?? []), ...others].every(allowsCompany)) {
+function decideContext({ policy, allowsCompany }: CompiledPolicy, request: PolicyRequest): Decision {
+  const { companies, context } = policy;
+  if (companies === undefined && context === undefined) return allow('context');
+  const { allowed, others, leftOut } = request.readContext();
+  if (companies !== undefined && ![...(allowed ?? []), ...others].every(allowsCompany)) {
     return deny(
       'companies',
       'The context names a company that this key may not use, or does not name companies by their ids. Leave `allowed_company_ids` out to get those that the key is for.',
     );
   }
-  return allow('companies', allowed === null ? { allowed_company_ids: [...policy.companies] } : {});
+  const defaults: ContextDefaults = { ...(companies && { allowed_company_ids: companies }), ...context };
+  const given = leftOut.filter((name) => defaults[name] !== undefined);
+  return allow('context', Object.fromEntries(given.map((name) => [name, defaults[name]])));
 }
 
 function decideRecords({ policy: { limit_max: max } }: CompiledPolicy, request: PolicyRequest): Decision {

@@ -40,6 +40,42 @@ export function count(description: string): MemberKind<number> {
   return { schema: z.int().min(1).describe(description), read: readCount };
 }
 
+export function text(description: string, findError: FindTextError): MemberKind<string> {
+  return {
+    schema: z.string().describe(description),
+    read(value, path, report) {
+      const error = findTextError(value, findError);
+      if (error !== null) report(path, error);
+      return typeof value === 'string' ? value : undefined;
+    },
+  };
+}
+
+/** An object with any of these members, at least one. `rule` is the error of any other value. */
+export function members<Value extends object>(
+  description: string,
+  rule: string,
+  kinds: { [Name in keyof Value]-?: MemberKind<Required<Value>[Name]> },
+): MemberKind<Value> {
+  const entries = Object.entries<MemberKind<unknown>>(kinds);
+  const shape = Object.fromEntries(entries.map(([name, { schema }]) => [name, schema.exactOptional()]));
+  return {
+    // The names of the shape are those of the type.
+    schema: z.object(shape).describe(description) as unknown as z.ZodType<Value>,
+    read(value, path, report) {
+      if (!isObject(value) || Object.keys(value).length === 0) {
+        report(path, rule);
+        return undefined;
+      }
+      reportUnknownNames(value, Object.keys(kinds), `${path}.`, report);
+      const given = entries.filter(([name]) => value[name] !== undefined);
+      return Object.fromEntries(
+        given.map(([name, { read }]) => [name, read(value[name], `${path}.${name}`, report)]),
+      ) as Value;
+    },
+  };
+}
+
 /** A list of distinct texts, at least one. */
 export function texts(description: string, findError: FindTextError): MemberKind<string[]> {
   return {
@@ -156,7 +192,7 @@ function readCount(value: unknown, path: string, report: Report): number | undef
 function readTexts(value: unknown, path: string, findError: FindTextError, report: Report): string[] {
   const list: string[] = [];
   readList(value, path, report, (entry, at) => {
-    const error = typeof entry === 'string' ? (findLengthError(entry) ?? findError(entry)) : 'must be a text';
+    const error = findTextError(entry, findError);
     if (error !== null) report(at, error);
     if (typeof entry === 'string') list.push(entry);
   });
@@ -178,6 +214,10 @@ function readList(
     else visit(entry, `${path}[${index}]`);
     seen.add(entry);
   }
+}
+
+function findTextError(value: unknown, findError: FindTextError): string | null {
+  return typeof value === 'string' ? (findLengthError(value) ?? findError(value)) : 'must be a text';
 }
 
 function findLengthError(text: string): string | null {

@@ -5,10 +5,24 @@
 import type { Policy } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { parseBlock } from '../egress/address.ts';
-import { count, counts, flag, ids, type MemberKind, texts, textsByPattern } from './member-kinds.ts';
+import { isTimeZone } from '../odoo/time-zone.ts';
+import {
+  count,
+  counts,
+  flag,
+  ids,
+  type MemberKind,
+  members,
+  text,
+  texts,
+  textsByPattern,
+} from './member-kinds.ts';
 import { findOriginError } from './origin-pattern.ts';
 
 const NAME_RULE = 'letters, digits, "_", "." and "-" only';
+const COMPANY_RULE = "must be a company's id, a positive integer";
+/** As Odoo writes them: `fr`, `fr_FR`, `es_419`, `sr@latin`. */
+const LANGUAGE = /^[a-z]{2,3}(_([A-Z]{2}|[0-9]{3}))?(@[A-Za-z]+)?$/;
 
 /** In the order in which errors are reported. */
 export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Policy>[Name]> } = {
@@ -34,7 +48,20 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
   cors_origins: texts('Patterns of browser origins that may use the key.', (text) =>
     findOriginError(text, 'any'),
   ),
-  companies: ids('Ids of the companies that calls may use.', "must be a company's id, a positive integer"),
+  companies: ids('Ids of the companies that calls may use.', COMPANY_RULE),
+  context: members(
+    'Members of the context that calls get where they leave them out.',
+    'must be an object, e.g. {"lang": "fr_FR", "tz": "Europe/Paris"}',
+    {
+      lang: text('Code of a language of Odoo.', (code) =>
+        LANGUAGE.test(code) ? null : 'must be the code of a language of Odoo, e.g. fr_FR',
+      ),
+      tz: text('Name of a time zone.', (name) =>
+        isTimeZone(name) ? null : 'must be the name of a time zone, e.g. Europe/Paris',
+      ),
+      allowed_company_ids: ids('Ids of companies. With `companies`, they must be among those.', COMPANY_RULE),
+    },
+  ),
   limit_max: count('Maximum number of records of one read.'),
   per_day: count('Maximum number of calls in one day (UTC).'),
   concurrency: count('Maximum number of concurrent calls.'),

@@ -25,6 +25,7 @@ test('accepts every member unchanged', () => {
     models: { 'res.partner': ['read', 'search*', '*'], 'sale.*': ['*'], '*': ['fields_get'] },
     read_only: false,
     companies: [3, 1],
+    context: { lang: 'fr_FR', tz: 'Europe/Paris', allowed_company_ids: [3] },
     limit_max: 100,
     rate: { requests: 10, seconds: 60, burst: 20 },
     concurrency: 4,
@@ -191,6 +192,43 @@ describe('a publishable policy', () => {
     for (const [member, change] of Object.entries(changes)) if (change === undefined) delete value[member];
     expect(listErrors(value).map((error) => error.slice(0, error.indexOf(': ')))).toEqual([path]);
     expect(listErrors({ ...value, publishable: 'yes' })).not.toEqual([]);
+  });
+});
+
+describe('context', () => {
+  test.each<[string, object, string[]]>([
+    ['no object', { context: 'fr_FR' }, ['context']],
+    ['a list', { context: [] }, ['context']],
+    ['an empty object', { context: {} }, ['context']],
+    ['an unknown member', { context: { lang: 'fr_FR', timezone: 'UTC' } }, ['context.timezone']],
+    ['a language with a hyphen', { context: { lang: 'fr-FR' } }, ['context.lang']],
+    ['an empty language', { context: { lang: '' } }, ['context.lang']],
+    ['a language that is no text', { context: { lang: 7 } }, ['context.lang']],
+    ['an unknown time zone', { context: { tz: 'Europe/Pariss' } }, ['context.tz']],
+    ['an offset', { context: { tz: '+02:00' } }, ['context.tz']],
+    ['null', { context: { tz: null, lang: 'fr_FR' } }, ['context.tz']],
+    ['no company', { context: { allowed_company_ids: [] } }, ['context.allowed_company_ids']],
+    ['a company twice', { context: { allowed_company_ids: [1, 1] } }, ['context.allowed_company_ids[1]']],
+    ['a company by name', { context: { allowed_company_ids: ['1'] } }, ['context.allowed_company_ids[0]']],
+    [
+      'companies that `companies` does not name',
+      { companies: [1, 2], context: { allowed_company_ids: [1, 3, 4] } },
+      ['context.allowed_company_ids[1]', 'context.allowed_company_ids[2]'],
+    ],
+  ])('is refused with %s', (_, members, paths) => {
+    const errors = listErrors({ ...GOOD, ...members });
+    expect(errors.map((error) => error.slice(0, error.indexOf(': ')))).toEqual(paths);
+  });
+
+  test.each(['fr', 'fr_FR', 'es_419', 'kab_DZ', 'sr@latin', 'sr_RS@latin'])(
+    'takes the language %s',
+    (lang) => {
+      expect(listErrors({ ...GOOD, context: { lang } })).toEqual([]);
+    },
+  );
+
+  test('may name companies that `companies` does not restrict', () => {
+    expect(listErrors({ ...GOOD, context: { allowed_company_ids: [9] } })).toEqual([]);
   });
 });
 

@@ -50,6 +50,7 @@ function reportContradictions(given: Members, policy: Policy, report: Report): v
       'holds for calls with credentials of their own, which only `origins` allows: give it, or leave `dbs` out',
     );
   }
+  reportForeignCompanies(policy, report);
   if (policy.publishable === true) reportUnpublishable(given, policy, report);
   if (policy.read_only !== true) return;
   for (const [model, methods] of Object.entries(policy.models)) {
@@ -60,6 +61,18 @@ function reportContradictions(given: Members, policy: Policy, report: Report): v
         `\`${method}\` is not known to read and do nothing else, which \`read_only\` asks for: take it out, or leave \`read_only\` out`,
       );
     }
+  }
+}
+
+/** The companies that calls get by default must be allowed. */
+function reportForeignCompanies({ companies, context }: Policy, report: Report): void {
+  if (companies === undefined) return;
+  for (const [index, id] of (context?.allowed_company_ids ?? []).entries()) {
+    if (companies.includes(id)) continue;
+    report(
+      `context.allowed_company_ids[${index}]`,
+      `is not one of \`companies\`, so that every call that gets it is denied: take ${id} out, or add it to \`companies\``,
+    );
   }
 }
 

@@ -72,6 +72,18 @@ test('sends the values that it sets, and the rest byte for byte', async () => {
   ]);
 });
 
+test('completes the context of each call of a batch', async () => {
+  const headers = { 'x-proxy-api': await makeKey({ context: { lang: 'fr_FR', tz: 'Europe/Paris' } }) };
+  const given = printOne({ keyword: '{"context":{"lang":"de_DE"}}', id: '2' });
+  const sent = await collect(() => pair.proxy.post(`[${printOne()},${given}]`, headers));
+  expect(sent.sort()).toEqual(
+    [
+      printExecuteKw({ keyword: '{"context":{"lang":"fr_FR","tz":"Europe/Paris"}}' }),
+      printExecuteKw({ keyword: '{"context":{"lang":"de_DE","tz":"Europe/Paris"}}' }),
+    ].sort(),
+  );
+});
+
 /** Clients of ODXProxy read every 403 as an invalid licence (packages/contract/src/compatible.ts). */
 const REFUSED = 400;
 
@@ -98,6 +110,16 @@ describe('the routes of another gateway', () => {
     });
     expect(answer.status).toBe(REFUSED);
     expect(JSON.parse(answer.body.toString()).error.data.rule).toBe('models["res.partner"]');
+  });
+
+  test.each([
+    ['/v1/odoo/execute', { action: 'read', params: [[1]] }],
+    ['/v2/odoo/execute', { method: 'read', kwargs: { ids: [1] } }],
+  ])('%s completes the context', async (path, call) => {
+    const headers = { 'x-api-key': await makeKey({ context: { lang: 'fr_FR' } }) };
+    const body = { id: 'a', model_id: 'res.partner', ...call, odoo_instance: instance() };
+    const [sent] = await collect(() => post(path, body, headers));
+    expect(sent).toContain('"context":{"lang":"fr_FR"}');
   });
 
   test('/v2, whose arguments are named', async () => {

@@ -175,6 +175,27 @@ describe('identical reads in flight', () => {
     expect(companies.sort()).toEqual(['[1]', '[1]', '[2]']);
   });
 
+  test('are shared with a caller that gives the context that the policy of another key sets, and with no other', async () => {
+    const worker = holdAnswers();
+    await start(firstThen(worker.script));
+    await proxy.call(read());
+    const [french, german] = await Promise.all(
+      ['fr_FR', 'de_DE'].map((lang) => makeKey({ context: { lang } })),
+    );
+    const given = read({ keyword: { context: { lang: 'de_DE' } } });
+    const calls = [
+      proxy.call(read(), french),
+      proxy.call(read(), german),
+      proxy.call(given, french),
+      proxy.call(given, german),
+    ];
+    await asked(3);
+    await sleep(100);
+    expect(upstream.requests).toHaveLength(3);
+    worker.answer('true');
+    for (const { json } of await Promise.all(calls)) expect(json.result).toBe(true);
+  });
+
   test('are not shared with a key that may not make the call', async () => {
     const worker = holdAnswers();
     await start(worker.script);
@@ -488,16 +509,18 @@ describe('kept answers', () => {
     expect((await proxy.call(read(), { ...key, ...MINUTE })).json.error.code).toBe(-32000);
   });
 
-  test('differ for policies that set another limit or other companies', async () => {
+  test('differ for policies that set another limit, other companies or another context', async () => {
     await startCounting();
     const keys = await Promise.all([
       makeKey({ cache: true, limit_max: 1 }),
       makeKey({ cache: true, companies: [1] }),
       makeKey({ cache: true, companies: [2] }),
+      makeKey({ cache: true, context: { lang: 'fr_FR' } }),
+      makeKey({ cache: true, context: { lang: 'fr_FR', tz: 'Europe/Paris' } }),
     ]);
     const values = [await ask()];
     for (const key of [...keys, ...keys]) values.push(await ask({ ...key, ...MINUTE }));
-    expect(values).toEqual([0, 1, 2, 3, 1, 2, 3]);
+    expect(values).toEqual([0, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5]);
   });
 
   test.each([

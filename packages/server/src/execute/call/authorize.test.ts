@@ -478,6 +478,110 @@ describe('companies', () => {
   });
 });
 
+describe('context', () => {
+  const defaults = { lang: 'fr_FR', tz: 'Europe/Paris', allowed_company_ids: [3] };
+  const set = '"allowed_company_ids":[3],"lang":"fr_FR","tz":"Europe/Paris"';
+
+  test.each<[string, string]>([
+    ['', `{"context":{${set}}}`],
+    ['"keyword":[]', `{"context":{${set}}}`],
+    ['"keyword":{"context":false}', `{"context":{${set}}}`],
+    ['"keyword":{"context":[]}', `{"context":{${set}}}`],
+    [
+      '"keyword":{"context":{"lang":"de_DE", "x":1.0}}',
+      '{"context":{"lang":"de_DE", "x":1.0,"allowed_company_ids":[3],"tz":"Europe/Paris"}}',
+    ],
+    [
+      '"keyword":{"context":{"lang":null,"tz":false,"allowed_company_ids":[]}}',
+      '{"context":{"lang":"fr_FR","tz":"Europe/Paris","allowed_company_ids":[3]}}',
+    ],
+    [
+      '"keyword":{"context":{"l\\u0061ng":"","tz":"UTC","allowed_company_ids":[1]}}',
+      '{"context":{"l\\u0061ng":"","tz":"UTC","allowed_company_ids":[1]}}',
+    ],
+  ])('is completed in %j, and nothing else is changed', (rest, keyword) => {
+    expect(run(readCall('res.partner', 'search', rest), { context: defaults })).toMatchObject({ keyword });
+  });
+
+  test('gives those of its companies, and allows all of `companies`', () => {
+    const policy = { companies: [1, 3], context: { allowed_company_ids: [3] } };
+    const search = (context: string) => readCall('res.partner', 'search', `"keyword":{"context":${context}}`);
+    expect(run(search('{}'), policy)).toMatchObject({ keyword: '{"context":{"allowed_company_ids":[3]}}' });
+    const given = '{"context":{"allowed_company_ids":[1]}}';
+    expect(run(search('{"allowed_company_ids":[1]}'), policy)).toMatchObject({ keyword: given });
+    expect(run(search('{"allowed_company_ids":[2]}'), policy)).toBe('companies');
+  });
+
+  test('also gives all of `companies` if it names none', () => {
+    const policy = { companies: [1, 3], context: { tz: 'UTC' } };
+    const keyword = '{"context":{"allowed_company_ids":[1,3],"tz":"UTC"}}';
+    expect(run(readCall('res.partner', 'search'), policy)).toMatchObject({ keyword });
+  });
+
+  test('reaches the fields of a specification, whose own context has precedence in Odoo', () => {
+    const params = '[[1],{"user_id":{"fields":{"display_name":{}},"context":{"lang":"de_DE"}}}]';
+    const call = readCall('res.partner', 'web_read', `"params":${params}`);
+    const keyword = '{"context":{"lang":"fr_FR"}}';
+    expect(run(call, { context: { lang: 'fr_FR' } })).toEqual({ params, keyword });
+  });
+
+  test('is completed in a call with named arguments', () => {
+    const lang = { context: { lang: 'fr_FR' } };
+    expect(runJson2(readJson2Call('search', '{"domain":[]}'), lang)).toBe(
+      '{"domain":[],"context":{"lang":"fr_FR"}}',
+    );
+    expect(runJson2(readJson2Call('search', 'null'), lang)).toBe('{"context":{"lang":"fr_FR"}}');
+  });
+
+  test.each(['"x"', '[1]', '7', '{"lang":"de_DE","lang":null}', '{"x":1,"x":2}'])(
+    'stays as it is if the proxy cannot read it: %s',
+    (context) => {
+      const kwargs = `{"context":${context}}`;
+      expect(runJson2(readJson2Call('search', kwargs), { context: defaults })).toBe(kwargs);
+    },
+  );
+
+  test('never replaces what the caller gave, and gives all that the caller left out', () => {
+    const value = fc.oneof(
+      fc.constantFrom(undefined, null, false),
+      fc.constantFrom('fr_FR', 'de_DE', 'UTC', 'Asia/Tokyo'),
+    );
+    const companies = fc.oneof(
+      fc.constantFrom(undefined, null, false),
+      fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 3 }),
+    );
+    const context = fc.record({ lang: value, tz: value, allowed_company_ids: companies, x: fc.jsonValue() });
+    const ofPolicy = fc.record(
+      {
+        lang: fc.constantFrom('it_IT', 'es_419'),
+        tz: fc.constantFrom('Europe/Rome', 'America/Lima'),
+        allowed_company_ids: fc.constant<number[]>([7, 8]),
+      },
+      { requiredKeys: [] },
+    );
+    const isGiven = (given: unknown) =>
+      given !== undefined &&
+      given !== null &&
+      given !== false &&
+      !(Array.isArray(given) && given.length === 0);
+    fc.assert(
+      fc.property(context, ofPolicy, fc.boolean(), (given, fromPolicy, isJson2) => {
+        fc.pre(given.tz !== 'fr_FR' && given.tz !== 'de_DE');
+        const keyword = JSON.stringify({ order: 'id', context: given });
+        const call = `"keyword":${keyword}`;
+        const sent = isJson2
+          ? runJson2(readJson2Call('search', keyword), { context: fromPolicy })
+          : (run(readCall('res.partner', 'search', call), { context: fromPolicy }) as { keyword: string })
+              .keyword;
+        const expected: Record<string, unknown> = JSON.parse(JSON.stringify(given));
+        for (const [name, member] of Object.entries(fromPolicy))
+          if (!isGiven(expected[name])) expected[name] = member;
+        expect(JSON.parse(sent ?? '')).toEqual({ order: 'id', context: expected });
+      }),
+    );
+  });
+});
+
 /** Returns a question for the version of a server. */
 function ask(url: string) {
   return { url, address: { origin: url, pathPrefix: '' } };

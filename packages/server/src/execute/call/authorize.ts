@@ -130,11 +130,7 @@ function setRange(array: JsonSpan, element: JsonSpan | undefined, { limit }: Set
 }
 
 /** Lists the named arguments whose value the policy sets. */
-function listNamed(
-  { bytes, positional, named }: Arguments,
-  method: string,
-  { limit, allowed_company_ids }: Sets,
-) {
+function listNamed({ bytes, positional, named }: Arguments, method: string, { limit, ...context }: Sets) {
   const values = new Map<string, Parts>();
   const find = (name: string) => named.find((member) => member.name === name)?.value;
   if (limit !== undefined) {
@@ -146,14 +142,12 @@ function listNamed(
       values.set('limit', [String(limit)]);
     }
   }
-  if (allowed_company_ids !== undefined) {
-    const context = find('context');
-    const isObject = context?.kind === 'object';
-    const companies = new Map([['allowed_company_ids', [JSON.stringify(allowed_company_ids)]]]);
-    values.set(
-      'context',
-      setMembers(isObject ? context : null, isObject ? readMembers(bytes, context) : [], companies),
-    );
+  const defaults = Object.entries(context);
+  if (defaults.length > 0) {
+    const given = find('context');
+    const object = given?.kind === 'object' ? given : null;
+    const members = new Map(defaults.map(([name, value]) => [name, [JSON.stringify(value)]]));
+    values.set('context', setMembers(object, object ? readMembers(bytes, object) : [], members));
   }
   return values;
 }

@@ -21,6 +21,19 @@ test('names the rule that allows the call, and the values that are set', () => {
   });
 });
 
+test('names the members of the context that are set, and not those that the call gives', () => {
+  const policy = compilePolicy({
+    ...POLICY.policy,
+    companies: [1, 2],
+    context: { lang: 'fr_FR', tz: 'Europe/Paris', allowed_company_ids: [2] },
+  });
+  const call = { ...CALL, keyword: { limit: 1, context: { tz: 'UTC' } } };
+  expect(explainCall(KEY, policy, { call, address: '10.0.0.1' }, 0).sets).toEqual({
+    allowed_company_ids: [2],
+    lang: 'fr_FR',
+  });
+});
+
 test('says which rules were not checked', () => {
   expect(explainCall(KEY, POLICY, { call: CALL }, 0)).toMatchObject({
     allowed: true,

@@ -4,6 +4,7 @@ import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
+import { isTimeZone } from '../../odoo/time-zone.ts';
 import { Denial } from '../terms/denial.ts';
 
 /** Far more than any real context has. A body could have millions of members, and each takes memory. */
@@ -74,32 +75,6 @@ function isEmpty(bytes: Uint8Array, array: JsonSpan): boolean {
     return false;
   });
   return empty;
-}
-
-/** By name: whether the time zone exists. A check takes some 20 µs. Names are few, and the size is limited. */
-const knownTimeZones = new Map<string, boolean>();
-const KNOWN_TIME_ZONES_MAX = 1000;
-/** Excludes offsets such as "+02:00", which Node accepts and Odoo does not. */
-const TIME_ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
-
-function isTimeZone(name: string): boolean {
-  if (!TIME_ZONE_NAME.test(name)) return false;
-  let isKnown = knownTimeZones.get(name);
-  if (isKnown === undefined) {
-    isKnown = tryTimeZone(name);
-    if (knownTimeZones.size >= KNOWN_TIME_ZONES_MAX) knownTimeZones.clear();
-    knownTimeZones.set(name, isKnown);
-  }
-  return isKnown;
-}
-
-function tryTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function invalid(path: string, rule: string): Denial {

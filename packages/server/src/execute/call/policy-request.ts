@@ -2,6 +2,7 @@
  * Reads from the bytes of a call what a policy decides on. A value that cannot be read counts as one that no policy
  * allows. Makes no decisions, and changes nothing.
  */
+import type { ContextDefaults } from '@erp-proxy/contract';
 import { readElements } from '../../json/elements.ts';
 import { isEmptyArray } from '../../json/empty-array.ts';
 import { findDuplicate, readMembers } from '../../json/members.ts';
@@ -13,7 +14,7 @@ import { countRecords, type RecordCount } from '../../odoo/record-count.ts';
 import { bringsContext, readsRelated } from '../../odoo/related/related-reads.ts';
 import { findRelatedWrite } from '../../odoo/related/related-writes.ts';
 import { findSensitivity } from '../../odoo/sensitive/sensitive-methods.ts';
-import type { NamedCompanies, PolicyRequest } from '../../policy/decide.ts';
+import type { NamedContext, PolicyRequest } from '../../policy/decide.ts';
 import { Denial } from '../terms/denial.ts';
 import { readBaseUrl } from './base-url.ts';
 import type { Call } from './parse.ts';
@@ -42,7 +43,7 @@ export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
     readsRelated: () => readsRelated(model, method, args),
     findRelatedWrite: (allows) => findRelatedWrite(model, method, args, allows),
     countRecords: (max) => lowerCount(countRecords(model, method, args, max), call),
-    readCompanies: () => readCompanies(method, args),
+    readContext: () => readContext(method, args),
   };
 }
 
@@ -104,15 +105,23 @@ const CONTEXT_MEMBERS_MAX = 1000;
 /** Maximum number of companies in a policy. */
 const COMPANIES_MAX = 1000;
 
-function readCompanies(method: string, args: Arguments): NamedCompanies {
+/** The members that a policy can set. */
+const SETTABLE: readonly (keyof ContextDefaults)[] = ['allowed_company_ids', 'lang', 'tz'];
+
+function readContext(method: string, args: Arguments): NamedContext {
   const { bytes, named } = args;
   const members = listContextMembers(bytes, named);
   const isReadable = members !== null && !bringsContext(method, args);
-  const companies = members?.find(({ name }) => name === 'allowed_company_ids')?.value;
-  const others = (members ?? []).filter(({ name, value }) => COMPANY_MEMBERS.has(name) && !isLeftOut(value));
+  const given = (members ?? []).filter(({ value }) => !isLeftOut(value));
+  const companies = given.find(({ name }) => name === 'allowed_company_ids')?.value;
+  const allowed = companies === undefined ? null : readIds(bytes, companies);
+  const others = given.filter(({ name }) => COMPANY_MEMBERS.has(name));
+  const isGiven = (member: string) =>
+    member === 'allowed_company_ids' ? allowed !== null : given.some(({ name }) => name === member);
   return {
-    allowed: companies === undefined || isLeftOut(companies) ? null : readIds(bytes, companies),
+    allowed,
     others: [...others.map(({ value }) => readId(bytes, value)), ...(isReadable ? [] : [NO_COMPANY])],
+    leftOut: members === null ? [] : SETTABLE.filter((member) => !isGiven(member)),
   };
 }
 

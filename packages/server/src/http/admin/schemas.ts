@@ -119,7 +119,12 @@ export const explanation = named(
     rule: z.string().nullable().describe('The rule that decided; null for a key without a policy.'),
     message: z.string(),
     sets: z
-      .object({ limit: z.int().exactOptional(), allowed_company_ids: z.array(z.int()).exactOptional() })
+      .object({
+        limit: z.int().exactOptional(),
+        allowed_company_ids: z.array(z.int()).exactOptional(),
+        lang: z.string().exactOptional(),
+        tz: z.string().exactOptional(),
+      })
       .describe('The values that the policy sets in the call.'),
   }) satisfies z.ZodType<Explanation>,
 );
