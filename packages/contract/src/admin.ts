@@ -18,6 +18,8 @@ export type KeyState = 'active' | 'expired' | 'revoked';
 /** A client key, without its secret. */
 export interface KeyView {
   id: string;
+  /** Stays the same when the key is rotated: the id of the first key. */
+  client_id: string;
   name: string;
   state: KeyState;
   /** Null: the key may do everything that the egress rules allow. */
@@ -145,6 +147,8 @@ export interface AuditCallView extends AuditBase {
   kind: 'call';
   /** If the key was not accepted (see `rule`): the id in the text of the key. */
   key_id: string | null;
+  /** `client_id` of the key; null if the key was not accepted, and in older records. */
+  client_id: string | null;
   /** Address of the caller; null in older records. */
   address: string | null;
   /** Name of the stored instance; null if the call had its own credentials. */
@@ -190,6 +194,7 @@ export interface AuditQuery extends PageQuery {
   since?: string;
   until?: string;
   key_id?: string;
+  client_id?: string;
   instance?: string;
   model?: string;
   action?: string;

@@ -9,6 +9,7 @@ import { showTime, showTimeOrNull } from './time.ts';
 export function showKey(key: KeyRecord, now: number): KeyView {
   return {
     id: key.id,
+    client_id: key.clientId,
     name: key.name,
     state: judgeState(key, now),
     policy: showPolicy(key),

@@ -6,6 +6,7 @@ export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
   return {
     requestId: 'request-1',
     keyId: 'key1',
+    clientId: 'client1',
     address: '192.0.2.1',
     batchIndex: null,
     id: '"the caller\'s own id"',

@@ -56,6 +56,7 @@ test('the record of a call has key, address, server, method, outcome and times, 
     time: '2026-03-31T08:00:00.000Z',
     request_id: 'request-1',
     key_id: 'key1',
+    client_id: 'client1',
     address: '192.0.2.1',
     instance: 'prod',
     upstream: 'https://erp.example.com',
@@ -86,14 +87,15 @@ test('records a refused request only if its key is known', async () => {
     httpStatus: 413,
     detail: 'secret cause',
   };
-  audit.recordRefusal({ ...refusal, keyId: null, outcome: 'unauthorized' });
-  audit.recordRefusal({ ...refusal, keyId: 'key1', outcome: 'payload_too_large' });
+  audit.recordRefusal({ ...refusal, keyId: null, clientId: null, outcome: 'unauthorized' });
+  audit.recordRefusal({ ...refusal, keyId: 'key1', clientId: 'client1', outcome: 'payload_too_large' });
   await audit.flush();
   const { items } = await audit.search({});
   expect(items).toHaveLength(1);
   expect(items[0]).toMatchObject({
     kind: 'call',
     key_id: 'key1',
+    client_id: 'client1',
     model: null,
     outcome: 'payload_too_large',
     http_status: 413,
@@ -230,6 +232,7 @@ test('records refused keys: ten a minute for each known key, sixty for all unkno
     audit.recordRefusal({
       requestId: 'r',
       keyId: null,
+      clientId: null,
       address: '192.0.2.7',
       outcome: 'unauthorized',
       rule: null,

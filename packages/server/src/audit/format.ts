@@ -28,6 +28,7 @@ const COLUMNS = [
   'changes',
   'rule',
   'problem',
+  'client_id',
 ] as const;
 
 /** A spreadsheet runs a cell with such a beginning as a formula. */

@@ -25,6 +25,7 @@ export function printCall(call: AuditedCall, at: number): string {
     time: printTime(at),
     request_id: call.requestId,
     key_id: call.keyId,
+    client_id: call.clientId,
     address: call.address,
     instance: cleanName(call.instance),
     upstream: cleanName(call.upstream),
@@ -60,6 +61,7 @@ export function printAct(act: Act, at: number): string {
 export function toAuditedCall({
   requestId,
   keyId,
+  clientId,
   address,
   outcome,
   rule,
@@ -69,6 +71,7 @@ export function toAuditedCall({
   return {
     requestId,
     keyId: keyId ?? refusedKey?.id ?? null,
+    clientId,
     address,
     instance: null,
     batchIndex: null,
@@ -110,7 +113,7 @@ function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditAct
 }
 
 /** Members that older records lack. */
-const LATER_MEMBERS = { address: null, rule: null };
+const LATER_MEMBERS = { address: null, rule: null, client_id: null };
 
 function printAnyTime(at: number): string {
   return printTime(Number.isNaN(new Date(at).getTime()) ? 0 : at);

@@ -102,6 +102,7 @@ export async function runCall(
   const more = {
     requestId: exchange.requestId,
     keyId: client.key.id,
+    clientId: client.key.clientId,
     address: exchange.address,
     batchIndex: isBatch ? index : null,
     endedMs: deps.nowMs(),

@@ -221,6 +221,7 @@ function refuse(
   deps.events.requestRefused({
     requestId,
     keyId: client?.key.id ?? null,
+    clientId: client?.key.clientId ?? null,
     address,
     outcome: type,
     rule: rule ?? null,

@@ -359,6 +359,17 @@ describe('rotate', () => {
     expect(await keys.authenticate(fresh.key)).toMatchObject({ policy: { policy: READ_ONLY } });
   });
 
+  test('gives every successor the client of the first key', async () => {
+    const { keys } = await open();
+    const first = await keys.create({ name: 'Shop' });
+    const second = await rotate(keys, first.record.id, 1000);
+    const third = await rotate(keys, second.record.id, 1000);
+    const clients = [first, second, third].map(({ record }) => record.clientId);
+    expect(clients).toEqual(Array(3).fill(first.record.id));
+    expect(await keys.authenticate(third.key)).toMatchObject({ key: { clientId: first.record.id } });
+    expect((await keys.create({ name: 'Shop' })).record.clientId).not.toBe(first.record.id);
+  });
+
   test('creates one successor for concurrent requests', async () => {
     const memory = openMemoryStore();
     const store = replaceKeys(memory, { findById: async (id: string) => memory.keys.findById(id) });

@@ -199,16 +199,18 @@ export async function createKeys({
   ) {
     checkName(name);
     checkExpiry(expiresAt, clock());
-    const made = make({ name, expiresAt, policy: policy && JSON.stringify(policy), replaces: null });
+    const made = make({ name, expiresAt, policy: policy && JSON.stringify(policy) });
     await store.keys.insert(made.stored, describeAct?.(made.fresh.record));
     return made.fresh;
   }
 
-  function make(like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy' | 'replaces'>) {
+  /** `replaced`: the key that it replaces; left out: it is the first of its client. */
+  function make(like: Pick<KeyRecord, 'name' | 'expiresAt' | 'policy'>, replaced?: KeyRecord) {
     const { id, secret, text } = generateKey();
-    const { name, expiresAt, policy, replaces } = like;
+    const { name, expiresAt, policy } = like;
+    const origin = { clientId: replaced?.clientId ?? id, replaces: replaced?.id ?? null };
     const dates = { createdAt: clock(), expiresAt, revokedAt: null, lastUsedAt: null };
-    const record: KeyRecord = { id, name, policy, replaces, ...dates, version: 1 };
+    const record: KeyRecord = { id, ...origin, name, policy, ...dates, version: 1 };
     const fresh: NewKey = { key: text, record };
     return { fresh, stored: { ...record, secretHash: hashSecretOf(secret, hashKey) } };
   }
@@ -255,7 +257,7 @@ export async function createKeys({
       return 'missing';
     if (version !== undefined && version !== old.version) return 'conflict';
     const expiresAt = Math.min(now + overlapMs, old.expiresAt ?? Infinity);
-    const { fresh, stored } = make({ ...old, replaces: id });
+    const { fresh, stored } = make(old, old);
     const act = describeAct?.({ before: old, after: { ...old, expiresAt } }, fresh.record);
     const outcome = await changeAndForget(id, () =>
       store.keys.rotate(id, old.version, { now, expiresAt, successor: stored }, act),

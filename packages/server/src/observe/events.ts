@@ -5,6 +5,8 @@ export interface CallRecord {
   requestId: string;
   /** Id of the client key; null if none was accepted. */
   keyId: string | null;
+  /** Id of the client, which stays the same when its key is rotated; null if no key was accepted. */
+  clientId: string | null;
   /** Address of the caller. */
   address: string;
   /** Position in the batch; null for a single call. */
@@ -55,6 +57,8 @@ export interface RefusalRecord {
   requestId: string;
   /** Id of the client key; null if none was accepted. */
   keyId: string | null;
+  /** Id of the client, which stays the same when its key is rotated; null if no key was accepted. */
+  clientId: string | null;
   address: string;
   outcome: string;
   /** The rule of the key's policy that denied the call or request; null if none did. */

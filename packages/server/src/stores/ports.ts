@@ -12,6 +12,8 @@ export type Awaitable<T> = T | Promise<T>;
 /** The public part of a client key. Times are milliseconds since 1970. */
 export interface KeyRecord {
   readonly id: string;
+  /** Id of the first key of its rotations, the same for all keys of one client. Its own id if it replaces none. */
+  readonly clientId: string;
   readonly name: string;
   /** JSON text of the policy; null: no policy. */
   readonly policy: string | null;
@@ -152,6 +154,7 @@ export interface AuditBatch {
 export interface AuditFilters {
   kind?: string | undefined;
   key_id?: string | undefined;
+  client_id?: string | undefined;
   instance?: string | undefined;
   model?: string | undefined;
   action?: string | undefined;

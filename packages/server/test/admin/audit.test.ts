@@ -31,6 +31,23 @@ test('lists acts and calls, newest first, by every filter', async () => {
   expect(await list('since=2001-01-01T00:00:00Z')).toHaveLength(2);
 });
 
+test('lists the calls of a client with all keys of its rotations', async () => {
+  const { proxy, post, get } = await startAdmin();
+  const { json: first } = await post('/keys', { name: 'Shop' });
+  const { json: second } = await post(`/keys/${first.id}/rotate`, { overlap_seconds: 60 });
+  const { json: other } = await post('/keys', { name: 'Shop' });
+  expect([first.client_id, second.client_id, other.client_id]).toEqual([first.id, first.id, other.id]);
+  expect((await get(`/keys/${second.id}`)).json.client_id).toBe(first.id);
+  for (const { key } of [first, second, other]) await proxy.call(CALL, { 'x-proxy-api': key });
+  await proxy.post('[', { 'x-proxy-api': second.key });
+  await proxy.app.audit.flush();
+  const { items } = (await get(`/audit?client_id=${first.id}`)).json;
+  expect(items.map(({ key_id }: Json) => key_id)).toEqual([second.id, second.id, first.id]);
+  expect(new Set(items.map(({ client_id }: Json) => client_id))).toEqual(new Set([first.id]));
+  const logged = proxy.log.filter(({ clientId }) => clientId === first.id);
+  expect(logged.map(({ keyId }) => keyId)).toEqual([first.id, second.id, second.id]);
+});
+
 test('pages through the audit', async () => {
   const { post, get } = await startAdmin();
   for (let index = 0; index < 7; index++) await post('/keys', { name: `Shop ${index}` });

@@ -201,7 +201,7 @@ test("contain Odoo's traceback only if the operator enabled that", async () => {
 test('leave no message in the log', async () => {
   await waitFor(() => proxy.log.length >= Object.keys(MISTAKES).length * VERSIONS.length);
   // Random parts could look like a port.
-  const random = { upstream: null, requestId: null, keyId: null, time: null, address: null };
+  const random = { upstream: null, requestId: null, keyId: null, clientId: null, time: null, address: null };
   const text = proxy.log.map((line) => JSON.stringify({ ...line, ...random })).join('\n');
   expect(text).not.toMatch(INTERNALS);
   for (const { users } of sandboxes.values()) {

@@ -30,6 +30,7 @@ test('is one line for each call, with what an operator needs', async () => {
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       requestId: 'req-1',
       keyId: proxy.key.split('_')[1],
+      clientId: proxy.key.split('_')[1],
       address: '127.0.0.1',
       batchIndex: null,
       id: '"order-7"',

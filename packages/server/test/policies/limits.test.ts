@@ -62,6 +62,26 @@ test('counts each call of a batch, and admits all of them or none', async () => 
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(429);
 });
 
+test('counts the calls of a rotated key and of its successor together', async () => {
+  pair = await startPair(answerTrue, { nowMs: () => 0 });
+  const { keys } = pair.proxy.app;
+  const policy = { origins: ['*'], models: { '*': ['*'] }, per_day: 3 };
+  const old = await keys.create({ name: 'limited', policy });
+  const fresh = await keys.rotate(old.record.id, { overlapMs: 60_000 });
+  if (typeof fresh === 'string' || !('key' in fresh)) throw new Error('not rotated');
+  const left: unknown[] = [];
+  for (const { key } of [old, fresh, old, fresh]) {
+    const { status, headers } = await pair.proxy.call(printOne(), { 'x-proxy-api': key });
+    left.push([status, /r=(\d+)/.exec(String(headers['ratelimit']))?.[1]]);
+  }
+  expect(left).toEqual([
+    [200, '2'],
+    [200, '1'],
+    [200, '0'],
+    [429, '0'],
+  ]);
+});
+
 test("runs a key's calls up to its concurrency, and refuses the next", async () => {
   const held = Promise.withResolvers<void>();
   let seen = 0;

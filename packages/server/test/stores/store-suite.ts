@@ -210,6 +210,7 @@ function describeKeys(use: () => KeyStore): void {
       name: 'Zoë’s shop 🛒',
       policy: '{"models":{"res.partner":["réad"]}}',
       replaces: 'plain',
+      clientId: 'plain',
     });
     await keys.insert(plain);
     await keys.insert(full);
@@ -594,7 +595,16 @@ function describeAudit(use: () => AuditStore): void {
   });
 
   test('compares each given member as a whole text', async () => {
-    const members = ['kind', 'key_id', 'instance', 'model', 'action', 'outcome', 'actor'] as const;
+    const members = [
+      'kind',
+      'key_id',
+      'client_id',
+      'instance',
+      'model',
+      'action',
+      'outcome',
+      'actor',
+    ] as const;
     const full = Object.fromEntries(members.map((member) => [member, `${member} é"1`]));
     const records = [
       full,
@@ -604,13 +614,13 @@ function describeAudit(use: () => AuditStore): void {
     ];
     await audit.append(makeBatch(...records.map((record) => ({ at: 1, record: JSON.stringify(record) }))));
     for (const [index, member] of members.entries()) {
-      const seqs = [8, 7, 6, 5, 4, 3, 2, 1].filter((seq) => seq !== index + 2);
+      const seqs = [9, 8, 7, 6, 5, 4, 3, 2, 1].filter((seq) => seq !== index + 2);
       expect((await search({ filters: { [member]: `${member} é"1` } })).seqs).toEqual(seqs);
       expect((await search({ filters: { [member]: `${member} é"` } })).seqs).toEqual([]);
     }
     expect((await search({ filters: full })).seqs).toEqual([1]);
     expect((await search({ filters: { kind: '7' } })).seqs).toEqual([]);
-    expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(10);
+    expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(11);
   });
 
   test('continues past records that are not JSON, which match no filter', async () => {
@@ -908,6 +918,7 @@ export function expectChain(
 
 export function buildKey(overrides: Partial<StoredKey> & { id: string }): StoredKey {
   return {
+    clientId: overrides.id,
     name: 'test',
     policy: null,
     secretHash: new Uint8Array(32).fill(7),
@@ -919,6 +930,24 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
     version: 1,
     ...overrides,
   };
+}
+
+/** Keys of a store before it had clients: two clients, one of which was rotated twice. The first key of `y` is missing. */
+export const ROTATED_KEYS: readonly (Partial<StoredKey> & { id: string })[] = [
+  { id: 'c', replaces: 'b' },
+  { id: 'b', replaces: 'a' },
+  { id: 'a', revokedAt: 5 },
+  { id: 'x' },
+  { id: 'y', replaces: 'missing' },
+  { id: 'z', replaces: 'y' },
+];
+
+export const CLIENTS_OF_ROTATED_KEYS = { a: 'a', b: 'a', c: 'a', x: 'x', y: 'y', z: 'y' };
+
+/** The client of each key, by the id of the key. */
+export async function listClients({ keys }: Pick<Store, 'keys'>): Promise<Record<string, string>> {
+  const list = await keys.list({ after: null, limit: 100 });
+  return Object.fromEntries(list.map(({ id, clientId }) => [id, clientId]));
 }
 
 /** The id is derived from the name by default. */

@@ -6,6 +6,7 @@ import { makePlan, type PlanOptions, type Present } from './plan.ts';
 const POLICY: Policy = { instances: ['prod'], models: { 'res.partner': ['read'] } };
 const KEY: KeyView = {
   id: 'k1',
+  client_id: 'k1',
   name: 'shop',
   state: 'active',
   policy: POLICY,

@@ -49,6 +49,7 @@ const policy: fc.Arbitrary<Policy> = fc
   .filter((value) => 'policy' in parsePolicy(value));
 const key: fc.Arbitrary<KeyView> = fc.record({
   id: fc.stringMatching(/^[a-z0-9]{12}$/),
+  client_id: fc.stringMatching(/^[a-z0-9]{12}$/),
   name,
   state: fc.constant('active' as const),
   policy: fc.option(policy),

@@ -10,7 +10,7 @@ import type { ParsedCall } from '../terms/parsed-body.ts';
 
 export function recordCall(
   events: Events,
-  more: Pick<CallRecord, 'requestId' | 'keyId' | 'address' | 'batchIndex'> & { endedMs: number },
+  more: Pick<CallRecord, 'requestId' | 'keyId' | 'clientId' | 'address' | 'batchIndex'> & { endedMs: number },
   read: ParsedCall<AnyParsed>,
   trace: CallTrace,
   summary: AnswerSummary,
@@ -20,6 +20,7 @@ export function recordCall(
   events.callEnded({
     requestId: more.requestId,
     keyId: more.keyId,
+    clientId: more.clientId,
     address: more.address,
     batchIndex: more.batchIndex,
     id: Buffer.from(read.id.buffer, read.id.byteOffset, read.id.length).toString(),

@@ -55,7 +55,8 @@ export async function throttle(
   if (policy === null) return null;
   const { rate, concurrency, per_day } = policy.policy;
   if (rate === undefined && concurrency === undefined && per_day === undefined) return null;
-  const limited = { id: key.id, policy: policy.policy };
+  // By client: a key that was rotated and its successor have one count, so that a rotation starts no new one.
+  const limited = { id: key.clientId, policy: policy.policy };
   const admitted = await limits.admit(limited);
   return admitted.ok ? new KeyAdmission(limits, limited, admitted) : denyLimited(admitted, 1);
 }

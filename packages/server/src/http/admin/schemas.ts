@@ -53,6 +53,9 @@ const keyState = z.enum(['active', 'expired', 'revoked']);
 
 const KEY_MEMBERS = {
   id: z.string(),
+  client_id: z
+    .string()
+    .describe('Id of the client, which stays the same when its key is rotated: the id of its first key.'),
   name: z.string(),
   state: keyState,
   policy: z
@@ -257,6 +260,10 @@ const auditView = named(
       ...AUDIT_MEMBERS,
       kind: z.literal('call'),
       key_id: z.string().nullable(),
+      client_id: z
+        .string()
+        .nullable()
+        .describe('`client_id` of the key; null if it was not accepted, and in older records.'),
       address: z.string().nullable().describe('Address of the caller.'),
       instance: z.string().nullable(),
       upstream: z.string().nullable(),
@@ -405,6 +412,7 @@ const AUDIT_FILTERS = {
   since: time.describe('A time or a day.').exactOptional(),
   until: time.describe('A time or a day.').exactOptional(),
   key_id: z.string().exactOptional(),
+  client_id: z.string().describe('Calls with any key of this client.').exactOptional(),
   instance: z.string().exactOptional(),
   model: z.string().exactOptional(),
   action: z.string().exactOptional(),

@@ -5,7 +5,8 @@ import { changeVersion } from './change-version.ts';
 import { contains, createParameters, isStorable } from './sql.ts';
 import type { Database, Statements } from './statements.ts';
 
-const RECORD_COLUMNS = `id, name, policy, created_at AS "createdAt", expires_at AS "expiresAt",
+/** A replica of an earlier release inserts no client. */
+const RECORD_COLUMNS = `id, coalesce(client_id, id) AS "clientId", name, policy, created_at AS "createdAt", expires_at AS "expiresAt",
   revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", replaces, version`;
 
 export function createPostgresKeys(database: Database): KeyStore {
@@ -98,11 +99,12 @@ function isDone(result: RotationResult): boolean {
 
 async function insertKey(statements: Statements, key: StoredKey): Promise<void> {
   await statements.change(
-    `INSERT INTO client_keys (id, name, policy, secret_hash, created_at, expires_at, revoked_at, last_used_at,
-                              replaces, version)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `INSERT INTO client_keys (id, client_id, name, policy, secret_hash, created_at, expires_at, revoked_at,
+                              last_used_at, replaces, version)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       key.id,
+      key.clientId,
       key.name,
       key.policy,
       key.secretHash,

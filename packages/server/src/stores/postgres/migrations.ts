@@ -85,6 +85,15 @@ const MIGRATIONS: readonly string[] = [
      ADD COLUMN answer_bytes integer NOT NULL DEFAULT 0;
    CREATE INDEX idempotency_keys_by_client ON idempotency_keys (client) INCLUDE (answer_bytes);`,
   'CREATE INDEX client_keys_by_predecessor ON client_keys (replaces) WHERE replaces IS NOT NULL;',
+  // The client of a key is the first key of its rotations.
+  `ALTER TABLE client_keys ADD COLUMN client_id text COLLATE "C";
+   WITH RECURSIVE clients (id, client_id) AS (
+     SELECT id, id FROM client_keys
+       WHERE replaces IS NULL OR NOT EXISTS (SELECT FROM client_keys AS predecessors WHERE predecessors.id = client_keys.replaces)
+     UNION
+     SELECT client_keys.id, clients.client_id FROM client_keys JOIN clients ON client_keys.replaces = clients.id
+   )
+   UPDATE client_keys SET client_id = clients.client_id FROM clients WHERE clients.id = client_keys.id;`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

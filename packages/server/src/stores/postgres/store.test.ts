@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NOTIFIED } from '../../../test/poll.ts';
-import { buildKey, describeStore } from '../../../test/stores/store-suite.ts';
+import {
+  buildKey,
+  CLIENTS_OF_ROTATED_KEYS,
+  describeStore,
+  listClients,
+  ROTATED_KEYS,
+} from '../../../test/stores/store-suite.ts';
 import { makeBatch } from '../audit-batch.fixture.ts';
 import type { Store } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
@@ -35,17 +41,38 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
 
   test('is migrated once if ten replicas open an empty schema at the same moment', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open()));
-    expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(4)]);
+    expect(stores.map(({ migration }) => migration?.from).sort()).toEqual([0, ...Array(9).fill(5)]);
     expect(await schema.query('SELECT version FROM erp_proxy_migrations')).toEqual([
       { version: 1 },
       { version: 2 },
       { version: 3 },
       { version: 4 },
+      { version: 5 },
     ]);
     const secrets = await Promise.all(
       stores.map(({ keys }, index) => keys.getOrCreateHashSecret(new Uint8Array(32).fill(index))),
     );
     expect(new Set(secrets.map((secret) => Buffer.from(secret).toString('hex'))).size).toBe(1);
+  });
+
+  test('finds the client of each key that a schema of version 4 has', async () => {
+    const store = await open();
+    for (const key of ROTATED_KEYS) await store.keys.insert(buildKey(key));
+    await store.close();
+    await schema.query(`
+      ALTER TABLE client_keys DROP COLUMN client_id;
+      DELETE FROM erp_proxy_migrations WHERE version > 4`);
+    const migrated = await open();
+    expect(migrated.migration?.from).toBe(4);
+    expect(await listClients(migrated)).toEqual(CLIENTS_OF_ROTATED_KEYS);
+  });
+
+  test('takes a key that an earlier release inserts for the first of its client', async () => {
+    const store = await open();
+    await schema.query(`
+      INSERT INTO client_keys (id, name, secret_hash, created_at, replaces, version)
+      VALUES ('b', 'shop', decode(repeat('00', 32), 'hex'), 1, 'a', 1)`);
+    expect(await store.keys.findById('b')).toMatchObject({ clientId: 'b', replaces: 'a' });
   });
 
   test('reports only changes in its own schema, not in another one of the database', async () => {
@@ -149,7 +176,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_POSTGRES_URL names',
     test('a schema of a newer version, and does not change it', async () => {
       await (await open()).close();
       await schema.query('INSERT INTO erp_proxy_migrations VALUES (999)');
-      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 4\)/);
+      await expect(open()).rejects.toThrow(/newer erp-proxy \(store version 999, this one knows 5\)/);
       await expect(open()).rejects.toThrow(StoreError);
       expect(await schema.query('SELECT max(version) FROM erp_proxy_migrations')).toEqual([{ max: 999 }]);
     });

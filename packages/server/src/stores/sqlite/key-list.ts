@@ -7,7 +7,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeyListQuery, KeyRecord, KeyStore } from '../ports.ts';
 
-export const RECORD_COLUMNS = `id, name, policy, created_at AS createdAt, expires_at AS expiresAt,
+/** A process of an earlier release inserts no client. */
+export const RECORD_COLUMNS = `id, coalesce(client_id, id) AS clientId, name, policy, created_at AS createdAt, expires_at AS expiresAt,
   revoked_at AS revokedAt, last_used_at AS lastUsedAt, replaces, version`;
 
 /** Keys that one slice reads. Takes a few milliseconds, because the index has every column that is compared. */

@@ -34,12 +34,13 @@ test('every statement uses an index: none reads all keys or sorts them', async (
   const used = plans.filter((plan) => plan.includes('client_keys'));
   expect(used.filter((plan) => !/^SEARCH client_keys USING/.test(plan))).toEqual([
     // `isEmpty` stops at the first key.
-    'SCAN client_keys USING COVERING INDEX client_keys_by_name',
+    expect.stringContaining('SCAN client_keys USING COVERING INDEX'),
   ]);
   expect(used.filter((plan) => plan.includes('TEMP B-TREE'))).toEqual([]);
   expect(used).toHaveLength(11);
   // The index has every column that a search compares.
-  expect(used.filter((plan) => plan.includes('COVERING INDEX client_keys_to_search'))).toHaveLength(2);
+  const searches = used.filter((plan) => /^SEARCH .* COVERING INDEX client_keys_to_search/.test(plan));
+  expect(searches).toHaveLength(2);
 
   const middle = await keys.list({ after: { createdAt: 50_000, id: 'key 50000' }, limit: 2 });
   expect(middle.map((key) => key.id)).toEqual(['key 50001', 'key 50002']);

@@ -8,9 +8,9 @@ import { transact } from './transaction.ts';
 /** `onChange` is called after each change that watchers must learn of. */
 export function createSqliteKeys(database: DatabaseSync, onChange: () => void): KeyStore {
   const insert = database.prepare(
-    `INSERT INTO client_keys (id, name, policy, secret_hash, created_at, expires_at, revoked_at, last_used_at,
-                              replaces, version)
-     VALUES (:id, :name, :policy, :secretHash, :createdAt, :expiresAt, :revokedAt, :lastUsedAt, :replaces, :version)`,
+    `INSERT INTO client_keys (id, client_id, name, policy, secret_hash, created_at, expires_at, revoked_at,
+                              last_used_at, replaces, version)
+     VALUES (:id, :clientId, :name, :policy, :secretHash, :createdAt, :expiresAt, :revokedAt, :lastUsedAt, :replaces, :version)`,
   );
   const findById = database.prepare(
     `SELECT ${RECORD_COLUMNS}, secret_hash AS secretHash FROM client_keys WHERE id = ?`,

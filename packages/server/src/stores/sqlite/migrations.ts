@@ -116,6 +116,15 @@ const MIGRATIONS: readonly string[] = [
   // A list with a search or a state reads only the index.
   `CREATE INDEX client_keys_to_search ON client_keys (created_at, id, name, revoked_at, expires_at);
    DROP INDEX client_keys_by_age;`,
+  // The client of a key is the first key of its rotations.
+  `ALTER TABLE client_keys ADD COLUMN client_id TEXT;
+   WITH RECURSIVE clients (id, client_id) AS (
+     SELECT id, id FROM client_keys
+       WHERE replaces IS NULL OR replaces NOT IN (SELECT id FROM client_keys)
+     UNION
+     SELECT client_keys.id, clients.client_id FROM client_keys JOIN clients ON client_keys.replaces = clients.id
+   )
+   UPDATE client_keys SET client_id = clients.client_id FROM clients WHERE clients.id = client_keys.id;`,
 ];
 
 /**

@@ -7,7 +7,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { buildKey, describeStore, expectChain } from '../../../test/stores/store-suite.ts';
+import {
+  buildKey,
+  CLIENTS_OF_ROTATED_KEYS,
+  describeStore,
+  expectChain,
+  listClients,
+  ROTATED_KEYS,
+} from '../../../test/stores/store-suite.ts';
 import type { Store } from '../ports.ts';
 import { StoreError } from '../store-error.ts';
 import { openSqliteStore } from './store.ts';
@@ -71,7 +78,7 @@ test('migrates a file of version 1 and keeps its keys', async () => {
     INSERT INTO secrets VALUES ('key_hash', zeroblob(32));`);
   before.close();
   const store = await open();
-  expect(store.migration).toEqual({ from: 1, to: 6 });
+  expect(store.migration).toEqual({ from: 1, to: 7 });
   expect(await store.keys.findById('a')).toEqual({
     ...buildKey({ id: 'a', name: 'shop', expiresAt: 2, revokedAt: 3, lastUsedAt: 4 }),
     secretHash: new Uint8Array(32),
@@ -80,7 +87,31 @@ test('migrates a file of version 1 and keeps its keys', async () => {
     Array(32).fill(0),
   );
   expect(await store.keys.update('a', 1, { policy: '{}' })).toBe('done');
-  expect((await open()).migration).toEqual({ from: 6, to: 6 });
+  expect((await open()).migration).toEqual({ from: 7, to: 7 });
+});
+
+test('finds the client of each key that a file of version 6 has', async () => {
+  const store = await open();
+  for (const key of ROTATED_KEYS) await store.keys.insert(buildKey(key));
+  await store.close();
+  const before = new DatabaseSync(file);
+  before.exec(`
+    ALTER TABLE client_keys DROP COLUMN client_id;
+    DELETE FROM migrations WHERE version > 6;`);
+  before.close();
+  const migrated = await open();
+  expect(migrated.migration?.from).toBe(6);
+  expect(await listClients(migrated)).toEqual(CLIENTS_OF_ROTATED_KEYS);
+});
+
+test('takes a key that an earlier release inserts for the first of its client', async () => {
+  const store = await open();
+  const earlier = new DatabaseSync(file);
+  earlier.exec(
+    "INSERT INTO client_keys (id, name, secret_hash, created_at, replaces) VALUES ('b', 'shop', zeroblob(32), 1, 'a')",
+  );
+  earlier.close();
+  expect(await store.keys.findById('b')).toMatchObject({ clientId: 'b', replaces: 'a' });
 });
 
 test('creates files and directories with access for their owner only', async () => {
@@ -115,7 +146,7 @@ test('is migrated once if ten processes open a new file at the same moment', asy
       .prepare('SELECT version FROM migrations')
       .all()
       .map((row) => row['version']),
-  ).toEqual([1, 2, 3, 4, 5, 6]);
+  ).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(database.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
   database.close();
 });
