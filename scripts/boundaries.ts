@@ -25,6 +25,7 @@ const GUARDED_MODULES = '{child_process,cluster,dgram,dns,http,http2,https,net,p
 
 /** The steps of the pipelines: the files of execute/ whose opening comment begins with "Step:". */
 const STEPS = [
+  'add-nearest-names',
   'admission',
   'answer',
   'apply-instance-timeout',
@@ -85,7 +86,9 @@ const EXECUTE = {
     '../terms/*',
     '../../{egress,idempotency,json,limits,observe,sharing,streams}/*',
     '../../limits/database/*',
+    '../../policy/may-name.ts',
     '../../stores/ports.ts',
+    '../../text/nearest.ts',
     ...ODOO,
     CONTRACT,
     'lru-cache',

@@ -84,6 +84,7 @@ ${proxyErrors.map(([type, row]) => renderRow([row.code, row.httpStatus, `\`${typ
 - \`context\`
 - \`status\`: the HTTP status that corresponds to the failure
 - \`debug\`: the traceback, only if the operator enabled \`errors.debug\`
+- \`nearest\`: see [nearest names](#nearest-names)
 
 Tracebacks, server paths, SQL and credentials are removed from all other members.
 
@@ -92,6 +93,23 @@ Tracebacks, server paths, SQL and credentials are removed from all other members
 | \`data.type\` | \`status\` | retryable | when |
 |---|---|---|---|
 ${businessErrors.map(([type, row]) => renderRow([`\`${type}\``, row.status, RETRYABLE[row.retry], row.when])).join('\n')}
+
+### Nearest names
+
+If a call names a field or a model that does not exist, \`data.nearest\` has up to five names that do, the most similar
+one first:
+
+\`\`\`json
+{ "type": "model_not_found", "nearest": ["res.partner", "res.lang", "res.country", "res.company", "res.currency"] }
+\`\`\`
+
+The member is added to \`query_invalid\` for fields and to \`model_not_found\` for models. It never has a name that the
+Odoo user of the call or the [policy](policies.md) of the key may not see. For a path such as \`country_id.nmae\` in a
+domain, the names are those of the model to which the path leads.
+
+To find the names, the proxy calls \`fields_get\` or reads \`ir.model\` with the credentials of the call, and keeps the
+names for some minutes. \`nearest\` is missing if that fails or takes longer than a second or half of the time that the
+call has left, if the user may not read \`ir.model\`, or if Odoo has translated its message.
 
 ## Errors of the compatible routes
 

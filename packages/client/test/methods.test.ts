@@ -132,7 +132,11 @@ describe.each([18, 19] as const)('Odoo %i', (version) => {
       retryable: false,
       status: 200,
       requestId: expect.stringMatching(/./),
-      nearest: [],
+      nearest: expect.arrayContaining(['name']),
+    });
+    await expect(any.model('res.parnter').count()).rejects.toMatchObject({
+      type: 'model_not_found',
+      nearest: expect.arrayContaining(['res.partner']),
     });
     await expect(any.execute({ action: '_x', model_id: 'res.partner' })).rejects.toMatchObject({
       code: -32001,

@@ -72,6 +72,8 @@ export interface ErrorBody {
     rule?: string;
     /** For upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
     outcome?: Outcome;
+    /** For query_invalid and model_not_found: up to five existing names, the nearest to the unknown one first. */
+    nearest?: string[];
     [name: string]: unknown;
   };
 }

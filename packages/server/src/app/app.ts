@@ -8,6 +8,7 @@ import type { Settings } from '../config/schema.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { Admission } from '../execute/request/admission.ts';
 import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
+import { KnownNames } from '../execute/upstream/known-names.ts';
 import { LoginTrials } from '../execute/upstream/login-trials.ts';
 import { ModelFields } from '../execute/upstream/model-fields.ts';
 import { createProtocolChoice } from '../execute/upstream/protocol-choice.ts';
@@ -151,6 +152,7 @@ export async function createApp({
       bytesMax: settings.upstream.answerBytesMax,
     }),
     modelFields: new ModelFields({ nowMs }),
+    knownNames: new KnownNames({ nowMs }),
     protocolFor: createProtocolChoice(settings.upstream),
     events,
     nowMs,

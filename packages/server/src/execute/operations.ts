@@ -18,12 +18,15 @@ import {
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
 import { createPipeline, type Pipeline, type RunRequestDeps } from './run-request.ts';
 import { runSteps } from './run-steps.ts';
+import { Denial } from './terms/denial.ts';
 import type { TargetedCall } from './terms/method-call.ts';
 import type { Operation } from './terms/operation.ts';
 import type { Reply } from './terms/reply.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import type { UpstreamCall } from './terms/upstream-call.ts';
+import { type AddNearestNamesDeps, addNearestNames, suggestNames } from './upstream/add-nearest-names.ts';
 import { applyInstanceTimeout } from './upstream/apply-instance-timeout.ts';
+import type { RunQuestion } from './upstream/ask-server.ts';
 import { type AskVersionDeps, askJsonVersion, askVersion } from './upstream/ask-version.ts';
 import {
   type CheckCredentialsDeps,
@@ -53,7 +56,8 @@ export interface OperationDeps
     MethodDeps,
     SendJson2Deps,
     AskVersionDeps,
-    FieldFinderDeps {
+    FieldFinderDeps,
+    AddNearestNamesDeps {
   events: Events;
   settings: RunRequestDeps['settings'] & ReceiveSettings;
 }
@@ -81,12 +85,13 @@ export function createOperations(deps: OperationDeps) {
 
 /** Calls a method of a model over a protocol of the server: `POST /api/erp/execute`. */
 function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCall> {
-  const fieldsGetSteps = [
+  const questionSteps = [
     checkCredentials(jsonrpcRules(deps), deps),
     obtainPermit(deps),
     sendWithRetries(sendMethod(deps), deps),
   ];
-  const fields = createFieldFinder(deps, (call, context) => runSteps(fieldsGetSteps, 0, call, context));
+  const run: RunQuestion = (question, context) => runSteps(questionSteps, 0, question, context);
+  const fields = createFieldFinder(deps, run);
   return {
     name: 'execute',
     takesBatch: true,
@@ -96,10 +101,17 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
     nameTarget: ({ instance }) => nameTarget(instance, deps),
     resolve: ({ instance }) => resolveTarget(instance, deps),
     hasValues,
-    convertValues: (call, target, context) => convertValues(call, target, context, fields),
+    async convertValues(call, target, context) {
+      const converted = await convertValues(call, target, context, fields);
+      if ('call' in converted) return converted;
+      return {
+        reply: await suggestNames(converted.reply, { ...call, target }, context, deps, { fields, run }),
+      };
+    },
     build: buildMethodCall,
     steps: [
       applyInstanceTimeout,
+      addNearestNames(deps, { fields, run }),
       convertReading(fields),
       shareRead(deps),
       replayAnswer('execute', deps),
@@ -114,6 +126,17 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
 
 /** Passes a call of `/json/2` on unchanged. */
 function createJson2(deps: OperationDeps): Operation<Json2Call, Target, UpstreamCall> {
+  const questionSteps = [
+    checkCredentials(JSON2_RULES, deps),
+    obtainPermit(deps),
+    sendWithRetries(sendJson2(deps), deps),
+  ];
+  const run: RunQuestion = async (question, context) => {
+    const bytes = question.keyword;
+    const kwargs = { span: { kind: 'object' as const, start: 0, end: bytes.length }, members: [] };
+    const call = buildJson2Call({ ...question, bytes, kwargs }, question.target);
+    return call instanceof Denial ? call : await runSteps(questionSteps, 0, call, context);
+  };
   return {
     name: 'json2',
     takesBatch: false,
@@ -125,6 +148,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     build: buildJson2Call,
     steps: [
       applyInstanceTimeout,
+      addNearestNames(deps, { fields: createFieldFinder(deps, run), run }),
       replayAnswer('json2', deps),
       checkCredentials(JSON2_RULES, deps),
       obtainPermit(deps),

@@ -118,6 +118,19 @@ describe.each([19, 22] as const)('in front of Odoo %i', (version) => {
     },
   );
 
+  test.each([
+    ['a bad field', { kwargs: { domain: [['nmae', '=', 1]] } }, 'name'],
+    ['a bad field in values', { method: 'write', kwargs: { ids: [9], vals: { nmae: 'x' } } }, 'name'],
+    ['an unknown model', { model_id: 'res.parnter' }, 'res.partner'],
+  ])('%s gets the nearest names, with requests to /json/2 alone', async (_, changes, first) => {
+    const { post, makeJson2Call, sandbox } = await startOdoo(version);
+    const { nearest } = (await post(EXECUTE, makeJson2Call(changes))).json.error.data;
+    expect(nearest[0]).toBe(first);
+    expect(nearest).toHaveLength(5);
+    expect(sandbox.requests.routes).toMatchObject({ '/json/2': 2 });
+    expect(sandbox.requests.total).toBe(2);
+  });
+
   test('a key that Odoo has refused gets the same answer the second time, without a request to Odoo', async () => {
     const { post, makeJson2Call, sandbox } = await startOdoo(version);
     const call = makeJson2Call();

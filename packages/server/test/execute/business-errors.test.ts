@@ -79,6 +79,14 @@ const MISTAKES: Record<
   },
 };
 
+/** Mistakes about a name that does not exist. Their errors have the nearest names. */
+const UNKNOWN_NAMES = new Set([
+  'an unknown model',
+  'a field that does not exist',
+  'a domain on a field that does not exist',
+  'an order that does not exist',
+]);
+
 const STATUS: Record<string, number> = {
   access_denied: 401,
   access_error: 403,
@@ -122,7 +130,7 @@ function makeBody(version: Version, { call, user, instance }: (typeof MISTAKES)[
   };
 }
 
-describe.each(Object.entries(MISTAKES))('%s', (_name, mistake) => {
+describe.each(Object.entries(MISTAKES))('%s', (name, mistake) => {
   test.each(VERSIONS)('is the same in Odoo %i', async (version) => {
     const { status, headers, body, json } = await proxy.call(makeBody(version, mistake));
     expect(json.error?.data?.type, body.toString()).toBe(mistake.type);
@@ -142,6 +150,7 @@ describe.each(Object.entries(MISTAKES))('%s', (_name, mistake) => {
       arguments: expect.any(Array),
       context: {},
       status: STATUS[mistake.type],
+      ...(UNKNOWN_NAMES.has(name) && { nearest: expect.any(Array) }),
     });
     expect(json.error.message.trim()).not.toBe('');
     expect(json.error.message).not.toBe('Odoo Server Error');

@@ -9,7 +9,7 @@ import type { Json2Call } from './parse-json2.ts';
 const EMPTY_KWARGS = Buffer.from('{}');
 
 export function buildJson2Call(
-  { bytes, model, method, kwargs }: Json2Call,
+  { bytes, model, method, kwargs }: Pick<Json2Call, 'bytes' | 'model' | 'method' | 'kwargs'>,
   target: Target,
 ): UpstreamCall | Denial {
   const head = buildJson2Request({ ...target, model, method });

@@ -1,30 +1,22 @@
 /**
  * The types of the fields of models, as `fields_get` describes them to the credentials of a call. They are kept for a
- * while. The question is a call of the same client: it passes the steps around sending, and so waits for its turn.
+ * while.
  */
-import type { FieldTypes } from '../../odoo/values/field-types.ts';
 import { FIELD_ATTRIBUTES, readFieldTypes } from '../../odoo/values/field-types.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
-import { readStream } from '../../streams/read-stream.ts';
 import { type Kept, SingleFlightCache } from '../../streams/single-flight-cache.ts';
 import { ABORTED } from '../../streams/wait.ts';
-import { CallContext } from '../terms/call-context.ts';
-import { startTrace } from '../terms/call-trace.ts';
+import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { FieldFinder, FoundTypes } from '../terms/field-finder.ts';
-import type { TargetedCall } from '../terms/method-call.ts';
-import { isResult, type Reply, type ResultReply } from '../terms/reply.ts';
-import { RequestTime } from '../terms/request-time.ts';
 import type { Target } from '../terms/target.ts';
 import { denyUnsent } from '../terms/upstream-denials.ts';
+import { askServer, type RunQuestion, type ServerAnswer, UNREADABLE } from './ask-server.ts';
 
 export interface ModelFieldsOptions {
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
-
-/** Runs the steps around sending for a call of `fields_get`. */
-export type RunFieldsGet = (call: TargetedCall, context: CallContext) => Promise<Reply>;
 
 /** What is kept of a model. */
 interface ModelEntry {
@@ -41,11 +33,6 @@ const KEPT_FAILURE_MS = 30_000;
 /** A field that does not exist is not looked for again within this time. */
 const MISSING_MS = 10_000;
 const MISSING_MAX = 1000;
-/** Time limit of the question. */
-const ANSWER_MS = 15_000;
-/** The largest models of Odoo take some 50 KB. */
-const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
-const POSITIONAL = Buffer.from('[]');
 const NAMED = Buffer.from(FIELD_ATTRIBUTES);
 
 export interface FieldFinderDeps {
@@ -53,7 +40,7 @@ export interface FieldFinderDeps {
 }
 
 /** Returns the finder that asks servers by `run`. */
-export function createFieldFinder({ modelFields }: FieldFinderDeps, run: RunFieldsGet): FieldFinder {
+export function createFieldFinder({ modelFields }: FieldFinderDeps, run: RunQuestion): FieldFinder {
   return { find: (of, names, context) => modelFields.find(of, names, context, run) };
 }
 
@@ -70,7 +57,7 @@ export class ModelFields {
     of: Parameters<FieldFinder['find']>[0],
     names: Iterable<string>,
     context: CallContext,
-    run: RunFieldsGet,
+    run: RunQuestion,
   ): Awaitable<FoundTypes> {
     const key = nameModel(of);
     const { signal } = context.time;
@@ -104,36 +91,14 @@ export class ModelFields {
   }
 
   async #ask(
-    { target, model }: { target: Target; model: string },
+    of: Parameters<FieldFinder['find']>[0],
     missing: ModelEntry['missing'],
-    { request, client, index, bytes, isUnchanged, time: callerTime }: CallContext,
-    run: RunFieldsGet,
+    context: CallContext,
+    run: RunQuestion,
   ): Promise<Kept<ModelEntry>> {
-    const time = new RequestTime({ nowMs: this.#nowMs, defaultMs: ANSWER_MS });
-    const trace = startTrace(this.#nowMs());
-    const context = new CallContext({ request, client, time, trace, index, bytes, isUnchanged });
-    const endAtShutdown = () => {
-      if (callerTime.deadline.reason === 'shutdown') time.deadline.end('shutdown');
-    };
-    callerTime.signal.addEventListener('abort', endAtShutdown);
-    time.start(null);
-    try {
-      const call: TargetedCall = {
-        target,
-        model,
-        method: 'fields_get',
-        params: POSITIONAL,
-        keyword: NAMED,
-        records: 'unsaid',
-        isReadOnly: true,
-      };
-      const found = await readReply(await run(call, context));
-      return { value: { found, missing }, ttlMs: chooseTtlMs(found) };
-    } finally {
-      callerTime.signal.removeEventListener('abort', endAtShutdown);
-      context.release();
-      time.deadline.clear();
-    }
+    const question = { ...of, method: 'fields_get', keyword: NAMED };
+    const found = readTypes(await askServer(question, context, run, this.#nowMs));
+    return { value: { found, missing }, ttlMs: chooseTtlMs(found) };
   }
 }
 
@@ -155,29 +120,8 @@ function chooseTtlMs(found: FoundTypes): number {
   return retryable || type === 'access_denied' ? 0 : KEPT_FAILURE_MS;
 }
 
-async function readReply(reply: Reply): Promise<FoundTypes> {
-  if (!isResult(reply)) {
-    if (reply instanceof Denial || reply.kind === 'fault') return { failed: reply };
-    return { failed: UNREADABLE };
-  }
-  const result = await readWhole(reply).catch(() => null);
-  const types: FieldTypes | null = result === null ? null : readFieldTypes(result);
+function readTypes(answer: ServerAnswer): FoundTypes {
+  if ('failed' in answer) return answer;
+  const types = readFieldTypes(answer.result);
   return types === null ? { failed: UNREADABLE } : { types };
 }
-
-/** The value alone; null if it is too large. */
-async function readWhole({ pieces, rest, tail }: ResultReply): Promise<Buffer | null> {
-  const arrived = Buffer.concat(pieces);
-  const missing = rest === null ? Buffer.alloc(0) : await readStream(rest, ANSWER_BYTES_MAX);
-  if (missing === null || arrived.length + missing.length > ANSWER_BYTES_MAX) return null;
-  const whole = Buffer.concat([arrived, missing, tail]);
-  // The closing brace of the envelope is the last one.
-  return whole.subarray(0, whole.lastIndexOf(CLOSING_BRACE));
-}
-
-const CLOSING_BRACE = 0x7d;
-const UNREADABLE = new Denial(
-  'upstream_bad_response',
-  'Odoo did not describe the fields of the model in a form that can be read.',
-  { outcome: 'not_sent' },
-);

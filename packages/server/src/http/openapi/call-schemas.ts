@@ -85,6 +85,11 @@ const errorBody = named(
         .enum(['not_sent', 'rolled_back', 'unknown'])
         .describe('If there was no answer: whether a write may have happened.')
         .exactOptional(),
+      nearest: z
+        .array(z.string())
+        .max(5)
+        .describe('If a field or model does not exist: names that do, the nearest first.')
+        .exactOptional(),
     }),
   }) satisfies z.ZodType<ErrorBody>,
 );

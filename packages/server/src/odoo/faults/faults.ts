@@ -22,6 +22,8 @@ export type Fault = {
     context: { [name: string]: unknown };
     status: number;
     debug?: string;
+    /** Existing names, if the fault is about an unknown one; the nearest first. */
+    nearest?: string[];
   };
 };
 

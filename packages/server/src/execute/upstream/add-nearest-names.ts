@@ -1,0 +1,111 @@
+/**
+ * Step: if Odoo does not know a model or a field that the call names, adds the nearest names that exist to the error:
+ * those that the user of the call and the policy of its key may see. It precedes shareRead, so that its part of the
+ * reply comes last: callers that share a read have policies of their own.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Events } from '../../observe/events.ts';
+import { findUnknownName, type UnknownName } from '../../odoo/faults/unknown-name.ts';
+import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
+import type { Awaitable } from '../../streams/and-then.ts';
+import { waitFor } from '../../streams/wait.ts';
+import { findNearestNames } from '../../text/nearest.ts';
+import type { CallContext } from '../terms/call-context.ts';
+import type { Step } from '../terms/operation.ts';
+import type { FaultReply, Reply } from '../terms/reply.ts';
+import type { Target } from '../terms/target.ts';
+import type { KnownNames, NameSources } from './known-names.ts';
+
+export interface AddNearestNamesDeps {
+  knownNames: KnownNames;
+  events: Pick<Events, 'faultSeen'>;
+}
+
+/** The part of a call that its names are compared with. */
+export interface NamingCall {
+  target: Target;
+  model: string;
+  method: string;
+}
+
+type Policy = CallContext['client']['policy'];
+
+/** Maximum number of names in `data.nearest`. */
+const NEAREST_MAX = 5;
+/**
+ * Maximum wait for the names. It is also at most half of the time that the call has left. A question that takes longer
+ * continues for the callers after this one.
+ */
+const WAIT_MS = 1000;
+/** Number of names that are compared before other calls get their turn. */
+const SLICE = 500;
+
+export function addNearestNames(deps: AddNearestNamesDeps, sources: NameSources): Step<NamingCall> {
+  return function addNearestNames(call, context) {
+    context.onReply((reply) => reply && suggestNames(reply, call, context, deps, sources));
+    return null;
+  };
+}
+
+/** The reply with the nearest names if it is an error about an unknown one, otherwise as it is. Never rejects. */
+export function suggestNames(
+  reply: Reply,
+  call: NamingCall,
+  context: CallContext,
+  { knownNames, events }: AddNearestNamesDeps,
+  sources: NameSources,
+): Awaitable<Reply> {
+  if (!('kind' in reply) || reply.kind !== 'fault' || context.time.signal.aborted) return reply;
+  const unknown = findUnknownName(reply.fault, call);
+  if (unknown === null || !mayNameModel(context.client.policy, unknown.model)) return reply;
+  return suggest(reply, unknown).catch((error: unknown) => {
+    events.faultSeen(context.request.exchange.requestId, error);
+    return reply;
+  });
+
+  async function suggest(fault: FaultReply, name: UnknownName): Promise<FaultReply> {
+    // The whole answer has arrived, so that the question can have its permit.
+    context.release();
+    const { target } = call;
+    const { client, time } = context;
+    const found =
+      name.kind === 'model'
+        ? knownNames.findModels(target, sources, context)
+        : knownNames.findFields({ target, model: name.model }, sources, context);
+    const limits = { signal: time.signal, timeoutMs: Math.min(WAIT_MS, time.leftMs / 2) };
+    const known = await waitFor(Promise.resolve(found), limits);
+    // The policy may have changed during the wait.
+    if (typeof known === 'symbol' || !(await context.isUnchanged())) return fault;
+    const nearest = await chooseNames(name, known, client.policy);
+    return nearest.length === 0 ? fault : addNames(fault, nearest);
+  }
+}
+
+async function chooseNames(
+  unknown: UnknownName,
+  known: readonly string[],
+  policy: Policy,
+): Promise<string[]> {
+  const { model } = unknown;
+  const name = unknown.kind === 'model' ? model : unknown.field;
+  // Then Odoo means something else, such as a field that cannot be sorted by.
+  if (known.includes(name)) return [];
+  const accepts =
+    unknown.kind === 'model'
+      ? (candidate: string) => mayNameModel(policy, candidate)
+      : (candidate: string) => mayNameField(policy, model, candidate);
+  // Odoo takes no path here, or the function of a grouping: the field comes first.
+  const compared = unknown.kind === 'model' ? name : name.split(/[.:/]/, 1)[0]!;
+  let nearest: string[] = [];
+  for (let start = 0; start < known.length; start += SLICE) {
+    if (start > 0) await nextTurn();
+    const candidates = [...nearest, ...known.slice(start, start + SLICE)];
+    nearest = findNearestNames(compared, candidates, NEAREST_MAX, accepts);
+  }
+  return nearest;
+}
+
+function addNames(reply: FaultReply, nearest: string[]): FaultReply {
+  const { fault } = reply;
+  return { ...reply, fault: { ...fault, data: { ...fault.data, nearest } } };
+}

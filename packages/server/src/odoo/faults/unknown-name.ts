@@ -1,0 +1,48 @@
+/**
+ * Finds the name that a fault calls unknown: a model, or a field of a model. Matches Odoo's own texts of all versions
+ * (docs/odoo-facts.md#unknown-names). A text that Odoo has translated is not recognised.
+ */
+import type { Fault } from './faults.ts';
+
+export type UnknownName =
+  | { kind: 'model'; model: string }
+  /** `model` need not be that of the call: a path leads to other models. */
+  | { kind: 'field'; model: string; field: string };
+
+/** Null if the fault names nothing unknown, or does not tell of which model. */
+export function findUnknownName(
+  { data: { type, name, message } }: Fault,
+  call: { model: string; method: string },
+): UnknownName | null {
+  if (type === 'model_not_found') {
+    // This exception can be about a model that a module needs.
+    const isOther = name === KEY_ERROR && unquote(message) !== call.model;
+    return isOther ? null : { kind: 'model', model: call.model };
+  }
+  if (type !== 'query_invalid') return null;
+  if (name === KEY_ERROR) {
+    const field = unquote(message);
+    return WRITES.has(call.method) && FIELD.test(field) ? { kind: 'field', model: call.model, field } : null;
+  }
+  const found = TEXTS.map((text) => text.exec(message)?.groups).find((groups) => groups !== undefined);
+  const field = found?.['single'] ?? found?.['double'] ?? found?.['bare'];
+  return field === undefined ? null : { kind: 'field', model: found?.['model'] ?? call.model, field };
+}
+
+const KEY_ERROR = 'builtins.KeyError';
+/** Methods whose values are the only names that this exception can be about. */
+const WRITES: ReadonlySet<string> = new Set(['create', 'write']);
+const FIELD = /^[A-Za-z_]\w*$/;
+
+/** As Python's `repr` quotes a text. */
+const QUOTED = `(?:'(?<single>[^']{1,200})'|"(?<double>[^"]{1,200})")`;
+const TEXTS: readonly RegExp[] = [
+  new RegExp(String.raw`^Invalid field ${QUOTED} (?:on model|on|in) '(?<model>[\w.]+)'`),
+  /^Invalid field (?<model>\w+(?:\.\w+)*)\.(?<bare>\w+) in (?:leaf|condition) /,
+  // Groupings of 14 to 16. The model is that of the call.
+  new RegExp(`^Unknown field ${QUOTED} in 'groupby'`),
+];
+
+function unquote(text: string): string {
+  return text.replace(/^'(.*)'$/s, '$1');
+}
