@@ -2,18 +2,16 @@
  * The web page of examples/, with a publishable key of its origin. Its script runs here with a few elements in place of a
  * document, and in Chromium where that is installed.
  */
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HAS_CHROMIUM, openInChromium } from '../chromium.ts';
+import { closeAfterTest } from '../close-after-test.ts';
 import { listenOnFreePort } from '../listen.ts';
-import { makeFolder } from '../process/program.ts';
-import { hasCommand, type Shop, startShop } from './shop.ts';
+import { type Shop, startShop } from './shop.ts';
 
-const source = readFileSync(new URL('../../../../examples/browser/index.html', import.meta.url), 'utf8');
+const SOURCE = readFileSync(new URL('../../../../examples/browser/index.html', import.meta.url), 'utf8');
 const SHOP = 'https://shop.example.com';
-const CHROMIUM = 'chromium';
 
 let shop: Shop;
 beforeAll(async () => {
@@ -29,7 +27,7 @@ async function makeKey(origin: string, models: Record<string, string[]> = { 'pro
   return key;
 }
 
-const adapt = (key: string) => source.replace('http://127.0.0.1:8787', shop.proxy.url).replace('ep_…', key);
+const adapt = (key: string) => SOURCE.replace('http://127.0.0.1:8787', shop.proxy.url).replace('ep_…', key);
 
 /** Runs the script of the page as a browser at `origin` does, as far as the page needs it. */
 async function openPage(key: string, origin: string) {
@@ -82,29 +80,24 @@ test('says why it shows nothing: another origin, another model, an unknown key',
   expect(await show('ep_unknown')).toContain('(unauthorized)');
 });
 
-test.skipIf(!hasCommand(CHROMIUM))(
+test.skipIf(!HAS_CHROMIUM)(
   'works in Chromium (skipped where it is not installed)',
   async () => {
-    let page = '';
+    let source = '';
     const server = createServer((_, response) => {
-      response.setHeader('content-type', 'text/html; charset=utf-8').end(page);
+      response.setHeader('content-type', 'text/html; charset=utf-8').end(source);
     });
+    closeAfterTest(server);
     const origin = `http://127.0.0.1:${await listenOnFreePort(server)}`;
-    try {
-      page = adapt(await makeKey(origin));
-      const { stdout } = await promisify(execFile)(
-        CHROMIUM,
-        [
-          ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-          ...[`--user-data-dir=${makeFolder()}`, '--virtual-time-budget=10000', '--dump-dom', origin],
-        ],
-        { timeout: 60_000 },
-      );
-      expect(stdout).toContain('<li>Restaurant Expenses: 14.00</li>');
-      expect(stdout.match(/<li>/g)).toHaveLength(5);
-    } finally {
-      server.close();
-    }
+    source = adapt(await makeKey(origin));
+    const page = closeAfterTest(await openInChromium(origin));
+    const count = "document.querySelectorAll('li').length";
+    await page.waitFor(`${count} === 5`);
+    expect(await page.evaluate("document.querySelector('li').textContent")).toBe(
+      'Restaurant Expenses: 14.00',
+    );
+    await page.evaluate("document.querySelector('#more').click()");
+    await page.waitFor(`${count} === 10`);
   },
   90_000,
 );

@@ -34,21 +34,9 @@ export function authorizeCaller(
   { policy }: Pick<Client, 'policy'>,
   exchange: Pick<Exchange, 'address' | 'header'>,
 ): Denial | null {
-  const origin = exchange.header('origin') ?? null;
-  const browserOrigin = origin !== null && isReferencePage(origin, exchange) ? null : origin;
+  const browserOrigin = exchange.header('origin') ?? null;
   const denied = decideCaller(policy, { address: exchange.address, browserOrigin });
   return denied && denyPolicy(denied);
-}
-
-/**
- * Whether the request comes from `/docs` of this proxy, where readers type their own keys. Browsers do not let a page
- * of another origin claim this. Those that do not send `sec-fetch-site` send the origin of the page.
- */
-function isReferencePage(origin: string, exchange: Pick<Exchange, 'header'>): boolean {
-  const page = URL.parse(exchange.header('referer') ?? '');
-  if (page === null || page.origin !== origin || !page.pathname.endsWith('/docs')) return false;
-  const site = exchange.header('sec-fetch-site');
-  return site === undefined ? page.host === exchange.header('host') : site === 'same-origin';
 }
 
 export function authorizeCall(call: Call, { policy }: Pick<Client, 'policy'>): Call | Denial {

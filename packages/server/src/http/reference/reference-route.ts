@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 
-/** The path of the page. Its script may use any client key (execute/call/authorize.ts). */
 const FILES = [
   { path: '/docs', name: 'reference.html', type: 'text/html; charset=utf-8' },
   { path: '/docs/reference.css', name: 'reference.css', type: 'text/css; charset=utf-8' },
@@ -17,8 +16,7 @@ const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
-  // Requests of the page name it to the proxy alone.
-  'referrer-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
 };
 
 export function addReferenceRoutes(app: FastifyInstance): void {

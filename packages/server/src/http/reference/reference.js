@@ -12,6 +12,7 @@ const SHOWN_CHARACTERS_MAX = 200_000;
 const find = (id) => document.getElementById(id);
 let api = {};
 
+find('origin').textContent = location.origin;
 await showDocument();
 
 async function showDocument() {
@@ -221,11 +222,18 @@ async function sendRequest({ url, method, headers, secret, body }, output) {
     const answer = await fetch(url, { method, headers: sent, body, credentials: 'omit', cache: 'no-store' });
     const text = await answer.text();
     const status = make('p', answer.ok ? {} : { class: 'bad' }, `Status ${answer.status}`);
-    const shown = printAnswer(text);
-    output.replaceChildren(status, make('pre', { 'aria-label': 'Answer' }, shown), command);
+    const shown = make('pre', { 'aria-label': 'Answer' }, printAnswer(text));
+    output.replaceChildren(status, ...explainRefusal(answer.status, text), shown, command);
   } catch (error) {
     output.replaceChildren(make('p', { class: 'bad' }, `No answer: ${error.message}`), command);
   }
+}
+
+/** What to do if the key may not be used by this page. */
+function explainRefusal(status, text) {
+  if (status !== 403 || !/"rule":\s*"cors_origins"/.test(text)) return [];
+  const advice = `A web page can use a key only if the policy of the key names the page. Use a key whose policy has \`"cors_origins": ["${location.origin}"]\`, or run the command below.`;
+  return showText(advice);
 }
 
 function printAnswer(text) {
