@@ -3,16 +3,24 @@ import type { Batch, BatchResult, Execute } from './calls.ts';
 import { readVariable } from './environment.ts';
 import { ErpProxyError, readError } from './errors.ts';
 import type { AnyModels } from './field-types.ts';
+import { returnsValues } from './methods.ts';
 import { createModel, type Model } from './model.ts';
-import type { CallOptions, ClientOptions, Context, ExecuteCall, InstanceOptions } from './options.ts';
+import type {
+  CallOptions,
+  ClientOptions,
+  Context,
+  ExecuteCall,
+  InstanceOptions,
+  ValueForm,
+} from './options.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SendSettings, send } from './send.ts';
 
-export interface Client<Models = AnyModels> {
+export interface Client<Models = AnyModels, Form extends ValueForm = 'odoo'> {
   /** The methods of a model. */
-  model<Name extends keyof Models & string>(name: Name): Model<Models, Name>;
+  model<Name extends keyof Models & string>(name: Name): Model<Models, Name, Form>;
   /** A client whose calls have this context in addition. */
-  withContext(context: Context): Client<Models>;
+  withContext(context: Context): Client<Models, Form>;
   /** Sends one call as the proxy takes it, and returns its result. */
   // biome-ignore lint/suspicious/noExplicitAny: the caller knows the type
   execute<Result = any>(call: ExecuteCall, options?: CallOptions): Promise<Result>;
@@ -23,11 +31,19 @@ export interface Client<Models = AnyModels> {
 /** The proxy refuses larger batches. */
 const BATCH_CALLS_MAX = 100;
 
-export function createClient<Models = AnyModels>(options: ClientOptions = {}): Client<Models> {
+export function createClient<Models = AnyModels>(
+  options: ClientOptions<'normalized'> & { values: 'normalized' },
+): Client<Models, 'normalized'>;
+export function createClient<Models = AnyModels>(options?: ClientOptions): Client<Models>;
+export function createClient<Models = AnyModels>(
+  options: ClientOptions<ValueForm>,
+): Client<Models, ValueForm>;
+export function createClient(options: ClientOptions<ValueForm> = {}): Client<AnyModels, ValueForm> {
   const settings: SendSettings = {
     url: readUrl(options.url ?? readVariable('ERP_PROXY_URL')),
     key: readKey(options.key ?? readVariable('ERP_PROXY_KEY')),
     timeout: options.timeout,
+    isNormalized: options.values === 'normalized',
     retries: options.retries ?? 2,
     idempotencyKeys: options.idempotencyKeys ?? true,
     // Called without a receiver, because browsers refuse another one.
@@ -39,7 +55,11 @@ export function createClient<Models = AnyModels>(options: ClientOptions = {}): C
   return openClient(settings, instance, options.context ?? {});
 }
 
-function openClient<Models>(settings: SendSettings, instance: object, context: Context): Client<Models> {
+function openClient<Models, Form extends ValueForm>(
+  settings: SendSettings,
+  instance: object,
+  context: Context,
+): Client<Models, Form> {
   const complete = (call: ExecuteCall, added: Context | undefined) => {
     const merged = { ...context, ...(call.keyword?.['context'] as Context | undefined), ...added };
     const keyword = Object.keys(merged).length > 0 ? { ...call.keyword, context: merged } : call.keyword;
@@ -47,6 +67,9 @@ function openClient<Models>(settings: SendSettings, instance: object, context: C
   };
   const execute: Execute = async (call, options = {}) => {
     const sent = await send(settings, [call], complete(call, options.context), options);
+    if (settings.isNormalized && !sent.isNormalized && returnsValues(call.action)) {
+      throw new ErpProxyError('invalid_answer', NOT_NORMALIZED, { status: 200 });
+    }
     return { ...sent, result: (sent.answer as { result?: unknown }).result };
   };
   const batch: Batch = async (calls, options = {}) => {
@@ -77,6 +100,9 @@ function openClient<Models>(settings: SendSettings, instance: object, context: C
     batch,
   };
 }
+
+const NOT_NORMALIZED =
+  'The values of the answer are not normalized: the proxy could not read the types of the fields, or is too old.';
 
 function readAnswers(answer: unknown, count: number): BatchResult<never>[] {
   if (!Array.isArray(answer) || answer.length !== count) {

@@ -91,7 +91,7 @@ export type Operator = keyof AnyOperators;
 
 type OperatorsOf<Field> = Field extends { type: TextType }
   ? TextOperators
-  : Field extends { values: infer Values }
+  : Field extends { type: 'selection'; values: infer Values }
     ? SetOperators<Values>
     : Field extends { type: keyof OperatorsByType }
       ? OperatorsByType[Field['type']]

@@ -2,7 +2,7 @@
  * The types of records. A model is described by its fields as Odoo's `fields_get` reports them. The types of what is
  * read and written follow from that. `erp-proxy types` writes such descriptions. Types only.
  */
-import type { Json } from './options.ts';
+import type { Json, ValueForm } from './options.ts';
 
 /** One field of a model, e.g. `{ type: 'many2one'; relation: 'res.country'; required: true }`. */
 export interface FieldSpec {
@@ -10,11 +10,13 @@ export interface FieldSpec {
   type: string;
   /** True if the field is never empty. */
   required?: boolean;
+  /** True if the field is required and Odoo has no default for it, so that a new record needs a value. */
+  noDefault?: boolean;
   /** True if the field cannot be written. */
   readonly?: boolean;
   /** The model that a relation leads to. */
   relation?: string;
-  /** The values of a selection, as a union. */
+  /** The values of a selection, or the models of a reference, as a union. */
   values?: string;
 }
 
@@ -27,35 +29,59 @@ export type ModelName<Models> = keyof Models & string;
 
 export type FieldName<Models, Name extends keyof Models> = keyof Models[Name] & string;
 
-/** A record with all fields, as Odoo returns it. */
-export type Read<Models, Name extends keyof Models> = {
-  [Field in keyof Models[Name]]: ReadValue<Models[Name][Field]>;
+/** A record with all fields, as it is read. */
+export type Read<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = {
+  [Field in keyof Models[Name]]: ReadValue<Models[Name][Field], Form>;
 };
 
-/**
- * The values for a new record. No member is required: Odoo does not report which required fields have a default.
- */
-export type Create<Models, Name extends keyof Models> = Writable<Models, Name>;
+/** The values for a new record. Required fields without a default are required, as far as the models tell them. */
+export type Create<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = Writable<
+  Models,
+  Name,
+  Form
+> & {
+  -readonly [Field in keyof Models[Name] as Models[Name][Field] extends { noDefault: true }
+    ? Field
+    : never]-?: WriteValue<Models, Models[Name][Field], Form>;
+};
 
 /** The values for a change of records. */
-export type Update<Models, Name extends keyof Models> = Writable<Models, Name>;
+export type Update<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> = Writable<
+  Models,
+  Name,
+  Form
+>;
+
+/** The values by which `upsert` finds records: those that a domain compares with the value as it is written. */
+export type Comparable<Models, Name extends keyof Models, Form extends ValueForm> = {
+  [Field in keyof Writable<Models, Name, Form> as Models[Name][Field] extends {
+    type: 'one2many' | 'many2many' | (Form extends 'normalized' ? 'datetime' | 'reference' : never);
+  }
+    ? never
+    : Field]: unknown;
+};
 
 /** A record with the fields that were asked for and its id; with all fields if there is no list. */
-export type Row<Models, Name extends keyof Models, Fields> = Fields extends readonly []
-  ? Read<Models, Name>
+export type Row<
+  Models,
+  Name extends keyof Models,
+  Fields,
+  Form extends ValueForm = 'odoo',
+> = Fields extends readonly []
+  ? Read<Models, Name, Form>
   : Fields extends readonly (infer Field)[]
     ? number extends Fields['length']
       ? // A list whose members are only known at run time.
-        Partial<Read<Models, Name>> & { id: number }
-      : Picked<Models[Name], Field>
-    : Read<Models, Name>;
+        Partial<Read<Models, Name, Form>> & { id: number }
+      : Picked<Models[Name], Field, Form>
+    : Read<Models, Name, Form>;
 
 /** A change of a one2many or many2many field. Odoo ignores ids that are not in a command. */
-export type X2manyCommand<Models, Relation> =
+export type X2manyCommand<Models, Relation, Form extends ValueForm = 'odoo'> =
   /** Creates a record and adds it. */
-  | readonly [0, 0 | string, RelatedValues<Models, Relation>]
+  | readonly [0, 0 | string, RelatedValues<Models, Relation, Form>]
   /** Changes a record of the field. */
-  | readonly [1, number, RelatedValues<Models, Relation>]
+  | readonly [1, number, RelatedValues<Models, Relation, Form>]
   /** Deletes a record of the field. */
   | readonly [2, number, 0?]
   /** Removes a record from the field without deleting it. */
@@ -66,6 +92,24 @@ export type X2manyCommand<Models, Relation> =
   | readonly [5, 0?, 0?]
   /** Replaces all records. */
   | readonly [6, 0, readonly number[]];
+
+/** A change of a one2many or many2many field in normalized form. The members are applied in their order. */
+export interface X2manyChanges<Models, Relation> {
+  /** Replaces all records. */
+  readonly set?: readonly number[];
+  /** Adds existing records. */
+  readonly add?: readonly number[];
+  /** Removes records from the field without deleting them. */
+  readonly remove?: readonly number[];
+  /** Creates records and adds them. */
+  readonly create?: readonly RelatedValues<Models, Relation, 'normalized'>[];
+  /** Changes records of the field. */
+  readonly update?: readonly ({ readonly id: number } & RelatedValues<Models, Relation, 'normalized'>)[];
+  /** Deletes records of the field. */
+  readonly delete?: readonly number[];
+  /** Removes all records. */
+  readonly clear?: boolean;
+}
 
 /** What `describe()` returns for a field. Odoo reports more members, which differ by version. */
 export interface FieldInfo {
@@ -84,14 +128,19 @@ export interface FieldInfo {
   [attribute: string]: any;
 }
 
-type Picked<Fields, Field> = string extends keyof Fields
+type Picked<Fields, Field, Form extends ValueForm> = string extends keyof Fields
   ? // biome-ignore lint/suspicious/noExplicitAny: nothing is known about the fields
     { [Name in (Field & string) | 'id']: Name extends 'id' ? number : any }
-  : { [Name in keyof Fields as Name extends Field | 'id' ? Name : never]: ReadValue<Fields[Name]> };
+  : { [Name in keyof Fields as Name extends Field | 'id' ? Name : never]: ReadValue<Fields[Name], Form> };
 
-type ReadValue<Field> = Field extends { type: keyof AlwaysSet }
+type ReadValue<Field, Form extends ValueForm> = Field extends { type: keyof AlwaysSet }
   ? AlwaysSet[Field['type']]
-  : FilledValue<Field> | (Field extends { required: true } ? never : false);
+  : FilledValue<Field, Form> | (Field extends { required: true } ? never : EmptyRead[Form]);
+
+interface EmptyRead {
+  odoo: false;
+  normalized: null;
+}
 
 /** Types whose empty value is not `false`. */
 interface AlwaysSet {
@@ -108,38 +157,54 @@ interface AlwaysSet {
   any: any;
 }
 
-type FilledValue<Field> = Field extends { values: infer Values }
-  ? Values
-  : Field extends { type: 'many2one' }
-    ? [id: number, name: string]
+type FilledValue<Field, Form extends ValueForm> = Field extends { type: keyof FilledForms[Form] }
+  ? FilledForms<ValuesOf<Field>>[Form][Field['type']]
+  : Field extends { values: infer Values }
+    ? Values
     : Field extends { type: 'many2one_reference' }
       ? number
-      : Field extends { type: TextType | 'date' | 'datetime' | 'binary' | 'selection' | 'reference' }
+      : Field extends { type: TextType | 'date' | 'datetime' | 'binary' | 'selection' }
         ? string
         : Json;
 
+/** The types whose values differ by form. */
+interface FilledForms<Model extends string = string> {
+  odoo: { many2one: [id: number, name: string]; reference: `${Model},${number}` };
+  normalized: { many2one: { id: number; name: string }; reference: { model: Model; id: number } };
+}
+
+type ValuesOf<Field> = Field extends { values: infer Values extends string } ? Values : string;
+
 export type TextType = 'char' | 'text' | 'html';
 
-type Writable<Models, Name extends keyof Models> = {
+type Writable<Models, Name extends keyof Models, Form extends ValueForm> = {
   -readonly [Field in keyof Models[Name] as Models[Name][Field] extends { readonly: true }
     ? never
     : Field extends 'id'
       ? never
-      : Field]?: WriteValue<Models, Models[Name][Field]> | undefined;
+      : Field]?: WriteValue<Models, Models[Name][Field], Form> | undefined;
 };
 
-type WriteValue<Models, Field> = Field extends { type: 'one2many' | 'many2many' }
-  ? readonly X2manyCommand<Models, RelationOf<Field>>[]
+type WriteValue<Models, Field, Form extends ValueForm> = Field extends { type: 'one2many' | 'many2many' }
+  ?
+      | readonly X2manyCommand<Models, RelationOf<Field>, Form>[]
+      | IfNormalized<Form, X2manyChanges<Models, RelationOf<Field>>>
   : Field extends { type: 'many2one' }
-    ? number | EmptyValue<Field>
-    : Field extends { type: keyof AlwaysSet }
-      ? AlwaysSet[Field['type']]
-      : FilledValue<Field> | EmptyValue<Field>;
+    ? number | IfNormalized<Form, { readonly id: number; readonly name?: string }> | EmptyValue<Field, Form>
+    : Field extends { type: 'datetime' }
+      ? string | IfNormalized<Form, Date> | EmptyValue<Field, Form>
+      : Field extends { type: keyof AlwaysSet }
+        ? AlwaysSet[Field['type']]
+        : FilledValue<Field, Form> | EmptyValue<Field, Form>;
 
-type EmptyValue<Field> = Field extends { required: true } ? never : false | null;
+type IfNormalized<Form extends ValueForm, Value> = Form extends 'normalized' ? Value : never;
+
+type EmptyValue<Field, Form extends ValueForm> = Field extends { required: true }
+  ? never
+  : EmptyRead[Form] | null;
 
 type RelationOf<Field> = Field extends { relation: infer Relation } ? Relation : string;
 
-type RelatedValues<Models, Relation> = Relation extends keyof Models
-  ? Writable<Models, Relation>
+type RelatedValues<Models, Relation, Form extends ValueForm> = Relation extends keyof Models
+  ? Writable<Models, Relation, Form>
   : { readonly [field: string]: unknown };

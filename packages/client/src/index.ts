@@ -12,6 +12,7 @@ export type {
   ModelName,
   Read,
   Update,
+  X2manyChanges,
   X2manyCommand,
 } from './field-types.ts';
 export type { Model } from './model.ts';
@@ -26,6 +27,7 @@ export type {
   RequestInfo,
   ResponseInfo,
   RetryInfo,
+  ValueForm,
 } from './options.ts';
 export type { Pages } from './paginate.ts';
 export type { UpsertResult } from './upsert.ts';

@@ -5,6 +5,11 @@ const READING = new Set(
   ),
 );
 
+/** Whether the proxy can normalize the values of the results. */
+export function returnsValues(action: string): boolean {
+  return /^(web_)?(search_)?read$/.test(action);
+}
+
 export function isReading(action: string): boolean {
   return READING.has(action);
 }

@@ -2,8 +2,8 @@
 import type { Calls } from './calls.ts';
 import type { CheckDomain, CheckOrder, DomainInput } from './domain-types.ts';
 import { ErpProxyError } from './errors.ts';
-import type { Create, FieldInfo, FieldName, Row, Update } from './field-types.ts';
-import type { CallOptions } from './options.ts';
+import type { Comparable, Create, FieldInfo, FieldName, Row, Update } from './field-types.ts';
+import type { CallOptions, ValueForm } from './options.ts';
 import { createPages, type Pages } from './paginate.ts';
 import { type UpsertResult, upsertRows } from './upsert.ts';
 
@@ -30,7 +30,7 @@ interface PageQuery<Order> {
   limit?: number | undefined;
 }
 
-export interface Model<Models, Name extends keyof Models> {
+export interface Model<Models, Name extends keyof Models, Form extends ValueForm = 'odoo'> {
   /** Returns the records that match a domain. */
   searchRead<
     const Given extends DomainInput<Models, Name>,
@@ -40,19 +40,19 @@ export interface Model<Models, Name extends keyof Models> {
     domain: CheckDomain<Models, Name, Given>,
     query?: FieldsQuery<Fields> & SearchQuery<CheckOrder<Models, Name, Order>>,
     options?: CallOptions,
-  ): Promise<Row<Models, Name, Fields>[]>;
+  ): Promise<Row<Models, Name, Fields, Form>[]>;
   /** Returns records by id. Throws `record_missing` if one does not exist, depending on the version of Odoo. */
   read<const Fields extends readonly (keyof Models[Name] & string)[] | undefined = undefined>(
     ids: readonly number[],
     query?: FieldsQuery<Fields>,
     options?: CallOptions,
-  ): Promise<Row<Models, Name, Fields>[]>;
+  ): Promise<Row<Models, Name, Fields, Form>[]>;
   /** Returns a record, or null if it does not exist. */
   one<const Fields extends readonly (keyof Models[Name] & string)[] | undefined = undefined>(
     id: number,
     query?: FieldsQuery<Fields>,
     options?: CallOptions,
-  ): Promise<Row<Models, Name, Fields> | null>;
+  ): Promise<Row<Models, Name, Fields, Form> | null>;
   /** Returns the ids of the records that match a domain. */
   search<const Given extends DomainInput<Models, Name>, const Order extends string = string>(
     domain: CheckDomain<Models, Name, Given>,
@@ -83,15 +83,15 @@ export interface Model<Models, Name extends keyof Models> {
     domain: CheckDomain<Models, Name, Given>,
     query?: FieldsQuery<Fields> & PageQuery<CheckOrder<Models, Name, Order>>,
     options?: Omit<CallOptions, 'idempotencyKey'>,
-  ): Pages<Row<Models, Name, Fields>>;
+  ): Pages<Row<Models, Name, Fields, Form>>;
   /** Creates a record and returns its id. */
-  create(values: Create<Models, Name>, options?: CallOptions): Promise<number>;
+  create(values: Create<Models, Name, Form>, options?: CallOptions): Promise<number>;
   /** Creates all of the records or none, and returns their ids. */
-  createMany(rows: readonly Create<Models, Name>[], options?: CallOptions): Promise<number[]>;
+  createMany(rows: readonly Create<Models, Name, Form>[], options?: CallOptions): Promise<number[]>;
   /** Changes records. */
-  update(ids: Ids, values: Update<Models, Name>, options?: CallOptions): Promise<true>;
+  update(ids: Ids, values: Update<Models, Name, Form>, options?: CallOptions): Promise<true>;
   /** The same as `update`. */
-  write(ids: Ids, values: Update<Models, Name>, options?: CallOptions): Promise<true>;
+  write(ids: Ids, values: Update<Models, Name, Form>, options?: CallOptions): Promise<true>;
   /** Deletes records. */
   delete(ids: Ids, options?: CallOptions): Promise<true>;
   /** The same as `delete`. */
@@ -101,10 +101,12 @@ export interface Model<Models, Name extends keyof Models> {
    * Another program may create the same record at the same time. Odoo prevents that only for unique fields.
    */
   upsert<
-    const By extends (keyof Create<Models, Name> & string) | readonly (keyof Create<Models, Name> & string)[],
+    const By extends
+      | (keyof Comparable<Models, Name, Form> & string)
+      | readonly (keyof Comparable<Models, Name, Form> & string)[],
   >(
     by: By,
-    rows: readonly Create<Models, Name>[],
+    rows: readonly Create<Models, Name, Form>[],
     options?: Omit<CallOptions, 'idempotencyKey'>,
   ): Promise<UpsertResult[]>;
   /** Calls any public method of the model: `call('action_confirm', [[4]])`. */

@@ -3,6 +3,12 @@ import type { ErpProxyError } from './errors.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
+/**
+ * The form of values: `odoo`, as Odoo has them, or `normalized`, as the option `values` of a client asks for. A
+ * many2one is `[id, name]` or `{ id, name }`, an empty value `false` or `null`.
+ */
+export type ValueForm = 'odoo' | 'normalized';
+
 /** Odoo's context: `lang`, `tz`, `allowed_company_ids`, `active_test` and others. */
 export interface Context {
   lang?: string;
@@ -21,13 +27,18 @@ export interface InstanceOptions {
   apiKey: string;
 }
 
-export interface ClientOptions {
+export interface ClientOptions<Form extends ValueForm = 'odoo'> {
   /** Address of the proxy. Default: the environment variable ERP_PROXY_URL. */
   url?: string | undefined;
   /** Client key, `ep_…`. Default: the environment variable ERP_PROXY_KEY. */
   key?: string | undefined;
   /** Name of an instance that is stored in the proxy. Default: the environment variable ERP_PROXY_INSTANCE. */
   instance?: string | InstanceOptions | undefined;
+  /**
+   * The form of values in results, and of values to write. `normalized`: a many2one is `{ id, name }`, an empty value
+   * is null, a datetime is a text such as `2026-10-21T01:31:00Z`. Default: `odoo`, the values of Odoo.
+   */
+  values?: Form | undefined;
   /** Context of all calls. */
   context?: Context | undefined;
   /** Time limit of a call with its retries, in milliseconds. Default: the limit of the instance or the proxy. */

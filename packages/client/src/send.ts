@@ -11,6 +11,8 @@ export interface SendSettings {
   url: string;
   key: string;
   timeout: number | undefined;
+  /** Whether values are exchanged in normalized form. */
+  isNormalized: boolean;
   retries: number;
   idempotencyKeys: boolean;
   fetch: PostRequest['fetch'];
@@ -23,6 +25,8 @@ export interface Sent {
   answer: unknown;
   /** The limit that the policy of the key set in place of the one of the call. */
   limit: number | undefined;
+  /** Whether the proxy has normalized values. */
+  isNormalized: boolean;
 }
 
 /** The proxy ends a call after five minutes at the latest. */
@@ -61,6 +65,7 @@ export async function send(
     headers['content-type'] = 'application/json';
     headers['x-proxy-api'] = settings.key;
     headers['x-request-id'] = info.requestId;
+    if (settings.isNormalized) headers['prefer'] = 'values=normalized';
     if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
     if (timeout !== undefined) headers['x-request-timeout'] = countSeconds(leftMs);
     const request = {
@@ -87,7 +92,11 @@ export async function send(
     }
     if (posted.error !== null) throw posted.error;
     const limit = posted.headers?.get('erp-proxy-limit');
-    return { answer: posted.answer, limit: limit ? Number(limit) : undefined };
+    return {
+      answer: posted.answer,
+      limit: limit ? Number(limit) : undefined,
+      isNormalized: posted.headers?.has('preference-applied') === true,
+    };
   }
 }
 

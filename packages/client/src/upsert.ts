@@ -52,7 +52,7 @@ async function findKnown(
 ): Promise<Map<string, number>> {
   const [first = ''] = by;
   const wanted = new Set(rows.map((row) => describeKey(by, row)));
-  const values = [...new Set(rows.map((row) => row[first]))];
+  const values = [...new Set(rows.map((row) => identify(row[first])))];
   const known = new Map<string, number>();
   const withArchived = { ...options, context: { ...options.context, active_test: false } };
   for (let at = 0; at < values.length; at += VALUES_MAX) {
@@ -82,13 +82,16 @@ function checkRows(by: readonly string[], rows: readonly Values[], keys: readonl
   }
 }
 
-/** The values that make two rows the same. Odoo returns a many2one with its name, and `false` for no value. */
 function describeKey(by: readonly string[], row: Values): string {
-  const values = by.map((field) => {
-    const value = row[field];
-    return Array.isArray(value) ? value[0] : (value ?? false);
-  });
-  return JSON.stringify(values);
+  return JSON.stringify(by.map((field) => identify(row[field])));
+}
+
+/** A value as a domain compares it. Odoo returns a many2one with its name, and `false` for no value. */
+function identify(value: unknown): unknown {
+  if (Array.isArray(value)) return value[0];
+  if (typeof value !== 'object' || value === null) return value ?? false;
+  if ('id' in value && !('model' in value)) return value.id;
+  throw refuse('A date object or a reference cannot be compared: name other fields in `by`.');
 }
 
 function refuse(message: string): ErpProxyError {

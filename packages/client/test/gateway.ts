@@ -8,30 +8,32 @@ export interface Gateway {
   proxy: RunningProxy;
   /** A client of the administrator of the sandbox. */
   connect<Models = AnyModels>(changes?: ClientOptions): Client<Models>;
+  /** The same, with normalized values. */
+  connectNormalized<Models = AnyModels>(): Client<Models, 'normalized'>;
   close(): Promise<void>;
 }
 
 export async function startGateway(
   version: SandboxOptions['version'] & number = 18,
-  options: ProxyOptions = {},
+  proxyOptions: ProxyOptions = {},
 ): Promise<Gateway> {
   const odoo = await startSandbox({ version });
   const proxy = await startProxy({
-    ...options,
+    ...proxyOptions,
     allow: [odoo.url],
-    settings: { 'upstream.protocol': 'auto', ...options.settings },
+    settings: { 'upstream.protocol': 'auto', ...proxyOptions.settings },
   });
   const { userId, apiKey } = odoo.users.admin;
+  const options = {
+    url: proxy.url,
+    key: proxy.key,
+    instance: { url: odoo.url, db: odoo.db, userId, apiKey },
+  };
   return {
     odoo,
     proxy,
-    connect: (changes) =>
-      createClient({
-        url: proxy.url,
-        key: proxy.key,
-        instance: { url: odoo.url, db: odoo.db, userId, apiKey },
-        ...changes,
-      }),
+    connect: (changes) => createClient({ ...options, ...changes }),
+    connectNormalized: () => createClient({ ...options, values: 'normalized' }),
     async close() {
       await proxy.close();
       await odoo.close();

@@ -2,12 +2,12 @@
  * What the types refuse, and the message that a person gets: it marks the wrong word, and names the right ones. Compiles
  * each mistake as a line of one file.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { compile } from '../../server/test/compile.ts';
+import { makeFolder } from '../../server/test/process/program.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -66,12 +66,12 @@ const MISTAKES: [code: string, marked: string, message: string | RegExp][] = [
   [
     "orders.update(1, { nam: 'x' })",
     'nam',
-    "Object literal may only specify known properties, but 'nam' does not exist in type 'Update<Models, \"sale.order\">'. Did you mean to write 'name'?",
+    "Object literal may only specify known properties, but 'nam' does not exist in type 'Update<Models, \"sale.order\", \"odoo\">'. Did you mean to write 'name'?",
   ],
   [
     "orders.update(1, { state: 'sale' })",
     'state',
-    "Object literal may only specify known properties, and 'state' does not exist in type 'Update<Models, \"sale.order\">'.",
+    'Object literal may only specify known properties, and \'state\' does not exist in type \'Update<Models, "sale.order", "odoo">\'.',
   ],
   [
     "partners.create({ type: 'invoce' })",
@@ -101,41 +101,50 @@ const MISTAKES: [code: string, marked: string, message: string | RegExp][] = [
     "'emal'",
     /^Argument of type '"emal"' is not assignable to parameter of type '"active"/,
   ],
+  [
+    'orders.create({})',
+    '{}',
+    /^Argument of type '{}' is not assignable to parameter of type 'Create<Models, "sale.order"/,
+  ],
+  [
+    "createClient({ values: 'normal' })",
+    'values',
+    /^Type '"normal"' is not assignable to type 'ValueForm \| undefined'/,
+  ],
+  [
+    "contacts.create({ name: 'x', country_id: [20, 'Belgium'] })",
+    'country_id',
+    /^Type '\[number, string\]' is not assignable to type 'number | {/,
+  ],
+  ['contacts.create({ email: false })', 'email', "Type 'boolean' is not assignable to type 'string'."],
+  ['contacts.create({ child_ids: { ad: [4] } })', 'ad', /'ad' does not exist in type .*X2manyChanges/],
+  [
+    'contacts.read([1]).then(([row]) => row?.country_id?.nam)',
+    'nam',
+    "Property 'nam' does not exist on type '{ id: number; name: string; }'. Did you mean 'name'?",
+  ],
+  ["contacts.upsert('create_date', [])", "'create_date'", /^Argument of type '"create_date"'/],
   ["partners.read(['1'])", "'1'", "Type 'string' is not assignable to type 'number'."],
 ];
 
 const HEAD = `
-import { createClient } from '${ROOT}packages/client/src/index.ts';
+import { createClient } from '@erp-proxy/client';
 import type { Models } from '${ROOT}packages/client/test/models.fixture.ts';
 const client = createClient<Models>();
 const orders = client.model('sale.order');
 const partners = client.model('res.partner');
+const normalized = createClient<Models>({ values: 'normalized' });
+const contacts = normalized.model('res.partner');
 `;
 
-let folder: string;
 let found: Map<string, { marked: string; message: string }>;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'erp-proxy-client-'));
-  // Without the types of Node, as in a browser.
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    target: 'es2023',
-    lib: ['es2023', 'dom'],
-    types: [],
-    module: 'nodenext',
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    allowImportingTsExtensions: true,
-  };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['mistakes.mts'] }));
+  const folder = makeFolder();
   writeFileSync(join(folder, 'mistakes.mts'), HEAD + MISTAKES.map(([code]) => `${code};\n`).join(''));
-  const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const { stdout } = spawnSync(tsc, ['-p', folder, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' });
-  found = readMessages(stdout);
+  const changes = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
+  found = readMessages(compile(folder, 'mistakes.mts', changes));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each(MISTAKES)('%s marks %s', (code, marked, message) => {
   expect(found.get(code)?.message).toMatch(message);
@@ -146,12 +155,15 @@ test('the client itself compiles without the types of Node', () => {
   expect([...found.keys()].filter((code) => !MISTAKES.some(([known]) => known === code))).toEqual([]);
 });
 
-/** By line of code: the text from the marked place on, and the first line of the message. */
+const MESSAGE =
+  /^(.+)\((\d+),(\d+)\): error TS\d+: (?:No overload matches this call\.\n +The last overload .*\n +)?(.*)$/gm;
+
+/** By line of code: the text from the marked place on, and the line of the message that says what is wrong. */
 function readMessages(output: string): typeof found {
   const lines = HEAD.split('\n')
     .slice(0, -1)
     .concat(MISTAKES.map(([code]) => code));
-  const messages = [...output.matchAll(/^(.+)\((\d+),(\d+)\): error TS\d+: (.*)$/gm)];
+  const messages = [...output.matchAll(MESSAGE)];
   return new Map(
     messages.map(([all, file = '', line, column, message = '']) => {
       const code = file.endsWith('mistakes.mts') ? (lines[Number(line) - 1] ?? '') : all;

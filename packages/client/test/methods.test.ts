@@ -122,6 +122,39 @@ describe.each([18, 19] as const)('Odoo %i', (version) => {
     });
   });
 
+  test('reads and writes normalized values', async () => {
+    const normalized = gateway.connectNormalized<Models>();
+    const contacts = normalized.model('res.partner');
+    const country_id = { id: 20, name: 'Belgium' };
+    const id = await contacts.create({
+      name: 'New',
+      country_id,
+      email: null,
+      child_ids: { create: [{ name: 'Child', country_id: 233 }] },
+    });
+    const fields = ['name', 'country_id', 'email', 'child_ids', 'create_date'] as const;
+    const row = await contacts.one(id, { fields });
+    expect(row).toMatchObject({ id, name: 'New', country_id, email: null });
+    expect(row?.create_date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    const children = row?.child_ids ?? [];
+    expect(children).toHaveLength(1);
+    await contacts.update(id, { child_ids: { update: [{ id: children[0] as number, ref: 'R' }] } });
+    const [child] = await contacts.searchRead([['id', 'in', children]], { fields: ['ref', 'parent_id'] });
+    expect(child).toMatchObject({ ref: 'R', parent_id: { id } });
+    const pages = contacts.paginate([['id', '=', id]], { fields: ['country_id'], order: 'name' });
+    expect(await pages.toArray()).toEqual([{ id, country_id }]);
+    expect(await contacts.searchRead([['id', '=', 0]])).toEqual([]);
+    const upserted = await contacts.upsert(['country_id', 'name'], [{ name: 'New', country_id, ref: 'U' }]);
+    expect(upserted).toEqual([{ id, isCreated: false }]);
+    const [first] = await normalized.batch([
+      { action: 'read', model_id: 'res.partner', params: [[id], ['ref', 'country_id']] },
+    ]);
+    expect(first).toEqual({ status: 'fulfilled', value: [{ id, ref: 'U', country_id }] });
+    // Untyped, because the types refuse it.
+    const by = contacts.upsert as (by: string, rows: object[]) => Promise<unknown>;
+    await expect(by('create_date', [{ create_date: new Date() }])).rejects.toThrow(/cannot be compared/);
+  });
+
   test('throws errors with the members of the answer', async () => {
     // Untyped, because the types would refuse these calls.
     const any = gateway.connect();

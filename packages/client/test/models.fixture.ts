@@ -35,6 +35,6 @@ interface SaleOrder {
   id: { type: 'integer'; readonly: true };
   amount_total: { type: 'monetary'; readonly: true };
   name: { type: 'char'; required: true };
-  partner_id: { type: 'many2one'; relation: 'res.partner'; required: true };
+  partner_id: { type: 'many2one'; relation: 'res.partner'; required: true; noDefault: true };
   state: { type: 'selection'; values: 'draft' | 'sent' | 'sale' | 'cancel'; readonly: true };
 }

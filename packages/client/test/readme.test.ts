@@ -1,11 +1,11 @@
 /** The code of the README compiles, without the types of Node, and its calls run against a sandbox. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { compile } from '../../server/test/compile.ts';
+import { makeFolder } from '../../server/test/process/program.ts';
 import * as library from '../src/index.ts';
 import { startGateway } from './gateway.ts';
 
@@ -14,25 +14,9 @@ const readme = readFileSync(join(ROOT, 'packages/client/README.md'), 'utf8');
 const code = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block]) => block).join('\n');
 
 test('the code compiles', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'erp-proxy-client-'));
-  try {
-    const compilerOptions = {
-      strict: true,
-      noEmit: true,
-      target: 'es2023',
-      lib: ['es2023', 'dom'],
-      types: [],
-      module: 'nodenext',
-      allowImportingTsExtensions: true,
-    };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['readme.mts'] }));
-    const source = code.replaceAll("'@erp-proxy/client'", `'${ROOT}packages/client/src/index.ts'`);
-    writeFileSync(join(folder, 'readme.mts'), source);
-    const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' });
-    expect(stdout).toBe('');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'readme.mts'), code);
+  expect(compile(folder, 'readme.mts')).toBe('');
 });
 
 test('the calls run', async () => {
@@ -42,12 +26,15 @@ test('the calls run', async () => {
     const script = stripTypeScriptTypes(code).replaceAll(/^import .*$/gm, '');
     const run = Object.getPrototypeOf(async () => {}).constructor(
       ...names,
-      `${script}\nreturn { companies, id, newest, first };`,
+      `${script}\nreturn { companies, id, newest, first, contact };`,
     );
     const quiet = { log: () => {}, warn: () => {} };
-    const results = await run(() => gateway.connect(), library.isErpProxyError, quiet);
+    const connect = ({ values }: { values?: string } = {}) =>
+      values === 'normalized' ? gateway.connectNormalized() : gateway.connect();
+    const results = await run(connect, library.isErpProxyError, quiet);
     expect(results.companies.length).toBeGreaterThan(0);
     expect(results.newest.map((row: { id: number }) => row.id)).toContain(results.id);
+    expect(results.contact).toMatchObject({ id: results.id, country_id: null, email: 'azure@example.com' });
     expect(results.first).toMatchObject({ country_id: [20, 'Belgium'] });
   } finally {
     await gateway.close();

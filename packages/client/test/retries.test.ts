@@ -205,3 +205,15 @@ test('an answer of another server is an error, and a redirect is not followed', 
   expect(redirected).toMatchObject({ type: 'invalid_answer', retryable: false });
   expect(paths.slice(2)).toEqual(['/redirect/api/erp/execute']);
 });
+
+test('values that the proxy could not normalize are an error, not values of another form', async () => {
+  const pair = await start((socket, { body }) => {
+    const isQuestion = body.toString().includes('fields_get');
+    answerLikeOdoo(socket, printResult(isQuestion ? '"no fields"' : '[{"id": 1, "parent_id": [2, "B"]}]'));
+  });
+  const instance = { url: pair.upstream.url, db: 'prod', userId: 2, apiKey: API_KEY };
+  const client = createClient({ url: pair.proxy.url, key: pair.proxy.key, instance, values: 'normalized' });
+  const error = await catchError(client.model('res.partner').read([1], { fields: ['parent_id'] }));
+  expect(error).toMatchObject({ type: 'invalid_answer', retryable: false });
+  expect(error.message).toMatch(/are not normalized/);
+});

@@ -6,6 +6,7 @@ import {
   createClient,
   type Domain,
   type ErrorType,
+  type Json,
   type Read,
   type Update,
 } from '../src/index.ts';
@@ -16,7 +17,8 @@ const client = createClient<Models>(options);
 const partners = client.model('res.partner');
 const untyped = createClient(options).model('res.partner');
 
-type Name = 'res.partner';
+const PARTNER = 'res.partner';
+type Name = typeof PARTNER;
 type Values<Method extends (...args: never[]) => Promise<unknown>> = Awaited<ReturnType<Method>>;
 
 test('reads return exactly the fields that were asked for, and the id', () => {
@@ -64,6 +66,86 @@ test('what cannot be written is no member of the values', () => {
   expectTypeOf<keyof Create<Models, 'sale.order'>>().toEqualTypeOf<'name' | 'partner_id'>();
   expectTypeOf<Update<Models, Name>['name']>().toEqualTypeOf<string | undefined>();
   expectTypeOf<Update<Models, Name>['country_id']>().toEqualTypeOf<number | false | null | undefined>();
+});
+
+test('required fields without a default are required in new records, not in changes', () => {
+  expectTypeOf<{ partner_id: number }>().toExtend<Create<Models, 'sale.order'>>();
+  expectTypeOf<{ name: string }>().not.toExtend<Create<Models, 'sale.order'>>();
+  expectTypeOf<{ name: string }>().toExtend<Update<Models, 'sale.order'>>();
+});
+
+interface Notes {
+  note: {
+    id: { type: 'integer'; readonly: true };
+    about: { type: 'reference'; values: 'res.partner' | 'sale.order' };
+    at: { type: 'datetime'; required: true };
+    data: { type: 'json' };
+    kind: { type: 'selection'; values: 'a' | 'b' };
+    tag_ids: { type: 'many2many'; relation: 'note' };
+    user_id: { type: 'many2one'; relation: 'res.users'; required: true; noDefault: true };
+  };
+}
+
+test('both forms of values have types', () => {
+  expectTypeOf<Read<Notes, 'note'>>().toEqualTypeOf<{
+    id: number;
+    about: `res.partner,${number}` | `sale.order,${number}` | false;
+    at: string;
+    data: Json;
+    kind: 'a' | 'b' | false;
+    tag_ids: number[];
+    user_id: [id: number, name: string];
+  }>();
+  expectTypeOf<Read<Notes, 'note', 'normalized'>>().toEqualTypeOf<{
+    id: number;
+    about: { model: 'res.partner' | 'sale.order'; id: number } | null;
+    at: string;
+    data: Json;
+    kind: 'a' | 'b' | null;
+    tag_ids: number[];
+    user_id: { id: number; name: string };
+  }>();
+  expectTypeOf<Update<Notes, 'note'>['at']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<Update<Notes, 'note', 'normalized'>['at']>().toEqualTypeOf<string | Date | undefined>();
+  // What is read can be written.
+  expectTypeOf<Read<Notes, 'note', 'normalized'>['about']>().toExtend<
+    Update<Notes, 'note', 'normalized'>['about']
+  >();
+  expectTypeOf<Read<Notes, 'note', 'normalized'>['user_id']>().toExtend<
+    Create<Notes, 'note', 'normalized'>['user_id']
+  >();
+});
+
+test('a client of normalized values reads and writes them', () => {
+  const normalized = createClient<Models>({ ...options, values: 'normalized' });
+  const contacts = normalized.model(PARTNER);
+  const read = () => contacts.read([1], { fields: ['name', 'country_id'] });
+  expectTypeOf<Values<typeof read>>().toEqualTypeOf<
+    { id: number; name: string; country_id: { id: number; name: string } | null }[]
+  >();
+  const pages = () =>
+    normalized
+      .withContext({})
+      .model(PARTNER)
+      .paginate([], { fields: ['email'] })
+      .toArray();
+  expectTypeOf<Values<typeof pages>>().toEqualTypeOf<{ id: number; email: string | null }[]>();
+  const check = async () => {
+    await contacts.create({
+      name: 'x',
+      country_id: { id: 20, name: 'Belgium' },
+      parent_id: null,
+      child_ids: { create: [{ name: 'y', country_id: 20 }], add: [4], update: [{ id: 5, ref: null }] },
+      category_id: [[6, 0, [1]]],
+    });
+    await contacts.upsert('country_id', [{ name: 'x', country_id: 20 }]);
+  };
+  expectTypeOf(check).returns.resolves.toBeVoid();
+  expectTypeOf(createClient<Models>({ ...options, values: 'odoo' })).toEqualTypeOf(client);
+  const anything = createClient({ ...options, values: 'normalized' }).model('res.partner');
+  const row = () => anything.one(1, { fields: ['name'] });
+  // biome-ignore lint/suspicious/noExplicitAny: this is what is tested
+  expectTypeOf<Values<typeof row>>().toEqualTypeOf<{ id: number; name: any } | null>();
 });
 
 test('right calls are accepted', () => {

@@ -52,7 +52,7 @@ export const order: ModelSpec = {
   access,
   rule: (environment) => [['company_id', 'in', environment.companyIds]],
   fields: {
-    name: char('Order Reference', { required: true, copy: false }),
+    name: char('Order Reference', { required: true, copy: false, default: 'New' }),
     partner_id: many2one('Customer', 'res.partner', { required: true, ondelete: 'restrict' }),
     date_order: datetime('Order Date', {
       required: true,
@@ -75,7 +75,10 @@ export const order: ModelSpec = {
     amount_tax: monetary('Taxes', { readonly: true, compute: () => 0 }),
     amount_total: monetary('Total', { readonly: true, compute: sumLines }),
   },
-  beforeCreate: (environment, values) => ({ ...values, name: values['name'] || nameNext(environment) }),
+  beforeCreate: (environment, { name, ...values }) => ({
+    ...values,
+    name: name && name !== 'New' ? name : nameNext(environment),
+  }),
   beforeUnlink: (_, row) => {
     if (row['state'] === 'draft' || row['state'] === 'cancel') return;
     throw userError(

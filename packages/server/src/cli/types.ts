@@ -3,7 +3,8 @@ import { EXECUTE_PATH, KEY_HEADER } from '@erp-proxy/contract';
 import { type Command, CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo, postJson } from './post.ts';
 import { PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
-import { type Ask, Refusal, readModels } from './types/read-models.ts';
+import { type Ask, Refusal } from './types/ask.ts';
+import { readModels } from './types/read-models.ts';
 import { renderTypes } from './types/render-types.ts';
 
 export const typesCommand: Command = {
@@ -124,13 +125,19 @@ async function readInstance({ arguments: [url], option, readInput }: CommandInpu
 }
 
 function readResult(body: Buffer, origin: string): unknown {
-  let answer: { result?: unknown; error?: { message?: unknown; data?: { type?: unknown } } } | null = null;
+  let answer: {
+    result?: unknown;
+    error?: { message?: unknown; data?: { type?: unknown; retryable?: unknown } };
+  } | null = null;
   try {
     answer = JSON.parse(body.toString());
   } catch {
     // Reported below.
   }
-  if (answer?.error) throw new Refusal(String(answer.error.data?.type), String(answer.error.message));
+  if (answer?.error) {
+    const { data, message } = answer.error;
+    throw new Refusal(String(data?.type), String(message), data?.retryable === true);
+  }
   if (typeof answer === 'object' && answer !== null && 'result' in answer) return answer.result;
   throw new CommandError(`The answer of ${origin} is not one of erp-proxy; check the address.`, 1);
 }

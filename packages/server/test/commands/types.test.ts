@@ -1,20 +1,17 @@
 /** `types`: what it writes compiles, is the same each time, and describes what the server has. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
+import { compile } from '../compile.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { startPair } from '../pair.ts';
 import { makeFolder } from '../process/program.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
-
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 let folder: string;
 beforeEach(() => {
@@ -64,34 +61,23 @@ async function startOnSandbox(version: 14 | 18 | 19) {
   return { odoo, proxy, args: locate({ ...odoo, apiKey: odoo.users.admin.apiKey }) };
 }
 
-/** An Odoo whose models have these fields. */
-async function startWithFields(fields: Record<string, object>) {
+/** An Odoo whose models have these fields. `defaults` is the answer to `default_get`. */
+async function startWithFields(fields: Record<string, object>, defaults = printResult('{}')) {
   const pair = closeAfterTest(
     await startPair((socket, { body }) => {
-      const [, , , model] = JSON.parse(body.toString()).params.args;
-      answerLikeOdoo(socket, printResult(JSON.stringify(fields[model])));
+      const [, , , model, method] = JSON.parse(body.toString()).params.args;
+      const description = printResult(JSON.stringify(fields[model]));
+      answerLikeOdoo(socket, method === 'default_get' ? defaults : description);
     }),
   );
   return { ...pair, args: locate(pair.upstream) };
 }
 
 /** What the compiler says about the file, and about code that uses it. */
-function compile(code = ''): string {
-  const compilerOptions = {
-    strict: true,
-    noEmit: true,
-    target: 'es2023',
-    lib: ['es2023', 'dom'],
-    types: [],
-    module: 'nodenext',
-    allowImportingTsExtensions: true,
-    paths: { '@erp-proxy/client': [`${ROOT}packages/client/src/index.ts`] },
-  };
+function compileWith(code = ''): string {
   const head = `import { createClient } from '@erp-proxy/client';\nimport type * as models from './odoo.mts';\nconst client = createClient<models.Models>();\n`;
   writeFileSync(join(folder, 'use.mts'), head + code);
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.mts'] }));
-  const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  return spawnSync(tsc, ['-p', folder, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' }).stdout;
+  return compile(folder, 'use.mts');
 }
 
 const read = () => readFileSync(join(folder, 'odoo.mts'), 'utf8');
@@ -114,10 +100,12 @@ describe.each([14, 18, 19] as const)('Odoo %i', (version) => {
       const values: models.SaleOrderCreate = { partner_id: 9, order_line: [[0, 0, { name: 'x' }]] };
       const ready = client.model('sale.order').count([['partner_id.country_id.code', '=', 'BE'], ['state', '=', 'sale']]);
       const [first] = await client.model('res.partner').read([9], { fields: ['name', 'type'] });
+      const order: models.SaleOrderRead<'normalized'>['partner_id'] = { id: 9, name: 'Wood Corner' };
+      const update: models.SaleOrderUpdate<'normalized'> = { partner_id: order, order_line: { delete: [4] } };
       const type: 'contact' | 'invoice' | 'delivery' | 'other' | false | undefined = first?.type;
       client.model('sale.order').count([['state', '=', 'sold']]);
-      export { values, ready, type };`;
-    expect(compile(code).replaceAll(/^.*error TS\d+: /gm, '')).toBe(
+      export { values, ready, type, update };`;
+    expect(compileWith(code).replaceAll(/^.*error TS\d+: /gm, '')).toBe(
       'Type \'"sold"\' is not assignable to type \'"cancel" | "draft" | "sale" | "sent" | false\'.\n',
     );
   });
@@ -211,9 +199,39 @@ test('hostile names, values and comments give right types', async () => {
     const tz: string | false = (await client.model('3d').read([1]))[0]!.tz;
     client.model('models').update(1, { opened: false, constructor: 'x', 'x-1': 1, '1st': 4, class: null, odd: {} });
     export { state, all, tz };`;
-  expect(compile(code)).toBe('');
+  expect(compileWith(code)).toBe('');
   expect(read()).not.toMatch(/\p{Cc}(?<!\n)|\u2028/u);
 });
+
+test('describes which required fields a new record needs: those without a default, as far as Odoo tells', async () => {
+  const required = { required: true, store: true };
+  const fields = {
+    given: { type: 'char', ...required },
+    filled: { type: 'char', ...required },
+    computed: { type: 'char', ...required, depends: ['given'] },
+    fixed: { type: 'char', ...required, readonly: true },
+    flag: { type: 'boolean', ...required },
+    tag_ids: { type: 'many2many', ...required, relation: 'tag' },
+    // The record that this one inherits from, and a field of it.
+    parent_id: { type: 'many2one', ...required, relation: 'parent' },
+    label: { type: 'char', ...required, related: 'parent_id.label' },
+    old_id: { type: 'many2one', ...required, relation: 'parent' },
+    old_label: { type: 'char', ...required, related: ['old_id', 'label'] },
+  };
+  const describe = async (defaults: string) => {
+    const { proxy, args } = await startWithFields({ note: fields }, defaults);
+    const ran = await run(proxy, [...args, '--models', 'note']);
+    const needed = [...ran.stdout.matchAll(/^ {2}(\w+): .* noDefault: true/gm)].map(([, name]) => name);
+    return { ...ran, needed };
+  };
+  expect((await describe(printResult('{"filled": "x"}'))).needed).toEqual(['given']);
+  expect((await describe(printResult('[]'))).needed).toEqual([]);
+  const fault = '"code": 200, "message": "Odoo Server Error", "data": ';
+  const refused = `{"jsonrpc": "2.0", "id": 1, "error": {${fault}{"name": "odoo.exceptions.UserError", "message": "No.", "debug": "", "arguments": ["No."], "context": {}}}}`;
+  expect(await describe(refused)).toMatchObject({ status: 0, needed: [] });
+  const passing = `{"jsonrpc": "2.0", "id": 1, "error": {${fault}{"name": "psycopg2.errors.SerializationFailure", "message": "could not serialize access due to concurrent update", "debug": "", "arguments": [], "context": {}}}}`;
+  expect(await describe(passing)).toMatchObject({ status: 1, stdout: '' });
+}, 60_000);
 
 test('an answer that does not describe fields, or is too large, is an error', async () => {
   const huge = { type: 'char', help: 'x'.repeat(65 * 1024 * 1024) };

@@ -2,12 +2,12 @@
  * The code of the pages for developers: TypeScript is checked by the compiler, and everything that calls the proxy runs
  * against a sandbox. In tables, the language of a column is in its heading. Code for other libraries is only parsed.
  */
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../src/policy/parse.ts';
+import { compile } from '../compile.ts';
 import { makeFolder, runProgram as runErpProxy } from '../process/program.ts';
 import { hasCommand, runProgram, type Shop, startShop } from './shop.ts';
 
@@ -78,14 +78,8 @@ describe('TypeScript', () => {
     async (_, readSource) => {
       const folder = makeFolder();
       const source = readSource().replaceAll("'@erp-proxy/client'", `'${root}packages/client/src/index.ts'`);
-      const compilerOptions = {
-        ...{ strict: true, noEmit: true, target: 'es2023', lib: ['es2023', 'dom'], types: [] },
-        ...{ module: 'nodenext', allowImportingTsExtensions: true },
-      };
       writeFileSync(join(folder, 'page.mts'), source);
-      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['page.mts'] }));
-      const compiled = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' });
-      expect(compiled.stdout).toBe('');
+      expect(compile(folder, 'page.mts')).toBe('');
       const ran = await runProgram([process.execPath, join(folder, 'page.mts')], shop);
       expect(ran).toMatchObject({ status: 0, stderr: '' });
     },

@@ -1,18 +1,7 @@
 /** Reads the models that match patterns, with their fields, through a proxy. */
 import { CommandError } from '../command.ts';
-
-/** Calls a method of a model. Throws a {@link Refusal} if the answer is an error. */
-export type Ask = (model: string, action: string, params: unknown[], keyword: object) => Promise<unknown>;
-
-/** An error that the proxy or Odoo answered. */
-export class Refusal extends Error {
-  readonly type: string;
-
-  constructor(type: string, message: string) {
-    super(message);
-    this.type = type;
-  }
-}
+import { type Ask, Refusal } from './ask.ts';
+import { type FieldDescription, findLackingDefaults } from './lacking-defaults.ts';
 
 export interface DescribedModel {
   name: string;
@@ -29,6 +18,8 @@ export interface DescribedField {
   relation: string | null;
   values: readonly (string | number)[];
   isRequired: boolean;
+  /** True if it is known that a new record needs a value from its caller. */
+  lacksDefault: boolean;
   isReadonly: boolean;
 }
 
@@ -42,6 +33,8 @@ const ATTRIBUTES = [
   'selection',
   'store',
   'states',
+  'depends',
+  'related',
 ];
 const PAGE_MODELS = 1000;
 
@@ -66,7 +59,12 @@ export async function readModels(
   for (const name of [...new Set([...named, ...labels.keys()])].sort()) {
     try {
       const description = await ask(name, 'fields_get', [], { attributes: ATTRIBUTES });
-      models.push({ name, label: labels.get(name) ?? null, fields: readFields(name, description) });
+      const descriptions = readDescriptions(name, description);
+      const lacking = await findLackingDefaults(ask, name, descriptions);
+      const fields = Object.entries(descriptions).map(([field, described]) =>
+        describeField(field, described, lacking.has(field)),
+      );
+      models.push({ name, label: labels.get(name) ?? null, fields });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (named.has(name) || !REFUSALS_OF_MODEL.includes(error.type)) {
@@ -121,26 +119,30 @@ async function askForModels(ask: Ask, after: number): Promise<{ id: number; mode
   throw new CommandError('ir.model: the answer is not a list of models.', 1);
 }
 
-function readFields(model: string, description: unknown): DescribedField[] {
-  if (!isObject(description)) throw new CommandError(`${model}: the answer does not describe fields.`, 1);
-  return Object.entries(description).map(([name, field]) => {
-    if (!isObject(field) || typeof field['type'] !== 'string') {
-      throw new CommandError(`${model}: the answer does not describe the field ${name}.`, 1);
-    }
-    const { type, string, help, required, readonly, relation, selection, store, states } = field;
-    return {
-      name,
-      type,
-      label: readText(string),
-      help: readText(help),
-      relation: readText(relation),
-      values: Array.isArray(selection) ? selection.flatMap(readSelectionValue) : [],
-      // A field that is not stored may be empty all the same.
-      isRequired: required === true && store !== false,
-      // Until 16, a field can be readonly in some states only.
-      isReadonly: readonly === true && !isObject(states),
-    };
-  });
+function readDescriptions(model: string, result: unknown): Record<string, FieldDescription> {
+  if (!isObject(result)) throw new CommandError(`${model}: the answer does not describe fields.`, 1);
+  for (const [name, field] of Object.entries(result)) {
+    if (isObject(field) && typeof field['type'] === 'string') continue;
+    throw new CommandError(`${model}: the answer does not describe the field ${name}.`, 1);
+  }
+  return result as Record<string, FieldDescription>;
+}
+
+function describeField(name: string, field: FieldDescription, lacksDefault: boolean): DescribedField {
+  const { type, string, help, required, readonly, relation, selection, store, states } = field;
+  return {
+    name,
+    type,
+    label: readText(string),
+    help: readText(help),
+    relation: readText(relation),
+    values: Array.isArray(selection) ? selection.flatMap(readSelectionValue) : [],
+    // A field that is not stored may be empty all the same.
+    isRequired: required === true && store !== false,
+    lacksDefault,
+    // Until 16, a field can be readonly in some states only.
+    isReadonly: readonly === true && !isObject(states),
+  };
 }
 
 function readSelectionValue(pair: unknown): (string | number)[] {

@@ -21,14 +21,15 @@ export function renderTypes(models: readonly DescribedModel[]): string {
 }
 
 const HEAD = `/** Models of Odoo, written by \`erp-proxy types\`. Changes by hand are lost. */
-import type { Create, Read, Update } from '@erp-proxy/client';
+import type { Create, Read, Update, ValueForm } from '@erp-proxy/client';
 `;
 
 function renderModel({ name, label, fields }: DescribedModel, title: string): string {
   const sorted = fields.toSorted((one, other) => compare(one.name, other.name));
   const members = sorted.map((field) => `${renderComment(describe(field), '  ')}  ${renderField(field)}\n`);
   const derived = SUFFIXES.map(
-    (suffix) => `export type ${title}${suffix} = ${suffix}<Models, ${quote(name)}>;`,
+    (suffix) =>
+      `export type ${title}${suffix}<Form extends ValueForm = 'odoo'> = ${suffix}<Models, ${quote(name)}, Form>;`,
   );
   const comment = renderComment(label === null ? name : `${label} (${name})`, '');
   return `${comment}export interface ${title} {\n${members.join('')}}\n${derived.join('\n')}\n`;
@@ -41,6 +42,7 @@ function renderField(field: DescribedField): string {
   if (values.length > 0 && values.length <= SELECTION_VALUES_MAX)
     members.push(`values: ${values.join(' | ')}`);
   if (field.isRequired) members.push('required: true');
+  if (field.lacksDefault) members.push('noDefault: true');
   if (field.isReadonly) members.push('readonly: true');
   return `${renderName(field.name)}: { ${members.join('; ')} };`;
 }
@@ -66,7 +68,7 @@ const SUFFIXES = ['Read', 'Create', 'Update'] as const;
 
 /** `res.partner` is `ResPartner`. Names that would be equal to another one get a number. */
 function nameInterfaces(models: readonly DescribedModel[]): Map<string, string> {
-  const taken = new Set<string>(['Models', ...SUFFIXES]);
+  const taken = new Set<string>(['Models', 'ValueForm', ...SUFFIXES]);
   const isFree = (title: string) => !['', ...SUFFIXES].some((suffix) => taken.has(title + suffix));
   return new Map(
     models.map(({ name }) => {

@@ -1,0 +1,59 @@
+/**
+ * Finds the required fields of a model that have no default, so that a new record needs values for them. Odoo does not
+ * report that, so its defaults are read.
+ */
+import { type Ask, Refusal } from './ask.ts';
+
+/** What Odoo reports of a field. */
+export interface FieldDescription extends Readonly<Record<string, unknown>> {
+  type: string;
+}
+
+/** Empty if Odoo does not tell: then no field is described as one without a default. */
+export async function findLackingDefaults(
+  ask: Ask,
+  model: string,
+  fields: Readonly<Record<string, FieldDescription>>,
+): Promise<ReadonlySet<string>> {
+  const names = listUndecided(fields);
+  if (names.length === 0) return new Set();
+  try {
+    const defaults = await ask(model, 'default_get', [names], {});
+    if (typeof defaults !== 'object' || defaults === null || Array.isArray(defaults)) return new Set();
+    return new Set(names.filter((name) => !Object.hasOwn(defaults, name)));
+  } catch (error) {
+    // The types must not depend on the moment.
+    if (!(error instanceof Refusal) || error.isPassing) throw error;
+    return new Set();
+  }
+}
+
+/** Odoo fills these without a default. */
+const FILLED_TYPES = ['boolean', 'one2many', 'many2many'];
+
+/**
+ * The required fields that need a value from the caller or from a default: stored ones that can be written. Odoo
+ * computes the others, and creates the record that a model inherits from, whose fields are related ones.
+ */
+function listUndecided(description: Readonly<Record<string, FieldDescription>>): string[] {
+  const fields = Object.entries(description);
+  const parents = new Set(fields.map(([, { related }]) => readPath(related)?.[0]));
+  return fields
+    .filter(
+      ([name, { type, required, readonly, store, depends, related }]) =>
+        required === true &&
+        readonly !== true &&
+        store !== false &&
+        !FILLED_TYPES.includes(String(type)) &&
+        !(Array.isArray(depends) && depends.length > 0) &&
+        readPath(related) === null &&
+        !parents.has(name),
+    )
+    .map(([name]) => name);
+}
+
+/** A path of fields, which is a list until Odoo 15. */
+function readPath(value: unknown): unknown[] | null {
+  if (typeof value === 'string') return value.split('.');
+  return Array.isArray(value) && value.length > 0 ? value : null;
+}
