@@ -289,6 +289,7 @@ const BOUNDARIES: Boundary[] = [
       '../json/read-value.ts',
       '../policy/*',
       '../stores/{fresh-cache,ports}.ts',
+      '../streams/batched-writes.ts',
       CONTRACT,
       'ipaddr.js',
       'lru-cache',
@@ -347,7 +348,12 @@ const BOUNDARIES: Boundary[] = [
   },
   {
     files: `${SERVER}/limits/**`,
-    allow: ['../share.ts', CONTRACT],
+    allow: [
+      '../share.ts',
+      '../stores/{ports,unknown-outcome-error}.ts',
+      '../streams/{and-then,batched-writes,single-flight}.ts',
+      CONTRACT,
+    ],
     takesClock: true,
   },
   {

@@ -28,6 +28,8 @@ export interface Policy {
   rate?: { requests: number; seconds: number; burst?: number };
   /** Maximum number of calls in one day (UTC). */
   per_day?: number;
+  /** Maximum number of calls in one calendar month (UTC). */
+  per_month?: number;
   /** Maximum number of calls at once. */
   concurrency?: number;
   /** Addresses and networks that calls may come from. Default: any. */

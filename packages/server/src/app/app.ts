@@ -23,6 +23,7 @@ import { createSlowdown } from '../keys/slowdown.ts';
 import { chooseConcurrencyBounds } from '../limits/database/concurrency-bounds.ts';
 import { DatabaseLimiters } from '../limits/database/database-limiters.ts';
 import { KeyLimits } from '../limits/key-limits.ts';
+import { MonthCounts } from '../limits/month.ts';
 import { RetryBudget } from '../limits/retry-budget.ts';
 import { combineEvents } from '../observe/events.ts';
 import { checkTraffic } from '../observe/health.ts';
@@ -82,7 +83,12 @@ export async function createApp({
     isServing: true,
   });
   const { store, keys, instances, audit, egress, keyRotation } = services;
-  const replicas = await openReplicas({ settings, keys, logger, clock, nowMs });
+  const months = new MonthCounts({
+    clock,
+    store: store.callCounts,
+    onError: (error) => logger.error('calls per month', { err: describeError(error) }),
+  });
+  const replicas = await openReplicas({ settings, keys, logger, clock, months, nowMs });
   const databaseLimiters = new DatabaseLimiters({
     concurrency: chooseConcurrencyBounds(settings.upstream),
     queueMax: settings.upstream.queue,
@@ -132,7 +138,7 @@ export async function createApp({
     admission,
     keys,
     slowdown: createSlowdown({ clock: nowMs }),
-    limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers),
+    limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
     idempotency,
     instances,
     egress,
@@ -189,6 +195,7 @@ export async function createApp({
       await closed;
       await idempotency.close();
       await replicas?.close();
+      await months.close();
       await services.close();
     },
   };

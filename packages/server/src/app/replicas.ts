@@ -1,6 +1,7 @@
 /** Creates the parts that replicas share through Redis. The driver is loaded only if `redis.url` is set. */
 import type { Settings } from '../config/schema.ts';
 import { createAnswerSeal } from '../idempotency/answer-seal.ts';
+import type { MonthCounts } from '../limits/month.ts';
 import { checkRedis } from '../observe/health.ts';
 import type { Logger } from '../observe/log.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -13,6 +14,7 @@ export interface ReplicasOptions {
   logger: Logger;
   /** Milliseconds since 1970. */
   clock: () => number;
+  months: MonthCounts;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
@@ -20,7 +22,7 @@ export interface ReplicasOptions {
 export type Replicas = NonNullable<Awaited<ReturnType<typeof openReplicas>>>;
 
 /** Succeeds also while Redis does not answer. Null without `redis.url`. */
-export async function openReplicas({ settings, keys, logger, clock, nowMs }: ReplicasOptions) {
+export async function openReplicas({ settings, keys, logger, clock, months, nowMs }: ReplicasOptions) {
   const { redis, idempotency, cache } = settings;
   if (redis.url === null) return null;
   const [
@@ -68,7 +70,7 @@ export async function openReplicas({ settings, keys, logger, clock, nowMs }: Rep
     : null;
 
   return {
-    limits: new SharedKeyLimits({ redis: client, nowMs, clock }),
+    limits: new SharedKeyLimits({ redis: client, nowMs, clock, months }),
     breakers,
     /** Null if idempotency keys are kept in the store. */
     idempotency: keepsIdempotencyKeys ? createRedisIdempotency(client) : null,

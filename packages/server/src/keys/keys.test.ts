@@ -470,6 +470,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     instances: store.instances,
     audit: store.audit,
     idempotency: store.idempotency,
+    callCounts: store.callCounts,
     leases: store.leases,
     watch: (listener) => store.watch(listener),
     get isWatching() {

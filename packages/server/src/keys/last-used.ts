@@ -2,9 +2,9 @@
  * Stores the time of a key's last use, in the background and at most once a minute for each key. A call neither waits
  * for it nor fails because of it. Does not know whether a key is valid.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { KeyRecord, KeyStore } from '../stores/ports.ts';
+import { createBatchedWrites } from '../streams/batched-writes.ts';
 
 const INTERVAL_MS = 60_000;
 const WRITE_DELAY_MS = 1000;
@@ -21,56 +21,31 @@ export interface LastUsed {
 }
 
 export function createLastUsed(store: KeyStore, onError: (error: unknown) => void): LastUsed {
-  const pending = new Map<string, number>();
+  const { add, flush, close } = createBatchedWrites<number>({
+    delayMs: WRITE_DELAY_MS,
+    keysMax: BATCH_KEYS_MAX,
+    merge: (_, latest) => latest,
+    write: (uses) => store.touch(uses),
+    onError,
+  });
   // The last use in a record can be older than the time noted here.
   const notedAt = new LRUCache<string, number>({ max: REMEMBERED_KEYS_MAX });
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  let lastWrite: Promise<void> = Promise.resolve();
+  let isClosed = false;
 
-  function note(key: KeyRecord, now: number): void {
-    if (closed || isRecent(key.lastUsedAt, now) || isRecent(notedAt.get(key.id), now)) return;
-    notedAt.set(key.id, now);
-    pending.set(key.id, now);
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      flush().catch(onError);
-    }, WRITE_DELAY_MS).unref();
-  }
-
-  function flush(): Promise<void> {
-    // One write after another: awaiting the last one awaits all.
-    lastWrite = lastWrite.catch(() => {}).then(writePending);
-    return lastWrite;
-  }
-
-  async function writePending(): Promise<void> {
-    while (pending.size > 0) {
-      const batch = takeBatch(pending);
-      await store.touch(batch);
-      if (pending.size > 0) await nextTurn();
-    }
-  }
-
-  function close(): Promise<void> {
-    closed = true;
-    clearTimeout(timer);
-    return flush();
-  }
-
-  return { note, flush, close };
+  return {
+    note(key, now) {
+      if (isClosed || isRecent(key.lastUsedAt, now) || isRecent(notedAt.get(key.id), now)) return;
+      notedAt.set(key.id, now);
+      add(key.id, now);
+    },
+    flush,
+    close() {
+      isClosed = true;
+      return close();
+    },
+  };
 }
 
 function isRecent(usedAt: number | null | undefined, now: number): boolean {
   return usedAt !== null && usedAt !== undefined && now - usedAt < INTERVAL_MS;
-}
-
-function takeBatch(pending: Map<string, number>): Map<string, number> {
-  const batch = new Map<string, number>();
-  for (const [id, usedAt] of pending) {
-    batch.set(id, usedAt);
-    pending.delete(id);
-    if (batch.size === BATCH_KEYS_MAX) break;
-  }
-  return batch;
 }

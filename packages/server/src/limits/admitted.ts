@@ -1,8 +1,9 @@
 /** Combines the results of a key's limits into one, with the remaining quotas. Pure, for local and shared counts. */
 import type { Policy } from '@erp-proxy/contract';
+import type { MonthTaken } from './month.ts';
 import type { Rate, Taken } from './rate.ts';
 
-export type LimitingPolicy = Pick<Policy, 'rate' | 'per_day' | 'concurrency'>;
+export type LimitingPolicy = Pick<Policy, 'rate' | 'per_day' | 'per_month' | 'concurrency'>;
 
 export interface LimitedKey {
   id: string;
@@ -12,12 +13,17 @@ export interface LimitedKey {
 export type Admitted =
   | ({ ok: true } & Quotas)
   /** `retryAfterSeconds` is null if so many calls are never allowed at once. */
-  | ({ ok: false; rule: 'rate' | 'per_day' | 'concurrency'; retryAfterSeconds: number | null } & Quotas);
+  | ({
+      ok: false;
+      rule: 'rate' | 'per_day' | 'per_month' | 'concurrency';
+      retryAfterSeconds: number | null;
+    } & Quotas);
 
 /** For the response headers. Null if the key has no such limit, or if another limit refused the call. */
 interface Quotas {
   rate: RateState | null;
   day: RateState | null;
+  month: RateState | null;
 }
 
 /** The rest of a rate. */
@@ -29,7 +35,7 @@ export interface RateState extends Pick<Taken, 'remaining' | 'resetSeconds'> {
 const BUSY_RETRY_SECONDS = 1;
 const SHARE_RETRY_SECONDS = 5;
 const DAY_SECONDS = 86_400;
-const NO_QUOTAS: Quotas = { rate: null, day: null };
+const NO_QUOTAS: Quotas = { rate: null, day: null, month: null };
 
 export const UNLIMITED: Admitted = { ok: true, ...NO_QUOTAS };
 
@@ -46,23 +52,34 @@ export function readRate({ rate }: LimitingPolicy): Rate | null {
   return rate === undefined ? null : { ...rate, burst: rate.burst ?? rate.requests };
 }
 
-/** Combines the results of the limits. Null: the limit does not exist or was not checked. The day is checked first. */
-export function combineTaken(policy: LimitingPolicy, rate: Taken | null, day: Taken | null): Admitted {
-  const { per_day } = policy;
+/** The results of the limits. Null: the limit does not exist or was not checked. */
+export interface TakenOf {
+  rate: Taken | null;
+  day: Taken | null;
+  month: MonthTaken | null;
+}
+
+/** Combines the results of the limits. The month is checked first, then the day. */
+export function combineTaken(policy: LimitingPolicy, { rate, day, month }: TakenOf): Admitted {
+  const { per_day, per_month } = policy;
   const limit = readRate(policy);
-  const rateState = rate && limit && describeState(rate, limit);
-  const dayState = day && per_day ? describeState(day, { burst: per_day, seconds: DAY_SECONDS }) : null;
-  if (day?.ok === false)
-    return {
-      ok: false,
-      rule: 'per_day',
-      retryAfterSeconds: day.retryAfterSeconds,
-      rate: null,
-      day: dayState,
-    };
-  if (rate?.ok === false)
-    return { ok: false, rule: 'rate', retryAfterSeconds: rate.retryAfterSeconds, rate: rateState, day: null };
-  return { ok: true, rate: rateState, day: dayState };
+  const states: Quotas = {
+    rate: rate && limit && describeState(rate, limit),
+    day: day && per_day ? describeState(day, { burst: per_day, seconds: DAY_SECONDS }) : null,
+    month: month && per_month ? describeState(month, { burst: per_month, seconds: month.seconds }) : null,
+  };
+  if (month?.ok === false) return refuse('per_month', month, { month: states.month });
+  if (day?.ok === false) return refuse('per_day', day, { day: states.day });
+  if (rate?.ok === false) return refuse('rate', rate, { rate: states.rate });
+  return { ok: true, ...states };
+}
+
+function refuse(
+  rule: 'rate' | 'per_day' | 'per_month',
+  { retryAfterSeconds }: Extract<Taken, { ok: false }>,
+  state: Partial<Quotas>,
+): Admitted {
+  return { ok: false, rule, retryAfterSeconds, ...NO_QUOTAS, ...state };
 }
 
 /**
@@ -71,7 +88,8 @@ export function combineTaken(policy: LimitingPolicy, rate: Taken | null, day: Ta
  */
 export function judgeRequest(admitted: Admitted, policy: LimitingPolicy, calls: number): Admitted {
   if (admitted.ok || admitted.rule === 'concurrency') return admitted;
-  const isEverPossible = calls <= (readRate(policy)?.burst ?? calls) && calls <= (policy.per_day ?? calls);
+  const { per_day = calls, per_month = calls } = policy;
+  const isEverPossible = calls <= Math.min(readRate(policy)?.burst ?? calls, per_day, per_month);
   return {
     ...admitted,
     retryAfterSeconds: isEverPossible ? (admitted.retryAfterSeconds ?? SHARE_RETRY_SECONDS) : null,

@@ -1,4 +1,4 @@
-/** Counts the calls of each key today (UTC), in memory: a restart resets the counts. */
+/** Counts the calls of each key today (UTC), in memory: a restart resets the counts. month.ts keeps its counts. */
 import type { Taken } from './rate.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,7 +28,13 @@ export class DayCounts {
   judge(key: string, limit: number, count: number): Taken {
     const calls = this.read(key);
     const isOk = calls + count <= limit;
-    return describeDay(limit, count, isOk, isOk ? calls + count : calls, DAY_MS - (this.#clock() % DAY_MS));
+    return describePeriod(
+      limit,
+      count,
+      isOk,
+      isOk ? calls + count : calls,
+      DAY_MS - (this.#clock() % DAY_MS),
+    );
   }
 
   add(key: string, count: number): void {
@@ -42,8 +48,8 @@ export class DayCounts {
   }
 }
 
-/** The result for a key with `calls` calls today, including the new ones if they are allowed. */
-export function describeDay(
+/** The result for a key with `calls` calls in a period, including the new ones if they are allowed. */
+export function describePeriod(
   limit: number,
   count: number,
   isOk: boolean,

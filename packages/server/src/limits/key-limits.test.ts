@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { KeyLimits } from './key-limits.ts';
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-const UNLIMITED = { ok: true, rate: null, day: null };
+const UNLIMITED = { ok: true, rate: null, day: null, month: null };
 
 /** Limits at a fixed time. */
 function createLimits(processes?: () => number): KeyLimits {
@@ -50,6 +50,32 @@ test('a call that the day or the rate refuses counts for neither', () => {
   const other = { id: 'b', policy: { per_day: 1 } };
   expect(limits.admit(other).ok).toBe(true);
   expect(limits.admit(other)).toMatchObject({ ok: false, rule: 'per_day', retryAfterSeconds: 43_200 });
+});
+
+test('a call that the month refuses counts for nothing, and the month is checked before the day', () => {
+  const limits = createLimits();
+  const key = { id: 'a', policy: { per_month: 2, per_day: 2, rate: { requests: 9, seconds: 60 } } };
+  const toEndOfMonth = 9.5 * 86_400;
+  expect(limits.admit(key)).toMatchObject({
+    ok: true,
+    month: { remaining: 1, burst: 2, seconds: 30 * 86_400, resetSeconds: toEndOfMonth },
+  });
+  expect(limits.admitMore(key, 2)).toMatchObject({ ok: false, rule: 'per_month', retryAfterSeconds: null });
+  expect(limits.admit(key)).toMatchObject({ ok: true, month: { remaining: 0 }, day: { remaining: 0 } });
+  expect(limits.admit(key)).toEqual({
+    ok: false,
+    rule: 'per_month',
+    retryAfterSeconds: toEndOfMonth,
+    month: { remaining: 0, resetSeconds: toEndOfMonth, burst: 2, seconds: 30 * 86_400 },
+    day: null,
+    rate: null,
+  });
+});
+
+test('calls per month are not divided among processes, which exchange their counts', () => {
+  const limits = createLimits(() => 4);
+  const key = { id: 'a', policy: { per_month: 4 } };
+  expect(limits.admitMore(key, 3)).toMatchObject({ ok: true, month: { burst: 4, remaining: 1 } });
 });
 
 test('each of several processes enforces its share, at least one call', () => {

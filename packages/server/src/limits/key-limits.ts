@@ -1,7 +1,9 @@
 /**
- * The limits of a client key's policy that depend on its other calls: rate, calls per day, and concurrency. Counted in
- * this process: exact if it is the only one. If there are several, each enforces an equal share of the limits.
+ * The limits of a client key's policy that depend on its other calls: rate, calls per day and month, and concurrency.
+ * Counted in this process: exact if it is the only one. If there are several, each enforces an equal share of the
+ * limits, except for calls per month, whose counts they exchange.
  */
+import type { Awaitable } from '../streams/and-then.ts';
 import {
   type Admitted,
   BUSY,
@@ -14,6 +16,7 @@ import {
 } from './admitted.ts';
 import { DayCounts } from './day.ts';
 import { KeyedSemaphore } from './keyed-semaphore.ts';
+import { MonthCounts } from './month.ts';
 import { RateLimiter, type Taken } from './rate.ts';
 import { takeShare } from './share.ts';
 
@@ -21,6 +24,8 @@ export type { Admitted, LimitedKey, RateState } from './admitted.ts';
 
 /** The limits of keys. Returns promises only if they are shared with other processes. */
 export interface Limits {
+  /** Reads the stored counts of the key unless they are known. Call it before `admit`. Never rejects. */
+  prepare(key: LimitedKey): Awaitable<void>;
   /** Admits one call of the key, or refuses it. Each admitted call needs one `release`. */
   admit(key: LimitedKey): Admitted | Promise<Admitted>;
   /** Counts further calls of an admitted request, all or none. */
@@ -33,17 +38,28 @@ export interface Limits {
 export class KeyLimits implements Limits {
   readonly #rates: RateLimiter;
   readonly #days: DayCounts;
+  readonly #months: MonthCounts;
   readonly #running = new KeyedSemaphore();
   readonly #processes: () => number;
 
   /**
    * `nowMs`: a monotonic clock. `clock`: milliseconds since 1970. `processes`: number of processes that share each
-   * limit.
+   * limit. `months`: the counts of calls per month; if left out, they are lost at a restart.
    */
-  constructor(nowMs: () => number, clock: () => number, processes: () => number = () => 1) {
+  constructor(
+    nowMs: () => number,
+    clock: () => number,
+    processes: () => number = () => 1,
+    months: MonthCounts = new MonthCounts({ clock }),
+  ) {
     this.#rates = new RateLimiter(nowMs);
     this.#days = new DayCounts(clock);
+    this.#months = months;
     this.#processes = processes;
+  }
+
+  prepare({ id, policy }: LimitedKey): Awaitable<void> {
+    return policy.per_month === undefined ? undefined : this.#months.load(id);
   }
 
   admit(key: LimitedKey): Admitted {
@@ -76,7 +92,7 @@ export class KeyLimits implements Limits {
   record(key: LimitedKey, calls: number, running: number): void {
     const rate = readRate(this.#share(key));
     if (rate !== null) this.#rates.charge(key.id, rate, calls);
-    this.#countDay(key, calls);
+    this.#countPeriods(key, calls);
     if (key.policy.concurrency === undefined) return;
     for (let index = 0; index < running; index++) this.#running.tryAcquire(key.id, Number.POSITIVE_INFINITY);
   }
@@ -88,11 +104,13 @@ export class KeyLimits implements Limits {
 
   #take(key: LimitedKey, count: number): Admitted {
     const policy = this.#share(key);
-    const { per_day } = policy;
-    const day = per_day === undefined ? null : this.#days.judge(key.id, per_day, count);
-    const rate = day?.ok === false ? null : this.#takeRate(key.id, policy, count);
-    const admitted = combineTaken(policy, rate, day);
-    if (admitted.ok) this.#countDay(key, count);
+    const { per_day, per_month } = policy;
+    const month = per_month === undefined ? null : this.#months.judge(key.id, per_month, count);
+    const isMonthLeft = month?.ok !== false;
+    const day = per_day === undefined || !isMonthLeft ? null : this.#days.judge(key.id, per_day, count);
+    const rate = isMonthLeft && day?.ok !== false ? this.#takeRate(key.id, policy, count) : null;
+    const admitted = combineTaken(policy, { rate, day, month });
+    if (admitted.ok) this.#countPeriods(key, count);
     return admitted;
   }
 
@@ -105,7 +123,8 @@ export class KeyLimits implements Limits {
     return rate && this.#rates.take(id, rate, count);
   }
 
-  #countDay({ id, policy }: LimitedKey, count: number): void {
+  #countPeriods({ id, policy }: LimitedKey, count: number): void {
     if (policy.per_day !== undefined) this.#days.add(id, count);
+    if (policy.per_month !== undefined) this.#months.add(id, count);
   }
 }

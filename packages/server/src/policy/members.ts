@@ -64,6 +64,7 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
   ),
   limit_max: count('Maximum number of records of one read.'),
   per_day: count('Maximum number of calls in one day (UTC).'),
+  per_month: count('Maximum number of calls in one calendar month (UTC).'),
   concurrency: count('Maximum number of concurrent calls.'),
   rate: counts(
     'Maximum average rate: `requests` calls in `seconds` seconds. `burst` calls may come at once; default: `requests`.',

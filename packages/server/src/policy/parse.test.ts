@@ -28,6 +28,8 @@ test('accepts every member unchanged', () => {
     context: { lang: 'fr_FR', tz: 'Europe/Paris', allowed_company_ids: [3] },
     limit_max: 100,
     rate: { requests: 10, seconds: 60, burst: 20 },
+    per_day: 1000,
+    per_month: 20_000,
     concurrency: 4,
     cidrs: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '0.0.0.0/0', '::ffff:10.0.0.0/104'],
     cors_origins: ['https://shop.example.com', 'capacitor://localhost'],

@@ -1,12 +1,15 @@
 /**
- * Checks all limits of a key in one atomic script: concurrency, calls per day, and rate. It uses the algorithm of
- * limits/rate.ts, with the clock of Redis. One run serves all requests of one turn of the event loop, in their order.
+ * Checks all limits of a key in one atomic script: concurrency, calls per month and day, and rate. It uses the
+ * algorithm of limits/rate.ts, with the clock of Redis. One run serves all requests of one turn of the event loop, in
+ * their order.
  *
  * - rate: the time at which the burst is full again. `owed` calls were admitted while Redis was away, and are charged
  *   with the first request that reaches the rate.
  * - running: a lease for each running call. Leases of a crashed replica expire.
  * - day: the calls of all replicas, and of each one. Calls that only the replica has counted are added: those that were
  *   admitted while Redis was away, or all of them if Redis has lost its data. Expires at midnight (UTC).
+ * - month: the calls of all replicas. `known`: the calls that the store of the replica has, and its own. They are more
+ *   after calls that were admitted while Redis was away, or if Redis has lost its data. Expires with the month.
  */
 import { defineScript, READ_NOW } from './script.ts';
 
@@ -21,6 +24,8 @@ export interface AdmitTurn {
   running?: { max: number; leaseMs: number };
   /** `day`: days since 1970 by the replica's clock. If Redis has another day, `counted` is ignored. */
   day?: { max: number; day: number; counted: number };
+  /** `endsAt`: end of the month in milliseconds since 1970. */
+  month?: { max: number; known: number; endsAt: number };
 }
 
 export interface AdmitRequest {
@@ -31,7 +36,7 @@ export interface AdmitRequest {
 }
 
 export interface AdmitAnswer {
-  /** 0 if admitted; else {@link BY_RUNNING}, {@link BY_DAY} or {@link BY_RATE}. */
+  /** 0 if admitted; else {@link BY_RUNNING}, {@link BY_MONTH}, {@link BY_DAY} or {@link BY_RATE}. */
   refusedBy: number;
   /** Number of granted leases. */
   leases: number;
@@ -39,11 +44,13 @@ export interface AdmitAnswer {
   fullInMs: number;
   dayCalls: number;
   dayLeftMs: number;
+  monthCalls: number;
 }
 
 export const BY_RUNNING = 1;
 export const BY_DAY = 2;
 export const BY_RATE = 3;
+export const BY_MONTH = 4;
 
 /** As in the script. */
 export function nameLease(replica: string, lease: number): string {
@@ -51,17 +58,17 @@ export function nameLease(replica: string, lease: number): string {
 }
 
 /** Length of the part of the reply for each request. */
-const REQUEST_NUMBERS = 4;
+const REQUEST_NUMBERS = 5;
 
 /**
- * KEYS: rate, leases and day of one key. ARGV: an {@link AdmitTurn} as JSON. Returns the rest of the day in
- * milliseconds, then for each request: what refused it, granted leases, microseconds until the burst is full, calls of
- * the day.
+ * KEYS: rate, leases and day of one key, and its month if the turn has one. ARGV: an {@link AdmitTurn} as JSON. Returns
+ * the rest of the day in milliseconds, then for each request: what refused it, granted leases, microseconds until the
+ * burst is full, calls of the day and of the month.
  */
 export const ADMIT = defineScript(`${READ_NOW}
-local rateKey, runningKey, dayKey = KEYS[1], KEYS[2], KEYS[3]
+local rateKey, runningKey, dayKey, monthKey = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local turn = cjson.decode(ARGV[1])
-local rate, running, day = turn.rate, turn.running, turn.day
+local rate, running, day, month = turn.rate, turn.running, turn.day, turn.month
 local dayMs = 86400000
 local today = math.floor(now / dayMs)
 
@@ -96,6 +103,9 @@ if day then
   end
 end
 
+local monthCalls, monthAdmitted = 0, 0
+if month then monthCalls = math.max(tonumber(redis.call('GET', monthKey) or 0), month.known) end
+
 local span, fullIn, isRateRead = 0, 0, false
 if rate then
   span = rate.burst * rate.intervalMs
@@ -109,6 +119,8 @@ for _, request in ipairs(turn.requests) do
   local refusedBy, leases = 0, math.min(#request.leases, free)
   if #request.leases > 0 and leases == 0 then
     refusedBy = ${BY_RUNNING}
+  elseif month and calls > 0 and monthCalls + calls > month.max then
+    refusedBy = ${BY_MONTH}
   elseif day and calls > 0 and dayCalls + calls > day.max then
     refusedBy = ${BY_DAY}
   elseif rate and calls > 0 then
@@ -127,10 +139,14 @@ for _, request in ipairs(turn.requests) do
       dayCalls = dayCalls + calls
       dayAdmitted = dayAdmitted + calls
     end
+    if month then
+      monthCalls = monthCalls + calls
+      monthAdmitted = monthAdmitted + calls
+    end
   else
     leases = 0
   end
-  for _, number in ipairs({ refusedBy, leases, math.ceil(fullIn * 1000), dayCalls }) do
+  for _, number in ipairs({ refusedBy, leases, math.ceil(fullIn * 1000), dayCalls, monthCalls }) do
     answer[#answer + 1] = number
   end
 end
@@ -141,6 +157,10 @@ end
 if dayAdmitted > 0 then
   redis.call('HSET', dayKey, 'day', today, 'calls', dayCalls, turn.replica, mine + dayAdmitted)
   redis.call('PEXPIREAT', dayKey, (today + 1) * dayMs)
+end
+if monthAdmitted > 0 then
+  redis.call('SET', monthKey, string.format('%.0f', monthCalls))
+  redis.call('PEXPIREAT', monthKey, string.format('%.0f', month.endsAt))
 end
 for _, name in ipairs(granted) do redis.call('ZADD', runningKey, now + running.leaseMs, name) end
 if #granted > 0 then redis.call('PEXPIRE', runningKey, running.leaseMs) end
@@ -160,13 +180,18 @@ export function readAdmitAnswers(reply: unknown): AdmitAnswer[] {
   const [dayLeftMs, ...numbers] = reply as [number, ...number[]];
   const answers: AdmitAnswer[] = [];
   for (let at = 0; at < numbers.length; at += REQUEST_NUMBERS) {
-    const [refusedBy, leases, fullInMicroseconds, dayCalls] = numbers.slice(at, at + REQUEST_NUMBERS) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    answers.push({ refusedBy, leases, fullInMs: fullInMicroseconds / 1000, dayCalls, dayLeftMs });
+    const [refusedBy, leases, fullInMicroseconds, dayCalls, monthCalls] = numbers.slice(
+      at,
+      at + REQUEST_NUMBERS,
+    ) as [number, number, number, number, number];
+    answers.push({
+      refusedBy,
+      leases,
+      fullInMs: fullInMicroseconds / 1000,
+      dayCalls,
+      dayLeftMs,
+      monthCalls,
+    });
   }
   return answers;
 }

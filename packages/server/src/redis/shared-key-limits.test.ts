@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { KeyLimits, type LimitedKey } from '../limits/key-limits.ts';
+import { MonthCounts } from '../limits/month.ts';
+import { openMemoryStore } from '../stores/memory/store.ts';
+import type { CallCountStore } from '../stores/ports.ts';
 import type { RedisClient } from './client.ts';
 import { SharedKeyLimits } from './shared-key-limits.ts';
 import { openTestRedis, type TestRedis } from './test-redis.fixture.ts';
@@ -13,15 +16,19 @@ const nowMs = () => performance.now();
 interface Replica {
   redis: RedisClient;
   limits: SharedKeyLimits;
+  months: MonthCounts;
 }
 
 describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', () => {
   let testRedis: TestRedis;
   let replicas: Replica[];
+  /** The store that all replicas share. */
+  let callCounts: CallCountStore;
 
   beforeEach(async () => {
     testRedis = await openTestRedis(SERVER_URL);
     replicas = [];
+    callCounts = openMemoryStore().callCounts;
   });
   afterEach(async () => {
     await testRedis.close();
@@ -30,7 +37,8 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
   /** Resolves when all replicas know of each other. */
   async function startReplica(url = SERVER_URL): Promise<Replica> {
     const redis = await testRedis.connect(url);
-    const replica = { redis, limits: new SharedKeyLimits({ redis, nowMs, clock: Date.now }) };
+    const months = new MonthCounts({ clock: Date.now, store: callCounts });
+    const replica = { redis, months, limits: new SharedKeyLimits({ redis, nowMs, clock: Date.now, months }) };
     replicas.push(replica);
     await expect
       .poll(() => replicas.map((each) => each.redis.replicas), POLL)
@@ -44,6 +52,7 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       {
         concurrency: fc.integer({ min: 1, max: 5 }),
         per_day: fc.integer({ min: 1, max: 30 }),
+        per_month: fc.integer({ min: 1, max: 30 }),
         rate: fc.record({
           requests: fc.integer({ min: 1, max: 20 }),
           // So slow that the duration of the test does not matter.
@@ -160,6 +169,52 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
       day: { remaining: 2 },
     });
     expect(await limits.admitMore(key, 2)).toMatchObject({ ok: true, day: { remaining: 0 } });
+  });
+
+  test('counts calls per month for all replicas, exactly up to the limit', async () => {
+    const key = { id: 'a', policy: { per_month: 50 } };
+    const both = [await startReplica(), await startReplica()];
+    for (const { limits } of both) await limits.prepare(key);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => both.map(({ limits }) => limits.admit(key))).flat(),
+    );
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(50);
+    expect(await both[0]?.limits.admit(key)).toMatchObject({ ok: false, rule: 'per_month' });
+  });
+
+  test('when Redis loses its data, calls per month are counted as before, also those of earlier processes', async () => {
+    const key = { id: 'a', policy: { per_month: 10 } };
+    const first = await startReplica();
+    await first.limits.prepare(key);
+    expect((await first.limits.admitMore(key, 4)).ok).toBe(true);
+    await first.months.close();
+    await first.redis.close();
+    replicas.length = 0;
+    await testRedis.lose();
+    const second = await startReplica();
+    await second.limits.prepare(key);
+    expect(await second.limits.admitMore(key, 3)).toMatchObject({ ok: true, month: { remaining: 3 } });
+    await testRedis.lose();
+    expect(await second.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 2 } });
+  });
+
+  test('calls per month that were admitted while Redis was away count afterwards, for every replica', async () => {
+    const key = { id: 'a', policy: { per_month: 20 } };
+    const [hurt, well] = [await startReplica(testRedis.wire.url), await startReplica()];
+    for (const { limits } of [hurt, well]) {
+      await limits.prepare(key);
+      expect((await limits.admitMore(key, 2)).ok).toBe(true);
+    }
+    for (const { months } of [hurt, well]) await months.flush();
+    testRedis.wire.cut();
+    await expect.poll(() => hurt.redis.trouble, POLL).not.toBeNull();
+    // It knows the calls of the other replica up to its last write to the store.
+    for (let call = 0; call < 6; call++) expect((await hurt.limits.admitMore(key, 1)).ok).toBe(true);
+    await hurt.months.flush();
+    testRedis.wire.mend();
+    await expect.poll(() => hurt.redis.trouble, POLL).toBeNull();
+    expect(await hurt.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 9 } });
+    expect(await well.limits.admitMore(key, 1)).toMatchObject({ ok: true, month: { remaining: 8 } });
   });
 
   test('when Redis loses its data, calls per day and running calls are counted as before', async () => {

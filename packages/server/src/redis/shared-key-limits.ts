@@ -4,14 +4,17 @@
  * What the calls of a key ask during one turn of the event loop is sent as one script.
  */
 import { type Admitted, BUSY, combineTaken, judgeRequest, readRate, UNLIMITED } from '../limits/admitted.ts';
-import { describeDay } from '../limits/day.ts';
+import { describePeriod } from '../limits/day.ts';
 import { KeyLimits, type LimitedKey, type Limits } from '../limits/key-limits.ts';
+import { MonthCounts } from '../limits/month.ts';
 import { describeTaken, readIntervalMs } from '../limits/rate.ts';
+import type { Awaitable } from '../streams/and-then.ts';
 import {
   ADMIT,
   type AdmitAnswer,
   type AdmitTurn,
   BY_DAY,
+  BY_MONTH,
   BY_RATE,
   BY_RUNNING,
   nameLease,
@@ -32,12 +35,15 @@ export interface SharedKeyLimitsOptions {
   nowMs: () => number;
   /** Milliseconds since 1970. */
   clock: () => number;
+  /** The counts of calls per month. If left out, this process keeps none over a restart. */
+  months?: MonthCounts;
 }
 
 export class SharedKeyLimits implements Limits {
   readonly #redis: RedisClient;
   /** Counts the calls that this replica has admitted. Enforces its share while Redis is away. */
   readonly #local: KeyLimits;
+  readonly #months: MonthCounts;
   /** Number of calls of each key that were admitted while Redis was away. */
   readonly #unreported = new Map<string, number>();
   /** The leases of each key's running calls, by their numbers. */
@@ -45,16 +51,21 @@ export class SharedKeyLimits implements Limits {
   readonly #turns = new KeyTurns((turn) => this.#send(turn));
   #lastLease = 0;
 
-  constructor({ redis, nowMs, clock }: SharedKeyLimitsOptions) {
+  constructor({ redis, nowMs, clock, months = new MonthCounts({ clock }) }: SharedKeyLimitsOptions) {
     this.#redis = redis;
-    this.#local = new KeyLimits(nowMs, clock, () => redis.replicas);
+    this.#months = months;
+    this.#local = new KeyLimits(nowMs, clock, () => redis.replicas, months);
     redis.onHeartbeat(() => this.#renew());
+  }
+
+  prepare(key: LimitedKey): Awaitable<void> {
+    return this.#local.prepare(key);
   }
 
   async admit(key: LimitedKey): Promise<Admitted> {
     const leases = this.#numberLeases(key, 1);
     const answer = await this.#ask(key, 1, leases);
-    const admitted = answer === null ? this.#local.admit(key) : describeAnswer(key, 1, answer);
+    const admitted = answer === null ? this.#local.admit(key) : describeAnswer(key, 1, answer, this.#months);
     if (!admitted.ok) return admitted;
     this.#count(key, 1, leases, answer);
     return admitted;
@@ -63,7 +74,8 @@ export class SharedKeyLimits implements Limits {
   async admitMore(key: LimitedKey, count: number): Promise<Admitted> {
     if (count === 0) return UNLIMITED;
     const answer = await this.#ask(key, count, []);
-    const admitted = answer === null ? this.#local.admitMore(key, count) : describeAnswer(key, count, answer);
+    const admitted =
+      answer === null ? this.#local.admitMore(key, count) : describeAnswer(key, count, answer, this.#months);
     if (admitted.ok) this.#count(key, count, [], answer);
     return judgeRequest(admitted, key.policy, 1 + count);
   }
@@ -108,6 +120,12 @@ export class SharedKeyLimits implements Limits {
     if (policy?.per_day !== undefined && isCounting)
       turn.day = { max: policy.per_day, ...this.#local.readDay(id) };
     const keys = ['rate', 'running', 'day'].map((kind) => this.#redis.name(kind, id));
+    if (policy?.per_month !== undefined && isCounting) {
+      const { month, calls, endsAt } = this.#months.read(id);
+      turn.month = { max: policy.per_month, known: calls, endsAt };
+      // A name of its own for each month, since the clocks of replicas differ.
+      keys.push(this.#redis.name('month', month, id));
+    }
     try {
       const answers = readAdmitAnswers(await this.#redis.run(ADMIT, keys, [JSON.stringify(turn)]));
       const isCharged = requests.some(({ calls }, index) => calls > 0 && hasReachedRate(answers[index]));
@@ -159,19 +177,30 @@ export class SharedKeyLimits implements Limits {
 }
 
 function hasReachedRate(answer: AdmitAnswer | undefined): boolean {
-  return answer !== undefined && answer.refusedBy !== BY_RUNNING && answer.refusedBy !== BY_DAY;
+  return answer !== undefined && ![BY_RUNNING, BY_DAY, BY_MONTH].includes(answer.refusedBy);
 }
 
-function describeAnswer({ policy }: LimitedKey, count: number, answer: AdmitAnswer): Admitted {
-  const { refusedBy, fullInMs, dayCalls, dayLeftMs } = answer;
+function describeAnswer(
+  { policy }: LimitedKey,
+  count: number,
+  answer: AdmitAnswer,
+  months: MonthCounts,
+): Admitted {
+  const { refusedBy, fullInMs, dayCalls, dayLeftMs, monthCalls } = answer;
   if (refusedBy === BY_RUNNING) return BUSY;
   const isOk = refusedBy === 0;
+  const isChecked = (by: number) => isOk || refusedBy === by;
   const rate = readRate(policy);
-  const { per_day } = policy;
-  const rateTaken = rate && refusedBy !== BY_DAY ? describeTaken(rate, count, isOk, fullInMs) : null;
-  const dayTaken =
-    per_day !== undefined && refusedBy !== BY_RATE
-      ? describeDay(per_day, count, isOk, dayCalls, dayLeftMs)
-      : null;
-  return combineTaken(policy, rateTaken, dayTaken);
+  const { per_day, per_month } = policy;
+  return combineTaken(policy, {
+    rate: rate && isChecked(BY_RATE) ? describeTaken(rate, count, isOk, fullInMs) : null,
+    day:
+      per_day !== undefined && isChecked(BY_DAY)
+        ? describePeriod(per_day, count, isOk, dayCalls, dayLeftMs)
+        : null,
+    month:
+      per_month !== undefined && isChecked(BY_MONTH)
+        ? months.describe(per_month, count, isOk, monthCalls)
+        : null,
+  });
 }

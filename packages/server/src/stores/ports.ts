@@ -259,6 +259,24 @@ export interface IdempotencyStore {
   prune(limit: number): Awaitable<number>;
 }
 
+/** Calls of a client in one calendar month (UTC). */
+export interface CallCount {
+  /** `2026-11`. */
+  readonly month: string;
+  readonly clientId: string;
+  readonly calls: number;
+}
+
+export interface CallCountStore {
+  /**
+   * Adds calls to the counts, and returns the sums. A client appears once for each month. Counts of more than a year
+   * before the newest given month are removed.
+   */
+  add(counts: readonly CallCount[]): Awaitable<CallCount[]>;
+  /** 0 if there were no calls. */
+  read(month: string, clientId: string): Awaitable<number>;
+}
+
 /** Leases for work that only one process at a time may do. */
 export interface LeaseStore {
   /** True if the lease was free, expired or already this owner's: the owner has it for `ttlMs` from now. */
@@ -283,6 +301,7 @@ export interface Store {
   readonly instances: InstanceStore;
   readonly audit: AuditStore;
   readonly idempotency: IdempotencyStore;
+  readonly callCounts: CallCountStore;
   readonly leases: LeaseStore;
   watch(listener: ChangeListener): void;
   /** False while changes of other processes may be missed. Afterwards listeners get the missed changes, or null. */

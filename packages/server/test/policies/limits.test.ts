@@ -1,4 +1,7 @@
 /** The limits of a key's policy: rate, calls a day and concurrency. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Policy } from '@erp-proxy/contract';
 import { afterEach, expect, test } from 'vitest';
 import { expectError, printCall, printInstance } from '../execute/expectations.ts';
@@ -60,6 +63,47 @@ test('counts each call of a batch, and admits all of them or none', async () => 
   // The refused batch counted as one call.
   expect((await pair.proxy.post(batch(2), headers)).status).toBe(200);
   expect((await pair.proxy.post(printOne(), headers)).status).toBe(429);
+});
+
+test('refuses calls beyond those of a month until its end, also after a restart', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'erp-proxy-month-'));
+  let now = Date.UTC(2026, 10, 30, 12);
+  const start = () =>
+    startPair(answerTrue, { clock: () => now, settings: { 'store.url': `sqlite:${directory}/store.db` } });
+  try {
+    pair = await start();
+    const headers = await makeKey({ origins: ['*'], per_month: 3, per_day: 100 });
+    for (const left of [2, 1]) {
+      const answer = await pair.proxy.call(printOne(), headers);
+      expect(answer.headers['ratelimit-policy']).toBe('"day";q=100;w=86400, "month";q=3;w=2592000');
+      expect(answer.headers['ratelimit']).toContain(`"month";r=${left};t=43200`);
+    }
+    await pair.close();
+    pair = await start();
+    const batch = `[${printOne()},${printOne()}]`;
+    const { status } = await pair.proxy.post(batch, headers);
+    // The refused batch counted as one call, the last one.
+    expect(status).toBe(429);
+    const refused = await pair.proxy.post(printOne(), headers);
+    expectError(refused, {
+      status: 429,
+      code: -32012,
+      type: 'rate_limited',
+      retryable: true,
+      rule: 'per_month',
+      says: /in 43200 s/,
+    });
+    expect(refused.headers['retry-after']).toBe('43200');
+    expect(refused.headers['ratelimit']).toBe('"month";r=0;t=43200');
+    expect(pair.upstream.requests).toHaveLength(0);
+    now = Date.UTC(2026, 11, 1);
+    const answer = await pair.proxy.call(printOne(), headers);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['ratelimit-policy']).toContain('"month";q=3;w=2678400');
+  } finally {
+    await pair.close();
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test('counts the calls of a rotated key and of its successor together', async () => {

@@ -12,6 +12,7 @@ import type {
   AuditSearch,
   AuditStore,
   Awaitable,
+  CallCountStore,
   InstanceStore,
   KeyListQuery,
   KeyStore,
@@ -65,6 +66,7 @@ function describeOpenedStore(name: string, open: () => Awaitable<Store>): void {
       describeIdempotency(() => store.idempotency);
       describeIdempotencyPruning(() => store.idempotency);
     });
+    describe('counts of calls', () => describeCallCounts(() => store.callCounts));
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));
 
@@ -739,6 +741,49 @@ function describeActs(use: () => Store): void {
   });
 }
 
+function describeCallCounts(use: () => CallCountStore): void {
+  const add = (month: string, calls: Record<string, number>) =>
+    use().add(Object.entries(calls).map(([clientId, count]) => ({ month, clientId, calls: count })));
+
+  test('adds calls by client and month, and returns the sums', async () => {
+    expect(await use().read('2026-11', 'a')).toBe(0);
+    expect(await add('2026-11', { a: 3 })).toEqual([{ month: '2026-11', clientId: 'a', calls: 3 }]);
+    const both = await use().add([
+      { month: '2026-11', clientId: 'a', calls: 2 },
+      { month: '2026-12', clientId: 'a', calls: 7 },
+    ]);
+    expect(both.toSorted((one, other) => one.calls - other.calls)).toEqual([
+      { month: '2026-11', clientId: 'a', calls: 5 },
+      { month: '2026-12', clientId: 'a', calls: 7 },
+    ]);
+    expect(await use().read('2026-11', 'a')).toBe(5);
+    expect(await use().read('2026-11', 'b')).toBe(0);
+    expect(await use().add([])).toEqual([]);
+  });
+
+  test('counts beyond 32 bits', async () => {
+    await add('2026-11', { a: 2 ** 40 });
+    expect(await add('2026-11', { a: 1 })).toMatchObject([{ calls: 2 ** 40 + 1 }]);
+  });
+
+  test('adds the calls of several writers to the same clients', async () => {
+    const clients = Array.from({ length: 50 }, (_, index) => `client ${index}`);
+    const calls = Object.fromEntries(clients.map((client) => [client, 1]));
+    const reversed = Object.fromEntries(clients.toReversed().map((client) => [client, 2]));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => add('2026-11', index % 2 === 0 ? calls : reversed)),
+    );
+    for (const client of clients) expect(await use().read('2026-11', client)).toBe(30);
+  });
+
+  test('removes counts of more than a year before', async () => {
+    for (const month of ['2025-10', '2025-11', '2026-10']) await add(month, { a: 1 });
+    await add('2026-11', { b: 1 });
+    const read = async (month: string) => await use().read(month, 'a');
+    expect([await read('2025-10'), await read('2025-11'), await read('2026-10')]).toEqual([0, 1, 1]);
+  });
+}
+
 /** A key has one successor at a time. */
 function describeRotations(use: () => Store): void {
   const build = (id: string, changes: Partial<StoredKey> = {}) => buildKey({ id, replaces: 'a', ...changes });
@@ -932,7 +977,7 @@ export function buildKey(overrides: Partial<StoredKey> & { id: string }): Stored
   };
 }
 
-/** Keys of a store before it had clients: two clients, one of which was rotated twice. The first key of `y` is missing. */
+/** Keys of a store before it had clients. One client was rotated twice, and the first key of another is missing. */
 export const ROTATED_KEYS: readonly (Partial<StoredKey> & { id: string })[] = [
   { id: 'c', replaces: 'b' },
   { id: 'b', replaces: 'a' },

@@ -42,10 +42,11 @@ test('says which rules were not checked', () => {
   const limited = compilePolicy({
     ...POLICY.policy,
     rate: { requests: 1, seconds: 1 },
+    per_month: 1,
     concurrency: 1,
   });
   expect(explainCall(KEY, limited, { call: CALL, address: '10.0.0.1' }, 0)).toMatchObject({
-    message: 'The policy allows the call. Not looked at: `rate`; `concurrency`.',
+    message: 'The policy allows the call. Not looked at: `rate`; `per_month`; `concurrency`.',
   });
 });
 

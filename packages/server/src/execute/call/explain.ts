@@ -34,11 +34,13 @@ export function explainCall(
 }
 
 /** Names the rules that could still deny the call. */
-function describeAllowance({ cidrs, rate, per_day, concurrency }: Policy, address: string | null): string {
+function describeAllowance(policy: Policy, address: string | null): string {
+  const { cidrs, rate, per_day, per_month, concurrency } = policy;
   const open = [
     ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
     ...(rate === undefined ? [] : ['`rate`']),
     ...(per_day === undefined ? [] : ['`per_day`']),
+    ...(per_month === undefined ? [] : ['`per_month`']),
     ...(concurrency === undefined ? [] : ['`concurrency`']),
   ];
   const rest = open.length === 0 ? '' : ` Not looked at: ${open.join('; ')}.`;

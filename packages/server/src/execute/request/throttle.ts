@@ -1,13 +1,13 @@
 /**
- * Step: enforces rate, calls per day and concurrency of the key. Counts the first call before the body is read,
- * so that a refusal costs little. Further calls of a batch are counted after the body was parsed.
+ * Step: enforces rate, calls per day and month, and concurrency of the key. Counts the first call before the body is
+ * read, so that a refusal costs little. Further calls of a batch are counted after the body was parsed.
  */
 import type { Client } from '../../keys/keys.ts';
 import type { Admitted, LimitedKey, Limits, RateState } from '../../limits/key-limits.ts';
 import type { AnswerHeaders } from '../../streams/answer-writer.ts';
 import { Denial } from '../terms/denial.ts';
 
-type Quotas = Pick<Admitted, 'rate' | 'day'>;
+type Quotas = Pick<Admitted, 'rate' | 'day' | 'month'>;
 
 /** What an admitted request has acquired from the limits of its key. `release` must be called at its end. */
 export class KeyAdmission {
@@ -53,10 +53,12 @@ export async function throttle(
   limits: Limits,
 ): Promise<KeyAdmission | Denial | null> {
   if (policy === null) return null;
-  const { rate, concurrency, per_day } = policy.policy;
-  if (rate === undefined && concurrency === undefined && per_day === undefined) return null;
+  const { rate, concurrency, per_day, per_month } = policy.policy;
+  if ((rate ?? concurrency ?? per_day ?? per_month) === undefined) return null;
   // By client: a key that was rotated and its successor have one count, so that a rotation starts no new one.
   const limited = { id: key.clientId, policy: policy.policy };
+  const preparing = limits.prepare(limited);
+  if (preparing instanceof Promise) await preparing;
   const admitted = await limits.admit(limited);
   return admitted.ok ? new KeyAdmission(limits, limited, admitted) : denyLimited(admitted, 1);
 }
@@ -77,10 +79,11 @@ function denyLimited(admitted: Admitted & { ok: false }, calls: number): Denial 
 }
 
 /** `ratelimit` and `ratelimit-policy` (draft-ietf-httpapi-ratelimit-headers-10). */
-function describeQuotas({ rate, day }: Quotas): AnswerHeaders {
+function describeQuotas({ rate, day, month }: Quotas): AnswerHeaders {
   const named: [string, RateState | null][] = [
     ['key', rate],
     ['day', day],
+    ['month', month],
   ];
   const quotas = named.flatMap(([name, state]) => (state === null ? [] : [{ name, ...state }]));
   if (quotas.length === 0) return {};

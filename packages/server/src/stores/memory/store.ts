@@ -4,6 +4,7 @@
  */
 import type { AuditBatch, ChangeListener, FoundStore, Store } from '../ports.ts';
 import { createMemoryAudit } from './audit.ts';
+import { createMemoryCallCounts } from './call-counts.ts';
 import { createMemoryIdempotency } from './idempotency.ts';
 import { createMemoryInstances } from './instances.ts';
 import { createMemoryKeys } from './keys.ts';
@@ -24,6 +25,7 @@ export function openMemoryStore(): Store {
     instances: createMemoryInstances(tell, appendAct),
     audit,
     idempotency: createMemoryIdempotency(Date.now),
+    callCounts: createMemoryCallCounts(),
     leases: createMemoryLeases(),
     watch: (listener) => void listeners.push(listener),
     isWatching: true,

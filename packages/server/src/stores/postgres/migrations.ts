@@ -94,6 +94,12 @@ const MIGRATIONS: readonly string[] = [
      SELECT client_keys.id, clients.client_id FROM client_keys JOIN clients ON client_keys.replaces = clients.id
    )
    UPDATE client_keys SET client_id = clients.client_id FROM clients WHERE clients.id = client_keys.id;`,
+  `CREATE TABLE call_counts (
+     month text COLLATE "C" NOT NULL,
+     client_id text COLLATE "C" NOT NULL,
+     calls bigint NOT NULL,
+     PRIMARY KEY (month, client_id)
+   );`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

@@ -2,6 +2,7 @@
 import type { FoundStore, OpenedStore } from '../ports.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
 import { createPostgresAudit } from './audit.ts';
+import { createPostgresCallCounts } from './call-counts.ts';
 import { openChangeFeed } from './changes.ts';
 import { createConfig, createDatabase } from './database.ts';
 import { isTlsMissing, throwStoreError } from './failures.ts';
@@ -52,6 +53,7 @@ async function open(address: PostgresAddress) {
     instances: createPostgresInstances(database),
     audit: createPostgresAudit(database),
     idempotency: createPostgresIdempotency(database),
+    callCounts: createPostgresCallCounts(database),
     leases: createPostgresLeases(database),
     watch: changes.watch,
     get isWatching() {

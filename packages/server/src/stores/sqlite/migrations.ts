@@ -125,6 +125,12 @@ const MIGRATIONS: readonly string[] = [
      SELECT client_keys.id, clients.client_id FROM client_keys JOIN clients ON client_keys.replaces = clients.id
    )
    UPDATE client_keys SET client_id = clients.client_id FROM clients WHERE clients.id = client_keys.id;`,
+  `CREATE TABLE call_counts (
+     month TEXT NOT NULL,
+     client_id TEXT NOT NULL,
+     calls INTEGER NOT NULL,
+     PRIMARY KEY (month, client_id)
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /**

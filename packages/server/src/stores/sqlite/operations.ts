@@ -4,6 +4,7 @@
  */
 import type {
   AuditStore,
+  CallCountStore,
   IdempotencyStore,
   InstanceStore,
   KeyStore,
@@ -37,6 +38,7 @@ export interface Parts {
   instances: InstanceStore;
   audit: AuditStore;
   idempotency: IdempotencyStore;
+  callCounts: CallCountStore;
   leases: LeaseStore;
   store: Pick<Store, 'probe'>;
 }
@@ -83,6 +85,7 @@ export const OPERATIONS: {
     measure: READ,
     prune: QUICK_WRITE,
   },
+  callCounts: { add: QUICK_WRITE, read: READ },
   leases: { acquire: QUICK_WRITE, release: QUICK_WRITE },
   store: { probe: PROBE },
 };

@@ -4,6 +4,7 @@
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createSqliteAudit } from './audit.ts';
+import { createSqliteCallCounts } from './call-counts.ts';
 import { openChangeFeed } from './changes.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
 import { describeFailure } from './failures.ts';
@@ -58,6 +59,7 @@ function serve(database: SqliteDatabase): void {
     instances: createSqliteInstances(durable, changes.poll),
     audit: createSqliteAudit(quick, { isSuccessor }),
     idempotency: createSqliteIdempotency({ durable, quick }, Date.now),
+    callCounts: createSqliteCallCounts(quick),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };

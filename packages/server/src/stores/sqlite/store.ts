@@ -20,6 +20,7 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
     instances: createPart(thread, 'instances'),
     audit: createPart(thread, 'audit'),
     idempotency: createPart(thread, 'idempotency'),
+    callCounts: createPart(thread, 'callCounts'),
     leases: createPart(thread, 'leases'),
     watch: (listener) => thread.watch(listener),
     get isWatching() {

@@ -1,0 +1,196 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openMemoryStore } from '../stores/memory/store.ts';
+import type { CallCountStore } from '../stores/ports.ts';
+import { StoreError } from '../stores/store-error.ts';
+import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
+import { MonthCounts } from './month.ts';
+
+const HOUR_MS = 3_600_000;
+const LAST_HOUR = Date.UTC(2026, 11, 31, 23);
+
+let now: number;
+let store: CallCountStore;
+let opened: MonthCounts[];
+const errors: unknown[] = [];
+
+beforeEach(() => {
+  now = LAST_HOUR;
+  store = openMemoryStore().callCounts;
+  opened = [];
+  errors.length = 0;
+});
+afterEach(async () => {
+  for (const counts of opened) await counts.close();
+});
+
+/** The counts of one process. */
+function open(changes: Partial<CallCountStore> = {}): MonthCounts {
+  const counts = new MonthCounts({
+    clock: () => now,
+    store: { ...store, ...changes },
+    onError: (error) => errors.push(error),
+  });
+  opened.push(counts);
+  return counts;
+}
+
+test('counts until the end of the month in UTC, which can be the end of the year', () => {
+  const counts = new MonthCounts({ clock: () => now });
+  counts.add('a', 2);
+  expect(counts.judge('a', 3, 1)).toEqual({
+    ok: true,
+    remaining: 0,
+    resetSeconds: 3600,
+    seconds: 31 * 86_400,
+  });
+  expect(counts.judge('a', 3, 2)).toMatchObject({ ok: false, remaining: 1, retryAfterSeconds: 3600 });
+  expect(counts.judge('a', 3, 4)).toMatchObject({ ok: false, retryAfterSeconds: null });
+  now += HOUR_MS;
+  expect(counts.read('a')).toEqual({ month: '2027-01', calls: 0, endsAt: Date.UTC(2027, 1) });
+  now -= 1;
+  expect(counts.read('a').month).toBe('2026-12');
+});
+
+test('a process that starts knows the calls of those before', async () => {
+  const first = open();
+  await first.load('a');
+  first.add('a', 5);
+  await first.close();
+  const second = open();
+  await second.load('a');
+  expect(second.read('a').calls).toBe(5);
+  expect(second.load('a')).toBeUndefined();
+});
+
+test('writes within about a second, without being asked', async () => {
+  const counts = open();
+  await counts.load('a');
+  counts.add('a', 5);
+  await vi.waitFor(async () => expect(await store.read('2026-12', 'a')).toBe(5), { timeout: 10_000 });
+});
+
+test('processes learn the calls of each other when they write', async () => {
+  const [one, other] = [open(), open()];
+  for (const counts of [one, other]) await counts.load('a');
+  one.add('a', 5);
+  await one.flush();
+  expect(other.read('a').calls).toBe(0);
+  other.add('a', 1);
+  await other.flush();
+  expect(other.read('a').calls).toBe(6);
+});
+
+test('calls of the month before are written to that month', async () => {
+  const counts = open();
+  await counts.load('a');
+  counts.add('a', 5);
+  now += HOUR_MS;
+  await counts.load('a');
+  counts.add('a', 1);
+  await counts.flush();
+  expect([await store.read('2026-12', 'a'), await store.read('2027-01', 'a')]).toEqual([5, 1]);
+  expect(counts.read('a').calls).toBe(1);
+});
+
+test('while the store is away, counts go on and are written afterwards; one error is reported', async () => {
+  let isAway = true;
+  const present = () => {
+    if (isAway) throw new StoreError('away');
+    return store;
+  };
+  store.add([{ month: '2026-12', clientId: 'a', calls: 10 }]);
+  const counts = open({
+    read: (month, clientId) => present().read(month, clientId),
+    add: (added) => present().add(added),
+  });
+  await counts.load('a');
+  for (let call = 0; call < 3; call++) {
+    counts.add('a', 1);
+    await expect(counts.flush()).rejects.toThrow('away');
+  }
+  expect(counts.read('a').calls).toBe(3);
+  expect(errors).toHaveLength(1);
+  isAway = false;
+  await counts.flush();
+  expect(counts.read('a').calls).toBe(13);
+  expect(await store.read('2026-12', 'a')).toBe(13);
+});
+
+test('calls that may have been written are not written again', async () => {
+  let isLost = true;
+  const counts = open({
+    add(added) {
+      const sums = store.add(added);
+      if (isLost) throw new UnknownOutcomeError('the answer is lost');
+      return sums;
+    },
+  });
+  await counts.load('a');
+  counts.add('a', 5);
+  await expect(counts.flush()).rejects.toThrow('lost');
+  isLost = false;
+  counts.add('a', 1);
+  await counts.flush();
+  expect(counts.read('a').calls).toBe(6);
+});
+
+test('writes many keys in batches of 200', async () => {
+  const sizes: number[] = [];
+  const counts = open({
+    add(added) {
+      sizes.push(added.length);
+      return store.add(added);
+    },
+  });
+  for (let key = 0; key < 450; key++) counts.add(`${key}`, 1);
+  await counts.flush();
+  expect(sizes).toEqual([200, 200, 50]);
+});
+
+test('no call is lost or counted twice, however processes, writes and restarts alternate', async () => {
+  const step = fc.record({
+    process: fc.nat({ max: 2 }),
+    act: fc.constantFrom('add', 'add', 'flush', 'start', 'restart', 'wait'),
+    key: fc.constantFrom('a', 'b'),
+    calls: fc.integer({ min: 1, max: 5 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      store = openMemoryStore().callCounts;
+      const late: Partial<CallCountStore> = {
+        async add(added) {
+          await nextTurn();
+          return store.add(added);
+        },
+        async read(month, clientId) {
+          await nextTurn();
+          return store.read(month, clientId);
+        },
+      };
+      const processes = [open(late), open(late), open(late)];
+      const made: Record<string, number> = { a: 0, b: 0 };
+      const waits: Promise<unknown>[] = [];
+      for (const { process, act, key, calls } of steps) {
+        const counts = processes[process] as MonthCounts;
+        if (act === 'add') {
+          await counts.load(key);
+          counts.add(key, calls);
+          made[key] = (made[key] ?? 0) + calls;
+        } else if (act === 'flush') waits.push(counts.flush());
+        else if (act === 'wait') await nextTurn();
+        else if (act === 'restart') {
+          waits.push(counts.close());
+          processes[process] = open(late);
+        } else waits.push(Promise.resolve(counts.load(key)));
+        // A process never knows more calls than were made.
+        for (const each of processes) expect(each.read(key).calls).toBeLessThanOrEqual(made[key] ?? 0);
+      }
+      for (const counts of processes) await counts.flush();
+      await Promise.all(waits);
+      for (const key of ['a', 'b']) expect(await store.read('2026-12', key)).toBe(made[key]);
+    }),
+    { numRuns: 200 },
+  );
+});

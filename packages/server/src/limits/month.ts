@@ -1,0 +1,204 @@
+/**
+ * Counts the calls of each key in the current calendar month (UTC). The store has the sums of all processes. Each
+ * process adds its calls to them in the background, and learns the calls of the others from the answer. A process that
+ * is killed loses the calls of about a second. While the store is away, a process counts on from the last sum that it
+ * knows, and adds its calls afterwards.
+ */
+import type { CallCount, CallCountStore } from '../stores/ports.ts';
+import { UnknownOutcomeError } from '../stores/unknown-outcome-error.ts';
+import type { Awaitable } from '../streams/and-then.ts';
+import { type BatchedWrites, createBatchedWrites } from '../streams/batched-writes.ts';
+import { SingleFlight } from '../streams/single-flight.ts';
+import { describePeriod } from './day.ts';
+import type { Taken } from './rate.ts';
+
+const WRITE_DELAY_MS = 1000;
+/** Small, so that other operations of the store run between batches. */
+const BATCH_KEYS_MAX = 200;
+
+export interface MonthCountsOptions {
+  /** Milliseconds since 1970. A jump to another month starts new counts. */
+  clock: () => number;
+  /** Null: the counts are only in memory. */
+  store?: CallCountStore | null;
+  /** Receives the first error of the store since its last success. */
+  onError?: (error: unknown) => void;
+}
+
+/** The count of a key this month. */
+export interface MonthCount {
+  /** `2026-11`. */
+  month: string;
+  /** Calls of all processes, as far as this one knows. */
+  calls: number;
+  /** End of the month, in milliseconds since 1970. */
+  endsAt: number;
+}
+
+/** The result for a month that has `seconds` seconds. */
+export type MonthTaken = Taken & { seconds: number };
+
+/** What is known of the calls of a key this month. */
+interface KnownCalls {
+  /** Calls that are in the store. */
+  stored: number;
+  /** Calls of this process that are not. */
+  added: number;
+}
+
+interface Month {
+  /** `2026-11`. */
+  name: string;
+  startsAt: number;
+  endsAt: number;
+}
+
+export class MonthCounts {
+  readonly #clock: () => number;
+  readonly #store: CallCountStore | null;
+  readonly #onError: (error: unknown) => void;
+  readonly #known = new Map<string, KnownCalls>();
+  readonly #reads = new SingleFlight<void>();
+  readonly #writes: BatchedWrites<CallCount>;
+  #month: Month = { name: '', startsAt: 0, endsAt: 0 };
+  #isFailing = false;
+
+  constructor({ clock, store = null, onError = () => {} }: MonthCountsOptions) {
+    this.#clock = clock;
+    this.#store = store;
+    this.#onError = onError;
+    this.#writes = createBatchedWrites<CallCount>({
+      delayMs: WRITE_DELAY_MS,
+      keysMax: BATCH_KEYS_MAX,
+      merge: (waiting, { calls }) => ({ ...waiting, calls: waiting.calls + calls }),
+      write: (batch) => this.#write([...batch.values()]),
+      // Reported where they are handled.
+      onError() {},
+    });
+  }
+
+  /** Reads the count of the key from the store, unless it is known. If that fails, counting begins at 0. */
+  load(key: string): Awaitable<void> {
+    const { name } = this.#readMonth();
+    if (this.#store === null || this.#known.has(key)) return undefined;
+    return this.#reads.run(`${name} ${key}`, () => this.#read(key, name));
+  }
+
+  /** Whether the key may make `count` more calls. Does not count them; `add` does. */
+  judge(key: string, limit: number, count: number): MonthTaken {
+    const { calls, endsAt } = this.read(key);
+    const isOk = calls + count <= limit;
+    const taken = describePeriod(limit, count, isOk, isOk ? calls + count : calls, endsAt - this.#clock());
+    return { ...taken, seconds: this.#seconds };
+  }
+
+  /** As {@link judge}, for calls that were counted elsewhere: `calls` includes the new ones if they are allowed. */
+  describe(limit: number, count: number, isOk: boolean, calls: number): MonthTaken {
+    const { endsAt } = this.#readMonth();
+    return {
+      ...describePeriod(limit, count, isOk, calls, endsAt - this.#clock()),
+      seconds: this.#seconds,
+    };
+  }
+
+  add(key: string, count: number): void {
+    const { name } = this.#readMonth();
+    const known = this.#known.get(key) ?? { stored: 0, added: 0 };
+    known.added += count;
+    this.#known.set(key, known);
+    if (this.#store !== null) this.#addToWrites({ month: name, clientId: key, calls: count });
+  }
+
+  read(key: string): MonthCount {
+    const { name, endsAt } = this.#readMonth();
+    const { stored, added } = this.#known.get(key) ?? { stored: 0, added: 0 };
+    return { month: name, calls: stored + added, endsAt };
+  }
+
+  /** Writes all calls to the store. Rejects if it fails. */
+  flush(): Promise<void> {
+    return this.#writes.flush();
+  }
+
+  /** Flushes. The store stays open. Calls are lost if the store does not take them. */
+  async close(): Promise<void> {
+    await this.#writes.close().catch(() => {});
+  }
+
+  get #seconds(): number {
+    const { startsAt, endsAt } = this.#month;
+    return (endsAt - startsAt) / 1000;
+  }
+
+  #readMonth(): Month {
+    const now = this.#clock();
+    if (now >= this.#month.endsAt || now < this.#month.startsAt) {
+      this.#month = describeMonth(now);
+      this.#known.clear();
+    }
+    return this.#month;
+  }
+
+  async #read(key: string, month: string): Promise<void> {
+    let stored = 0;
+    try {
+      stored = (await this.#store?.read(month, key)) ?? 0;
+      this.#isFailing = false;
+    } catch (error) {
+      this.#report(error);
+    }
+    if (this.#readMonth().name !== month) return;
+    const known = this.#known.get(key);
+    // Calls that were counted meanwhile and written are in the sum.
+    if (known === undefined) this.#known.set(key, { stored, added: 0 });
+    else known.stored = Math.max(known.stored, stored);
+  }
+
+  async #write(counts: CallCount[]): Promise<void> {
+    try {
+      const sums = (await this.#store?.add(counts)) ?? [];
+      this.#isFailing = false;
+      const sumOf = new Map(sums.map((sum) => [nameWrite(sum), sum.calls]));
+      for (const count of counts) this.#settle(count, sumOf.get(nameWrite(count)) ?? 0);
+    } catch (error) {
+      this.#report(error);
+      for (const count of counts) {
+        // A quota that a lost answer uses up twice would be worse than some calls too many.
+        if (error instanceof UnknownOutcomeError) this.#settle(count, 0);
+        else this.#addToWrites(count);
+      }
+      throw error;
+    }
+  }
+
+  /** The calls are in the store, whose sum is at least `sum`. */
+  #settle({ month, clientId, calls }: CallCount, sum: number): void {
+    const known = this.#known.get(clientId);
+    if (known === undefined || this.#readMonth().name !== month) return;
+    known.added -= calls;
+    known.stored = Math.max(known.stored + calls, sum);
+  }
+
+  #addToWrites(count: CallCount): void {
+    this.#writes.add(nameWrite(count), count);
+  }
+
+  #report(error: unknown): void {
+    if (!this.#isFailing) this.#onError(error);
+    this.#isFailing = true;
+  }
+}
+
+function nameWrite({ month, clientId }: CallCount): string {
+  return `${month} ${clientId}`;
+}
+
+function describeMonth(now: number): Month {
+  const date = new Date(now);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return {
+    name: date.toISOString().slice(0, 7),
+    startsAt: Date.UTC(year, month),
+    endsAt: Date.UTC(year, month + 1),
+  };
+}
