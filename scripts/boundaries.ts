@@ -85,6 +85,7 @@ const EXECUTE = {
   upstream: [
     '../terms/*',
     '../../{egress,idempotency,json,limits,observe,sharing,streams}/*',
+    '../../keys/keys.ts',
     '../../limits/database/*',
     '../../policy/may-name.ts',
     '../../stores/ports.ts',

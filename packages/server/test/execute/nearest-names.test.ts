@@ -92,6 +92,20 @@ test('a create with normalized values of a wrong model gets the right one first'
   expect(json.error.data.nearest[0]).toBe('res.partner');
 });
 
+test.each(['admin', 'demo'] as const)(
+  '%s gets the fields that the groups of the user allow',
+  async (user) => {
+    const proxy = await openProxy();
+    const { url, db, users } = sandboxes.get('18')!;
+    const { userId, apiKey } = users[user];
+    const erp_instance = { url, db, user_id: userId, api_key: apiKey };
+    const { json } = await proxy.call(makeCall(url, { params: [[9], ['signup_tpye']], erp_instance }));
+    expect(json.error.data.nearest).toHaveLength(5);
+    expect(json.error.data.nearest[0] === 'signup_type').toBe(user === 'admin');
+    expect(json.error.data.nearest.includes('signup_type')).toBe(user === 'admin');
+  },
+);
+
 describe('a key with a policy', () => {
   test('gets only models that it names', async () => {
     const proxy = await openProxy();
@@ -122,6 +136,30 @@ describe('a key with a policy', () => {
     expect(all.json.error.data.nearest[0]).toBe('code');
     expect(none.json.error.data).not.toHaveProperty('nearest');
   });
+});
+
+test('a key whose policy changes while Odoo is asked gets no names by the former one', async () => {
+  const policy = { origins: ['*'], models: { 'res.*': ['read'] } };
+  let narrow = async () => {};
+  const pair = closeAfterTest(
+    await startPair(async (socket, { body }) => {
+      const isQuestion = body.includes('"ir.model"');
+      if (isQuestion) await narrow();
+      answerLikeOdoo(socket, isQuestion ? printResult('[{"id": 1, "model": "res.partner"}]') : UNKNOWN_MODEL);
+    }),
+  );
+  const { keys } = pair.proxy.app;
+  const { key, record } = await keys.create({ name: 'app', policy });
+  const body = makeCall(pair.upstream.url, { model_id: 'res.parnter' });
+  const ask = async () => (await pair.proxy.call(body, { 'x-proxy-api': key })).json.error.data;
+  narrow = async () => {
+    await keys.update(record.id, 1, { policy: { ...policy, models: { 'res.parnter': ['read'] } } });
+  };
+  const asked = await ask();
+  expect(asked).toMatchObject({ type: 'model_not_found' });
+  expect(asked).not.toHaveProperty('nearest');
+  await keys.update(record.id, 2, { policy });
+  expect((await ask()).nearest).toEqual(['res.partner']);
 });
 
 const UNKNOWN_FIELD = printFault('builtins.ValueError', "Invalid field 'nmae' on model 'res.partner'");

@@ -4,13 +4,17 @@
  * reply comes last: callers that share a read have policies of their own.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Keys } from '../../keys/keys.ts';
 import type { Events } from '../../observe/events.ts';
 import { findUnknownName, type UnknownName } from '../../odoo/faults/unknown-name.ts';
 import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
 import type { Awaitable } from '../../streams/and-then.ts';
 import { waitFor } from '../../streams/wait.ts';
 import { findNearestNames } from '../../text/nearest.ts';
+import { askStore } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
+import { UNREADABLE_POLICY } from '../terms/caller-denials.ts';
+import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
@@ -18,6 +22,7 @@ import type { KnownNames, NameSources } from './known-names.ts';
 
 export interface AddNearestNamesDeps {
   knownNames: KnownNames;
+  keys: Keys;
   events: Pick<Events, 'faultSeen'>;
 }
 
@@ -52,7 +57,7 @@ export function suggestNames(
   reply: Reply,
   call: NamingCall,
   context: CallContext,
-  { knownNames, events }: AddNearestNamesDeps,
+  { knownNames, keys, events }: AddNearestNamesDeps,
   sources: NameSources,
 ): Awaitable<Reply> {
   if (!('kind' in reply) || reply.kind !== 'fault' || context.time.signal.aborted) return reply;
@@ -74,9 +79,11 @@ export function suggestNames(
         : knownNames.findFields({ target, model: name.model }, sources, context);
     const limits = { signal: time.signal, timeoutMs: Math.min(WAIT_MS, time.leftMs / 2) };
     const known = await waitFor(Promise.resolve(found), limits);
-    // The policy may have changed during the wait.
-    if (typeof known === 'symbol' || !(await context.isUnchanged())) return fault;
-    const nearest = await chooseNames(name, known, client.policy);
+    if (typeof known === 'symbol') return fault;
+    // The policy may have changed while Odoo was asked.
+    const now = await askStore(() => keys.renew(client), UNREADABLE_POLICY);
+    if (now instanceof Denial || 'refused' in now) return fault;
+    const nearest = await chooseNames(name, known, now.policy);
     return nearest.length === 0 ? fault : addNames(fault, nearest);
   }
 }
