@@ -16,8 +16,17 @@ const ENTRIES = {
 };
 /** Files that the program reads, from the folder of the file that names them. */
 const ASSETS = ['html', 'css', 'js'].map((type) => `src/http/reference/reference.${type}`);
-/** Dependencies that every command loads: as a hundred files of their own, they take half of its time. */
-const BUNDLED: readonly string[] = ['yaml', 'zod'];
+/**
+ * Dependencies that every command loads: as a hundred files of their own, they take half of its time. The SDK of MCP is
+ * loaded with the first request to `/mcp`, from a chunk of its own; outside of the bundle it would bring 16 MB, with
+ * another zod.
+ */
+const BUNDLED: readonly string[] = [
+  '@modelcontextprotocol/core',
+  '@modelcontextprotocol/server',
+  'yaml',
+  'zod',
+];
 const PACKAGE = /^(?:@[\w-]+\/)?\w[\w.-]*/;
 
 /** Whether an import stays one in the bundle: of Node, or of a package that is installed beside it. */

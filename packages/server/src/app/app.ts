@@ -25,6 +25,7 @@ import { DatabaseLimiters } from '../limits/database/database-limiters.ts';
 import { KeyLimits } from '../limits/key-limits.ts';
 import { MonthCounts } from '../limits/month.ts';
 import { RetryBudget } from '../limits/retry-budget.ts';
+import { createMcp } from '../mcp/mcp.ts';
 import { combineEvents } from '../observe/events.ts';
 import { checkTraffic } from '../observe/health.ts';
 import { createLogger, describeError, type Logger, logEvents } from '../observe/log.ts';
@@ -133,6 +134,14 @@ export async function createApp({
       events,
       recordLogin: (login) => audit.noteLogin(login),
     },
+    mcp: createMcp({
+      instances,
+      secret: keys.deriveSecret('mcp confirmations'),
+      version,
+      clock,
+      nowMs,
+      onFault: (requestId, error) => events.faultSeen(requestId, error),
+    }),
 
     // The parts of the steps of calls.
     admission,

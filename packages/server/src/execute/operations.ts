@@ -16,7 +16,7 @@ import {
   type VersionQuestion,
 } from './call/parse-version-question.ts';
 import { nameTarget, type ResolveDeps, resolveServer, resolveTarget } from './call/resolve.ts';
-import { createPipeline, type Pipeline, type RunRequestDeps } from './run-request.ts';
+import { createConversation, createPipeline, type Pipeline, type RunRequestDeps } from './run-request.ts';
 import { runSteps } from './run-steps.ts';
 import { Denial } from './terms/denial.ts';
 import type { TargetedCall } from './terms/method-call.ts';
@@ -72,6 +72,14 @@ export function createPipelines(deps: OperationDeps): Record<OperationName, Pipe
     version: createPipeline(version, deps),
     jsonVersion: createPipeline(jsonVersion, deps),
   };
+}
+
+/** The pipeline of requests whose execute calls `converse` makes. */
+export function createExecuteConversation(
+  deps: OperationDeps,
+  converse: Parameters<typeof createConversation>[1],
+): Pipeline {
+  return createConversation(createExecute(deps), converse, deps);
 }
 
 export function createOperations(deps: OperationDeps) {

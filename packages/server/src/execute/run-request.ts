@@ -1,6 +1,6 @@
 /**
  * What every request for a call passes through, whatever its operation: admission, key and limits, body and time. Then
- * each of its calls runs (run-call.ts).
+ * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Client } from '../keys/keys.ts';
@@ -16,12 +16,14 @@ import { readIdempotencyKey } from './request/idempotency-key.ts';
 import { prefersNormalized } from './request/preference.ts';
 import { type KeyAdmission, throttle } from './request/throttle.ts';
 import { type RunCallDeps, runCall } from './run-call.ts';
+import type { CallTrace } from './terms/call-trace.ts';
+import type { Conversation } from './terms/conversation.ts';
 import { readTimeoutMs } from './terms/deadline.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
 import type { Dialect } from './terms/dialect.ts';
 import type { Exchange } from './terms/exchange.ts';
 import type { Operation } from './terms/operation.ts';
-import { type Body, NULL_ID } from './terms/parsed-body.ts';
+import { type Body, type CallSpan, NULL_ID } from './terms/parsed-body.ts';
 import type { Request } from './terms/request.ts';
 import { RequestTime } from './terms/request-time.ts';
 
@@ -43,20 +45,47 @@ interface IncomingRequest {
   keyAdmission: KeyAdmission | null;
 }
 
+/** A request whose key and limits were checked, and whose body has arrived. */
+interface ReceivedRequest {
+  readonly bytes: Uint8Array;
+  readonly client: Client;
+  /** Null if the key has no limits. */
+  readonly keyAdmission: KeyAdmission | null;
+  readonly idempotencyKey: string | null;
+}
+
+/** Runs the calls of a received request and answers it. Returns a denial of the whole request instead of an answer. */
+type Serve = (received: ReceivedRequest, incoming: IncomingRequest) => Promise<Denial | null>;
+
 /** Runs a request of one operation to the last byte of its answer. Never rejects. */
 export type Pipeline = (exchange: Exchange, dialect: Dialect) => Promise<void>;
 
 export function createPipeline(operation: Operation, deps: RunRequestDeps): Pipeline {
-  return (exchange, dialect) => runRequest(operation, exchange, dialect, deps);
+  const serve: Serve = (received, incoming) => serveBody(operation, received, incoming, deps);
+  return (exchange, dialect) =>
+    runRequest(serve, exchange, operation.isAddressInBody ? { ...dialect, instanceAt: '' } : dialect, deps);
+}
+
+/**
+ * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers.
+ * Their values are normalized (docs/values.md), and they have no idempotency keys.
+ */
+export function createConversation(
+  operation: Operation,
+  converse: (conversation: Conversation) => Promise<Denial | null>,
+  deps: RunRequestDeps,
+): Pipeline {
+  const serve: Serve = (received, incoming) =>
+    converse(startConversation(operation, received, incoming, deps));
+  return (exchange, dialect) => runRequest(serve, exchange, dialect, deps);
 }
 
 async function runRequest(
-  operation: Operation,
+  serve: Serve,
   exchange: Exchange,
-  routeDialect: Dialect,
+  dialect: Dialect,
   deps: RunRequestDeps,
 ): Promise<void> {
-  const dialect: Dialect = operation.isAddressInBody ? { ...routeDialect, instanceAt: '' } : routeDialect;
   const cutOff = () => exchange.writer.breakOff();
   const time = new RequestTime({ nowMs: deps.nowMs, defaultMs: deps.settings.timeoutMs, cutOff });
   const incoming: IncomingRequest = {
@@ -70,7 +99,7 @@ async function runRequest(
   exchange.onCallerLeft(() => time.callerLeft());
   deps.events.requestStarted();
   try {
-    const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(operation, incoming, deps));
+    const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(serve, incoming, deps));
     if (denial !== null) refuse(denial, incoming, deps);
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
@@ -87,11 +116,11 @@ async function runRequest(
 
 /** Returns the denial of the whole request, or null after its calls were answered. */
 async function runAdmitted(
-  operation: Operation,
+  serve: Serve,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
-  const { exchange, dialect, time, startedMs } = incoming;
+  const { exchange, dialect, time } = incoming;
   const client = await authenticate(exchange, deps, dialect);
   if (client instanceof Denial) return client;
   incoming.client = client;
@@ -106,6 +135,16 @@ async function runAdmitted(
   if (time.deadline.reason === 'shutdown') return denyStopping();
   if (bytes instanceof Denial) return bytes;
   time.start(readTimeoutMs(exchange.header('x-request-timeout')));
+  return serve({ bytes, client, keyAdmission, idempotencyKey }, incoming);
+}
+
+/** Runs the calls of the body. */
+async function serveBody(
+  operation: Operation,
+  { bytes, client, keyAdmission, idempotencyKey }: ReceivedRequest,
+  { exchange, dialect, time, startedMs }: IncomingRequest,
+  deps: RunRequestDeps,
+): Promise<Denial | null> {
   const body = parseBody(bytes);
   if (body instanceof Denial) return body;
   const { isBatch } = body;
@@ -138,6 +177,45 @@ async function runAdmitted(
     );
   }
   return null;
+}
+
+/** The calls are recorded as those of a batch, in the order in which they are made. */
+function startConversation(
+  operation: Operation,
+  { bytes, client, keyAdmission }: ReceivedRequest,
+  { exchange, dialect, time, startedMs }: IncomingRequest,
+  deps: RunRequestDeps,
+): Conversation {
+  const request: Request = {
+    exchange,
+    dialect,
+    time,
+    startedMs,
+    isBatch: true,
+    idempotencyKey: null,
+    areValuesNormalized: true,
+  };
+  let count = 0;
+  return {
+    client,
+    bytes,
+    exchange,
+    signal: time.signal,
+    describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
+    async run(call, writer) {
+      // The request itself counts as its first call.
+      const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
+      if (denied) return denied;
+      const body = parseBody(call);
+      if (body instanceof Denial) return body;
+      const index = count++;
+      const calls: CallSpan[] = [];
+      calls[index] = body.calls[0]!;
+      const describe = ({ policyLimit }: CallTrace) => describeLimit(policyLimit);
+      await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, request, deps);
+      return null;
+    },
+  };
 }
 
 async function runCalls(

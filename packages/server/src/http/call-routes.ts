@@ -87,9 +87,9 @@ export function addCallRoutes(
 }
 
 /** Plain requests do not pass the router; all others do, and wait for the load shedder behind it. */
-function addCallRoute(
+export function addCallRoute(
   app: FastifyInstance,
-  { path, dialect }: CallRoute,
+  { path, dialect }: Pick<CallRoute, 'path' | 'dialect'>,
   pipeline: Pipeline,
   { connectionListener, loadShedder, http }: CallRoutesDeps,
 ): void {

@@ -3,14 +3,15 @@
  * no route. Knows no step of a call.
  */
 import fastify, { type FastifyInstance } from 'fastify';
-import { createPipelines } from '../execute/operations.ts';
+import { createExecuteConversation, createPipelines } from '../execute/operations.ts';
 import { buildErrorAnswer, describeDenial } from '../execute/request/envelope.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../execute/terms/dialect.ts';
 import { NULL_ID } from '../execute/terms/parsed-body.ts';
+import type { Mcp } from '../mcp/mcp.ts';
 import { type AdminRoutesDeps, addAdminRoutes, answerUnreadablePath, isAdminPath } from './admin/routes.ts';
 import { handleBrokenRequest } from './broken-request.ts';
-import { addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
+import { addCallRoute, addCallRoutes, type CallRoutesDeps } from './call-routes.ts';
 import { createAddressFinder } from './caller-address.ts';
 import { addCompatiblePages } from './compatible-pages.ts';
 import { ConnectionListener } from './connection/connection-listener.ts';
@@ -34,6 +35,7 @@ export interface ServerDeps
     trustProxy: readonly string[];
   };
   admin: AdminRoutesDeps;
+  mcp: Mcp;
   /** Version of this program. */
   version: string;
 }
@@ -99,7 +101,10 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     done();
   });
   const pipelines = createPipelines(deps);
-  addCallRoutes(app, pipelines, { ...deps, connectionListener });
+  const callRoutes = { ...deps, connectionListener };
+  addCallRoutes(app, pipelines, callRoutes);
+  const converse = createExecuteConversation(deps, (conversation) => deps.mcp.serve(conversation));
+  addCallRoute(app, { path: MCP_PATH, dialect: OWN_DIALECT }, converse, callRoutes);
   addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);
@@ -147,6 +152,7 @@ export function createServer(deps: ServerDeps): FastifyInstance {
   return app;
 }
 
+const MCP_PATH = '/mcp';
 const METHODS = ['GET', 'HEAD', 'POST'] as const;
 
 const NO_HOST = new Denial('invalid_request', 'The request has no `host` header (RFC 9112 section 3.2).', {

@@ -177,6 +177,20 @@ describe('the installed program', { timeout: TIMEOUT_MS }, () => {
     expect((await server.ended).stdout).toContain('"msg":"stopped"');
   });
 
+  test('serves MCP, whose SDK is part of the tarball', async () => {
+    const demo = type('exec npx erp-proxy demo', { ERP_PROXY_HTTP_PORT: '0' });
+    const [, url, key = ''] = await demo.waitFor(/erp-proxy on (\S+)\. [\s\S]*?(ep_\w+)[\s\S]*Ctrl-C/);
+    const accept = 'application/json, text/event-stream';
+    const { body } = await send(`${url}/mcp`, {
+      method: 'POST',
+      headers: { 'x-proxy-api': key, 'content-type': 'application/json', accept },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    });
+    expect(body.toString()).toContain('"search_records"');
+    demo.kill('SIGTERM');
+    await demo.ended;
+  });
+
   test('has the version of the repository', async () => {
     const { version } = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'));
     expect((await type('npx erp-proxy --version').ended).stdout).toBe(`${version}\n`);

@@ -8,8 +8,8 @@ import { Denial } from '../../execute/terms/denial.ts';
 import { OWN_DIALECT } from '../../execute/terms/dialect.ts';
 import type { Exchange } from '../../execute/terms/exchange.ts';
 import { NULL_ID } from '../../execute/terms/parsed-body.ts';
+import { AnswerCollector } from '../../streams/answer-collector.ts';
 import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
-import { PieceCollector } from '../../streams/piece-collector.ts';
 
 export const MODELS_MAX = 20;
 /** The answers are parsed at once, which must not keep other callers waiting for long. */
@@ -55,47 +55,29 @@ function printCalls({ instance, models }: ModelsQuestion): Uint8Array {
   return Buffer.from(JSON.stringify(calls));
 }
 
-class ModelsWriter implements AnswerWriter {
-  readonly isHeldBack = false;
+class ModelsWriter extends AnswerCollector {
   readonly #inner: AnswerWriter;
   readonly #render: (descriptions: Descriptions) => object;
-  #headers: AnswerHeaders = {};
-  #collected = new PieceCollector();
-  #isTooLarge = false;
 
   constructor(inner: AnswerWriter, render: (descriptions: Descriptions) => object) {
+    super(ANSWER_BYTES_MAX);
     this.#inner = inner;
     this.#render = render;
   }
 
-  sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
-    if (status !== 200) {
-      this.#inner.sendWhole(status, headers, body);
-      return;
-    }
-    this.begin(status, headers);
-    this.write(body);
-    this.end();
+  override sendWhole(status: number, headers: AnswerHeaders, body: Uint8Array): void {
+    if (status === 200) super.sendWhole(status, headers, body);
+    else this.#inner.sendWhole(status, headers, body);
   }
 
-  begin(_status: number, headers: AnswerHeaders): void {
-    this.#headers = headers;
-  }
-
-  write(piece: Uint8Array): undefined {
-    if (this.#collected.length + piece.length > ANSWER_BYTES_MAX) this.#isTooLarge = true;
-    // A piece may be a view of a buffer that is used again.
-    else if (!this.#isTooLarge) this.#collected.add(Uint8Array.from(piece));
-  }
-
-  end(): void {
+  override end(): void {
     const { httpStatus, body } = this.#makeAnswer();
-    this.#inner.sendWhole(httpStatus, this.#headers, body);
+    this.#inner.sendWhole(httpStatus, this.headers, body);
   }
 
   #makeAnswer(): { httpStatus: number; body: Buffer } {
-    if (this.#isTooLarge) return deny(NULL_ID, TOO_LARGE);
-    const answers = readAnswers(this.#collected.join());
+    if (this.isTooLarge) return deny(NULL_ID, TOO_LARGE);
+    const answers = readAnswers(this.join());
     if (answers === null) return deny(NULL_ID, NOT_FIELDS);
     const descriptions = new Map<string, Record<string, unknown>>();
     for (const { id, error, result } of answers) {
@@ -107,12 +89,11 @@ class ModelsWriter implements AnswerWriter {
     return { httpStatus: 200, body: Buffer.from(JSON.stringify(this.#render(descriptions))) };
   }
 
-  restart(): boolean {
-    this.#collected = new PieceCollector();
-    return this.#inner.restart();
+  override restart(): boolean {
+    return super.restart() && this.#inner.restart();
   }
 
-  breakOff(): void {
+  override breakOff(): void {
     this.#inner.breakOff();
   }
 }

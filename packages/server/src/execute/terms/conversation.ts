@@ -1,0 +1,24 @@
+/**
+ * A request whose calls are made while it is answered. It was admitted and its key checked; each call then passes the
+ * steps of its operation, and counts for the limits of the key.
+ */
+import type { Client } from '../../keys/keys.ts';
+import type { AnswerHeaders, AnswerWriter } from '../../streams/answer-writer.ts';
+import type { Denial } from './denial.ts';
+import type { Exchange } from './exchange.ts';
+
+export interface Conversation {
+  readonly client: Client;
+  /** The body of the request. */
+  readonly bytes: Uint8Array;
+  readonly exchange: Exchange;
+  /** Aborted when the request ends early. */
+  readonly signal: AbortSignal;
+  /** Headers that the answer must have. */
+  describe(): AnswerHeaders;
+  /**
+   * Runs one call, given as the body of the operation. Resolves when its answer is written, or to the denial of a call
+   * that was not run. One call at a time.
+   */
+  run(call: Uint8Array, writer: AnswerWriter): Promise<Denial | null>;
+}

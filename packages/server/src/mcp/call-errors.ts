@@ -1,0 +1,47 @@
+/** Errors of calls as errors of tools: what went wrong, names that exist, and what a model does now. */
+import type { ErrorBody } from '@erp-proxy/contract';
+import { Denial } from '../execute/terms/denial.ts';
+import { cleanText } from './show.ts';
+import { ToolError } from './tool-error.ts';
+
+const TEXT_MAX = 500;
+
+/** What to do now, by type of error (docs/errors.md). `model` is that of the call. */
+const NEXT_STEPS: Record<string, (model: string) => string> = {
+  policy_denied: () => 'Do not try again: tell the user that the operator of the proxy must allow it.',
+  access_denied: () => 'Tell the user: the key of Odoo that the proxy has stored does not work.',
+  access_error: () => 'The Odoo user may not do this. Tell the user, or use other records.',
+  approval_required: () =>
+    'A person must approve this call. Tell the user. After the approval, send the same call again with its id as `approval`.',
+  record_missing: (model) => `Find records that exist by search_records {"model": "${model}", "query": "…"}.`,
+  validation_error: () => 'Change the values as the message says, then send them again.',
+  user_error: () => 'Do what the message says first.',
+  redirect_warning: () => 'Tell the user: the message says what must be set up in Odoo first.',
+  model_not_found: () => 'Find the model by list_models {"query": "…"}.',
+  method_not_found: (model) => `${model} has no such method. Use another tool, or ask the user.`,
+  arguments_invalid: () => 'Correct the arguments as the message says.',
+  invalid_params: () => 'Correct the arguments as the message says.',
+  invalid_request: () => 'Correct the arguments as the message says.',
+  query_invalid: (model) =>
+    `Find the names of fields by describe_model {"model": "${model}", "query": "…"}, then correct the call.`,
+  concurrency_conflict: () => 'Try again.',
+  rate_limited: () => 'Wait some seconds, then try again.',
+  overloaded: () => 'Wait some seconds, then try again.',
+  upstream_timeout: () => 'Ask for less at once. After a write, look first whether it was done.',
+  upstream_unreachable: () => 'Odoo does not answer. Try again later, or tell the user.',
+};
+
+export function toToolError(error: Denial | ErrorBody, model: string): ToolError {
+  const [type, message, data] =
+    error instanceof Denial
+      ? [error.type, error.message, {} as Record<string, unknown>]
+      : [error.data.type, error.message, error.data as unknown as Record<string, unknown>];
+  const said = typeof data['message'] === 'string' ? data['message'] : message;
+  const nearest = Array.isArray(data['nearest']) ? data['nearest'].map(String) : [];
+  const approval = typeof data['approval'] === 'string' ? ` Id of the approval: ${data['approval']}.` : '';
+  const text = cleanText(said);
+  return new ToolError(type, `${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text}${approval}`, {
+    nearest,
+    next: NEXT_STEPS[type]?.(model) ?? '',
+  });
+}

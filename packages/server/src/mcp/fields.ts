@@ -1,0 +1,198 @@
+/** The fields of a model as `fields_get` describes them: finding some by words, and choosing those to show. Pure. */
+import { findNearestNames } from '../text/nearest.ts';
+
+export interface Field {
+  readonly type: string;
+  /** The label in the language of the user. */
+  readonly string: string;
+  /** The label in English, if that is another one. */
+  readonly english?: string;
+  readonly help?: string;
+  readonly relation?: string;
+  readonly selection?: readonly (readonly [string, string])[];
+  readonly required?: boolean;
+  readonly readonly?: boolean;
+  readonly store?: boolean;
+  readonly searchable?: boolean;
+}
+
+export type Fields = ReadonlyMap<string, Field>;
+
+/** The attributes that are asked for. */
+export const FIELD_ATTRIBUTES = [
+  'type',
+  'string',
+  'help',
+  'relation',
+  'selection',
+  'required',
+  'readonly',
+  'store',
+  'searchable',
+];
+
+/** Shown unless the caller names fields: those that exist of this list, in its order. */
+const MAIN_FIELDS = [
+  'name',
+  'display_name',
+  'default_code',
+  'ref',
+  'login',
+  'partner_id',
+  'parent_id',
+  'state',
+  'stage_id',
+  'payment_state',
+  'email',
+  'phone',
+  'mobile',
+  'city',
+  'country_id',
+  'product_id',
+  'product_uom_qty',
+  'quantity',
+  'qty_available',
+  'price_unit',
+  'list_price',
+  'price_subtotal',
+  'user_id',
+  'date_order',
+  'invoice_date',
+  'invoice_date_due',
+  'date_deadline',
+  'scheduled_date',
+  'start',
+  'date',
+  'amount_total',
+  'amount_residual',
+  'expected_revenue',
+  'probability',
+  'order_id',
+  'move_id',
+  'job_id',
+  'department_id',
+  'active',
+];
+const SHOWN_MAX = 8;
+const SHOWN_MIN = 3;
+/** Types that are long, or whose value says little. They are shown if they are named. */
+const HIDDEN_TYPES = new Set([
+  'binary',
+  'html',
+  'text',
+  'one2many',
+  'many2many',
+  'json',
+  'properties',
+  'properties_definition',
+  'serialized',
+  'many2one_reference',
+]);
+const HIDDEN_NAMES =
+  /^(message_|activity_|website_|access_|signup_|rating_|my_activity|__|create_|write_|has_message|is_|image_|avatar_|color$|sequence$|active$)/;
+/** Fields in which a search by text looks, of those that exist. */
+const SEARCHED_FIELDS = [
+  'name',
+  'display_name',
+  'ref',
+  'default_code',
+  'barcode',
+  'login',
+  'email',
+  'phone',
+  'vat',
+];
+const TEXT_TYPES = new Set(['char', 'text']);
+
+export function readFields(described: unknown, english: unknown = null): Fields {
+  const fields = new Map<string, Field>();
+  for (const [name, value] of Object.entries(isObject(described) ? described : {})) {
+    if (!isObject(value)) continue;
+    const field = value as unknown as Field;
+    const other = isObject(english) ? (english[name] as Field | undefined)?.string : undefined;
+    fields.set(name, other === undefined || other === field.string ? field : { ...field, english: other });
+  }
+  return fields;
+}
+
+/** Names first. At least one. */
+export function chooseShown(fields: Fields): string[] {
+  const main = MAIN_FIELDS.filter((name) => {
+    const field = fields.get(name);
+    if (field === undefined || (name === 'display_name' && fields.has('name'))) return false;
+    return name !== 'active' && !HIDDEN_TYPES.has(field.type);
+  });
+  const others = main.length >= SHOWN_MIN ? [] : listPlain(fields).filter((name) => !main.includes(name));
+  const shown = [...main, ...others].slice(0, main.length >= SHOWN_MIN ? SHOWN_MAX : SHOWN_MIN + 2);
+  return shown.length > 0 ? shown : ['display_name'];
+}
+
+/** For one record: all fields but long ones and those of the framework. */
+export function choosePlain(fields: Fields, max: number): string[] {
+  return [...new Set([...chooseShown(fields), ...listPlain(fields)])].slice(0, max);
+}
+
+function listPlain(fields: Fields): string[] {
+  return [...fields]
+    .filter(
+      ([name, { type, store }]) => !HIDDEN_TYPES.has(type) && !HIDDEN_NAMES.test(name) && store !== false,
+    )
+    .map(([name]) => name)
+    .filter((name) => name !== 'id' && name !== 'display_name');
+}
+
+/** A domain that finds records by a text; null if the model has no field for it. */
+export function searchByText(fields: Fields, text: string): unknown[] | null {
+  const texts = SEARCHED_FIELDS.filter((name) => {
+    const field = fields.get(name);
+    return field !== undefined && TEXT_TYPES.has(field.type) && field.store !== false;
+  });
+  const partner = fields.get('partner_id')?.type === 'many2one' ? ['partner_id'] : [];
+  const names = [...texts, ...partner];
+  if (names.length === 0) return null;
+  return [...Array(names.length - 1).fill('|'), ...names.map((name) => [name, 'ilike', text])];
+}
+
+/** Fields that match the words, by name, label, translation and help; the best first. */
+export function matchFields(fields: Fields, query: string, max: number): string[] {
+  const words = query
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_]+/u)
+    .filter(Boolean);
+  const rated = [...fields]
+    .map(([name, field]) => ({ name, rating: rate(name, field, words) }))
+    .filter(({ rating }) => rating > 0)
+    .sort((a, b) => b.rating - a.rating || a.name.length - b.name.length || (a.name < b.name ? -1 : 1));
+  return rated.slice(0, max).map(({ name }) => name);
+}
+
+function rate(
+  name: string,
+  { string, english = '', help, selection }: Field,
+  words: readonly string[],
+): number {
+  const texts = [name, string, english].map((text) => String(text).toLowerCase());
+  const values = (selection ?? []).flat().join(' ').toLowerCase();
+  let rating = 0;
+  for (const word of words) {
+    const stem = word.length > 3 ? word.replace(/s$/, '') : word;
+    if (texts.some((text) => text === word || text === stem)) rating += 10;
+    else if (texts.some((text) => text.split(/[^\p{L}\p{N}]+/u).includes(stem))) rating += 6;
+    else if (texts.some((text) => text.includes(stem))) rating += 4;
+    else if (values.includes(stem)) rating += 2;
+    else if (typeof help === 'string' && help.toLowerCase().includes(stem)) rating += 1;
+  }
+  return HIDDEN_NAMES.test(name) ? rating / 2 : rating;
+}
+
+/** The names that the model lacks, each with the nearest ones. The path behind a dot is not looked at. */
+export function findUnknown(fields: Fields, names: readonly string[]): { name: string; nearest: string[] }[] {
+  const known = [...fields.keys()];
+  return names
+    .filter((name) => name !== 'id' && !fields.has(name.split(/[.:]/, 1)[0] as string))
+    .map((name) => ({ name, nearest: findNearestNames(name, known, 3) }));
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

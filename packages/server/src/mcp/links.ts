@@ -1,0 +1,13 @@
+/** Addresses of records in Odoo's own pages, for people. */
+
+/**
+ * The form of a record, with `{id}` in place of the id. Servers of all versions understand it: those from 18 on
+ * redirect it to their own form.
+ */
+export function linkRecords(url: string, model: string): string {
+  return `${url.replace(/\/+$/, '')}/web#id={id}&model=${model}&view_type=form`;
+}
+
+export function linkRecord(url: string, model: string, id: number): string {
+  return linkRecords(url, model).replace('{id}', String(id));
+}

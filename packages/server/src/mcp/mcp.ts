@@ -1,0 +1,94 @@
+/**
+ * Serves `POST /mcp`: requests of the Model Context Protocol, whose tools call Odoo. The SDK is loaded with the first
+ * request, so that a process without MCP clients does not pay for it. Keys, limits and addresses were checked before.
+ */
+import type { Conversation } from '../execute/terms/conversation.ts';
+import { Denial } from '../execute/terms/denial.ts';
+import type { Instances } from '../instances/instances.ts';
+import { readDocument } from '../json/document.ts';
+import { JsonSyntaxError } from '../json/syntax-error.ts';
+import { SingleFlightCache } from '../streams/single-flight-cache.ts';
+import type { McpHandler } from './handler.ts';
+import { Session, type SessionDeps } from './session.ts';
+
+export interface McpOptions {
+  instances: Pick<Instances, 'list'>;
+  /** 32 bytes, the same on all replicas: proves that a confirmed call is the one that was asked about. */
+  secret: Uint8Array;
+  /** Version of this program. */
+  version: string;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Monotonic clock in milliseconds. */
+  nowMs: () => number;
+  /** Receives exceptions of tools. */
+  onFault: (requestId: string, error: unknown) => void;
+}
+
+export interface Mcp {
+  /** Answers the request of a conversation, or returns why it cannot be answered. */
+  serve(conversation: Conversation): Promise<Denial | null>;
+}
+
+/** Requests are parsed at once, which must not keep other callers waiting for long. */
+const BODY_BYTES_MAX = 1024 * 1024;
+const DEPTH_MAX = 100;
+const INSTANCES_MAX = 1000;
+const INSTANCES_KEPT_MS = 1000;
+/** Maximum number of models whose fields are kept, and of users, for all keys. */
+const KNOWN_MAX = 1000;
+
+export function createMcp({ instances, secret, version, clock, nowMs, onFault }: McpOptions): Mcp {
+  const stored = new SingleFlightCache<Awaited<ReturnType<SessionDeps['listInstances']>>>(1, nowMs);
+  const sessions: SessionDeps = {
+    listInstances: async () =>
+      stored.get('all', async () => ({
+        value: await instances.list({ after: null, limit: INSTANCES_MAX }),
+        ttlMs: INSTANCES_KEPT_MS,
+      })),
+    known: new SingleFlightCache(KNOWN_MAX, nowMs),
+    clock,
+  };
+  let loading: Promise<McpHandler> | null = null;
+  const load = () => {
+    loading ??= import('./handler.ts').then(({ createHandler }) =>
+      createHandler({ secret, version, onFault }),
+    );
+    return loading;
+  };
+  return {
+    async serve(conversation) {
+      const body = readBody(conversation.bytes);
+      if (body instanceof Denial) return body;
+      const handler = await load();
+      const { exchange, client } = conversation;
+      const answer = await handler.answer(body.value, {
+        session: new Session(conversation, sessions),
+        keyId: client.key.id,
+        requestId: exchange.requestId,
+        header: (name) => exchange.header(name),
+      });
+      exchange.writer.sendWhole(
+        answer.status,
+        { ...conversation.describe(), 'content-type': answer.contentType },
+        answer.body,
+      );
+      return null;
+    },
+  };
+}
+
+function readBody(bytes: Uint8Array): { value: unknown } | Denial {
+  if (bytes.length > BODY_BYTES_MAX) {
+    return new Denial('payload_too_large', `A request to /mcp may have ${BODY_BYTES_MAX / 2 ** 20} MiB.`);
+  }
+  try {
+    if (readDocument(bytes).depth > DEPTH_MAX) {
+      return new Denial('invalid_request', `The body is nested more than ${DEPTH_MAX} levels deep.`);
+    }
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
+  }
+  return { value: JSON.parse(Buffer.from(bytes).toString()) };
+}

@@ -1,0 +1,73 @@
+/**
+ * Reads the arguments of a tool. Forms that models often send for the right one are accepted: a list as JSON text, one
+ * value for a list of one. All others get an error that says what to send.
+ */
+import type { z } from 'zod';
+import { findNearestName } from '../text/nearest.ts';
+import { isObject } from './fields.ts';
+import type { Tool } from './tool.ts';
+import { ToolError } from './tool-error.ts';
+
+const ISSUES_MAX = 3;
+
+export function readArguments(tool: Tool, given: unknown): unknown {
+  const accepted = isObject(given) ? accept(tool.input, given) : (given ?? {});
+  const parsed = tool.input.safeParse(accepted);
+  if (parsed.success) return parsed.data;
+  const known = Object.keys(tool.input.shape);
+  const texts = parsed.error.issues.slice(0, ISSUES_MAX).map((issue) => explain(issue, known));
+  throw new ToolError('invalid_params', texts.join(' '), {
+    next: `Send arguments such as ${tool.example}.`,
+  });
+}
+
+function explain(issue: z.core.$ZodIssue, known: readonly string[]): string {
+  if (issue.code === 'unrecognized_keys') {
+    const [name = ''] = issue.keys;
+    return `There is no argument "${name}"; did you mean "${findNearestName(name, known)}"?`;
+  }
+  const path = issue.path.map(String).join('.');
+  const reason = issue.message.replace(/^Invalid input: /, '').replace('received undefined', 'it is missing');
+  return path === '' ? `The arguments: ${reason}.` : `\`${path}\`: ${reason}.`;
+}
+
+function accept(input: z.ZodObject, given: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(given)
+      // Some clients send null for arguments that are left out.
+      .filter(([name, value]) => value !== null || !Object.hasOwn(input.shape, name))
+      .map(([name, value]) => [name, acceptValue(findKind(input.shape[name]), value)]),
+  );
+}
+
+type Kind = 'list' | 'object' | 'other';
+
+function findKind(schema: unknown): Kind {
+  let type = schema as { _zod?: { def: { type: string; innerType?: unknown } } } | undefined;
+  while (type?._zod?.def.type === 'optional') type = type._zod.def.innerType as typeof type;
+  const name = type?._zod?.def.type;
+  return name === 'array' ? 'list' : name === 'record' ? 'object' : 'other';
+}
+
+function acceptValue(kind: Kind, value: unknown): unknown {
+  if (kind === 'other') return value;
+  if (typeof value === 'string') {
+    const text = value.trim();
+    if (text.startsWith(kind === 'list' ? '[' : '{')) return readJson(text) ?? value;
+    return kind === 'list' && text !== '' ? text.split(',').map(readWord) : value;
+  }
+  return kind === 'list' && typeof value === 'number' ? [value] : value;
+}
+
+function readWord(part: string): string | number {
+  const word = part.trim();
+  return /^\d{1,15}$/.test(word) ? Number(word) : word;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

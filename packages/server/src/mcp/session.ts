@@ -1,0 +1,235 @@
+/**
+ * What the tools of one request share: the instances of the key, the fields of models, and calls on Odoo. All calls go
+ * through the pipeline of the execute route, so that a tool can do nothing that the key may not do.
+ */
+import { LIMIT_HEADER } from '@erp-proxy/contract';
+import type { Conversation } from '../execute/terms/conversation.ts';
+import type { InstanceRecord } from '../instances/instances.ts';
+import { isTimeZone } from '../odoo/time-zone.ts';
+import { AnswerCollector } from '../streams/answer-collector.ts';
+import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
+import { findNearestNames } from '../text/nearest.ts';
+import { toToolError } from './call-errors.ts';
+import { FIELD_ATTRIBUTES, type Fields, findUnknown, isObject, readFields } from './fields.ts';
+import { ToolError } from './tool-error.ts';
+
+/** What the sessions of all requests share. */
+export interface SessionDeps {
+  /** All stored instances, by name. */
+  listInstances(): Promise<readonly InstanceRecord[]>;
+  /** Answers about fields and users, by key and instance. */
+  known: SingleFlightCache<NonNullable<unknown>>;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+}
+
+export interface CallOptions {
+  /** Named arguments; the context is added. */
+  keyword?: Record<string, unknown>;
+  /** Members of the context beside those of the user. */
+  context?: Record<string, unknown>;
+}
+
+export interface UserContext {
+  lang?: string;
+  tz?: string;
+}
+
+/** The answer is parsed at once, which must not keep other callers waiting for long. */
+const ANSWER_BYTES_MAX = 1024 * 1024;
+const KEPT_MS = 5 * 60_000;
+/** A field that is not known is looked for again after this time. */
+const KEPT_FRESH_MS = 10_000;
+const CALL_ID = 'mcp';
+
+export class Session {
+  readonly #deps: SessionDeps;
+  readonly #conversation: Conversation;
+  /** The limit that the policy set in the last call; null if it set none. */
+  policyLimit: number | null = null;
+
+  constructor(conversation: Conversation, deps: SessionDeps) {
+    this.#conversation = conversation;
+    this.#deps = deps;
+  }
+
+  get policy() {
+    return this.#conversation.client.policy;
+  }
+
+  get clock() {
+    return this.#deps.clock;
+  }
+
+  /** The instances that the key may call, by name. */
+  async listInstances(): Promise<readonly InstanceRecord[]> {
+    const all = await this.#deps.listInstances();
+    const { policy } = this;
+    return policy === null ? all : all.filter(({ name }) => policy.allowsInstance(name));
+  }
+
+  /** The instance of this name, or the only one. */
+  async pickInstance(name: string | undefined): Promise<InstanceRecord> {
+    const instances = await this.listInstances();
+    const names = instances.map((instance) => instance.name);
+    if (names.length === 0) {
+      throw new ToolError('policy_denied', 'This key may use no stored instance of Odoo.', {
+        next: 'Ask the operator of the proxy to store an instance and to allow it in the policy of the key.',
+      });
+    }
+    if (name === undefined && names.length > 1) {
+      throw new ToolError('invalid_params', `\`instance\` is needed, because there are ${names.length}.`, {
+        nearest: names.slice(0, 10),
+        next: 'Send `instance` with one of these names.',
+      });
+    }
+    const found = name === undefined ? instances[0] : instances.find((instance) => instance.name === name);
+    if (found !== undefined) return found;
+    throw new ToolError('invalid_params', `There is no instance "${name}" for this key.`, {
+      nearest: findNearestNames(name ?? '', names, 3),
+      next: 'Send one of these names as `instance`, or leave it out if there is only one.',
+    });
+  }
+
+  /** Runs a method. Throws a {@link ToolError} for all errors. */
+  async call(
+    instance: InstanceRecord,
+    model: string,
+    method: string,
+    params: readonly unknown[],
+    { keyword = {}, context = {} }: CallOptions = {},
+  ): Promise<unknown> {
+    const user = method === 'context_get' ? {} : await this.userContext(instance);
+    const merged = { ...user, ...context };
+    const call = {
+      id: CALL_ID,
+      action: method,
+      model_id: model,
+      params,
+      keyword: { ...keyword, ...(Object.keys(merged).length > 0 ? { context: merged } : {}) },
+      erp_instance: { name: instance.name },
+    };
+    const writer = new AnswerCollector(ANSWER_BYTES_MAX);
+    const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer);
+    if (denial !== null) throw toToolError(denial, model);
+    if (writer.isTooLarge) throw TOO_LARGE;
+    const answer = writer.isWhole ? readAnswer(writer.join()) : null;
+    if (answer === null) throw BROKEN_OFF;
+    if (answer.error !== undefined) throw toToolError(answer.error, model);
+    const limit = writer.headers[LIMIT_HEADER];
+    this.policyLimit = limit === undefined ? null : Number(limit);
+    return answer.result ?? null;
+  }
+
+  /** Language and time zone that the policy sets, else those of the Odoo user as far as the key may ask for them. */
+  async userContext(instance: InstanceRecord): Promise<UserContext> {
+    const { lang, tz } = this.policy?.policy.context ?? {};
+    const own = { ...(lang === undefined ? {} : { lang }), ...(tz === undefined ? {} : { tz }) };
+    if (lang !== undefined && tz !== undefined) return own;
+    return { ...(await this.#askUserContext(instance)), ...own };
+  }
+
+  #askUserContext(instance: InstanceRecord): Promise<UserContext> {
+    return this.#remember(`user ${this.#nameOf(instance)}`, async () => {
+      const found = await this.call(instance, 'res.users', 'context_get', []).catch(nullIfRefused);
+      const { lang, tz } = isObject(found) ? found : {};
+      return {
+        ...(typeof lang === 'string' ? { lang } : {}),
+        ...(typeof tz === 'string' && isTimeZone(tz) ? { tz } : {}),
+      };
+    });
+  }
+
+  /** Null if the key may not ask for them. */
+  async fields(instance: InstanceRecord, model: string): Promise<Fields | null> {
+    const found = await this.#remember(`fields ${this.#nameOf(instance)} ${model}`, async () => {
+      const ask = (context: Record<string, unknown>) =>
+        this.call(instance, model, 'fields_get', [], {
+          keyword: { attributes: FIELD_ATTRIBUTES },
+          context,
+        });
+      const { lang } = await this.userContext(instance);
+      const fields = await ask({}).catch(nullIfRefused);
+      if (fields === null) return NO_FIELDS;
+      const isTranslated = lang !== undefined && !lang.startsWith('en');
+      return readFields(fields, isTranslated ? await ask({ lang: 'en_US' }).catch(nullIfRefused) : null);
+    });
+    return found === NO_FIELDS ? null : found;
+  }
+
+  /** Throws if one of the fields does not exist. Does nothing if fields are not known. */
+  async checkFields(instance: InstanceRecord, model: string, names: readonly string[]): Promise<void> {
+    if (names.every((name) => name === 'id')) return;
+    const fields = await this.fields(instance, model);
+    if (fields === null || fields.size === 0) return;
+    const [unknown] = findUnknown(fields, names);
+    if (unknown === undefined) return;
+    const key = `fields ${this.#nameOf(instance)} ${model}`;
+    if (!this.#deps.known.has(`fresh ${key}`)) {
+      // The field may be new.
+      this.#deps.known.forget(key);
+      this.#deps.known.set(`fresh ${key}`, { value: {}, ttlMs: KEPT_FRESH_MS });
+      await this.checkFields(instance, model, names);
+      return;
+    }
+    throw new ToolError('query_invalid', `${model} has no field "${unknown.name}".`, {
+      nearest: unknown.nearest,
+      next: `Use one of these fields, or search for it by describe_model {"model": "${model}", "query": "…"}.`,
+    });
+  }
+
+  /** The version is part of the name: a change of the key's policy or of the instance makes answers unknown. */
+  #nameOf({ id, version }: InstanceRecord): string {
+    const { key } = this.#conversation.client;
+    return `${key.id}.${key.version} ${id}.${version}`;
+  }
+
+  /** Requests of one key that need the same answer ask once. A request whose neighbour fails asks itself. */
+  async #remember<Value extends NonNullable<unknown>>(
+    name: string,
+    find: () => Promise<Value>,
+  ): Promise<Value> {
+    let isAsker = false;
+    const ask = async () => {
+      isAsker = true;
+      return { value: await find(), ttlMs: KEPT_MS };
+    };
+    try {
+      return (await this.#deps.known.get(name, ask)) as Value;
+    } catch (error) {
+      if (isAsker) throw error;
+      return find();
+    }
+  }
+}
+
+const NO_FIELDS: Fields = new Map();
+
+const TOO_LARGE = new ToolError('upstream_bad_response', 'The answer of Odoo is larger than 1 MiB.', {
+  next: 'Ask for fewer fields or records.',
+});
+const BROKEN_OFF = new ToolError('upstream_unreachable', 'The answer of Odoo broke off.', {
+  next: 'Try again. After a write, look first whether it was done.',
+});
+
+interface ParsedAnswer {
+  result?: unknown;
+  error?: Parameters<typeof toToolError>[0];
+}
+
+/** Null if it is no JSON: a long answer of a server is not checked before it is passed on. */
+function readAnswer(bytes: Uint8Array): ParsedAnswer | null {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return null;
+  }
+}
+
+/** The key, or the user of Odoo, has no right to ask: the tools then do without. Other errors are thrown. */
+function nullIfRefused(error: unknown): null {
+  const isRefused =
+    error instanceof ToolError && ['policy_denied', 'access_error', 'method_not_found'].includes(error.type);
+  if (isRefused) return null;
+  throw error;
+}

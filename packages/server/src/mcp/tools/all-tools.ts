@@ -1,0 +1,27 @@
+/** The tools, in the order in which clients list them: it never changes, so that lists can be cached. */
+import type { Tool } from '../tool.ts';
+import { aggregateRecords } from './aggregate-records.ts';
+import { callMethod } from './call-method.ts';
+import { countRecords } from './count-records.ts';
+import { createRecord } from './create-record.ts';
+import { deleteRecords } from './delete-records.ts';
+import { describeModel } from './describe-model.ts';
+import { getContext } from './get-context.ts';
+import { listModels } from './list-models.ts';
+import { readRecords } from './read-records.ts';
+import { searchRecords } from './search-records.ts';
+import { updateRecords } from './update-records.ts';
+
+export const ALL_TOOLS: readonly Tool[] = [
+  getContext,
+  listModels,
+  describeModel,
+  searchRecords,
+  readRecords,
+  countRecords,
+  aggregateRecords,
+  createRecord,
+  updateRecords,
+  deleteRecords,
+  callMethod,
+];

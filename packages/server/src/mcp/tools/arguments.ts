@@ -1,0 +1,51 @@
+/** Arguments that several tools take, so that they have the same name, type and description everywhere. */
+import { z } from 'zod';
+
+const NAME_LENGTH_MAX = 128;
+
+export const instance = z
+  .string()
+  .max(NAME_LENGTH_MAX)
+  .optional()
+  .describe('Odoo server, by its name in get_context. Leave it out if there is only one.');
+
+export const model = z
+  .string()
+  .regex(/^[A-Za-z0-9_.]+$/, 'expected the technical name of a model, such as "res.partner"')
+  .max(NAME_LENGTH_MAX)
+  .describe('Technical name, e.g. res.partner, sale.order.');
+
+export const domain = z
+  .array(z.unknown())
+  .optional()
+  .describe(
+    'Odoo domain as JSON: conditions [field, operator, value], all of which must hold. E.g. [["state","=","draft"]], [["partner_id","ilike","deco"],["amount_total",">",1000]], ["|",["city","=","Namur"],["city","=","Gent"]]. Dates: "2026-05-31", datetimes in UTC: "2026-05-31 22:00:00". Operators: = != > >= < <= in "not in" ilike child_of.',
+  );
+
+export const fields = z
+  .array(z.string())
+  .max(100)
+  .optional()
+  .describe('Names of fields. Left out: the most important ones.');
+
+export const ids = (max: number) =>
+  z.array(z.int().positive()).min(1).max(max).describe('Ids of records, e.g. [42].');
+
+export const values = z
+  .record(z.string(), z.unknown())
+  .describe(
+    'Fields with their values. Many2one: an id. One2many and many2many: {"add":[ids]}, {"remove":[ids]}, {"create":[{…}]}, {"update":[{"id":4,…}]}. Datetime: "2026-05-31T22:00:00Z". Empty: null.',
+  );
+
+export const order = z.string().max(500).optional().describe('E.g. "date_order desc".');
+
+export const limit = (standard: number, max: number) =>
+  z.int().positive().max(max).optional().describe(`At most this many. Default: ${standard}.`);
+
+export const offset = z.int().nonnegative().optional().describe('`next` of the answer before.');
+
+export const note = z.string().describe('Whose text this is.');
+export const record = z.record(z.string(), z.unknown());
+export const next = z.int().optional().describe('There are more: send this as `offset`.');
+export const clipped = z.array(z.string()).optional().describe('Fields whose text was cut.');
+export const link = z.string().describe('Address in Odoo; replace {id} by the id of a record.');

@@ -1,0 +1,22 @@
+/** `count_records`: how many records match a domain. */
+import { z } from 'zod';
+import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { defineTool } from '../tool.ts';
+import * as given from './arguments.ts';
+import { listFieldsOf } from './search-records.ts';
+
+export const countRecords = defineTool({
+  name: 'count_records',
+  title: 'Count records',
+  description: 'Returns the number of records that match a domain; without `domain`, of all.',
+  input: z.strictObject({ model: given.model, domain: given.domain, instance: given.instance }),
+  output: z.object({ count: z.int() }),
+  example: '{"model": "res.partner", "domain": [["is_company", "=", true]]}',
+  hints: { readOnlyHint: true },
+  isOffered: (policy) => mayCallAnywhere(policy, 'search_count'),
+  async run({ model, domain = [], instance }, session) {
+    const target = await session.pickInstance(instance);
+    await session.checkFields(target, model, listFieldsOf(domain));
+    return { count: Number(await session.call(target, model, 'search_count', [domain])) };
+  },
+});

@@ -1,0 +1,28 @@
+/** `delete_records`: removes records for good. */
+import { z } from 'zod';
+import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { describeTarget } from '../describe-target.ts';
+import { defineTool } from '../tool.ts';
+import * as given from './arguments.ts';
+
+const IDS_MAX = 200;
+
+export const deleteRecords = defineTool({
+  name: 'delete_records',
+  title: 'Delete records',
+  description:
+    'Deletes records for good. To hide a record instead, set its field `active` to false by update_records. A person may be asked first.',
+  input: z.strictObject({ model: given.model, ids: given.ids(IDS_MAX), instance: given.instance }),
+  output: z.object({ deleted: z.array(z.int()) }),
+  example: '{"model": "res.partner", "ids": [42]}',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  isOffered: (policy) => mayCallAnywhere(policy, 'unlink'),
+  async ask({ model, ids, instance }, session) {
+    return `Delete for good: ${await describeTarget({ model, ids, instance }, session)}?`;
+  },
+  async run({ model, ids, instance }, session) {
+    const target = await session.pickInstance(instance);
+    await session.call(target, model, 'unlink', [ids]);
+    return { deleted: ids };
+  },
+});

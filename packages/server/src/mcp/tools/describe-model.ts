@@ -1,0 +1,79 @@
+/** `describe_model`: some fields of a model, found by words. */
+import { z } from 'zod';
+import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { findNearestNames } from '../../text/nearest.ts';
+import { chooseShown, type Field, matchFields } from '../fields.ts';
+import { cleanText } from '../show.ts';
+import { defineTool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
+import * as given from './arguments.ts';
+
+const FOUND_MAX = 12;
+const SELECTION_MAX = 15;
+
+export const describeModel = defineTool({
+  name: 'describe_model',
+  title: 'Find fields of a model',
+  description:
+    'Finds fields of a model by words of their label, in English or the language of the user, with type, values of selections, and what is required. Returns a few fields, never all: ask for what you need, e.g. “phone”, “salesperson”, “status”.',
+  input: z.strictObject({
+    model: given.model,
+    query: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('Words, e.g. “delivery date”. Left out: the main and the required fields.'),
+    instance: given.instance,
+  }),
+  output: z.object({
+    model: z.string(),
+    fields: z.array(given.record),
+    others: z.int().describe('Number of fields that are not shown.'),
+    hint: z.string().optional(),
+  }),
+  example: '{"model": "sale.order", "query": "salesperson"}',
+  hints: { readOnlyHint: true },
+  isOffered: (policy) => mayCallAnywhere(policy, 'fields_get'),
+  async run({ model, query = '', instance }, session) {
+    const target = await session.pickInstance(instance);
+    const fields = await session.fields(target, model);
+    if (fields === null) {
+      throw new ToolError('policy_denied', `This key may not ask for the fields of ${model}.`, {
+        next: 'Use search_records without `fields`, or ask the operator to allow `fields_get`.',
+      });
+    }
+    const required = [...fields].filter(([, field]) => field.required === true && field.readonly !== true);
+    const names =
+      query.trim() === ''
+        ? [...new Set([...chooseShown(fields), ...required.map(([name]) => name)])].slice(0, FOUND_MAX)
+        : matchFields(fields, query, FOUND_MAX);
+    const isGuess = names.length === 0;
+    const shown = isGuess ? findNearestNames(query, [...fields.keys()], 5) : names;
+    return {
+      model,
+      fields: shown.map((name) => describe(name, fields.get(name) as Field)),
+      others: fields.size - shown.length,
+      ...(isGuess ? { hint: 'No field matches; these names are the nearest. Try another word.' } : {}),
+    };
+  },
+});
+
+function describe(name: string, field: Field): Record<string, unknown> {
+  const { type, string, english, relation, selection, required, readonly } = field;
+  return {
+    name,
+    label: cleanText(String(string)),
+    ...(english === undefined ? {} : { english: cleanText(english) }),
+    type,
+    ...(typeof relation === 'string' ? { relation } : {}),
+    ...(Array.isArray(selection) ? { values: describeSelection(selection) } : {}),
+    ...(required === true ? { required } : {}),
+    ...(readonly === true ? { readonly } : {}),
+  };
+}
+
+function describeSelection(selection: NonNullable<Field['selection']>): Record<string, string> {
+  return Object.fromEntries(
+    selection.slice(0, SELECTION_MAX).map(([key, label]) => [String(key), cleanText(String(label))]),
+  );
+}

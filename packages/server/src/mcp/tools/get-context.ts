@@ -1,0 +1,96 @@
+/** `get_context`: who calls, where and when. */
+import { z } from 'zod';
+import type { InstanceRecord } from '../../instances/instances.ts';
+import { mayCall } from '../../policy/abilities.ts';
+import { isObject } from '../fields.ts';
+import type { Session } from '../session.ts';
+import { cleanText } from '../show.ts';
+import { defineTool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
+import * as given from './arguments.ts';
+
+const INSTANCES_MAX = 50;
+
+export const getContext = defineTool({
+  name: 'get_context',
+  title: 'Who and where am I',
+  description:
+    "Returns today's date, the Odoo user with language and time zone, companies, and the Odoo servers (instances). Call it first if the task depends on dates, on the user (“my orders”) or on a company.",
+  input: z.strictObject({ instance: given.instance }),
+  output: z.object({
+    today: z.string(),
+    instances: z.array(z.string()),
+    instance: z.string().optional(),
+    user: z.record(z.string(), z.unknown()).optional(),
+    companies: z.array(given.record).optional(),
+    may_write: z.boolean(),
+    hint: z.string().optional(),
+  }),
+  example: '{}',
+  hints: { readOnlyHint: true },
+  isOffered: () => true,
+  async run({ instance }, session) {
+    const instances = (await session.listInstances()).map(({ name }) => name);
+    const base = {
+      instances: instances.slice(0, INSTANCES_MAX),
+      may_write: session.policy?.policy.read_only !== true,
+    };
+    if (instance === undefined && instances.length !== 1) {
+      const hint =
+        'Send `instance` with every call. Call get_context with it for the user and the companies.';
+      return { today: printDay(session.clock(), 'UTC'), ...base, hint };
+    }
+    const target = await session.pickInstance(instance);
+    const { lang, tz } = await session.userContext(target);
+    const user = await readUser(target, session);
+    return {
+      today: printDay(session.clock(), tz ?? 'UTC'),
+      ...base,
+      instance: target.name,
+      user: { ...user.user, lang: lang ?? null, tz: tz ?? null },
+      companies: user.companies,
+    };
+  },
+});
+
+/** What of the user the key may read. */
+async function readUser(instance: InstanceRecord, session: Session) {
+  const { userId } = instance;
+  const known = { id: userId };
+  if (!mayCall(session.policy, 'res.users', 'read')) return { user: known, companies: [] };
+  const fields = ['name', 'login', 'company_id', 'company_ids'];
+  const [row] = asRows(await orNothing(session.call(instance, 'res.users', 'read', [[userId], fields])));
+  if (row === undefined) return { user: known, companies: [] };
+  const companies = Array.isArray(row['company_ids']) ? row['company_ids'] : [];
+  const rows = mayCall(session.policy, 'res.company', 'read')
+    ? asRows(
+        await orNothing(session.call(instance, 'res.company', 'read', [companies, ['name', 'currency_id']])),
+      )
+    : [];
+  return {
+    user: { ...known, name: cleanText(String(row['name'])), login: row['login'], company: row['company_id'] },
+    companies: rows.map(({ id, name, currency_id }) => ({
+      id,
+      name: cleanText(String(name)),
+      currency: isObject(currency_id) ? currency_id['name'] : null,
+    })),
+  };
+}
+
+/** The context is useful without what the key or the user may not read. */
+async function orNothing(found: Promise<unknown>): Promise<unknown> {
+  return found.catch((error: unknown) => {
+    if (error instanceof ToolError && ['policy_denied', 'access_error'].includes(error.type)) return [];
+    throw error;
+  });
+}
+
+function asRows(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** e.g. `2026-11-22 Sunday`. */
+function printDay(at: number, timeZone: string): string {
+  const day = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at);
+  return `${day} ${new Intl.DateTimeFormat('en', { timeZone, weekday: 'long' }).format(at)}`;
+}

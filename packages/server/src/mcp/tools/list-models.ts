@@ -1,0 +1,113 @@
+/** `list_models`: the models that the key may read, by words. */
+import { z } from 'zod';
+import type { InstanceRecord } from '../../instances/instances.ts';
+import { listNamedModels, mayCall } from '../../policy/abilities.ts';
+import { isObject } from '../fields.ts';
+import { KNOWN_MODELS } from '../known-models.ts';
+import type { Session } from '../session.ts';
+import { cleanText } from '../show.ts';
+import { defineTool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
+import * as given from './arguments.ts';
+
+const FOUND_MAX = 15;
+const ASKED_MAX = 80;
+const READING = ['search_read', 'read', 'search_count'];
+
+export const listModels = defineTool({
+  name: 'list_models',
+  title: 'Find a model',
+  description:
+    'Finds the technical name of a kind of record, such as “invoice” or “delivery”. Not needed for res.partner (contacts, customers, vendors), sale.order (quotations, sales orders), account.move (invoices, bills), product.template (products), crm.lead (opportunities).',
+  input: z.strictObject({
+    query: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('One or two words, e.g. “invoice”. Left out: all that are common.'),
+    instance: given.instance,
+  }),
+  output: z.object({
+    models: z.array(z.object({ model: z.string(), name: z.string() })),
+    hint: z.string().optional(),
+  }),
+  example: '{"query": "invoice"}',
+  hints: { readOnlyHint: true },
+  isOffered: () => true,
+  async run({ query = '', instance }, session) {
+    const target = await session.pickInstance(instance);
+    const words = query
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}._]+/u)
+      .filter(Boolean)
+      .map(toSingular);
+    const known = KNOWN_MODELS.filter((row) => matchesKnown(row, words)).map(({ model }) => model);
+    const named = listNamedModels(session.policy).filter((model) =>
+      words.every((word) => model.includes(word)),
+    );
+    const wanted = [...new Set([...known, ...named])];
+    const installed = await findInstalled(target, words, wanted, session);
+    const found = (installed ?? nameKnown(wanted))
+      .filter(({ model }) => READING.some((method) => mayCall(session.policy, model, method)))
+      .sort((a, b) => rank(a.model, wanted) - rank(b.model, wanted) || a.model.length - b.model.length);
+    const models = found.slice(0, FOUND_MAX);
+    if (models.length > 0) return { models };
+    return {
+      models,
+      hint: 'Nothing matches that this key may read. Try another word, in English or the language of the user.',
+    };
+  },
+});
+
+/** Null if the key or the user may not read the list of models. */
+async function findInstalled(
+  instance: InstanceRecord,
+  words: readonly string[],
+  wanted: readonly string[],
+  session: Session,
+): Promise<{ model: string; name: string }[] | null> {
+  if (!mayCall(session.policy, 'ir.model', 'search_read')) return null;
+  const byWords = words.flatMap((word) => ['|', ['name', 'ilike', word], ['model', 'ilike', word]]);
+  const conditions = [...Array(Math.max(0, words.length - 1)).fill('&'), ...byWords];
+  const domain =
+    words.length === 0 ? [['model', 'in', wanted]] : ['|', ['model', 'in', wanted], ...conditions];
+  try {
+    const rows = await session.call(instance, 'ir.model', 'search_read', [
+      domain,
+      ['model', 'name'],
+      0,
+      ASKED_MAX,
+    ]);
+    return (Array.isArray(rows) ? rows : [])
+      .filter(isObject)
+      .map(({ model, name }) => ({ model: String(model), name: cleanText(String(name)) }));
+  } catch (error) {
+    if (error instanceof ToolError && ['policy_denied', 'access_error'].includes(error.type)) return null;
+    throw error;
+  }
+}
+
+function nameKnown(models: readonly string[]): { model: string; name: string }[] {
+  return models.map((model) => ({
+    model,
+    name: KNOWN_MODELS.find((row) => row.model === model)?.name ?? model,
+  }));
+}
+
+function matchesKnown(
+  { model, name, words }: (typeof KNOWN_MODELS)[number],
+  asked: readonly string[],
+): boolean {
+  const text = `${model} ${name.toLowerCase()} ${words}`;
+  return asked.every((word) => text.includes(word));
+}
+
+function rank(model: string, wanted: readonly string[]): number {
+  const index = wanted.indexOf(model);
+  return index === -1 ? wanted.length : index;
+}
+
+function toSingular(word: string): string {
+  if (word.length <= 3) return word;
+  return word.replace(/ies$/, 'y').replace(/s$/, '');
+}

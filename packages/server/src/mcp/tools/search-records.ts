@@ -1,0 +1,77 @@
+/** `search_records`: records by a text or a domain, page by page. */
+import { z } from 'zod';
+import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { chooseShown, searchByText } from '../fields.ts';
+import { linkRecords } from '../links.ts';
+import { DATA_NOTE, showRecords } from '../show.ts';
+import { defineTool } from '../tool.ts';
+import { ToolError } from '../tool-error.ts';
+import * as given from './arguments.ts';
+
+const LIMIT = 10;
+const LIMIT_MAX = 100;
+
+export const searchRecords = defineTool({
+  name: 'search_records',
+  title: 'Search records',
+  description:
+    'Finds records by `query` (a text in name, number, reference, e-mail, phone or partner), by `domain` (exact conditions), or by both. Without `fields` it returns the most important ones; fields of many2one come as {id, name}. For a number of records use count_records, for sums use aggregate_records.',
+  input: z.strictObject({
+    model: given.model,
+    query: z.string().max(200).optional().describe('Part of a name, e.g. “Deco Addict”, “S00012”.'),
+    domain: given.domain,
+    fields: given.fields,
+    order: given.order,
+    limit: given.limit(LIMIT, LIMIT_MAX),
+    offset: given.offset,
+    instance: given.instance,
+  }),
+  output: z.object({
+    records: z.array(given.record),
+    next: given.next,
+    clipped: given.clipped,
+    link: given.link,
+    note: given.note,
+  }),
+  example: '{"model": "sale.order", "domain": [["state", "=", "draft"], ["partner_id", "ilike", "deco"]]}',
+  hints: { readOnlyHint: true },
+  isOffered: (policy) => mayCallAnywhere(policy, 'search_read'),
+  async run({ model, query = '', domain = [], fields, order, limit = LIMIT, offset = 0, instance }, session) {
+    const target = await session.pickInstance(instance);
+    const known = await session.fields(target, model);
+    const names = fields?.length ? fields : known === null ? ['display_name'] : chooseShown(known);
+    if (fields?.length) await session.checkFields(target, model, fields);
+    await session.checkFields(target, model, listFieldsOf(domain));
+    const text = query.trim();
+    const byText = text === '' ? [] : known === null ? [['name', 'ilike', text]] : searchByText(known, text);
+    if (byText === null) {
+      throw new ToolError('query_invalid', `${model} has no field in which a text can be searched.`, {
+        next: 'Use `domain` instead of `query`.',
+      });
+    }
+    // Conditions without an operator between them must all hold.
+    const where = [...domain, ...byText];
+    const rows = await session.call(
+      target,
+      model,
+      'search_read',
+      [where, names, offset, limit + 1, ...(order === undefined ? [] : [order])],
+      { context: { bin_size: true } },
+    );
+    const found = Array.isArray(rows) ? rows : [];
+    const { records, clipped, isCut } = showRecords(found.slice(0, limit), known);
+    const isMore = isCut || found.length > limit || found.length === session.policyLimit;
+    return {
+      records,
+      ...(isMore ? { next: offset + records.length } : {}),
+      ...(clipped.length > 0 ? { clipped } : {}),
+      link: linkRecords(target.url, model),
+      note: DATA_NOTE,
+    };
+  },
+});
+
+/** Names of the fields in the conditions of a domain. */
+export function listFieldsOf(domain: readonly unknown[]): string[] {
+  return domain.flatMap((item) => (Array.isArray(item) && typeof item[0] === 'string' ? [item[0]] : []));
+}

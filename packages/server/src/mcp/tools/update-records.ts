@@ -1,0 +1,30 @@
+/** `update_records`: new values for some fields of records. */
+import { z } from 'zod';
+import { mayCallAnywhere } from '../../policy/abilities.ts';
+import { linkRecords } from '../links.ts';
+import { defineTool } from '../tool.ts';
+import * as given from './arguments.ts';
+
+const IDS_MAX = 200;
+
+export const updateRecords = defineTool({
+  name: 'update_records',
+  title: 'Update records',
+  description: 'Sets the same values in one or several records. Fields that are not named stay.',
+  input: z.strictObject({
+    model: given.model,
+    ids: given.ids(IDS_MAX),
+    values: given.values,
+    instance: given.instance,
+  }),
+  output: z.object({ updated: z.array(z.int()), link: given.link }),
+  example: '{"model": "res.partner", "ids": [42], "values": {"phone": "+32 2 290 34 90"}}',
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  isOffered: (policy) => mayCallAnywhere(policy, 'write'),
+  async run({ model, ids, values, instance }, session) {
+    const target = await session.pickInstance(instance);
+    await session.checkFields(target, model, Object.keys(values));
+    await session.call(target, model, 'write', [ids, values]);
+    return { updated: ids, link: linkRecords(target.url, model) };
+  },
+});

@@ -1,0 +1,58 @@
+/**
+ * What a key may do at all, for lists of models and of tools. It reads the policy alone: each call is still judged with
+ * its arguments (decide.ts).
+ */
+import { isReadOnlyMethod } from '../odoo/methods.ts';
+import { findSensitivity } from '../odoo/sensitive/sensitive-methods.ts';
+import type { CompiledPolicy } from './compile.ts';
+import { compileGlob } from './pattern.ts';
+
+/** Methods of the ORM that read or write records. Other methods are those of business logic. */
+const RECORD_METHODS = [
+  'create',
+  'write',
+  'unlink',
+  'copy',
+  'load',
+  'name_create',
+  'default_get',
+  'onchange',
+];
+/** Names of methods of business logic, for patterns that allow all of them. */
+const BUSINESS_METHODS = ['action_confirm', 'button_confirm', 'message_post'];
+
+/** True if the policy allows the method on this model. `policy` null: the key has none. */
+export function mayCall(policy: CompiledPolicy | null, model: string, method: string): boolean {
+  if (policy === null) return true;
+  const ofModel = policy.models.filter(({ matches }) => matches(model));
+  if (!ofModel.some(({ methods }) => methods.find(method) !== undefined)) return false;
+  if (policy.policy.read_only === true && !isReadOnlyMethod(method, model)) return false;
+  if (findSensitivity(model, method) === null) return true;
+  return ofModel.some(({ pattern, methods }) => pattern === model && methods.has(method));
+}
+
+/** True if the policy allows the method on any model. */
+export function mayCallAnywhere(policy: CompiledPolicy | null, method: string): boolean {
+  if (policy === null) return true;
+  if (policy.policy.read_only === true && !isReadOnlyMethod(method)) return false;
+  return policy.models.some(({ methods }) => methods.find(method) !== undefined);
+}
+
+/** True if the policy allows a method of business logic on any model. */
+export function mayCallBusinessMethods(policy: CompiledPolicy | null): boolean {
+  if (policy === null) return true;
+  if (policy.policy.read_only === true) return false;
+  const patterns = Object.values(policy.policy.models).flat();
+  return patterns.some((pattern) => {
+    if (!pattern.includes('*')) return !isReadOnlyMethod(pattern) && !RECORD_METHODS.includes(pattern);
+    const isMatch = compileGlob(pattern);
+    return (
+      BUSINESS_METHODS.some(isMatch) || !['search_read', 'read', 'web_read', ...RECORD_METHODS].some(isMatch)
+    );
+  });
+}
+
+/** The models that the policy names without `*`. */
+export function listNamedModels(policy: CompiledPolicy | null): string[] {
+  return Object.keys(policy?.policy.models ?? {}).filter((pattern) => !pattern.includes('*'));
+}

@@ -1,0 +1,75 @@
+/** Arguments that models get wrong: what is understood, and what is refused with a clear error. */
+import { expect, test } from 'vitest';
+import { send } from '../harness.ts';
+import { startStage } from './stage.ts';
+
+test('understands JSON as text, one value for a list, and null for what is left out', async () => {
+  const { call } = await startStage();
+  const deco = { records: [{ id: 10, name: 'Deco Addict' }] };
+  for (const args of [
+    { domain: '[["name", "=", "Deco Addict"]]', fields: 'name' },
+    { domain: [['id', '=', 10]], fields: ['name'], order: null, instance: null },
+  ]) {
+    expect((await call('search_records', { model: 'res.partner', ...args })).data).toMatchObject(deco);
+  }
+  for (const ids of [10, '10', '[10]']) {
+    expect((await call('read_records', { model: 'res.partner', ids, fields: ['name'] })).data).toMatchObject(
+      deco,
+    );
+  }
+});
+
+test.each([
+  [{ model: ['res.partner'] }, '`model`: expected string, received array.'],
+  [{}, '`model`: expected string, it is missing.'],
+  [{ model: 'res.partner; drop' }, '`model`: expected the technical name of a model, such as "res.partner".'],
+  [{ model: 'res.partner', domain: { name: 'x' } }, '`domain`: expected array, received object.'],
+  [{ model: 'res.partner', limit: '5' }, '`limit`: expected number, received string.'],
+  [{ model: 'res.partner', limit: 5000 }, '`limit`: Too big: expected number to be <=100.'],
+  [{ model: 'res.partner', domian: [] }, 'There is no argument "domian"; did you mean "domain"?'],
+])('refuses %j', async (args, message) => {
+  const { call } = await startStage();
+  const { isError, text } = await call('search_records', args);
+  expect(text).toBe(
+    `invalid_params: ${message}\nNext: Send arguments such as {"model": "sale.order", "domain": [["state", "=", "draft"], ["partner_id", "ilike", "deco"]]}.`,
+  );
+  expect(isError).toBe(true);
+});
+
+test('refuses arguments that are no object, and names an unknown tool', async () => {
+  const { connect } = await startStage();
+  const client = await connect();
+  await expect(client.callTool({ name: 'count_records', arguments: [] as never })).rejects.toThrow();
+  await expect(client.callTool({ name: 'drop_database' })).rejects.toThrow(
+    'Unknown tool: drop_database. This key has the tools get_context,',
+  );
+});
+
+test('refuses bodies that are too large, too deep or no JSON', async () => {
+  const { proxy } = await startStage();
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'x-proxy-api': proxy.key,
+  };
+  const post = async (body: string) => {
+    const answer = await send(`${proxy.url}/mcp`, { method: 'POST', headers, body });
+    return { status: answer.status, type: JSON.parse(answer.body.toString()).error.data.type };
+  };
+  const wrap = (value: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count_records","arguments":{"model":"res.partner","domain":${value}}}}`;
+  const tooLarge = wrap(`["${'x'.repeat(1024 * 1024)}"]`);
+  expect(await post(tooLarge)).toEqual({ status: 413, type: 'payload_too_large' });
+  const tooDeep = wrap('['.repeat(200) + ']'.repeat(200));
+  expect(await post(tooDeep)).toEqual({ status: 400, type: 'invalid_request' });
+  expect(await post('{"jsonrpc":')).toEqual({ status: 400, type: 'parse_error' });
+});
+
+test('huge arguments that fit are passed on, and their answer stays small', async () => {
+  const { call } = await startStage();
+  const many = Array.from({ length: 50_000 }, (_, id) => id);
+  const { data, text } = await call('search_records', { model: 'res.partner', domain: [['id', 'in', many]] });
+  expect(data.records).toHaveLength(10);
+  expect(data.next).toBe(10);
+  expect(text.length).toBeLessThan(6000);
+});

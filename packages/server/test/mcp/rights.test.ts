@@ -1,0 +1,197 @@
+/** Nothing can be done by a tool that the policy of the key does not allow. */
+import type { Client } from '@modelcontextprotocol/client';
+import { expect, test } from 'vitest';
+import { send } from '../harness.ts';
+import { addInstance, startStage } from './stage.ts';
+
+const READING = [
+  'get_context',
+  'list_models',
+  'describe_model',
+  'search_records',
+  'read_records',
+  'count_records',
+  'aggregate_records',
+];
+const WRITING = ['create_record', 'update_records', 'delete_records', 'call_method'];
+
+const listNames = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+
+test('lists all tools in a fixed order for a key without a policy, in both revisions', async () => {
+  const { connect } = await startStage();
+  const modern = await connect();
+  const legacy = await connect({ mode: 'legacy' });
+  expect(await listNames(modern)).toEqual([...READING, ...WRITING]);
+  expect(await listNames(legacy)).toEqual([...READING, ...WRITING]);
+  expect(await listNames(modern)).toEqual([...READING, ...WRITING]);
+});
+
+test.each([
+  ['read only', { 'res.partner': ['*'] }, true, READING],
+  [
+    'reads without fields_get',
+    { 'res.partner': ['read', 'search*'] },
+    false,
+    ['get_context', 'list_models', 'search_records', 'read_records', 'count_records'],
+  ],
+  [
+    'drafts',
+    { 'sale.order': ['read', 'search*', 'fields_get', 'create', 'write'] },
+    false,
+    [
+      'get_context',
+      'list_models',
+      'describe_model',
+      'search_records',
+      'read_records',
+      'count_records',
+      'create_record',
+      'update_records',
+    ],
+  ],
+  ['one button', { 'sale.order': ['action_confirm'] }, false, ['get_context', 'list_models', 'call_method']],
+] as [string, Record<string, string[]>, boolean, string[]][])(
+  'lists only tools that a policy allows: %s',
+  async (_name, models, readOnly, expected) => {
+    const { connect, createKey } = await startStage();
+    const key = await createKey({ instances: ['prod'], models, read_only: readOnly });
+    const client = await connect({ key });
+    expect(await listNames(client)).toEqual(expected);
+    for (const name of WRITING.filter((tool) => !expected.includes(tool))) {
+      const called = client.callTool({ name, arguments: { model: 'res.partner', ids: [1], values: {} } });
+      await expect(called).rejects.toThrow(`Unknown tool: ${name}`);
+    }
+  },
+);
+
+test('refuses a model, a method and an instance that the policy does not allow, with the next step', async () => {
+  const { connect, createKey, call, proxy, sandbox } = await startStage();
+  await addInstance(proxy, sandbox, 'hidden');
+  const key = await createKey({
+    instances: ['prod'],
+    models: {
+      'res.partner': ['read', 'search*', 'fields_get', 'write'],
+      'sale.order': ['read', 'create', 'unlink'],
+    },
+  });
+  const client = await connect({ key });
+  for (const [name, args] of [
+    ['search_records', { model: 'crm.lead' }],
+    ['create_record', { model: 'res.partner', values: { name: 'x' } }],
+    ['delete_records', { model: 'res.partner', ids: [40] }],
+    ['count_records', { model: 'sale.order' }],
+    ['describe_model', { model: 'sale.order' }],
+  ] as const) {
+    const { isError, text } = await call(name, args, client);
+    expect(text).toMatch(/^policy_denied: .*\n.*operator/);
+    expect(isError).toBe(true);
+  }
+  const hidden = await call('search_records', { model: 'res.partner', instance: 'hidden' }, client);
+  expect(hidden.text).toBe(
+    'invalid_params: There is no instance "hidden" for this key.\nNearest names: prod.\nNext: Send one of these names as `instance`, or leave it out if there is only one.',
+  );
+  expect((await call('get_context', {}, client)).data.instances).toEqual(['prod']);
+  const { models } = (await call('list_models', {}, client)).data;
+  expect(models.map(({ model }: { model: string }) => model)).toEqual(['res.partner', 'sale.order']);
+});
+
+test('a key that may not ask for fields still searches and reads', async () => {
+  const { connect, createKey, call } = await startStage();
+  const models = { 'res.partner': ['read', 'search*'] };
+  const client = await connect({ key: await createKey({ instances: ['prod'], models }) });
+  const found = await call('search_records', { model: 'res.partner', query: 'Deco' }, client);
+  expect(found.data.records).toEqual([{ id: 10, display_name: 'Deco Addict' }]);
+  const read = await call(
+    'read_records',
+    { model: 'res.partner', ids: [10], fields: ['name', 'vat'] },
+    client,
+  );
+  expect(read.data.records).toEqual([{ id: 10, name: 'Deco Addict', vat: null }]);
+});
+
+test('needs `instance` if the key sees several, and names them', async () => {
+  const { call, proxy, sandbox } = await startStage();
+  await addInstance(proxy, sandbox, 'test');
+  const { text } = await call('count_records', { model: 'res.partner' });
+  expect(text).toMatch(/^invalid_params: `instance` is needed.*\nNearest names: prod, test\./);
+  expect(
+    (await call('count_records', { model: 'res.partner', instance: 'test' })).data.count,
+  ).toBeGreaterThan(5);
+  expect((await call('get_context')).data).toMatchObject({ instances: ['prod', 'test'], hint: /instance/ });
+});
+
+test('the limit of a policy bounds a page, and the rest comes with `next`', async () => {
+  const { connect, createKey, call } = await startStage();
+  const models = { 'res.partner': ['read', 'search*', 'fields_get'] };
+  const client = await connect({ key: await createKey({ instances: ['prod'], models, limit_max: 3 }) });
+  const found = await call('search_records', { model: 'res.partner', order: 'id' }, client);
+  expect(found.data.records).toHaveLength(3);
+  expect(found.data.next).toBe(3);
+  const read = await call('read_records', { model: 'res.partner', ids: [9, 10, 11, 12] }, client);
+  expect(read.data).toMatchObject({ rest: [12] });
+  expect(read.data).not.toHaveProperty('missing');
+});
+
+test('the language and time zone of a policy apply instead of those of the Odoo user', async () => {
+  const { connect, createKey, call } = await startStage();
+  const context = { tz: 'Asia/Tokyo' };
+  const models = { 'res.users': ['context_get', 'read'] };
+  const client = await connect({ key: await createKey({ instances: ['prod'], models, context }) });
+  const { data } = await call('get_context', {}, client);
+  expect(data.user).toMatchObject({ name: 'Mitchell Admin', lang: 'en_US', tz: 'Asia/Tokyo' });
+  expect(data.companies).toEqual([]);
+});
+
+test('each call on Odoo counts for the rate of the key', async () => {
+  const { connect, createKey, call } = await startStage();
+  const models = { 'res.partner': ['*'] };
+  const rate = { requests: 5, seconds: 3600 };
+  const client = await connect({
+    key: await createKey({ instances: ['prod'], models, rate, concurrency: 1 }),
+  });
+  const texts: string[] = [];
+  for (let n = 0; n < 6; n++) {
+    const args = { model: 'res.partner', fields: ['name'] };
+    texts.push(await call('search_records', args, client).then(({ text }) => text, String));
+  }
+  // The first call also asks for the user and the fields of the model.
+  expect(texts[0]).toContain('records');
+  expect(texts.at(-1)).toMatch(/as many calls as it may/);
+});
+
+test('each call on Odoo is recorded in the log, with the key and the instance', async () => {
+  const { call, proxy } = await startStage();
+  await call('count_records', { model: 'res.partner' });
+  const calls = proxy.log.filter(({ msg }) => msg === 'call');
+  expect(calls).toMatchObject([
+    { instance: 'prod', model: 'res.users', method: 'context_get', outcome: 'ok', batchIndex: 0 },
+    { instance: 'prod', model: 'res.partner', method: 'search_count', outcome: 'ok', batchIndex: 1 },
+  ]);
+  expect(new Set(calls.map((line) => line['requestId'])).size).toBe(1);
+});
+
+test('a key that is missing, wrong or used by a web page is refused before the protocol begins', async () => {
+  const { proxy } = await startStage();
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const post = (more: Record<string, string>) =>
+    send(`${proxy.url}/mcp`, { method: 'POST', headers: { ...headers, ...more }, body });
+  expect((await post({})).status).toBe(401);
+  expect((await post({ authorization: 'Bearer ep_wrong' })).status).toBe(401);
+  const page = await post({ 'x-proxy-api': proxy.key, origin: 'https://evil.example' });
+  expect(page.status).toBe(403);
+  expect(JSON.parse(page.body.toString()).error.data.rule).toBe('cors_origins');
+  expect((await post({ authorization: `Bearer ${proxy.key}` })).status).toBe(200);
+});
+
+test('GET and DELETE, with which clients of 2025 manage sessions, get 405', async () => {
+  const { proxy } = await startStage();
+  for (const method of ['GET', 'DELETE']) {
+    const { status, headers } = await send(`${proxy.url}/mcp`, {
+      method,
+      headers: { 'x-proxy-api': proxy.key },
+    });
+    expect(status).toBe(405);
+    expect(headers.allow).toBe('POST');
+  }
+});

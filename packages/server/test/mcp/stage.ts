@@ -1,0 +1,90 @@
+/** A proxy with a stored sandbox, and official MCP clients of it. */
+
+import type { Policy } from '@erp-proxy/contract';
+import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { closeAfterTest } from '../close-after-test.ts';
+import { type Proxy as ErpProxy, startProxy } from '../harness.ts';
+
+export type SandboxVersion = NonNullable<NonNullable<Parameters<typeof startSandbox>[0]>['version']>;
+
+export interface ConnectOptions {
+  key?: string;
+  /** `legacy`: the protocol of 2025. Default: that of 2026-07-28. */
+  mode?: 'legacy' | 'modern';
+  /** Answers questions to the person; absent: the client cannot ask. */
+  answer?: (message: string) => object;
+}
+
+/** The result of a tool, with its content as the test reads it. */
+export interface ToolResult {
+  isError: boolean;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
+  data: any;
+}
+
+export interface Stage {
+  proxy: ErpProxy;
+  sandbox: Sandbox;
+  createKey(policy: Policy): Promise<string>;
+  connect(options?: ConnectOptions): Promise<Client>;
+  /** Calls a tool as the given client, or as one with a key without a policy. */
+  call(name: string, args?: object, client?: Client): Promise<ToolResult>;
+}
+
+export interface StageOptions {
+  version?: SandboxVersion;
+  settings?: Record<string, string>;
+}
+
+export async function startStage({ version = 18, settings = {} }: StageOptions = {}): Promise<Stage> {
+  const sandbox = closeAfterTest(await startSandbox({ version }));
+  const proxy = closeAfterTest(
+    await startProxy({
+      settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64'), ...settings },
+    }),
+  );
+  await addInstance(proxy, sandbox, 'prod');
+  const connect = async ({ key = proxy.key, mode = 'modern', answer }: ConnectOptions = {}) => {
+    const client = new Client(
+      { name: 'test', version: '1.0.0' },
+      {
+        capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+        versionNegotiation: { mode: mode === 'legacy' ? 'legacy' : { pin: '2026-07-28' } },
+      },
+    );
+    if (answer !== undefined) {
+      client.setRequestHandler('elicitation/create', ({ params }) => answer(params.message) as never);
+    }
+    const transport = new StreamableHTTPClientTransport(new URL(`${proxy.url}/mcp`), {
+      requestInit: { headers: { 'x-proxy-api': key } },
+    });
+    await client.connect(transport);
+    closeAfterTest(client);
+    return client;
+  };
+  let usual: Client | null = null;
+  return {
+    proxy,
+    sandbox,
+    createKey: async (policy) => (await proxy.app.keys.create({ name: 'limited', policy })).key,
+    connect,
+    async call(name, args = {}, client) {
+      usual ??= client ?? (await connect());
+      return callTool(client ?? usual, name, args);
+    },
+  };
+}
+
+/** Stores the sandbox, with its administrator, under a name. */
+export async function addInstance(proxy: ErpProxy, { url, db, users }: Sandbox, name: string): Promise<void> {
+  const { userId: user_id, apiKey: api_key } = users.admin;
+  await proxy.app.instances.add({ name, url, db, user_id, api_key, allow_private: true });
+}
+
+async function callTool(client: Client, name: string, args: object): Promise<ToolResult> {
+  const result = await client.callTool({ name, arguments: args as Record<string, unknown> });
+  const [first] = result.content as { type: string; text: string }[];
+  return { isError: result.isError === true, text: first?.text ?? '', data: result.structuredContent };
+}
