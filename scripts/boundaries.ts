@@ -85,7 +85,7 @@ const EXECUTE = {
   upstream: [
     '../terms/*',
     '../../{egress,idempotency,json,limits,observe,sharing,streams}/*',
-    '../../keys/keys.ts',
+    '../../keys/{clients,keys}.ts',
     '../../limits/database/*',
     '../../policy/may-name.ts',
     '../../stores/ports.ts',
@@ -125,7 +125,7 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/cli/**`,
     allow: [
-      '../{admin,app,audit,config,egress,instances,key-rotation,keys,observe,policy,stores,streams}/*',
+      '../{admin,app,audit,config,egress,instances,key-rotation,keys,observe,policy,stores,streams,tokens}/*',
       '../execute/call/explain.ts',
       '../json/read-value.ts',
       '../text/*',
@@ -324,6 +324,20 @@ const BOUNDARIES: Boundary[] = [
       '../streams/batched-writes.ts',
       CONTRACT,
       'ipaddr.js',
+      'lru-cache',
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  {
+    files: `${SERVER}/tokens/**`,
+    allow: [
+      '../{egress,keys,policy}/*',
+      '../instances/{certificates,trust}.ts',
+      '../json/read-value.ts',
+      '../streams/*',
+      CONTRACT,
+      'jose',
       'lru-cache',
       'node:*',
     ],

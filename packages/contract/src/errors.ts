@@ -67,8 +67,9 @@ export const PROXY_ERRORS = {
     code: -32000,
     httpStatus: 401,
     retry: 'never',
-    when: 'The client key in `x-proxy-api` is missing, unknown, expired or revoked. `id` is null.',
-    remedy: 'Send a valid key. An operator creates one with `erp-proxy keys create`.',
+    when: 'The client key in `x-proxy-api`, or the token in `authorization`, is missing, unknown, expired or revoked. `id` is null.',
+    remedy:
+      'Send a valid key. An operator creates one with `erp-proxy keys create`. With [tokens](tokens.md), `www-authenticate` leads to where you get one.',
   },
   action_invalid: {
     code: -32001,

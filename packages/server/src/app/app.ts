@@ -5,6 +5,7 @@
 import { showUpstreams } from '../admin/views.ts';
 import { auditEvents } from '../audit/audit-events.ts';
 import type { Settings } from '../config/schema.ts';
+import { StartError } from '../config/start-error.ts';
 import { createCredentialNames } from '../execute/call/credentials-id.ts';
 import { Admission } from '../execute/request/admission.ts';
 import { createCredentialMemory } from '../execute/upstream/credential-memory.ts';
@@ -27,12 +28,15 @@ import { MonthCounts } from '../limits/month.ts';
 import { RetryBudget } from '../limits/retry-budget.ts';
 import { createMcp } from '../mcp/mcp.ts';
 import { combineEvents } from '../observe/events.ts';
-import { checkTraffic } from '../observe/health.ts';
+import { checkIssuers, checkTraffic } from '../observe/health.ts';
 import { createLogger, describeError, type Logger, logEvents } from '../observe/log.ts';
 import { createMetrics, type GatherMetrics } from '../observe/metrics.ts';
 import type { MetricSources } from '../observe/source-metrics.ts';
 import { classifyAction } from '../odoo/methods.ts';
 import { TIMED_OUT, waitFor } from '../streams/wait.ts';
+import type { Issuer } from '../tokens/issuer.ts';
+import { parseIssuers } from '../tokens/parse-issuers.ts';
+import type { Tokens } from '../tokens/tokens.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 import { openServices, type Services } from './services.ts';
 
@@ -75,6 +79,8 @@ export async function createApp({
   logger = createLogger(settings.log.level),
   gatherMetrics,
 }: AppOptions): Promise<App> {
+  const { issuers, errors } = parseIssuers(settings.auth);
+  if (errors.length > 0) throw new StartError(errors.join('\n'));
   const services = await openServices({
     settings,
     version,
@@ -84,6 +90,7 @@ export async function createApp({
     isServing: true,
   });
   const { store, keys, instances, audit, egress, keyRotation } = services;
+  const tokens = await openTokens(issuers, services, { clock, nowMs, logger });
   const months = new MonthCounts({
     clock,
     store: store.callCounts,
@@ -104,7 +111,12 @@ export async function createApp({
   const metrics = createMetrics({
     classifyMethod: classifyAction,
     nameDatabase: (upstream, db) => nameDatabaseAcrossTrusts({ origin: upstream, pathPrefix: '', db }),
-    sources: listMetricSources(services, replicas, { databases, now: clock, version }),
+    sources: listMetricSources(services, replicas, {
+      databases,
+      issuers: () => tokens?.states() ?? [],
+      now: clock,
+      version,
+    }),
     gather: gatherMetrics,
   });
   const events = combineEvents([logEvents(logger), metrics.events, auditEvents(audit)]);
@@ -118,12 +130,14 @@ export async function createApp({
   const server = createServer({
     version,
     http: settings.http,
+    issuers,
     loadShedder,
     metrics,
     checkReadiness: async () => ({
       traffic: checkTraffic(admission),
       ...(await services.check()),
       ...(replicas && { redis: replicas.check() }),
+      ...(tokens && { token_issuers: checkIssuers(tokens.states()) }),
     }),
     admin: {
       token: settings.admin.token,
@@ -145,7 +159,7 @@ export async function createApp({
 
     // The parts of the steps of calls.
     admission,
-    keys,
+    clients: tokens?.joinTo(keys) ?? keys,
     slowdown: createSlowdown({ clock: nowMs }),
     limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
     idempotency,
@@ -193,6 +207,7 @@ export async function createApp({
     async listen() {
       const url = await listen(server, settings.http);
       keyRotation.start();
+      void tokens?.readKeys();
       return url;
     },
     async stop() {
@@ -213,7 +228,7 @@ export async function createApp({
 function listMetricSources(
   { store, audit, keyRotation }: Services,
   replicas: Replicas | null,
-  others: Pick<MetricSources, 'databases' | 'now' | 'version'>,
+  others: Pick<MetricSources, 'databases' | 'issuers' | 'now' | 'version'>,
 ): MetricSources {
   return {
     ...others,
@@ -223,6 +238,19 @@ function listMetricSources(
     storeStatementsGivenUp: () => store.statementsGivenUp ?? 0,
     isRedisUp: replicas?.isUp ?? null,
   };
+}
+
+/** Null if no issuers are configured: the library for tokens is then not loaded. */
+async function openTokens(
+  issuers: readonly Issuer[],
+  { egress }: Services,
+  { clock, nowMs, logger }: { clock: () => number; nowMs: () => number; logger: Logger },
+): Promise<Tokens | null> {
+  if (issuers.length === 0) return null;
+  const { createTokens } = await import('../tokens/tokens.ts');
+  const onFailure = (issuer: string, error: unknown) =>
+    logger.warn('issuer keys not read', { issuer, reason: (error as Error).message });
+  return createTokens({ issuers, egress, clock, nowMs, onFailure });
 }
 
 function openIdempotency(

@@ -3,6 +3,7 @@
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import { printSettings } from '../config/print.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
+import { parseIssuers } from '../tokens/parse-issuers.ts';
 import { type Command, type CommandInput, JSON_OPTION, printJson } from './command.ts';
 
 export const configPrintCommand: Command = {
@@ -26,6 +27,7 @@ export const configCheckCommand: Command = {
     const errors = [
       ...explainEgressErrors(parseEgressPolicy(settings.egress.allow).errors),
       ...explainContradictions(settings),
+      ...parseIssuers(settings.auth).errors,
     ];
     reportErrors(errors, input);
     return errors.length === 0 ? 0 : 2;

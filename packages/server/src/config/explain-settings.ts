@@ -7,11 +7,18 @@ const REDIS_ANSWER_BYTES_MAX = 1024 * 1024;
 
 /** Settings that are each valid but contradict each other. */
 export function explainContradictions({
+  auth,
   cache,
+  http,
   idempotency,
   redis,
-}: Pick<Settings, 'cache' | 'idempotency' | 'redis'>): string[] {
+}: Pick<Settings, 'auth' | 'cache' | 'http' | 'idempotency' | 'redis'>): string[] {
   const errors: string[] = [];
+  if (auth.issuers.length > 0 && http.publicUrl === null) {
+    errors.push(
+      'auth.issuers is set, and http.publicUrl is empty: set it to the address under which callers reach the proxy.',
+    );
+  }
   if (idempotency.store === 'redis' && redis.url === null) {
     errors.push('idempotency.store is redis, and redis.url is empty: set it, or idempotency.store to store.');
   }

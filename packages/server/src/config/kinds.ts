@@ -3,6 +3,7 @@
  * Knows no setting.
  */
 import { isIP } from 'node:net';
+import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 
 export interface Kind<Value> {
@@ -14,6 +15,8 @@ export interface Kind<Value> {
   readText(text: string): unknown;
   /** All possible values, if they are few. */
   choices?: readonly string[];
+  /** True: a settings file may have members within the value. */
+  isNested?: true;
   /** The value as written in a settings file. JSON is valid YAML. */
   showValue(value: Value): string;
 }
@@ -81,6 +84,43 @@ export function list(expected: string, accepts: (entry: string) => boolean): Kin
   };
 }
 
+/** `expected` describes an entry. JSON in text, a list of groups of lines in a file. The parts check the members. */
+export function entries(expected: string): Kind<readonly Members[]> {
+  return nested(
+    `a list of ${expected}; JSON in a flag or variable`,
+    z.array(z.record(z.string(), z.unknown())),
+  );
+}
+
+/** An object whose names the operator chooses. `expected` describes a value. */
+export function named(expected: string): Kind<Members> {
+  return nested(
+    `names, each with ${expected}; JSON in a flag or variable`,
+    z.record(z.string(), z.unknown()),
+  );
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function nested<Value>(expected: string, schema: z.ZodType<Value>): Kind<Value> {
+  return {
+    schema,
+    expected,
+    isNested: true,
+    readText: readNested,
+    showValue: (value) => JSON.stringify(value),
+  };
+}
+
+/** JSON is YAML, whose parser refuses an object that names a member twice. */
+function readNested(given: string): unknown {
+  try {
+    return parseYaml(given, { maxAliasCount: 0 });
+  } catch {
+    return given;
+  }
+}
+
 /** A setting that can be empty: null, printed as an empty text. */
 export function optional<Value>(kind: Kind<Value>): Kind<Value | null> {
   return {
@@ -96,6 +136,13 @@ export function isAddressOrCidr(entry: string): boolean {
   const version = isIP(address);
   if (version === 0) return false;
   return prefix === undefined || (Number(prefix) >= 1 && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+/** An address as browsers print it, with or without the last slash. */
+export function isPublicUrl(given: string): boolean {
+  const url = URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#@]/.test(given)) return false;
+  return url.href === given || url.href === `${given}/`;
 }
 
 const BYTE_UNITS = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024 };

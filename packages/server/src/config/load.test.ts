@@ -13,6 +13,7 @@ test('returns the defaults if nothing is set', () => {
     port: 8787,
     answerBytesPerSecondMin: 131_072,
     bodyBytesMax: 33_554_432,
+    publicUrl: null,
     requestTimeoutMs: 30_000,
     shutdownGraceMs: 10_000,
     trustProxy: [],
@@ -76,6 +77,33 @@ test('reads a setting without a group from every source', () => {
   const { settings, sources } = expectSettings({ yaml, env, argv: ['--workers', '4'] });
   expect([settings.workers, sources.get('workers')]).toEqual([4, '--workers']);
 });
+
+test('reads nested settings from the file, and from JSON in a variable', () => {
+  const issuers = [{ name: 'corp', rules: [{ claim: ['a', 'b'], value: 1, policy: { models: {} } }] }];
+  const yaml =
+    'auth:\n  issuers:\n    - name: corp\n      rules:\n        - {claim: [a, b], value: 1, policy: {models: {}}}\n';
+  expect(expectSettings({ yaml }).settings.auth).toEqual({ issuers, policies: {} });
+  const env = { ERP_PROXY_AUTH_ISSUERS: JSON.stringify(issuers), ERP_PROXY_AUTH_POLICIES: '{"x": {}}' };
+  expect(expectSettings({ env }).settings.auth).toEqual({ issuers, policies: { x: {} } });
+});
+
+test.each([
+  'auth:\n  issuers: corp\n',
+  'auth:\n  issuers: [corp]\n',
+  'auth:\n  issuers:\n    - &a {name: corp}\n    - *a\n',
+  'auth:\n  issuers:\n    - {name: corp, 7: x}\n',
+])('refuses what is no list of groups: %j', (yaml) => {
+  expect(listErrors({ yaml })[0]).toMatch(
+    /^erp-proxy\.yaml:2: auth\.issuers must be a list of identity providers/,
+  );
+});
+
+test.each(['corp', '[{"name":"a","name":"b"}]', '[{"name":', '{"name":"a"}'])(
+  'refuses JSON that is no list of objects, or names a member twice: %j',
+  (text) => {
+    expect(listErrors({ env: { ERP_PROXY_AUTH_ISSUERS: text } })[0]).toMatch(/auth\.issuers must be a list/);
+  },
+);
 
 test('accepts a file of comments only', () => {
   expect(expectSettings({ yaml: '# nothing yet\n' }).settings.http.port).toBe(8787);

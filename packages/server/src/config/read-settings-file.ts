@@ -50,7 +50,8 @@ export function readSettingsFile(text: string, label: string): Reading {
   return reading;
 
   function readSetting(name: SettingName, keyNode: Node, value: Node | null): void {
-    const plain = readPlainValue(value);
+    const { isNested } = findSetting(name).kind;
+    const plain = isNested === true ? readNestedValue(value) : readPlainValue(value);
     if (plain === undefined) report(keyNode, `${name} must be ${findSetting(name).kind.expected}`);
     else reading.given.push({ name, value: plain, source: locate(keyNode.range?.[0]) });
   }
@@ -79,4 +80,22 @@ function readPlainValue(node: Node | null): unknown {
   if (isScalar(node)) return node.value;
   if (!isSeq<Node | null>(node)) return undefined;
   return node.items.every((item) => isScalar(item)) ? node.items.map((item) => item.value) : undefined;
+}
+
+/** Returns what JSON can express; undefined if there are aliases, or names that are not texts. */
+function readNestedValue(node: Node | null): unknown {
+  if (node === null) return null;
+  if (isScalar(node)) return node.value;
+  if (isSeq<Node | null>(node)) return collect(node.items.map(readNestedValue));
+  if (!isMap<Node, Node | null>(node)) return undefined;
+  const names = node.items.map(({ key }) =>
+    isScalar(key) && typeof key.value === 'string' ? key.value : undefined,
+  );
+  const values = collect(node.items.map(({ value }) => readNestedValue(value)));
+  if (names.includes(undefined) || values === undefined) return undefined;
+  return Object.fromEntries(names.map((name, index) => [name, values[index]]));
+}
+
+function collect(values: unknown[]): unknown[] | undefined {
+  return values.includes(undefined) ? undefined : values;
 }

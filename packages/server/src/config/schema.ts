@@ -8,10 +8,13 @@ import {
   boolean,
   bytes,
   choice,
+  entries,
   integer,
   isAddressOrCidr,
+  isPublicUrl,
   type Kind,
   list,
+  named,
   optional,
   text,
 } from './kinds.ts';
@@ -81,6 +84,12 @@ export const SETTINGS = {
     description:
       'Reverse proxies whose `x-forwarded-for` is trusted for the address of a client. List only your own: a listed machine can claim any address.',
   }),
+  'http.publicUrl': define({
+    kind: optional(text('an http or https URL without query, such as https://erp.example.com', isPublicUrl)),
+    default: null,
+    description:
+      'Address under which callers reach the proxy. Needed for tokens ([tokens.md](tokens.md)), whose callers learn from it where to get one.',
+  }),
   workers: define({
     kind: integer(1, 128, 'processes'),
     default: 1,
@@ -112,6 +121,17 @@ export const SETTINGS = {
     secret: true,
     description:
       'Secret under which client keys are hashed. If empty, one is generated at the first start and kept in the store. Set it to keep it apart from the store. Changing it makes every key unknown.',
+  }),
+  'auth.issuers': define({
+    kind: entries('identity providers, as docs/tokens.md describes them'),
+    default: [],
+    description:
+      'Identity providers whose tokens are accepted beside client keys, and which policy a token gets: see [tokens.md](tokens.md). If empty, only client keys are accepted.',
+  }),
+  'auth.policies': define({
+    kind: named('a policy, as docs/policies.md describes it'),
+    default: {},
+    description: 'Policies that rules of `auth.issuers` can name.',
   }),
   'vault.masterKey': define({
     kind: optional(text('32 random bytes in base64', isMasterKey)),

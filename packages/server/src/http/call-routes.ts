@@ -15,6 +15,7 @@ import { addPreflight } from './cors.ts';
 import { NodeExchange } from './node-exchange.ts';
 import { type CallExample, EXECUTE_EXAMPLES, VERSION_EXAMPLES } from './openapi/call-examples.ts';
 import * as schemas from './openapi/call-schemas.ts';
+import type { ProtectedResource } from './protected-resource.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
 /** A `POST` route for calls. */
@@ -74,6 +75,7 @@ function compatibleRoutes(
 
 export interface CallRoutesDeps extends OperationDeps {
   http: { bodyBytesMax: number };
+  protectedResource: ProtectedResource;
   connectionListener: ConnectionListener;
   loadShedder: LoadShedder;
 }
@@ -89,10 +91,11 @@ export function addCallRoutes(
 /** Plain requests do not pass the router; all others do, and wait for the load shedder behind it. */
 export function addCallRoute(
   app: FastifyInstance,
-  { path, dialect }: Pick<CallRoute, 'path' | 'dialect'>,
+  { path, dialect: shared }: Pick<CallRoute, 'path' | 'dialect'>,
   pipeline: Pipeline,
-  { connectionListener, loadShedder, http }: CallRoutesDeps,
+  { connectionListener, loadShedder, http, protectedResource }: CallRoutesDeps,
 ): void {
+  const dialect: Dialect = { ...shared, challenge: protectedResource.describeChallenge(path) };
   const overloadAnswer = new OverloadAnswer(dialect);
   connectionListener.serve(path, {
     overloadAnswer,

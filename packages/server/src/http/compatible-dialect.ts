@@ -12,4 +12,5 @@ export const COMPATIBLE_DIALECT: Dialect = {
   // ODXProxy's Java client sends them with every search; Odoo would raise a TypeError.
   surplusArguments: new Map([['search_count', new Set(['fields', 'order', 'offset'])]]),
   takesPreferences: false,
+  challenge: null,
 };

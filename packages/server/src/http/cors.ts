@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 const ALLOWED_HEADERS =
   'authorization, cache-control, content-type, idempotency-key, mcp-method, mcp-name, mcp-protocol-version, prefer, traceparent, x-api-key, x-proxy-api, x-request-id, x-request-timeout';
 const EXPOSED_HEADERS =
-  'age, erp-proxy-limit, idempotency-replayed, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, x-request-id';
+  'age, erp-proxy-limit, idempotency-replayed, preference-applied, ratelimit, ratelimit-policy, retry-after, server-timing, www-authenticate, x-request-id';
 /** Longer than the maximum of all browsers. */
 const MAX_AGE_SECONDS = '86400';
 

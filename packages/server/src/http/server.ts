@@ -18,12 +18,13 @@ import { ConnectionListener } from './connection/connection-listener.ts';
 import { addHealthRoutes, type HealthRouteDeps } from './health-route.ts';
 import { addMetricsRoute, type MetricsRouteDeps } from './metrics-route.ts';
 import { addOpenapiRoute } from './openapi/openapi.ts';
+import { createProtectedResource, type TokenIssuer } from './protected-resource.ts';
 import { addReferenceRoutes } from './reference/reference-route.ts';
 import { readRequestId } from './request-id.ts';
 import type { LoadShedder } from './shedding/load-shedder.ts';
 
 export interface ServerDeps
-  extends Omit<CallRoutesDeps, 'connectionListener'>,
+  extends Omit<CallRoutesDeps, 'connectionListener' | 'protectedResource'>,
     HealthRouteDeps,
     MetricsRouteDeps {
   loadShedder: LoadShedder;
@@ -33,7 +34,11 @@ export interface ServerDeps
     requestTimeoutMs: number;
     /** Addresses or CIDRs whose `x-forwarded-for` is trusted. */
     trustProxy: readonly string[];
+    /** Address under which callers reach the proxy. */
+    publicUrl: string | null;
   };
+  /** The issuers whose tokens are accepted. */
+  issuers: readonly TokenIssuer[];
   admin: AdminRoutesDeps;
   mcp: Mcp;
   /** Version of this program. */
@@ -101,10 +106,12 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     done();
   });
   const pipelines = createPipelines(deps);
-  const callRoutes = { ...deps, connectionListener };
+  const protectedResource = createProtectedResource(http.publicUrl, deps.issuers);
+  const callRoutes = { ...deps, connectionListener, protectedResource };
   addCallRoutes(app, pipelines, callRoutes);
   const converse = createExecuteConversation(deps, (conversation) => deps.mcp.serve(conversation));
   addCallRoute(app, { path: MCP_PATH, dialect: OWN_DIALECT }, converse, callRoutes);
+  protectedResource.addRoutes(app);
   addCompatiblePages(app, deps);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, '/metrics', deps);

@@ -70,10 +70,10 @@ export interface RefusalRecord {
 }
 
 export interface RefusedKey {
-  /** The id in the text of the key. */
+  /** The id in the text of the key, or the id of the client of a token whose signature is valid. */
   id: string;
-  /** `unknown`: no key has the id, or the secret is wrong. */
-  why: 'unknown' | 'expired' | 'revoked';
+  /** `unknown`: no key has the id, or the secret is wrong. The last two are for tokens only. */
+  why: 'unknown' | 'expired' | 'revoked' | 'no_policy' | 'insufficient_scope';
 }
 
 /** Everything that can be observed, one method for each kind of event. */

@@ -61,6 +61,16 @@ export function checkInstanceKeys(warning: string | null): HealthCheck {
   return warning === null ? OK : degraded(warning);
 }
 
+/** `failure`: why the keys of the issuer could not be read the last time; null if they could. */
+export function checkIssuers(issuers: readonly { issuer: string; failure: string | null }[]): HealthCheck {
+  const failed = issuers.filter(({ failure }) => failure !== null).map(({ issuer }) => issuer);
+  return failed.length === 0
+    ? OK
+    : degraded(
+        `the keys of ${failed.join(', ')} cannot be read; see the log. Known keys work for some hours`,
+      );
+}
+
 interface CheckedRedis {
   /** Why Redis cannot be used; null if it can. */
   readonly trouble: string | null;

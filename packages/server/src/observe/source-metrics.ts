@@ -11,6 +11,8 @@ export interface MetricSources {
   audit: () => { waiting: number; lost: number };
   /** The keys of stored instances for Odoo; `expiresAt` in milliseconds since 1970, null if it is not known. */
   instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
+  /** The configured issuers of tokens; `failure` is null if their keys could be read the last time. */
+  issuers: () => readonly { issuer: string; failure: string | null }[];
   isStoreUp: () => boolean;
   /** Since the start of the process. */
   storeStatementsGivenUp: () => number;
@@ -95,6 +97,15 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
       for (const { instance, expiresAt } of instanceKeys())
         if (expiresAt !== null) yield { labels: { instance }, value: Math.round((expiresAt - now()) / 1000) };
     },
+  },
+  {
+    name: 'erp_proxy_issuer_up',
+    help: '1 while the keys of the issuer of tokens could be read the last time, otherwise 0.',
+    type: 'gauge',
+    aggregator: 'min',
+    labelNames: ['issuer'],
+    read: ({ issuers }) =>
+      issuers().map(({ issuer, failure }) => ({ labels: { issuer }, value: failure === null ? 1 : 0 })),
   },
   databaseGauge('running', 'Calls that run on the database now.', ({ running }) => running),
   databaseGauge('waiting', 'Calls that wait for the database.', ({ waiting }) => waiting),

@@ -16,6 +16,13 @@ import {
   type ScriptedUpstream,
   startUpstream,
 } from '../scripted-upstream.ts';
+import {
+  describeIssuer,
+  makeClaims,
+  makeKey as makeSigningKey,
+  signToken,
+  startIssuer,
+} from '../tokens/issuer.ts';
 
 const PATIENT = { timeout: 10_000, interval: 5 };
 
@@ -112,6 +119,29 @@ describe('a call that waits for a permit', () => {
     expect(queue.sent()).toEqual([]);
     // The permit was released.
     expect((await queue.proxy.call(printUnlink(queue.upstream.url))).status).toBe(200);
+  });
+
+  test('is not sent for a token that expired meanwhile', async () => {
+    const clock = makeClock();
+    const issuer = closeAfterTest(await startIssuer());
+    const policy = { origins: ['*'], models: { '*': ['*'] } };
+    const settings = {
+      'auth.issuers': JSON.stringify([describeIssuer(issuer, { clockSkewSeconds: 0, rules: [{ policy }] })]),
+      'http.publicUrl': 'https://erp.example.com',
+    };
+    const queue = await start({ clock: clock.now, settings });
+    const exp = Math.floor(clock.now() / 1000) + 60;
+    const token = signToken(makeSigningKey('first'), makeClaims(issuer, clock.now(), { exp }));
+    const send = () => queue.proxy.call(printUnlink(queue.upstream.url), { 'x-proxy-api': token });
+    expect((await send()).status).toBe(200);
+    await queue.holdPermit();
+    const waiting = send();
+    await queue.waitForQueue(1);
+    clock.advance(60_000);
+    queue.release();
+    const { status, json } = await waiting;
+    expect([status, json.error.data.type]).toEqual([401, 'unauthorized']);
+    expect(queue.sent()).toHaveLength(1);
   });
 
   test('is not sent for a key that expired meanwhile', async () => {

@@ -1,31 +1,32 @@
 /**
- * Reads the client again before each of its calls and after each wait, because the key may have changed while the body
- * arrived, or while other calls of the batch ran.
+ * Reads the client again before each of its calls and after each wait, because the key may have changed, or the token
+ * expired, while the body arrived, or while other calls of the batch ran.
  */
-import type { Client, Keys, RefusedKey } from '../../keys/keys.ts';
+import type { Clients, Refusal } from '../../keys/clients.ts';
+import type { Client } from '../../keys/keys.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { askStore } from '../terms/ask-store.ts';
-import { denyKey, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
+import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 
 export interface RenewDeps {
-  keys: Keys;
+  clients: Clients;
 }
 
 /** Returns the same object if nothing has changed. Synchronous while the row of the key is in memory. */
 export function renewClient(
   client: Client,
-  { keys }: RenewDeps,
+  { clients }: RenewDeps,
   dialect: Dialect,
 ): Awaitable<Client | Denial> {
   return andThen(
-    askStore(() => keys.renew(client), UNREADABLE_POLICY),
+    askStore(() => clients.renew(client), UNREADABLE_POLICY),
     (renewed) => denyUnlessClient(renewed, dialect),
   );
 }
 
-function denyUnlessClient(found: Client | RefusedKey | Denial, dialect: Dialect): Client | Denial {
+function denyUnlessClient(found: Client | Refusal | Denial, dialect: Dialect): Client | Denial {
   if (found instanceof Denial || !('refused' in found)) return found;
-  return denyKey(dialect, { detail: `key ${found.refused} (${found.keyId}) meanwhile` });
+  return denyClient(found, dialect, 'meanwhile');
 }

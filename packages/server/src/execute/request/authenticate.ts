@@ -1,21 +1,22 @@
-/** Step: finds the client key. Runs before the body is read, so that a refused key costs next to nothing. */
+/** Step: finds the client by key or token. Runs before the body is read, so that a refusal costs next to nothing. */
+import type { Clients, Refusal } from '../../keys/clients.ts';
 import { parseKey } from '../../keys/format.ts';
-import type { Client, Keys, RefusedKey } from '../../keys/keys.ts';
+import type { Client } from '../../keys/keys.ts';
 import type { Slowdown } from '../../keys/slowdown.ts';
 import { type Awaitable, andThen } from '../../streams/and-then.ts';
 import { delay } from '../../streams/wait.ts';
 import { askStore } from '../terms/ask-store.ts';
-import { denyKey, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
-import { Denial, type DenialMore } from '../terms/denial.ts';
+import { denyClient, UNREADABLE_POLICY } from '../terms/caller-denials.ts';
+import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
 import type { Exchange } from '../terms/exchange.ts';
 
 export interface AuthenticateDeps {
-  keys: Keys;
+  clients: Clients;
   slowdown: Slowdown;
 }
 
-/** Synchronous if the key is valid and in memory. */
+/** Synchronous if the key or token is valid and in memory. */
 export function authenticate(
   exchange: Exchange,
   deps: AuthenticateDeps,
@@ -24,37 +25,30 @@ export function authenticate(
   const text = readKey(exchange, dialect.keyHeaders);
   if (text instanceof Denial) return text;
   return andThen(
-    askStore(() => deps.keys.authenticate(text), UNREADABLE_POLICY),
+    askStore(() => deps.clients.authenticate(text), UNREADABLE_POLICY),
     (found) =>
-      found instanceof Denial || !('refused' in found) ? found : refuseKey(found, exchange, deps, dialect),
+      found instanceof Denial || !('refused' in found) ? found : refuse(found, exchange, deps, dialect),
   );
 }
 
-async function refuseKey(
-  found: RefusedKey,
+async function refuse(
+  found: Refusal,
   exchange: Exchange,
   { slowdown }: AuthenticateDeps,
   dialect: Dialect,
 ): Promise<Denial> {
-  // The reason goes only to the log, because callers must not learn which ids exist.
-  const { refused, keyId } = found;
-  const refusedKey = nameRefusedKey(found);
-  const detail = keyId === null ? `key ${refused}` : `key ${refused} (${keyId})`;
+  const denial = denyClient(found, dialect);
+  if (denial.type !== 'unauthorized') return denial;
   const penalty = slowdown.penalize(exchange.address);
   if ('retryAfterSeconds' in penalty) {
     return new Denial('rate_limited', 'Too many refused keys; wait before you try again.', {
-      detail,
+      ...(denial.more.detail === undefined ? {} : { detail: denial.more.detail }),
       retryAfterSeconds: penalty.retryAfterSeconds,
       headers: CLOSE,
     });
   }
   if (penalty.delayMs > 0) await waitUnlessLeft(penalty.delayMs, exchange);
-  return denyKey(dialect, { detail, ...refusedKey });
-}
-
-function nameRefusedKey({ refused, keyId }: RefusedKey): Pick<DenialMore, 'refusedKey'> {
-  if (keyId === null || refused === 'missing' || refused === 'malformed') return {};
-  return { refusedKey: { id: keyId, why: refused } };
+  return denial;
 }
 
 /**

@@ -17,6 +17,11 @@ export interface Dialect {
   surplusArguments: ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether the header `prefer` is read. */
   takesPreferences: boolean;
+  /**
+   * Value of `www-authenticate` that says where callers get tokens (RFC 9728 section 5.1); null if tokens are not
+   * accepted.
+   */
+  challenge: string | null;
 }
 
 /** The wire format of this proxy. */
@@ -26,6 +31,7 @@ export const OWN_DIALECT: Dialect = {
   errors: {},
   surplusArguments: new Map(),
   takesPreferences: true,
+  challenge: null,
 };
 
 /** Renames the members of the instance in a text to those of the dialect. */

@@ -4,7 +4,7 @@
  * reply comes last: callers that share a read have policies of their own.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Keys } from '../../keys/keys.ts';
+import type { Clients } from '../../keys/clients.ts';
 import type { Events } from '../../observe/events.ts';
 import { findUnknownName, type UnknownName } from '../../odoo/faults/unknown-name.ts';
 import { mayNameField, mayNameModel } from '../../policy/may-name.ts';
@@ -22,7 +22,7 @@ import type { KnownNames, NameSources } from './known-names.ts';
 
 export interface AddNearestNamesDeps {
   knownNames: KnownNames;
-  keys: Keys;
+  clients: Clients;
   events: Pick<Events, 'faultSeen'>;
 }
 
@@ -57,7 +57,7 @@ export function suggestNames(
   reply: Reply,
   call: NamingCall,
   context: CallContext,
-  { knownNames, keys, events }: AddNearestNamesDeps,
+  { knownNames, clients, events }: AddNearestNamesDeps,
   sources: NameSources,
 ): Awaitable<Reply> {
   if (!('kind' in reply) || reply.kind !== 'fault' || context.time.signal.aborted) return reply;
@@ -81,7 +81,7 @@ export function suggestNames(
     const known = await waitFor(Promise.resolve(found), limits);
     if (typeof known === 'symbol') return fault;
     // The policy may have changed while Odoo was asked.
-    const now = await askStore(() => keys.renew(client), UNREADABLE_POLICY);
+    const now = await askStore(() => clients.renew(client), UNREADABLE_POLICY);
     if (now instanceof Denial || 'refused' in now) return fault;
     const nearest = await chooseNames(name, known, now.policy);
     return nearest.length === 0 ? fault : addNames(fault, nearest);

@@ -273,6 +273,10 @@ function describeHeader(name: string, description: string, type: string): object
 
 export const CALL_SECURITY = {
   clientKey: { type: 'apiKey', in: 'header', name: KEY_HEADER, description: 'A client key.' },
-  clientToken: { type: 'http', scheme: 'bearer', description: 'A client key, as a bearer token.' },
+  clientToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A client key, or a token of an identity provider.',
+  },
   compatibleKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A client key.' },
 };

@@ -1,0 +1,81 @@
+/**
+ * Tells callers where to get a token (RFC 9728): the metadata of this proxy as a protected resource, and the challenge
+ * of a 401 that leads there. Everything follows from `http.publicUrl`, since callers choose the header `host`. Without
+ * issuers there is neither.
+ */
+import type { FastifyInstance } from 'fastify';
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+
+export interface TokenIssuer {
+  readonly url: string;
+  readonly scopes: readonly string[];
+}
+
+export interface ProtectedResource {
+  /** Value of `www-authenticate` for a route, without an error; null if tokens are not accepted. */
+  describeChallenge(path: string): string | null;
+  /** Adds the metadata of the proxy, and of each route that has a challenge. */
+  addRoutes(app: FastifyInstance): void;
+}
+
+export function createProtectedResource(
+  publicUrl: string | null,
+  issuers: readonly TokenIssuer[],
+): ProtectedResource {
+  if (publicUrl === null || issuers.length === 0) {
+    return { describeChallenge: () => null, addRoutes: () => {} };
+  }
+  const { origin, pathname } = new URL(publicUrl);
+  const prefix = pathname.replace(/\/$/, '');
+  const scopes = [...new Set(issuers.flatMap((issuer) => issuer.scopes))];
+  const paths = new Set(['']);
+
+  /** Section 2. */
+  const describeResource = (path: string) => ({
+    resource: path === '' ? publicUrl : origin + prefix + path,
+    authorization_servers: issuers.map(({ url }) => url),
+    bearer_methods_supported: ['header'],
+    resource_name: 'erp-proxy',
+    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+  });
+
+  return {
+    describeChallenge(path) {
+      paths.add(path);
+      // Section 3.1: the path of the resource follows the well-known one.
+      return `Bearer resource_metadata="${origin}${WELL_KNOWN}${prefix}${path}"`;
+    },
+    addRoutes(app) {
+      // A reverse proxy in front may remove the prefix or keep it.
+      for (const at of new Set([prefix, ''])) {
+        for (const path of paths) addRoute(app, WELL_KNOWN + at + path, describeResource(path));
+      }
+    },
+  };
+}
+
+/** Web pages read it before they have a token. Some send `mcp-protocol-version`, which needs a preflight. */
+function addRoute(app: FastifyInstance, path: string, metadata: object): void {
+  const body = Buffer.from(JSON.stringify(metadata));
+  app.get(path, (_request, reply) =>
+    reply
+      .headers({
+        'content-type': 'application/json',
+        'cache-control': 'max-age=3600',
+        'access-control-allow-origin': '*',
+      })
+      .send(body),
+  );
+  app.options(path, (_request, reply) =>
+    reply
+      .code(204)
+      .headers({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET',
+        'access-control-allow-headers': '*, authorization',
+        'access-control-max-age': '86400',
+      })
+      .send(),
+  );
+}

@@ -1,0 +1,253 @@
+/**
+ * Authenticates tokens of identity providers: JSON Web Tokens (RFC 7519) as bearer tokens, verified as RFC 8725 and
+ * RFC 9068 recommend. The reason for which a token is refused is for the operator's log only. Knows neither HTTP nor
+ * the meaning of a policy.
+ */
+import { hash } from 'node:crypto';
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { EgressDispatcher } from '../egress/dispatcher.ts';
+import type { Clients, RefusedToken } from '../keys/clients.ts';
+import type { Client } from '../keys/keys.ts';
+import type { Awaitable } from '../streams/and-then.ts';
+import { SingleFlight } from '../streams/single-flight.ts';
+import { fetchKeys } from './fetch-keys.ts';
+import { type Claims, findPolicy, type Issuer, listMissingScopes } from './issuer.ts';
+import { IssuerKeys } from './issuer-keys.ts';
+import { nameKey } from './key-set.ts';
+import { isTokenForm, readToken } from './read-token.ts';
+
+/** About 10 MB when full. Beyond it, a call costs one verification. */
+const VERIFIED_MAX = 10_000;
+/** Types of tokens that are made for other purposes, such as `logout+jwt`, must not be accepted (RFC 8725 3.11). */
+const TYPES = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
+/** A subject is shown in the log and the audit, and is part of names. OpenID Connect allows 255 ASCII characters. */
+const SUBJECT = /^[\x21-\x7e]{1,255}$/;
+/** Longer parts of an unverified token are cut in the log. */
+const SHOWN_LENGTH_MAX = 200;
+
+export interface TokensOptions {
+  issuers: readonly Issuer[];
+  egress: EgressDispatcher;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** A monotonic clock in milliseconds. */
+  nowMs: () => number;
+  /** The keys of an issuer could not be read. */
+  onFailure: (issuer: string, error: unknown) => void;
+}
+
+export interface Tokens {
+  /** Authenticates a text that has the form of a token by these tokens, any other one by `keys`. */
+  joinTo(keys: Clients): Clients;
+  /** Synchronous if the token was verified before. Never rejects. */
+  authenticate(text: string): Awaitable<Client | RefusedToken>;
+  /** Null if the client was not authenticated by a token. */
+  renew(client: Client): Client | RefusedToken | null;
+  /** Reads the keys of all issuers, so that the first token need not wait. Never rejects. */
+  readKeys(): Promise<void>;
+  /** Each issuer, and why its keys could not be read the last time; null if they could. */
+  states(): { issuer: string; failure: string | null }[];
+}
+
+/** An issuer with its keys. */
+interface KnownIssuer {
+  readonly issuer: Issuer;
+  readonly keys: IssuerKeys;
+}
+
+/** A client whose token was verified, and what its validity depends on. */
+interface TokenClient extends Client {
+  readonly token: { readonly from: KnownIssuer; readonly signedBy: string };
+}
+
+export function createTokens({ issuers, egress, clock, nowMs, onFailure }: TokensOptions): Tokens {
+  const known = new Map(
+    issuers.map((issuer): [string, KnownIssuer] => {
+      const keys = new IssuerKeys({
+        fetch: () => fetchKeys(issuer, egress),
+        nowMs,
+        onFailure: (error) => onFailure(issuer.name, error),
+      });
+      return [issuer.url, { issuer, keys }];
+    }),
+  );
+  /** By SHA-256 of the token, so that the memory has no text that could be used. */
+  const verified = new LRUCache<string, TokenClient>({ max: VERIFIED_MAX });
+  const verifications = new SingleFlight<Client | RefusedToken>();
+
+  function authenticate(text: string): Awaitable<Client | RefusedToken> {
+    const textHash = hash('sha256', text, 'base64url');
+    const client = verified.get(textHash);
+    if (client !== undefined) {
+      const judged = judge(client);
+      if (judged !== null) return judged;
+      verified.delete(textHash);
+    }
+    return verifications.run(textHash, () => verify(text, textHash));
+  }
+
+  function renew(client: Client): Client | RefusedToken | null {
+    if (!isTokenClient(client)) return null;
+    return judge(client) ?? refuse('revoked', 'its signing key was withdrawn', client.key.id);
+  }
+
+  /** Null if the key that signed the token is no longer among those of the issuer. */
+  function judge(client: TokenClient): Client | RefusedToken | null {
+    const { key, token } = client;
+    if (clock() >= key.expiresAt!) return refuse('expired', 'it has expired', key.id);
+    const { current } = token.from.keys;
+    if (current === null) return refuseAway(token.from);
+    return current.has(token.signedBy) ? client : null;
+  }
+
+  async function verify(text: string, textHash: string): Promise<Client | RefusedToken> {
+    const token = readToken(text);
+    if (token === null) return refuse('invalid', 'not a JSON Web Token');
+    const { iss } = token.claims;
+    const from = typeof iss === 'string' ? known.get(iss) : undefined;
+    if (from === undefined) return refuse('invalid', `auth.issuers does not have its issuer ${show(iss)}`);
+    const wrong = findHeaderError(token.header);
+    if (wrong !== null) return refuse('invalid', wrong);
+    try {
+      const client = await verifySigned(text, from);
+      if (!('refused' in client)) verified.set(textHash, client);
+      return client;
+    } catch (error) {
+      return explainFailure(error, from);
+    }
+  }
+
+  /** Rejects with an error of jose, or a {@link KeysAwayError}. */
+  async function verifySigned(text: string, from: KnownIssuer): Promise<TokenClient | RefusedToken> {
+    const { issuer } = from;
+    const now = clock();
+    const { payload, key } = await jwtVerify(text, findKey(from), {
+      issuer: issuer.url,
+      audience: [...issuer.audience],
+      algorithms: [...issuer.algorithms],
+      clockTolerance: issuer.clockSkewSeconds,
+      currentDate: new Date(now),
+      requiredClaims: ['sub', 'exp'],
+    });
+    const id = nameClient(issuer, payload);
+    if (id === null) return refuse('invalid', 'its `sub` is not 1 to 255 printable ASCII characters');
+    const wrong = findClaimError(payload, issuer, now);
+    if (wrong !== null) return refuse('invalid', wrong, id);
+    const missing = listMissingScopes(issuer, payload);
+    if (missing.length > 0) {
+      return {
+        ...refuse('insufficient_scope', `lacks the scopes ${missing.join(' ')}`, id),
+        scopes: issuer.scopes,
+      };
+    }
+    const policy = findPolicy(issuer, payload);
+    if (policy === null) return refuse('no_policy', 'no rule of its issuer matches', id);
+    return {
+      key: {
+        id,
+        clientId: id,
+        name: id,
+        policy: policy.text,
+        createdAt: (payload.iat ?? 0) * 1000,
+        expiresAt: (payload.exp! + issuer.clockSkewSeconds) * 1000,
+        revokedAt: null,
+        lastUsedAt: null,
+        replaces: null,
+        version: 1,
+      },
+      policy: policy.compiled,
+      token: { from, signedBy: await nameKey(key) },
+    };
+  }
+
+  return {
+    authenticate,
+    renew,
+    joinTo: (keys) => ({
+      authenticate: (text) =>
+        text !== undefined && isTokenForm(text) ? authenticate(text) : keys.authenticate(text),
+      renew: (client) => renew(client) ?? keys.renew(client),
+    }),
+    async readKeys() {
+      await Promise.all([...known.values()].map(({ keys }) => keys.refresh()));
+    },
+    states: () =>
+      [...known.values()].map(({ issuer, keys }) => ({ issuer: issuer.name, failure: keys.failure })),
+  };
+}
+
+/** There are no usable keys of the issuer. */
+class KeysAwayError extends Error {
+  override readonly name = 'KeysAwayError';
+}
+
+/** Asks the issuer again if the token names a key that is not known. */
+function findKey({ keys }: KnownIssuer): JWTVerifyGetKey {
+  return async (header, token) => {
+    if (keys.current === null) await keys.refresh();
+    const { current } = keys;
+    if (current === null) throw new KeysAwayError();
+    try {
+      return await current.find(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      await keys.refresh();
+      return (keys.current ?? current).find(header, token);
+    }
+  };
+}
+
+/** The error of a header, before any key is looked up; null if there is none. jose checks the algorithm. */
+function findHeaderError({ typ, crit, kid }: Claims): string | null {
+  if (crit !== undefined) return 'its header has `crit`, and no extension is known';
+  if (kid !== undefined && typeof kid !== 'string') return 'its `kid` is not a text';
+  if (typ === undefined || (typeof typ === 'string' && TYPES.has(typ.toLowerCase()))) return null;
+  return `its type ${show(typ)} is not that of an access token`;
+}
+
+/** The error of signed claims that jose does not check; null if there is none. */
+function findClaimError({ exp, iat, cnf }: JWTPayload, issuer: Issuer, now: number): string | null {
+  if (cnf !== undefined) return 'it is bound to a key of its client (`cnf`), which cannot be checked';
+  if (iat !== undefined && (typeof iat !== 'number' || iat * 1000 > now + issuer.clockSkewSeconds * 1000)) {
+    return 'its `iat` is in the future';
+  }
+  const lifetime = exp! - (iat ?? now / 1000);
+  if (lifetime <= issuer.maxLifetimeSeconds) return null;
+  return `it is valid for longer than maxLifetimeSeconds, ${issuer.maxLifetimeSeconds}`;
+}
+
+/** Null if the subject is missing or not printable. A name has no `/`, so that no two pairs give one id. */
+function nameClient({ name }: Issuer, { sub }: JWTPayload): string | null {
+  return typeof sub === 'string' && SUBJECT.test(sub) ? `${name}/${sub}` : null;
+}
+
+function explainFailure(error: unknown, from: KnownIssuer): RefusedToken {
+  if (error instanceof KeysAwayError) return refuseAway(from);
+  // The signature is verified before the claims, so that the subject of an expired token is known.
+  if (error instanceof errors.JWTExpired) {
+    return refuse('expired', 'it has expired', nameClient(from.issuer, error.payload));
+  }
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, reason, payload } = error;
+    return refuse('invalid', `its claim ${claim} is wrong (${reason})`, nameClient(from.issuer, payload));
+  }
+  return refuse('invalid', error instanceof errors.JOSEError ? error.code : String(error));
+}
+
+function refuseAway({ issuer, keys }: KnownIssuer): RefusedToken {
+  return refuse('keys_away', `the keys of ${issuer.name} cannot be read: ${keys.failure ?? 'not yet'}`);
+}
+
+function refuse(why: RefusedToken['why'], detail: string, keyId: string | null = null): RefusedToken {
+  return { refused: 'token', why, keyId, detail, scopes: [] };
+}
+
+function isTokenClient(client: Client): client is TokenClient {
+  return 'token' in client;
+}
+
+/** A value of an unverified token, for the log. */
+function show(value: unknown): string {
+  return (JSON.stringify(value) ?? 'none').slice(0, SHOWN_LENGTH_MAX);
+}
