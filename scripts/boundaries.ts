@@ -129,7 +129,7 @@ const BOUNDARIES: Boundary[] = [
       '../execute/call/explain.ts',
       '../json/read-value.ts',
       '../text/*',
-      './{apply,completion,types}/*',
+      './{apply,completion,mcp,types}/*',
       CONTRACT,
       '@erp-proxy/sandbox',
       'yaml',
@@ -152,6 +152,15 @@ const BOUNDARIES: Boundary[] = [
   },
   { files: `${SERVER}/cli/completion/**`, allow: ['../command.ts', '../../config/names.ts'] },
   { files: `${SERVER}/cli/types/**`, allow: ['../command.ts'] },
+  {
+    files: `${SERVER}/cli/mcp/**`,
+    allow: [
+      '../../mcp/instructions.ts',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/server/stdio',
+      'node:*',
+    ],
+  },
   {
     files: `${SERVER}/http/**`,
     allow: [

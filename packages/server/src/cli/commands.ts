@@ -25,6 +25,7 @@ import {
   keysShowCommand,
   keysUpdateCommand,
 } from './keys.ts';
+import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
@@ -36,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
   demoCommand,
   sandboxCommand,
   callCommand,
+  mcpCommand,
   typesCommand,
   doctorCommand,
   keysCreateCommand,

@@ -83,7 +83,7 @@ export async function addInstance(proxy: ErpProxy, { url, db, users }: Sandbox, 
   await proxy.app.instances.add({ name, url, db, user_id, api_key, allow_private: true });
 }
 
-async function callTool(client: Client, name: string, args: object): Promise<ToolResult> {
+export async function callTool(client: Client, name: string, args: object): Promise<ToolResult> {
   const result = await client.callTool({ name, arguments: args as Record<string, unknown> });
   const [first] = result.content as { type: string; text: string }[];
   return { isError: result.isError === true, text: first?.text ?? '', data: result.structuredContent };

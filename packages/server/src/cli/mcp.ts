@@ -1,0 +1,63 @@
+/** `mcp`: lets a local MCP client use a running proxy, over standard input and output. */
+import { KEY_HEADER } from '@erp-proxy/contract';
+import { findNearestName } from '../text/nearest.ts';
+import { type Command, CommandError } from './command.ts';
+import { CLIENT_CONFIGURATIONS } from './mcp/client-configurations.ts';
+import { createDispatcherTo, postJson } from './post.ts';
+import { PROXY_OPTIONS, readAddress, readKey } from './proxy-access.ts';
+
+const MCP_PATH = '/mcp';
+const CLIENT_NAMES = CLIENT_CONFIGURATIONS.map(({ name }) => name);
+
+export const mcpCommand: Command = {
+  name: 'mcp',
+  arguments: [],
+  summary: 'Serve the tools of a running proxy to a local MCP client, over standard input and output.',
+  options: {
+    ...PROXY_OPTIONS,
+    'print-config': {
+      type: 'string',
+      value: 'client',
+      description: 'Print what to paste for a client, such as claude-desktop or cursor, and end.',
+    },
+  },
+  async run(input) {
+    const base = readAddress(input);
+    const client = input.option('print-config');
+    if (client !== undefined) {
+      const { place, render } = findConfiguration(client);
+      input.complain(`For ${place}:\n`);
+      input.print(render({ url: base.origin, keyFile: input.option('key-file') }));
+      return 0;
+    }
+    const key = await readKey(input);
+    const url = new URL(MCP_PATH, base);
+    const egress = createDispatcherTo(base.origin);
+    // The SDK is loaded here, so that other commands do not wait for it.
+    const { runBridge } = await import('./mcp/bridge.ts');
+    try {
+      await runBridge({
+        version: input.version,
+        untilStopped: input.untilStopped(),
+        async send(body, headers) {
+          const answer = await postJson(egress, url, body, { ...headers, [KEY_HEADER]: key });
+          if (answer.ok) return { text: answer.body.toString() };
+          const problem = `No answer from ${base.origin} (${answer.detail}); is the proxy running there?`;
+          input.complain(`${problem}\n`);
+          return { problem };
+        },
+      });
+      return 0;
+    } finally {
+      await egress.close();
+    }
+  },
+};
+
+function findConfiguration(name: string): (typeof CLIENT_CONFIGURATIONS)[number] {
+  const found = CLIENT_CONFIGURATIONS.find((configuration) => configuration.name === name);
+  if (found !== undefined) return found;
+  throw new CommandError(
+    `--print-config "${name}" is not known; did you mean "${findNearestName(name, CLIENT_NAMES)}"? Known: ${CLIENT_NAMES.join(', ')}.`,
+  );
+}

@@ -1,0 +1,140 @@
+/**
+ * Serves MCP on standard input and output, and passes each request on to the proxy. The SDK speaks with the client in
+ * the revision that it knows; the proxy is asked in that of 2026-07-28. Knows no tools.
+ */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  type InputRequests,
+  inputRequired,
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { INSTRUCTIONS } from '../../mcp/instructions.ts';
+
+/** Sends one request to the proxy. Resolves to the text of its answer, or to why there is none. */
+export type SendToProxy = (
+  body: string,
+  headers: Record<string, string>,
+) => Promise<{ text: string } | { problem: string }>;
+
+export interface BridgeOptions {
+  send: SendToProxy;
+  /** Version of this program. */
+  version: string;
+  /** Ends the bridge. */
+  untilStopped: Promise<void>;
+}
+
+const REVISION = '2026-07-28';
+
+/** Resolves when the client has closed standard input, or the program is asked to end. */
+export async function runBridge({ send, version, untilStopped }: BridgeOptions): Promise<void> {
+  const transport = new WatchedTransport();
+  const handle = serveStdio(() => createServer(send, version), { transport, maxSubscriptions: 0 });
+  await Promise.race([transport.closed.promise, untilStopped]);
+  await handle.close();
+}
+
+class WatchedTransport extends StdioServerTransport {
+  readonly closed = Promise.withResolvers<void>();
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.closed.resolve();
+  }
+}
+
+function createServer(send: SendToProxy, version: string): Server {
+  const server = new Server(
+    { name: 'erp-proxy', title: 'Odoo', version },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
+  server.setRequestHandler('tools/list', async () => {
+    const { tools } = await ask(send, 'tools/list', {}, version, {});
+    return { tools: tools as never };
+  });
+  server.setRequestHandler('tools/call', async ({ params: { name, arguments: args = {} } }, context) => {
+    const { inputResponses } = context.mcpReq;
+    const requestState = context.mcpReq.requestState<string>();
+    const params = {
+      name,
+      arguments: args,
+      ...(inputResponses === undefined ? {} : { inputResponses }),
+      ...(requestState === undefined ? {} : { requestState }),
+    };
+    const result = await ask(send, 'tools/call', params, version, chooseCapabilities(context, server));
+    if (result['resultType'] === 'input_required') {
+      return inputRequired({
+        inputRequests: result['inputRequests'] as InputRequests,
+        requestState: String(result['requestState']),
+      });
+    }
+    const { content, structuredContent, isError } = result;
+    return {
+      content: content as never,
+      ...(structuredContent === undefined ? {} : { structuredContent: structuredContent as never }),
+      ...(isError === true ? { isError } : {}),
+    };
+  });
+  return server;
+}
+
+/** The proxy may ask what this client can show. */
+function chooseCapabilities({ mcpReq }: ServerContext, server: Server): ClientCapabilities {
+  const envelope = mcpReq.envelope as Record<string, ClientCapabilities> | undefined;
+  const { elicitation } = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
+  return elicitation === undefined ? {} : { elicitation };
+}
+
+/** Returns the result, or throws the error of the proxy. */
+async function ask(
+  send: SendToProxy,
+  method: string,
+  params: { name?: string; [member: string]: unknown },
+  version: string,
+  capabilities: ClientCapabilities,
+): Promise<Record<string, unknown>> {
+  const meta = {
+    [PROTOCOL_VERSION_META_KEY]: REVISION,
+    [CLIENT_INFO_META_KEY]: { name: 'erp-proxy mcp', version },
+    [CLIENT_CAPABILITIES_META_KEY]: capabilities,
+  };
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': REVISION,
+    'mcp-method': method,
+    ...(params.name === undefined ? {} : { 'mcp-name': nameInHeader(params.name) }),
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } });
+  const sent = await send(body, headers);
+  if ('problem' in sent) throw new ProtocolError(ProtocolErrorCode.InternalError, sent.problem);
+  const { result, error } = readAnswer(sent.text);
+  if (result !== undefined) return result;
+  throw new ProtocolError(error?.code ?? ProtocolErrorCode.InternalError, error?.message ?? UNREADABLE);
+}
+
+/** Names of tools are ASCII. Another one is refused by the proxy with the names that exist. */
+function nameInHeader(name: string): string {
+  return /^[\x21-\x7e]+$/.test(name) ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`;
+}
+
+const UNREADABLE = 'The answer is not one of erp-proxy; check the address of --url.';
+
+interface ProxyAnswer {
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string };
+}
+
+function readAnswer(text: string): ProxyAnswer {
+  try {
+    return JSON.parse(text) as ProxyAnswer;
+  } catch {
+    return {};
+  }
+}

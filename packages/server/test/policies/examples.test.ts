@@ -1,0 +1,50 @@
+/** The policies in the documentation are valid, and do what the text above them says. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { mayCall } from '../../src/policy/abilities.ts';
+import { compilePolicy } from '../../src/policy/compile.ts';
+import { parsePolicy } from '../../src/policy/parse.ts';
+
+function readExamples(page: string): { title: string; text: string }[] {
+  const source = readFileSync(new URL(`../../../../docs/${page}`, import.meta.url), 'utf8');
+  return [...source.matchAll(/([^\n]+)\n\n```json\n([\s\S]*?)```/g)]
+    .map(([, title = '', text = '']) => ({ title, text }))
+    .filter(({ text }) => text.includes('"models"'));
+}
+
+const examples = ['policies.md', 'mcp.md'].flatMap(readExamples);
+
+function compileExample(words: string) {
+  const { text } = examples.find(({ title }) => title.includes(words))!;
+  const parsed = parsePolicy(JSON.parse(text));
+  if (!('policy' in parsed)) throw new Error(JSON.stringify(parsed.errors));
+  return compilePolicy(parsed.policy);
+}
+
+test('the pages have policies', () => {
+  expect(examples.length).toBeGreaterThan(7);
+});
+
+test.each(examples)('$title', ({ text }) => {
+  expect(parsePolicy(JSON.parse(text))).not.toHaveProperty('errors');
+});
+
+describe('policies of agents', () => {
+  test('the one that only reads can read everything, and change nothing', () => {
+    const policy = compileExample('An agent that can only read');
+    expect(mayCall(policy, 'account.move', 'search_read')).toBe(true);
+    for (const method of ['create', 'write', 'unlink', 'action_post', 'message_post']) {
+      expect(mayCall(policy, 'account.move', method)).toBe(false);
+    }
+  });
+
+  test('the one that drafts can create and change, and neither confirm, post nor delete', () => {
+    const policy = compileExample('An agent that may draft');
+    for (const model of ['sale.order', 'sale.order.line', 'account.move', 'account.move.line']) {
+      for (const method of ['create', 'write']) expect(mayCall(policy, model, method)).toBe(true);
+      for (const method of ['action_confirm', 'action_post', 'action_quotation_send', 'unlink']) {
+        expect(mayCall(policy, model, method)).toBe(false);
+      }
+    }
+  });
+});
