@@ -647,7 +647,8 @@ describe('a malformed fault', () => {
       return best;
     };
     const plain = measure((text) => text.replaceAll(/[A-Z]{2,}|[/"]/g, 'x'));
-    expect(measure((text) => text)).toBeLessThan(plain * 10 + 10);
+    // Quadratic work would take seconds.
+    expect(measure((text) => text)).toBeLessThan(plain * 10 + 100);
   });
 
   test('cannot reach a prototype', () => {
