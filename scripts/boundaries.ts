@@ -29,6 +29,7 @@ const STEPS = [
   'admission',
   'answer',
   'apply-instance-timeout',
+  'approval',
   'ask-version',
   'authenticate',
   'authorize',
@@ -56,7 +57,7 @@ const ODOO = ['../../odoo/*', '../../odoo/{faults,json2,related,sensitive,signat
 /** What the folders of execute/ may import, by folder. The pages at its top import all four. */
 const EXECUTE = {
   terms: [
-    '../../{egress,idempotency,instances,json,keys,observe,streams}/*',
+    '../../{approvals,egress,idempotency,instances,json,keys,observe,streams}/*',
     '../../limits/database/permit.ts',
     '../../odoo/faults/faults.ts',
     '../../odoo/json2/json2-result.ts',
@@ -66,7 +67,7 @@ const EXECUTE = {
   ],
   request: [
     '../terms/*',
-    '../../{idempotency,keys,limits,observe,streams}/*',
+    '../../{approvals,idempotency,keys,limits,observe,streams}/*',
     '../../egress/base-url.ts',
     '../../stores/ports.ts',
     CONTRACT,
@@ -84,7 +85,7 @@ const EXECUTE = {
   ],
   upstream: [
     '../terms/*',
-    '../../{egress,idempotency,json,limits,observe,sharing,streams}/*',
+    '../../{approvals,egress,idempotency,json,limits,observe,sharing,streams}/*',
     '../../keys/{clients,keys}.ts',
     '../../limits/database/*',
     '../../policy/may-name.ts',
@@ -402,6 +403,18 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/approvals/**`,
+    allow: [
+      '../idempotency/{pending-releases,pruning}.ts',
+      '../instances/vault.ts',
+      '../streams/*',
+      '../stores/ports.ts',
+      CONTRACT,
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/limits/**`,
     allow: [
       '../share.ts',
@@ -438,7 +451,7 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/admin/**`,
     allow: [
-      '../{audit,instances,key-rotation,keys,policy}/*',
+      '../{approvals,audit,instances,key-rotation,keys,policy}/*',
       '../stores/ports.ts',
       CONTRACT,
       'zod',

@@ -35,6 +35,7 @@ type ProxyErrorType =
   | 'outcome_unknown'
   | 'payload_too_large'
   | 'unsupported_media_type'
+  | 'approval_required'
   | 'internal';
 
 /** Errors of Odoo, the same for every version. */
@@ -84,6 +85,8 @@ export class ErpProxyError extends Error {
   readonly retryAfter: number | undefined;
   /** The key of the call, with which it can be sent again without running twice. */
   readonly idempotencyKey: string | undefined;
+  /** With `approval_required`: what an administrator must approve, and the option `approval` of the next attempt. */
+  readonly approval: string | undefined;
   /** Existing names that are near to an unknown one, if the proxy sent them. */
   readonly nearest: readonly string[];
   /** The other members of the error, such as `path`, `rule`, `name` and `arguments`. */
@@ -101,7 +104,8 @@ export class ErpProxyError extends Error {
     this.retryAfter = details.retryAfter;
     this.idempotencyKey = details.idempotencyKey;
     this.data = details.data ?? {};
-    const { nearest } = this.data;
+    const { approval, nearest } = this.data;
+    this.approval = typeof approval === 'string' ? approval : undefined;
     this.nearest = Array.isArray(nearest) ? nearest.map(String) : [];
   }
 }

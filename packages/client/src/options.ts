@@ -60,6 +60,10 @@ export interface CallOptions {
   timeout?: number | undefined;
   /** The key under which the call runs at most once. Default: a new one for each write. */
   idempotencyKey?: string | undefined;
+  /**
+   * `approval` of an error `approval_required`, once an administrator has approved it. For a batch: those of its calls.
+   */
+  approval?: string | readonly string[] | undefined;
   /** Added to the context of the client. */
   context?: Context | undefined;
 }

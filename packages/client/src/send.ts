@@ -67,6 +67,7 @@ export async function send(
     headers['x-request-id'] = info.requestId;
     if (settings.isNormalized) headers['prefer'] = 'values=normalized';
     if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+    if (options.approval !== undefined) headers['x-approval'] = [options.approval].join();
     if (timeout !== undefined) headers['x-request-timeout'] = countSeconds(leftMs);
     const request = {
       ...settings,

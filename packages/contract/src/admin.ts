@@ -133,6 +133,67 @@ export interface InstanceInput {
  */
 export type InstanceChanges = Partial<Omit<InstanceInput, 'name'>>;
 
+/** `expired`: its time was over before it was decided, or before it was used. */
+export type ApprovalState = 'pending' | 'approved' | 'refused' | 'used' | 'expired';
+
+/** A call that needs an approval, without its values. */
+export interface ApprovalView {
+  id: string;
+  state: ApprovalState;
+  /** Id of the client key that asked. */
+  key_id: string;
+  /** Address of the caller that asked. */
+  address: string;
+  /** Name of the stored instance; null if the call brought its own credentials. */
+  instance: string | null;
+  /** Base address of the Odoo server. */
+  upstream: string;
+  db: string;
+  /** Id of the user in Odoo; null if the Odoo key of the call determines the user (`/json/2`). */
+  user_id: number | null;
+  model: string;
+  action: string;
+  /** The rule of the policy that asks for the approval, e.g. `approve["account.move"]`. */
+  rule: string;
+  created_at: string;
+  /** Pending: when it can no longer be decided. Approved: when it can no longer be used. */
+  expires_at: string;
+  decided_at: string | null;
+  /** The administrator who decided, as in the audit. */
+  decided_by: string | null;
+  /** Why it was refused. */
+  reason: string | null;
+  used_at: string | null;
+}
+
+/** The values of a call that needs an approval: the JSON texts that Odoo gets. */
+export interface ApprovalCall {
+  /** The positional arguments, a JSON array. */
+  params: string;
+  /** The named arguments, a JSON object. */
+  keyword: string;
+}
+
+/** A call that needs an approval, with its values. */
+export interface ApprovalDetails extends ApprovalView {
+  /** Null once the values are deleted: after a refusal, or when the time is over. */
+  call: ApprovalCall | UnreadableCall | null;
+}
+
+/** Stands for values that cannot be opened. */
+export interface UnreadableCall {
+  unreadable: string;
+}
+
+export interface ApprovalQuery extends PageQuery {
+  state?: ApprovalState;
+}
+
+export interface ApprovalRefusal {
+  /** The caller gets this text: 1 to 500 characters. */
+  reason: string;
+}
+
 /** One audit record: a call, or an administrative act. Contains no values and no secrets. */
 export type AuditView = AuditCallView | AuditActView | AuditDamagedView;
 
@@ -162,6 +223,8 @@ export interface AuditCallView extends AuditBase {
   outcome: string;
   /** The rule of the key's policy that denied the call, or `key:unknown`, `key:expired`, `key:revoked`. */
   rule: string | null;
+  /** The approval that the call asked for or used; null if it needed none. */
+  approval: string | null;
   code: number | null;
   http_status: number;
   /** Position in the batch; null for a single call. */
@@ -222,6 +285,8 @@ export interface Explanation {
   allowed: boolean;
   /** The rule that decided, e.g. `models["sale.*"]`; null for a key without a policy. */
   rule: string | null;
+  /** The rule because of which the call needs an approval, e.g. `approve["account.move"]`; null: it needs none. */
+  approval: string | null;
   message: string;
   /** What the policy sets in the call before it is sent. */
   sets: { limit?: number } & ContextDefaults;

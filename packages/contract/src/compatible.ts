@@ -29,6 +29,10 @@ export const COMPATIBLE_CHANGES: Partial<Record<ProxyErrorType, { code: number; 
     code: PROXY_ERRORS.action_invalid.code,
     httpStatus: PROXY_ERRORS.action_invalid.httpStatus,
   },
+  approval_required: {
+    code: PROXY_ERRORS.approval_required.code,
+    httpStatus: PROXY_ERRORS.action_invalid.httpStatus,
+  },
   egress_denied: {
     code: PROXY_ERRORS.upstream_unreachable.code,
     httpStatus: PROXY_ERRORS.upstream_unreachable.httpStatus,

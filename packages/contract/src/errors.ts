@@ -169,6 +169,14 @@ export const PROXY_ERRORS = {
     when: 'The content type is not `application/json` in UTF-8, or the body has a content encoding.',
     remedy: 'Send `content-type: application/json` without `content-encoding`.',
   },
+  approval_required: {
+    code: -32018,
+    httpStatus: 403,
+    retry: 'never',
+    when: "The key's policy lets the call run only after an administrator has approved it. `data.approval` is the id of the request for approval.",
+    remedy:
+      'Ask an administrator to approve it, then send the same call with `x-approval: <data.approval>` ([approvals.md](approvals.md)).',
+  },
   internal: {
     code: -32603,
     httpStatus: 500,

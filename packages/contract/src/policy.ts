@@ -14,6 +14,11 @@ export interface Policy {
   dbs?: string[];
   /** Patterns of models, each with patterns of its methods: `{"res.partner": ["read", "search*"], "sale.*": ["*"]}`. */
   models: Record<string, string[]>;
+  /**
+   * Patterns of models, each with patterns of its methods: such a call runs only after an administrator has approved
+   * it. It must be allowed by `models` as well.
+   */
+  approve?: Record<string, string[]>;
   /** True: only methods that are known to be read-only. */
   read_only?: boolean;
   /** Ids of the companies that `allowed_company_ids` may name. A call that names none gets all of them. */

@@ -12,6 +12,9 @@ export const KEY_HEADER = 'x-proxy-api';
 /** Header of an answer: the limit that the key's policy set instead of the caller's. */
 export const LIMIT_HEADER = 'erp-proxy-limit';
 
+/** Header of a request: the ids of the approvals under which its calls run, separated by commas. */
+export const APPROVAL_HEADER = 'x-approval';
+
 /** Maximum number of calls in a batch. */
 export const BATCH_CALLS_MAX = 100;
 
@@ -70,6 +73,8 @@ export interface ErrorBody {
     path?: string;
     /** For policy_denied: the rule of the key's policy that decided, e.g. `models["sale.*"]`. */
     rule?: string;
+    /** For approval_required: the id of the request for approval. */
+    approval?: string;
     /** For upstream_timeout, upstream_unreachable, upstream_bad_response and overloaded. */
     outcome?: Outcome;
     /** For query_invalid and model_not_found: up to five existing names, the nearest to the unknown one first. */

@@ -3,6 +3,10 @@
  * HTTP API and for the commands on this machine.
  */
 import type {
+  ApprovalDetails,
+  ApprovalQuery,
+  ApprovalRefusal,
+  ApprovalView,
   AuditQuery,
   AuditVerdict,
   AuditView,
@@ -22,6 +26,7 @@ import type {
   Page,
   StatusView,
 } from '@erp-proxy/contract';
+import type { Approvals } from '../approvals/approvals.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
@@ -51,6 +56,12 @@ export interface Admin {
    */
   rotateKey(id: string, rotation: KeyRotation, version?: number): Promise<NewKeyView>;
   explain(id: string, input: ExplainInput): Promise<Explanation>;
+  /** The newest first. */
+  listApprovals(query: ApprovalQuery): Promise<Page<ApprovalView>>;
+  getApproval(id: string): Promise<ApprovalDetails>;
+  /** Approving an approved call again changes nothing. `refuseCall` likewise. */
+  approveCall(id: string): Promise<ApprovalView>;
+  refuseCall(id: string, refusal: ApprovalRefusal): Promise<ApprovalView>;
   listInstances(query: InstanceQuery): Promise<Page<InstanceView>>;
   createInstance(input: InstanceInput): Promise<InstanceView>;
   getInstance(name: string): Promise<InstanceView>;
@@ -73,6 +84,7 @@ export interface Admin {
 export interface AdminDeps {
   keys: Pick<Keys, 'create' | 'find' | 'list' | 'update' | 'revoke' | 'rotate'>;
   instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
+  approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;

@@ -4,6 +4,7 @@
  */
 import { createActDescriber } from './acts.ts';
 import type { Actor, Admin, AdminDeps } from './admin.ts';
+import { createApprovalAdmin } from './approval-admin.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
@@ -12,6 +13,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const describeAct = createActDescriber(deps.audit, actor);
   const keys = createKeyAdmin(deps, describeAct);
   const instances = createInstanceAdmin(deps, describeAct);
+  const approvals = createApprovalAdmin(deps, describeAct, actor);
   const { audit } = deps;
   return {
     listKeys: convertErrors(keys.listKeys),
@@ -21,6 +23,10 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     revokeKey: convertErrors(keys.revokeKey),
     rotateKey: convertErrors(keys.rotateKey),
     explain: convertErrors(keys.explain),
+    listApprovals: convertErrors(approvals.listApprovals),
+    getApproval: convertErrors(approvals.getApproval),
+    approveCall: convertErrors(approvals.approveCall),
+    refuseCall: convertErrors(approvals.refuseCall),
     listInstances: convertErrors(instances.listInstances),
     createInstance: convertErrors(instances.createInstance),
     getInstance: convertErrors(instances.getInstance),

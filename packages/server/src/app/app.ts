@@ -55,7 +55,7 @@ export interface AppOptions {
 }
 
 export interface App
-  extends Pick<Services, 'store' | 'keys' | 'instances' | 'audit' | 'egress' | 'keyRotation'> {
+  extends Pick<Services, 'store' | 'keys' | 'instances' | 'audit' | 'egress' | 'keyRotation' | 'adminFor'> {
   server: ReturnType<typeof createServer>;
   databaseLimiters: DatabaseLimiters;
   logger: Logger;
@@ -89,7 +89,7 @@ export async function createApp({
     listUpstreams: () => showUpstreams(databaseLimiters.states()),
     isServing: true,
   });
-  const { store, keys, instances, audit, egress, keyRotation } = services;
+  const { store, keys, instances, audit, egress, keyRotation, approvals } = services;
   const tokens = await openTokens(issuers, services, { clock, nowMs, logger });
   const months = new MonthCounts({
     clock,
@@ -163,6 +163,7 @@ export async function createApp({
     slowdown: createSlowdown({ clock: nowMs }),
     limits: replicas?.limits ?? new KeyLimits(nowMs, clock, () => settings.workers, months),
     idempotency,
+    approvals,
     instances,
     egress,
     nameCredentials: createCredentialNames(keys.deriveSecret('names of credentials')),
@@ -202,6 +203,7 @@ export async function createApp({
     audit,
     egress,
     keyRotation,
+    adminFor: services.adminFor,
     databaseLimiters,
     logger,
     async listen() {
@@ -226,13 +228,14 @@ export async function createApp({
 }
 
 function listMetricSources(
-  { store, audit, keyRotation }: Services,
+  { store, audit, keyRotation, approvals }: Services,
   replicas: Replicas | null,
   others: Pick<MetricSources, 'databases' | 'issuers' | 'now' | 'version'>,
 ): MetricSources {
   return {
     ...others,
     audit: () => audit,
+    approvals: () => approvals.counts,
     instanceKeys: () => keyRotation.states(),
     isStoreUp: () => store.isWatching && store.trouble === null,
     storeStatementsGivenUp: () => store.statementsGivenUp ?? 0,

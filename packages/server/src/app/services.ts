@@ -5,6 +5,7 @@ import type { UpstreamView } from '@erp-proxy/contract';
 import { createActDescriber, createKeyRotationDescriber, createResealDescriber } from '../admin/acts.ts';
 import type { Actor, Admin, AdminDeps } from '../admin/admin.ts';
 import { createAdmin } from '../admin/create-admin.ts';
+import { type Approvals, createApprovals } from '../approvals/approvals.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { explainContradictions, explainEgressErrors } from '../config/explain-settings.ts';
 import type { Settings } from '../config/schema.ts';
@@ -45,6 +46,7 @@ export interface Services {
   audit: Audit;
   egress: EgressDispatcher;
   keyRotation: KeyRotation;
+  approvals: Approvals;
   /** Checks the health of the parts, by name. */
   check(): Promise<Record<string, HealthCheck>>;
   /** The administration, whose acts are recorded under this actor. */
@@ -97,6 +99,13 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     onError: logErrorOf('key rotation'),
     storesFailures: isServing,
   });
+  const approvals = openApprovals(settings, {
+    store,
+    keys,
+    clock,
+    isServing,
+    onError: logErrorOf('approvals'),
+  });
   if (isServing) void instances.reseal(createResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
   const startedAt = clock();
   const check = async () => ({
@@ -107,6 +116,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
   const adminDeps: AdminDeps = {
     keys,
     instances,
+    approvals,
     audit,
     clock,
     status: async () => ({
@@ -135,10 +145,12 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     audit,
     egress,
     keyRotation,
+    approvals,
     check,
     adminFor: (actor) => createAdmin(adminDeps, actor),
     async close() {
       await keyRotation.close();
+      await approvals.close();
       await audit.close();
       await egress.close();
       await keys.close();
@@ -146,6 +158,43 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
       await store.close();
     },
   };
+}
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** The values of calls are sealed under the master key if there is one, otherwise under the secret of the keys. */
+function openApprovals(
+  { approvals: settings, vault }: Settings,
+  {
+    store,
+    keys,
+    ...others
+  }: Pick<Services, 'store' | 'keys'> & {
+    clock: () => number;
+    isServing: boolean;
+    onError: (error: unknown) => void;
+  },
+): Approvals {
+  const ownKey = Buffer.from(keys.deriveSecret('values of approvals')).toString('base64');
+  const seals = createVault({
+    masterKey: vault.masterKey ?? ownKey,
+    otherMasterKeys: [...vault.otherMasterKeys, ownKey],
+  });
+  if (seals === null) throw new Error('the values of calls cannot be sealed');
+  return createApprovals({
+    store: store.approvals,
+    secret: keys.deriveSecret('approvals'),
+    vault: seals,
+    settings: {
+      decideMs: settings.decideHours * HOUR_MS,
+      useMs: settings.useMinutes * MINUTE_MS,
+      callBytesMax: settings.callBytesMax,
+      clientMax: settings.clientMax,
+      totalMax: settings.totalMax,
+    },
+    ...others,
+  });
 }
 
 /** Throws a {@link StartError} if `egress.allow` is invalid. */

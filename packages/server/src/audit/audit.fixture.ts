@@ -18,6 +18,7 @@ export function makeCall(changes: Partial<CallRecord> = {}): CallRecord {
     outcome: 'ok',
     code: null,
     rule: null,
+    approval: null,
     httpStatus: 200,
     protocol: 'jsonrpc',
     upstreamStatus: 200,

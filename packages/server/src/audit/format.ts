@@ -29,6 +29,7 @@ const COLUMNS = [
   'rule',
   'problem',
   'client_id',
+  'approval',
 ] as const;
 
 /** A spreadsheet runs a cell with such a beginning as a formula. */

@@ -34,6 +34,7 @@ export function printCall(call: AuditedCall, at: number): string {
     action: cleanName(call.method),
     outcome: call.outcome,
     rule: cleanName(call.rule),
+    approval: call.approval,
     code: call.code,
     http_status: call.httpStatus,
     batch_index: call.batchIndex,
@@ -81,6 +82,7 @@ export function toAuditedCall({
     method: null,
     outcome,
     rule: refusedKey === null ? rule : `key:${refusedKey.why}`,
+    approval: null,
     code: null,
     httpStatus,
     totalMs: 0,
@@ -113,7 +115,7 @@ function parseRecord(record: string): Omit<AuditCallView, 'seq'> | Omit<AuditAct
 }
 
 /** Members that older records lack. */
-const LATER_MEMBERS = { address: null, rule: null, client_id: null };
+const LATER_MEMBERS = { address: null, rule: null, client_id: null, approval: null };
 
 function printAnyTime(at: number): string {
   return printTime(Number.isNaN(new Date(at).getTime()) ? 0 : at);

@@ -1,5 +1,11 @@
 /** All commands, in the order of the help. */
 import { applyCommand } from './apply.ts';
+import {
+  approvalsApproveCommand,
+  approvalsListCommand,
+  approvalsRefuseCommand,
+  approvalsShowCommand,
+} from './approvals.ts';
 import { auditExportCommand, auditListCommand, auditVerifyCommand } from './audit.ts';
 import { callCommand } from './call.ts';
 import type { Command } from './command.ts';
@@ -47,6 +53,10 @@ export const COMMANDS: readonly Command[] = [
   keysRevokeCommand,
   keysRotateCommand,
   keysExplainCommand,
+  approvalsListCommand,
+  approvalsShowCommand,
+  approvalsApproveCommand,
+  approvalsRefuseCommand,
   instancesAddCommand,
   instancesListCommand,
   instancesShowCommand,

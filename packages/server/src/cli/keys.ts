@@ -214,8 +214,10 @@ export const keysExplainCommand: Command = {
       if (input.isSet('json')) {
         printJson(input, explanation);
       } else {
-        const { allowed, rule, message, sets } = explanation;
+        const { allowed, rule, approval, message, sets } = explanation;
         input.print(`${allowed ? 'allowed' : 'denied'} by ${rule ?? 'no rule'}: ${message}\n`);
+        // An older proxy does not tell.
+        if (approval != null) input.print(`  needs an approval by ${approval}\n`);
         for (const [member, value] of Object.entries(sets)) {
           input.print(`  sets ${member} to ${JSON.stringify(value)}\n`);
         }

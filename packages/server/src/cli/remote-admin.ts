@@ -12,6 +12,8 @@ import { CommandError, type CommandInput } from './command.ts';
 import { createDispatcherTo } from './post.ts';
 import {
   ANYTHING,
+  APPROVAL,
+  APPROVAL_DETAILS,
   cleanTexts,
   EXAMINATION,
   EXPLANATION,
@@ -94,6 +96,7 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
   }
 
   const key = (id: string) => `/keys/${encodeURIComponent(id)}`;
+  const approval = (id: string) => `/approvals/${encodeURIComponent(id)}`;
   const instance = (name: string) => `/instances/${encodeURIComponent(name)}`;
   return {
     listKeys: (query) => ask(pageOf(KEY), { path: '/keys', query }),
@@ -105,6 +108,10 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
       ask(NEW_KEY, { method: 'POST', path: `${key(id)}/rotate`, body, version }),
     explain: (id, body) =>
       ask(EXPLANATION, { method: 'POST', path: `${key(id)}/explain`, body, isChange: false }),
+    listApprovals: (query) => ask(pageOf(APPROVAL), { path: '/approvals', query }),
+    getApproval: (id) => ask(APPROVAL_DETAILS, { path: approval(id) }),
+    approveCall: (id) => ask(APPROVAL, { method: 'POST', path: `${approval(id)}/approve` }),
+    refuseCall: (id, body) => ask(APPROVAL, { method: 'POST', path: `${approval(id)}/refuse`, body }),
     listInstances: (query) => ask(pageOf(INSTANCE), { path: '/instances', query }),
     createInstance: (body) => ask(INSTANCE, { method: 'POST', path: '/instances', body }),
     getInstance: (name) => ask(INSTANCE, { path: instance(name) }),

@@ -21,6 +21,9 @@ export const ANYTHING = has({});
 export const KEY = has({ id: isText, name: isText, state: isText });
 export const NEW_KEY = has({ id: isText, name: isText, key: isText });
 export const INSTANCE = has({ name: isText, key: ANYTHING });
+export const APPROVAL = has({ id: isText, state: isText, expires_at: isText });
+export const APPROVAL_DETAILS: Shape = (value) =>
+  APPROVAL(value) && isObject(value) && (value['call'] === null || isObject(value['call']));
 export const EXPLANATION = has({ message: isText, sets: ANYTHING });
 export const EXAMINATION = has({
   checks: isListOf(has({ name: isText, state: isText, text: isText })),

@@ -159,6 +159,34 @@ export const SETTINGS = {
     default: 90,
     description: 'Number of days for which audit records are kept. 0 keeps them for ever.',
   }),
+  'approvals.decideHours': define({
+    kind: integer(1, 720, 'hours'),
+    default: 24,
+    description:
+      'Number of hours for which a call waits for the decision of an administrator, if its policy asks for one ([approvals.md](approvals.md)). A refusal holds as long.',
+  }),
+  'approvals.useMinutes': define({
+    kind: integer(1, 43_200, 'minutes'),
+    default: 60,
+    description: 'Number of minutes after its approval within which a call can be sent.',
+  }),
+  'approvals.callBytesMax': define({
+    kind: bytes(8 * MIB),
+    default: 64 * KIB,
+    description:
+      'Maximum size of the arguments of a call that needs an approval. A larger call is denied. The arguments are stored until the call is decided and its time is over.',
+  }),
+  'approvals.clientMax': define({
+    kind: integer(1, 100_000),
+    default: 20,
+    description:
+      'Maximum number of calls of one client that wait for a decision. Beyond it, calls that need an approval are refused with `rate_limited`.',
+  }),
+  'approvals.totalMax': define({
+    kind: integer(1, 100_000),
+    default: 1000,
+    description: 'The same for all clients together.',
+  }),
   'idempotency.keptHours': define({
     kind: integer(1, 720, 'hours'),
     default: 24,

@@ -5,7 +5,7 @@
 import type { Events } from '../observe/events.ts';
 import { classifyFault } from '../odoo/faults/faults.ts';
 import { authorizeCall, authorizeJson2Call, authorizeVersionQuestion } from './call/authorize.ts';
-import { buildJson2Call } from './call/build-json2.ts';
+import { buildJson2Call, readJson2Arguments } from './call/build-json2.ts';
 import { convertValues, hasValues } from './call/convert-values.ts';
 import { buildMethodCall } from './call/limit.ts';
 import { type Call, parseCall } from './call/parse.ts';
@@ -26,6 +26,7 @@ import type { ServerAddress, Target } from './terms/target.ts';
 import type { UpstreamCall } from './terms/upstream-call.ts';
 import { type AddNearestNamesDeps, addNearestNames, suggestNames } from './upstream/add-nearest-names.ts';
 import { applyInstanceTimeout } from './upstream/apply-instance-timeout.ts';
+import { type ApprovalDeps, claimApproval, requireApproval } from './upstream/approval.ts';
 import type { RunQuestion } from './upstream/ask-server.ts';
 import { type AskVersionDeps, askJsonVersion, askVersion } from './upstream/ask-version.ts';
 import {
@@ -49,6 +50,7 @@ export interface OperationDeps
     ResolveDeps,
     ShareReadDeps,
     IdempotencyDeps,
+    ApprovalDeps,
     CheckCredentialsDeps,
     ObtainPermitDeps,
     NoteWriteDeps,
@@ -123,9 +125,11 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
       convertReading(fields),
       shareRead(deps),
       replayAnswer('execute', deps),
+      requireApproval('execute', (call) => call, deps),
       checkCredentials(jsonrpcRules(deps), deps),
       obtainPermit(deps),
       claimIdempotencyKey(deps),
+      claimApproval(),
       noteWrite(deps),
       sendWithRetries(sendMethod(deps), deps),
     ],
@@ -158,9 +162,11 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
       applyInstanceTimeout,
       addNearestNames(deps, { fields: createFieldFinder(deps, run), run }),
       replayAnswer('json2', deps),
+      requireApproval('json2', readJson2Arguments, deps),
       checkCredentials(JSON2_RULES, deps),
       obtainPermit(deps),
       claimIdempotencyKey(deps),
+      claimApproval(),
       noteWrite(deps),
       sendWithRetries(sendJson2(deps), deps),
     ],

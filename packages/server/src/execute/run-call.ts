@@ -21,7 +21,7 @@ import type { Reply } from './terms/reply.ts';
 import type { Request } from './terms/request.ts';
 import type { ServerAddress, Target } from './terms/target.ts';
 import { CHANGED } from './terms/upstream-denials.ts';
-import { judgeAttempt } from './upstream/idempotency.ts';
+import { judgeAttempt } from './upstream/judge-attempt.ts';
 
 export interface RunCallDeps extends CheckDeps {
   events: Events;
@@ -152,7 +152,8 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     };
     const { time } = request;
     const check = () => isUnchanged(built, request, deps);
-    return new CallContext({ request, client, time, trace, index, bytes, isUnchanged: check });
+    const approvalRule = call.approvalRule ?? null;
+    return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
   };
   let call = allowed;
   let context = createContext(parsed, call);

@@ -10,6 +10,7 @@ import { parseBody } from './call/parse.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { answerDenial } from './request/answer.ts';
 import { describeLimit, describeRequest, NORMALIZED } from './request/answer-headers.ts';
+import { readApprovalIds } from './request/approval-ids.ts';
 import { type AuthenticateDeps, authenticate } from './request/authenticate.ts';
 import { runBatch } from './request/batch.ts';
 import { readIdempotencyKey } from './request/idempotency-key.ts';
@@ -52,6 +53,7 @@ interface ReceivedRequest {
   /** Null if the key has no limits. */
   readonly keyAdmission: KeyAdmission | null;
   readonly idempotencyKey: string | null;
+  readonly approvalIds: readonly string[];
 }
 
 /** Runs the calls of a received request and answers it. Returns a denial of the whole request instead of an answer. */
@@ -131,17 +133,19 @@ async function runAdmitted(
   incoming.keyAdmission = keyAdmission;
   const idempotencyKey = readIdempotencyKey(exchange);
   if (idempotencyKey instanceof Denial) return idempotencyKey;
+  const approvalIds = readApprovalIds(exchange);
+  if (approvalIds instanceof Denial) return approvalIds;
   const bytes = await exchange.readBody(time.signal);
   if (time.deadline.reason === 'shutdown') return denyStopping();
   if (bytes instanceof Denial) return bytes;
   time.start(readTimeoutMs(exchange.header('x-request-timeout')));
-  return serve({ bytes, client, keyAdmission, idempotencyKey }, incoming);
+  return serve({ bytes, client, keyAdmission, idempotencyKey, approvalIds }, incoming);
 }
 
 /** Runs the calls of the body. */
 async function serveBody(
   operation: Operation,
-  { bytes, client, keyAdmission, idempotencyKey }: ReceivedRequest,
+  { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
   { exchange, dialect, time, startedMs }: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
@@ -159,6 +163,7 @@ async function serveBody(
     startedMs,
     isBatch,
     idempotencyKey,
+    approvalIds,
     areValuesNormalized,
   };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
@@ -182,7 +187,7 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
-  { bytes, client, keyAdmission }: ReceivedRequest,
+  { bytes, client, keyAdmission, approvalIds }: ReceivedRequest,
   { exchange, dialect, time, startedMs }: IncomingRequest,
   deps: RunRequestDeps,
 ): Conversation {
@@ -193,6 +198,7 @@ function startConversation(
     startedMs,
     isBatch: true,
     idempotencyKey: null,
+    approvalIds,
     areValuesNormalized: true,
   };
   let count = 0;
@@ -202,7 +208,7 @@ function startConversation(
     exchange,
     signal: time.signal,
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
-    async run(call, writer) {
+    async run(call, writer, approvals) {
       // The request itself counts as its first call.
       const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
       if (denied) return denied;
@@ -212,7 +218,8 @@ function startConversation(
       const calls: CallSpan[] = [];
       calls[index] = body.calls[0]!;
       const describe = ({ policyLimit }: CallTrace) => describeLimit(policyLimit);
-      await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, request, deps);
+      const named = approvals === undefined ? request : { ...request, approvalIds: approvals };
+      await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
       return null;
     },
   };

@@ -471,6 +471,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     audit: store.audit,
     idempotency: store.idempotency,
     callCounts: store.callCounts,
+    approvals: store.approvals,
     leases: store.leases,
     watch: (listener) => store.watch(listener),
     get isWatching() {

@@ -25,6 +25,8 @@ export interface CallRecord {
   code: number | null;
   /** The rule of the key's policy that denied the call or request; null if none did. */
   rule: string | null;
+  /** Id of the approval that the call asked for or used; null if it needed none. */
+  approval: string | null;
   httpStatus: number;
   /** The protocol in which the call was sent to Odoo; null if it was not sent. */
   protocol: 'jsonrpc' | 'json2' | null;

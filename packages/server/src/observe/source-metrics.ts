@@ -9,6 +9,8 @@ import type { DatabaseMetrics } from './database-metrics.ts';
 /** The values that the metrics read. */
 export interface MetricSources {
   audit: () => { waiting: number; lost: number };
+  /** Events of approvals since the start of the process, by name. */
+  approvals: () => Readonly<Record<'asked' | 'approved' | 'refused' | 'used' | 'returned', number>>;
   /** The keys of stored instances for Odoo; `expiresAt` in milliseconds since 1970, null if it is not known. */
   instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
   /** The configured issuers of tokens; `failure` is null if their keys could be read the last time. */
@@ -65,6 +67,14 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
     help: 'Audit records that were lost since the start.',
     type: 'counter',
     read: ({ audit }) => [{ value: audit().lost }],
+  },
+  {
+    name: 'erp_proxy_approvals_total',
+    help: 'Calls that need an approval, by event: asked, approved, refused, used, or returned because the call was not run.',
+    type: 'counter',
+    labelNames: ['event'],
+    read: ({ approvals }) =>
+      Object.entries(approvals()).map(([event, value]) => ({ labels: { event }, value })),
   },
   {
     name: 'erp_proxy_store_up',

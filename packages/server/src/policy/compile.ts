@@ -16,10 +16,12 @@ export interface CompiledPolicy {
   readonly allowsCompany: Test<number>;
   /** In the order of the policy. Several may match one model. */
   readonly models: readonly ModelRule[];
+  /** The rules of `approve`, in the order of the policy. */
+  readonly approve: readonly ModelRule[];
 }
 
 export interface ModelRule {
-  /** e.g. `models["sale.*"]`. */
+  /** e.g. `models["sale.*"]`, `approve["sale.*"]`. */
   readonly name: string;
   readonly pattern: string;
   readonly matches: Test<string>;
@@ -40,13 +42,18 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     allowsAddress: cidrs === undefined ? () => true : compileNetworks(cidrs),
     allowsBrowserOrigin: compileOrigins(cors_origins),
     allowsCompany: (id) => companyIds?.has(id) ?? true,
-    models: Object.entries(models).map(([pattern, methods]) => ({
-      name: `models[${JSON.stringify(pattern)}]`,
-      pattern,
-      matches: compileGlob(pattern),
-      methods: compilePatterns(methods),
-    })),
+    models: compileModelRules('models', models),
+    approve: compileModelRules('approve', policy.approve ?? {}),
   };
+}
+
+function compileModelRules(member: string, patterns: Record<string, string[]>): ModelRule[] {
+  return Object.entries(patterns).map(([pattern, methods]) => ({
+    name: `${member}[${JSON.stringify(pattern)}]`,
+    pattern,
+    matches: compileGlob(pattern),
+    methods: compilePatterns(methods),
+  }));
 }
 
 /** Both functions of egress/ treat IPv4-mapped IPv6 addresses as IPv4. */

@@ -103,6 +103,18 @@ export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decisi
   return { ...method, sets: { ...context.sets, ...records.sets } };
 }
 
+/** The rule because of which an allowed call needs an approval; null: it needs none. */
+export function decideApproval(
+  { approve }: CompiledPolicy,
+  { model, method }: Pick<PolicyRequest, 'model' | 'method'>,
+): string | null {
+  return findRule(approve, model, method)?.name ?? null;
+}
+
+function findRule(rules: readonly ModelRule[], model: string, method: string): ModelRule | undefined {
+  return rules.find(({ matches, methods }) => matches(model) && methods.find(method) !== undefined);
+}
+
 /** Decides by the server alone; also for requests about a server, which name no model. */
 export function decideServer(
   { allowsInstance, allowsOrigin, allowsDb }: CompiledPolicy,

@@ -29,12 +29,19 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
   models: {
     ...textsByPattern('Patterns of models, each with patterns of its methods.', {
       rule: 'must name the models and their methods, e.g. {"res.partner": ["read", "search*"]}',
-      findNameError: (text) =>
-        findPatternError(text, /^[A-Za-z0-9_.*]*$/, 'letters, digits, "_" and "." only'),
+      findNameError: findModelError,
       findEntryError: findMethodError,
     }),
     isRequired: true,
   },
+  approve: textsByPattern(
+    'Patterns of models, each with patterns of its methods that run only after an administrator has approved the call.',
+    {
+      rule: 'must name models and their methods, e.g. {"account.move": ["unlink"]}; leave it out if no call needs an approval',
+      findNameError: findModelError,
+      findEntryError: findMethodError,
+    },
+  ),
   instances: texts('Patterns of the names of stored instances.', findNameError),
   origins: texts('Patterns of origins, for calls that bring their own credentials.', (text) =>
     findOriginError(text, ['http', 'https']),
@@ -98,6 +105,10 @@ export const POLICY_SCHEMA = z
 
 function findNameError(text: string): string | null {
   return findPatternError(text, /^[A-Za-z0-9_.*-]*$/, NAME_RULE);
+}
+
+function findModelError(text: string): string | null {
+  return findPatternError(text, /^[A-Za-z0-9_.*]*$/, 'letters, digits, "_" and "." only');
 }
 
 function findMethodError(text: string): string | null {

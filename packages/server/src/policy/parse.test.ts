@@ -23,6 +23,7 @@ test('accepts every member unchanged', () => {
     ],
     dbs: ['prod', 'test_*'],
     models: { 'res.partner': ['read', 'search*', '*'], 'sale.*': ['*'], '*': ['fields_get'] },
+    approve: { 'res.partner': ['read', 'w*'], 'sale.*': ['action_confirm'], '*': ['unlink'] },
     read_only: false,
     companies: [3, 1],
     context: { lang: 'fr_FR', tz: 'Europe/Paris', allowed_company_ids: [3] },
@@ -239,4 +240,37 @@ test('treats `__proto__` and `constructor` as unknown members', () => {
     '{"instances":["prod"],"models":{"a":["read"]},"__proto__":{},"constructor":1}',
   );
   expect(listErrors(value).map((error) => error.split(':')[0])).toEqual(['__proto__', 'constructor']);
+});
+
+describe('approve', () => {
+  const parse = (approve: unknown, more: object = {}) => listErrors({ ...GOOD, ...more, approve });
+
+  test('is checked like models', () => {
+    expect(parse({})).toEqual([expect.stringMatching(/^approve: must name models and their methods/)]);
+    expect(parse({ 'res.partner': [] })).toEqual([
+      expect.stringMatching(/^approve\["res.partner"\]: is empty/),
+    ]);
+    expect(parse({ 'res.partner': ['rea?'] })[0]).toMatch(/^approve\["res.partner"\]\[0\]: `\*` is the only/);
+    expect(parse({ 'res partner': ['read'] })[0]).toMatch(/^approve\["res partner"\]: /);
+  });
+
+  test('may not name a method that models does not allow, because it would never apply', () => {
+    expect(parse({ 'res.partner': ['read', 'unlink'] })).toEqual([
+      'approve["res.partner"][1]: never applies: `models` does not allow `unlink` of `res.partner`, so that the call is denied. Allow it there, or take it out here',
+    ]);
+    expect(parse({ 'sale.order': ['read'] })).toHaveLength(1);
+    expect(parse({ 'sale.order': ['read'] }, { models: { 'sale.*': ['re*'] } })).toEqual([]);
+    for (const open of [{ '*': ['unlink'] }, { 'res.partner': ['*'] }]) expect(parse(open)).toEqual([]);
+  });
+
+  test('must be left out for a publishable key', () => {
+    const publishable = {
+      publishable: true,
+      read_only: true,
+      cors_origins: ['https://shop.example.com'],
+    };
+    expect(parse({ 'res.partner': ['read'] }, publishable)).toEqual([
+      'approve: must be left out: any visitor of the page could ask for approvals',
+    ]);
+  });
 });

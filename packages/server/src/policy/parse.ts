@@ -6,6 +6,7 @@ import type { InvalidMember, Policy } from '@erp-proxy/contract';
 import { isReadOnlyMethod } from '../odoo/methods.ts';
 import { isObject, type Members, pathOfEntry, type Report, reportUnknownNames } from './member-kinds.ts';
 import { POLICY_MEMBERS } from './members.ts';
+import { compileGlob, compilePatterns } from './pattern.ts';
 import { reportUnpublishable } from './publishable.ts';
 
 const ENTRIES_MAX = 1000;
@@ -52,6 +53,7 @@ function reportContradictions(given: Members, policy: Policy, report: Report): v
   }
   reportForeignCompanies(policy, report);
   if (policy.publishable === true) reportUnpublishable(given, policy, report);
+  reportIdleApprovals(policy, report);
   if (policy.read_only !== true) return;
   for (const [model, methods] of Object.entries(policy.models)) {
     for (const [index, method] of methods.entries()) {
@@ -73,6 +75,25 @@ function reportForeignCompanies({ companies, context }: Policy, report: Report):
       `context.allowed_company_ids[${index}]`,
       `is not one of \`companies\`, so that every call that gets it is denied: take ${id} out, or add it to \`companies\``,
     );
+  }
+}
+
+/** A method without `*` that `models` does not allow is denied, and so never needs an approval. */
+function reportIdleApprovals({ models, approve = {} }: Policy, report: Report): void {
+  const rules = Object.entries(models).map(([pattern, methods]) => ({
+    matches: compileGlob(pattern),
+    methods: compilePatterns(methods),
+  }));
+  for (const [model, methods] of Object.entries(approve)) {
+    if (model.includes('*')) continue;
+    for (const [index, method] of methods.entries()) {
+      const isAllowed = rules.some((rule) => rule.matches(model) && rule.methods.find(method) !== undefined);
+      if (method.includes('*') || isAllowed) continue;
+      report(
+        `${pathOfEntry('approve', model)}[${index}]`,
+        `never applies: \`models\` does not allow \`${method}\` of \`${model}\`, so that the call is denied. Allow it there, or take it out here`,
+      );
+    }
   }
 }
 

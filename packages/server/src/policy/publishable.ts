@@ -23,6 +23,9 @@ export function reportUnpublishable(given: Members, policy: Policy, report: Repo
     const error = findPageError(origin);
     if (error !== null) report(`cors_origins[${index}]`, error);
   }
+  if (given['approve'] !== undefined) {
+    report('approve', 'must be left out: any visitor of the page could ask for approvals');
+  }
   if (given['origins'] !== undefined) {
     report('origins', 'must be left out: a page that brings credentials of Odoo would publish them too');
   } else if (given['instances'] === undefined) {

@@ -56,3 +56,28 @@ test('policy_denied: the policy of the key does not allow the call', async () =>
   });
   expect(pair.upstream.connections()).toBe(before);
 });
+
+test('approval_required: the policy lets the call run only after an administrator has approved it', async () => {
+  const policy = {
+    origins: [pair.upstream.url],
+    models: { 'res.partner': ['read'] },
+    approve: { 'res.*': ['read'] },
+  };
+  const { key } = await pair.proxy.app.keys.create({ name: 'reader', policy });
+  const before = pair.upstream.connections();
+  const call = printCall('', { erp_instance: printInstance(pair.upstream.url) });
+  const answer = await pair.proxy.post(call, { 'x-proxy-api': key });
+  const { items } = await pair.proxy.app.adminFor(ACTOR).listApprovals({});
+  expectError(answer, {
+    status: 403,
+    code: -32018,
+    type: 'approval_required',
+    id: 1,
+    rule: 'approve["res.*"]',
+    approval: items[0]?.id as string,
+    says: /An administrator must approve this call/,
+  });
+  expect(pair.upstream.connections()).toBe(before);
+});
+
+const ACTOR = { name: 'test', address: null, requestId: null };

@@ -71,6 +71,7 @@ export interface ExpectedError {
   id?: unknown;
   path?: string;
   rule?: string;
+  approval?: string;
   outcome?: 'not_sent' | 'rolled_back' | 'unknown';
   /** Matches the message. */
   says: RegExp;
@@ -97,6 +98,7 @@ export function describeErrorAnswer(expected: Omit<ExpectedError, 'status'>): un
         retryable: expected.retryable ?? false,
         ...(expected.path === undefined ? {} : { path: expected.path }),
         ...(expected.rule === undefined ? {} : { rule: expected.rule }),
+        ...(expected.approval === undefined ? {} : { approval: expected.approval }),
         ...(expected.outcome === undefined ? {} : { outcome: expected.outcome }),
       },
     },

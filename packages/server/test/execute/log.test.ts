@@ -42,6 +42,7 @@ test('is one line for each call, with what an operator needs', async () => {
       outcome: 'ok',
       code: null,
       rule: null,
+      approval: null,
       httpStatus: 200,
       protocol: 'jsonrpc',
       upstreamStatus: 200,

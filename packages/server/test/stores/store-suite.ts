@@ -22,6 +22,7 @@ import type {
   StoredKey,
 } from '../../src/stores/ports.ts';
 import { NOTIFIED } from '../poll.ts';
+import { APPROVE, buildRequest, describeApprovals, describeSharedApprovals } from './approval-suite.ts';
 import {
   describeIdempotency,
   describeIdempotencyPruning,
@@ -67,6 +68,7 @@ function describeOpenedStore(name: string, open: () => Awaitable<Store>): void {
       describeIdempotencyPruning(() => store.idempotency);
     });
     describe('counts of calls', () => describeCallCounts(() => store.callCounts));
+    describe('approvals', () => describeApprovals(() => store.approvals));
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));
 
@@ -158,6 +160,7 @@ function describeSharedStore(name: string, open: () => Awaitable<Store>): void {
     });
 
     describeSharedIdempotency(() => [one.idempotency, two.idempotency]);
+    describeSharedApprovals(() => [one.approvals, two.approvals]);
 
     test('only one process gets a lease, until it releases it', async () => {
       const taken = await Promise.all(
@@ -684,6 +687,7 @@ function describeActs(use: () => Store): void {
     store = use();
     await store.keys.insert(buildKey({ id: 'a' }));
     await store.instances.insert(buildInstance({ id: 'i', name: 'prod' }));
+    await store.approvals.ask(buildRequest(), { clientMax: 1, totalMax: 1 });
   });
 
   const successor = buildKey({ id: 'c', replaces: 'a' });
@@ -698,6 +702,7 @@ function describeActs(use: () => Store): void {
     ['instances.insert', ({ instances }, act) => instances.insert(buildInstance({ name: 'b' }), act), 'done'],
     ['instances.replace', ({ instances }, act) => instances.replace('i', 1, next, act), 'done'],
     ['instances.remove', ({ instances }, act) => instances.remove('i', 1, act), 'done'],
+    ['approvals.decide', ({ approvals }, act) => approvals.decide('a', APPROVE, act), 'done'],
   ];
   const undone: [string, Run, unknown][] = [
     ['keys.update', ({ keys }, act) => keys.update('a', 2, { name: 'other' }, act), 'conflict'],
@@ -710,6 +715,12 @@ function describeActs(use: () => Store): void {
     ],
     ['instances.replace', ({ instances }, act) => instances.replace('i', 2, next, act), 'conflict'],
     ['instances.remove', ({ instances }, act) => instances.remove('missing', 1, act), 'missing'],
+    ['approvals.decide', ({ approvals }, act) => approvals.decide('missing', APPROVE, act), 'missing'],
+    [
+      'approvals.decide too late',
+      ({ approvals }, act) => approvals.decide('a', { ...APPROVE, now: 2000 }, act),
+      'conflict',
+    ],
   ];
 
   test.each(done)('%s appends its act', async (_, run, outcome) => {
@@ -839,10 +850,16 @@ function describeRefusedActs(
 ): void {
   test(`${name} store: a change is not made if the audit refuses its act`, async () => {
     const store = await open();
-    const { keys, instances } = store;
+    const { keys, instances, approvals } = store;
     await keys.insert(buildKey({ id: 'a' }));
     await instances.insert(buildInstance({ id: 'i', name: 'prod' }));
-    const before = [await keys.findById('a'), await instances.findByName('prod')];
+    await approvals.ask(buildRequest(), { clientMax: 1, totalMax: 1 });
+    const readAll = async () => [
+      await keys.findById('a'),
+      await instances.findByName('prod'),
+      await approvals.find('a'),
+    ];
+    const before = await readAll();
     await refuseAudit();
     const act = () => makeBatch({ at: 1, record: '{}' });
     const successor = buildKey({ id: 'c', replaces: 'a' });
@@ -854,9 +871,10 @@ function describeRefusedActs(
       () => instances.insert(buildInstance({ name: 'b' }), act()),
       () => instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }, act()),
       () => instances.remove('i', 1, act()),
+      () => approvals.decide('a', APPROVE, act()),
     ];
     for (const change of changes) await expect((async () => change())()).rejects.toThrow('no audit today');
-    expect([await keys.findById('a'), await instances.findByName('prod')]).toEqual(before);
+    expect(await readAll()).toEqual(before);
     expect(await keys.list({ after: null, limit: 9 })).toHaveLength(1);
     expect(await instances.list({ after: null, limit: 9 })).toHaveLength(1);
     await store.close();

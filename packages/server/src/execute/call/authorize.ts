@@ -12,15 +12,18 @@ import type { ByteRange, JsonSpan } from '../../json/span.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Arguments } from '../../odoo/arguments.ts';
 import { findLimitPosition } from '../../odoo/record-count.ts';
+import type { CompiledPolicy } from '../../policy/compile.ts';
 import {
   type Decision,
   type DeniedDecision,
   decide,
+  decideApproval,
   decideCaller,
   decideServer,
 } from '../../policy/decide.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
+import type { AnyParsed } from '../terms/operation.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import type { VersionQuestion } from './parse-version-question.ts';
@@ -49,7 +52,14 @@ export function authorizeCall(call: Call, { policy }: Pick<Client, 'policy'>): C
     ...rewrite(call, described.args, sets),
     limit: sets.limit ?? call.limit,
     ...noteLimit(sets),
+    ...noteApproval(call, policy),
   };
+}
+
+function noteApproval(call: AnyParsed, policy: CompiledPolicy): Pick<AnyParsed, 'approvalRule'> {
+  const { model = '', method = '' } = call;
+  const approvalRule = decideApproval(policy, { model, method });
+  return approvalRule === null ? {} : { approvalRule };
 }
 
 function noteLimit({ limit }: Sets): { policyLimit?: number } {
@@ -63,11 +73,12 @@ export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'po
   const args = { bytes: call.bytes, positional: [], named: kwargs.members };
   const sets = authorize({ model, method, instance, args, limit: null }, policy);
   if (sets instanceof Denial) return sets;
+  const noted = { ...noteLimit(sets), ...noteApproval(call, policy) };
   const values = listNamed(args, method, sets);
-  if (values.size === 0) return call;
+  if (values.size === 0) return { ...call, ...noted };
   const bytes = joinParts(call.bytes, setMembers(kwargs.span, kwargs.members, values));
   const span: JsonSpan = { kind: 'object', start: 0, end: bytes.length };
-  return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) }, ...noteLimit(sets) };
+  return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) }, ...noted };
 }
 
 /** The same for a version question. A client that may not call the server does not learn whether egress allows it. */

@@ -7,6 +7,12 @@ import type { UpstreamCall } from '../terms/upstream-call.ts';
 import type { Json2Call } from './parse-json2.ts';
 
 const EMPTY_KWARGS = Buffer.from('{}');
+const NO_PARAMS = Buffer.from('[]');
+
+/** The arguments of a call that {@link buildJson2Call} has built. */
+export function readJson2Arguments({ request }: UpstreamCall): { params: Uint8Array; keyword: Uint8Array } {
+  return { params: NO_PARAMS, keyword: request.body ?? EMPTY_KWARGS };
+}
 
 export function buildJson2Call(
   { bytes, model, method, kwargs }: Pick<Json2Call, 'bytes' | 'model' | 'method' | 'kwargs'>,

@@ -60,6 +60,7 @@ export function isSameCall<AnyCall extends object>(one: AnyCall | Denial, other:
   if (one === other) return true;
   if (one instanceof Denial) return false;
   const [a, b]: SettableByPolicy[] = [one, other];
+  if (a?.approvalRule !== b?.approvalRule) return false;
   if (a?.limit !== b?.limit || a?.bytes === undefined || b?.bytes === undefined) return false;
   return a.bytes === b.bytes || Buffer.compare(a.bytes, b.bytes) === 0;
 }
@@ -67,6 +68,7 @@ export function isSameCall<AnyCall extends object>(one: AnyCall | Denial, other:
 interface SettableByPolicy {
   bytes?: Uint8Array;
   limit?: unknown;
+  approvalRule?: unknown;
 }
 
 /** The identifier of the credentials covers server, database, user and key. */

@@ -16,6 +16,7 @@ test('names the rule that allows the call, and the values that are set', () => {
   expect(explainCall(KEY, POLICY, { call: CALL, address: '10.0.0.1' }, 0)).toEqual({
     allowed: true,
     rule: 'models["sale.*"]',
+    approval: null,
     message: 'The policy allows the call.',
     sets: { limit: 5, allowed_company_ids: [1] },
   });
@@ -61,6 +62,7 @@ test('names the rule that denies the call, with the message that the caller gets
   expect(explainCall(KEY, POLICY, { call: { ...CALL, action: 'write' } }, 0)).toEqual({
     allowed: false,
     rule: 'models["sale.*"]',
+    approval: null,
     message: 'This key may not call `write` of `sale.order`. Ask the operator to allow it.',
     sets: {},
   });
@@ -89,6 +91,7 @@ describe('names no rule, but the reason, for', () => {
     expect(explainCall(key, POLICY, { call: CALL }, 5)).toEqual({
       allowed: false,
       rule: null,
+      approval: null,
       message: expect.stringMatching(message),
       sets: {},
     });
@@ -104,6 +107,7 @@ describe('names no rule, but the reason, for', () => {
     expect(explainCall(KEY, POLICY, { call }, 0)).toMatchObject({
       allowed: false,
       rule: null,
+      approval: null,
       message: expect.stringMatching(message),
     });
   });
@@ -117,4 +121,18 @@ test('denies a call that is nested too deep, at any depth', () => {
     expect(
       explainCall(KEY, null, { call: { ...CALL, keyword: { context: { a: nest(depth) } } } }, 0),
     ).toMatchObject({ allowed: false, message: expect.stringContaining('512 levels') });
+});
+
+test('names the rule because of which an allowed call needs an approval', () => {
+  const policy = compilePolicy({ ...POLICY.policy, approve: { 'sale.*': ['search', 'unlink'] } });
+  const explain = (action: string) =>
+    explainCall(KEY, policy, { call: { ...CALL, action }, address: '10.0.0.1' }, 0);
+  expect(explain('search')).toMatchObject({
+    allowed: true,
+    approval: 'approve["sale.*"]',
+    message:
+      'The policy allows the call. It runs only after an administrator has approved it, because of `approve["sale.*"]`.',
+  });
+  expect(explain('search_count')).toMatchObject({ allowed: true, approval: null });
+  expect(explain('unlink')).toMatchObject({ allowed: false, approval: null });
 });

@@ -1,7 +1,7 @@
 /** Explains why a key may or may not make a call, by the same parsing and the same decision as for a received call. */
 import type { ExplainInput, Explanation, Policy } from '@erp-proxy/contract';
 import type { CompiledPolicy } from '../../policy/compile.ts';
-import { decide, decideCaller } from '../../policy/decide.ts';
+import { decide, decideApproval, decideCaller } from '../../policy/decide.ts';
 import type { KeyRecord } from '../../stores/ports.ts';
 import { Denial } from '../terms/denial.ts';
 import { OWN_DIALECT } from '../terms/dialect.ts';
@@ -19,22 +19,23 @@ export function explainCall(
     return refuse('The key has expired, so no call is allowed.');
   const caller = { address: address ?? null, browserOrigin: origin ?? null };
   const denied = decideCaller(policy, caller);
-  if (denied) return { ...denied, sets: {} };
+  if (denied) return { ...denied, approval: null, sets: {} };
   const call = readCall(given);
   if (call instanceof Denial) return refuse(call.message);
   const request = describeRequest(describeCall(call));
   if (request instanceof Denial) return refuse(request.message);
   if (policy === null) {
     const message = 'The key has no policy: it may do anything that egress allows.';
-    return { allowed: true, rule: null, message, sets: {} };
+    return { allowed: true, rule: null, approval: null, message, sets: {} };
   }
   const decision = decide(policy, request);
-  if (!decision.allowed) return { ...decision, sets: {} };
-  return { ...decision, message: describeAllowance(policy.policy, caller.address) };
+  if (!decision.allowed) return { ...decision, approval: null, sets: {} };
+  const approval = decideApproval(policy, request);
+  return { ...decision, approval, message: describeAllowance(policy.policy, caller.address, approval) };
 }
 
 /** Names the rules that could still deny the call. */
-function describeAllowance(policy: Policy, address: string | null): string {
+function describeAllowance(policy: Policy, address: string | null, approval: string | null): string {
   const { cidrs, rate, per_day, per_month, concurrency } = policy;
   const open = [
     ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
@@ -44,11 +45,15 @@ function describeAllowance(policy: Policy, address: string | null): string {
     ...(concurrency === undefined ? [] : ['`concurrency`']),
   ];
   const rest = open.length === 0 ? '' : ` Not looked at: ${open.join('; ')}.`;
-  return `The policy allows the call.${rest}`;
+  const condition =
+    approval === null
+      ? ''
+      : ` It runs only after an administrator has approved it, because of \`${approval}\`.`;
+  return `The policy allows the call.${condition}${rest}`;
 }
 
 function refuse(message: string): Explanation {
-  return { allowed: false, rule: null, message, sets: {} };
+  return { allowed: false, rule: null, approval: null, message, sets: {} };
 }
 
 function readCall(given: unknown): Call | Denial {

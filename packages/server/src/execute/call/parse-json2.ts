@@ -32,6 +32,8 @@ export interface Json2Call {
   instance: InstanceAddress;
   /** The limit that the policy set in place of the caller's; absent if it set none. */
   policyLimit?: number;
+  /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
+  approvalRule?: string;
 }
 
 const CALL_MEMBERS = ['id', 'model_id', 'method', 'kwargs'];

@@ -49,6 +49,8 @@ export interface Call {
   instance: NamedInstance;
   /** The limit that the policy set in place of the caller's; absent if it set none. */
   policyLimit?: number;
+  /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
+  approvalRule?: string;
 }
 
 const COMMON_MEMBERS = ['id', 'action', 'model_id', 'fn_name', 'params', 'keyword'];

@@ -18,6 +18,7 @@ describe('a denial', () => {
     ['policy_denied', -32001, 400],
     ['egress_denied', -32004, 502],
     ['upstream_bad_response', -32005, 500],
+    ['approval_required', -32018, 400],
     ['rate_limited', -32012, 429],
     ['overloaded', -32013, 503],
     ['json2_missing', -32006, 200],

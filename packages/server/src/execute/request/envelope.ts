@@ -26,7 +26,7 @@ export function buildErrorAnswer(id: Uint8Array, error: ErrorBody): Buffer {
 /** The HTTP status and the `error` member for a denial. */
 export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: number; error: ErrorBody } {
   const row = ALL_ERRORS[denial.type];
-  const { path, rule, outcome, passedStatus } = denial.more;
+  const { path, rule, approval, outcome, passedStatus } = denial.more;
   const { code, httpStatus } =
     passedStatus === undefined
       ? (dialect.errors[denial.type] ?? row)
@@ -39,6 +39,7 @@ export function describeDenial(denial: Denial, dialect: Dialect): { httpStatus: 
       retryable: denial.retryable,
       ...(path === undefined ? {} : { path: nameMembers(path, dialect) }),
       ...(rule === undefined ? {} : { rule }),
+      ...(approval === undefined ? {} : { approval }),
       ...(row.hasOutcome ? { outcome: outcome ?? ('unknown' as const) } : {}),
     },
   };

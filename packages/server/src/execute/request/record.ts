@@ -32,6 +32,7 @@ export function recordCall(
     outcome: summary.type,
     code: summary.code,
     rule: summary.rule ?? null,
+    approval: trace.approval,
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,

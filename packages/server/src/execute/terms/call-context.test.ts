@@ -18,6 +18,7 @@ function createContext(): CallContext {
       startedMs: 0,
       isBatch: false,
       idempotencyKey: null,
+      approvalIds: [],
       areValuesNormalized: false,
     },
     client: {} as Client,
@@ -25,6 +26,7 @@ function createContext(): CallContext {
     trace: startTrace(0),
     index: 0,
     bytes: Buffer.from('{}'),
+    approvalRule: null,
     isUnchanged: () => true,
   });
 }

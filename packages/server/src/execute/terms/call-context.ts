@@ -2,6 +2,7 @@
  * The state of one attempt to run a call: what its steps know besides the call itself, and what they must release at
  * the end. Each field that changes names the step that sets it.
  */
+import type { CallApproval } from '../../approvals/call-approval.ts';
 import type { IdempotentCall } from '../../idempotency/idempotent-call.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Permit } from '../../limits/database/permit.ts';
@@ -26,6 +27,8 @@ export interface CallContextInit {
   /** Index in the batch, and the bytes of the call in the body. */
   index: number;
   bytes: Uint8Array;
+  /** The rule of the policy because of which the call needs an approval; null if it needs none. */
+  approvalRule: string | null;
   /** True while the call may be sent as it was built: key, policy and instance have not changed. */
   isUnchanged: () => Awaitable<boolean>;
 }
@@ -45,6 +48,7 @@ export class CallContext implements CallContextInit {
   readonly trace: CallTrace;
   readonly index: number;
   readonly bytes: Uint8Array;
+  readonly approvalRule: string | null;
   readonly isUnchanged: CallContextInit['isUnchanged'];
   /** Set by replayAnswer; null without an idempotency key. */
   protection: IdempotentCall | null = null;
@@ -53,6 +57,8 @@ export class CallContext implements CallContextInit {
    * replayAnswer and claimIdempotencyKey.
    */
   storeWaitMs = 0;
+  /** Set by requireApproval; null if the call needs no approval. */
+  approval: CallApproval | null = null;
   /** Set by checkCredentials. */
   credentialCheck: CredentialCheck | null = null;
   /** Set by obtainPermit. */
@@ -71,13 +77,14 @@ export class CallContext implements CallContextInit {
     this.trace = init.trace;
     this.index = init.index;
     this.bytes = init.bytes;
+    this.approvalRule = init.approvalRule;
     this.isUnchanged = init.isUnchanged;
   }
 
   /** Returns the context of the same call with its own time limit, for a read that other requests may join. */
   share(time: RequestTime): CallContext {
-    const { request, client, trace, index, bytes, isUnchanged } = this;
-    return new CallContext({ request, client, time, trace, index, bytes, isUnchanged });
+    const { request, client, trace, index, bytes, approvalRule, isUnchanged } = this;
+    return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged });
   }
 
   /** Listeners run in reverse order, as soon as the beginning of the reply is known. */

@@ -18,6 +18,8 @@ export interface CallTrace {
   ageMs: number | null;
   /** The limit that the policy set in place of the caller's; null if it set none. */
   policyLimit: number | null;
+  /** Id of the approval that the call asked for or used; null if it needed none. */
+  approval: string | null;
   /** True once values of the call or of its result are converted, as the caller prefers. */
   areValuesNormalized: boolean;
 }
@@ -35,6 +37,7 @@ export function startTrace(startedMs: number): CallTrace {
     sharedFrom: null,
     ageMs: null,
     policyLimit: null,
+    approval: null,
     areValuesNormalized: false,
   };
 }

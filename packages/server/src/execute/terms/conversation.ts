@@ -18,7 +18,8 @@ export interface Conversation {
   describe(): AnswerHeaders;
   /**
    * Runs one call, given as the body of the operation. Resolves when its answer is written, or to the denial of a call
-   * that was not run. One call at a time.
+   * that was not run. One call at a time. `approvalIds`: approvals that the call may use, in place of those that the
+   * request names (docs/approvals.md). Texts that are not ids count as unknown ones.
    */
-  run(call: Uint8Array, writer: AnswerWriter): Promise<Denial | null>;
+  run(call: Uint8Array, writer: AnswerWriter, approvalIds?: readonly string[]): Promise<Denial | null>;
 }

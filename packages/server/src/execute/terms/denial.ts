@@ -11,6 +11,8 @@ export interface DenialMore {
   path?: string;
   /** With `policy_denied`: the rule of the policy that decided. */
   rule?: string;
+  /** With `approval_required`: the id of the request for approval. */
+  approval?: string;
   /** For types whose row has `hasOutcome`: whether the call ran. */
   outcome?: Outcome;
   /** True if the method only reads, so that it can be sent again safely. */

@@ -36,6 +36,8 @@ export interface AnyParsed {
   address?: ServerAddress;
   /** The limit that the policy set in place of the caller's; absent if it set none. */
   policyLimit?: number;
+  /** The rule of the policy because of which the call needs an approval; absent if it needs none. */
+  approvalRule?: string;
 }
 
 /** A call that may be sent, because its server is known. */

@@ -14,6 +14,8 @@ export interface Request {
   readonly isBatch: boolean;
   /** Text of the header `idempotency-key`; null if there is none. */
   readonly idempotencyKey: string | null;
+  /** Ids in the header `x-approval`. */
+  readonly approvalIds: readonly string[];
   /** True if the caller prefers normalized values (docs/values.md). */
   readonly areValuesNormalized: boolean;
 }

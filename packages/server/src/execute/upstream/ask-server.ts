@@ -42,7 +42,8 @@ export async function askServer(
 ): Promise<ServerAnswer> {
   const time = new RequestTime({ nowMs, defaultMs: ANSWER_MS });
   const trace = startTrace(nowMs());
-  const context = new CallContext({ request, client, time, trace, index, bytes, isUnchanged });
+  const init = { request, client, time, trace, index, bytes, isUnchanged };
+  const context = new CallContext({ ...init, approvalRule: null });
   const endAtShutdown = () => {
     if (callerTime.deadline.reason === 'shutdown') time.deadline.end('shutdown');
   };

@@ -2,19 +2,16 @@
  * Steps: the guarantees of an idempotency key. A call that an earlier attempt has run, or may have run, is not run
  * again. Its caller gets the stored answer of that attempt, or an error that says what is known about it.
  */
-import { ALL_ERRORS, type BusinessErrorType } from '@erp-proxy/contract';
 import type { Idempotency } from '../../idempotency/idempotency.ts';
-import type { AttemptOutcome, StoredResult } from '../../idempotency/idempotent-call.ts';
+import type { StoredResult } from '../../idempotency/idempotent-call.ts';
 import type { Awaitable } from '../../stores/ports.ts';
-import { ABORTED, TIMED_OUT, waitFor } from '../../streams/wait.ts';
-import type { AnswerSummary } from '../terms/answer-summary.ts';
-import { askStore, denyStoreAway } from '../terms/ask-store.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Step } from '../terms/operation.ts';
-import type { KeptReply, Reply } from '../terms/reply.ts';
+import type { KeptReply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
-import { CALLER_GONE, CHANGED, denyEnded, denyUnsent } from '../terms/upstream-denials.ts';
+import { CALLER_GONE } from '../terms/upstream-denials.ts';
+import { askInTime, unlessChanged } from './ask-in-time.ts';
 import { nameUser } from './target-names.ts';
 
 export interface IdempotencyDeps {
@@ -85,42 +82,21 @@ export function claimIdempotencyKey({ nowMs }: IdempotencyDeps): Step<{ isReadOn
   };
 }
 
-/** Returns what another attempt has stored only if the caller's key may still make the call. */
-async function unlessChanged(
-  asked: Promise<KeptReply | Denial | null>,
-  context: CallContext,
-): Promise<KeptReply | Denial | null> {
-  const reply = await asked;
-  return reply === null || (await context.isUnchanged()) ? reply : CHANGED;
-}
-
-/**
- * Asks the store. If it does not answer, the call is not run, because nothing would protect it. `onLate` is called if
- * the store answers after the wait.
- */
+/** Asks the store within the time that the call has left for it. `onLate` as for `askInTime`. */
 async function askIdempotency(
   ask: () => Awaitable<StoredResult | null>,
   context: CallContext,
   nowMs: () => number,
-  onLate: () => void = () => {},
+  onLate?: () => void,
 ): Promise<KeptReply | Denial | null> {
-  const { deadline, signal } = context.time;
   const askedMs = nowMs();
-  const asked = Promise.resolve(askStore(ask));
-  const known = await waitFor(asked, { signal, timeoutMs: context.storeWaitMs });
+  const known = await askInTime(ask, { context, waitMs: context.storeWaitMs, onLate });
   context.storeWaitMs -= nowMs() - askedMs;
-  if (known === ABORTED || known === TIMED_OUT) void asked.then(onLate, () => {});
-  if (known === ABORTED) {
-    const isStopping = deadline.reason === 'shutdown';
-    return isStopping ? denyEnded(deadline, UNSENT_WRITE) : denyUnsent(UNSENT_WRITE);
-  }
-  if (known === TIMED_OUT) return denyStoreAway('no answer in time');
   if (known === null || known instanceof Denial) return known;
   if (known.kind === 'answered') return { kind: 'kept', ...known.answer };
   return DENIALS[known.kind];
 }
 
-const UNSENT_WRITE = { outcome: 'not_sent', isReadOnly: false } as const;
 const DENIALS: Record<Exclude<StoredResult['kind'], 'answered'>, Denial> = {
   other_call: new Denial(
     'idempotency_conflict',
@@ -148,20 +124,3 @@ const DENIALS: Record<Exclude<StoredResult['kind'], 'answered'>, Denial> = {
     { path: HEADER, retryAfterSeconds: RETRY_AFTER_FULL_SECONDS },
   ),
 };
-
-/** Odoo refused these before it ran anything. Once the cause is removed, the same call must run. */
-const NEVER_RUN: ReadonlySet<BusinessErrorType> = new Set(['access_denied', 'database_missing']);
-
-/** Derives the outcome of the attempt from its reply and from how the answer was sent. */
-export function judgeAttempt(reply: Reply, summary: AnswerSummary): AttemptOutcome {
-  if (reply instanceof Denial) {
-    const mayHaveRun =
-      'hasOutcome' in ALL_ERRORS[reply.type] && (reply.more.outcome ?? 'unknown') === 'unknown';
-    return mayHaveRun ? 'unknown' : 'not_run';
-  }
-  if (reply.kind === 'fault') {
-    const { retryable, type } = reply.fault.data;
-    return retryable || NEVER_RUN.has(type as BusinessErrorType) ? 'not_run' : 'answered';
-  }
-  return summary.type === 'ok' ? 'answered' : 'ran_without_answer';
-}

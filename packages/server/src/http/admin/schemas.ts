@@ -3,6 +3,10 @@
  * OpenAPI document. The admin service checks the other rules: those of a policy, a certificate or a time.
  */
 import type {
+  ApprovalDetails,
+  ApprovalQuery,
+  ApprovalRefusal,
+  ApprovalView,
   AuditQuery,
   AuditVerdict,
   AuditView,
@@ -120,6 +124,10 @@ export const explanation = named(
   z.object({
     allowed: z.boolean(),
     rule: z.string().nullable().describe('The rule that decided; null for a key without a policy.'),
+    approval: z
+      .string()
+      .nullable()
+      .describe('The rule because of which the call needs an approval; null: it needs none.'),
     message: z.string(),
     sets: z
       .object({
@@ -130,6 +138,54 @@ export const explanation = named(
       })
       .describe('The values that the policy sets in the call.'),
   }) satisfies z.ZodType<Explanation>,
+);
+
+const approvalState = z.enum(['pending', 'approved', 'refused', 'used', 'expired']);
+
+const APPROVAL_MEMBERS = {
+  id: z.string(),
+  state: approvalState.describe('`expired`: its time was over before it was decided, or before it was used.'),
+  key_id: z.string().describe('The client key that asked.'),
+  address: z.string().describe('Address of the caller that asked.'),
+  instance: z.string().nullable().describe('Null: the call brought its own credentials.'),
+  upstream: z.string(),
+  db: z.string(),
+  user_id: z.int().nullable().describe('Null: the Odoo key of the call determines the user.'),
+  model: z.string(),
+  action: z.string(),
+  rule: z.string().describe('The rule of the policy that asks for the approval.'),
+  created_at: time,
+  expires_at: time.describe('When it can no longer be decided or, once it is approved, no longer be used.'),
+  decided_at: time.nullable(),
+  decided_by: z.string().nullable(),
+  reason: z.string().nullable().describe('Why it was refused.'),
+  used_at: time.nullable(),
+};
+
+export const approvalView = named('Approval', z.object(APPROVAL_MEMBERS) satisfies z.ZodType<ApprovalView>);
+
+export const approvalDetails = named(
+  'ApprovalDetails',
+  z.object({
+    ...APPROVAL_MEMBERS,
+    call: z
+      .union([
+        z.object({
+          params: z.string().describe('The positional arguments that Odoo gets: the text of a JSON array.'),
+          keyword: z.string().describe('The named arguments that Odoo gets: the text of a JSON object.'),
+        }),
+        z.object({ unreadable: z.string().describe('The reason.') }),
+      ])
+      .nullable()
+      .describe('The values of the call. Null once they are deleted.'),
+  }) satisfies z.ZodType<ApprovalDetails>,
+);
+
+export const approvalRefusal = named(
+  'ApprovalRefusal',
+  z.strictObject({
+    reason: z.string().describe('One line of 1 to 500 characters, which the caller gets.'),
+  }) satisfies z.ZodType<ApprovalRefusal>,
 );
 
 const protocol = z.enum(['auto', 'jsonrpc', 'json2']);
@@ -277,6 +333,7 @@ const auditView = named(
         .describe(
           "The rule of the key's policy that denied the call; or `key:unknown`, `key:expired`, `key:revoked`.",
         ),
+      approval: z.string().nullable().describe('The approval that the call asked for or used.'),
       code: z.int().nullable(),
       http_status: z.int(),
       batch_index: z.int().nullable(),
@@ -370,6 +427,10 @@ export const problem = named(
 );
 
 export const keyPage = named('KeyPage', pageOf(keyView) satisfies z.ZodType<Page<KeyView>>);
+export const approvalPage = named(
+  'ApprovalPage',
+  pageOf(approvalView) satisfies z.ZodType<Page<ApprovalView>>,
+);
 export const instancePage = named(
   'InstancePage',
   pageOf(instanceView) satisfies z.ZodType<Page<InstanceView>>,
@@ -404,6 +465,11 @@ export const keyQuery = z.strictObject({
   search,
   name: z.string().describe('The whole name.').exactOptional(),
 }) satisfies z.ZodType<KeyQuery>;
+
+export const approvalQuery = z.strictObject({
+  ...PAGE_QUERY,
+  state: approvalState.exactOptional(),
+}) satisfies z.ZodType<ApprovalQuery>;
 
 export const instanceQuery = z.strictObject({ ...PAGE_QUERY, search }) satisfies z.ZodType<InstanceQuery>;
 

@@ -57,6 +57,7 @@ export interface AdminCall<Params, Query, Body> {
 }
 
 const keyParams = z.object({ id: z.string() });
+const approvalParams = z.object({ id: z.string() });
 const instanceParams = z.object({ name: z.string() });
 
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
@@ -144,6 +145,46 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.explanation },
     problems: [404, 409],
     handle: ({ admin, params, body }) => admin.explain(params.id, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/approvals',
+    id: 'listApprovals',
+    summary: 'Lists calls that need an approval, newest first, without their values.',
+    query: schemas.approvalQuery,
+    answer: { status: 200, schema: schemas.approvalPage },
+    handle: ({ admin, query }) => admin.listApprovals(query),
+  }),
+  route({
+    method: 'GET',
+    path: '/approvals/:id',
+    id: 'getApproval',
+    summary: 'Returns one call that needs an approval, with its values.',
+    params: approvalParams,
+    answer: { status: 200, schema: schemas.approvalDetails },
+    problems: [404],
+    handle: ({ admin, params }) => admin.getApproval(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/approvals/:id/approve',
+    id: 'approveCall',
+    summary: 'Approves a call: its caller can send it once.',
+    params: approvalParams,
+    answer: { status: 200, schema: schemas.approvalView },
+    problems: [404, 409],
+    handle: ({ admin, params }) => admin.approveCall(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/approvals/:id/refuse',
+    id: 'refuseCall',
+    summary: 'Refuses a call, and deletes its values.',
+    params: approvalParams,
+    body: schemas.approvalRefusal,
+    answer: { status: 200, schema: schemas.approvalView },
+    problems: [404, 409],
+    handle: ({ admin, params, body }) => admin.refuseCall(params.id, body),
   }),
   route({
     method: 'GET',

@@ -1,5 +1,11 @@
 /** The routes of calls and the pages of the process in the OpenAPI document. */
-import { KEY_HEADER, LIMIT_HEADER, PROXY_ERRORS, type ProxyErrorType } from '@erp-proxy/contract';
+import {
+  APPROVAL_HEADER,
+  KEY_HEADER,
+  LIMIT_HEADER,
+  PROXY_ERRORS,
+  type ProxyErrorType,
+} from '@erp-proxy/contract';
 import type { z } from 'zod';
 import { CALL_ROUTES, type CallRoute } from '../call-routes.ts';
 import { refer } from '../schema-registry.ts';
@@ -25,6 +31,12 @@ const CALL_HEADERS = [
 const IDEMPOTENCY_HEADER = describeHeader(
   'idempotency-key',
   'Any text of 1 to 255 characters. A call that is sent again with the same key is not run again, and gets the first answer (docs/idempotency.md).',
+  'string',
+);
+
+const APPROVAL_HEADER_OF_CALLS = describeHeader(
+  APPROVAL_HEADER,
+  'Ids of approvals, separated by commas. A call that needs an approval runs once under its own (docs/approvals.md).',
   'string',
 );
 
@@ -164,7 +176,7 @@ function describeCall(route: CallRoute): object {
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
     parameters: takesCallOptions
-      ? [...CALL_HEADERS, IDEMPOTENCY_HEADER, SHARING_HEADER, VALUES_HEADER]
+      ? [...CALL_HEADERS, IDEMPOTENCY_HEADER, APPROVAL_HEADER_OF_CALLS, SHARING_HEADER, VALUES_HEADER]
       : CALL_HEADERS,
     requestBody: {
       required: true,

@@ -3,6 +3,7 @@
  * as the persistent engines do.
  */
 import type { AuditBatch, ChangeListener, FoundStore, Store } from '../ports.ts';
+import { createMemoryApprovals } from './approvals.ts';
 import { createMemoryAudit } from './audit.ts';
 import { createMemoryCallCounts } from './call-counts.ts';
 import { createMemoryIdempotency } from './idempotency.ts';
@@ -26,6 +27,7 @@ export function openMemoryStore(): Store {
     audit,
     idempotency: createMemoryIdempotency(Date.now),
     callCounts: createMemoryCallCounts(),
+    approvals: createMemoryApprovals(appendAct),
     leases: createMemoryLeases(),
     watch: (listener) => void listeners.push(listener),
     isWatching: true,

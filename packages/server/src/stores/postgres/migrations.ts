@@ -100,6 +100,24 @@ const MIGRATIONS: readonly string[] = [
      calls bigint NOT NULL,
      PRIMARY KEY (month, client_id)
    );`,
+  `CREATE TABLE approvals (
+     id text COLLATE "C" PRIMARY KEY,
+     client text NOT NULL,
+     fingerprint text NOT NULL,
+     state text NOT NULL CHECK (state IN ('pending', 'approved', 'refused', 'used')),
+     facts text NOT NULL,
+     call text,
+     created_at bigint NOT NULL,
+     expires_at bigint NOT NULL,
+     decided_at bigint,
+     decided_by text,
+     reason text,
+     used_at bigint,
+     attempt text
+   );
+   CREATE INDEX approvals_by_call ON approvals (client, fingerprint);
+   CREATE INDEX approvals_by_age ON approvals (created_at, id);
+   CREATE INDEX approvals_by_expiry ON approvals (expires_at);`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

@@ -1,6 +1,7 @@
 /** The store in a PostgreSQL database, which replicas on several machines can share. Puts its parts together. */
 import type { FoundStore, OpenedStore } from '../ports.ts';
 import { type PostgresAddress, readPostgresAddress } from './address.ts';
+import { createPostgresApprovals } from './approvals.ts';
 import { createPostgresAudit } from './audit.ts';
 import { createPostgresCallCounts } from './call-counts.ts';
 import { openChangeFeed } from './changes.ts';
@@ -54,6 +55,7 @@ async function open(address: PostgresAddress) {
     audit: createPostgresAudit(database),
     idempotency: createPostgresIdempotency(database),
     callCounts: createPostgresCallCounts(database),
+    approvals: createPostgresApprovals(database),
     leases: createPostgresLeases(database),
     watch: changes.watch,
     get isWatching() {

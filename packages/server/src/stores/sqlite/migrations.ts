@@ -131,6 +131,24 @@ const MIGRATIONS: readonly string[] = [
      calls INTEGER NOT NULL,
      PRIMARY KEY (month, client_id)
    ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE approvals (
+     id TEXT PRIMARY KEY,
+     client TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     state TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'refused', 'used')),
+     facts TEXT NOT NULL,
+     call TEXT,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER NOT NULL,
+     decided_at INTEGER,
+     decided_by TEXT,
+     reason TEXT,
+     used_at INTEGER,
+     attempt TEXT
+   ) STRICT;
+   CREATE INDEX approvals_by_call ON approvals (client, fingerprint);
+   CREATE INDEX approvals_by_age ON approvals (created_at, id);
+   CREATE INDEX approvals_by_expiry ON approvals (expires_at);`,
 ];
 
 /**

@@ -3,6 +3,7 @@
  * SQL nor threads.
  */
 import type {
+  ApprovalStore,
   AuditStore,
   CallCountStore,
   IdempotencyStore,
@@ -39,6 +40,7 @@ export interface Parts {
   audit: AuditStore;
   idempotency: IdempotencyStore;
   callCounts: CallCountStore;
+  approvals: ApprovalStore;
   leases: LeaseStore;
   store: Pick<Store, 'probe'>;
 }
@@ -86,6 +88,16 @@ export const OPERATIONS: {
     prune: QUICK_WRITE,
   },
   callCounts: { add: QUICK_WRITE, read: READ },
+  approvals: {
+    ask: QUICK_WRITE,
+    find: READ,
+    findOf: READ,
+    list: READ,
+    decide: WRITE,
+    claim: QUICK_WRITE,
+    release: QUICK_WRITE,
+    prune: QUICK_WRITE,
+  },
   leases: { acquire: QUICK_WRITE, release: QUICK_WRITE },
   store: { probe: PROBE },
 };

@@ -3,6 +3,7 @@
  * caller for as long as the disk takes, so the main thread never calls it.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { createSqliteApprovals } from './approvals.ts';
 import { createSqliteAudit } from './audit.ts';
 import { createSqliteCallCounts } from './call-counts.ts';
 import { openChangeFeed } from './changes.ts';
@@ -60,6 +61,7 @@ function serve(database: SqliteDatabase): void {
     audit: createSqliteAudit(quick, { isSuccessor }),
     idempotency: createSqliteIdempotency({ durable, quick }, Date.now),
     callCounts: createSqliteCallCounts(quick),
+    approvals: createSqliteApprovals({ durable, quick }),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };

@@ -21,6 +21,7 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
     audit: createPart(thread, 'audit'),
     idempotency: createPart(thread, 'idempotency'),
     callCounts: createPart(thread, 'callCounts'),
+    approvals: createPart(thread, 'approvals'),
     leases: createPart(thread, 'leases'),
     watch: (listener) => thread.watch(listener),
     get isWatching() {

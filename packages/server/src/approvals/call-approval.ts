@@ -1,0 +1,197 @@
+/**
+ * One attempt at a call that needs an approval. It uses the approval right before the call is sent. After a crash from
+ * then on, the call may have run, and the approval stays used. Must not know why a call was not sent.
+ */
+import { randomUUID } from 'node:crypto';
+import type { PendingReleases } from '../idempotency/pending-releases.ts';
+import type { Vault } from '../instances/vault.ts';
+import type { ApprovalRow, ApprovalStore } from '../stores/ports.ts';
+import { waitFor } from '../streams/wait.ts';
+import { createApprovalId } from './approval-id.ts';
+import { type ApprovalFacts, printFacts } from './facts.ts';
+import { sealCall } from './sealed-call.ts';
+
+/** A call that needs an approval. */
+export interface CallToApprove {
+  /** Id of the client, which stays the same when its key is rotated. */
+  clientId: string;
+  /** The route's kind of call, with its server, database and user. Calls are the same only within one. */
+  operation: string;
+  facts: ApprovalFacts;
+  /** The bytes of the call that Odoo gets: JSON texts of the positional and the named arguments. */
+  params: Uint8Array;
+  keyword: Uint8Array;
+}
+
+export interface ApprovalSettings {
+  /** Milliseconds for a decision. */
+  decideMs: number;
+  /** Milliseconds for which an approved call can be sent. */
+  useMs: number;
+  /** Largest call that can be approved: bytes of its arguments. */
+  callBytesMax: number;
+  /** Maximum numbers of calls that wait for a decision. */
+  clientMax: number;
+  totalMax: number;
+}
+
+/** Numbers since the start of the process. */
+export interface ApprovalCounts {
+  asked: number;
+  approved: number;
+  refused: number;
+  used: number;
+  /** Calls that were not run, so that their approval can be used again. */
+  returned: number;
+}
+
+/** What an attempt may do. Times are milliseconds since 1970. */
+export type Standing =
+  /** It may use this approval. */
+  | { kind: 'approved'; id: string }
+  /** It is approved, but the caller has not named the approval. */
+  | { kind: 'unnamed'; id: string; until: number }
+  /** It waits for a decision. `isNew`: since now. */
+  | { kind: 'pending'; id: string; until: number; isNew: boolean }
+  /** `until`: the same call can be asked for again then. */
+  | { kind: 'refused'; id: string; until: number; reason: string | null }
+  /** The approval that the caller has named ran this call already, or may have. */
+  | { kind: 'used'; id: string }
+  /** The time of the approval that the caller has named is over. */
+  | { kind: 'expired'; id: string }
+  /** Too many calls of this client, or of all clients, wait for a decision. */
+  | { kind: 'client_full' | 'full' }
+  /** An administrator could not be shown it. */
+  | { kind: 'too_large'; bytesMax: number };
+
+export interface CallApprovalDeps {
+  store: ApprovalStore;
+  vault: Vault;
+  settings: ApprovalSettings;
+  clock: () => number;
+  nameCall: (call: CallToApprove) => string;
+  releases: PendingReleases;
+  counts: ApprovalCounts;
+  onError: (error: unknown) => void;
+}
+
+/** Maximum time that a reply waits for a slow store, as for idempotency keys. */
+const RELEASE_WAIT_MS = 1000;
+
+export class CallApproval {
+  readonly #call: CallToApprove;
+  readonly #deps: CallApprovalDeps;
+  #fingerprint = '';
+  /** The approval that the attempt may use; null until it is found. */
+  #id: string | null = null;
+  /** The attempt that has used the approval; null if none has. */
+  #claimed: { id: string; attempt: string } | null = null;
+
+  constructor(call: CallToApprove, deps: CallApprovalDeps) {
+    this.#call = call;
+    this.#deps = deps;
+  }
+
+  /**
+   * Finds the approval of the call among `ids`, which the caller has named. If there is none, the call is stored for a
+   * decision. Rejects if the store fails.
+   */
+  async require(ids: readonly string[]): Promise<Standing> {
+    const { store, settings, nameCall } = this.#deps;
+    const { clientId, params, keyword } = this.#call;
+    const { callBytesMax } = settings;
+    if (params.length + keyword.length > callBytesMax) return { kind: 'too_large', bytesMax: callBytesMax };
+    this.#fingerprint = nameCall(this.#call);
+    if (ids.length > 0) {
+      const named = await store.findOf(clientId, this.#fingerprint, ids);
+      const standings = named.map((row) => this.#judge(row));
+      // An older id does no harm beside the one that counts.
+      for (const kind of ['approved', 'pending', 'refused', 'used', 'expired'] as const) {
+        const standing = standings.find((it) => it.kind === kind);
+        if (standing === undefined) continue;
+        if (standing.kind === 'approved') this.#id = standing.id;
+        return standing;
+      }
+    }
+    return await this.#ask();
+  }
+
+  /** Uses the approval. False: another attempt has used it, or its time is over. Rejects if the store fails. */
+  async claim(): Promise<boolean> {
+    const { store, clock, counts } = this.#deps;
+    if (this.#id === null) throw new Error('the call has no approval');
+    const claimed = { id: this.#id, attempt: randomUUID() };
+    const { clientId: client } = this.#call;
+    let isClaimed: boolean;
+    try {
+      isClaimed = await store.claim({ ...claimed, client, fingerprint: this.#fingerprint, now: clock() });
+    } catch (error) {
+      // The store may have stored the claim before it failed. The call is not sent.
+      void this.#release(claimed);
+      throw error;
+    }
+    if (!isClaimed) return false;
+    this.#claimed = claimed;
+    counts.used++;
+    return true;
+  }
+
+  /** Makes the approval usable again: the call was surely not run. Never rejects. */
+  async release(): Promise<void> {
+    const claimed = this.#claimed;
+    if (claimed === null) return;
+    this.#claimed = null;
+    this.#deps.counts.returned++;
+    await waitFor(this.#release(claimed), { timeoutMs: RELEASE_WAIT_MS });
+  }
+
+  /** If the store fails, the release is tried again when it answers. */
+  async #release({ id, attempt }: { id: string; attempt: string }): Promise<void> {
+    const { store, releases, onError } = this.#deps;
+    try {
+      await store.release(id, attempt);
+    } catch (error) {
+      onError(error);
+      releases.add(id, attempt);
+    }
+  }
+
+  async #ask(): Promise<Standing> {
+    const { store, vault, settings, clock, counts } = this.#deps;
+    const { clientId, facts, params, keyword } = this.#call;
+    const id = createApprovalId();
+    const call = sealCall({ params: decode(params), keyword: decode(keyword) }, id, vault);
+    const createdAt = clock();
+    const answer = await store.ask(
+      {
+        id,
+        client: clientId,
+        fingerprint: this.#fingerprint,
+        facts: printFacts(facts),
+        call,
+        createdAt,
+        expiresAt: createdAt + settings.decideMs,
+      },
+      { clientMax: settings.clientMax, totalMax: settings.totalMax },
+    );
+    if (typeof answer === 'string') return { kind: answer };
+    const isNew = answer.id === id;
+    if (isNew) counts.asked++;
+    const standing = this.#judge(answer);
+    if (standing.kind === 'approved') return { ...standing, kind: 'unnamed', until: answer.expiresAt };
+    return standing.kind === 'pending' ? { ...standing, isNew } : standing;
+  }
+
+  #judge({ id, state, expiresAt, reason }: ApprovalRow): Standing {
+    if (state === 'used') return { kind: 'used', id };
+    if (state === 'refused') return { kind: 'refused', id, until: expiresAt, reason };
+    if (expiresAt <= this.#deps.clock()) return { kind: 'expired', id };
+    return state === 'approved'
+      ? { kind: 'approved', id }
+      : { kind: 'pending', id, until: expiresAt, isNew: false };
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}

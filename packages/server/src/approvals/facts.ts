@@ -1,0 +1,28 @@
+/** What is stored about a call that needs an approval, beside its values. It contains no credentials. */
+
+export interface ApprovalFacts {
+  /** Id of the client key that asked. */
+  keyId: string;
+  /** Address of the caller. */
+  address: string;
+  /** Name of the stored instance; null if the call brought its own credentials. */
+  instance: string | null;
+  /** Base address of the server. */
+  upstream: string;
+  db: string;
+  /** Null if the Odoo key of the call determines the user. */
+  userId: number | null;
+  model: string;
+  action: string;
+  /** The rule of the policy that asks for the approval. */
+  rule: string;
+}
+
+export function printFacts(facts: ApprovalFacts): string {
+  return JSON.stringify(facts);
+}
+
+/** The text is a result of {@link printFacts}. */
+export function readFacts(text: string): ApprovalFacts {
+  return JSON.parse(text);
+}

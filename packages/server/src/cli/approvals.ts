@@ -1,0 +1,113 @@
+/** `approvals …`: decides on calls that need the approval of an administrator. */
+import type { ApprovalDetails, ApprovalState, ApprovalView } from '@erp-proxy/contract';
+import { type Command, CommandError, type CommandInput, printJson } from './command.ts';
+import { type Column, printList } from './print-list.ts';
+import { ADMIN_OPTIONS, listAll, pickGiven, useAdmin } from './use-admin.ts';
+
+const STATES: readonly ApprovalState[] = ['pending', 'approved', 'refused', 'used', 'expired'];
+const COLUMNS: readonly Column<ApprovalView>[] = [
+  { heading: 'ID', show: ({ id }) => id },
+  { heading: 'STATE', show: ({ state }) => state },
+  { heading: 'CALL', show: ({ model, action }) => `${model}.${action}` },
+  { heading: 'ON', show: ({ instance, upstream, db }) => instance ?? `${upstream} ${db}` },
+  { heading: 'KEY', show: ({ key_id }) => key_id },
+  { heading: 'CREATED', show: ({ created_at }) => created_at },
+  { heading: 'EXPIRES', show: ({ expires_at }) => expires_at },
+];
+
+export const approvalsListCommand: Command = {
+  name: 'approvals list',
+  arguments: [],
+  summary: 'List the calls that wait for an approval, newest first.',
+  options: {
+    state: {
+      type: 'string',
+      value: `${STATES.join('|')}|all`,
+      description: 'Calls in this state. Default: pending.',
+    },
+    ...ADMIN_OPTIONS,
+  },
+  async run(input) {
+    const wanted = input.option('state') ?? 'pending';
+    const state = STATES.find((known) => known === wanted);
+    if (state === undefined && wanted !== 'all') {
+      throw new CommandError(`--state is one of ${STATES.join(', ')}, all.`);
+    }
+    return useAdmin(input, async (admin) => {
+      const emptyText = wanted === 'pending' ? 'No call waits for an approval.' : 'No approval matches.';
+      await printList(input, listAll(admin.listApprovals, pickGiven({ state })), COLUMNS, emptyText);
+      return 0;
+    });
+  },
+};
+
+export const approvalsShowCommand: Command = {
+  name: 'approvals show',
+  arguments: ['<id>'],
+  summary: 'Show a call that needs an approval, with its values.',
+  options: ADMIN_OPTIONS,
+  run: (input) =>
+    useAdmin(input, async (admin) => {
+      const approval = await admin.getApproval(input.arguments[0] ?? '');
+      if (input.isSet('json')) printJson(input, approval);
+      else printMembers(input, approval);
+      return 0;
+    }),
+};
+
+export const approvalsApproveCommand: Command = {
+  name: 'approvals approve',
+  arguments: ['<id>'],
+  summary: 'Approve a call: its caller can send it once.',
+  options: ADMIN_OPTIONS,
+  run: (input) =>
+    useAdmin(input, async (admin) => {
+      const approval = await admin.approveCall(input.arguments[0] ?? '');
+      if (input.isSet('json')) printJson(input, approval);
+      else input.print(`Approved: ${nameCall(approval)} can be sent once until ${approval.expires_at}.\n`);
+      return 0;
+    }),
+};
+
+export const approvalsRefuseCommand: Command = {
+  name: 'approvals refuse',
+  arguments: ['<id>'],
+  summary: 'Refuse a call. Its caller gets the reason, and its values are deleted.',
+  options: {
+    reason: { type: 'string', value: 'text', description: 'Why it is refused; the caller gets this text.' },
+    ...ADMIN_OPTIONS,
+  },
+  async run(input) {
+    const reason = input.option('reason');
+    if (reason === undefined) throw new CommandError('Give --reason <text>: the caller gets it.');
+    return useAdmin(input, async (admin) => {
+      const approval = await admin.refuseCall(input.arguments[0] ?? '', { reason });
+      if (input.isSet('json')) printJson(input, approval);
+      else input.print(`Refused: ${nameCall(approval)} is not run.\n`);
+      return 0;
+    });
+  },
+};
+
+function nameCall({ model, action }: ApprovalView): string {
+  return `${model}.${action}`;
+}
+
+function printMembers({ print }: CommandInput, { call, ...members }: ApprovalDetails): void {
+  for (const [member, value] of Object.entries(members)) print(`${member.padEnd(12)}  ${value ?? '-'}\n`);
+  if (call === null) print('call          deleted\n');
+  else if ('unreadable' in call) print(`call          ${call.unreadable}\n`);
+  else
+    for (const [member, text] of Object.entries(call)) print(`${member.padEnd(12)}  ${showControls(text)}\n`);
+}
+
+/** Characters that a terminal does not show, or that reorder a line, are shown as escapes of JSON. */
+function showControls(json: string): string {
+  return json.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(''),
+  );
+}
+
+function toEscape(code: number): string {
+  return `\\u${code.toString(16).padStart(4, '0')}`;
+}

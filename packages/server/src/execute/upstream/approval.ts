@@ -1,0 +1,179 @@
+/**
+ * Steps: the approval of a call whose policy asks for one. Without an approval the call is stored for an administrator
+ * and refused. With one it runs once: the approval is used right before the call is sent, and can be used again only if
+ * the call was surely not run.
+ */
+import { APPROVAL_HEADER } from '@erp-proxy/contract';
+import type { Approvals } from '../../approvals/approvals.ts';
+import type { CallApproval, Standing } from '../../approvals/call-approval.ts';
+import type { CallContext } from '../terms/call-context.ts';
+import { Denial } from '../terms/denial.ts';
+import type { Step } from '../terms/operation.ts';
+import type { Target } from '../terms/target.ts';
+import { CALLER_GONE } from '../terms/upstream-denials.ts';
+import { askInTime, unlessChanged } from './ask-in-time.ts';
+import { hasNotRun } from './judge-attempt.ts';
+import { nameUser } from './target-names.ts';
+
+export interface ApprovalDeps {
+  approvals: Approvals;
+}
+
+interface ApprovableCall {
+  target: Target;
+  model: string;
+  method: string;
+}
+
+/** The texts that Odoo gets as arguments: JSON. */
+interface SentArguments {
+  params: Uint8Array;
+  keyword: Uint8Array;
+}
+
+/** Time for the store, for each of the two steps. */
+const STORE_WAIT_MS = 1000;
+/** Decisions of people take longer. */
+const RETRY_AFTER_FULL_SECONDS = 60;
+
+/** Finds the approval of the call, or asks for one. Runs after an idempotency key has not given an answer. */
+export function requireApproval<Call extends ApprovableCall>(
+  operation: string,
+  readArguments: (call: Call) => SentArguments,
+  { approvals }: ApprovalDeps,
+): Step<Call> {
+  return function requireApproval(call, context) {
+    const { approvalRule: rule } = context;
+    if (rule === null) return null;
+    const approval = approvals.begin({
+      clientId: context.client.key.clientId,
+      operation: `${operation} ${nameUserOrKey(call.target)}`,
+      facts: describeFacts(call, rule, context),
+      ...readArguments(call),
+    });
+    return unlessChanged(require(approval, rule, context), context);
+  };
+}
+
+/** Uses the approval right before the call is sent. From here on a crash means that Odoo may have run the call. */
+export function claimApproval(): Step<object> {
+  return function claimApproval(_call, context) {
+    const { approval, time } = context;
+    if (approval === null) return null;
+    if (time.hasCallerLeft) return CALLER_GONE;
+    context.onReply(async (reply) => {
+      if (reply !== null && hasNotRun(reply)) await approval.release();
+      return reply;
+    });
+    return unlessChanged(claim(approval, context), context);
+  };
+}
+
+async function require(approval: CallApproval, rule: string, context: CallContext): Promise<Denial | null> {
+  const { request, trace } = context;
+  const { approvalIds } = request;
+  const standing = await askInTime(() => approval.require(approvalIds), { context, waitMs: STORE_WAIT_MS });
+  if (standing instanceof Denial) return standing;
+  if ('id' in standing) trace.approval = standing.id;
+  if (standing.kind !== 'approved') return deny(standing, rule, approvalIds.length > 0);
+  context.approval = approval;
+  return null;
+}
+
+async function claim(approval: CallApproval, context: CallContext): Promise<Denial | null> {
+  // The call is not sent if the store answers later.
+  const onLate = () => void approval.release();
+  const isClaimed = await askInTime(() => approval.claim(), { context, waitMs: STORE_WAIT_MS, onLate });
+  if (isClaimed instanceof Denial) return isClaimed;
+  return isClaimed ? null : new Denial('policy_denied', LOST, { rule: context.approvalRule ?? '' });
+}
+
+/** In a call of `/json/2` the key determines the user, so the approval is for this key. */
+function nameUserOrKey(target: Target): string {
+  return isUserKnown(target) ? nameUser(target) : `${nameUser(target)} ${target.credentialsId}`;
+}
+
+function isUserKnown({ userId }: Target): boolean {
+  return userId !== 0;
+}
+
+function describeFacts({ target, model, method }: ApprovableCall, rule: string, context: CallContext) {
+  const { client, request } = context;
+  return {
+    keyId: client.key.id,
+    address: request.exchange.address,
+    instance: target.instance?.name ?? null,
+    upstream: target.origin + target.pathPrefix,
+    db: target.db,
+    userId: isUserKnown(target) ? target.userId : null,
+    model,
+    action: method,
+    rule,
+  };
+}
+
+/** `hasNamed`: the caller has named approvals, none of which is for this call if another one is asked for. */
+function deny(standing: Exclude<Standing, { kind: 'approved' }>, rule: string, hasNamed: boolean): Denial {
+  const refuse = (message: string) => new Denial('policy_denied', message, { rule });
+  const wait = (message: string, approval: string) =>
+    new Denial('approval_required', message, { rule, approval });
+  const isFull = (message: string) =>
+    new Denial('rate_limited', `${message} Nothing was sent to Odoo.`, {
+      rule,
+      retryAfterSeconds: RETRY_AFTER_FULL_SECONDS,
+    });
+  switch (standing.kind) {
+    case 'pending': {
+      const { id, until, isNew } = standing;
+      const found =
+        isNew && hasNamed ? `No id in \`${APPROVAL_HEADER}\` is for this call as it is now. ` : '';
+      return wait(
+        `${found}An administrator must approve this call: ${isNew ? 'it now waits' : 'it waits'} as ${id}, until ${showTime(until)}. ${SEND_AGAIN} \`${APPROVAL_HEADER}: ${id}\` once it is approved.`,
+        id,
+      );
+    }
+    case 'unnamed': {
+      const { id, until } = standing;
+      return wait(
+        `This call is approved, and runs once: ${lowerFirst(SEND_AGAIN)} \`${APPROVAL_HEADER}: ${id}\` before ${showTime(until)}.`,
+        id,
+      );
+    }
+    case 'refused': {
+      const { id, until, reason } = standing;
+      const because = reason === null ? '' : ` (${reason})`;
+      return refuse(
+        `An administrator has refused this call, ${id}${because}. It can be asked for again after ${showTime(until)}, without \`${APPROVAL_HEADER}\`.`,
+      );
+    }
+    case 'used':
+      return refuse(`The approval ${standing.id} is used: the call has run, or may have. ${ASK_AGAIN}`);
+    case 'expired':
+      return refuse(`The time of the approval ${standing.id} is over, and it was not used. ${ASK_AGAIN}`);
+    case 'client_full':
+      return isFull(
+        'This client has as many calls waiting for approval as the setting `approvals.clientMax` allows. Send the call again when some are decided.',
+      );
+    case 'full':
+      return isFull(
+        'As many calls wait for approval as the setting `approvals.totalMax` allows. Send the call again when some are decided.',
+      );
+    case 'too_large':
+      return refuse(
+        `This call needs the approval of an administrator, who could not read it: its arguments have more than ${standing.bytesMax} bytes. Send several smaller calls.`,
+      );
+  }
+}
+
+const SEND_AGAIN = 'Send the same call again with the header';
+const ASK_AGAIN = `Look in Odoo before you run it once more. To ask for another approval, send the call without \`${APPROVAL_HEADER}\`.`;
+const LOST =
+  'Another attempt has used this approval, or its time is over. This attempt was not run. Look in Odoo whether the other one was.';
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function showTime(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,41 @@
+/** Asks the store for something without which a call must not be sent. */
+import type { Awaitable } from '../../stores/ports.ts';
+import { ABORTED, TIMED_OUT, waitFor } from '../../streams/wait.ts';
+import { askStore, denyStoreAway } from '../terms/ask-store.ts';
+import type { CallContext } from '../terms/call-context.ts';
+import type { Denial } from '../terms/denial.ts';
+import type { Reply } from '../terms/reply.ts';
+import { CHANGED, denyEnded, denyUnsent } from '../terms/upstream-denials.ts';
+
+export interface AskInTimeOptions {
+  context: CallContext;
+  /** Maximum wait for the store, in milliseconds. */
+  waitMs: number;
+  /** Called if the store answers after the wait. */
+  onLate?: (() => void) | undefined;
+}
+
+/** If the store does not answer, the call is not sent. */
+export async function askInTime<Value>(
+  ask: () => Awaitable<Value>,
+  { context, waitMs, onLate }: AskInTimeOptions,
+): Promise<Value | Denial> {
+  const { deadline, signal } = context.time;
+  const asked = Promise.resolve(askStore(ask));
+  const known = await waitFor(asked, { signal, timeoutMs: waitMs });
+  if (known !== ABORTED && known !== TIMED_OUT) return known;
+  void asked.then(onLate, () => {});
+  if (known === TIMED_OUT) return denyStoreAway('no answer in time');
+  return deadline.reason === 'shutdown' ? denyEnded(deadline, UNSENT_WRITE) : denyUnsent(UNSENT_WRITE);
+}
+
+const UNSENT_WRITE = { outcome: 'not_sent', isReadOnly: false } as const;
+
+/** Returns a reply that followed from the store only if the caller's key may still make the call. */
+export async function unlessChanged<Known extends Reply>(
+  asked: Promise<Known | null>,
+  context: CallContext,
+): Promise<Known | Denial | null> {
+  const reply = await asked;
+  return reply === null || (await context.isUnchanged()) ? reply : CHANGED;
+}

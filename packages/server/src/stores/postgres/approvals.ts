@@ -1,0 +1,119 @@
+/** Approvals of calls in PostgreSQL. */
+import type { ApprovalAnswer, ApprovalRow, ApprovalStore, ApprovalWithCall } from '../ports.ts';
+import { runWithAct } from './acts.ts';
+import { createParameters, isStorable } from './sql.ts';
+import type { Database } from './statements.ts';
+
+const COLUMNS = `id, client, fingerprint, state, facts, created_at AS "createdAt", expires_at AS "expiresAt",
+  decided_at AS "decidedAt", decided_by AS "decidedBy", reason, used_at AS "usedAt"`;
+
+/** An arbitrary number that other programs on the database are unlikely to lock. */
+const ASK_LOCK = 3_772_610_884_952;
+
+export function createPostgresApprovals(database: Database): ApprovalStore {
+  return {
+    ask({ id, client, fingerprint, facts, call, createdAt, expiresAt }, { clientMax, totalMax }) {
+      return database.transact(async (statements): Promise<ApprovalAnswer> => {
+        // Requests are rare and short. One at a time, none is stored twice and the bounds are exact.
+        await statements.query(`SELECT pg_advisory_xact_lock(${ASK_LOCK})`);
+        const [same] = await statements.query<ApprovalRow>(
+          `SELECT ${COLUMNS} FROM approvals
+           WHERE client = $1 AND fingerprint = $2 AND state <> 'used' AND expires_at > $3`,
+          [client, fingerprint, createdAt],
+        );
+        if (same !== undefined) return same;
+        const [pending] = await statements.query<{ total: number; ofClient: number }>(
+          `SELECT count(*) AS total, count(*) FILTER (WHERE client = $1) AS "ofClient"
+           FROM approvals WHERE state = 'pending' AND expires_at > $2`,
+          [client, createdAt],
+        );
+        if ((pending?.ofClient ?? 0) >= clientMax) return 'client_full';
+        if ((pending?.total ?? 0) >= totalMax) return 'full';
+        const [row] = await statements.query<ApprovalRow>(
+          `INSERT INTO approvals (id, client, fingerprint, state, facts, call, created_at, expires_at)
+           VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7) RETURNING ${COLUMNS}`,
+          [id, client, fingerprint, facts, call, createdAt, expiresAt],
+        );
+        return row as ApprovalRow;
+      });
+    },
+    async find(id) {
+      if (!isStorable(id)) return null;
+      const [row] = await database.query<ApprovalWithCall>(
+        `SELECT ${COLUMNS}, call FROM approvals WHERE id = $1`,
+        [id],
+      );
+      return row ?? null;
+    },
+    async findOf(client, fingerprint, ids) {
+      return await database.query<ApprovalRow>(
+        `SELECT ${COLUMNS} FROM approvals WHERE id = ANY ($1) AND client = $2 AND fingerprint = $3`,
+        [ids.filter(isStorable), client, fingerprint],
+        'find-approvals',
+      );
+    },
+    async list({ after, limit, state }) {
+      const { values, place } = createParameters();
+      const conditions = ['true'];
+      if (after !== null)
+        conditions.push(`(created_at, id) < (${place(after.createdAt)}, ${place(after.id)})`);
+      if (state !== undefined) {
+        conditions.push(`${place(state.is)} = CASE
+          WHEN state IN ('pending', 'approved') AND expires_at <= ${place(state.now)} THEN 'expired'
+          ELSE state END`);
+      }
+      return await database.query<ApprovalRow>(
+        `SELECT ${COLUMNS} FROM approvals WHERE ${conditions.join(' AND ')}
+         ORDER BY created_at DESC, id DESC LIMIT ${place(limit)}`,
+        values,
+      );
+    },
+    async decide(id, { state, by, reason, now, expiresAt }, act) {
+      if (!isStorable(id)) return 'missing';
+      const changed = await runWithAct(database, {
+        act,
+        change: (statements) =>
+          statements.change(
+            `UPDATE approvals
+             SET state = $2, decided_at = $3, decided_by = $4, reason = $5, expires_at = coalesce($6, expires_at),
+                 call = CASE $2 WHEN 'refused' THEN NULL ELSE call END
+             WHERE id = $1 AND state = 'pending' AND expires_at > $3`,
+            [id, state, now, by, reason, expiresAt],
+          ),
+        isDone: (count) => count > 0,
+      });
+      if (changed > 0) return 'done';
+      const known = await database.query('SELECT FROM approvals WHERE id = $1', [id]);
+      return known.length > 0 ? 'conflict' : 'missing';
+    },
+    async claim({ id, client, fingerprint, attempt, now }) {
+      const changed = await database.change(
+        `UPDATE approvals SET state = 'used', used_at = $5, attempt = $4
+         WHERE id = $1 AND client = $2 AND fingerprint = $3 AND state = 'approved' AND expires_at > $5`,
+        [id, client, fingerprint, attempt, now],
+      );
+      return changed > 0;
+    },
+    async release(id, attempt) {
+      await database.change(
+        `UPDATE approvals SET state = 'approved', used_at = NULL, attempt = NULL
+         WHERE id = $1 AND state = 'used' AND attempt = $2`,
+        [id, attempt],
+      );
+    },
+    async prune(now, removeBefore, limit) {
+      // Skips locked rows: replicas must not wait for each other.
+      const pick = (condition: string) =>
+        `SELECT id FROM approvals WHERE expires_at <= $1 ${condition} LIMIT $2 FOR UPDATE SKIP LOCKED`;
+      const cleared = await database.change(
+        `UPDATE approvals SET call = NULL WHERE id IN (${pick('AND call IS NOT NULL')})`,
+        [now, limit],
+      );
+      const removed = await database.change(`DELETE FROM approvals WHERE id IN (${pick('')})`, [
+        removeBefore,
+        limit,
+      ]);
+      return Math.max(cleared, removed);
+    },
+  };
+}
