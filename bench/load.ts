@@ -96,6 +96,9 @@ async function runPaced(job: LoadJob, callsPerSecond: number, callOnce: CallOnce
   for (const connection of free) connection.close();
 }
 
+/** Ends a body in chunks. No other bytes of the answers contain a line break. */
+const CHUNKS_END = Buffer.from('0\r\n\r\n');
+
 /** One connection to the subject. It is opened again if the subject closes it. */
 class Connection {
   readonly #job: LoadJob;
@@ -104,6 +107,8 @@ class Connection {
   #head = '';
   /** Bytes of the body that are missing; null until the head is complete. */
   #missingBytes: number | null = null;
+  /** The last bytes that were received of a body in chunks; null for other bodies. */
+  #lastBytes: Buffer | null = null;
   #isLast = false;
 
   constructor(job: LoadJob) {
@@ -141,7 +146,11 @@ class Connection {
       const headEnd = this.#head.indexOf('\r\n\r\n');
       if (headEnd < 0) return;
       const head = this.#head.slice(0, headEnd);
-      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1]);
+      this.#lastBytes = /\r\ntransfer-encoding: *chunked/i.test(head) ? Buffer.alloc(0) : null;
+      const length =
+        this.#lastBytes === null
+          ? Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1])
+          : this.#job.bodyBytesMin;
       this.#isLast = /\r\nconnection: *close/i.test(head);
       if (head.slice(9, 12) !== '200' || !(length >= this.#job.bodyBytesMin)) {
         this.#fail(new Error(`not the expected answer: ${this.#head.slice(0, 600)}`));
@@ -153,7 +162,15 @@ class Connection {
     } else {
       this.#missingBytes -= bytes.length;
     }
-    if (this.#missingBytes === 0) this.#succeed();
+    if (this.#lastBytes === null ? this.#missingBytes === 0 : this.#endsChunks(bytes)) this.#succeed();
+  }
+
+  /** Takes the next bytes of a body in chunks. */
+  #endsChunks(bytes: Buffer): boolean {
+    const { length } = CHUNKS_END;
+    const last = Buffer.concat([this.#lastBytes!, bytes.subarray(-length)]).subarray(-length);
+    this.#lastBytes = last;
+    return (this.#missingBytes ?? 0) <= 0 && last.equals(CHUNKS_END);
   }
 
   #pause(): void {

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { FIELD_TYPES, printRecords } from './records.ts';
 
 /** `keep` leaves the connection open; `close` closes it like Odoo's workers (HTTP/1.0). */
 export type ConnectionMode = 'keep' | 'close';
@@ -13,6 +14,8 @@ export interface UpstreamPorts {
   large: Record<ConnectionMode, number>;
   /** 200 MB. */
   huge: number;
+  /** A megabyte of records with fields of the usual types, and their types for `fields_get`. */
+  records: number;
   /** Holds all answers between the messages `hold` and `release`. */
   held: number;
 }
@@ -20,11 +23,12 @@ export interface UpstreamPorts {
 export const SMALL_BYTES = 300;
 export const LARGE_BYTES = 100_000;
 export const HUGE_BYTES = 200_000_000;
+export const RECORDS_BYTES = 1_000_000;
 
 const HUGE_PIECE = Buffer.alloc(64 * 1024, 'a');
 const RESULT_START = '{"jsonrpc": "2.0", "id": 1, "result": ';
 
-type Respond = (socket: Socket) => void;
+type Respond = (socket: Socket, request: string) => void;
 
 if (process.send !== undefined) await serve();
 
@@ -42,14 +46,15 @@ async function serve(): Promise<void> {
       close: await listen(answer('close', LARGE_BYTES)),
     },
     huge: await listen((socket) => void sendHuge(socket)),
-    held: await listen((socket) => (isHolding ? held.push(socket) : release(socket))),
+    records: await listen(answerRecords()),
+    held: await listen((socket) => (isHolding ? held.push(socket) : release(socket, ''))),
   };
   process.on('message', (message) => {
     if (message === 'hold') isHolding = true;
     if (message === 'release') {
       // A call that arrives later would wait for ever.
       isHolding = false;
-      for (const socket of held.splice(0)) release(socket);
+      for (const socket of held.splice(0)) release(socket, '');
     }
     process.send?.(held.length);
   });
@@ -65,21 +70,22 @@ async function listen(respond: Respond): Promise<number> {
 }
 
 function readRequests(socket: Socket, respond: Respond): void {
-  let head = '';
+  let request = '';
   let missingBytes = 0;
   socket.on('error', () => {});
   socket.on('data', (bytes) => {
+    request += bytes.toString('latin1');
     if (missingBytes === 0) {
-      head += bytes.toString('latin1');
-      const headEnd = head.indexOf('\r\n\r\n');
+      const headEnd = request.indexOf('\r\n\r\n');
       if (headEnd < 0) return;
-      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1]);
-      missingBytes = headEnd + 4 + length - head.length;
-      head = '';
+      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(request)?.[1]);
+      missingBytes = headEnd + 4 + length - request.length;
     } else {
       missingBytes -= bytes.length;
     }
-    if (missingBytes === 0) respond(socket);
+    if (missingBytes > 0) return;
+    respond(socket, request);
+    request = '';
   });
 }
 
@@ -87,9 +93,18 @@ function readRequests(socket: Socket, respond: Respond): void {
 function answer(mode: ConnectionMode, bodyBytes: number): Respond {
   const record = '{"id": 1, "name": "Azure Interior", "email": "azure@example.com", "active": true}';
   const records = Array(Math.floor((bodyBytes - RESULT_START.length - 3) / (record.length + 2))).fill(record);
-  const body = `${RESULT_START}[${records.join(', ')}]`.padEnd(bodyBytes - 1).concat('}');
+  return answerWith(mode, `${RESULT_START}[${records.join(', ')}]`.padEnd(bodyBytes - 1).concat('}'));
+}
+
+function answerWith(mode: ConnectionMode, body: string): Respond {
   const whole = Buffer.from(buildHead(mode, body.length) + body);
   return mode === 'keep' ? (socket) => socket.write(whole) : (socket) => socket.end(whole);
+}
+
+function answerRecords(): Respond {
+  const types = answerWith('keep', `${RESULT_START}${JSON.stringify(FIELD_TYPES)}}`);
+  const records = answerWith('keep', `${RESULT_START}${printRecords(RECORDS_BYTES)}}`);
+  return (socket, request) => (request.includes('"fields_get"') ? types : records)(socket, request);
 }
 
 async function sendHuge(socket: Socket): Promise<void> {

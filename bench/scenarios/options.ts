@@ -15,7 +15,7 @@ import {
   type Scenario,
   times,
 } from '../scenario.ts';
-import { SMALL_BYTES } from '../upstream.ts';
+import { RECORDS_BYTES, SMALL_BYTES } from '../upstream.ts';
 
 /** Database 9, so that a run disturbs no other use of the server. */
 const REDIS_URL = process.env['BENCH_REDIS_URL'] ?? 'redis://127.0.0.1:6379/9';
@@ -24,6 +24,7 @@ const CONNECTIONS = 16;
 const WARM_UP_CALLS = 6000;
 const POLICY_RULES = 50;
 const RATIO_MAX = 1.2;
+const NORMALIZED_RATIO_MAX = 1.3;
 /** More than a bench makes. */
 const MANY = 100_000_000;
 
@@ -32,8 +33,12 @@ interface Option {
   program: Program;
   /** The same call without the option; null for such a call itself. */
   base: Option | null;
-  /** Whether each call writes to a store on disk, which no bound on the ratio applies to. */
-  isStoring: boolean;
+  /** The largest ratio that meets the target; null: any. */
+  ratioMax: number | null;
+  /** Minimum size of an answer, in bytes. */
+  answerBytes: number;
+  /** Number of calls for each one of a small answer. */
+  callsShare: number;
   makeRequests: (calls: number) => Buffer[];
   cpuUs: number[];
   p50Ms: number[];
@@ -81,7 +86,9 @@ async function prepare(
     name,
     program,
     base,
-    isStoring: false,
+    ratioMax: RATIO_MAX,
+    answerBytes: SMALL_BYTES - 20,
+    callsShare: 1,
     makeRequests,
     cpuUs: [],
     p50Ms: [],
@@ -103,13 +110,25 @@ async function prepare(
   });
   const named = changeBody(read, { erp_instance: { name: 'prod' } });
   const plainWrite = add('a write', null, repeat(write));
-  const storing = { isStoring: true };
+  // Each call writes to a store on disk.
+  const storing = { ratioMax: null };
+  const ofRecords = { answerBytes: RECORDS_BYTES, callsShare: 0.1 };
+  const records = (headers = {}) => {
+    const request = buildExecuteRequest(key, bench.ports.records, headers);
+    return repeat(changeBody(request, { keyword: {} }));
+  };
+  const megabyte = add('a read of 1 MB', null, records(), ofRecords);
   const rows = [
     plain,
     add(`a policy of ${POLICY_RULES} models`, plain, repeat(buildExecuteRequest(withPolicy, port))),
     add('a stored instance', plain, repeat(named)),
     plainWrite,
     add('an idempotency key', plainWrite, (calls) => giveKeys(write, calls), storing),
+    megabyte,
+    add('normalized values', megabyte, records({ prefer: 'values=normalized' }), {
+      ...ofRecords,
+      ratioMax: NORMALIZED_RATIO_MAX,
+    }),
   ];
   if (!hasRedis) return rows;
   const shared = await startWith({ 'redis.url': REDIS_URL });
@@ -187,17 +206,27 @@ async function ask(program: Program, path: string, body: object): Promise<Record
   return JSON.parse(text);
 }
 
-async function measure(bench: Bench, { program, makeRequests, cpuUs, p50Ms }: Option, calls: number) {
+async function measure(bench: Bench, option: Option, callsOfSmall: number) {
+  const { program, makeRequests, answerBytes, callsShare, cpuUs, p50Ms } = option;
+  const calls = Math.ceil(callsOfSmall * callsShare);
   const job = { port: program.port, requests: makeRequests(calls), connections: CONNECTIONS, calls };
   const beforeMs = readCpuMs(program.pid);
-  const { p50Us } = await runLoad(bench, { ...job, bodyBytesMin: SMALL_BYTES - 20 });
+  const { p50Us } = await runLoad(bench, { ...job, bodyBytesMin: answerBytes });
   cpuUs.push(((readCpuMs(program.pid) - beforeMs) * 1000) / calls);
   p50Ms.push(p50Us / 1000);
 }
 
 function tabulate(rows: readonly Option[], hasRedis: boolean) {
-  const bounded = rows.flatMap(({ name, base, cpuUs, isStoring }) =>
-    base === null || isStoring ? [] : [{ name, ratio: findMedian(divideRounds(cpuUs, base.cpuUs)) }],
+  const bounded = rows.flatMap(({ name, base, cpuUs, ratioMax }) =>
+    base === null || ratioMax === null
+      ? []
+      : [
+          {
+            name: `${base.name}, with ${name}`,
+            ratioMax,
+            ratio: findMedian(divideRounds(cpuUs, base.cpuUs)),
+          },
+        ],
   );
   return {
     title: 'Cost of options',
@@ -212,9 +241,9 @@ function tabulate(rows: readonly Option[], hasRedis: boolean) {
       `The policy has ${POLICY_RULES} models, and that of the calls is the last. Each write with an idempotency key has another one, and its claim is synced to disk before the call is sent.`,
       ...(hasRedis ? [] : ['No Redis answered, so limits in Redis were not measured (`BENCH_REDIS_URL`).']),
     ],
-    findings: bounded.map(({ name, ratio }) => ({
-      isReached: ratio <= RATIO_MAX,
-      text: `${name}: at most a fifth more than the call without (${ratio.toFixed(2)} times)`,
+    findings: bounded.map(({ name, ratio, ratioMax }) => ({
+      isReached: ratio <= ratioMax,
+      text: `${name}: at most ${ratioMax} times the call without (${ratio.toFixed(2)} times)`,
     })),
   };
 }

@@ -41,6 +41,16 @@ interface Plan {
   packed: keyof typeof PACKERS | null;
 }
 
+/** The types of the fields of the records, for normalized values. */
+const TYPES = {
+  id: { type: 'integer' },
+  name: { type: 'char' },
+  amount: { type: 'float' },
+  active: { type: 'boolean' },
+  parent_id: { type: 'many2one', relation: 'res.partner' },
+  when: { type: 'datetime' },
+};
+
 let plan: Plan | null = null;
 let upstream: ScriptedUpstream;
 let proxy: ChildProcess;
@@ -50,8 +60,9 @@ let key: string;
 const TOKEN = 'the-admin-token-of-this-test-0123456789';
 
 beforeAll(async () => {
-  upstream = await startUpstream((socket) => {
-    if (plan === null) answerLikeOdoo(socket, printResult('[{"id": 1, "name": "Deco Addict"}]'));
+  upstream = await startUpstream((socket, { body }) => {
+    if (body.includes('"fields_get"')) answerLikeOdoo(socket, printResult(JSON.stringify(TYPES)));
+    else if (plan === null) answerLikeOdoo(socket, printResult('[{"id": 1, "name": "Deco Addict"}]'));
     else void sendResult(socket, plan);
   });
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -90,32 +101,42 @@ afterAll(async () => {
   await upstream.close();
 });
 
-test.runIf(process.platform === 'linux').each<[string, Plan, string | null]>([
-  ['with content-length', { framing: 'length', packed: null }, null],
-  ['in chunks', { framing: 'chunked', packed: null }, null],
-  ['that the upstream compressed with gzip', { framing: 'chunked', packed: 'gzip' }, null],
-  ['that the upstream compressed with zstd', { framing: 'chunked', packed: 'zstd' }, null],
-  ['that is compressed with gzip', { framing: 'length', packed: null }, 'gzip'],
-  ['that is compressed with br', { framing: 'length', packed: null }, 'br'],
-  ['that is compressed with zstd', { framing: 'length', packed: null }, 'zstd'],
-])('a result %s adds at most 32 MB', async (_, next, encoding) => {
+test.runIf(process.platform === 'linux').each<[string, Plan, Record<string, string>]>([
+  ['with content-length', { framing: 'length', packed: null }, {}],
+  ['in chunks', { framing: 'chunked', packed: null }, {}],
+  ['that the upstream compressed with gzip', { framing: 'chunked', packed: 'gzip' }, {}],
+  ['that the upstream compressed with zstd', { framing: 'chunked', packed: 'zstd' }, {}],
+  ['that is compressed with gzip', { framing: 'length', packed: null }, { 'accept-encoding': 'gzip' }],
+  ['that is compressed with br', { framing: 'length', packed: null }, { 'accept-encoding': 'br' }],
+  ['that is compressed with zstd', { framing: 'length', packed: null }, { 'accept-encoding': 'zstd' }],
+  ['with normalized values', { framing: 'length', packed: null }, { prefer: 'values=normalized' }],
+])('a result %s adds at most 32 MB', async (_, next, headers) => {
   plan = next;
   const beforeBytes = readMemory('VmRSS');
   // Resets the peak to the memory in use now (proc(5)).
   writeFileSync(`/proc/${proxy.pid}/clear_refs`, '5');
-  const { bytes, hash } = await takeResult(encoding === null ? {} : { 'accept-encoding': encoding });
-  expect({ bytes, hash }).toEqual(EXPECTED);
+  const { bytes, hash } = await takeResult(headers);
+  expect({ bytes, hash }).toEqual('prefer' in headers ? NORMALIZED : EXPECTED);
   expect(readMemory('VmHWM') - beforeBytes).toBeLessThan(ADDED_BYTES_MAX);
 });
 
-const EXPECTED = (() => {
+const EXPECTED = describeResult(RECORDS);
+const NORMALIZED = describeResult(
+  Buffer.from(
+    RECORDS.toString()
+      .replaceAll('[7, "Azure Interior"]', '{"id": 7, "name": "Azure Interior"}')
+      .replaceAll('"2026-10-21 01:31:00"', '"2026-10-21T01:31:00Z"'),
+  ),
+);
+
+function describeResult(records: Buffer): { bytes: number; hash: string } {
   const hash = createHash('sha1').update(`${OUR_HEAD}[`);
-  for (let piece = 0; piece < PIECES; piece++) hash.update(RECORDS);
+  for (let piece = 0; piece < PIECES; piece++) hash.update(records);
   return {
-    bytes: OUR_HEAD.length + 1 + PIECES * RECORDS.length + 2,
+    bytes: OUR_HEAD.length + 1 + PIECES * records.length + 2,
     hash: hash.update(']}').digest('hex'),
   };
-})();
+}
 
 async function sendResult(socket: Socket, { framing, packed }: Plan): Promise<void> {
   const pack = packed === null ? (bytes: Buffer) => bytes : PACKERS[packed];
@@ -171,7 +192,7 @@ function makeRecords(): Buffer {
   let text = '';
   for (let id = 1; text.length < MEBIBYTE; id++) {
     const amount = ((id * 2654435761) % 1_000_003) / 100;
-    text += `{"id": ${id}, "name": "Contact ${(id * 48271) % 65_537}", "amount": ${amount}, "active": true}, `;
+    text += `{"id": ${id}, "name": "Contact ${(id * 48271) % 65_537}", "amount": ${amount}, "active": true, "parent_id": [7, "Azure Interior"], "when": "2026-10-21 01:31:00"}, `;
   }
   return Buffer.from(
     text

@@ -56,10 +56,10 @@ export async function convertPiece(
   piece: Uint8Array,
   learn: LearnField,
 ): Promise<Uint8Array[]> {
-  let converted = converter.push(piece);
+  const converted = [converter.push(piece)];
   while (converter.unknown !== null) {
     converter.learn(await learn(converter.unknown));
-    converted = [...converted, ...converter.push(NOTHING)];
+    converted.push(converter.push(NOTHING));
   }
   return converted;
 }

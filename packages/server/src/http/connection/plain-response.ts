@@ -60,9 +60,14 @@ export class PlainResponse implements HttpResponse {
   write(piece: Uint8Array): Promise<void> | undefined {
     if (piece.length === 0) return undefined;
     if (!this.#isChunked) return this.#write(piece);
+    // One system call for the three parts.
+    const { socket } = this.#connection;
+    socket.cork();
     this.#write(Buffer.from(`${piece.length.toString(16)}\r\n`, 'latin1'));
     this.#write(piece);
-    return this.#write(CHUNK_END);
+    const drained = this.#write(CHUNK_END);
+    socket.uncork();
+    return drained;
   }
 
   end(): void {

@@ -1,0 +1,53 @@
+/** What is known of the records of one shape: how each member is treated, and in which order they come. */
+import type { FieldType } from './field-types.ts';
+import type { PackedText } from './packed-text.ts';
+import type { RecordShape } from './record-shape.ts';
+
+/** What is done with a value of a field. */
+export type Treatment = 'keep' | 'empty' | 'many2one' | 'reference' | 'datetime' | 'records';
+
+/** A member at a position in the records: the bytes from the end of the value before it to its own value. */
+export interface Slot {
+  text: PackedText;
+  treatment: Treatment;
+  nested: Layout | null;
+}
+
+/** What was seen of the records of one shape. */
+export interface Layout {
+  shape: RecordShape;
+  slots: Slot[];
+  /** The bytes from the end of a record to the first name of the next one; null until they were seen. */
+  turn: PackedText | null;
+  nested: ReadonlyMap<string, Layout>;
+}
+
+export function layOut(shape: RecordShape): Layout {
+  const nested = new Map([...shape.nested].map(([name, below]) => [name, layOut(below)] as const));
+  return { shape, slots: [], turn: null, nested };
+}
+
+/** Finds the layout that replaces each layout of a tree. */
+export function pairLayouts(before: Layout, after: Layout, pairs: Map<Layout, Layout>): void {
+  pairs.set(before, after);
+  for (const [name, layout] of before.nested) {
+    const next = after.nested.get(name);
+    if (next !== undefined) pairLayouts(layout, next, pairs);
+  }
+}
+
+export function findTreatment({ type }: FieldType, nested: Layout | null): Treatment {
+  switch (type) {
+    case 'boolean':
+      return 'keep';
+    case 'many2one':
+    case 'reference':
+    case 'datetime':
+      return type;
+    case 'one2many':
+    case 'many2many':
+      return nested === null ? 'empty' : 'records';
+    default:
+      return 'empty';
+  }
+}
