@@ -5,6 +5,8 @@ import { startSandbox } from '@erp-proxy/sandbox';
 import { beforeEach, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
+import { startPair } from '../pair.ts';
+import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
 
 let proxy: ErpProxy;
 beforeEach(async () => {
@@ -84,6 +86,37 @@ test('the policy of the key applies as to calls', async () => {
   const elsewhere = await createKey({ instances: ['test'], models: { '*': ['*'] } });
   const { status, json } = await ask('instance=prod&models=res.partner', elsewhere);
   expect([status, json.error.data.rule]).toEqual([403, 'instances']);
+});
+
+test('describes up to 4 MiB of fields, and refuses more with one error', async () => {
+  const pair = closeAfterTest(
+    await startPair(
+      (socket, { body }) => {
+        const [, , , model] = JSON.parse(body.toString()).params.args;
+        const help = 'x'.repeat((model.startsWith('large') ? 3 : 5) * 2 ** 20);
+        answerLikeOdoo(socket, printResult(JSON.stringify({ name: { type: 'char', help } })));
+      },
+      { settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64') } },
+    ),
+  );
+  proxy = pair.proxy;
+  const { url } = pair.upstream;
+  const given = { name: 'prod', db: 'prod', user_id: 2, api_key: 'k'.repeat(40), allow_private: true };
+  await proxy.app.instances.add({ ...given, url });
+  const large = await ask('instance=prod&models=large');
+  expect([large.status, large.json.components.schemas.large.properties.name.description.length]).toEqual([
+    200,
+    3 * 2 ** 20,
+  ]);
+  for (const models of ['huge', 'large,huge', 'large,large2']) {
+    const { status, json } = await ask(`instance=prod&models=${models}`);
+    expect([models, status, json.error.data]).toEqual([
+      models,
+      502,
+      expect.objectContaining({ type: 'upstream_bad_response', path: 'models' }),
+    ]);
+    expect(json.error.message).toMatch(/more than 4 MiB of fields; name fewer/);
+  }
 });
 
 test('counts as calls of the key, and is in the audit', async () => {

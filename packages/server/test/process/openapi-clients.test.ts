@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
+import { startShop } from '../examples/shop.ts';
 import { startProxy } from '../harness.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -59,6 +60,20 @@ test('the linter has neither errors nor warnings', { timeout: TIMEOUT_MS }, asyn
   writeFileSync(join(folder, 'broken.json'), JSON.stringify(broken));
   expect((await lint(join(folder, 'broken.json'))).join('\n')).toMatch(/no-empty-servers(.|\n)*4xx-response/);
 });
+
+test(
+  'the linter has neither errors nor warnings about models of an instance',
+  async () => {
+    const { proxy } = closeAfterTest(await startShop());
+    const query = 'instance=prod&models=res.partner,sale.order,sale.order.line,product.template,res.users';
+    const headers = { 'x-proxy-api': proxy.key };
+    const answer = await fetch(`${proxy.url}/openapi.json?${query}`, { headers });
+    expect(answer.status).toBe(200);
+    writeFileSync(join(folder, 'models.json'), await answer.text());
+    expect(await lint(join(folder, 'models.json'))).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
 
 test('a generated client compiles and makes calls', { timeout: TIMEOUT_MS }, async () => {
   await node('node_modules/openapi-typescript/bin/cli.js', DOCUMENT, '-o', 'api.d.ts');

@@ -61,7 +61,10 @@ function readQuestion({ instance, models }: Record<string, unknown>): ModelsQues
   }
   const names = typeof models === 'string' ? models.split(',').map((name) => name.trim()) : [];
   if (names.length === 0 || names.includes('') || names.some((name) => name.includes('*'))) {
-    return invalid('models', 'Name the models without patterns, e.g. models=res.partner,sale.order.');
+    return invalid(
+      'models',
+      'Name the models without patterns, e.g. models=res.partner,sale.order. The command `erp-proxy types` takes patterns.',
+    );
   }
   if (names.length > MODELS_MAX) return invalid('models', `Name at most ${MODELS_MAX} models at once.`);
   return { instance, models: [...new Set(names)] };
