@@ -6,8 +6,13 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Returns the messages of the compiler, one a line; empty if there are none. `file` is in the folder. */
-export function compile(folder: string, file: string, changes: object = {}): string {
+/** Returns what the compiler prints; empty if it finds nothing. `file` is in the folder. */
+export function compile(
+  folder: string,
+  file: string,
+  changes: object = {},
+  flags: readonly string[] = [],
+): string {
   const compilerOptions = {
     strict: true,
     noEmit: true,
@@ -21,5 +26,6 @@ export function compile(folder: string, file: string, changes: object = {}): str
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  return spawnSync(tsc, ['-p', folder, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' }).stdout;
+  return spawnSync(tsc, ['-p', folder, '--pretty', 'false', ...flags], { cwd: folder, encoding: 'utf8' })
+    .stdout;
 }

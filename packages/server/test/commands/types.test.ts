@@ -6,6 +6,8 @@ import { startSandbox } from '@erp-proxy/sandbox';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
+import type { DescribedField } from '../../src/cli/types/read-models.ts';
+import { renderTypes } from '../../src/cli/types/render-types.ts';
 import { closeAfterTest } from '../close-after-test.ts';
 import { compile } from '../compile.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
@@ -232,6 +234,35 @@ test('describes which required fields a new record needs: those without a defaul
   const passing = `{"jsonrpc": "2.0", "id": 1, "error": {${fault}{"name": "psycopg2.errors.SerializationFailure", "message": "could not serialize access due to concurrent update", "debug": "", "arguments": [], "context": {}}}}`;
   expect(await describe(passing)).toMatchObject({ status: 1, stdout: '' });
 }, 60_000);
+
+test('fifty models of 150 fields cost the compiler less than an empty program', () => {
+  const kinds = ['char', 'boolean', 'float', 'datetime', 'selection', 'many2one', 'one2many', 'reference'];
+  const makeField = (model: number, at: number): DescribedField => {
+    const type = kinds[at % kinds.length] as string;
+    return {
+      ...{ name: `field_${at}`, type, label: `Field ${at}`, help: 'What it is for.' },
+      relation: type.includes('2') ? `model.m${(model + at) % 50}` : null,
+      values: ['selection', 'reference'].includes(type) ? ['model.m1', 'model.m2'] : [],
+      ...{ isRequired: at % 20 === 0, lacksDefault: at % 40 === 0, isReadonly: at % 9 === 0 },
+    };
+  };
+  const models = Array.from({ length: 50 }, (_, model) => ({
+    name: `model.m${model}`,
+    label: null,
+    fields: Array.from({ length: 150 }, (_, at) => makeField(model, at)),
+  }));
+  writeFileSync(join(folder, 'odoo.mts'), renderTypes(models));
+  writeFileSync(join(folder, 'empty.mts'), 'export {};');
+  const countTypes = (file: string) => {
+    const printed = compile(folder, file, {}, ['--extendedDiagnostics']);
+    expect(printed).not.toContain('error');
+    return Number(/^Types:\s+(\d+)/m.exec(printed)?.[1]);
+  };
+  // The number of types is the same each time, unlike the time.
+  const empty = countTypes('empty.mts');
+  expect(empty).toBeGreaterThan(1000);
+  expect(countTypes('odoo.mts')).toBeLessThan(2 * empty);
+});
 
 test('an answer that does not describe fields, or is too large, is an error', async () => {
   const huge = { type: 'char', help: 'x'.repeat(65 * 1024 * 1024) };
