@@ -10,6 +10,7 @@ const HEAVY = [
   '**/protection/{gauges.properties,overload}.test.ts',
   '**/security/{hostile-connections,hostile-requests}.test.ts',
   '**/redis/overshoot.test.ts',
+  '**/client/test/runtimes.test.ts',
   '**/stores/postgres/hanging.test.ts',
 ];
 /** What measures the memory of a process: nothing else runs beside it. */

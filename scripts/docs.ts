@@ -10,6 +10,7 @@ import { renderExampleYaml, renderSettingsMarkdown } from '../packages/server/sr
 import { renderOpenapi } from '../packages/server/src/http/openapi/openapi.ts';
 import { renderMetricsMarkdown } from '../packages/server/src/observe/describe-metrics.ts';
 import { renderSensitiveMethods } from '../packages/server/src/odoo/sensitive/sensitive-page.ts';
+import { renderActions } from './actions.ts';
 import { renderBoundaries } from './boundaries.ts';
 import { renderErrors } from './errors.ts';
 
@@ -21,6 +22,7 @@ interface Page {
 
 const PAGES: Page[] = [
   { path: 'biome.boundaries.json', render: renderBoundaries },
+  { path: 'docs/actions.md', render: renderActions },
   { path: 'docs/cli.md', render: () => renderCliMarkdown(COMMANDS) },
   { path: 'docs/errors.md', render: renderErrors },
   { path: 'docs/metrics.md', render: renderMetricsMarkdown },
