@@ -331,7 +331,7 @@ const BOUNDARIES: Boundary[] = [
       '../json/read-value.ts',
       '../policy/*',
       '../stores/{fresh-cache,ports}.ts',
-      '../streams/batched-writes.ts',
+      '../streams/{batched-writes,periodic-task}.ts',
       CONTRACT,
       'ipaddr.js',
       'lru-cache',

@@ -55,7 +55,10 @@ export interface AppOptions {
 }
 
 export interface App
-  extends Pick<Services, 'store' | 'keys' | 'instances' | 'audit' | 'egress' | 'keyRotation' | 'adminFor'> {
+  extends Pick<
+    Services,
+    'store' | 'keys' | 'instances' | 'audit' | 'egress' | 'keyRotation' | 'expiryNotices' | 'adminFor'
+  > {
   server: ReturnType<typeof createServer>;
   databaseLimiters: DatabaseLimiters;
   logger: Logger;
@@ -87,9 +90,10 @@ export async function createApp({
     clock,
     logger,
     listUpstreams: () => showUpstreams(databaseLimiters.states()),
+    onKeyNotice: (notice) => events.keyNoticed(notice),
     isServing: true,
   });
-  const { store, keys, instances, audit, egress, keyRotation, approvals } = services;
+  const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices } = services;
   const tokens = await openTokens(issuers, services, { clock, nowMs, logger });
   const months = new MonthCounts({
     clock,
@@ -204,12 +208,14 @@ export async function createApp({
     egress,
     keyRotation,
     adminFor: services.adminFor,
+    expiryNotices,
     databaseLimiters,
     logger,
     async listen() {
       const url = await listen(server, settings.http);
       keyRotation.start();
       void tokens?.readKeys();
+      expiryNotices.start();
       return url;
     },
     async stop() {
@@ -228,7 +234,7 @@ export async function createApp({
 }
 
 function listMetricSources(
-  { store, audit, keyRotation, approvals }: Services,
+  { store, audit, keyRotation, approvals, expiryNotices }: Services,
   replicas: Replicas | null,
   others: Pick<MetricSources, 'databases' | 'issuers' | 'now' | 'version'>,
 ): MetricSources {
@@ -237,6 +243,7 @@ function listMetricSources(
     audit: () => audit,
     approvals: () => approvals.counts,
     instanceKeys: () => keyRotation.states(),
+    endingKeys: () => expiryNotices.states(),
     isStoreUp: () => store.isWatching && store.trouble === null,
     storeStatementsGivenUp: () => store.statementsGivenUp ?? 0,
     isRedisUp: replicas?.isUp ?? null,

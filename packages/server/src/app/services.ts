@@ -17,9 +17,16 @@ import { createInstances, type Instances } from '../instances/instances.ts';
 import { createVault, VaultError } from '../instances/vault.ts';
 import { createAskOdoo } from '../key-rotation/ask-odoo.ts';
 import { createKeyRotation, type KeyRotation } from '../key-rotation/key-rotation.ts';
+import { createExpiryNotices, type ExpiryNotice, type ExpiryNotices } from '../keys/expiry-notices.ts';
 import { createKeys, type Keys } from '../keys/keys.ts';
 import { readStoredPolicy } from '../keys/stored-policy.ts';
-import { checkAudit, checkInstanceKeys, checkStore, type HealthCheck } from '../observe/health.ts';
+import {
+  checkAudit,
+  checkClientKeys,
+  checkInstanceKeys,
+  checkStore,
+  type HealthCheck,
+} from '../observe/health.ts';
 import { describeError, type Logger, logKeyRotation } from '../observe/log.ts';
 import { compilePolicy } from '../policy/compile.ts';
 import { openStore } from '../stores/open.ts';
@@ -35,6 +42,8 @@ export interface ServicesOptions {
   logger: Logger;
   /** The upstream databases that this process knows. */
   listUpstreams: () => UpstreamView[];
+  /** Receives the notices of client keys that expire soon. */
+  onKeyNotice?: (notice: ExpiryNotice) => void;
   /** True if this process also does periodic work: audit retention and the rotation of instance keys. */
   isServing: boolean;
 }
@@ -47,6 +56,7 @@ export interface Services {
   egress: EgressDispatcher;
   keyRotation: KeyRotation;
   approvals: Approvals;
+  expiryNotices: ExpiryNotices;
   /** Checks the health of the parts, by name. */
   check(): Promise<Record<string, HealthCheck>>;
   /** The administration, whose acts are recorded under this actor. */
@@ -58,7 +68,7 @@ export interface Services {
 const DAY_MS = 86_400_000;
 
 export async function openServices(options: ServicesOptions): Promise<Services> {
-  const { settings, version, clock, logger, listUpstreams, isServing } = options;
+  const { settings, version, clock, logger, listUpstreams, isServing, onKeyNotice = () => {} } = options;
   const faults = explainContradictions(settings);
   if (faults.length > 0) throw new StartError(faults.join('\n'));
   const egress = openEgress(settings);
@@ -106,12 +116,21 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     isServing,
     onError: logErrorOf('approvals'),
   });
+  const expiryNotices = createExpiryNotices({
+    store: store.keys,
+    leases: store.leases,
+    clock,
+    noticeDays: settings.keys.expiryNoticeDays,
+    onNotice: onKeyNotice,
+    onError: logErrorOf('expiry of client keys'),
+  });
   if (isServing) void instances.reseal(createResealDescriber(describeOwnAct)).catch(logErrorOf('vault'));
   const startedAt = clock();
   const check = async () => ({
     store: await checkStore(store),
     audit: checkAudit(audit),
     instance_keys: checkInstanceKeys(keyRotation.warning()),
+    client_keys: checkClientKeys(expiryNotices.warning()),
   });
   const adminDeps: AdminDeps = {
     keys,
@@ -146,9 +165,11 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     egress,
     keyRotation,
     approvals,
+    expiryNotices,
     check,
     adminFor: (actor) => createAdmin(adminDeps, actor),
     async close() {
+      await expiryNotices.close();
       await keyRotation.close();
       await approvals.close();
       await audit.close();

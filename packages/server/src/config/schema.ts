@@ -122,6 +122,12 @@ export const SETTINGS = {
     description:
       'Secret under which client keys are hashed. If empty, one is generated at the first start and kept in the store. Set it to keep it apart from the store. Changing it makes every key unknown.',
   }),
+  'keys.expiryNoticeDays': define({
+    kind: integer(0, 365, 'days'),
+    default: 14,
+    description:
+      'Days before its end from which a client key is reported as expiring, in the log, the metrics and `/readyz`. The log reports it again three days before, and at its end. 0 disables these notices.',
+  }),
   'auth.issuers': define({
     kind: entries('identity providers, as docs/tokens.md describes them'),
     default: [],

@@ -78,6 +78,16 @@ export interface RefusedKey {
   why: 'unknown' | 'expired' | 'revoked' | 'no_policy' | 'insufficient_scope';
 }
 
+/** A client key that expires soon, or has expired. */
+export interface KeyNotice {
+  kind: 'expiring' | 'expired';
+  keyId: string;
+  clientId: string;
+  name: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
 /** Everything that can be observed, one method for each kind of event. */
 export interface Events {
   requestStarted(): void;
@@ -87,6 +97,8 @@ export interface Events {
   requestRefused(record: RefusalRecord): void;
   /** This many further requests were refused unread, for lack of processor time. */
   requestsShed(count: number): void;
+  /** Once for each notice, in one of the processes that share the store. */
+  keyNoticed(notice: KeyNotice): void;
   /** An internal error of the proxy. Only the log gets the error itself. */
   faultSeen(requestId: string, error: unknown): void;
 }
@@ -114,6 +126,9 @@ export function combineEvents(observers: readonly EventHandlers[]): Events {
     },
     requestsShed(count) {
       for (const observer of observers) observer.requestsShed?.(count);
+    },
+    keyNoticed(notice) {
+      for (const observer of observers) observer.keyNoticed?.(notice);
     },
     faultSeen(requestId, error) {
       for (const observer of observers) observer.faultSeen?.(requestId, error);

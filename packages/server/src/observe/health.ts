@@ -71,6 +71,11 @@ export function checkIssuers(issuers: readonly { issuer: string; failure: string
       );
 }
 
+/** `warning`: how many client keys expire soon or have just expired; null if none. They fail no request of others. */
+export function checkClientKeys(warning: string | null): HealthCheck {
+  return warning === null ? OK : degraded(warning);
+}
+
 interface CheckedRedis {
   /** Why Redis cannot be used; null if it can. */
   readonly trouble: string | null;

@@ -69,6 +69,9 @@ export function logEvents(logger: Logger): EventHandlers {
       if (shed === 0) setTimeout(logShed, SHED_PERIOD_MS).unref();
       shed += count;
     },
+    keyNoticed({ kind, expiresAt, ...key }) {
+      logger.warn(`client key ${kind}`, { ...key, expiresAt: new Date(expiresAt).toISOString() });
+    },
     faultSeen(requestId, error) {
       logger.error('internal error', { requestId, err: describeError(error) });
     },

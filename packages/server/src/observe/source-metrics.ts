@@ -15,6 +15,8 @@ export interface MetricSources {
   instanceKeys: () => readonly { instance: string; expiresAt: number | null }[];
   /** The configured issuers of tokens; `failure` is null if their keys could be read the last time. */
   issuers: () => readonly { issuer: string; failure: string | null }[];
+  /** Client keys that expire soon, the first ones first; `expiresAt` in milliseconds since 1970. */
+  endingKeys: () => readonly { keyId: string; clientId: string; expiresAt: number }[];
   isStoreUp: () => boolean;
   /** Since the start of the process. */
   storeStatementsGivenUp: () => number;
@@ -45,6 +47,8 @@ interface SourceMetric {
   /** Samples with equal labels are added up. */
   read(sources: MetricSources, labels: DatabaseLabels): Iterable<Sample>;
 }
+
+const ENDING_KEYS_MAX = 100;
 
 export const SOURCE_METRICS: readonly SourceMetric[] = [
   {
@@ -116,6 +120,20 @@ export const SOURCE_METRICS: readonly SourceMetric[] = [
     labelNames: ['issuer'],
     read: ({ issuers }) =>
       issuers().map(({ issuer, failure }) => ({ labels: { issuer }, value: failure === null ? 1 : 0 })),
+  },
+  {
+    name: 'erp_proxy_key_expires_seconds',
+    help: 'Seconds until a client key expires, from `keys.expiryNoticeDays` before to a day after. For the 100 keys that expire first.',
+    type: 'gauge',
+    aggregator: 'min',
+    labelNames: ['key_id', 'client_id'],
+    *read({ endingKeys, now }) {
+      for (const { keyId, clientId, expiresAt } of endingKeys().slice(0, ENDING_KEYS_MAX))
+        yield {
+          labels: { key_id: keyId, client_id: clientId },
+          value: Math.round((expiresAt - now()) / 1000),
+        };
+    },
   },
   databaseGauge('running', 'Calls that run on the database now.', ({ running }) => running),
   databaseGauge('waiting', 'Calls that wait for the database.', ({ waiting }) => waiting),

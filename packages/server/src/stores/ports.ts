@@ -35,6 +35,12 @@ export interface StoredKey extends KeyRecord {
   readonly secretHash: Uint8Array;
 }
 
+/** A key that ends, and whether a key of its client works longer. */
+export interface EndingKey extends KeyRecord {
+  readonly expiresAt: number;
+  readonly isReplaced: boolean;
+}
+
 /** A rotation: the new expiry of the key, and the key that replaces it. */
 export interface KeyRotation {
   readonly now: number;
@@ -67,6 +73,8 @@ export interface KeyStore {
   findById(id: string): Awaitable<StoredKey | null>;
   /** At most `limit` keys, ordered by `createdAt`, then `id`. */
   list(query: KeyListQuery): Awaitable<KeyRecord[]>;
+  /** At most `limit` keys that expire from `from` to before `until`, in this order. Revoked keys are left out. */
+  listEnding(from: number, until: number, limit: number): Awaitable<EndingKey[]>;
   /** True until the first key is inserted. Revoked keys count. */
   isEmpty(): Awaitable<boolean>;
   /** Changes the given members if the row still has this version. */

@@ -223,6 +223,33 @@ function describeKeys(use: () => KeyStore): void {
     expect(readable(await keys.findById('full'))).toEqual(readable(full));
   });
 
+  test('lists the keys that expire in a period, and tells which of them have a key that works longer', async () => {
+    const ending: (Partial<StoredKey> & { id: string })[] = [
+      { id: 'early', expiresAt: 9 },
+      { id: 'b', expiresAt: 10 },
+      { id: 'a', expiresAt: 10 },
+      { id: 'revoked', expiresAt: 12, revokedAt: 1 },
+      { id: 'replaced', expiresAt: 13 },
+      { id: 'for ever', clientId: 'replaced', replaces: 'replaced' },
+      { id: 'lost', expiresAt: 14 },
+      { id: 'lost too', clientId: 'lost', expiresAt: 99, revokedAt: 1 },
+      { id: 'one', expiresAt: 15 },
+      { id: 'later', clientId: 'one', expiresAt: 16 },
+      { id: 'late', expiresAt: 20 },
+      { id: 'never' },
+    ];
+    for (const key of ending) await keys.insert(buildKey(key));
+    const list = async (limit: number) =>
+      (await keys.listEnding(10, 20, limit)).map(({ id, isReplaced }) =>
+        isReplaced ? `${id} (replaced)` : id,
+      );
+    expect(await list(100)).toEqual(['a', 'b', 'replaced (replaced)', 'lost', 'one (replaced)', 'later']);
+    expect(await list(2)).toEqual(['a', 'b']);
+    const { isReplaced: _, ...record } = (await keys.listEnding(16, 17, 1))[0] ?? { isReplaced: null };
+    const { secretHash: __, ...stored } = buildKey({ id: 'later', clientId: 'one', expiresAt: 16 });
+    expect(record).toEqual(stored);
+  });
+
   test('finds no key by an unknown id, another case or a pattern', async () => {
     await keys.insert(buildKey({ id: 'aB' }));
     for (const id of ['', 'ab', 'AB', 'a%', 'aB ', "' OR 1=1 --"]) {

@@ -53,6 +53,17 @@ export function createMemoryKeys(
         .slice(0, query.limit)
         .map(withoutHash);
     },
+    listEnding(from, until, limit) {
+      return [...keys.values()]
+        .filter(({ expiresAt, revokedAt }) => revokedAt === null && isBetween(expiresAt, from, until))
+        .sort((a, b) => Number(a.expiresAt) - Number(b.expiresAt) || compareCodePoints(a.id, b.id))
+        .slice(0, limit)
+        .map((key) => ({
+          ...withoutHash(key),
+          expiresAt: Number(key.expiresAt),
+          isReplaced: [...keys.values()].some((other) => worksLonger(other, key)),
+        }));
+    },
     isEmpty() {
       return keys.size === 0;
     },
@@ -102,6 +113,15 @@ function isListed(key: StoredKey, { after, state, search, name }: KeyListQuery):
     (name === undefined || key.name === name) &&
     (search === undefined || containsInAnyCase([key.id, key.name], search))
   );
+}
+
+function isBetween(time: number | null, from: number, until: number): boolean {
+  return time !== null && time >= from && time < until;
+}
+
+function worksLonger(other: KeyRecord, key: KeyRecord): boolean {
+  if (other.clientId !== key.clientId || other.revokedAt !== null) return false;
+  return (other.expiresAt ?? Infinity) > (key.expiresAt ?? Infinity);
 }
 
 function readState({ revokedAt, expiresAt }: KeyRecord, now: number): 'active' | 'expired' | 'revoked' {

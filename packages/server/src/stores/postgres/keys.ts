@@ -1,5 +1,13 @@
 /** Client keys in PostgreSQL. Must not know when a key is valid. */
-import type { Change, KeyListQuery, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
+import type {
+  Change,
+  EndingKey,
+  KeyListQuery,
+  KeyRecord,
+  KeyStore,
+  RotationResult,
+  StoredKey,
+} from '../ports.ts';
 import { runWithAct, transactWithAct } from './acts.ts';
 import { changeVersion } from './change-version.ts';
 import { contains, createParameters, isStorable } from './sql.ts';
@@ -35,6 +43,16 @@ export function createPostgresKeys(database: Database): KeyStore {
         `SELECT ${RECORD_COLUMNS} FROM client_keys WHERE ${conditions.join(' AND ')}
          ORDER BY created_at, id LIMIT ${place(query.limit)}`,
         values,
+      );
+    },
+    async listEnding(from, until, limit) {
+      return await database.query<EndingKey>(
+        `SELECT ${RECORD_COLUMNS}, EXISTS (SELECT 1 FROM client_keys AS others
+         WHERE coalesce(others.client_id, others.id) = coalesce(client_keys.client_id, client_keys.id)
+           AND others.revoked_at IS NULL AND (others.expires_at IS NULL OR others.expires_at > client_keys.expires_at)) AS "isReplaced"
+         FROM client_keys WHERE revoked_at IS NULL AND expires_at >= $1 AND expires_at < $2
+         ORDER BY expires_at, id LIMIT $3`,
+        [from, until, limit],
       );
     },
     async isEmpty() {

@@ -118,6 +118,9 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX approvals_by_call ON approvals (client, fingerprint);
    CREATE INDEX approvals_by_age ON approvals (created_at, id);
    CREATE INDEX approvals_by_expiry ON approvals (expires_at);`,
+  // For the keys that expire soon, and the other keys of their clients.
+  `CREATE INDEX client_keys_by_expiry ON client_keys (expires_at, id) WHERE revoked_at IS NULL;
+   CREATE INDEX client_keys_by_client ON client_keys (coalesce(client_id, id));`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

@@ -1,6 +1,6 @@
 /** Client keys in SQLite. Must not know when a key is valid. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Change, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
+import type { Change, EndingKey, KeyRecord, KeyStore, RotationResult, StoredKey } from '../ports.ts';
 import { createActRunner } from './acts.ts';
 import { createKeyList, RECORD_COLUMNS } from './key-list.ts';
 import { transact } from './transaction.ts';
@@ -14,6 +14,13 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
   );
   const findById = database.prepare(
     `SELECT ${RECORD_COLUMNS}, secret_hash AS secretHash FROM client_keys WHERE id = ?`,
+  );
+  const listEnding = database.prepare(
+    `SELECT ${RECORD_COLUMNS}, EXISTS (SELECT 1 FROM client_keys AS others
+         WHERE coalesce(others.client_id, others.id) = coalesce(client_keys.client_id, client_keys.id)
+           AND others.revoked_at IS NULL AND (others.expires_at IS NULL OR others.expires_at > client_keys.expires_at)) AS isReplaced
+     FROM client_keys WHERE revoked_at IS NULL AND expires_at >= ? AND expires_at < ?
+     ORDER BY expires_at, id LIMIT ?`,
   );
   const hasAny = database.prepare('SELECT 1 FROM client_keys LIMIT 1');
   const update = database.prepare(
@@ -60,6 +67,10 @@ export function createSqliteKeys(database: DatabaseSync, onChange: () => void): 
     },
     findById: find,
     list: createKeyList(database),
+    listEnding(from, until, limit) {
+      const rows = listEnding.all(from, until, limit) as unknown as EndingKey[];
+      return rows.map((row) => ({ ...row, isReplaced: Boolean(row.isReplaced) }));
+    },
     isEmpty() {
       return hasAny.get() === undefined;
     },

@@ -54,6 +54,7 @@ export const OPERATIONS: {
     insert: WRITE,
     findById: READ,
     list: SCAN,
+    listEnding: READ,
     isEmpty: READ,
     update: WRITE,
     revoke: WRITE,

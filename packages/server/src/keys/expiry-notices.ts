@@ -1,0 +1,124 @@
+/**
+ * Notices before client keys expire: some days before, three days before, and at the end. Looks at the keys in the
+ * store about once a minute, never during a call. One process of all that share the store gives each notice. Does not
+ * know who receives them.
+ */
+import { randomUUID } from 'node:crypto';
+import type { EndingKey, KeyStore, LeaseStore } from '../stores/ports.ts';
+import { type PeriodicTask, startPeriodicTask } from '../streams/periodic-task.ts';
+
+/** A client key that expires soon, or expired within the last day. */
+export interface ExpiryNotice {
+  kind: 'expiring' | 'expired';
+  keyId: string;
+  clientId: string;
+  name: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+export interface ExpiryNoticesOptions {
+  store: Pick<KeyStore, 'listEnding'>;
+  leases: Pick<LeaseStore, 'acquire'>;
+  /** Milliseconds since 1970. */
+  clock: () => number;
+  /** Days before its end from which a key counts as expiring; 0: no notices. */
+  noticeDays: number;
+  onNotice: (notice: ExpiryNotice) => void;
+  onError: (error: unknown) => void;
+}
+
+export interface ExpiryNotices {
+  /** Checks the keys now, and then about once a minute. */
+  start(): void;
+  /** Checks the keys once. Rejects if the store fails. */
+  check(): Promise<void>;
+  /** As of the last check, in the order of their ends, at most 1,000. */
+  states(): readonly ExpiryNotice[];
+  /** The text for `/readyz`, without names; null if no key expires soon. */
+  warning(): string | null;
+  close(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+/** The second notice. */
+const LAST_DAYS = 3;
+const INTERVAL_MS = 60_000;
+/** Beyond it, the keys that expire last are noticed later. */
+const KEYS_MAX = 1000;
+
+export function createExpiryNotices(options: ExpiryNoticesOptions): ExpiryNotices {
+  const { store, leases, clock, noticeDays, onNotice, onError } = options;
+  const owner = randomUUID();
+  const stagesDays = [noticeDays, ...(noticeDays > LAST_DAYS ? [LAST_DAYS] : []), 0];
+  /** Names of the leases that were asked for. */
+  let asked = new Set<string>();
+  let states: ExpiryNotice[] = [];
+  let task: PeriodicTask | undefined;
+
+  async function check(): Promise<void> {
+    if (noticeDays === 0) return;
+    const now = clock();
+    // The first notice is due at this moment, and `listEnding` lists keys that expire before its end.
+    const until = now + noticeDays * DAY_MS + 1;
+    const keys = await store.listEnding(now - DAY_MS, until, KEYS_MAX);
+    const present = keys.flatMap((key) => {
+      const stageDays = findStage(key, stagesDays, now);
+      return stageDays === undefined ? [] : [{ key, stageDays }];
+    });
+    states = present.map(({ key }) => describeKey(key, now));
+    const names = new Set<string>();
+    for (const { key, stageDays } of present) {
+      const name = `key-notice:${key.id}:${key.expiresAt}:${stageDays}`;
+      // An own lease would be acquired again.
+      const isNew = !asked.has(name);
+      if (isNew && (await leases.acquire(name, owner, key.expiresAt + 2 * DAY_MS - now)))
+        onNotice(describeKey(key, now));
+      names.add(name);
+      asked.add(name);
+    }
+    asked = names;
+  }
+
+  return {
+    start() {
+      if (noticeDays === 0) return;
+      task = startPeriodicTask(check, { intervalMs: INTERVAL_MS, onError });
+      task.run();
+    },
+    check,
+    states: () => states,
+    warning() {
+      const expired = states.filter(({ kind }) => kind === 'expired').length;
+      const expiring = states.length - expired;
+      if (states.length === 0) return null;
+      return `client keys: ${expired} expired within a day, ${expiring} to expire within ${noticeDays} days; see the list of keys`;
+    },
+    async close() {
+      await task?.close();
+    },
+  };
+}
+
+/**
+ * The last stage that the key has reached, in days before its end. Undefined if no notice is due. A key that was made
+ * later than a stage skips it: who made it knows when it ends.
+ */
+function findStage(key: EndingKey, stagesDays: readonly number[], now: number): number | undefined {
+  const { createdAt, expiresAt, replaces, isReplaced } = key;
+  const stage = stagesDays.findLast((days) => now >= expiresAt - days * DAY_MS);
+  // The end of a rotated key is intended, and of interest only if it is still in use.
+  if (isReplaced) return stage === 0 && isInUse(key) ? stage : undefined;
+  // A successor ends when its predecessor would have: its client may not know.
+  if (stage === undefined || stage === 0 || replaces !== null) return stage;
+  return createdAt <= expiresAt - stage * DAY_MS ? stage : undefined;
+}
+
+/** Whether the key was used in the last day before its end. */
+function isInUse({ lastUsedAt, expiresAt }: EndingKey): boolean {
+  return lastUsedAt !== null && lastUsedAt > expiresAt - DAY_MS;
+}
+
+function describeKey({ id, clientId, name, expiresAt }: EndingKey, now: number): ExpiryNotice {
+  return { kind: expiresAt <= now ? 'expired' : 'expiring', keyId: id, clientId, name, expiresAt };
+}
