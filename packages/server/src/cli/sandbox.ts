@@ -40,8 +40,8 @@ export const sandboxCommand: Command = {
       for (const [name, { userId, apiKey }] of Object.entries(users)) {
         input.print(`  ${name.padEnd(8)} user_id ${userId}, api_key ${apiKey}\n`);
       }
-      input.print('The proxy reaches it only if egress.allow names it: npm start -- --egress.allow ');
-      input.print(`${url}\n`);
+      input.print('The proxy reaches it only if egress.allow names it: ');
+      input.print(`npx erp-proxy serve --egress.allow ${url}\n`);
     }
     await stopped;
     await sandbox.close();

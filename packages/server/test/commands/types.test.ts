@@ -1,11 +1,8 @@
 /** `types`: what it writes compiles, is the same each time, and describes what the server has. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { startSandbox } from '@erp-proxy/sandbox';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../src/cli/run.ts';
-import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import type { DescribedField } from '../../src/cli/types/read-models.ts';
 import { renderTypes } from '../../src/cli/types/render-types.ts';
 import { closeAfterTest } from '../close-after-test.ts';
@@ -14,32 +11,15 @@ import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { startPair } from '../pair.ts';
 import { makeFolder } from '../process/program.ts';
 import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { runCommand } from './run-command.ts';
 
 let folder: string;
 beforeEach(() => {
   folder = makeFolder();
 });
 
-async function run(proxy: RunningProxy, args: readonly string[], key = proxy.key) {
-  const surroundings = recordSurroundings({
-    readInput: (path) => readFile(resolve(folder, path)),
-    writeFile: (path, text) => writeFile(resolve(folder, path), text),
-  });
-  const status = await runCommandLine(
-    {
-      argv: ['types', '--url', proxy.url, ...args],
-      env: { ERP_PROXY_KEY: key },
-      cwd: folder,
-      readFile: () => {
-        throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
-      },
-      version: '1.2.3',
-    },
-    surroundings,
-  );
-  const { stdout, stderr } = surroundings;
-  return { status, stdout, stderr };
-}
+const run = (proxy: RunningProxy, args: readonly string[], key = proxy.key) =>
+  runCommand(['types', '--url', proxy.url, ...args], { folder, env: { ERP_PROXY_KEY: key } });
 
 /** The arguments for the Odoo server at an address. */
 function locate({

@@ -1,17 +1,15 @@
 /** Tests that `doctor` finds the problems that calls would have: on every version, by address and for an instance. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Examination } from '@erp-proxy/contract';
 import { type Sandbox, startSandbox, type Version } from '@erp-proxy/sandbox';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../src/cli/run.ts';
-import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
 import { TEST_CERTIFICATE, TEST_KEY } from '../../src/egress/test-certificate.fixture.ts';
 import { closeAfterTest } from '../close-after-test.ts';
+import { runCommand } from '../commands/run-command.ts';
 import { startProxy } from '../harness.ts';
 import { makeFolder } from '../process/program.ts';
 import { answerLikeOdoo, startUpstream } from '../scripted-upstream.ts';
@@ -29,23 +27,7 @@ async function start(version: Version, options: Partial<Parameters<typeof startS
   return closeAfterTest(await startSandbox({ version, ...options }));
 }
 
-async function run(args: readonly string[], env: Record<string, string> = {}) {
-  const surroundings = recordSurroundings({ readInput: (path) => readFile(resolve(folder, path)) });
-  const status = await runCommandLine(
-    {
-      argv: args,
-      env: { ERP_PROXY_STORE_URL: `sqlite:${join(folder, 'proxy.db')}`, ...env },
-      cwd: folder,
-      readFile: () => {
-        throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
-      },
-      version: '1.2.3',
-    },
-    surroundings,
-  );
-  const { stdout, stderr } = surroundings;
-  return { status, stdout, stderr };
-}
+const run = (args: readonly string[], env: Record<string, string> = {}) => runCommand(args, { folder, env });
 
 interface Asked {
   db?: string;

@@ -5,15 +5,13 @@
  */
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../src/cli/run.ts';
-import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
+import { type Ran, runCommand } from '../commands/run-command.ts';
 import { type Proxy as RunningProxy, startProxy } from '../harness.ts';
 import { makeFolder, runProgram, startServer } from './program.ts';
 
@@ -38,37 +36,15 @@ beforeEach(() => {
 
 const put = (file: string, text: string) => writeFileSync(join(folder, file), text);
 
-interface Ran {
-  status: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs a command in this process, as if it were started in the folder of the test. */
+/** Runs a command. The line that names the store is left out of `stderr`, unless it is asked for. */
 async function runHere(
   args: readonly string[],
   env: Record<string, string> = {},
   input: string | null = null,
   output: 'whole' | 'without store' = 'without store',
 ): Promise<Ran> {
-  const surroundings = recordSurroundings({
-    readInput: async (path) =>
-      path === '-' && input !== null ? Buffer.from(input) : readFile(resolve(folder, path)),
-    writeFile: (path, text) => writeFile(resolve(folder, path), text),
-  });
-  const status = await runCommandLine(
-    {
-      argv: args,
-      env: { ERP_PROXY_STORE_URL: `sqlite:${join(folder, 'proxy.db')}`, ...env },
-      cwd: folder,
-      readFile: (path) => readFileSync(path, 'utf8'),
-      version: '1.2.3',
-    },
-    surroundings,
-  );
-  const { stdout } = surroundings;
-  const stderr = output === 'whole' ? surroundings.stderr : surroundings.stderr.replace(/^Store: .*\n/, '');
-  return { status, stdout, stderr };
+  const ran = await runCommand(args, { folder, env, input });
+  return output === 'whole' ? ran : { ...ran, stderr: ran.stderr.replace(/^Store: .*\n/, '') };
 }
 
 describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) => {

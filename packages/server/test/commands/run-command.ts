@@ -1,0 +1,43 @@
+/** For tests: runs a command in this process, as if it were started in a folder. */
+import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { runCommandLine } from '../../src/cli/run.ts';
+import { recordSurroundings } from '../../src/cli/surroundings.fixture.ts';
+
+export interface Ran {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  folder: string;
+  env?: Record<string, string>;
+  /** Standard input. */
+  input?: string | null;
+}
+
+/** Its store is a SQLite file in the folder. */
+export async function runCommand(
+  args: readonly string[],
+  { folder, env = {}, input = null }: RunOptions,
+): Promise<Ran> {
+  const surroundings = recordSurroundings({
+    readInput: async (path) =>
+      path === '-' && input !== null ? Buffer.from(input) : readFile(resolve(folder, path)),
+    writeFile: (path, text) => writeFile(resolve(folder, path), text),
+  });
+  const status = await runCommandLine(
+    {
+      argv: args,
+      env: { ERP_PROXY_STORE_URL: `sqlite:${join(folder, 'proxy.db')}`, ...env },
+      cwd: folder,
+      readFile: (path) => readFileSync(path, 'utf8'),
+      version: '1.2.3',
+    },
+    surroundings,
+  );
+  const { stdout, stderr } = surroundings;
+  return { status, stdout, stderr };
+}
