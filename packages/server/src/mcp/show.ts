@@ -12,6 +12,8 @@ const PAGE_BYTES_MAX = 6000;
 /** A single value of a record may take this many characters, in a list and alone. */
 const LISTED_TEXT_MAX = 200;
 export const SINGLE_TEXT_MAX = 2000;
+/** Longer texts are cut first: to clean a mebibyte would keep other callers waiting. */
+const READ_MAX = 64 * 1024;
 const IDS_MAX = 20;
 const DEPTH_MAX = 6;
 
@@ -55,10 +57,11 @@ export function showValue(
   depth = 0,
 ): unknown {
   if (typeof value === 'string') {
-    const text = cleanText(isHtml ? stripTags(value) : value);
-    if (text.length <= textMax) return text;
+    const read = value.slice(0, READ_MAX);
+    const text = cleanText(isHtml ? stripTags(read) : read);
+    if (text.length <= textMax && read.length === value.length) return text;
     onClipped();
-    return `${text.slice(0, textMax).trimEnd()}… (${text.length} characters)`;
+    return `${text.slice(0, textMax).trimEnd()}… (${value.length} characters)`;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= DEPTH_MAX) {
@@ -80,14 +83,15 @@ export function cleanText(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|[\p{Cf}--\u{200d}]/gv, '');
 }
 
+/** Takes time in proportion to the length: no pattern can begin again inside its own match. */
 function stripTags(html: string): string {
   return html
-    .replace(/<(script|style)\b[^>]*>[^<]*/gi, ' ')
-    .replace(/<(br|\/p|\/div|\/li|\/tr|\/h\d)\b[^>]*>/gi, '\n')
-    .replace(/<[^>]*>/g, '')
+    .replace(/<(script|style)\b[^<>]*>[^<]*/gi, ' ')
+    .replace(/<(br|\/p|\/div|\/li|\/tr|\/h\d)\b[^<>]*>/gi, '\n')
+    .replace(/<[^<>]*>/g, '')
     .replace(/&(nbsp|amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? ' ')
-    .replace(/[ \t]+/g, ' ')
-    .replace(/\s*\n\s*/g, '\n')
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n[ \n]*/g, '\n')
     .trim();
 }
 

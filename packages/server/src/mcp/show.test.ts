@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { readFields } from './fields.ts';
+import { showRecords } from './show.ts';
+
+const FIELDS = readFields({ note: { type: 'html', string: 'Note' } }, null);
+
+const show = (note: string) => showRecords([{ note }], FIELDS, { textMax: 100 }).records[0]?.['note'];
+
+test('HTML is shown as text, with a line for each paragraph', () => {
+  expect(
+    show(
+      '<p>Call <b>first</b>&nbsp;thing</p>\n  <div class="a">Then&lt;br&gt;</div><script>alert(1)</script>',
+    ),
+  ).toBe('Call first thing\nThen<br>');
+});
+
+test('long text is cut, and its length is given', () => {
+  expect(show('x'.repeat(300))).toBe(`${'x'.repeat(100)}… (300 characters)`);
+  expect(show(`${'<br>'.repeat(100_000)}end`)).toBe('… (400003 characters)');
+});
+
+test.each(['<', '<br', '<script', '</p', ' ', '\n', ' \n', '&', '\u200b'])(
+  'takes time in proportion to the length of a hostile text: %j',
+  (piece) => {
+    const measure = (length: number) => {
+      const text = piece.repeat(length / piece.length);
+      let bestMs = Number.POSITIVE_INFINITY;
+      for (let round = 0; round < 5; round++) {
+        const startedMs = performance.now();
+        show(text);
+        bestMs = Math.min(bestMs, performance.now() - startedMs);
+      }
+      return bestMs;
+    };
+    // Quadratic work would take 256 times as long.
+    expect(measure(64_000)).toBeLessThan(80 * measure(4_000) + 20);
+  },
+);
