@@ -53,7 +53,7 @@ const STEPS = [
 const SERVER = 'packages/server/src';
 const SANDBOX = 'packages/sandbox/src';
 const CONTRACT = '@erp-proxy/contract';
-const ODOO = ['../../odoo/*', '../../odoo/{faults,json2,related,sensitive,signatures,values}/*'];
+const ODOO = ['../../odoo/*', '../../odoo/{faults,fields,json2,related,sensitive,signatures,values}/*'];
 /** What the folders of execute/ may import, by folder. The pages at its top import all four. */
 const EXECUTE = {
   terms: [
@@ -185,7 +185,7 @@ const BOUNDARIES: Boundary[] = [
       '../../audit/format.ts',
       '../../execute/terms/*',
       '../../json/read-value.ts',
-      '../../policy/members.ts',
+      '../../policy/{member-kinds,members}.ts',
       '../*.ts',
       CONTRACT,
       'fastify',
@@ -300,6 +300,11 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/odoo/fields/**`,
+    allow: ['../*.ts', '../../json/*', 'node:buffer'],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/odoo/json2/**`,
     allow: ['../*.ts', '../{faults,signatures}/*', '../../json/*', 'node:buffer'],
     takesClock: true,
@@ -359,8 +364,10 @@ const BOUNDARIES: Boundary[] = [
       '../text/nearest.ts',
       '../egress/address.ts',
       '../odoo/{methods,record-count,time-zone}.ts',
+      '../odoo/fields/{field-sources,field-uses}.ts',
       '../odoo/related/related-writes.ts',
       '../odoo/sensitive/sensitive-methods.ts',
+      '../odoo/values/field-types.ts',
       CONTRACT,
       'zod',
     ],

@@ -289,7 +289,11 @@ export interface Explanation {
   approval: string | null;
   message: string;
   /** What the policy sets in the call before it is sent. */
-  sets: { limit?: number } & ContextDefaults;
+  sets: {
+    limit?: number;
+    /** For a read that names no fields: the patterns of the fields that are named in it, or those that are left out. */
+    fields?: { allow: string[] } | { deny: string[] };
+  } & ContextDefaults;
 }
 
 export interface ExplainInput {

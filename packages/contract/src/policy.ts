@@ -19,6 +19,11 @@ export interface Policy {
    * it. It must be allowed by `models` as well.
    */
   approve?: Record<string, string[]>;
+  /**
+   * Patterns of models, each with the fields that calls may use: `{"res.partner": {"deny": ["vat", "signup_*"]}}`. If
+   * several entries match a model, all of them hold. `id` is always allowed.
+   */
+  fields?: Record<string, FieldRule>;
   /** True: only methods that are known to be read-only. */
   read_only?: boolean;
   /** Ids of the companies that `allowed_company_ids` may name. A call that names none gets all of them. */
@@ -57,3 +62,6 @@ export interface ContextDefaults {
   /** Ids of companies. With `companies`, they are among those. */
   allowed_company_ids?: number[];
 }
+
+/** Patterns of fields: either those that calls may use, or those that they may not. */
+export type FieldRule = { allow: string[] } | { deny: string[] };

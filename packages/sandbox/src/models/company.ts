@@ -25,6 +25,7 @@ export const company: ModelSpec = {
     partner_id: many2one('Partner', 'res.partner', { required: true }),
     currency_id: many2one('Currency', 'res.currency', { required: true }),
     email: char('Email'),
+    vat: char('Tax ID', { related: 'partner_id.vat' }),
     active: boolean('Active', { default: true }),
   },
 };
@@ -104,6 +105,7 @@ export const user: ModelSpec = {
     company_id: many2one('Company', 'res.company', { required: true, default: 1 }),
     company_ids: many2many('Companies', 'res.company'),
     email: char('Email'),
+    vat: char('Tax ID', { related: 'partner_id.vat' }),
     lang: char('Language', { default: 'en_US' }),
     tz: char('Timezone'),
     active: boolean('Active', { default: true }),

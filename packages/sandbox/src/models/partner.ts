@@ -33,7 +33,8 @@ export const partner: ModelSpec = {
   name: 'res.partner',
   description: 'Contact',
   order: 'complete_name, id desc',
-  displayName: nameAddress,
+  searchedFields: ['email', 'ref', 'vat'],
+  displayName: nameInContext,
   access: {
     create: ['base.group_partner_manager', 'sales_team.group_sale_manager', 'sales_team.group_sale_salesman'],
     write: ['base.group_partner_manager'],
@@ -133,6 +134,14 @@ function nameAddress(environment: Environment, row: Row): string {
   // Odoo collapses spaces in display names.
   const name = own.replace(/[^\S\n]*\n[^\S\n]*/g, '\n').trim();
   return parent && !row['is_company'] ? `${parent['name']}, ${name}` : name;
+}
+
+/** Members of the context add fields to the name. */
+function nameInContext(environment: Environment, row: Row): string {
+  const { show_email: showsEmail, show_vat: showsVat } = environment.context;
+  const email = showsEmail && row['email'] ? ` <${row['email']}>` : '';
+  const vat = showsVat && row['vat'] ? ` ‒ ${row['vat']}` : '';
+  return `${nameAddress(environment, row)}${email}${vat}`;
 }
 
 function countryCode(environment: Environment, row: Row): Json {

@@ -79,9 +79,11 @@ function compileLike(
     const value = getValue(environment, model, row, field);
     const texts = field.relation
       ? nameAll(environment, field.relation, toIds(value))
-      : isEmpty(value)
-        ? []
-        : [String(value)];
+      : field.name === 'display_name'
+        ? listNames(environment, model, row)
+        : isEmpty(value)
+          ? []
+          : [String(value)];
     return texts.some(matches) !== isNegated;
   };
 }
@@ -105,8 +107,14 @@ function nameAll(environment: Environment, modelName: string, ids: readonly numb
   const model = environment.model(modelName);
   return ids.flatMap((id) => {
     const row = environment.store.get(modelName, id);
-    return row ? [nameRow(environment, model, row)] : [];
+    return row ? listNames(environment, model, row) : [];
   });
+}
+
+/** The texts that a search by name compares. */
+function listNames(environment: Environment, model: Model, row: Row): string[] {
+  const others = (model.searchedFields ?? []).map((name) => row[name]);
+  return [nameRow(environment, model, row), ...others.filter((text) => typeof text === 'string')];
 }
 
 function matchAny(read: (row: Row) => Json, wanted: readonly Json[], isIn: boolean): Test {

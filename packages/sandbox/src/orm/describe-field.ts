@@ -39,6 +39,7 @@ export function describeField(
     manual: false,
     name: field.name,
     readonly: field.readonly === true || field.compute !== undefined,
+    related: environment.personality.version < 15 ? field.related?.split('.') : field.related,
     relation: field.relation,
     relation_field: field.inverse,
     required: field.required === true,

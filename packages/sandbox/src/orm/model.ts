@@ -93,6 +93,8 @@ export interface ModelSpec {
   readonly lateFields?: Readonly<Record<string, FieldSpec>>;
   readonly order?: string;
   readonly recName?: string;
+  /** Text fields that a search by name compares, in addition to the name. */
+  readonly searchedFields?: readonly string[];
   readonly displayName?: (environment: Environment, row: Row) => string;
   /** Groups that may perform an operation. Without an entry, every user may. */
   readonly access?: Readonly<Partial<Record<Operation, readonly string[]>>>;

@@ -48,8 +48,8 @@ function showRow(
 }
 
 export function pickFields(environment: Environment, model: Model, names: Json): Field[] {
-  // A string is a list of its characters, as in Python.
-  const asked = typeof names === 'string' ? [...names] : names;
+  // As in Python, a string is a list of its characters, and an object one of its keys.
+  const asked = typeof names === 'string' ? [...names] : isObject(names) ? Object.keys(names) : names;
   if (!Array.isArray(asked) || asked.length === 0) {
     return [...model.fields.values()].filter((field) => mayReadField(environment, field));
   }

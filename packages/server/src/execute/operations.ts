@@ -4,6 +4,7 @@
  */
 import type { Events } from '../observe/events.ts';
 import { classifyFault } from '../odoo/faults/faults.ts';
+import { applyFieldRules, applyFieldRulesToJson2 } from './call/apply-field-rules.ts';
 import { authorizeCall, authorizeJson2Call, authorizeVersionQuestion } from './call/authorize.ts';
 import { buildJson2Call, readJson2Arguments } from './call/build-json2.ts';
 import { convertValues, hasValues } from './call/convert-values.ts';
@@ -118,6 +119,7 @@ function createExecute(deps: OperationDeps): Operation<Call, Target, TargetedCal
         reply: await suggestNames(converted.reply, { ...call, target }, context, deps, { fields, run }),
       };
     },
+    applyFieldRules: (call, target, context) => applyFieldRules(call, target, context, fields),
     build: buildMethodCall,
     steps: [
       applyInstanceTimeout,
@@ -149,6 +151,7 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     const call = buildJson2Call({ ...question, bytes, kwargs }, question.target);
     return call instanceof Denial ? call : await runSteps(questionSteps, 0, call, context);
   };
+  const fields = createFieldFinder(deps, run);
   return {
     name: 'json2',
     takesBatch: false,
@@ -157,10 +160,11 @@ function createJson2(deps: OperationDeps): Operation<Json2Call, Target, Upstream
     authorize: authorizeJson2Call,
     nameTarget: ({ instance }) => nameTarget(instance, deps),
     resolve: ({ instance }) => resolveTarget(instance, deps),
+    applyFieldRules: (call, target, context) => applyFieldRulesToJson2(call, target, context, fields),
     build: buildJson2Call,
     steps: [
       applyInstanceTimeout,
-      addNearestNames(deps, { fields: createFieldFinder(deps, run), run }),
+      addNearestNames(deps, { fields, run }),
       replayAnswer('json2', deps),
       requireApproval('json2', readJson2Arguments, deps),
       checkCredentials(JSON2_RULES, deps),

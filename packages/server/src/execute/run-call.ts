@@ -5,6 +5,7 @@
 import type { Client } from '../keys/keys.ts';
 import type { Events } from '../observe/events.ts';
 import type { AnswerHeaders, AnswerWriter } from '../streams/answer-writer.ts';
+import { hasFieldRules, hasSameFieldRules } from './call/apply-field-rules.ts';
 import { authorizeCaller } from './call/authorize.ts';
 import { type CheckDeps, isSameCall, isUnchanged } from './call/check-again.ts';
 import { renewClient } from './call/renew-client.ts';
@@ -147,7 +148,8 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   const createContext = (asked: AnyParsed, call: AnyParsed) => {
     const built = {
       client,
-      isSameFor: (other: Client) => isSameCall(operation.authorize(asked, other), call),
+      isSameFor: (other: Client) =>
+        hasSameFieldRules(client, other) && isSameCall(operation.authorize(asked, other), call),
       resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
     };
     const { time } = request;
@@ -168,6 +170,12 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
       call = judged;
       context = createContext(converted.call, call);
     }
+  }
+  if (operation.applyFieldRules !== undefined && hasFieldRules(client)) {
+    const applied = await operation.applyFieldRules(call, server, context);
+    if (!(await context.isUnchanged())) return CHANGED;
+    if ('reply' in applied) return applied.reply;
+    call = applied.call;
   }
   const prepared = operation.build(call, server, request.dialect);
   if (prepared instanceof Denial) return prepared;

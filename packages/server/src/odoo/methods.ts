@@ -82,6 +82,11 @@ export function classifyAction(method: string): 'read' | 'write' | 'other' {
   return WRITE_METHODS.has(method) ? 'write' : 'other';
 }
 
+/** False if the answer of the method has no values of fields: a write that returns ids or true. */
+export function mayReturnFields(method: string): boolean {
+  return !WRITE_METHODS.has(method) || method.startsWith('web_');
+}
+
 /** Models whose records control access to records of other models. */
 const RIGHTS_MODELS: ReadonlySet<string> = new Set(['res.users', 'res.groups', 'ir.rule', 'ir.model.access']);
 

@@ -1,6 +1,7 @@
 /** Compiles a policy: computes once what decisions need, such as its patterns. */
 import type { Policy } from '@erp-proxy/contract';
 import { isInBlock, parseAddress, parseBlock } from '../egress/address.ts';
+import { FieldRules } from './field-rules.ts';
 import { compileOrigins } from './origin-pattern.ts';
 import { compileGlob, compilePatterns, type Patterns } from './pattern.ts';
 
@@ -18,6 +19,8 @@ export interface CompiledPolicy {
   readonly models: readonly ModelRule[];
   /** The rules of `approve`, in the order of the policy. */
   readonly approve: readonly ModelRule[];
+  /** Null: fields are not restricted. */
+  readonly fields: FieldRules | null;
 }
 
 export interface ModelRule {
@@ -44,6 +47,7 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
     allowsCompany: (id) => companyIds?.has(id) ?? true,
     models: compileModelRules('models', models),
     approve: compileModelRules('approve', policy.approve ?? {}),
+    fields: policy.fields === undefined ? null : new FieldRules(policy.fields),
   };
 }
 

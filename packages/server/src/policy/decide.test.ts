@@ -29,6 +29,7 @@ const REQUEST: PolicyRequest = {
   sensitivity: null,
   readsRelated: () => false,
   findRelatedWrite: () => null,
+  listFieldUses: () => ({ isKnown: true, uses: [], unnamed: null, unreadable: null, unknown: null }),
   countRecords: () => null,
   readContext: () => named(null),
 };

@@ -2,10 +2,13 @@
  * Decides whether a policy allows a call, and by which rule. Pure. Messages are for the caller: they say what to do,
  * and reveal nothing else of the policy.
  */
-import type { ContextDefaults } from '@erp-proxy/contract';
+import type { ContextDefaults, FieldRule } from '@erp-proxy/contract';
+import type { FieldUses } from '../odoo/fields/field-uses.ts';
 import type { RecordCount } from '../odoo/record-count.ts';
 import type { RelatedWrite, WriteMethod } from '../odoo/related/related-writes.ts';
 import type { CompiledPolicy, ModelRule } from './compile.ts';
+import { decideFields, describeFields } from './decide-fields.ts';
+import type { KnownTypes } from './judge-fields.ts';
 
 /** The origin of a call. */
 export interface Caller {
@@ -35,6 +38,8 @@ export interface PolicyRequest {
   findRelatedWrite(
     allows: (model: string, method: WriteMethod) => boolean,
   ): RelatedWrite | 'undetermined' | null;
+  /** The fields that the call names. */
+  listFieldUses(): FieldUses;
   /** Null if the call is not known to return records. Counts up to one more than `max`. */
   countRecords(max: number): RecordCount | null;
   readContext(): NamedContext;
@@ -50,7 +55,13 @@ export interface NamedContext {
 }
 
 export type Decision =
-  | { allowed: true; rule: string; sets: { limit?: number } & ContextDefaults }
+  | {
+      allowed: true;
+      rule: string;
+      sets: { limit?: number } & ContextDefaults;
+      /** The rule for the fields that are named in a call without fields, once its server is known. */
+      lists?: FieldRule;
+    }
   | DeniedDecision;
 
 export interface DeniedDecision {
@@ -96,11 +107,13 @@ export function decide(compiled: CompiledPolicy, request: PolicyRequest): Decisi
   if (!server.allowed) return server;
   const method = decideMethod(compiled, request);
   if (!method.allowed) return method;
+  const fields = decideNamedFields(compiled, request);
+  if (!fields.allowed) return fields;
   const context = decideContext(compiled, request);
   if (!context.allowed) return context;
   const records = decideRecords(compiled, request);
   if (!records.allowed) return records;
-  return { ...method, sets: { ...context.sets, ...records.sets } };
+  return { ...method, ...fields, rule: method.rule, sets: { ...context.sets, ...records.sets } };
 }
 
 /** The rule because of which an allowed call needs an approval; null: it needs none. */
@@ -171,6 +184,28 @@ function decideMethod({ policy, models }: CompiledPolicy, request: PolicyRequest
     );
   }
   return isReadOnly ? allow(rule.name) : (denyRelatedWrite(models, request) ?? allow(rule.name));
+}
+
+const NO_TYPES: KnownTypes = new Map();
+
+/** Decides without the types of fields. execute/call/apply-field-rules.ts decides again with them. */
+function decideNamedFields({ fields: rules, models }: CompiledPolicy, request: PolicyRequest): Decision {
+  if (rules === null) return allow('fields');
+  const { model, method } = request;
+  const uses = request.listFieldUses();
+  const decided = decideFields(
+    rules,
+    { model, method, isNamed: names(models, model, method), uses },
+    NO_TYPES,
+  );
+  if (decided.kind === 'denied') return deny(decided.rule, decided.message);
+  const rule = uses.unnamed === null ? null : describeFields(rules, model);
+  return rule === null ? allow('fields') : { allowed: true, rule: 'fields', sets: {}, lists: rule };
+}
+
+/** Whether the policy has an entry for this model and this method, both without `*`. */
+export function namesMethod({ models }: CompiledPolicy, model: string, method: string): boolean {
+  return names(models, model, method);
 }
 
 function names(models: readonly ModelRule[], model: string, method: string): boolean {

@@ -2,6 +2,7 @@
  * The kinds of value that a member of a policy can have. Each kind has the schema that the OpenAPI document shows, and
  * a reader that reports every error of a value with its path. Knows no member.
  */
+import type { FieldRule } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { findNearestName } from '../text/nearest.ts';
 
@@ -124,6 +125,69 @@ export function textsByPattern(
       return Object.fromEntries(entries);
     },
   };
+}
+
+/**
+ * An object whose names are patterns, and whose values have one of the members `allow` and `deny`: a list of texts, at
+ * least one.
+ */
+export function rulesByPattern(
+  description: string,
+  {
+    rule,
+    findNameError,
+    findEntryError,
+  }: {
+    rule: string;
+    findNameError: FindTextError;
+    findEntryError: (text: string, kind: 'allow' | 'deny') => string | null;
+  },
+): MemberKind<Record<string, FieldRule>> {
+  return {
+    schema: z.record(z.string(), FIELD_RULE_SCHEMA).describe(description),
+    read(value, path, report) {
+      if (!isObject(value) || Object.keys(value).length === 0) {
+        report(path, rule);
+        return {};
+      }
+      const entries = Object.entries(value).map(([name, given]): [string, FieldRule] => {
+        const at = pathOfEntry(path, name);
+        const error = findLengthError(name) ?? findNameError(name);
+        if (error !== null) report(at, error);
+        return [name, readRule(given, at, findEntryError, report)];
+      });
+      return Object.fromEntries(entries);
+    },
+  };
+}
+
+/** The shape of a rule for fields. */
+export const FIELD_RULE_SCHEMA = z.union([
+  z.object({ allow: z.array(z.string()) }),
+  z.object({ deny: z.array(z.string()) }),
+]);
+
+function readRule(
+  given: unknown,
+  path: string,
+  findEntryError: (text: string, kind: 'allow' | 'deny') => string | null,
+  report: Report,
+): FieldRule {
+  if (!isObject(given)) {
+    report(path, 'must be an object, e.g. {"deny": ["vat"]} or {"allow": ["name"]}');
+    return { deny: [] };
+  }
+  reportUnknownNames(given, ['allow', 'deny'], `${path}.`, report);
+  const { allow, deny } = given;
+  const kinds = (['allow', 'deny'] as const).filter((kind) => given[kind] !== undefined);
+  if (kinds.length !== 1) {
+    const what = kinds.length === 0 ? 'names no fields' : 'has both `allow` and `deny`';
+    report(path, `${what}: give either \`allow\` (only these fields) or \`deny\` (all but these)`);
+  }
+  const read = (list: unknown, kind: 'allow' | 'deny') =>
+    readTexts(list, `${path}.${kind}`, (text) => findEntryError(text, kind), report);
+  if (allow !== undefined) return { allow: read(allow, 'allow') };
+  return { deny: deny === undefined ? [] : read(deny, 'deny') };
 }
 
 /** An object of bounds. `rule` is the error of any other value. */

@@ -6,6 +6,7 @@ import type { Policy } from '@erp-proxy/contract';
 import { z } from 'zod';
 import { parseBlock } from '../egress/address.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
+import { findFieldError } from './field-pattern.ts';
 import {
   count,
   counts,
@@ -13,11 +14,13 @@ import {
   ids,
   type MemberKind,
   members,
+  rulesByPattern,
   text,
   texts,
   textsByPattern,
 } from './member-kinds.ts';
 import { findOriginError } from './origin-pattern.ts';
+import { findPatternError } from './pattern.ts';
 
 const NAME_RULE = 'letters, digits, "_", "." and "-" only';
 const COMPANY_RULE = "must be a company's id, a positive integer";
@@ -40,6 +43,14 @@ export const POLICY_MEMBERS: { [Name in keyof Policy]-?: MemberKind<Required<Pol
       rule: 'must name models and their methods, e.g. {"account.move": ["unlink"]}; leave it out if no call needs an approval',
       findNameError: findModelError,
       findEntryError: findMethodError,
+    },
+  ),
+  fields: rulesByPattern(
+    'Patterns of models, each with patterns of the fields that calls may use (`allow`), or may not use (`deny`).',
+    {
+      rule: 'must name models and their fields, e.g. {"res.partner": {"deny": ["vat", "signup_*"]}}',
+      findNameError: findModelError,
+      findEntryError: findFieldError,
     },
   ),
   instances: texts('Patterns of the names of stored instances.', findNameError),
@@ -118,9 +129,4 @@ function findMethodError(text: string): string | null {
     /^[A-Za-z*][A-Za-z0-9_*]*$/,
     'letters, digits and "_" only, and begins with a letter',
   );
-}
-
-function findPatternError(text: string, allowed: RegExp, rule: string): string | null {
-  if (/[?![\]{}]|\*\*/.test(text)) return '`*` is the only wildcard, and stands for any text';
-  return allowed.test(text) ? null : `can never match: what it stands for has ${rule}`;
 }

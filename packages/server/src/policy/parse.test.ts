@@ -198,6 +198,56 @@ describe('a publishable policy', () => {
   });
 });
 
+describe('fields', () => {
+  const fieldsOf = (fields: unknown) => ({ instances: ['prod'], models: { 'res.*': ['read'] }, fields });
+
+  test.each([
+    [{ 'res.partner': { deny: ['vat', 'signup_*'] } }],
+    [{ 'res.partner': { allow: ['id', 'name'] }, '*': { deny: ['password*'] } }],
+  ])('%j is accepted unchanged', (fields) => {
+    expect(parsePolicy(fieldsOf(fields))).toEqual({ policy: fieldsOf(fields) });
+  });
+
+  test.each<[unknown, string, string]>([
+    ['vat', 'fields', 'must name models and their fields'],
+    [{}, 'fields', 'must name models and their fields'],
+    [{ 'res partner': { deny: ['vat'] } }, 'fields["res partner"]', 'can never match'],
+    [{ 'res.partner': ['vat'] }, 'fields["res.partner"]', 'must be an object'],
+    [{ 'res.partner': {} }, 'fields["res.partner"]', 'names no fields: give either `allow`'],
+    [
+      { 'res.partner': { deny: ['a'], allow: ['b'] } },
+      'fields["res.partner"]',
+      'has both `allow` and `deny`',
+    ],
+    [{ 'res.partner': { deny: [] } }, 'fields["res.partner"].deny', 'is empty'],
+    [{ 'res.partner': { deny: ['vat', 'vat'] } }, 'fields["res.partner"].deny[1]', 'appears twice'],
+    [
+      { 'res.partner': { deny: ['id'] } },
+      'fields["res.partner"].deny[0]',
+      'would deny `id`, which Odoo returns',
+    ],
+    [{ 'res.partner': { deny: ['*'] } }, 'fields["res.partner"].deny[0]', 'would deny `id`'],
+    [{ 'res.partner': { deny: ['parent_id.vat'] } }, 'fields["res.partner"].deny[0]', 'is a path'],
+    [{ 'res.partner': { allow: ['na me'] } }, 'fields["res.partner"].allow[0]', 'can never match'],
+    [{ 'res.partner': { allow: [7] } }, 'fields["res.partner"].allow[0]', 'must be a text'],
+  ])('%j is refused', (fields, path, message) => {
+    expect(listErrors(fieldsOf(fields))).toEqual([expect.stringContaining(`${path}: ${message}`)]);
+  });
+
+  test('an unknown member is refused with the nearest name', () => {
+    expect(listErrors(fieldsOf({ 'res.partner': { denied: ['vat'] } })).join()).toContain(
+      'did you mean `fields["res.partner"].deny`?',
+    );
+  });
+
+  test('its entries count', () => {
+    const deny = Array.from({ length: 1001 }, (_, index) => `f${index}`);
+    expect(listErrors(fieldsOf({ 'res.partner': { deny } }))).toEqual([
+      expect.stringContaining('at most 1000 entries'),
+    ]);
+  });
+});
+
 describe('context', () => {
   test.each<[string, object, string[]]>([
     ['no object', { context: 'fr_FR' }, ['context']],

@@ -100,7 +100,9 @@ function reportIdleApprovals({ models, approve = {} }: Policy, report: Report): 
 /** Members and entries of all lists together: bounds the work, and the number of errors. */
 function countEntries(given: Members): number {
   const inner = Object.values(given).filter(isObject).flatMap(Object.values);
-  return [given, ...Object.values(given), ...inner].reduce<number>((sum, part) => sum + sizeOf(part), 0);
+  const innermost = inner.filter(isObject).flatMap(Object.values);
+  const parts = [given, ...Object.values(given), ...inner, ...innermost];
+  return parts.reduce<number>((sum, part) => sum + sizeOf(part), 0);
 }
 
 function sizeOf(value: unknown): number {

@@ -40,3 +40,9 @@ export function compileGlob(pattern: string): (text: string) => boolean {
     return true;
   };
 }
+
+/** The error of a pattern for texts that match `allowed`, which `rule` describes; null if there is none. */
+export function findPatternError(text: string, allowed: RegExp, rule: string): string | null {
+  if (/[?![\]{}]|\*\*/.test(text)) return '`*` is the only wildcard, and stands for any text';
+  return allowed.test(text) ? null : `can never match: what it stands for has ${rule}`;
+}

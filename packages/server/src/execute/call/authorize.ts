@@ -3,34 +3,26 @@
  * stay those of the caller.
  */
 
-import { joinParts } from '../../json/edit.ts';
 import { readElements } from '../../json/elements.ts';
 import { readMembers } from '../../json/members.ts';
 import { setMembers } from '../../json/set-members.ts';
-import { skipValue } from '../../json/skip.ts';
-import type { ByteRange, JsonSpan } from '../../json/span.ts';
+import type { JsonSpan } from '../../json/span.ts';
 import type { Client } from '../../keys/keys.ts';
 import type { Arguments } from '../../odoo/arguments.ts';
 import { findLimitPosition } from '../../odoo/record-count.ts';
 import type { CompiledPolicy } from '../../policy/compile.ts';
-import {
-  type Decision,
-  type DeniedDecision,
-  decide,
-  decideApproval,
-  decideCaller,
-  decideServer,
-} from '../../policy/decide.ts';
+import { type Decision, decide, decideApproval, decideCaller, decideServer } from '../../policy/decide.ts';
+import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
 import type { AnyParsed } from '../terms/operation.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import type { VersionQuestion } from './parse-version-question.ts';
-import { type DescribedCall, describeCall, describeRequest } from './policy-request.ts';
+import { type DescribedCall, describeCall, describeJson2Call, describeRequest } from './policy-request.ts';
+import { type Parts, rewriteCall, rewriteJson2Call } from './rewrite-call.ts';
 
 type Sets = Extract<Decision, { allowed: true }>['sets'];
-type Parts = readonly (ByteRange | string)[];
 
 /** Checks whether the key may be used from this address and web origin, before all other rules. Returns null if so. */
 export function authorizeCaller(
@@ -49,7 +41,7 @@ export function authorizeCall(call: Call, { policy }: Pick<Client, 'policy'>): C
   if (sets instanceof Denial) return sets;
   // `read` takes no limit in Odoo, so call/limit.ts applies this one.
   return {
-    ...rewrite(call, described.args, sets),
+    ...setValues(call, described.args, sets),
     limit: sets.limit ?? call.limit,
     ...noteLimit(sets),
     ...noteApproval(call, policy),
@@ -69,16 +61,11 @@ function noteLimit({ limit }: Sets): { policyLimit?: number } {
 /** The same for a call of `/json/2`, whose arguments have names. */
 export function authorizeJson2Call(call: Json2Call, { policy }: Pick<Client, 'policy'>): Json2Call | Denial {
   if (policy === null) return call;
-  const { model, method, instance, kwargs } = call;
-  const args = { bytes: call.bytes, positional: [], named: kwargs.members };
-  const sets = authorize({ model, method, instance, args, limit: null }, policy);
+  const described = describeJson2Call(call);
+  const sets = authorize(described, policy);
   if (sets instanceof Denial) return sets;
-  const noted = { ...noteLimit(sets), ...noteApproval(call, policy) };
-  const values = listNamed(args, method, sets);
-  if (values.size === 0) return { ...call, ...noted };
-  const bytes = joinParts(call.bytes, setMembers(kwargs.span, kwargs.members, values));
-  const span: JsonSpan = { kind: 'object', start: 0, end: bytes.length };
-  return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) }, ...noted };
+  const named = listNamed(described.args, call.method, sets);
+  return { ...rewriteJson2Call(call, named), ...noteLimit(sets), ...noteApproval(call, policy) };
 }
 
 /** The same for a version question. A client that may not call the server does not learn whether egress allows it. */
@@ -98,34 +85,12 @@ function authorize(call: DescribedCall, policy: NonNullable<Client['policy']>): 
   return decision.allowed ? decision.sets : denyPolicy(decision);
 }
 
-function denyPolicy({ rule, message }: DeniedDecision): Denial {
-  return new Denial('policy_denied', message, { rule });
-}
-
-/** Builds the call with new bytes, in which `keyword` comes before `params`. */
-function rewrite(call: Call, args: Arguments, sets: Sets): Call {
+/** `args` are the arguments of the call. */
+function setValues(call: Call, args: Arguments, sets: Sets): Call {
   const position = findLimitPosition(call.method);
   const placed = position === null || sets.limit === undefined ? undefined : args.positional[position];
-  const values = listNamed(args, call.method, sets);
-  if (placed === undefined && values.size === 0) return call;
-  const { params, keyword } = call;
-  const parts = [
-    ...setMembers(keyword.span, keyword.members, values),
-    ...(params ? setRange(params, placed, sets) : []),
-  ];
-  const bytes = joinParts(call.bytes, parts);
-  const span: JsonSpan = { kind: 'object', start: 0, end: skipValue(bytes, 0) };
-  return {
-    ...call,
-    bytes,
-    keyword: { span, members: readMembers(bytes, span) },
-    params: params && { kind: 'array', start: span.end, end: bytes.length },
-  };
-}
-
-function setRange(array: JsonSpan, element: JsonSpan | undefined, { limit }: Sets): Parts {
-  if (element === undefined) return [array];
-  return [{ start: array.start, end: element.start }, String(limit), { start: element.end, end: array.end }];
+  const named = listNamed(args, call.method, sets);
+  return rewriteCall(call, named, placed === undefined ? null : { span: placed, value: String(sets.limit) });
 }
 
 /** Lists the named arguments whose value the policy sets. */

@@ -16,6 +16,7 @@ import type { FieldFinder } from '../terms/field-finder.ts';
 import type { FaultReply, Reply } from '../terms/reply.ts';
 import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
+import { explainFailure } from './explain-failure.ts';
 import type { Call } from './parse.ts';
 
 /** The position of the values, by method. */
@@ -76,7 +77,7 @@ async function convertWrite(
     for (const name of names) asked.add(`${model} ${name}`);
     if (!types.has(model) && types.size === MODELS_MAX) return TOO_MANY_MODELS;
     const found = await fields.find({ target, model }, names, context);
-    if ('failed' in found) return explainFailure(found.failed, model);
+    if ('failed' in found) return explain(found.failed, model);
     types.set(model, found.types);
     return null;
   };
@@ -140,14 +141,12 @@ function denyValue(path: string, below: string, expected: string): Denial {
 }
 
 /** Without the types nothing is written: half of the values would be those of Odoo. */
-function explainFailure(failed: FaultReply | Denial, model: string): FaultReply | Denial {
+function explain(failed: FaultReply | Denial, model: string): FaultReply | Denial {
   if (failed === CHANGED) return failed;
-  const text = `The types of the fields of \`${model}\` are needed for \`prefer: values=normalized\`, and could not be read. Nothing was written.`;
-  if (failed instanceof Denial) {
-    const more = { ...failed.more, outcome: 'not_sent' as const };
-    return new Denial(failed.type, `${text} ${failed.message}`, more);
-  }
-  return { ...failed, fault: { ...failed.fault, message: `${text} ${failed.fault.message}` } };
+  return explainFailure(
+    failed,
+    `The types of the fields of \`${model}\` are needed for \`prefer: values=normalized\`, and could not be read. Nothing was written.`,
+  );
 }
 
 const TOO_MANY_MODELS = new Denial(

@@ -1,3 +1,4 @@
+import type { Policy } from '@erp-proxy/contract';
 import { describe, expect, test } from 'vitest';
 import { compilePolicy } from '../../policy/compile.ts';
 import { explainCall } from './explain.ts';
@@ -49,6 +50,26 @@ test('says which rules were not checked', () => {
   expect(explainCall(KEY, limited, { call: CALL, address: '10.0.0.1' }, 0)).toMatchObject({
     message: 'The policy allows the call. Not looked at: `rate`; `per_month`; `concurrency`.',
   });
+});
+
+test('shows the rule for fields that are named in a call without fields', () => {
+  const withFields = (fields: NonNullable<Policy['fields']>) =>
+    compilePolicy({ instances: ['prod'], models: { 'sale.*': ['*'] }, fields });
+  const read = { ...CALL, action: 'read', params: [[1]] };
+  const deny = withFields({ 'sale.*': { deny: ['note'] }, 'sale.order': { deny: ['margin*'] } });
+  expect(explainCall(KEY, deny, { call: read }, 0)).toMatchObject({
+    allowed: true,
+    message: expect.stringContaining('Not looked at: `fields` of related records'),
+    sets: { fields: { deny: ['note', 'margin*'] } },
+  });
+  const allow = withFields({ 'sale.order': { allow: ['name'] } });
+  expect(explainCall(KEY, allow, { call: read }, 0).sets).toEqual({ fields: { allow: ['name'] } });
+  const named = { ...read, keyword: { fields: ['note'] } };
+  expect(explainCall(KEY, deny, { call: named }, 0)).toMatchObject({
+    allowed: false,
+    rule: 'fields["sale.*"]',
+  });
+  expect(explainCall(KEY, allow, { call: { ...read, model_id: 'sale.report' } }, 0).sets).toEqual({});
 });
 
 test('denies a caller from another address before its call is parsed', () => {

@@ -31,13 +31,17 @@ export function explainCall(
   const decision = decide(policy, request);
   if (!decision.allowed) return { ...decision, approval: null, sets: {} };
   const approval = decideApproval(policy, request);
-  return { ...decision, approval, message: describeAllowance(policy.policy, caller.address, approval) };
+  const { lists, sets, rule } = decision;
+  const message = describeAllowance(policy.policy, caller.address, approval);
+  const set = lists === undefined ? sets : { ...sets, fields: lists };
+  return { allowed: true, rule, approval, message, sets: set };
 }
 
 /** Names the rules that could still deny the call. */
 function describeAllowance(policy: Policy, address: string | null, approval: string | null): string {
-  const { cidrs, rate, per_day, per_month, concurrency } = policy;
+  const { fields, cidrs, rate, per_day, per_month, concurrency } = policy;
   const open = [
+    ...(fields === undefined ? [] : ['`fields` of related records, which only the server knows']),
     ...(cidrs === undefined || address !== null ? [] : ['`cidrs`, since no address is given']),
     ...(rate === undefined ? [] : ['`rate`']),
     ...(per_day === undefined ? [] : ['`per_day`']),

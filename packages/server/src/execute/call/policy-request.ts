@@ -9,6 +9,7 @@ import { findDuplicate, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { type Arguments, POSITIONAL_MAX } from '../../odoo/arguments.ts';
+import { listFieldUses } from '../../odoo/fields/field-uses.ts';
 import { isReadOnlyMethod, limitRule } from '../../odoo/methods.ts';
 import { countRecords, type RecordCount } from '../../odoo/record-count.ts';
 import { bringsContext, readsRelated } from '../../odoo/related/related-reads.ts';
@@ -18,6 +19,7 @@ import type { NamedContext, PolicyRequest } from '../../policy/decide.ts';
 import { Denial } from '../terms/denial.ts';
 import { readBaseUrl } from './base-url.ts';
 import type { Call } from './parse.ts';
+import type { Json2Call } from './parse-json2.ts';
 
 /** A call of any route that runs a method. */
 export interface DescribedCall {
@@ -42,6 +44,7 @@ export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
     sensitivity: findSensitivity(model, method),
     readsRelated: () => readsRelated(model, method, args),
     findRelatedWrite: (allows) => findRelatedWrite(model, method, args, allows),
+    listFieldUses: () => listFieldUses(model, method, args),
     countRecords: (max) => lowerCount(countRecords(model, method, args, max), call),
     readContext: () => readContext(method, args),
   };
@@ -51,6 +54,11 @@ export function describeRequest(call: DescribedCall): PolicyRequest | Denial {
 export function describeCall(call: Call): DescribedCall {
   const { model, method, instance, limit } = call;
   return { model, method, instance, args: new CallArguments(call), limit };
+}
+
+/** Describes a call of `/json/2`. All its arguments are named. */
+export function describeJson2Call({ model, method, instance, bytes, kwargs }: Json2Call): DescribedCall {
+  return { model, method, instance, args: { bytes, positional: [], named: kwargs.members }, limit: null };
 }
 
 /** A class, because creating an object with a getter takes twenty times as long. */

@@ -80,3 +80,8 @@ export function denyIds(model: string, method: string): Denial {
     path: 'keyword.ids',
   });
 }
+
+/** `rule` is the rule of the policy that denies the call. */
+export function denyPolicy({ rule, message }: { rule: string; message: string }): Denial {
+  return new Denial('policy_denied', message, { rule });
+}

@@ -79,6 +79,15 @@ export interface Operation<
     server: Resolved,
     context: CallContext,
   ): Awaitable<{ call: Parsed } | { reply: Reply }>;
+  /**
+   * Applies the rules of the client's policy for fields, which need types of fields. Runs last before the call is
+   * built. Absent if calls of the operation name no fields.
+   */
+  applyFieldRules?(
+    call: Parsed,
+    server: Resolved,
+    context: CallContext,
+  ): Awaitable<{ call: Parsed } | { reply: Reply }>;
   /** Builds what is sent. */
   build(call: Parsed, server: Resolved, dialect: Dialect): Prepared | Denial;
   readonly steps: readonly Step<Prepared>[];

@@ -4,6 +4,7 @@
  */
 import type { Idempotency } from '../../idempotency/idempotency.ts';
 import type { StoredResult } from '../../idempotency/idempotent-call.ts';
+import { mayReturnFields } from '../../odoo/methods.ts';
 import type { Awaitable } from '../../stores/ports.ts';
 import type { CallContext } from '../terms/call-context.ts';
 import { Denial } from '../terms/denial.ts';
@@ -34,8 +35,8 @@ const STORE_WAIT_MS = 1000;
 export function replayAnswer(
   operation: string,
   { idempotency, nowMs }: IdempotencyDeps,
-): Step<{ isReadOnly: boolean; target: Target }> {
-  return function replayAnswer({ target }, context) {
+): Step<{ isReadOnly: boolean; target: Target; method: string }> {
+  return function replayAnswer({ target, method }, context) {
     const { client, request, index, bytes } = context;
     const key = request.idempotencyKey;
     if (key === null) return null;
@@ -45,7 +46,7 @@ export function replayAnswer(
       index,
       bytes,
       // An answer with normalized values is not that of the same call without.
-      operation: `${operation}${request.areValuesNormalized ? ' normalized' : ''} ${nameUser(target)}`,
+      operation: `${operation}${request.areValuesNormalized ? ' normalized' : ''} ${nameUser(target)}${nameFields(method, client)}`,
     });
     context.protection = protection;
     context.storeWaitMs = STORE_WAIT_MS;
@@ -54,6 +55,12 @@ export function replayAnswer(
       context,
     );
   };
+}
+
+/** An answer with fields is not returned after the rules for fields have changed. Writes are never run twice. */
+function nameFields(method: string, { policy }: CallContext['client']): string {
+  const rules = policy?.policy.fields;
+  return rules === undefined || !mayReturnFields(method) ? '' : ` ${JSON.stringify(rules)}`;
 }
 
 /** Claims the key right before the call is sent. From here on a crash means that Odoo may have run the call. */

@@ -30,6 +30,7 @@ import type {
   UnreadablePolicy,
 } from '@erp-proxy/contract';
 import { z } from 'zod';
+import { FIELD_RULE_SCHEMA } from '../../policy/member-kinds.ts';
 import { POLICY_SCHEMA } from '../../policy/members.ts';
 import { named, showAs } from '../schema-registry.ts';
 
@@ -135,8 +136,11 @@ export const explanation = named(
         allowed_company_ids: z.array(z.int()).exactOptional(),
         lang: z.string().exactOptional(),
         tz: z.string().exactOptional(),
+        fields: FIELD_RULE_SCHEMA.exactOptional(),
       })
-      .describe('The values that the policy sets in the call.'),
+      .describe(
+        'The values that the policy sets in the call. `fields`: of a call that names none, the patterns of the fields that are named, or of those that are left out.',
+      ),
   }) satisfies z.ZodType<Explanation>,
 );
 

@@ -1,5 +1,6 @@
 /** The types of a model's fields, as `fields_get` describes them. */
 import { readDocument } from '../../json/document.ts';
+import { readElements } from '../../json/elements.ts';
 import { findValue, readMembers } from '../../json/members.ts';
 import type { JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
@@ -10,13 +11,15 @@ export interface FieldType {
   readonly type: string;
   /** The model of the related records; null for a field without. */
   readonly relation: string | null;
+  /** The path of the field whose value this field has; null for a field with a value of its own. */
+  readonly related: readonly string[] | null;
 }
 
 /** By name of the field. A map, because a field can be named like a member of every object. */
 export type FieldTypes = ReadonlyMap<string, FieldType>;
 
 /** The named arguments of the call of `fields_get` whose result {@link readFieldTypes} reads. */
-export const FIELD_ATTRIBUTES = '{"attributes": ["type", "relation"]}';
+export const FIELD_ATTRIBUTES = '{"attributes": ["type", "relation", "related"]}';
 
 /** Null if the result does not describe fields. A field without a type is left out. */
 export function readFieldTypes(result: Uint8Array): FieldTypes | null {
@@ -29,7 +32,11 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
       const attributes = readMembers(result, value);
       const type = readName(result, findValue(attributes, 'type'));
       if (type === null) continue;
-      types.set(name, { type, relation: readName(result, findValue(attributes, 'relation')) });
+      types.set(name, {
+        type,
+        relation: readName(result, findValue(attributes, 'relation')),
+        related: readPath(result, findValue(attributes, 'related')),
+      });
     }
     return types;
   } catch (error) {
@@ -40,4 +47,16 @@ export function readFieldTypes(result: Uint8Array): FieldTypes | null {
 
 function readName(bytes: Uint8Array, value: JsonSpan | undefined): string | null {
   return value?.kind === 'string' ? decodeString(bytes, value) : null;
+}
+
+/** A text with dots, or the list of its parts in 14 and 15 (docs/odoo-facts.md#related-fields). */
+function readPath(bytes: Uint8Array, value: JsonSpan | undefined): string[] | null {
+  if (value?.kind === 'string') return decodeString(bytes, value).split('.');
+  if (value?.kind !== 'array') return null;
+  const parts: string[] = [];
+  readElements(bytes, value, (part) => {
+    if (part.kind === 'string') parts.push(decodeString(bytes, part));
+    return true;
+  });
+  return parts.length === 0 ? null : parts;
 }

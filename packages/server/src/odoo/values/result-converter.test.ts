@@ -22,7 +22,10 @@ const TYPES: FieldTypes = new Map(
     records: 'many2one',
     length: 'integer',
     'naïve "é"': 'datetime',
-  }).map(([name, type]) => [name, { type, relation: type === 'many2one' ? 'res.partner' : null }]),
+  }).map(([name, type]) => [
+    name,
+    { type, relation: type === 'many2one' ? 'res.partner' : null, related: null },
+  ]),
 );
 
 const shapeOf = (types: FieldTypes, nested: RecordShape['nested'] = new Map()): RecordShape => ({
@@ -237,7 +240,7 @@ test('a field that becomes known while its result arrives is converted', () => {
   const converter = new ResultConverter(shapeOf(new Map()), 'list');
   const first = converter.push(Buffer.from('[{"x_when": "2026-10-21 01:31:00"}, '));
   expect(converter.unknown).toEqual({ model: 'x.model', name: 'x_when' });
-  converter.learn(shapeOf(new Map([['x_when', { type: 'datetime', relation: null }]])));
+  converter.learn(shapeOf(new Map([['x_when', { type: 'datetime', relation: null, related: null }]])));
   const rest = converter.push(Buffer.from('{"x_when": false}]'));
   expect(converter.unknown).toBeNull();
   expect(Buffer.concat([first, rest]).toString()).toBe(

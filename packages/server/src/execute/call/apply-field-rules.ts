@@ -1,0 +1,170 @@
+/**
+ * Applies the rules of a policy for fields to a call, once its server is known. The types of fields tell which models
+ * the call reaches. A call that names no fields gets those that the policy allows.
+ */
+import type { Client } from '../../keys/keys.ts';
+import type { FieldUses, ListableFields } from '../../odoo/fields/field-uses.ts';
+import { listFieldUses } from '../../odoo/fields/field-uses.ts';
+import type { FieldTypes } from '../../odoo/values/field-types.ts';
+import type { CompiledPolicy } from '../../policy/compile.ts';
+import { namesMethod } from '../../policy/decide.ts';
+import { type AllowedFields, decideFields, listAllowedFields } from '../../policy/decide-fields.ts';
+import type { FieldRules } from '../../policy/field-rules.ts';
+import type { LackingTypes } from '../../policy/judge-fields.ts';
+import type { CallContext } from '../terms/call-context.ts';
+import { denyPolicy } from '../terms/caller-denials.ts';
+import { Denial } from '../terms/denial.ts';
+import type { FieldFinder } from '../terms/field-finder.ts';
+import type { FaultReply, Reply } from '../terms/reply.ts';
+import type { Target } from '../terms/target.ts';
+import { CHANGED } from '../terms/upstream-denials.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { Call } from './parse.ts';
+import type { Json2Call } from './parse-json2.ts';
+import { type DescribedCall, describeCall, describeJson2Call } from './policy-request.ts';
+import { rewriteCall, rewriteJson2Call } from './rewrite-call.ts';
+
+/** Maximum number of models that one call can reach. */
+const MODELS_MAX = 32;
+
+type Applied<AnyCall> = { call: AnyCall } | { reply: Reply };
+
+export function applyFieldRules(
+  call: Call,
+  target: Target,
+  context: CallContext,
+  fields: FieldFinder,
+): Promise<Applied<Call>> {
+  return apply(describeCall(call), call, setFields, { target, context, fields });
+}
+
+/** The same for a call of `/json/2`. */
+export function applyFieldRulesToJson2(
+  call: Json2Call,
+  target: Target,
+  context: CallContext,
+  fields: FieldFinder,
+): Promise<Applied<Json2Call>> {
+  return apply(describeJson2Call(call), call, setJson2Fields, { target, context, fields });
+}
+
+/** Whether calls of the client are restricted to some fields. */
+export function hasFieldRules({ policy }: Pick<Client, 'policy'>): boolean {
+  return policy !== null && policy.fields !== null;
+}
+
+/** Whether a call whose fields were judged for one client need not be judged again for the other. */
+export function hasSameFieldRules(one: Pick<Client, 'policy'>, other: Pick<Client, 'policy'>): boolean {
+  return describeRules(one) === describeRules(other);
+}
+
+function describeRules({ policy }: Pick<Client, 'policy'>): string | undefined {
+  return JSON.stringify(policy?.policy.fields);
+}
+
+interface Server {
+  target: Target;
+  context: CallContext;
+  fields: FieldFinder;
+}
+
+async function apply<AnyCall>(
+  described: DescribedCall,
+  call: AnyCall,
+  set: (
+    call: AnyCall,
+    described: DescribedCall,
+    unnamed: ListableFields,
+    fields: readonly string[],
+  ) => AnyCall,
+  server: Server,
+): Promise<Applied<AnyCall>> {
+  const { policy } = server.context.client;
+  if (policy === null || policy.fields === null) return { call };
+  const { model, method, args } = described;
+  const uses = listFieldUses(model, method, args);
+  const { unnamed } = uses;
+  const found = await decideWithTypes(described, uses, policy, policy.fields, server);
+  if ('reply' in found) return found;
+  if (unnamed === null || !unnamed.canList || found.fields === null) return { call };
+  return { call: set(call, described, unnamed, found.fields) };
+}
+
+/** Asks for types until the decision depends on no others. `fields` null: the call stays as it is. */
+async function decideWithTypes(
+  { model, method }: DescribedCall,
+  uses: FieldUses,
+  policy: CompiledPolicy,
+  rules: FieldRules,
+  server: Server,
+): Promise<{ fields: readonly string[] | null } | { reply: Reply }> {
+  const known = new Map<string, FieldTypes>();
+  const request = { model, method, isNamed: namesMethod(policy, model, method), uses };
+  for (;;) {
+    const decided = decideFields(rules, request, known);
+    if (decided.kind === 'denied') return { reply: denyPolicy(decided) };
+    const listed: AllowedFields =
+      uses.unnamed === null ? { kind: 'all' } : listAllowedFields(rules, model, uses.unnamed, known);
+    if (listed.kind === 'denied') return { reply: denyPolicy(listed) };
+    const lacking = [...decided.lacking, ...(listed.kind === 'lacking' ? listed.lacking : [])];
+    if (lacking.length === 0) return { fields: listed.kind === 'listed' ? listed.fields : null };
+    const failed = await learnTypes(new Map(lacking), model, known, server);
+    if (failed !== null) return { reply: failed };
+  }
+}
+
+async function learnTypes(
+  lacking: LackingTypes,
+  own: string,
+  known: Map<string, FieldTypes>,
+  { target, context, fields }: Server,
+): Promise<FaultReply | Denial | null> {
+  for (const [model, names] of lacking) {
+    if (known.size >= MODELS_MAX) return TOO_MANY_MODELS;
+    const found = await fields.find({ target, model }, names, context);
+    if (!('failed' in found)) known.set(model, found.types);
+    else if (model === own || isPassing(found.failed)) return explain(found.failed, model);
+    // The user may not use the model: nothing is known of its fields, so that every rule is applied to them.
+    else known.set(model, new Map());
+  }
+  return null;
+}
+
+/** Whether another attempt can succeed. */
+function isPassing(failed: FaultReply | Denial): boolean {
+  return failed instanceof Denial || failed.fault.data.retryable;
+}
+
+function explain(failed: FaultReply | Denial, model: string): FaultReply | Denial {
+  if (failed === CHANGED) return failed;
+  return explainFailure(
+    failed,
+    `This key may not use all fields, and those of \`${model}\` could not be found. The call was not sent.`,
+  );
+}
+
+const TOO_MANY_MODELS = new Denial(
+  'invalid_params',
+  `The call reaches fields of more than ${MODELS_MAX} models, which are too many for a key that may not use all fields. Send it in several calls.`,
+);
+
+function setFields(
+  call: Call,
+  { args }: DescribedCall,
+  { position, name }: ListableFields,
+  fields: readonly string[],
+) {
+  const value = JSON.stringify(fields);
+  const placed = args.positional[position];
+  if (placed !== undefined) return rewriteCall(call, new Map(), { span: placed, value });
+  return rewriteCall(call, new Map([[name, [value]]]), null);
+}
+
+function setJson2Fields(
+  call: Json2Call,
+  _described: DescribedCall,
+  { name }: ListableFields,
+  fields: readonly string[],
+): Json2Call {
+  return rewriteJson2Call(call, new Map([[name, [JSON.stringify(fields)]]]));
+}

@@ -1,0 +1,12 @@
+/** Says why a call was not sent if a question to its server, which had to be answered first, has failed. */
+import { Denial } from '../terms/denial.ts';
+import type { FaultReply } from '../terms/reply.ts';
+
+/** `text` says what was needed, and that nothing was sent. */
+export function explainFailure(failed: FaultReply | Denial, text: string): FaultReply | Denial {
+  if (failed instanceof Denial) {
+    const more = { ...failed.more, outcome: 'not_sent' as const };
+    return new Denial(failed.type, `${text} ${failed.message}`, more);
+  }
+  return { ...failed, fault: { ...failed.fault, message: `${text} ${failed.fault.message}` } };
+}

@@ -1,0 +1,49 @@
+/** Builds a call with other values of some arguments. All other bytes stay those of the caller. */
+import { joinParts } from '../../json/edit.ts';
+import { readMembers } from '../../json/members.ts';
+import { setMembers } from '../../json/set-members.ts';
+import { skipValue } from '../../json/skip.ts';
+import type { ByteRange, JsonSpan } from '../../json/span.ts';
+import type { Call } from './parse.ts';
+import type { Json2Call } from './parse-json2.ts';
+
+/** Ranges of the bytes of the call, and texts. */
+export type Parts = readonly (ByteRange | string)[];
+
+/** A positional argument, and its new value. */
+export interface Placed {
+  span: JsonSpan;
+  value: string;
+}
+
+/** The new bytes have `keyword` before `params`. */
+export function rewriteCall(call: Call, named: ReadonlyMap<string, Parts>, placed: Placed | null): Call {
+  if (placed === null && named.size === 0) return call;
+  const { params, keyword } = call;
+  const parts = [
+    ...setMembers(keyword.span, keyword.members, named),
+    ...(params === null ? [] : setPlaced(params, placed)),
+  ];
+  const bytes = joinParts(call.bytes, parts);
+  const span: JsonSpan = { kind: 'object', start: 0, end: skipValue(bytes, 0) };
+  return {
+    ...call,
+    bytes,
+    keyword: { span, members: readMembers(bytes, span) },
+    params: params && { kind: 'array', start: span.end, end: bytes.length },
+  };
+}
+
+export function rewriteJson2Call(call: Json2Call, named: ReadonlyMap<string, Parts>): Json2Call {
+  if (named.size === 0) return call;
+  const { kwargs } = call;
+  const bytes = joinParts(call.bytes, setMembers(kwargs.span, kwargs.members, named));
+  const span: JsonSpan = { kind: 'object', start: 0, end: bytes.length };
+  return { ...call, bytes, kwargs: { span, members: readMembers(bytes, span) } };
+}
+
+function setPlaced(array: JsonSpan, placed: Placed | null): Parts {
+  if (placed === null) return [array];
+  const { span, value } = placed;
+  return [{ start: array.start, end: span.start }, value, { start: span.end, end: array.end }];
+}

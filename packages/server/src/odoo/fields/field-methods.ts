@@ -1,0 +1,203 @@
+/**
+ * How the arguments of Odoo's methods name fields, as data, for versions 14 to 19 (docs/odoo-facts.md#parameters).
+ * Positions are the same in every version, names are not. A method that is not listed can name and return any field.
+ */
+
+/** How an argument names fields. */
+export type FieldForm =
+  /** It names none: ids, limits, texts, switches. */
+  | 'free'
+  /** A list of names, or one name. */
+  | 'names'
+  /** The same for a read, which also gives the names of related records. If it is empty, all fields are returned. */
+  | 'shown'
+  /** The same for `fields_get`: if it is empty, all fields are described. */
+  | 'described'
+  | 'domain'
+  /** `name desc, parent_id` */
+  | 'order'
+  /** `date:month`, `amount:sum`, `total:sum(amount)`, `partner_id.country_id`, in lists of any depth. */
+  | 'groups'
+  /** The same; if it is empty, all fields are aggregated. */
+  | 'aggregates'
+  /** Conditions on aggregates: `[["amount:sum", ">", 3]]`. */
+  | 'having'
+  /** `{"partner_id": {"fields": {"name": {}}}}` */
+  | 'specification'
+  /** The same; a list of names in 14 to 16, where an empty one gives all fields. */
+  | 'page_specification'
+  /** Specifications by the text of a group. */
+  | 'group_specifications'
+  /** The values of records. */
+  | 'values'
+  /** Columns: `partner_id/name`, `.id`. */
+  | 'columns'
+  /** Columns whose values are looked up by name. */
+  | 'loaded_columns'
+  /** `fields_spec` of `onchange`, or its paths in 14 to 16. */
+  | 'changes'
+  /** A text to search by name, unless it is empty. */
+  | 'name_text'
+  /** `{"field": "state", "colors": {…}, "sum_field": "amount"}` */
+  | 'progress_bar'
+  /** False: the parents of the records of a search panel are not read. */
+  | 'panel_parents'
+  /** The field of a search panel, and the conditions and groups of the records that it leads to. */
+  | 'panel_field'
+  | 'panel_domain'
+  | 'panel_group'
+  /** It cannot be told which fields it names, unless it is empty. */
+  | 'unreadable';
+
+export interface FieldArgument {
+  /** In any version. */
+  names: readonly string[];
+  /** Position among the positional arguments, including the ids of a record method; null: it is always named. */
+  position: number | null;
+  form: FieldForm;
+}
+
+export interface FieldMethod {
+  arguments: readonly FieldArgument[];
+  /** Fields that the method returns or changes, whatever its arguments. */
+  always: readonly string[];
+  /** By argument: the field that it names if it is omitted. */
+  defaults: Readonly<Record<string, string>>;
+  /** True: all other arguments name no fields. */
+  isOpen: boolean;
+  /** True: it returns all fields, whatever its arguments. */
+  returnsAll: boolean;
+}
+
+interface Row {
+  parameters: string;
+  always?: readonly string[];
+  defaults?: Readonly<Record<string, string>>;
+  returnsAll?: true;
+}
+
+const PANEL =
+  'field_name:panel_field, *, category_domain/search_domain/filter_domain:domain, comodel_domain:panel_domain, group_by:panel_group, group_domain:unreadable, hierarchize:panel_parents, enable_counters/expand/limit/only_counters';
+
+/**
+ * Each parameter is `name[/name…][:form]`; without a form, it names no fields. After `*`, they are always named. `**`
+ * stands for all others, which name no fields.
+ */
+const TABLE: Readonly<Record<string, string | Row>> = {
+  read: 'ids, fields:shown, load',
+  search: 'domain/args:domain, offset, limit, order:order, count',
+  search_count: 'domain/args:domain, limit',
+  search_read: 'domain:domain, fields:shown, offset, limit, order:order, *, load',
+  search_fetch: 'domain:domain, field_names:names, offset, limit, order:order',
+  fetch: 'ids, field_names:names',
+  exists: 'ids',
+  fields_get: 'allfields/fields:described, attributes',
+  default_get: 'fields/fields_list/default_fields:names',
+  get_metadata: { parameters: 'ids', always: ['create_uid', 'create_date', 'write_uid', 'write_date'] },
+  get_external_id: 'ids',
+  get_base_url: 'ids',
+  is_transient: 'ids',
+  has_access: 'ids, operation',
+  check_access: 'ids, operation',
+  check_access_rights: 'operation, raise_exception',
+  check_access_rule: 'ids, operation',
+  user_has_groups: 'groups',
+  get_empty_list_help: 'help',
+
+  name_get: { parameters: 'ids', always: ['display_name'] },
+  name_search: {
+    parameters: 'name:name_text, args/domain:domain, operator, limit',
+    always: ['display_name'],
+  },
+  name_create: { parameters: 'name', always: ['name', 'display_name'] },
+  'res.partner/name_create': { parameters: 'name', always: ['name', 'email', 'display_name'] },
+  web_name_search: 'name:name_text, specification:specification, domain:domain, operator, limit',
+
+  read_group: 'domain:domain, fields:aggregates, groupby:groups, offset, limit, orderby:order, lazy',
+  formatted_read_group:
+    'domain:domain, groupby:groups, aggregates:groups, having:having, offset, limit, order:order',
+  formatted_read_grouping_sets: 'domain:domain, grouping_sets:groups, aggregates:groups, *, order:order',
+  // In 19 the second and third parameter are groupby and aggregates.
+  web_read_group:
+    'domain:domain, fields:aggregates, groupby:groups, limit, offset, orderby/order:order, lazy, expand, expand_limit, expand_orderby:order, *, aggregates:groups, auto_unfold, opening_info:unreadable, unfold_read_specification:specification, unfold_read_default_limit, groupby_read_specification:group_specifications',
+  read_progress_bar: 'domain:domain, group_by:groups, progress_bar:progress_bar',
+  get_gantt_data:
+    'domain:domain, groupby:groups, read_specification:specification, limit, offset, unavailability_fields:names, progress_bar_fields:names, start_date, stop_date, scale',
+  hierarchy_read:
+    'domain:domain, specification:specification, parent_field:names, child_field:names, order:order',
+  search_panel_select_range: PANEL,
+  search_panel_select_multi_range: PANEL,
+
+  web_read: 'ids, specification:specification',
+  web_search_read:
+    'domain:domain, specification/fields:page_specification, offset, limit, order:order, count_limit',
+  web_save: 'ids, vals:values, specification:specification, next_id',
+  web_save_multi: 'ids, vals_list:values, specification:specification',
+  web_resequence: {
+    parameters: 'ids, specification:specification, field_name:names, offset',
+    defaults: { field_name: 'sequence' },
+  },
+  onchange: 'ids, values:values, field_names/field_name:names, fields_spec/field_onchange:changes',
+  get_property_definition: 'full_name:names',
+  get_field_translations: 'ids, field_name:names, langs',
+  update_field_translations: 'ids, field_name:names, translations, source_lang',
+
+  create: 'vals_list/vals/values/values_list:values',
+  write: 'ids, vals/values/data:values',
+  update: 'ids, values:values',
+  copy: 'ids, default/values:values',
+  copy_data: { parameters: 'ids, default:values', returnsAll: true },
+  unlink: 'ids',
+  action_archive: { parameters: 'ids', always: ['active'] },
+  action_unarchive: { parameters: 'ids', always: ['active'] },
+  toggle_active: { parameters: 'ids', always: ['active'] },
+  load: 'fields:loaded_columns, data',
+  export_data: 'ids, fields_to_export:columns',
+
+  mapped: 'ids, func:names',
+  filtered: 'ids, func:names',
+  filtered_domain: 'ids, domain:domain',
+  sorted: 'ids, key:order, reverse',
+
+  message_post: 'ids, **',
+  message_subscribe: 'ids, **',
+  message_unsubscribe: 'ids, **',
+
+  'res.users/context_get': { parameters: '', always: ['lang', 'tz'] },
+  'res.users/has_group': 'ids, group_ext_id',
+};
+
+const METHODS: ReadonlyMap<string, FieldMethod> = new Map(
+  Object.entries(TABLE).map(([name, row]) => [
+    name,
+    parseRow(typeof row === 'string' ? { parameters: row } : row),
+  ]),
+);
+
+/** Names of the methods in the table; those of a single model begin with it: `res.users/context_get`. */
+export const FIELD_METHODS: readonly string[] = [...METHODS.keys()];
+
+/** Undefined for a method that can name and return any field. */
+export function findFieldMethod(model: string, method: string): FieldMethod | undefined {
+  return METHODS.get(`${model}/${method}`) ?? METHODS.get(method);
+}
+
+function parseRow({ parameters, always = [], defaults = {}, returnsAll }: Row): FieldMethod {
+  const words = parameters === '' ? [] : parameters.split(', ');
+  const star = words.indexOf('*');
+  const list = words
+    .filter((word) => word !== '*' && word !== '**')
+    .map((word, index): FieldArgument => {
+      const [names = '', form = 'free'] = word.split(':');
+      const isPlaced = star === -1 || index < star;
+      // A form of the table is one of the type: field-methods.test.ts checks it.
+      return { names: names.split('/'), position: isPlaced ? index : null, form: form as FieldForm };
+    });
+  return {
+    arguments: list,
+    always,
+    defaults,
+    isOpen: words.includes('**'),
+    returnsAll: returnsAll === true,
+  };
+}

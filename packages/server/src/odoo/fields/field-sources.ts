@@ -1,0 +1,120 @@
+/**
+ * Fields whose value is that of other fields, as data: names of records, models that inherit the fields of another one,
+ * and computed fields of Odoo Community 14 to 19. Fields that Odoo declares as `related` are not listed, since
+ * `fields_get` describes them. Contains no decisions.
+ */
+
+/** Stands for a search by name in a model, like the name of a field: it compares fields that only the model knows. */
+export const NAME_SEARCH = ' name search';
+
+/** Models whose records have all fields of another record (`_inherits`). */
+export const INHERITED_MODELS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['res.users', ['res.partner']],
+  ['product.product', ['product.template']],
+  ['hr.employee', ['resource.resource', 'hr.version']],
+  ['hr.employee.public', ['hr.employee', 'resource.resource']],
+  ['account.bank.statement.line', ['account.move']],
+  ['account.payment', ['account.move']],
+  ['ir.cron', ['ir.actions.server']],
+  ['mail.mail', ['mail.message']],
+  ['website.page', ['ir.ui.view']],
+  ['website.controller.page', ['ir.ui.view']],
+  ['mailing.mailing', ['utm.source']],
+  ['hr.recruitment.source', ['utm.source']],
+]);
+
+/** The fields that the display name of a record shows. */
+const NAME_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['res.partner.bank', ['acc_number']],
+  ['res.bank', ['name', 'bic']],
+  ['product.template', ['name', 'default_code']],
+  ['product.product', ['name', 'default_code']],
+  ['account.account', ['name', 'code']],
+  ['ir.model.fields', ['field_description', 'model']],
+  ['mail.message', ['record_name', 'subject']],
+]);
+const USUAL_NAME_FIELDS = ['name'];
+/** Fields that show the same as the name of a record. */
+const NAMES: readonly string[] = ['x_name', 'complete_name', 'company_name', 'commercial_company_name'];
+
+/** `model` null: any model. `similar`: fields from which the display name can be told too. */
+export function listNameFields(model: string | null): {
+  shown: readonly string[];
+  similar: readonly string[];
+} {
+  return {
+    shown: (model === null ? undefined : NAME_FIELDS.get(model)) ?? USUAL_NAME_FIELDS,
+    similar: NAMES,
+  };
+}
+
+/** The fields that a search by name compares, in any version. */
+const SEARCHED_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  [
+    'res.partner',
+    ['name', 'complete_name', 'display_name', 'email', 'ref', 'vat', 'company_registry', 'phone', 'mobile'],
+  ],
+  ['res.users', ['name', 'login']],
+  ['res.partner.category', ['name', 'parent_id']],
+  ['res.country', ['name', 'code']],
+  ['res.country.state', ['name', 'code']],
+  ['res.currency', ['name']],
+  ['res.company', ['name']],
+  ['res.bank', ['name', 'bic']],
+  ['product.template', ['name', 'default_code', 'barcode']],
+  ['product.product', ['name', 'default_code', 'barcode']],
+  ['product.category', ['name', 'complete_name', 'parent_id']],
+  ['crm.stage', ['name']],
+  ['crm.tag', ['name']],
+]);
+
+/** Null if the model is not in the table, so that it may compare any field. */
+export function listSearchedFields(model: string): readonly string[] | null {
+  return SEARCHED_FIELDS.get(model) ?? null;
+}
+
+/** Computed fields that show the value of other fields of the record, whatever the model. */
+const SHOWN_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['complete_name', ['name', 'company_name']],
+  ['commercial_company_name', ['name', 'company_name']],
+  ['email_normalized', ['email', 'email_from']],
+  ['email_formatted', ['name', 'email']],
+  ['email_domain_criterion', ['email', 'email_from', 'email_normalized']],
+  ['phone_sanitized', ['phone', 'mobile']],
+  ['phone_mobile_search', ['phone', 'mobile']],
+  ['mobile_blacklisted', ['mobile']],
+  ['phone_blacklisted', ['phone']],
+  ['phone_sanitized_blacklisted', ['phone', 'mobile']],
+  ['is_blacklisted', ['email', 'email_from']],
+  ['contact_address', ['street', 'street2', 'zip', 'city', 'state_id', 'country_id']],
+  ['contact_address_complete', ['street', 'street2', 'zip', 'city', 'state_id', 'country_id']],
+  ['contact_address_inline', ['street', 'street2', 'zip', 'city', 'state_id', 'country_id']],
+  ['country_code', ['country_id']],
+  ['partner_gid', ['company_registry']],
+  ['same_vat_partner_id', ['vat']],
+  ['same_company_registry_partner_id', ['company_registry']],
+  ['fiscal_country_codes', ['country_id']],
+  ['company_type', ['is_company']],
+  ['tz_offset', ['tz']],
+  ['signup_url', ['signup_token']],
+  ['signup_valid', ['signup_token', 'signup_expiration']],
+  ['image_1024', ['image_1920']],
+  ['image_512', ['image_1920']],
+  ['image_256', ['image_1920']],
+  ['image_128', ['image_1920']],
+  ['avatar_1920', ['image_1920', 'name']],
+  ['avatar_1024', ['image_1920', 'image_1024', 'name']],
+  ['avatar_512', ['image_1920', 'image_512', 'name']],
+  ['avatar_256', ['image_1920', 'image_256', 'name']],
+  ['avatar_128', ['image_1920', 'image_128', 'name']],
+  ['partner_ref', ['name', 'default_code']],
+  ['lst_price', ['list_price']],
+  ['margin', ['purchase_price']],
+  ['margin_percent', ['purchase_price', 'margin']],
+]);
+
+const NONE: readonly string[] = [];
+
+export function listShownFields(field: string): readonly string[] {
+  return SHOWN_FIELDS.get(field) ?? NONE;
+}

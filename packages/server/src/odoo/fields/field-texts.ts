@@ -1,0 +1,43 @@
+/** The texts with which a call names fields, as paths of names. Each function returns null for any other text. */
+
+export type Path = readonly string[];
+
+const NAME = '[A-Za-z_][A-Za-z0-9_]*';
+const PATH = `${NAME}(?:\\.${NAME})*`;
+const PLAIN = new RegExp(`^${PATH}$`);
+/** `date:month`, `amount:sum`, `total:sum(amount)`. */
+const GROUP = new RegExp(`^(${PATH})(?::[a-z_]+(?:\\((${PATH})\\))?)?$`, 'i');
+const ORDER = new RegExp(
+  `^"?(${PATH})"?(?::[a-z_]+)?"?(?:\\s+(?:asc|desc))?(?:\\s+nulls\\s+(?:first|last))?$`,
+  'i',
+);
+/** The number of records of a group. */
+const COUNT = '__count';
+const COLUMN_PART = new RegExp(`^${NAME}$`);
+
+/** `partner_id.name` */
+export function parsePath(text: string): Path | null {
+  return PLAIN.test(text) ? text.split('.') : null;
+}
+
+/** An empty path names no field. */
+export function parseGroup(text: string): Path | null {
+  if (text === COUNT) return [];
+  const found = GROUP.exec(text);
+  return found === null ? null : (found[2] ?? found[1]!).split('.');
+}
+
+/** The terms of `name desc, parent_id`. */
+export function parseOrder(text: string): Path[] | null {
+  const paths = text.split(',').map((term) => {
+    const found = ORDER.exec(term.trim())?.[1];
+    return found === undefined ? null : found === COUNT ? [] : found.split('.');
+  });
+  return paths.includes(null) ? null : (paths as Path[]);
+}
+
+/** `partner_id/name`, `partner_id.id`, `partner_id:id`, `.id` */
+export function parseColumn(text: string): Path | null {
+  const parts = text.split(/[/.:]/).filter((part) => part !== '');
+  return parts.length > 0 && parts.every((part) => COLUMN_PART.test(part)) ? parts : null;
+}

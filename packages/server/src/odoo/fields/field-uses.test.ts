@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { readArguments } from '../arguments.fixture.ts';
+import { listFieldUses } from './field-uses.ts';
+
+/** The paths, each with its tail: `partner_id.vat`, `partner_id → searched`. */
+function list(method: string, params: string, keyword = '{}', model = 'x.model'): string[] {
+  const { uses } = listFieldUses(model, method, readArguments(params, keyword));
+  return uses.map(({ path, tail, model: of }) => {
+    const owner = of === undefined ? '' : `${of ?? '*'}:`;
+    return `${owner}${path.join('.')}${tail === null ? '' : ` → ${tail}`}`;
+  });
+}
+
+test.each([
+  ['read', '[[1], ["name", "vat"]]', ['name → shown', 'vat → shown']],
+  ['read', '[[1], ["name"], null]', ['name']],
+  ['search', '[[["vat", "=", 1]]]', ['vat']],
+  ['search', '[["|", ["a.b", "in", [1]], "!", ["c", "ilike", "x"]]]', ['a.b', 'c → searched']],
+  ['search', '[[["a", "any", [["b", "any", [["c", "=", 1]]]]]]]', ['a', 'a.b', 'a.b.c']],
+  ['search', '[[["id", "child_of", [1]]]]', ['parent_id', 'id → parents', 'id']],
+  ['search', '[[["p.display_name", "!=", false]]]', ['p. name search', 'p.display_name']],
+  [
+    'search',
+    '[[[1, "=", 1]], 0, 5, "a desc,\\"b\\" , c.d nulls last"]',
+    ['a → named', 'b → named', 'c.d → named'],
+  ],
+  [
+    'read_group',
+    '[[], ["a:sum", "x:max(b)", "__count"], "c:month"]',
+    ['a → named', 'b → named', 'c → named'],
+  ],
+  [
+    'web_read',
+    '[[1], {"a": {}, "b": {"fields": {"c": {}}, "order": "d", "context": {"show_vat": 1}}}]',
+    ['a', 'b', 'b.c', 'b.d → named', 'res.partner:vat'],
+  ],
+  ['create', '[[{"a": 1, "b": [[0, 0, {"c": [[1, 2, [["d", [3]]]]]}]]}]]', ['a', 'b', 'b.c', 'b.c.d']],
+  ['export_data', '[[1], ["a/b/.id", ".id", "c:id"]]', ['a.b.id → named', 'id → named', 'c.id → named']],
+  ['load', '[["a", "b/id"], []]', ['a → searched', 'b.id → searched']],
+  ['onchange', '[[], {"a": 1}, "b", {"c.d": "1"}]', ['a', 'b', 'c.d → shown']],
+  ['onchange', '[[], {}, [], {"c": {"fields": {"d": {}}}}]', ['c → shown', 'c.d']],
+  ['name_search', '["x"]', ['display_name → shown', ' name search']],
+  ['name_search', '[""]', ['display_name → shown']],
+  ['mapped', '[[1], "a.b"]', ['a.b']],
+  ['web_resequence', '[[1], {}]', ['sequence']],
+  ['search_panel_select_range', '["a"]', ['a → named', 'a → parents']],
+])('%s%s', (method, params, uses) => {
+  expect(list(method, params)).toEqual(uses);
+});
+
+test('reads the same fields by name, and those of the context', () => {
+  const keyword =
+    '{"args": [["a", "=", 1]], "context": {"default_b": 1, "search_default_c": 1, "group_by": ["d:month"], "active_test": false, "show_email": true}}';
+  expect(list('search', '[]', keyword)).toEqual([
+    'a',
+    'b',
+    '*:b',
+    'c',
+    'd → named',
+    '*:active',
+    'res.partner:email',
+  ]);
+  expect(list('search', '[[]]', '{"context": {"active_test": true, "show_email": false}}')).toEqual([]);
+  expect(list('any_method', '[["vat"]]', '{"context": {"default_b": 1}}')).toEqual(['b', '*:b']);
+});
+
+test.each([
+  ['read', '[[1]]', { name: 'fields', position: 1, tail: 'shown', canList: true }],
+  ['read', '[[1], [], ""]', { name: 'fields', position: 1, tail: null, canList: true }],
+  ['search_read', '[[], {}]', { name: 'fields', position: 1, tail: 'shown', canList: true }],
+  ['fields_get', '[]', { name: 'allfields', position: 0, tail: null, canList: true }],
+  ['web_search_read', '[[]]', { name: 'specification', tail: 'shown', canList: false }],
+  ['read_group', '[[], [], []]', { name: 'fields', tail: 'shown', canList: false }],
+  ['copy_data', '[[1]]', { name: null, tail: null, canList: false }],
+  ['search', '[[]]', null],
+])('%s%s names no fields', (method, params, unnamed) => {
+  expect(listFieldUses('x.model', method, readArguments(params)).unnamed).toEqual(unnamed);
+});
+
+describe('what cannot be read is unreadable', () => {
+  test.each([
+    ['read', '[[1], 0]', 'fields'],
+    ['read', '[[1], {"vat": 1}]', 'fields'],
+    ['read', '[[1], ["a b"]]', 'fields'],
+    ['search', '[[["a", "="]]]', 'domain'],
+    ['search', '["x"]', 'domain'],
+    ['search', '[[["a", "any", 1]]]', 'domain'],
+    ['search', '[[], 0, 1, "a; b"]', 'order'],
+    ['search', '[[], 0, 1, ["a"]]', 'order'],
+    ['create', '[[["vat", "x"]]]', 'vals_list'],
+    ['read_group', '[[], ["max(a)"], []]', 'fields'],
+    ['web_read_group', '[[], [], [], 1]', null],
+  ])('%s%s', (method, params, unreadable) => {
+    expect(listFieldUses('x.model', method, readArguments(params)).unreadable).toBe(unreadable);
+  });
+
+  test('a context of pairs', () => {
+    const call = readArguments('[[]]', '{"context": [["default_vat", 1]]}');
+    expect(listFieldUses('x.model', 'search', call).unreadable).toBe('context');
+  });
+
+  test('more names than are read', () => {
+    const rows = Array.from(
+      { length: 2100 },
+      () => '{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}',
+    );
+    expect(listFieldUses('x.model', 'create', readArguments(`[[${rows}]]`)).unreadable).toBe('vals_list');
+  });
+});
+
+test('an argument that is not in the row is unknown', () => {
+  const uses = (params: string, keyword: string) =>
+    listFieldUses('x.model', 'search', readArguments(params, keyword)).unknown;
+  expect(uses('[[]]', '{"query": "x"}')).toBe('query');
+  expect(uses('[[], 0, 1, "id", true, 5]', '{}')).toBe('params[5]');
+  expect(uses('[[]]', '{"fields": ["a"], "limit": 5}')).toBe(null);
+});

@@ -1,0 +1,432 @@
+/**
+ * Lists the fields that a call names, as paths from its model. field-methods.ts has the forms of the arguments. What
+ * cannot be read counts as unreadable, never as nothing. Knows no policy and no types of fields.
+ */
+import { readElements } from '../../json/elements.ts';
+import { readMembers } from '../../json/members.ts';
+import { skipWhiteSpace } from '../../json/scan.ts';
+import type { JsonMember, JsonSpan } from '../../json/span.ts';
+import { decodeString } from '../../json/string.ts';
+import { someString } from '../../json/strings.ts';
+import { type Arguments, findArgument } from '../arguments.ts';
+import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES } from './field-context.ts';
+import { type FieldArgument, type FieldForm, type FieldMethod, findFieldMethod } from './field-methods.ts';
+import { NAME_SEARCH } from './field-sources.ts';
+import { type Path, parseColumn, parseGroup, parseOrder, parsePath } from './field-texts.ts';
+
+/**
+ * What a call uses of the records that a field leads to, if it leads to any. `shown`: their names, if it leads to one
+ * record. `named`: their names. `searched`: the fields that a search by name compares. `parents`: their parents.
+ */
+export type Tail = 'shown' | 'named' | 'searched' | 'parents' | null;
+
+export interface FieldUse {
+  /** Names of fields. Each but the first one is a field of the records that the one before leads to. */
+  path: Path;
+  tail: Tail;
+  /** The model of the first field, if it is not that of the call; null: any model. */
+  model?: string | null;
+}
+
+/** The fields of a call that names none, so that Odoo takes all. `tail` is what the method uses of each. */
+export type UnnamedFields = ListableFields | { canList: false; name: string | null; tail: Tail };
+
+/** They can be listed in the argument `name`, which has this position among the positional arguments. */
+export interface ListableFields {
+  canList: true;
+  name: string;
+  position: number;
+  tail: Tail;
+}
+
+export interface FieldUses {
+  /** False: the method can also name and return any other field. */
+  isKnown: boolean;
+  uses: readonly FieldUse[];
+  unnamed: UnnamedFields | null;
+  /** The argument that cannot be read; null: there is none. */
+  unreadable: string | null;
+  /** An argument that the method is not known to have; null: there is none. */
+  unknown: string | null;
+}
+
+export function listFieldUses(model: string, method: string, call: Arguments): FieldUses {
+  const reader = new UseReader(call);
+  const row = findFieldMethod(model, method);
+  if (row !== undefined) reader.readArguments(row);
+  for (const { name, value } of call.named) if (name === 'context') reader.readContext(value);
+  return { ...reader.found, isKnown: row !== undefined };
+}
+
+/** Maximum number of names that are read. The values of a thousand records have some 10,000. */
+const NAMES_MAX = 20_000;
+const PARENT = 'parent_id';
+const DISPLAY_NAME = 'display_name';
+const ID = 'id';
+const CLASSIC = '_classic_read';
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const OPERATORS: ReadonlySet<string> = new Set(['&', '|', '!']);
+const SUBDOMAIN = /^(not )?any!?$/;
+const HIERARCHY = /^(child|parent)_of$/;
+
+/** Arguments that have the same form in every method that has them. */
+const USUAL_FORMS: ReadonlyMap<string, FieldForm> = new Map([
+  ['fields', 'names'],
+  ['domain', 'domain'],
+  ['order', 'order'],
+  ['limit', 'free'],
+  ['offset', 'free'],
+]);
+
+/** Thrown to end the reading of an argument. */
+class Unreadable extends Error {}
+
+class UseReader {
+  readonly found: Omit<FieldUses, 'isKnown'> & { uses: FieldUse[] } = {
+    uses: [],
+    unnamed: null,
+    unreadable: null,
+    unknown: null,
+  };
+  readonly #call: Arguments;
+  readonly #bytes: Uint8Array;
+  readonly #seen = new Set<string>();
+  #names = 0;
+  #panelField: Path = [];
+
+  constructor(call: Arguments) {
+    this.#call = call;
+    this.#bytes = call.bytes;
+  }
+
+  readArguments({ arguments: list, always, defaults, isOpen, returnsAll }: FieldMethod): void {
+    if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null };
+    for (const name of always) this.#add([name], 'shown');
+    for (const argument of list) this.#readArgument(argument, defaults);
+    if (!isOpen) this.#readOthers(list);
+  }
+
+  readContext(context: JsonSpan): void {
+    this.#guard('context', () => this.#context(context));
+  }
+
+  #readArgument({ names, position, form }: FieldArgument, defaults: Readonly<Record<string, string>>): void {
+    const values = names.flatMap((name, index) =>
+      findArgument(this.#call, index === 0 ? position : null, name),
+    );
+    const [name = ''] = names;
+    const shown = form === 'shown' && this.#isClassic() ? 'shown' : null;
+    if (values.every((value) => this.#isEmpty(value))) {
+      this.#noteUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
+      const standard = defaults[name];
+      if (standard !== undefined) this.#add([standard], null);
+      if (form === 'panel_parents' && !values.some(({ kind }) => kind === 'false')) {
+        this.#add(this.#panelField, 'parents');
+      }
+      return;
+    }
+    this.#guard(name, () => {
+      for (const value of values) this.#read(form, value, shown);
+    });
+  }
+
+  #noteUnnamed(
+    form: FieldForm,
+    { name, position, tail }: Omit<ListableFields, 'canList'>,
+    isGiven: boolean,
+  ): void {
+    if (form === 'shown' || form === 'described')
+      this.found.unnamed = { canList: true, name, position, tail };
+    if (form === 'page_specification' || (form === 'aggregates' && isGiven))
+      this.found.unnamed = { canList: false, name, tail: 'shown' };
+  }
+
+  /** Arguments without a row. */
+  #readOthers(list: readonly FieldArgument[]): void {
+    const known = new Set(list.flatMap(({ names }) => names));
+    const placed = list.filter(({ position }) => position !== null).length;
+    if (this.#call.positional.length > placed) this.found.unknown = `params[${placed}]`;
+    for (const { name, value } of this.#call.named) {
+      if (known.has(name) || name === 'context' || this.#isEmpty(value)) continue;
+      const form = USUAL_FORMS.get(name);
+      if (form === undefined) this.found.unknown = name;
+      else this.#guard(name, () => this.#read(form, value, null));
+    }
+  }
+
+  /** `read` and `search_read` give the names of related records unless `load` has another value. */
+  #isClassic(): boolean {
+    const values = [...this.#call.positional.slice(2, 3), ...findArgument(this.#call, null, 'load')];
+    const texts = values.filter(({ kind }) => kind === 'string').map((value) => this.#text(value));
+    const others = values.filter(({ kind }) => kind === 'null' || kind === 'false' || kind === 'string');
+    return others.length === 0 || texts.includes(CLASSIC);
+  }
+
+  #guard(name: string, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      this.found.unreadable ??= name;
+    }
+  }
+
+  #read(form: FieldForm, value: JsonSpan, shown: Tail): void {
+    switch (form) {
+      case 'free':
+        break;
+      case 'panel_parents':
+        this.#add(this.#panelField, 'parents');
+        break;
+      case 'names':
+      case 'described':
+        this.#texts(value, parsePath, [], null);
+        break;
+      case 'shown':
+        this.#texts(value, parsePath, [], shown);
+        break;
+      case 'domain':
+        this.#domain(value, parsePath, []);
+        break;
+      case 'having':
+        this.#domain(value, parseGroup, []);
+        break;
+      case 'order':
+        this.#order(value, []);
+        break;
+      case 'groups':
+      case 'aggregates':
+        this.#texts(value, parseGroup, [], 'named');
+        break;
+      case 'specification':
+        this.#specification(value, []);
+        break;
+      case 'page_specification':
+        if (value.kind === 'array') this.#texts(value, parsePath, [], 'shown');
+        else this.#specification(value, [], 'shown');
+        break;
+      case 'group_specifications':
+        this.#members(value, (name, below) => this.#specification(below, this.#parse(name, parseGroup)));
+        break;
+      case 'values':
+        this.#values(value);
+        break;
+      case 'columns':
+        this.#texts(value, parseColumn, [], 'named');
+        break;
+      case 'loaded_columns':
+        this.#texts(value, parseColumn, [], 'searched');
+        break;
+      case 'changes':
+        this.#changes(value);
+        break;
+      case 'name_text':
+        this.#add([NAME_SEARCH], null);
+        break;
+      case 'progress_bar':
+        this.#members(value, (name, below) => {
+          if (name === 'field' || name === 'sum_field') this.#texts(below, parsePath, [], null);
+        });
+        break;
+      case 'panel_field':
+        this.#panelField = this.#parse(this.#text(value), parsePath);
+        this.#add(this.#panelField, 'named');
+        break;
+      case 'panel_domain':
+        this.#domain(value, parsePath, this.#panelField);
+        break;
+      case 'panel_group':
+        this.#texts(value, parsePath, this.#panelField, 'named');
+        break;
+      case 'unreadable':
+        throw new Unreadable();
+    }
+  }
+
+  /** One text, or a list of texts of any depth. Versions differ in what they make of an object. */
+  #texts(value: JsonSpan, parse: (text: string) => Path | null, prefix: Path, tail: Tail): void {
+    if (this.#isEmpty(value)) return;
+    if (value.kind === 'array') this.#elements(value, (element) => this.#texts(element, parse, prefix, tail));
+    else this.#add([...prefix, ...this.#parse(this.#text(value), parse)], tail);
+  }
+
+  #order(value: JsonSpan, prefix: Path): void {
+    if (this.#isEmpty(value)) return;
+    const paths = parseOrder(this.#text(value));
+    if (paths === null) throw new Unreadable();
+    // Records are sorted by the names of those that a field leads to.
+    for (const path of paths) this.#add([...prefix, ...path], 'named');
+  }
+
+  #domain(value: JsonSpan, parse: (text: string) => Path | null, prefix: Path): void {
+    if (this.#isEmpty(value)) return;
+    if (value.kind !== 'array') throw new Unreadable();
+    this.#elements(value, (item) => {
+      if (item.kind === 'array') this.#condition(item, parse, prefix);
+      else if (item.kind !== 'string' || !OPERATORS.has(this.#text(item))) throw new Unreadable();
+    });
+  }
+
+  #condition(item: JsonSpan, parse: (text: string) => Path | null, prefix: Path): void {
+    const parts: JsonSpan[] = [];
+    this.#elements(item, (part) => void parts.push(part));
+    const [left, operatorValue, value] = parts;
+    if (left === undefined || operatorValue === undefined || value === undefined || parts.length > 3)
+      throw new Unreadable();
+    // Odoo's own conditions for true and false: (1, '=', 1) and (0, '=', 1).
+    if (left.kind === 'number') return;
+    const path = [...prefix, ...this.#parse(this.#text(left), parse)];
+    const operator = this.#text(operatorValue).toLowerCase();
+    if (SUBDOMAIN.test(operator)) {
+      this.#add(path, null);
+      this.#domain(value, parsePath, path);
+      return;
+    }
+    if (path.at(-1) === DISPLAY_NAME) this.#add([...path.slice(0, -1), NAME_SEARCH], null);
+    if (HIERARCHY.test(operator)) this.#hierarchy(path);
+    // A text is compared with the names of the records that the field leads to.
+    this.#add(path, this.#hasString(value) ? 'searched' : null);
+  }
+
+  #hierarchy(path: Path): void {
+    if (path.at(-1) === ID) this.#add([...path.slice(0, -1), PARENT], null);
+    this.#add(path, 'parents');
+  }
+
+  /** `tail`: what is used of each field; in 14 to 16, an object in place of a list of names shows names of records. */
+  #specification(value: JsonSpan, prefix: Path, tail: Tail = null): void {
+    if (this.#isEmpty(value)) return;
+    this.#members(value, (name, below) => {
+      const path = [...prefix, ...this.#parse(name, parsePath)];
+      this.#add(path, tail);
+      this.#below(below, path);
+    });
+  }
+
+  /** What a specification reads of the records that a field leads to. */
+  #below(value: JsonSpan, path: Path): void {
+    if (this.#isEmpty(value)) return;
+    if (value.kind !== 'object' && value.kind !== 'array') return;
+    this.#members(value, (name, inner) => {
+      if (name === 'fields') this.#specification(inner, path);
+      else if (name === 'order') this.#order(inner, path);
+      else if (name === 'context') this.#context(inner);
+    });
+  }
+
+  /** One record, or a list of records. */
+  #values(value: JsonSpan): void {
+    if (value.kind === 'object') {
+      this.#record(value, []);
+      return;
+    }
+    if (value.kind !== 'array') throw new Unreadable();
+    this.#elements(value, (record) => {
+      if (record.kind !== 'object') throw new Unreadable();
+      this.#record(record, []);
+    });
+  }
+
+  #record(object: JsonSpan, prefix: Path): void {
+    this.#members(object, (name, value) => {
+      const path = [...prefix, name];
+      this.#add(path, null);
+      this.#commands(value, path);
+    });
+  }
+
+  /** The values of related records are objects, or lists of pairs, which Python converts into objects. */
+  #commands(value: JsonSpan, path: Path): void {
+    if (value.kind === 'object') this.#record(value, path);
+    if (value.kind !== 'array') return;
+    let first: JsonSpan | null = null;
+    let count = 0;
+    this.#elements(value, (element) => {
+      if (count === 0) first = element;
+      count++;
+      this.#commands(element, path);
+    });
+    const name = first as JsonSpan | null;
+    if (count === 2 && name?.kind === 'string' && NAME.test(this.#text(name)))
+      this.#add([...path, this.#text(name)], null);
+  }
+
+  #changes(value: JsonSpan): void {
+    if (value.kind !== 'object') {
+      this.#texts(value, parsePath, [], 'shown');
+      return;
+    }
+    this.#members(value, (name, below) => {
+      const path = this.#parse(name, parsePath);
+      this.#add(path, 'shown');
+      this.#below(below, path);
+    });
+  }
+
+  #context(context: JsonSpan): void {
+    if (this.#isEmpty(context)) return;
+    this.#members(context, (member, value) => {
+      if (CONTEXT_GROUPS.has(member)) this.#texts(value, parseGroup, [], 'named');
+      for (const row of CONTEXT_FIELDS) {
+        const isUsed = row.value === false ? isFalse(value) : !this.#isEmpty(value);
+        if (row.member === member && isUsed)
+          for (const field of row.fields) this.#add([field], null, row.model);
+      }
+      for (const { prefix, any } of CONTEXT_PREFIXES) {
+        if (!member.startsWith(prefix)) continue;
+        const field = member.slice(prefix.length);
+        this.#add([field], null);
+        if (any) this.#add([field], null, null);
+      }
+    });
+  }
+
+  #add(path: Path, tail: Tail, model?: string | null): void {
+    if (++this.#names > NAMES_MAX) throw new Unreadable();
+    const key = `${path.join('.')} ${tail} ${model}`;
+    if (path.length === 0 || this.#seen.has(key)) return;
+    this.#seen.add(key);
+    this.found.uses.push(model === undefined ? { path, tail } : { path, tail, model });
+  }
+
+  #parse(text: string, parse: (text: string) => Path | null): Path {
+    const path = parse(text);
+    if (path === null) throw new Unreadable();
+    return path;
+  }
+
+  #text(value: JsonSpan): string {
+    if (value.kind !== 'string') throw new Unreadable();
+    return decodeString(this.#bytes, value);
+  }
+
+  #elements(array: JsonSpan, visit: (element: JsonSpan) => void): void {
+    readElements(this.#bytes, array, (element) => {
+      visit(element);
+      return true;
+    });
+  }
+
+  #members(object: JsonSpan, visit: (name: string, value: JsonSpan) => void): void {
+    if (object.kind !== 'object') throw new Unreadable();
+    const members: JsonMember[] = readMembers(this.#bytes, object, NAMES_MAX + 1);
+    if (members.length > NAMES_MAX) throw new Unreadable();
+    for (const { name, value } of members) visit(name, value);
+  }
+
+  #hasString(value: JsonSpan): boolean {
+    return someString(this.#bytes, value, () => true);
+  }
+
+  /** Null, false, and a list, object or text without content. */
+  #isEmpty(value: JsonSpan): boolean {
+    if (isFalse(value)) return true;
+    if (value.kind === 'string') return value.end - value.start === 2;
+    if (value.kind !== 'array' && value.kind !== 'object') return false;
+    return skipWhiteSpace(this.#bytes, value.start + 1, value.end) === value.end - 1;
+  }
+}
+
+function isFalse({ kind }: JsonSpan): boolean {
+  return kind === 'null' || kind === 'false';
+}

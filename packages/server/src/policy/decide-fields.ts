@@ -1,0 +1,122 @@
+/**
+ * Decides whether a policy allows the fields that a call names, and which fields are named in a call that names none.
+ * Pure; messages are for the caller.
+ */
+import type { FieldRule } from '@erp-proxy/contract';
+import { NAME_SEARCH } from '../odoo/fields/field-sources.ts';
+import type { FieldUses, UnnamedFields } from '../odoo/fields/field-uses.ts';
+import type { FieldRules } from './field-rules.ts';
+import { type DeniedField, FieldJudge, type KnownTypes, type LackingTypes } from './judge-fields.ts';
+
+export interface FieldsRequest {
+  model: string;
+  method: string;
+  /** Whether the policy names both without `*`. */
+  isNamed: boolean;
+  uses: FieldUses;
+}
+
+export type FieldsDecision =
+  | { kind: 'denied'; rule: string; message: string }
+  /** Allowed, unless a type of one of these fields changes that. */
+  | { kind: 'allowed'; lacking: LackingTypes };
+
+export function decideFields(rules: FieldRules, request: FieldsRequest, known: KnownTypes): FieldsDecision {
+  const { model, method, isNamed, uses } = request;
+  const [naming] = rules.listNaming(model);
+  if (naming !== undefined && !uses.isKnown && !isNamed) {
+    return deny(
+      naming.name,
+      `This key may not use all fields of \`${model}\`, and \`${method}\` is not known to keep to some: a key may call it only where its policy names both without \`*\`. Ask the operator.`,
+    );
+  }
+  if (uses.unreadable !== null) {
+    return deny(
+      (naming ?? rules.all[0])?.name ?? 'fields',
+      `This key may not use all fields, and which ones \`${uses.unreadable}\` names cannot be told. Name fields as Odoo does, and fewer in one call.`,
+    );
+  }
+  if (naming !== undefined && uses.unknown !== null) {
+    return deny(
+      naming.name,
+      `This key may not use all fields of \`${model}\`, and which ones \`${uses.unknown}\` of \`${method}\` names cannot be told. Leave it out.`,
+    );
+  }
+  if (naming !== undefined && uses.unnamed?.canList === false)
+    return denyUnnamed(naming.name, model, uses.unnamed);
+  const judge = new FieldJudge(rules, known);
+  for (const use of uses.uses) {
+    const denied = judge.judge(model, use);
+    if (denied !== null) return denyField(denied);
+  }
+  return { kind: 'allowed', lacking: judge.lacking };
+}
+
+export type AllowedFields =
+  | { kind: 'lacking'; lacking: LackingTypes }
+  /** The call may stay as it is: all fields of its model are allowed. */
+  | { kind: 'all' }
+  | { kind: 'listed'; fields: readonly string[] }
+  | { kind: 'denied'; rule: string; message: string };
+
+/** The fields that a call which names none may use. */
+export function listAllowedFields(
+  rules: FieldRules,
+  model: string,
+  unnamed: UnnamedFields,
+  known: KnownTypes,
+): AllowedFields {
+  const types = known.get(model);
+  if (types === undefined) return { kind: 'lacking', lacking: new Map([[model, new Set()]]) };
+  const judge = new FieldJudge(rules, known);
+  const fields: string[] = [];
+  let first: DeniedField | null = null;
+  for (const field of types.keys()) {
+    const denied = judge.judge(model, { path: [field], tail: unnamed.tail });
+    if (denied === null) fields.push(field);
+    else first ??= denied;
+  }
+  if (judge.lacking.size > 0) return { kind: 'lacking', lacking: judge.lacking };
+  const naming = rules.listNaming(model);
+  if (first === null && naming.length === 0) return { kind: 'all' };
+  if (!unnamed.canList) return denyUnnamed((first?.rule ?? naming[0]!).name, model, unnamed);
+  // An empty list stands for all fields.
+  return { kind: 'listed', fields: fields.length === 0 ? ['id'] : fields };
+}
+
+/** The rules of a model as one, for `keys explain`; null if none applies. */
+export function describeFields(rules: FieldRules, model: string): FieldRule | null {
+  const all = rules.listNaming(model).map(({ rule }) => rule);
+  const allow = all.find((rule) => 'allow' in rule);
+  if (all.length === 0 || allow !== undefined) return allow ?? null;
+  return { deny: [...new Set(all.flatMap((rule) => ('deny' in rule ? rule.deny : [])))] };
+}
+
+function denyUnnamed(rule: string, model: string, { name }: UnnamedFields) {
+  const advice =
+    name === null
+      ? 'the method returns all: read those that it may use'
+      : `a call that names none stands for all: name the fields in \`${name}\``;
+  return deny(rule, `This key may not use all fields of \`${model}\`, and ${advice}.`);
+}
+
+function denyField({ rule, model, field, path }: DeniedField) {
+  const of = model === null ? 'a related record' : `\`${model}\``;
+  if (field === NAME_SEARCH) {
+    const at = path[0] === NAME_SEARCH ? '' : `, as \`${path.join('.')}\` does,`;
+    return deny(
+      rule.name,
+      `A search by name in ${of}${at} compares fields that this key may not use, or that are not known. Search by a domain of fields that it may use, or by ids.`,
+    );
+  }
+  const named = path.join('.');
+  const as = named === field ? '' : `, which \`${named}\` uses`;
+  return deny(
+    rule.name,
+    `This key may not use the field \`${field}\` of ${of}${as}. Leave it out, or ask the operator.`,
+  );
+}
+
+function deny(rule: string, message: string) {
+  return { kind: 'denied' as const, rule, message };
+}

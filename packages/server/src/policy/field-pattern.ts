@@ -1,0 +1,12 @@
+/** The errors of a pattern of fields, as an operator wrote it. */
+import { compileGlob, findPatternError } from './pattern.ts';
+
+/** Returns null if there is none. `kind` is the member that has the pattern. */
+export function findFieldError(text: string, kind: 'allow' | 'deny'): string | null {
+  if (text.includes('.')) {
+    return 'is a path: write a rule for the model of the related record, which then holds for every path to it';
+  }
+  const error = findPatternError(text, /^[A-Za-z0-9_*]*$/, 'letters, digits and "_" only');
+  if (error !== null || kind === 'allow' || !compileGlob(text)('id')) return error;
+  return 'would deny `id`, which Odoo returns with every record: use a narrower pattern, or `allow` with the other fields';
+}

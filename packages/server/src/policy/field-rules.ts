@@ -1,0 +1,95 @@
+/**
+ * Which fields of which model a policy allows. Pure. judge-fields.ts applies it to the fields that a call names, and to
+ * those that carry the same values under another name.
+ */
+import type { FieldRule, Policy } from '@erp-proxy/contract';
+import {
+  INHERITED_MODELS,
+  listNameFields,
+  listSearchedFields,
+  NAME_SEARCH,
+} from '../odoo/fields/field-sources.ts';
+import { compileGlob, compilePatterns } from './pattern.ts';
+
+export interface CompiledFieldRule {
+  /** e.g. `fields["res.partner"]`. */
+  readonly name: string;
+  readonly rule: FieldRule;
+  matchesModel(model: string): boolean;
+  /** Whether a pattern of the rule matches the field. */
+  matches(field: string): boolean;
+}
+
+const ALWAYS_ALLOWED = 'id';
+const DISPLAY_NAME = 'display_name';
+const MODELS_MAX = 1000;
+
+export class FieldRules {
+  readonly all: readonly CompiledFieldRule[];
+  /** Rules by model. Callers choose the names of models, so the map is bounded. */
+  readonly #ofModel = new Map<string, readonly CompiledFieldRule[]>();
+
+  constructor(fields: NonNullable<Policy['fields']>) {
+    this.all = Object.entries(fields).map(([pattern, rule]) => ({
+      name: `fields[${JSON.stringify(pattern)}]`,
+      rule,
+      matchesModel: compileGlob(pattern),
+      matches: compileField('allow' in rule ? rule.allow : rule.deny),
+    }));
+  }
+
+  /** The rules that apply to a model, without those of models that it inherits from. */
+  ofModel(model: string): readonly CompiledFieldRule[] {
+    const known = this.#ofModel.get(model);
+    if (known !== undefined) return known;
+    const rules = this.all.filter(({ matchesModel }) => matchesModel(model));
+    if (this.#ofModel.size === MODELS_MAX) this.#ofModel.clear();
+    this.#ofModel.set(model, rules);
+    return rules;
+  }
+
+  /** The rules that name the model or one that it inherits from: such a model is read with its fields listed. */
+  listNaming(model: string): readonly CompiledFieldRule[] {
+    const inherited = INHERITED_MODELS.get(model) ?? [];
+    return [model, ...inherited].flatMap((each) => this.ofModel(each));
+  }
+
+  /**
+   * The rule that denies the field itself; null if none does. `model` null: it is not known, so that every rule is
+   * applied.
+   */
+  findDenying(model: string | null, field: string): CompiledFieldRule | null {
+    const own = model === null ? this.all : this.ofModel(model);
+    const denying = own.find((rule) => denies(rule, field, model));
+    if (denying !== undefined || model === null) return denying ?? null;
+    // A rule that lists the field of this very model is more precise than one for the model it inherits from.
+    if (own.some(({ rule, matches }) => 'allow' in rule && matches(field))) return null;
+    const inherited = INHERITED_MODELS.get(model) ?? [];
+    const rules = inherited.flatMap((each) => this.ofModel(each).map((rule) => ({ each, rule })));
+    // What `allow` leaves out can be a field of the model's own, which the rule does not know.
+    return rules.find(({ each, rule }) => 'deny' in rule.rule && denies(rule, field, each))?.rule ?? null;
+  }
+
+  /** The rule that denies the field by `deny`, of whatever model; null if none does. */
+  findDenyingAnywhere(field: string): CompiledFieldRule | null {
+    return this.all.find((rule) => 'deny' in rule.rule && denies(rule, field, null)) ?? null;
+  }
+}
+
+function compileField(patterns: readonly string[]): (field: string) => boolean {
+  const compiled = compilePatterns(patterns);
+  return (field) => compiled.find(field) !== undefined;
+}
+
+function denies({ rule, matches }: CompiledFieldRule, field: string, model: string | null): boolean {
+  if (field === ALWAYS_ALLOWED) return false;
+  const isDenied = (name: string) => matches(name) !== 'allow' in rule;
+  if (field === NAME_SEARCH) {
+    const compared = model === null ? null : listSearchedFields(model);
+    return compared === null || compared.some(isDenied);
+  }
+  if (field !== DISPLAY_NAME) return isDenied(field);
+  const { shown, similar } = listNameFields(model);
+  if ('allow' in rule) return !matches(field) && shown.some(isDenied);
+  return matches(field) || [...shown, ...similar].some(isDenied);
+}

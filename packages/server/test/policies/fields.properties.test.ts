@@ -1,0 +1,213 @@
+/**
+ * Nothing that a call returns depends on the value of a field that its key may not use. The same random calls are sent
+ * through the proxy to two sandboxes that differ only in the values of denied fields: the answers must be equal, and
+ * none may contain such a value.
+ */
+import type { Policy } from '@erp-proxy/contract';
+import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
+import { expect, test } from 'vitest';
+import { createRandom } from '../../src/limits/database/seeded-random.fixture.ts';
+import { isReadOnlyMethod } from '../../src/odoo/methods.ts';
+import { closeAfterTest } from '../close-after-test.ts';
+import { type Proxy as RunningProxy, send, startProxy } from '../harness.ts';
+import { CallMaker, type RandomCall, type Vocabulary } from './field-calls.ts';
+
+const CALLS = Number(process.env['CALLS'] ?? 250);
+/** Calls change records, so that the data are restored after this number of calls. */
+const CALLS_OF_DATA = 70;
+const NOW = Date.UTC(2026, 10, 22);
+const CANARY = 'CANARY';
+/** Callers guess values without a number. */
+const HIDDEN = /CANARY-[ABZ]\d|[78]{2}0\d\d/;
+const GUESS = `${CANARY}-A`;
+
+const WORDS: Vocabulary = {
+  'res.partner': {
+    ids: [9, 10, 15, 16, 21, 22, 23],
+    fields: [
+      'name',
+      'email',
+      'city',
+      'ref',
+      'vat',
+      'barcode',
+      'credit_limit',
+      'phone',
+      'comment',
+      'is_company',
+    ],
+    relations: {
+      parent_id: 'res.partner',
+      child_ids: 'res.partner',
+      user_id: 'res.users',
+      user_ids: 'res.users',
+      category_id: 'res.partner.category',
+    },
+  },
+  'res.partner.category': {
+    ids: [1, 2, 3],
+    fields: ['name', 'color'],
+    relations: { partner_ids: 'res.partner' },
+  },
+  'res.users': { ids: [2, 6], fields: ['name', 'login', 'vat'], relations: { partner_id: 'res.partner' } },
+  'res.company': { ids: [1], fields: ['name', 'vat'], relations: { partner_id: 'res.partner' } },
+  'product.template': { ids: [1, 2], fields: ['name', 'list_price', 'standard_price'], relations: {} },
+  'product.product': {
+    ids: [1, 2],
+    fields: ['name', 'default_code', 'lst_price', 'standard_price'],
+    relations: { product_tmpl_id: 'product.template' },
+  },
+  'sale.order': {
+    ids: [1, 2, 3],
+    fields: ['name', 'state', 'amount_total', 'note', 'client_order_ref'],
+    relations: { partner_id: 'res.partner', user_id: 'res.users', order_line: 'sale.order.line' },
+  },
+  'sale.order.line': {
+    ids: [1, 2],
+    fields: ['name', 'product_uom_qty', 'price_unit'],
+    relations: { order_id: 'sale.order', product_id: 'product.product' },
+  },
+};
+
+const POLICIES: Policy['fields'][] = [
+  {
+    'res.partner': { deny: ['vat', 'barcode', 'credit_*', 'phone', 'comment'] },
+    'product.template': { deny: ['standard_price'] },
+    'sale.order': { deny: ['note'] },
+  },
+  {
+    'res.partner': { allow: ['name', 'email', 'city', 'is_company', 'parent_id', 'child_ids'] },
+    'product.*': { allow: ['name', 'default_code', 'l*_price', 'product_tmpl_id'] },
+    'sale.order': { allow: ['name', 'state', 'partner_id', 'order_line', 'amount_*'] },
+  },
+  { '*': { deny: ['vat', 'barcode', 'credit_limit', 'phone', 'comment', 'standard_price', 'note'] } },
+];
+
+test.each([14, 15, 16, 17, 18, 19] as const)(
+  'answers of Odoo %i do not depend on denied fields',
+  async (version) => {
+    const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+    process.stdout.write(`Odoo ${version}: seed ${seed}\n`);
+    const random = createRandom(seed);
+    const sandboxes = await Promise.all([0, 1].map(() => startSandbox({ version, clock: () => NOW })));
+    for (const sandbox of sandboxes) closeAfterTest(sandbox);
+    const restore = async () => {
+      for (const [index, sandbox] of sandboxes.entries()) {
+        sandbox.reset();
+        await hideValues(sandbox, index);
+      }
+    };
+    const urls = sandboxes.map(({ url }) => url);
+    const proxy = closeAfterTest(
+      await startProxy({ allow: urls, settings: { 'upstream.protocol': 'auto' } }),
+    );
+    const keys = await Promise.all(
+      POLICIES.map((fields) => {
+        const policy = { origins: urls, models: MODELS, fields: fields! };
+        return proxy.app.keys.create({ name: 'limited', policy });
+      }),
+    );
+    const maker = new CallMaker(random, WORDS, [GUESS, `%${CANARY}%`, 'contact21@wood.example.com', 501]);
+    const seen = { answered: 0, denied: 0, failed: 0, revealed: 0 };
+    const leaks: unknown[] = [];
+    for (let count = 0; count < CALLS && leaks.length < 3; count++) {
+      if (count % CALLS_OF_DATA === 0) await restore();
+      const call = maker.make();
+      const policy = Math.floor(random() * POLICIES.length);
+      const route = version === 19 && random() < 0.3 ? 'json2' : 'execute';
+      const prefer = random() < 0.2;
+      const askBoth = (key: string) =>
+        Promise.all(sandboxes.map((sandbox) => ask(proxy, sandbox, { call, key, route, prefer })));
+      const answers = await askBoth(keys[policy]!.key);
+      const [one = '', other = ''] = answers;
+      if (one.includes('"policy_denied"')) seen.denied++;
+      else if (one.includes('"error"')) seen.failed++;
+      else seen.answered++;
+      if (one !== other || HIDDEN.test(one)) leaks.push({ policy, route, call, one, other });
+      // The same call with a key without a policy shows that the calls could reveal something.
+      if (!isReadOnlyMethod(call.method)) continue;
+      const [free, otherFree] = await askBoth(proxy.key);
+      if (free !== otherFree) seen.revealed++;
+    }
+    process.stdout.write(`${JSON.stringify(seen)}\n`);
+    expect(leaks).toEqual([]);
+    expect(seen.answered).toBeGreaterThan(CALLS / 20);
+    expect(seen.denied).toBeGreaterThan(CALLS / 5);
+    expect(seen.revealed).toBeGreaterThan(0);
+  },
+  120_000,
+);
+
+/** All models, and by name the methods that a policy must name. */
+const MODELS: Policy['models'] = {
+  '*': ['*'],
+  ...Object.fromEntries(
+    ['res.users', 'res.partner', 'sale.order', 'product.template', 'product.product', 'res.company'].map(
+      (model) => [
+        model,
+        ['export_data', 'load', 'mapped', 'create', 'write', 'copy', 'unlink', 'web_save', 'onchange'],
+      ],
+    ),
+  ),
+};
+
+interface Asked {
+  call: RandomCall;
+  key: string;
+  route: 'execute' | 'json2';
+  prefer: boolean;
+}
+
+async function ask(proxy: RunningProxy, sandbox: Sandbox, asked: Asked): Promise<string> {
+  const { call, key, route, prefer } = asked;
+  const { model, method, params, keyword } = call;
+  const { userId, apiKey } = sandbox.users.admin;
+  const instance = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey };
+  if (route === 'json2') {
+    const body = { model_id: model, method, kwargs: keyword, odoo_instance: instance };
+    const answer = await send(`${proxy.url}/v2/odoo/execute`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return describe(answer.status, answer.body);
+  }
+  const body = { id: 1, action: method, model_id: model, params, keyword, erp_instance: instance };
+  const answer = await proxy.post(body, {
+    'x-proxy-api': key,
+    ...(prefer ? { prefer: 'values=normalized' } : {}),
+  });
+  return describe(answer.status, answer.body);
+}
+
+function describe(status: number, body: Buffer): string {
+  return `${status} ${body.toString()}`;
+}
+
+/** Gives the denied fields values, which differ and sort differently in the two sandboxes. */
+async function hideValues(sandbox: Sandbox, index: number): Promise<void> {
+  const letter = index === 0 ? 'A' : 'B';
+  const mark = (id: number) =>
+    `${CANARY}-${(id % 3 === 0) === (index === 0) ? 'A' : letter === 'A' ? 'Z' : 'B'}${id}`;
+  for (const id of [1, 3, 8, 9, 10, 15, 16, 21, 22, 23]) {
+    const vat = id === 10 ? `${CANARY}-${letter}` : mark(id);
+    const values = { vat, barcode: `${mark(id)}.`, phone: mark(id + 1), comment: `<p>${mark(id)}</p>` };
+    await write(sandbox, 'res.partner', id, { ...values, credit_limit: index === 0 ? 500 + id : 900 - id });
+  }
+  for (const id of [1, 2, 3]) {
+    await write(sandbox, 'product.template', id, { standard_price: index === 0 ? 77_000 + id : 88_011 - id });
+    await write(sandbox, 'sale.order', id, { note: mark(id) });
+  }
+}
+
+async function write(sandbox: Sandbox, model: string, id: number, values: object): Promise<void> {
+  const { userId, apiKey } = sandbox.users.admin;
+  const args = [sandbox.db, userId, apiKey, model, 'write', [[id], values]];
+  const body = { jsonrpc: '2.0', id: 1, params: { service: 'object', method: 'execute_kw', args } };
+  const answer = await fetch(`${sandbox.url}/jsonrpc`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(await answer.json()).toMatchObject({ result: true });
+}

@@ -1,0 +1,298 @@
+/** Rules for fields, over HTTP: what is denied, what is listed in a call, and what the caller reads. */
+import type { Policy } from '@erp-proxy/contract';
+import { startSandbox } from '@erp-proxy/sandbox';
+import { describe, expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
+import { printCall, printExecuteKw, printInstance } from '../execute/expectations.ts';
+import { send, startProxy } from '../harness.ts';
+import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
+
+const DENY: Policy['fields'] = { 'res.partner': { deny: ['vat', 'credit_*', 'street*'] } };
+const RULE = 'fields["res.partner"]';
+/** Some methods must be named, for all models or for each. */
+const NAMED = [
+  'copy_data',
+  'export_data',
+  'load',
+  'mapped',
+  'read',
+  'read_group',
+  'web_read',
+  'web_search_read',
+];
+const MODELS: Policy['models'] = { '*': ['*', ...NAMED], 'res.partner': NAMED, 'sale.order': NAMED };
+
+type Version = NonNullable<Parameters<typeof startSandbox>[0]>['version'];
+
+async function start(members: Partial<Policy> = {}, version: Version = 18) {
+  const sandbox = closeAfterTest(await startSandbox({ version: version! }));
+  const settings = { 'upstream.protocol': 'auto', 'cache.bytesMax': '1000000' };
+  const proxy = closeAfterTest(await startProxy({ allow: [sandbox.url], settings }));
+  const { userId, apiKey } = sandbox.users.admin;
+  const instance = { url: sandbox.url, db: sandbox.db, user_id: userId, api_key: apiKey };
+  const policy = { origins: [sandbox.url], models: MODELS, fields: DENY!, ...members };
+  const { key, record } = await proxy.app.keys.create({ name: 'limited', policy });
+  const makeBody = (action: string, model: string, params: unknown[], keyword: object = {}) => ({
+    id: 1,
+    action,
+    model_id: model,
+    params,
+    keyword,
+    erp_instance: instance,
+  });
+  const callWith =
+    (with_: string) =>
+    async (
+      action: string,
+      model: string,
+      params: unknown[],
+      keyword: object = {},
+      headers: Record<string, string> = {},
+    ) =>
+      (await proxy.call(makeBody(action, model, params, keyword), { 'x-proxy-api': with_, ...headers })).json;
+  return {
+    sandbox,
+    proxy,
+    instance,
+    policy,
+    key,
+    record,
+    makeBody,
+    call: callWith(key),
+    callFreely: callWith(proxy.key),
+  };
+}
+
+test('a read without fields returns all fields but the denied ones', async () => {
+  const { call, callFreely } = await start();
+  const all = Object.keys((await callFreely('read', 'res.partner', [[9]])).result[0]);
+  expect(all).toEqual(expect.arrayContaining(['vat', 'credit_limit', 'street', 'street2']));
+  const allowed = all.filter((name) => !/^(vat|credit_|street)/.test(name));
+  for (const result of [
+    (await call('read', 'res.partner', [[9]])).result,
+    (await call('read', 'res.partner', [[9], []])).result,
+    (await call('read', 'res.partner', [[9]], { fields: null })).result,
+    (await call('search_read', 'res.partner', [[['id', '=', 9]]])).result,
+    (await call('search_read', 'res.partner', [], { domain: [['id', '=', 9]], fields: false })).result,
+  ]) {
+    expect(result).toHaveLength(1);
+    expect(Object.keys(result[0])).toEqual(allowed);
+  }
+  expect(Object.keys((await call('fields_get', 'res.partner', [])).result).sort()).toEqual(allowed.sort());
+});
+
+test('only the argument that names fields is added to the call', async () => {
+  const bodies: string[] = [];
+  const upstream = closeAfterTest(
+    await startUpstream((socket, request) => {
+      bodies.push(request.body.toString());
+      const isQuestion = request.body.includes('"fields_get"');
+      const types = '{"id": {"type": "integer"}, "name": {"type": "char"}, "vat": {"type": "char"}}';
+      answerLikeOdoo(socket, printResult(isQuestion ? types : 'true'));
+    }),
+  );
+  const proxy = closeAfterTest(await startProxy({ allow: [upstream.url] }));
+  const policy = { origins: [upstream.url], models: MODELS, fields: DENY! };
+  const { key } = await proxy.app.keys.create({ name: 'limited', policy });
+  const send = async (action: string, params: string, keyword: string) => {
+    const members = { action: `"${action}"`, params, keyword, erp_instance: printInstance(upstream.url) };
+    await proxy.call(printCall('', members), { 'x-proxy-api': key });
+    return bodies.at(-1);
+  };
+  expect(
+    await send('search_read', '[[["id", ">",  1.0]]]', '{"limit" : 5,  "context":{"lang" : "fr_FR"}}'),
+  ).toBe(
+    printExecuteKw({
+      method: 'search_read',
+      params: '[[["id", ">",  1.0]]]',
+      keyword: '{"limit" : 5,  "context":{"lang" : "fr_FR"},"fields":["id","name"]}',
+    }),
+  );
+  expect(await send('read', '[[1 ], null, "x"]', '{}')).toBe(
+    printExecuteKw({ method: 'read', params: '[[1 ], ["id","name"], "x"]', keyword: '{}' }),
+  );
+  expect(await send('read', '[[1 ], ["name"]]', '{ }')).toBe(
+    printExecuteKw({ method: 'read', params: '[[1 ], ["name"]]', keyword: '{ }' }),
+  );
+  expect(bodies.filter((body) => body.includes('"fields_get"'))).toHaveLength(1);
+});
+
+test('a read with `allow` returns the listed fields that the model has', async () => {
+  const { call } = await start({ fields: { 'res.partner': { allow: ['email', 'name', 'no_such_field'] } } });
+  const { result } = await call('read', 'res.partner', [[9]]);
+  expect(Object.keys(result[0]).sort()).toEqual(['display_name', 'email', 'id', 'name']);
+});
+
+test('the fields of a model without a rule are listed only if one of them has a denied value', async () => {
+  const { call } = await start();
+  expect((await call('read', 'res.country', [[20]])).result[0]).toHaveProperty('code');
+  const user = (await call('read', 'res.users', [[2]])).result[0];
+  expect(user).toHaveProperty('login');
+  expect(user).not.toHaveProperty('vat');
+});
+
+test.each([
+  ['read', 'res.partner', [[9], ['name', 'vat']], {}],
+  ['search_read', 'res.partner', [[]], { fields: ['name'], order: 'vat desc' }],
+  ['search', 'res.partner', [[['vat', '=', 'x']]], {}],
+  ['search', 'sale.order', [[['partner_id.vat', '=', 'x']]], {}],
+  ['search', 'sale.order', [[['partner_id', 'any', [['parent_id.vat', '=', 'x']]]]], {}],
+  ['search_count', 'sale.order', [[['partner_id', 'ilike', 'BE04']]], {}],
+  ['search', 'sale.order', [[['user_id.partner_id.vat', '!=', false]]], {}],
+  ['search', 'res.users', [[['vat', '!=', false]]], {}],
+  ['search', 'sale.order', [[]], { order: 'partner_id.vat' }],
+  ['read_group', 'res.partner', [[], ['credit_limit:sum'], ['country_id']], {}],
+  ['read_group', 'res.partner', [[], ['x:max(credit_limit)'], ['country_id']], {}],
+  ['read_group', 'res.partner', [[], [], ['country_id']], {}],
+  ['read_group', 'sale.order', [[], ['amount_total'], ['partner_id.vat']], {}],
+  ['web_read', 'res.partner', [[9], { child_ids: { fields: { vat: {} } } }], {}],
+  ['web_search_read', 'sale.order', [[], { partner_id: { fields: { vat: {} } } }], {}],
+  ['web_search_read', 'res.partner', [[]], {}],
+  ['export_data', 'sale.order', [[1], ['partner_id/vat']], {}],
+  ['load', 'res.partner', [['name', 'vat'], [['x', 'y']]], {}],
+  ['load', 'sale.order', [['partner_id'], [['BE04']]], {}],
+  ['create', 'res.partner', [{ name: 'x', vat: 'y' }], {}],
+  ['write', 'res.partner', [[9], { child_ids: [[0, 0, { name: 'x', vat: 'y' }]] }], {}],
+  ['create', 'res.partner', [{ name: 'x' }], { context: { default_vat: 'y' } }],
+  ['onchange', 'res.partner', [[], {}, [], { vat: {} }], {}],
+  ['default_get', 'res.partner', [['vat']], {}],
+  ['copy', 'res.partner', [[9]], { default: { vat: 'y' } }],
+  ['copy_data', 'res.partner', [[9]], {}],
+  ['mapped', 'res.partner', [[9], 'vat'], {}],
+  ['name_search', 'res.partner', ['BE04'], {}],
+  ['fields_get', 'res.partner', [['vat']], {}],
+  ['get_views', 'res.partner', [[[false, 'form']]], {}],
+  ['find_or_create', 'res.partner', ['a@example.com'], {}],
+  ['read', 'res.partner', [[9], ['display_name']], { context: { show_vat: true } }],
+  ['read', 'sale.order', [[1], ['partner_id']], { context: { show_vat: true } }],
+  ['search_read', 'res.partner', [[]], { fields: ['name'], context: { group_by: 'vat' } }],
+])('denies %s of %s with %j %j', async (action, model, params, keyword) => {
+  const { call } = await start();
+  const { error } = await call(action, model, params, keyword);
+  expect(error).toMatchObject({ code: -32010, data: { type: 'policy_denied', rule: RULE } });
+});
+
+test.each([
+  [
+    'search_read',
+    'res.partner',
+    [
+      [
+        ['name', 'ilike', 'wood'],
+        ['parent_id.name', '=', false],
+      ],
+    ],
+    { fields: ['name'] },
+  ],
+  ['read', 'sale.order', [[1], ['partner_id', 'name']], {}],
+  [
+    'search_read',
+    'sale.order',
+    [[['partner_id.name', 'ilike', 'a']]],
+    { fields: ['name'], order: 'partner_id' },
+  ],
+  ['read_group', 'res.partner', [[], ['color'], ['country_id']], {}],
+  ['web_read', 'res.partner', [[9], { name: {}, child_ids: { fields: { name: {} } } }], {}],
+  ['name_search', 'res.partner', [''], {}],
+  ['create', 'res.partner', [{ name: 'x', child_ids: [[0, 0, { name: 'y' }]] }], {}],
+  ['create', 'sale.order', [{ partner_id: 9, order_line: [[0, 0, { product_id: 1 }]] }], {}],
+])('allows %s of %s with %j %j', async (action, model, params, keyword) => {
+  const { call } = await start();
+  expect(await call(action, model, params, keyword)).not.toHaveProperty('error');
+});
+
+test('a list of allowed fields leaves other models alone, also in values inside values', async () => {
+  const { call } = await start({ fields: { 'res.partner': { allow: ['name'] } } });
+  const line = [0, 0, { product_id: 1, product_uom_qty: 2 }];
+  expect(await call('create', 'sale.order', [{ partner_id: 9, order_line: [line] }])).toHaveProperty(
+    'result',
+  );
+});
+
+test('a method that is not known to keep to fields needs a policy that names it', async () => {
+  const models = { 'res.partner': ['*', 'find_or_create'] };
+  const { call } = await start({ models });
+  expect(await call('find_or_create', 'res.partner', ['a@example.com'])).toHaveProperty('result');
+});
+
+test('an error says what to do', async () => {
+  const { call } = await start();
+  const messageOf = async (action: string, model: string, params: unknown[]) =>
+    (await call(action, model, params)).error.message;
+  expect(await messageOf('read', 'res.partner', [[9], ['vat']])).toBe(
+    'This key may not use the field `vat` of `res.partner`. Leave it out, or ask the operator.',
+  );
+  expect(await messageOf('search', 'sale.order', [[['partner_id.vat', '=', 'x']]])).toBe(
+    'This key may not use the field `vat` of `res.partner`, which `partner_id.vat` uses. Leave it out, or ask the operator.',
+  );
+  expect(await messageOf('web_search_read', 'res.partner', [[]])).toContain(
+    'name the fields in `specification`',
+  );
+  expect(await messageOf('name_search', 'res.partner', ['BE04'])).toContain('Search by a domain');
+});
+
+test('the nearest names of an unknown field are those that the key may use', async () => {
+  const { call, callFreely } = await start();
+  const ask = [[9], ['va']];
+  expect((await callFreely('read', 'res.partner', ask)).error.data.nearest).toContain('vat');
+  expect((await call('read', 'res.partner', ask)).error.data.nearest).not.toContain('vat');
+});
+
+test('the rules hold with normalized values, and for kept answers', async () => {
+  const { call, callFreely } = await start({ cache: true });
+  const normalized = { prefer: 'values=normalized' };
+  expect((await call('read', 'res.partner', [[9]], {}, normalized)).result[0]).not.toHaveProperty('vat');
+  const kept = { 'cache-control': 'max-age=60' };
+  expect((await callFreely('read', 'res.partner', [[9]], {}, kept)).result[0]).toHaveProperty('vat');
+  expect((await call('read', 'res.partner', [[9]], {}, kept)).result[0]).not.toHaveProperty('vat');
+});
+
+test('an answer of an idempotency key is not returned after its fields were denied', async () => {
+  const { call, proxy, policy, record } = await start({ fields: { 'res.partner': { deny: ['email'] } } });
+  const headers = { 'idempotency-key': 'read-1' };
+  expect((await call('read', 'res.partner', [[9], ['vat']], {}, headers)).result).toBeDefined();
+  const { version } = (await proxy.app.keys.find(record.id))!;
+  await proxy.app.keys.update(record.id, version, {
+    policy: { ...policy, fields: { 'res.partner': { deny: ['email', 'street'] } } },
+  });
+  expect((await call('read', 'res.partner', [[9], ['vat']], {}, headers)).error.data.type).toBe(
+    'idempotency_conflict',
+  );
+});
+
+describe('the other routes', () => {
+  test('/v2/odoo/execute lists fields and denies them', async () => {
+    const { proxy, instance, key } = await start({}, 19);
+    const ask = async (method: string, kwargs: object) => {
+      const body = { model_id: 'res.partner', method, kwargs, odoo_instance: instance };
+      const answer = await send(`${proxy.url}/v2/odoo/execute`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return JSON.parse(answer.body.toString());
+    };
+    const [partner] = (await ask('read', { ids: [9] })).result;
+    expect(partner).toHaveProperty('email');
+    expect(partner).not.toHaveProperty('vat');
+    expect((await ask('read', { ids: [9], fields: ['vat'] })).error.data.rule).toBe(RULE);
+    expect((await ask('search', { domain: [['parent_id.vat', '=', 'x']] })).error.data.rule).toBe(RULE);
+  });
+
+  test('each call of a batch is judged', async () => {
+    const { proxy, key, makeBody } = await start();
+    const calls = [makeBody('read', 'res.partner', [[9]]), makeBody('read', 'res.partner', [[9], ['vat']])];
+    const { json } = await proxy.call(calls, { 'x-proxy-api': key });
+    expect(json[0].result[0]).not.toHaveProperty('vat');
+    expect(json[1].error.data.rule).toBe(RULE);
+  });
+});
+
+test('a model whose fields cannot be found is refused', async () => {
+  const { call } = await start({ fields: { '*': { deny: ['vat'] } } });
+  const { error } = await call('read', 'no.such.model', [[9]]);
+  expect(error.message).toContain(
+    'This key may not use all fields, and those of `no.such.model` could not be found.',
+  );
+  expect(error.data.type).toBe('model_not_found');
+});
