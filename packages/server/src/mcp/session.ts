@@ -28,6 +28,8 @@ export interface CallOptions {
   keyword?: Record<string, unknown>;
   /** Members of the context beside those of the user. */
   context?: Record<string, unknown>;
+  /** Id of the approval that the call may use. */
+  approval?: string | undefined;
 }
 
 export interface UserContext {
@@ -97,7 +99,7 @@ export class Session {
     model: string,
     method: string,
     params: readonly unknown[],
-    { keyword = {}, context = {} }: CallOptions = {},
+    { keyword = {}, context = {}, approval }: CallOptions = {},
   ): Promise<unknown> {
     const user = method === 'context_get' ? {} : await this.userContext(instance);
     const merged = { ...user, ...context };
@@ -110,7 +112,11 @@ export class Session {
       erp_instance: { name: instance.name },
     };
     const writer = new AnswerCollector(ANSWER_BYTES_MAX);
-    const denial = await this.#conversation.run(Buffer.from(JSON.stringify(call)), writer);
+    const denial = await this.#conversation.run(
+      Buffer.from(JSON.stringify(call)),
+      writer,
+      approval === undefined ? [] : [approval],
+    );
     if (denial !== null) throw toToolError(denial, model);
     if (writer.isTooLarge) throw TOO_LARGE;
     const answer = writer.isWhole ? readAnswer(writer.join()) : null;

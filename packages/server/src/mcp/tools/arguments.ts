@@ -44,6 +44,12 @@ export const limit = (standard: number, max: number) =>
 
 export const offset = z.int().nonnegative().optional().describe('`next` of the answer before.');
 
+export const approval = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('Id from an error approval_required, once an administrator has approved this same call.');
+
 export const note = z.string().describe('Whose text this is.');
 export const record = z.record(z.string(), z.unknown());
 export const next = z.int().optional().describe('There are more: send this as `offset`.');

@@ -26,6 +26,7 @@ export const callMethod = defineTool({
       .describe('Records whose method is called. Left out: a method of the model.'),
     arguments: z.array(z.unknown()).max(20).optional().describe('Positional arguments behind the ids.'),
     keyword: z.record(z.string(), z.unknown()).optional().describe('Named arguments.'),
+    approval: given.approval,
     instance: given.instance,
   }),
   output: z.object({
@@ -40,13 +41,14 @@ export const callMethod = defineTool({
     if (isReadOnlyMethod(method, model)) return null;
     return `Call ${method} for ${await describeTarget({ model, ids, instance }, session)}?`;
   },
-  async run({ model, method, ids, arguments: positional = [], keyword = {}, instance }, session) {
+  async run({ model, method, ids, arguments: positional = [], keyword = {}, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     const { context, ...named } = keyword;
     const params = ids === undefined ? positional : [ids, ...positional];
     const isContext = typeof context === 'object' && context !== null;
     const result = await session.call(target, model, method, params, {
       keyword: named,
+      approval,
       ...(isContext ? { context: { ...context } } : {}),
     });
     let isClipped = false;

@@ -10,15 +10,20 @@ export const createRecord = defineTool({
   title: 'Create a record',
   description:
     'Creates one record and returns its id. Lines belong into the same call: {"partner_id": 10, "order_line": {"create": [{"product_id": 5, "product_uom_qty": 2}]}}.',
-  input: z.strictObject({ model: given.model, values: given.values, instance: given.instance }),
+  input: z.strictObject({
+    model: given.model,
+    values: given.values,
+    approval: given.approval,
+    instance: given.instance,
+  }),
   output: z.object({ id: z.int(), link: z.string() }),
   example: '{"model": "res.partner", "values": {"name": "Deco Addict", "phone": "+32 2 290 34 90"}}',
   hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   isOffered: (policy) => mayCallAnywhere(policy, 'create'),
-  async run({ model, values, instance }, session) {
+  async run({ model, values, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     await session.checkFields(target, model, Object.keys(values));
-    const made = await session.call(target, model, 'create', [values]);
+    const made = await session.call(target, model, 'create', [values], { approval });
     const id = Number(Array.isArray(made) ? made[0] : made);
     return { id, link: linkRecord(target.url, model, id) };
   },

@@ -12,7 +12,12 @@ export const deleteRecords = defineTool({
   title: 'Delete records',
   description:
     'Deletes records for good. To hide a record instead, set its field `active` to false by update_records. A person may be asked first.',
-  input: z.strictObject({ model: given.model, ids: given.ids(IDS_MAX), instance: given.instance }),
+  input: z.strictObject({
+    model: given.model,
+    ids: given.ids(IDS_MAX),
+    approval: given.approval,
+    instance: given.instance,
+  }),
   output: z.object({ deleted: z.array(z.int()) }),
   example: '{"model": "res.partner", "ids": [42]}',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
@@ -20,9 +25,9 @@ export const deleteRecords = defineTool({
   async ask({ model, ids, instance }, session) {
     return `Delete for good: ${await describeTarget({ model, ids, instance }, session)}?`;
   },
-  async run({ model, ids, instance }, session) {
+  async run({ model, ids, approval, instance }, session) {
     const target = await session.pickInstance(instance);
-    await session.call(target, model, 'unlink', [ids]);
+    await session.call(target, model, 'unlink', [ids], { approval });
     return { deleted: ids };
   },
 });

@@ -15,16 +15,17 @@ export const updateRecords = defineTool({
     model: given.model,
     ids: given.ids(IDS_MAX),
     values: given.values,
+    approval: given.approval,
     instance: given.instance,
   }),
   output: z.object({ updated: z.array(z.int()), link: given.link }),
   example: '{"model": "res.partner", "ids": [42], "values": {"phone": "+32 2 290 34 90"}}',
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   isOffered: (policy) => mayCallAnywhere(policy, 'write'),
-  async run({ model, ids, values, instance }, session) {
+  async run({ model, ids, values, approval, instance }, session) {
     const target = await session.pickInstance(instance);
     await session.checkFields(target, model, Object.keys(values));
-    await session.call(target, model, 'write', [ids, values]);
+    await session.call(target, model, 'write', [ids, values], { approval });
     return { updated: ids, link: linkRecords(target.url, model) };
   },
 });

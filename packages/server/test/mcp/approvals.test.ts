@@ -1,0 +1,53 @@
+/** Calls of tools that a policy runs only after an administrator has approved them. */
+import { expect, test } from 'vitest';
+import { startStage } from './stage.ts';
+
+const ORDER = { model: 'sale.order', ids: [1] };
+
+async function startAgent() {
+  const stage = await startStage();
+  const key = await stage.createKey({
+    instances: ['prod'],
+    models: { 'sale.order': ['*'] },
+    approve: { 'sale.order': ['unlink', 'action_confirm'] },
+  });
+  const admin = stage.proxy.app.adminFor({ name: 'token', address: null, requestId: null });
+  return { ...stage, key, admin };
+}
+
+const readId = (text: string) => /Id of the approval: (\w+)\./.exec(text)?.[1] ?? '';
+
+test('a call waits for an administrator, and runs once with the id of its approval', async () => {
+  const { connect, call, key, admin } = await startAgent();
+  const client = await connect({ key });
+  const confirm = { model: 'sale.order', method: 'action_confirm', ids: [1] };
+  const refused = await call('call_method', confirm, client);
+  expect(refused.text).toMatch(/^approval_required: [\s\S]*\nNext: .*`approval`/);
+  expect(refused.isError).toBe(true);
+  const approval = readId(refused.text);
+
+  const early = await call('call_method', { ...confirm, approval }, client);
+  expect(early.text).toMatch(/^approval_required: /);
+  await admin.approveCall(approval);
+  const other = await call('call_method', { ...confirm, ids: [2], approval }, client);
+  expect(other.text).toMatch(/^approval_required: /);
+  expect((await call('call_method', { ...confirm, approval }, client)).data).toMatchObject({ result: true });
+  const again = await call('call_method', { ...confirm, approval }, client);
+  expect(again.text).toMatch(/^policy_denied: .*is used/);
+});
+
+test('the person in front of the client is asked too, even if the call names an approval', async () => {
+  const { connect, call, key } = await startAgent();
+  let questions = 0;
+  const client = await connect({
+    key,
+    answer: () => {
+      questions++;
+      return { action: 'decline' };
+    },
+  });
+  const approval = '0'.repeat(24);
+  const { text } = await call('delete_records', { ...ORDER, approval }, client);
+  expect(text).toContain('Nothing was changed');
+  expect(questions).toBe(1);
+});
