@@ -350,6 +350,7 @@ const BOUNDARIES: Boundary[] = [
       '../{egress,keys,policy}/*',
       '../instances/{certificates,trust}.ts',
       '../json/read-value.ts',
+      '../stores/{fresh-cache,ports}.ts',
       '../streams/*',
       CONTRACT,
       'jose',

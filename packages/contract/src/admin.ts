@@ -35,6 +35,13 @@ export interface KeyView {
   version: number;
 }
 
+/** A subject of an identity provider whose tokens are refused. */
+export interface DeniedSubjectView {
+  /** `<issuer>/<subject>` */
+  id: string;
+  denied_at: string;
+}
+
 /** Stands for a stored policy that cannot be read. A key with such a policy cannot make calls. */
 export interface UnreadablePolicy {
   /** Why the policy cannot be read. */

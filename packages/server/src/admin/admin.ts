@@ -10,6 +10,7 @@ import type {
   AuditQuery,
   AuditVerdict,
   AuditView,
+  DeniedSubjectView,
   Examination,
   ExplainInput,
   Explanation,
@@ -24,6 +25,7 @@ import type {
   KeyView,
   NewKeyView,
   Page,
+  PageQuery,
   StatusView,
 } from '@erp-proxy/contract';
 import type { Approvals } from '../approvals/approvals.ts';
@@ -31,7 +33,7 @@ import type { Audit } from '../audit/audit.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { DescribeKeyRotationAct } from '../key-rotation/key-rotation.ts';
 import type { Keys } from '../keys/keys.ts';
-import type { KeyRecord } from '../stores/ports.ts';
+import type { DeniedSubjectStore, KeyRecord } from '../stores/ports.ts';
 
 /** The administrator, for the audit. */
 export interface Actor {
@@ -71,6 +73,10 @@ export interface Admin {
   rotateInstanceKey(name: string): Promise<InstanceView>;
   /** Checks whether calls on the instance can succeed. Changes nothing. */
   examineInstance(name: string): Promise<Examination>;
+  listDeniedSubjects(query: PageQuery): Promise<Page<DeniedSubjectView>>;
+  /** Refuses all tokens of the subject. Denying it again changes nothing. */
+  denySubject(input: { id: string }): Promise<DeniedSubjectView>;
+  allowSubject(id: string): Promise<void>;
   listAudit(query: AuditQuery): Promise<Page<AuditView>>;
   /** All matches, oldest first. */
   exportAudit(query: AuditQuery): AsyncIterable<AuditView>;
@@ -85,6 +91,7 @@ export interface AdminDeps {
   keys: Pick<Keys, 'create' | 'find' | 'list' | 'update' | 'revoke' | 'rotate'>;
   instances: Pick<Instances, 'get' | 'list' | 'add' | 'update' | 'remove' | 'reseal'>;
   approvals: Pick<Approvals, 'list' | 'find' | 'openCall' | 'decide'>;
+  deniedSubjects: DeniedSubjectStore;
   audit: Pick<Audit, 'prepareAct' | 'search' | 'export' | 'verify'>;
   status: () => Promise<StatusView>;
   explain: (key: KeyRecord, input: ExplainInput) => Promise<Explanation>;

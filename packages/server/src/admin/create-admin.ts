@@ -7,6 +7,7 @@ import type { Actor, Admin, AdminDeps } from './admin.ts';
 import { createApprovalAdmin } from './approval-admin.ts';
 import { createInstanceAdmin } from './instance-admin.ts';
 import { createKeyAdmin } from './key-admin.ts';
+import { createSubjectAdmin } from './subject-admin.ts';
 import { toAdminError } from './to-admin-error.ts';
 
 export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
@@ -14,6 +15,7 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
   const keys = createKeyAdmin(deps, describeAct);
   const instances = createInstanceAdmin(deps, describeAct);
   const approvals = createApprovalAdmin(deps, describeAct, actor);
+  const subjects = createSubjectAdmin(deps, describeAct);
   const { audit } = deps;
   return {
     listKeys: convertErrors(keys.listKeys),
@@ -34,6 +36,9 @@ export function createAdmin(deps: AdminDeps, actor: Actor): Admin {
     removeInstance: convertErrors(instances.removeInstance),
     rotateInstanceKey: convertErrors(instances.rotateInstanceKey),
     examineInstance: convertErrors(instances.examineInstance),
+    listDeniedSubjects: convertErrors(subjects.listDeniedSubjects),
+    denySubject: convertErrors(subjects.denySubject),
+    allowSubject: convertErrors(subjects.allowSubject),
     listAudit: convertErrors(audit.search),
     exportAudit: (query) => convertStreamErrors(() => audit.export(query)),
     verifyAudit: convertErrors(audit.verify),

@@ -227,6 +227,7 @@ export async function createApp({
       await closed;
       await idempotency.close();
       await replicas?.close();
+      tokens?.close();
       await months.close();
       await services.close();
     },
@@ -253,14 +254,14 @@ function listMetricSources(
 /** Null if no issuers are configured: the library for tokens is then not loaded. */
 async function openTokens(
   issuers: readonly Issuer[],
-  { egress }: Services,
+  { egress, store }: Services,
   { clock, nowMs, logger }: { clock: () => number; nowMs: () => number; logger: Logger },
 ): Promise<Tokens | null> {
   if (issuers.length === 0) return null;
   const { createTokens } = await import('../tokens/tokens.ts');
   const onFailure = (issuer: string, error: unknown) =>
     logger.warn('issuer keys not read', { issuer, reason: (error as Error).message });
-  return createTokens({ issuers, egress, clock, nowMs, onFailure });
+  return createTokens({ issuers, egress, store, clock, nowMs, onFailure });
 }
 
 function openIdempotency(

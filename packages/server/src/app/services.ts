@@ -136,6 +136,7 @@ export async function openServices(options: ServicesOptions): Promise<Services> 
     keys,
     instances,
     approvals,
+    deniedSubjects: store.deniedSubjects,
     audit,
     clock,
     status: async () => ({

@@ -35,6 +35,7 @@ import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
 import { sandboxCommand } from './sandbox.ts';
 import { serveCommand } from './serve.ts';
+import { subjectsAllowCommand, subjectsDenyCommand, subjectsListCommand } from './subjects.ts';
 import { typesCommand } from './types.ts';
 import { vaultKeyCommand, vaultResealCommand } from './vault.ts';
 
@@ -57,6 +58,9 @@ export const COMMANDS: readonly Command[] = [
   approvalsShowCommand,
   approvalsApproveCommand,
   approvalsRefuseCommand,
+  subjectsDenyCommand,
+  subjectsAllowCommand,
+  subjectsListCommand,
   instancesAddCommand,
   instancesListCommand,
   instancesShowCommand,

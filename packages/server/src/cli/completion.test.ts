@@ -75,7 +75,7 @@ describe.skipIf(!isInstalled('bash'))('in bash', () => {
   };
 
   test.each<[string[], string[]]>([
-    [['s'], ['serve', 'sandbox']],
+    [['s'], ['serve', 'sandbox', 'subjects']],
     [['ke'], ['keys']],
     [
       ['keys', 'r'],

@@ -15,6 +15,7 @@ import {
   APPROVAL,
   APPROVAL_DETAILS,
   cleanTexts,
+  DENIED_SUBJECT,
   EXAMINATION,
   EXPLANATION,
   INSTANCE,
@@ -121,6 +122,10 @@ function createRemoteAdmin(egress: EgressDispatcher, base: URL, token: string): 
     rotateInstanceKey: (name) => ask(INSTANCE, { method: 'POST', path: `${instance(name)}/rotate-key` }),
     examineInstance: (name) =>
       ask(EXAMINATION, { method: 'POST', path: `${instance(name)}/check`, isChange: false }),
+    listDeniedSubjects: (query) => ask(pageOf(DENIED_SUBJECT), { path: '/denied-subjects', query }),
+    denySubject: (body) => ask(DENIED_SUBJECT, { method: 'POST', path: '/denied-subjects', body }),
+    allowSubject: (id) =>
+      ask(ANYTHING, { method: 'DELETE', path: `/denied-subjects/${encodeURIComponent(id)}` }),
     listAudit: (query) => ask(pageOf(RECORD), { path: '/audit', query }),
     exportAudit,
     verifyAudit: (head) => ask(ANYTHING, { path: '/audit/verify', query: { head } }),

@@ -24,6 +24,7 @@ export const INSTANCE = has({ name: isText, key: ANYTHING });
 export const APPROVAL = has({ id: isText, state: isText, expires_at: isText });
 export const APPROVAL_DETAILS: Shape = (value) =>
   APPROVAL(value) && isObject(value) && (value['call'] === null || isObject(value['call']));
+export const DENIED_SUBJECT = has({ id: isText, denied_at: isText });
 export const EXPLANATION = has({ message: isText, sets: ANYTHING });
 export const EXAMINATION = has({
   checks: isListOf(has({ name: isText, state: isText, text: isText })),

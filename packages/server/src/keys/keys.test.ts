@@ -472,6 +472,7 @@ function replaceKeys(store: Store, methods: Partial<KeyStore>): Store {
     idempotency: store.idempotency,
     callCounts: store.callCounts,
     approvals: store.approvals,
+    deniedSubjects: store.deniedSubjects,
     leases: store.leases,
     watch: (listener) => store.watch(listener),
     get isWatching() {

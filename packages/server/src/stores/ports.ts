@@ -375,6 +375,25 @@ export interface ApprovalStore {
   prune(now: number, removeBefore: number, limit: number): Awaitable<number>;
 }
 
+/** A subject of an identity provider whose tokens are refused. */
+export interface DeniedSubject {
+  /** Id of the client: `<issuer>/<subject>`. */
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly deniedAt: number;
+}
+
+/** An `act` is appended to the audit as in {@link KeyStore}. */
+export interface DeniedSubjectStore {
+  /** False if it was denied already: it keeps its time. */
+  deny(subject: DeniedSubject, act?: AuditBatch): Awaitable<boolean>;
+  /** False if it is not denied. */
+  allow(id: string, act?: AuditBatch): Awaitable<boolean>;
+  find(id: string): Awaitable<DeniedSubject | null>;
+  /** At most `limit` subjects after this id, ordered by the code points of their ids. Null: from the first. */
+  list(after: string | null, limit: number): Awaitable<DeniedSubject[]>;
+}
+
 /** Leases for work that only one process at a time may do. */
 export interface LeaseStore {
   /** True if the lease was free, expired or already this owner's: the owner has it for `ttlMs` from now. */
@@ -384,8 +403,8 @@ export interface LeaseStore {
 
 /** A change that this or another process made. */
 export interface StoreChange {
-  kind: 'key' | 'instance';
-  /** Id of the key, name of the instance. */
+  kind: 'key' | 'instance' | 'subject';
+  /** Id of the key, name of the instance, id of the subject. */
   id: string;
 }
 
@@ -401,6 +420,7 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly callCounts: CallCountStore;
   readonly approvals: ApprovalStore;
+  readonly deniedSubjects: DeniedSubjectStore;
   readonly leases: LeaseStore;
   watch(listener: ChangeListener): void;
   /** False while changes of other processes may be missed. Afterwards listeners get the missed changes, or null. */

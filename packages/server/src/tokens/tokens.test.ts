@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { closeAfterTest } from '../../test/close-after-test.ts';
 import {
   AUDIENCE,
@@ -14,6 +14,7 @@ import {
 } from '../../test/tokens/issuer.ts';
 import { createEgressDispatcher } from '../egress/dispatcher.ts';
 import { parseEgressPolicy } from '../egress/policy.ts';
+import { openMemoryStore } from '../stores/memory/store.ts';
 import { ALGORITHMS, parseIssuers } from './parse-issuers.ts';
 import { createTokens } from './tokens.ts';
 
@@ -35,19 +36,23 @@ async function open(more: Record<string, unknown> = {}, keys = [key]) {
       firstByteTimeoutMs: null,
     }),
   );
-  const tokens = createTokens({
-    issuers,
-    egress,
-    clock: () => time.now,
-    nowMs: () => time.nowMs,
-    onFailure: (_name, error) => failures.push(error),
-  });
+  const store = openMemoryStore();
+  const tokens = closeAfterTest(
+    createTokens({
+      issuers,
+      egress,
+      store,
+      clock: () => time.now,
+      nowMs: () => time.nowMs,
+      onFailure: (_name, error) => failures.push(error),
+    }),
+  );
   const claims = (changes: Record<string, unknown> = {}) => makeClaims(issuer, time.now, changes);
   const judge = async (text: string) => {
     const found = await tokens.authenticate(text);
     return 'refused' in found ? found.why : found.key.id;
   };
-  return { issuer, time, tokens, failures, claims, judge };
+  return { issuer, time, tokens, store, failures, claims, judge };
 }
 
 const countReadings = ({ asked }: Issuer) => asked.filter((path) => path === '/jwks').length;
@@ -294,6 +299,27 @@ test('a token without a required scope is told from one that is not valid', asyn
   expect(await judge(signToken(makeKey('x'), claims({ scope: 'erp' })))).toBe('invalid');
   expect(await judge(signToken(key, claims({ scope: 'erp.write openid erp' })))).toBe('corp/ada');
   expect(await judge(signToken(key, claims({ scp: ['erp.write', 'erp'] })))).toBe('corp/ada');
+});
+
+test('a denied subject is refused at once, and accepted again after that', async () => {
+  const { tokens, store, claims, judge } = await open();
+  const text = signToken(key, claims());
+  const client = await tokens.authenticate(text);
+  await store.deniedSubjects.deny({ id: 'corp/ada', deniedAt: NOW });
+  expect(tokens.authenticate(text)).toMatchObject({ why: 'revoked', keyId: 'corp/ada' });
+  expect('refused' in client || tokens.renew(client)).toMatchObject({ why: 'revoked' });
+  expect(await judge(signToken(key, claims({ jti: 'other' })))).toBe('revoked');
+  expect(await judge(signToken(key, claims({ sub: 'ben' })))).toBe('corp/ben');
+  await store.deniedSubjects.allow('corp/ada');
+  expect(tokens.authenticate(text)).toBe(client);
+});
+
+test('each further call of a subject costs no store lookup, also if it is not denied', async () => {
+  const { tokens, store, claims } = await open();
+  const find = vi.spyOn(store.deniedSubjects, 'find');
+  const text = signToken(key, claims());
+  for (let count = 0; count < 10; count++) await tokens.authenticate(text);
+  expect(find).toHaveBeenCalledTimes(1);
 });
 
 test('refuses a token over 8 KiB before it reads it', async () => {

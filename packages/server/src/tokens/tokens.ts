@@ -9,8 +9,9 @@ import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Clients, RefusedToken } from '../keys/clients.ts';
 import type { Client } from '../keys/keys.ts';
-import type { Awaitable } from '../streams/and-then.ts';
+import { type Awaitable, andThen } from '../streams/and-then.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
+import { createDeniedSubjects } from './denied-subjects.ts';
 import { fetchKeys } from './fetch-keys.ts';
 import { type Claims, findPolicy, type Issuer, listMissingScopes } from './issuer.ts';
 import { IssuerKeys } from './issuer-keys.ts';
@@ -29,6 +30,7 @@ const SHOWN_LENGTH_MAX = 200;
 export interface TokensOptions {
   issuers: readonly Issuer[];
   egress: EgressDispatcher;
+  store: Parameters<typeof createDeniedSubjects>[0];
   /** Milliseconds since 1970. */
   clock: () => number;
   /** A monotonic clock in milliseconds. */
@@ -40,14 +42,15 @@ export interface TokensOptions {
 export interface Tokens {
   /** Authenticates a text that has the form of a token by these tokens, any other one by `keys`. */
   joinTo(keys: Clients): Clients;
-  /** Synchronous if the token was verified before. Never rejects. */
+  /** Synchronous if token and subject are in memory. Throws or rejects if the store fails. */
   authenticate(text: string): Awaitable<Client | RefusedToken>;
   /** Null if the client was not authenticated by a token. */
-  renew(client: Client): Client | RefusedToken | null;
+  renew(client: Client): Awaitable<Client | RefusedToken> | null;
   /** Reads the keys of all issuers, so that the first token need not wait. Never rejects. */
   readKeys(): Promise<void>;
   /** Each issuer, and why its keys could not be read the last time; null if they could. */
   states(): { issuer: string; failure: string | null }[];
+  close(): void;
 }
 
 /** An issuer with its keys. */
@@ -61,7 +64,9 @@ interface TokenClient extends Client {
   readonly token: { readonly from: KnownIssuer; readonly signedBy: string };
 }
 
-export function createTokens({ issuers, egress, clock, nowMs, onFailure }: TokensOptions): Tokens {
+export function createTokens(options: TokensOptions): Tokens {
+  const { issuers, egress, store, clock, nowMs, onFailure } = options;
+  const denied = createDeniedSubjects(store);
   const known = new Map(
     issuers.map((issuer): [string, KnownIssuer] => {
       const keys = new IssuerKeys({
@@ -87,18 +92,25 @@ export function createTokens({ issuers, egress, clock, nowMs, onFailure }: Token
     return verifications.run(textHash, () => verify(text, textHash));
   }
 
-  function renew(client: Client): Client | RefusedToken | null {
+  function renew(client: Client): Awaitable<Client | RefusedToken> | null {
     if (!isTokenClient(client)) return null;
     return judge(client) ?? refuse('revoked', 'its signing key was withdrawn', client.key.id);
   }
 
   /** Null if the key that signed the token is no longer among those of the issuer. */
-  function judge(client: TokenClient): Client | RefusedToken | null {
+  function judge(client: TokenClient): Awaitable<Client | RefusedToken> | null {
     const { key, token } = client;
     if (clock() >= key.expiresAt!) return refuse('expired', 'it has expired', key.id);
     const { current } = token.from.keys;
     if (current === null) return refuseAway(token.from);
-    return current.has(token.signedBy) ? client : null;
+    return current.has(token.signedBy) ? judgeSubject(client) : null;
+  }
+
+  function judgeSubject(client: TokenClient): Awaitable<Client | RefusedToken> {
+    const { id } = client.key;
+    return andThen(denied.isDenied(id), (isDenied) =>
+      isDenied ? refuse('revoked', 'its subject is denied', id) : client,
+    );
   }
 
   async function verify(text: string, textHash: string): Promise<Client | RefusedToken> {
@@ -109,13 +121,10 @@ export function createTokens({ issuers, egress, clock, nowMs, onFailure }: Token
     if (from === undefined) return refuse('invalid', `auth.issuers does not have its issuer ${show(iss)}`);
     const wrong = findHeaderError(token.header);
     if (wrong !== null) return refuse('invalid', wrong);
-    try {
-      const client = await verifySigned(text, from);
-      if (!('refused' in client)) verified.set(textHash, client);
-      return client;
-    } catch (error) {
-      return explainFailure(error, from);
-    }
+    const client = await verifySigned(text, from).catch((error: unknown) => explainFailure(error, from));
+    if ('refused' in client) return client;
+    verified.set(textHash, client);
+    return judgeSubject(client);
   }
 
   /** Rejects with an error of jose, or a {@link KeysAwayError}. */
@@ -174,6 +183,7 @@ export function createTokens({ issuers, egress, clock, nowMs, onFailure }: Token
     },
     states: () =>
       [...known.values()].map(({ issuer, keys }) => ({ issuer: issuer.name, failure: keys.failure })),
+    close: () => denied.close(),
   };
 }
 

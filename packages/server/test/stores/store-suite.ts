@@ -69,6 +69,7 @@ function describeOpenedStore(name: string, open: () => Awaitable<Store>): void {
     });
     describe('counts of calls', () => describeCallCounts(() => store.callCounts));
     describe('approvals', () => describeApprovals(() => store.approvals));
+    describe('denied subjects', () => describeDeniedSubjects(() => store));
     describe('leases', () => describeLeases(() => store));
     describe('changes', () => describeOwnChanges(() => store));
 
@@ -707,6 +708,38 @@ function describeAudit(use: () => AuditStore): void {
 }
 
 /** Each change of a key or an instance, with its act. */
+function describeDeniedSubjects(use: () => Store): void {
+  test('denies a subject once, and allows it again', async () => {
+    const { deniedSubjects } = use();
+    expect(await deniedSubjects.find('corp/ada')).toBeNull();
+    expect(await deniedSubjects.deny({ id: 'corp/ada', deniedAt: 5 })).toBe(true);
+    expect(await deniedSubjects.deny({ id: 'corp/ada', deniedAt: 6 })).toBe(false);
+    expect(await deniedSubjects.find('corp/ada')).toEqual({ id: 'corp/ada', deniedAt: 5 });
+    expect(await deniedSubjects.allow('corp/ada')).toBe(true);
+    expect(await deniedSubjects.allow('corp/ada')).toBe(false);
+    expect(await deniedSubjects.find('corp/ada')).toBeNull();
+  });
+
+  test('lists subjects by the code points of their ids, in pages', async () => {
+    const { deniedSubjects } = use();
+    for (const id of ['corp/b', 'corp/B', 'corp/a|x', 'a/z']) await deniedSubjects.deny({ id, deniedAt: 1 });
+    const ids = async (after: string | null, limit: number) =>
+      (await deniedSubjects.list(after, limit)).map((subject) => subject.id);
+    expect(await ids(null, 9)).toEqual(['a/z', 'corp/B', 'corp/a|x', 'corp/b']);
+    expect(await ids('corp/B', 1)).toEqual(['corp/a|x']);
+    expect(await ids('corp/b', 9)).toEqual([]);
+  });
+
+  test('tells watchers of each change', async () => {
+    const store = use();
+    const told: unknown[] = [];
+    store.watch((change) => change?.kind === 'subject' && told.push(change.id));
+    await store.deniedSubjects.deny({ id: 'corp/a b', deniedAt: 1 });
+    await store.deniedSubjects.allow('corp/a b');
+    await expect.poll(() => told, { timeout: 10_000 }).toEqual(['corp/a b', 'corp/a b']);
+  });
+}
+
 function describeActs(use: () => Store): void {
   let store: Store;
 
@@ -715,6 +748,7 @@ function describeActs(use: () => Store): void {
     await store.keys.insert(buildKey({ id: 'a' }));
     await store.instances.insert(buildInstance({ id: 'i', name: 'prod' }));
     await store.approvals.ask(buildRequest(), { clientMax: 1, totalMax: 1 });
+    await store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 });
   });
 
   const successor = buildKey({ id: 'c', replaces: 'a' });
@@ -730,10 +764,14 @@ function describeActs(use: () => Store): void {
     ['instances.replace', ({ instances }, act) => instances.replace('i', 1, next, act), 'done'],
     ['instances.remove', ({ instances }, act) => instances.remove('i', 1, act), 'done'],
     ['approvals.decide', ({ approvals }, act) => approvals.decide('a', APPROVE, act), 'done'],
+    ['deniedSubjects.deny', (all, act) => all.deniedSubjects.deny({ id: 'corp/b', deniedAt: 1 }, act), true],
+    ['deniedSubjects.allow', (all, act) => all.deniedSubjects.allow('corp/a', act), true],
   ];
   const undone: [string, Run, unknown][] = [
     ['keys.update', ({ keys }, act) => keys.update('a', 2, { name: 'other' }, act), 'conflict'],
     ['keys.revoke', ({ keys }, act) => keys.revoke('missing', 5, act), false],
+    ['deniedSubjects.deny', (all, act) => all.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, act), false],
+    ['deniedSubjects.allow', (all, act) => all.deniedSubjects.allow('corp/b', act), false],
     ['keys.rotate', ({ keys }, act) => keys.rotate('a', 2, rotation, act), 'conflict'],
     [
       'instances.insert',
@@ -899,11 +937,13 @@ function describeRefusedActs(
       () => instances.replace('i', 1, { masterKeyId: 'm2', body: '{}' }, act()),
       () => instances.remove('i', 1, act()),
       () => approvals.decide('a', APPROVE, act()),
+      () => store.deniedSubjects.deny({ id: 'corp/a', deniedAt: 1 }, act()),
     ];
     for (const change of changes) await expect((async () => change())()).rejects.toThrow('no audit today');
     expect(await readAll()).toEqual(before);
     expect(await keys.list({ after: null, limit: 9 })).toHaveLength(1);
     expect(await instances.list({ after: null, limit: 9 })).toHaveLength(1);
+    expect(await store.deniedSubjects.list(null, 9)).toEqual([]);
     await store.close();
   });
 }

@@ -10,6 +10,7 @@ import type {
   AuditQuery,
   AuditVerdict,
   AuditView,
+  DeniedSubjectView,
   Examination,
   ExplainInput,
   Explanation,
@@ -24,6 +25,7 @@ import type {
   KeyView,
   NewKeyView,
   Page,
+  PageQuery,
   Policy,
   Problem,
   StatusView,
@@ -439,6 +441,18 @@ export const instancePage = named(
   'InstancePage',
   pageOf(instanceView) satisfies z.ZodType<Page<InstanceView>>,
 );
+export const deniedSubjectView = named(
+  'DeniedSubject',
+  z.object({ id: z.string(), denied_at: time }),
+) satisfies z.ZodType<DeniedSubjectView>;
+export const deniedSubjectInput = named(
+  'DeniedSubjectInput',
+  z.strictObject({ id: z.string().describe('`<issuer>/<subject>`, as the log and the audit show it.') }),
+);
+export const deniedSubjectPage = named(
+  'DeniedSubjectPage',
+  pageOf(deniedSubjectView) satisfies z.ZodType<Page<DeniedSubjectView>>,
+);
 export const auditPage = named('AuditPage', pageOf(auditView) satisfies z.ZodType<Page<AuditView>>);
 
 function pageOf<Item extends z.ZodType>(item: Item) {
@@ -476,6 +490,8 @@ export const approvalQuery = z.strictObject({
 }) satisfies z.ZodType<ApprovalQuery>;
 
 export const instanceQuery = z.strictObject({ ...PAGE_QUERY, search }) satisfies z.ZodType<InstanceQuery>;
+
+export const pageQuery = z.strictObject(PAGE_QUERY) satisfies z.ZodType<PageQuery>;
 
 const AUDIT_FILTERS = {
   kind: z.enum(['call', 'admin']).exactOptional(),

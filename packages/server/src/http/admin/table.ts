@@ -60,6 +60,8 @@ const keyParams = z.object({ id: z.string() });
 const approvalParams = z.object({ id: z.string() });
 const instanceParams = z.object({ name: z.string() });
 
+const subjectParams = z.object({ id: z.string() });
+
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8' };
 
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
@@ -261,6 +263,34 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: { status: 200, schema: schemas.examination },
     problems: [404, 503],
     handle: ({ admin, params }) => admin.examineInstance(params.name),
+  }),
+  route({
+    method: 'GET',
+    path: '/denied-subjects',
+    id: 'listDeniedSubjects',
+    summary: 'Lists the subjects of identity providers whose tokens are refused.',
+    query: schemas.pageQuery,
+    answer: { status: 200, schema: schemas.deniedSubjectPage },
+    handle: ({ admin, query }) => admin.listDeniedSubjects(query),
+  }),
+  route({
+    method: 'POST',
+    path: '/denied-subjects',
+    id: 'denySubject',
+    summary: 'Refuses all tokens of a subject, within a second.',
+    body: schemas.deniedSubjectInput,
+    answer: { status: 200, schema: schemas.deniedSubjectView },
+    handle: ({ admin, body }) => admin.denySubject(body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/denied-subjects/:id',
+    id: 'allowSubject',
+    summary: 'Accepts the tokens of a denied subject again.',
+    params: subjectParams,
+    answer: { status: 204 },
+    problems: [404],
+    handle: ({ admin, params }) => admin.allowSubject(params.id),
   }),
   route({
     method: 'POST',

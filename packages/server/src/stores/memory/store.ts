@@ -6,6 +6,7 @@ import type { AuditBatch, ChangeListener, FoundStore, Store } from '../ports.ts'
 import { createMemoryApprovals } from './approvals.ts';
 import { createMemoryAudit } from './audit.ts';
 import { createMemoryCallCounts } from './call-counts.ts';
+import { createMemoryDeniedSubjects } from './denied-subjects.ts';
 import { createMemoryIdempotency } from './idempotency.ts';
 import { createMemoryInstances } from './instances.ts';
 import { createMemoryKeys } from './keys.ts';
@@ -28,6 +29,7 @@ export function openMemoryStore(): Store {
     idempotency: createMemoryIdempotency(Date.now),
     callCounts: createMemoryCallCounts(),
     approvals: createMemoryApprovals(appendAct),
+    deniedSubjects: createMemoryDeniedSubjects(tell, appendAct),
     leases: createMemoryLeases(),
     watch: (listener) => void listeners.push(listener),
     isWatching: true,

@@ -101,6 +101,8 @@ export async function openChangeFeed(config: pg.ClientConfig, onLost: () => void
 }
 
 function readChange(payload: string): StoreChange | null {
-  const [, kind, id] = /^(key|instance) (.*)$/s.exec(payload) ?? [];
-  return (kind === 'key' || kind === 'instance') && id !== undefined ? { kind, id } : null;
+  const [, kind, id] = /^(key|instance|subject) (.*)$/s.exec(payload) ?? [];
+  return (kind === 'key' || kind === 'instance' || kind === 'subject') && id !== undefined
+    ? { kind, id }
+    : null;
 }

@@ -121,6 +121,12 @@ const MIGRATIONS: readonly string[] = [
   // For the keys that expire soon, and the other keys of their clients.
   `CREATE INDEX client_keys_by_expiry ON client_keys (expires_at, id) WHERE revoked_at IS NULL;
    CREATE INDEX client_keys_by_client ON client_keys (coalesce(client_id, id));`,
+  `CREATE TABLE denied_subjects (
+     id text COLLATE "C" PRIMARY KEY,
+     denied_at bigint NOT NULL
+   );
+   CREATE TRIGGER tell_change AFTER INSERT OR DELETE ON denied_subjects
+     FOR EACH ROW EXECUTE FUNCTION tell_change('subject', 'id');`,
 ];
 
 /** An arbitrary number that other programs on the database are unlikely to lock. */

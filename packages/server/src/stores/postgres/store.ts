@@ -6,6 +6,7 @@ import { createPostgresAudit } from './audit.ts';
 import { createPostgresCallCounts } from './call-counts.ts';
 import { openChangeFeed } from './changes.ts';
 import { createConfig, createDatabase } from './database.ts';
+import { createPostgresDeniedSubjects } from './denied-subjects.ts';
 import { isTlsMissing, throwStoreError } from './failures.ts';
 import { createPostgresIdempotency } from './idempotency.ts';
 import { createPostgresInstances } from './instances.ts';
@@ -56,6 +57,7 @@ async function open(address: PostgresAddress) {
     idempotency: createPostgresIdempotency(database),
     callCounts: createPostgresCallCounts(database),
     approvals: createPostgresApprovals(database),
+    deniedSubjects: createPostgresDeniedSubjects(database),
     leases: createPostgresLeases(database),
     watch: changes.watch,
     get isWatching() {

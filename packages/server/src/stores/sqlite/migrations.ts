@@ -152,6 +152,16 @@ const MIGRATIONS: readonly string[] = [
   // For the keys that expire soon, and the other keys of their clients.
   `CREATE INDEX client_keys_by_expiry ON client_keys (expires_at, id) WHERE revoked_at IS NULL;
    CREATE INDEX client_keys_by_client ON client_keys (coalesce(client_id, id));`,
+  `CREATE TABLE denied_subjects (
+     id TEXT PRIMARY KEY,
+     denied_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   CREATE TRIGGER subject_denied AFTER INSERT ON denied_subjects BEGIN
+     INSERT INTO changes (kind, id) VALUES ('subject', new.id);
+   END;
+   CREATE TRIGGER subject_allowed AFTER DELETE ON denied_subjects BEGIN
+     INSERT INTO changes (kind, id) VALUES ('subject', old.id);
+   END;`,
 ];
 
 /**

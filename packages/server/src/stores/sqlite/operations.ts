@@ -6,6 +6,7 @@ import type {
   ApprovalStore,
   AuditStore,
   CallCountStore,
+  DeniedSubjectStore,
   IdempotencyStore,
   InstanceStore,
   KeyStore,
@@ -41,6 +42,7 @@ export interface Parts {
   idempotency: IdempotencyStore;
   callCounts: CallCountStore;
   approvals: ApprovalStore;
+  deniedSubjects: DeniedSubjectStore;
   leases: LeaseStore;
   store: Pick<Store, 'probe'>;
 }
@@ -99,6 +101,7 @@ export const OPERATIONS: {
     release: QUICK_WRITE,
     prune: QUICK_WRITE,
   },
+  deniedSubjects: { deny: WRITE, allow: WRITE, find: READ, list: READ },
   leases: { acquire: QUICK_WRITE, release: QUICK_WRITE },
   store: { probe: PROBE },
 };

@@ -8,6 +8,7 @@ import { createSqliteAudit } from './audit.ts';
 import { createSqliteCallCounts } from './call-counts.ts';
 import { openChangeFeed } from './changes.ts';
 import { openDatabase, type SqliteDatabase } from './database.ts';
+import { createSqliteDeniedSubjects } from './denied-subjects.ts';
 import { describeFailure } from './failures.ts';
 import { createSqliteIdempotency } from './idempotency.ts';
 import { createSqliteInstances } from './instances.ts';
@@ -62,6 +63,7 @@ function serve(database: SqliteDatabase): void {
     idempotency: createSqliteIdempotency({ durable, quick }, Date.now),
     callCounts: createSqliteCallCounts(quick),
     approvals: createSqliteApprovals({ durable, quick }),
+    deniedSubjects: createSqliteDeniedSubjects(durable, changes.poll),
     leases: createSqliteLeases(quick),
     store: { probe: () => void readOne.get() },
   };

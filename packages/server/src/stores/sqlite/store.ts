@@ -22,6 +22,7 @@ export async function openSqliteStore(path: string): Promise<OpenedStore> {
     idempotency: createPart(thread, 'idempotency'),
     callCounts: createPart(thread, 'callCounts'),
     approvals: createPart(thread, 'approvals'),
+    deniedSubjects: createPart(thread, 'deniedSubjects'),
     leases: createPart(thread, 'leases'),
     watch: (listener) => thread.watch(listener),
     get isWatching() {

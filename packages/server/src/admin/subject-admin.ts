@@ -1,0 +1,52 @@
+/** The operations of an administrator on denied subjects of tokens. */
+import type { DeniedSubjectView } from '@erp-proxy/contract';
+import { z } from 'zod';
+import type { DeniedSubject } from '../stores/ports.ts';
+import type { DescribeAct } from './acts.ts';
+import type { Admin, AdminDeps } from './admin.ts';
+import { createAdminError } from './admin-error.ts';
+import { readPage } from './page.ts';
+import { showTime } from './time.ts';
+
+/** As tokens/ names a client: the name of an issuer, and a printable subject. */
+const SUBJECT_ID = /^[a-z0-9][a-z0-9-]{0,31}\/[\x21-\x7e]{1,255}$/;
+
+type SubjectAdmin = Pick<Admin, 'listDeniedSubjects' | 'denySubject' | 'allowSubject'>;
+
+export function createSubjectAdmin(
+  { deniedSubjects, clock }: AdminDeps,
+  describeAct: DescribeAct,
+): SubjectAdmin {
+  return {
+    listDeniedSubjects: (page) =>
+      readPage(page, {
+        place: z.string().regex(SUBJECT_ID),
+        placeOf: ({ id }) => id,
+        list: (after, limit) => deniedSubjects.list(after, limit),
+        show,
+      }),
+
+    async denySubject({ id }) {
+      if (!SUBJECT_ID.test(id)) {
+        throw createAdminError(
+          400,
+          'id is <issuer>/<subject>, as the log and the audit show it, e.g. corp/3f6c.',
+        );
+      }
+      const subject = { id, deniedAt: clock() };
+      const isNew = await deniedSubjects.deny(subject, describeAct('subject.deny', `subject ${id}`, {}));
+      return show(isNew ? subject : ((await deniedSubjects.find(id)) ?? subject));
+    },
+
+    async allowSubject(id) {
+      const isDone =
+        SUBJECT_ID.test(id) &&
+        (await deniedSubjects.allow(id, describeAct('subject.allow', `subject ${id}`, {})));
+      if (!isDone) throw createAdminError(404, `The subject ${JSON.stringify(id)} is not denied.`);
+    },
+  };
+}
+
+function show({ id, deniedAt }: DeniedSubject): DeniedSubjectView {
+  return { id, denied_at: showTime(deniedAt) };
+}
