@@ -217,3 +217,25 @@ test('values that the proxy could not normalize are an error, not values of anot
   expect(error).toMatchObject({ type: 'invalid_answer', retryable: false });
   expect(error.message).toMatch(/are not normalized/);
 });
+
+test('a call that needs an approval tells its id, and runs with it once', async () => {
+  const pair = await start((socket) => answerLikeOdoo(socket, printResult('true')));
+  const { app } = pair.proxy;
+  const policy = {
+    origins: [pair.upstream.url],
+    models: { 'res.partner': ['*'] },
+    approve: { 'res.partner': ['unlink'] },
+  };
+  const { key } = await app.keys.create({ name: 'agent', policy });
+  const partners = connect(pair, { key }).model('res.partner');
+  const error = await catchError(partners.delete([7]));
+  expect(error).toMatchObject({ type: 'approval_required', code: -32018, retryable: false });
+  const { approval = '' } = error;
+  await app.adminFor({ name: 'test', address: null, requestId: null }).approveCall(approval);
+  await partners.delete([7], { approval: [approval, '0'.repeat(24)] });
+  expect(await catchError(partners.delete([7], { approval }))).toMatchObject({
+    type: 'policy_denied',
+    approval: undefined,
+  });
+  expect(pair.upstream.requests).toHaveLength(1);
+});

@@ -265,6 +265,8 @@ export interface AuditQuery extends PageQuery {
   until?: string;
   key_id?: string;
   client_id?: string;
+  /** Calls that asked for or used this approval. */
+  approval?: string;
   instance?: string;
   model?: string;
   action?: string;

@@ -7,7 +7,17 @@ export class AuditQueryError extends RangeError {
   override readonly name = 'AuditQueryError';
 }
 
-const FILTERS = ['kind', 'key_id', 'client_id', 'instance', 'model', 'action', 'outcome', 'actor'] as const;
+const FILTERS = [
+  'kind',
+  'key_id',
+  'client_id',
+  'approval',
+  'instance',
+  'model',
+  'action',
+  'outcome',
+  'actor',
+] as const;
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 500;
 const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;

@@ -163,6 +163,7 @@ export interface AuditFilters {
   kind?: string | undefined;
   key_id?: string | undefined;
   client_id?: string | undefined;
+  approval?: string | undefined;
   instance?: string | undefined;
   model?: string | undefined;
   action?: string | undefined;

@@ -169,8 +169,9 @@ test('the audit has who asked, who decided and who ran the call, and no values; 
   await post(`/approvals/${id}/approve`);
   await send(7, id);
   await send(7, id);
+  await ask(8);
   await proxy.app.audit.flush();
-  const { json } = await get('/audit?kind=call');
+  const { json } = await get(`/audit?approval=${id}`);
   const records = json.items.toReversed();
   expect(records.map(({ outcome }: Json) => outcome)).toEqual(['approval_required', 'ok', 'policy_denied']);
   for (const record of records) {

@@ -1,5 +1,7 @@
 /** The part of the store suite about approvals of calls. */
+import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
+import { createMemoryApprovals } from '../../src/stores/memory/approvals.ts';
 import type {
   ApprovalDecision,
   ApprovalRequest,
@@ -203,6 +205,24 @@ export function describeApprovals(use: () => ApprovalStore): void {
     expect([await prune(3000, 2000), await prune(3000, 2000), await prune(3000, 2000)]).toEqual([2, 1, 0]);
     expect((await store.list({ after: null, limit: 9 })).map(({ id }) => id)).toEqual(['late']);
   });
+
+  test('does what the store in memory does, in any order of operations', { timeout: 60_000 }, async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(OPERATIONS, { maxLength: 25 }), async (operations) => {
+        // The rows of earlier runs stay, and are out of reach: they have other clients, and their time is over.
+        run++;
+        const model = createMemoryApprovals(() => {});
+        const base = run * 1_000_000;
+        for (const operation of operations) {
+          const results = [];
+          for (const target of [model, store]) results.push(await operation(target, base, `r${run}`));
+          expect(results[1]).toEqual(results[0]);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
 }
 
 /** For stores that several processes share. */
@@ -305,3 +325,74 @@ function refuse(changes: Partial<ApprovalDecision> = {}): ApprovalDecision {
 function claimOf(id: string, attempt: string, changes: object = {}) {
   return { id, client: 'c', fingerprint: id, attempt, now: NOW, ...changes };
 }
+
+type Operation = (store: ApprovalStore, base: number, run: string) => Promise<unknown>;
+
+const SMALL = fc.nat(3);
+const TIMES = fc.integer({ min: 0, max: 20 });
+
+/** Few ids, calls and times, so that they meet. */
+const OPERATIONS: fc.Arbitrary<Operation> = fc.oneof(
+  fc.tuple(SMALL, SMALL, TIMES, TIMES, fc.nat(1000)).map(
+    ([id, call, at, forMs, unique]): Operation =>
+      async (store, base, run) =>
+        await store.ask(
+          buildRequest({
+            // An id is never asked for twice.
+            id: (await store.find(`${run} ${id}`)) === null ? `${run} ${id}` : `${run} ${id} ${at} ${unique}`,
+            client: `${run} ${call % 2}`,
+            fingerprint: `${call}`,
+            createdAt: base + at,
+            expiresAt: base + at + forMs,
+          }),
+          { clientMax: 2, totalMax: 3 },
+        ),
+  ),
+  fc.tuple(SMALL, TIMES, TIMES, fc.boolean()).map(
+    ([id, at, forMs, isApproved]): Operation =>
+      async (store, base, run) =>
+        await store.decide(
+          `${run} ${id}`,
+          isApproved ? approve({ now: base + at, expiresAt: base + at + forMs }) : refuse({ now: base + at }),
+        ),
+  ),
+  fc.tuple(SMALL, SMALL, TIMES, SMALL).map(
+    ([id, call, at, attempt]): Operation =>
+      async (store, base, run) =>
+        await store.claim({
+          id: `${run} ${id}`,
+          client: `${run} ${call % 2}`,
+          fingerprint: `${call}`,
+          attempt: `${attempt}`,
+          now: base + at,
+        }),
+  ),
+  fc.tuple(SMALL, SMALL).map(
+    ([id, attempt]): Operation =>
+      async (store, _, run) =>
+        await store.release(`${run} ${id}`, `${attempt}`),
+  ),
+  fc.tuple(TIMES, TIMES).map(
+    ([at, keptMs]): Operation =>
+      async (store, base) => {
+        // Which rows a bound leaves out is not promised.
+        await store.prune(base + at, base + at - keptMs, 1000);
+      },
+  ),
+  SMALL.map(
+    (id): Operation =>
+      async (store, _, run) =>
+        await store.find(`${run} ${id}`),
+  ),
+  fc.tuple(SMALL, TIMES, fc.constantFrom('pending', 'approved', 'refused', 'used', 'expired')).map(
+    ([call, at, is]): Operation =>
+      async (store, base, run) => [
+        (await store.list({ after: null, limit: 100, state: { is, now: base + at } })).filter(({ client }) =>
+          client.startsWith(`${run} `),
+        ),
+        (await store.findOf(`${run} ${call % 2}`, `${call}`, [`${run} 0`, `${run} 1`, `${run} 2`])).toSorted(
+          (a, b) => a.id.localeCompare(b.id),
+        ),
+      ],
+  ),
+);

@@ -632,6 +632,7 @@ function describeAudit(use: () => AuditStore): void {
       'kind',
       'key_id',
       'client_id',
+      'approval',
       'instance',
       'model',
       'action',
@@ -647,13 +648,13 @@ function describeAudit(use: () => AuditStore): void {
     ];
     await audit.append(makeBatch(...records.map((record) => ({ at: 1, record: JSON.stringify(record) }))));
     for (const [index, member] of members.entries()) {
-      const seqs = [9, 8, 7, 6, 5, 4, 3, 2, 1].filter((seq) => seq !== index + 2);
+      const seqs = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1].filter((seq) => seq !== index + 2);
       expect((await search({ filters: { [member]: `${member} é"1` } })).seqs).toEqual(seqs);
       expect((await search({ filters: { [member]: `${member} é"` } })).seqs).toEqual([]);
     }
     expect((await search({ filters: full })).seqs).toEqual([1]);
     expect((await search({ filters: { kind: '7' } })).seqs).toEqual([]);
-    expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(11);
+    expect((await search({ filters: { kind: undefined } })).seqs).toHaveLength(12);
   });
 
   test('continues past records that are not JSON, which match no filter', async () => {

@@ -499,6 +499,7 @@ const AUDIT_FILTERS = {
   until: time.describe('A time or a day.').exactOptional(),
   key_id: z.string().exactOptional(),
   client_id: z.string().describe('Calls with any key of this client.').exactOptional(),
+  approval: z.string().describe('Calls that asked for or used this approval.').exactOptional(),
   instance: z.string().exactOptional(),
   model: z.string().exactOptional(),
   action: z.string().exactOptional(),

@@ -26,7 +26,8 @@ export function createSqliteApprovals({ durable, quick }: ApprovalConnections): 
   );
   const insert = quick.prepare(
     `INSERT INTO approvals (id, client, fingerprint, state, facts, call, created_at, expires_at)
-     VALUES (:id, :client, :fingerprint, 'pending', :facts, :call, :createdAt, :expiresAt)`,
+     VALUES (:id, :client, :fingerprint, 'pending', :facts, :call, :createdAt, :expiresAt)
+     RETURNING ${COLUMNS}`,
   );
   const read = quick.prepare(`SELECT ${COLUMNS}, call FROM approvals WHERE id = ?`);
   const readOf = quick.prepare(
@@ -75,8 +76,15 @@ export function createSqliteApprovals({ durable, quick }: ApprovalConnections): 
         const pending = count.get({ client, now });
         if (Number(pending?.['ofClient']) >= clientMax) return 'client_full';
         if (Number(pending?.['total']) >= totalMax) return 'full';
-        insert.run({ id, client, fingerprint, facts, call, createdAt, expiresAt });
-        return findOpen.get({ client, fingerprint, now }) as unknown as ApprovalRow;
+        return insert.get({
+          id,
+          client,
+          fingerprint,
+          facts,
+          call,
+          createdAt,
+          expiresAt,
+        }) as unknown as ApprovalRow;
       });
     },
     find(id) {
