@@ -16,7 +16,7 @@ import type { AnswerSummary } from './terms/answer-summary.ts';
 import { CallContext } from './terms/call-context.ts';
 import { type CallTrace, startTrace } from './terms/call-trace.ts';
 import { Denial, INTERNAL } from './terms/denial.ts';
-import type { AnyParsed, Operation } from './terms/operation.ts';
+import type { AnyParsed, Operation, ValuesState } from './terms/operation.ts';
 import { type Body, NULL_ID, type ParsedCall } from './terms/parsed-body.ts';
 import type { Reply } from './terms/reply.ts';
 import type { Request } from './terms/request.ts';
@@ -133,7 +133,8 @@ async function runWhileChanged(call: AnyParsed, authenticated: Client, running: 
 /** Authorizes, resolves and builds the call, and runs its steps. */
 async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall): Promise<Reply> {
   const { operation, request, index, bytes, trace, deps } = running;
-  const allowed = operation.authorize(parsed, client);
+  const isConverted = request.areValuesNormalized && operation.convertValues !== undefined;
+  const allowed = operation.authorize(parsed, client, isConverted ? 'unconverted' : 'sent');
   trace.policyLimit = (allowed instanceof Denial ? undefined : allowed.policyLimit) ?? null;
   if (allowed instanceof Denial) {
     trace.target = await operation.nameTarget(parsed);
@@ -145,11 +146,11 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
   const target = findTarget(server);
   trace.target = nameSent(server, target);
   /** `asked` is the call before the policy sets values in it. */
-  const createContext = (asked: AnyParsed, call: AnyParsed) => {
+  const createContext = (asked: AnyParsed, call: AnyParsed, values: ValuesState) => {
     const built = {
       client,
       isSameFor: (other: Client) =>
-        hasSameFieldRules(client, other) && isSameCall(operation.authorize(asked, other), call),
+        hasSameFieldRules(client, other) && isSameCall(operation.authorize(asked, other, values), call),
       resolved: target && call.instance !== undefined ? { named: call.instance, target } : null,
     };
     const { time } = request;
@@ -158,18 +159,18 @@ async function runOnce(parsed: AnyParsed, client: Client, running: RunningCall):
     return new CallContext({ request, client, time, trace, index, bytes, approvalRule, isUnchanged: check });
   };
   let call = allowed;
-  let context = createContext(parsed, call);
-  if (request.areValuesNormalized && operation.convertValues !== undefined) {
+  let context = createContext(parsed, call, isConverted ? 'unconverted' : 'sent');
+  if (operation.convertValues !== undefined && isConverted) {
     const converted = await operation.convertValues(parsed, server, context);
     if (!(await context.isUnchanged())) return CHANGED;
-    if ('reply' in converted) return converted.reply;
-    if (converted.call !== parsed) {
-      // The policy judges the values that are sent, so it is applied again.
-      const judged = operation.authorize(converted.call, client);
-      if (judged instanceof Denial) return judged;
-      call = judged;
-      context = createContext(converted.call, call);
-    }
+    const isFailed = 'reply' in converted;
+    const asked = isFailed ? parsed : converted.call;
+    const judged = operation.authorize(asked, client, 'sent');
+    // What the conversion refuses would tell types of fields that the key may not write.
+    if (judged instanceof Denial) return judged;
+    if (isFailed) return converted.reply;
+    call = judged;
+    context = createContext(asked, call, 'sent');
   }
   if (operation.applyFieldRules !== undefined && hasFieldRules(client)) {
     const applied = await operation.applyFieldRules(call, server, context);

@@ -273,7 +273,7 @@ async function findBatchLimit(
       examinedBytes = 0;
     }
     const parsed = operation.parse(bytes, call, dialect).call;
-    const allowed = parsed instanceof Denial ? parsed : operation.authorize(parsed, client);
+    const allowed = parsed instanceof Denial ? parsed : operation.authorize(parsed, client, 'unconverted');
     if (!(allowed instanceof Denial) && allowed.policyLimit !== undefined) return allowed.policyLimit;
   }
   return null;

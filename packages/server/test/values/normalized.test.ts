@@ -100,7 +100,7 @@ describe('a read', () => {
   test.each([
     ['hidden', BAD_TYPES],
     ['no object', printResult('[]')],
-    ['of 3 MB', printResult(JSON.stringify({ id: { type: 'integer', relation: 'x'.repeat(3_000_000) } }))],
+    ['of 30 MB', printResult(JSON.stringify({ id: { type: 'integer', relation: 'x'.repeat(30_000_000) } }))],
     ['not JSON', 'oops'],
   ])('keeps its bytes if the types are %s', async (_, types) => {
     await open({ types: () => types });

@@ -15,7 +15,7 @@ import { type Decision, decide, decideApproval, decideCaller, decideServer } fro
 import { denyPolicy } from '../terms/caller-denials.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Exchange } from '../terms/exchange.ts';
-import type { AnyParsed } from '../terms/operation.ts';
+import type { AnyParsed, ValuesState } from '../terms/operation.ts';
 import type { Call } from './parse.ts';
 import type { Json2Call } from './parse-json2.ts';
 import type { VersionQuestion } from './parse-version-question.ts';
@@ -34,10 +34,15 @@ export function authorizeCaller(
   return denied && denyPolicy(denied);
 }
 
-export function authorizeCall(call: Call, { policy }: Pick<Client, 'policy'>): Call | Denial {
+/** Unconverted values are no commands of Odoo yet, so that the rule for related records judges those that are sent. */
+export function authorizeCall(
+  call: Call,
+  { policy }: Pick<Client, 'policy'>,
+  values: ValuesState = 'sent',
+): Call | Denial {
   if (policy === null) return call;
   const described = describeCall(call);
-  const sets = authorize(described, policy);
+  const sets = authorize(described, policy, values);
   if (sets instanceof Denial) return sets;
   // `read` takes no limit in Odoo, so call/limit.ts applies this one.
   return {
@@ -78,10 +83,14 @@ export function authorizeVersionQuestion(
   return decision.allowed ? question : denyPolicy(decision);
 }
 
-function authorize(call: DescribedCall, policy: NonNullable<Client['policy']>): Sets | Denial {
+function authorize(
+  call: DescribedCall,
+  policy: NonNullable<Client['policy']>,
+  values: ValuesState = 'sent',
+): Sets | Denial {
   const request = describeRequest(call);
   if (request instanceof Denial) return request;
-  const decision = decide(policy, request);
+  const decision = decide(policy, values === 'sent' ? request : { ...request, findRelatedWrite: () => null });
   return decision.allowed ? decision.sets : denyPolicy(decision);
 }
 

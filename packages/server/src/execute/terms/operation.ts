@@ -40,6 +40,9 @@ export interface AnyParsed {
   approvalRule?: string;
 }
 
+/** Whether the values of a call are those that are sent, or convertValues has yet to convert them. */
+export type ValuesState = 'sent' | 'unconverted';
+
 /** A call that may be sent, because its server is known. */
 export interface AnyPrepared {
   isReadOnly: boolean;
@@ -61,8 +64,11 @@ export interface Operation<
   readonly isAddressInBody: boolean;
   /** Parses the bytes into a call whose shape is valid. */
   parse(bytes: Uint8Array, call: CallSpan, dialect: Dialect): ParsedCall<Parsed>;
-  /** Applies the policy of the client, including values that it sets in the call. */
-  authorize(call: Parsed, client: Client): Parsed | Denial;
+  /**
+   * Applies the policy of the client, including values that it sets in the call. While values are unconverted, all
+   * rules but the one for related records apply.
+   */
+  authorize(call: Parsed, client: Client, values: ValuesState): Parsed | Denial;
   /** Server and database of a call that its policy refused, for its record; null if unknown. */
   nameTarget(call: Parsed): Awaitable<CallTrace['target']>;
   /** Finds the server, and checks that it may be reached. */
@@ -71,8 +77,8 @@ export interface Operation<
   hasValues?(call: Parsed): boolean;
   /**
    * Converts the values of a call whose caller prefers normalized values. It runs between two applications of the
-   * policy: the first allows the question for the types of fields, the second judges what is sent. Absent if calls of
-   * the operation have no values.
+   * policy: the first allows the question for the types of fields, the second judges the values that are sent. Absent
+   * if calls of the operation have no values.
    */
   convertValues?(
     call: Parsed,

@@ -4,6 +4,7 @@ import type { FieldTypes } from './field-types.ts';
 import type { RecordShape, ResultForm } from './record-shape.ts';
 import { ResultConverter } from './result-converter.ts';
 
+/** Fields of every type of Odoo 14 to 19. */
 const TYPES: FieldTypes = new Map(
   Object.entries({
     id: 'integer',
@@ -17,6 +18,14 @@ const TYPES: FieldTypes = new Map(
     day: 'date',
     amount: 'monetary',
     data: 'json',
+    note: 'text',
+    body: 'html',
+    state: 'selection',
+    image: 'binary',
+    ratio: 'float',
+    res_id: 'many2one_reference',
+    extra: 'properties',
+    extra_definition: 'properties_definition',
     constructor: 'char',
     __proto__x: 'datetime',
     records: 'many2one',
@@ -305,9 +314,21 @@ const VALUES: Record<string, fc.Arbitrary<readonly [string, string]>> = {
   json: fc.oneof(empty, same(jsonText.filter((text) => text !== 'false'))),
 };
 
+const SAME_AS: Record<string, string> = {
+  text: 'char',
+  html: 'char',
+  selection: 'char',
+  binary: 'char',
+  float: 'monetary',
+  many2one_reference: 'integer',
+  properties: 'json',
+  properties_definition: 'json',
+};
+
 const gap = fc.constantFrom('', ' ', '\n ');
+const listValues = (type: string) => VALUES[SAME_AS[type] ?? type]!;
 const member = fc.constantFrom(...TYPES.keys()).chain((name) =>
-  fc.tuple(VALUES[TYPES.get(name)!.type]!, gap, gap).map(([[text, converted], before, after]) => {
+  fc.tuple(listValues(TYPES.get(name)!.type), gap, gap).map(([[text, converted], before, after]) => {
     const head = `${before}${JSON.stringify(name)}:${after}`;
     return [head + text + before, head + converted + before] as const;
   }),
