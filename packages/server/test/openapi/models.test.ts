@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
 import { startPair } from '../pair.ts';
-import { answerLikeOdoo, printResult } from '../scripted-upstream.ts';
+import { answerLikeOdoo, printResult, startUpstream } from '../scripted-upstream.ts';
 
 let proxy: ErpProxy;
 beforeEach(async () => {
@@ -47,6 +47,42 @@ test('describes the fields of the models: type, readonly, selection and relation
   expect(schema.anyOf).toContainEqual({ $ref: '#/components/schemas/sale.order.Call' });
   const names = [...JSON.stringify(json).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, it]) => it);
   expect([...new Set(names)].sort()).toEqual(Object.keys(schemas).sort());
+});
+
+/** An instance `odd` whose `fields_get` returns these fields. */
+async function addOdd(fields: object): Promise<void> {
+  const upstream = closeAfterTest(
+    await startUpstream((socket) => answerLikeOdoo(socket, printResult(JSON.stringify(fields)))),
+  );
+  const { url } = upstream;
+  const odd = { name: 'odd', url, db: 'prod', user_id: 2, api_key: 'upstream-key-0123456789' };
+  await proxy.app.instances.add({ ...odd, allow_private: true });
+}
+
+test('describes fields with unusual names, selections and types', async () => {
+  const selection = [
+    ["it's", ''],
+    ['a"b\\', ''],
+    ['new\nline\u2028', ''],
+  ];
+  await addOdd({
+    class: { type: 'char' },
+    constructor: { type: 'integer' },
+    state: { type: 'selection', selection },
+    odd: { type: 'a new type' },
+  });
+  const { status, json } = await ask('instance=odd&models=x.odd');
+  expect(status).toBe(200);
+  const { properties } = json.components.schemas['x.odd'];
+  expect(Object.keys(properties)).toEqual(expect.arrayContaining(['class', 'constructor', 'odd']));
+  expect(properties.state.anyOf[0].enum).toEqual(selection.map(([value]) => value));
+});
+
+test('fields of 30 MB are an error that says what to do', async () => {
+  await addOdd({ name: { type: 'char', help: 'x'.repeat(30_000_000) } });
+  const { status, json } = await ask('instance=odd&models=x.odd');
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(json.error.message).toMatch(/fields; name fewer of them/);
 });
 
 test('needs a valid client key', async () => {
