@@ -76,6 +76,7 @@ const ANSWER_HEADERS = {
 export function describeCallPaths(): Record<string, object> {
   return {
     ...Object.fromEntries(CALL_ROUTES.map((route) => [route.path, { post: describeCall(route) }])),
+    '/mcp': { post: describeMcp() },
     ...Object.fromEntries(PAGES.map((page) => [page.path, { get: describePage(page) }])),
   };
 }
@@ -245,6 +246,29 @@ function describeCompatible(operationId: string, summary: string): object {
     },
   };
 }
+
+/** The specification of MCP describes its messages. */
+function describeMcp(): object {
+  return {
+    operationId: 'mcp',
+    summary: 'Tools for agents, by the Model Context Protocol (docs/mcp.md).',
+    tags: ['calls'],
+    security: [{ clientKey: [] }, { clientToken: [] }],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { type: 'object' }, example: MCP_EXAMPLE } },
+    },
+    responses: {
+      200: {
+        description: 'A message of the Model Context Protocol.',
+        content: { 'application/json': { schema: { type: 'object' } }, 'text/event-stream': {} },
+      },
+      ...describeErrors(),
+    },
+  };
+}
+
+const MCP_EXAMPLE = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 /** `/v2/odoo/execute` is `compatibleV2OdooExecute`. */
 function nameCompatible(path: string): string {
