@@ -26,6 +26,8 @@ const MODELS_MAX = 1000;
 
 export class FieldRules {
   readonly all: readonly CompiledFieldRule[];
+  /** Whether a rule has `allow`. */
+  readonly hasAllow: boolean;
   /** Rules by model. Callers choose the names of models, so the map is bounded. */
   readonly #ofModel = new Map<string, readonly CompiledFieldRule[]>();
 
@@ -36,6 +38,7 @@ export class FieldRules {
       matchesModel: compileGlob(pattern),
       matches: compileField('allow' in rule ? rule.allow : rule.deny),
     }));
+    this.hasAllow = this.all.some(({ rule }) => 'allow' in rule);
   }
 
   /** The rules that apply to a model, without those of models that it inherits from. */

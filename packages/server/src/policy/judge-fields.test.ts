@@ -27,6 +27,11 @@ const TYPES = new Map<string, FieldTypes>([
       ['x_vat', related('partner_id.vat')],
       ['x_deep', related('user_id.partner_id.vat')],
       ['x_code', related('country_id.code')],
+      ['company_id', to('res.company')],
+      ['x_company_vat', related('company_id.vat')],
+      ['gone_id', to('gone.model')],
+      ['x_gone', related('gone_id.vat')],
+      ['x_gone_name', related('gone_id.street')],
     ]),
   ],
   [
@@ -45,6 +50,15 @@ const TYPES = new Map<string, FieldTypes>([
       ['parent_id', to('res.partner')],
     ]),
   ],
+  [
+    'res.company',
+    new Map([
+      ['partner_id', to('res.partner')],
+      ['vat', related('partner_id.vat')],
+    ]),
+  ],
+  // A model that the user may not use.
+  ['gone.model', new Map()],
   ['res.country', new Map([['code', char]])],
   ['sale.order.line', new Map([['name', char]])],
 ]);
@@ -86,6 +100,9 @@ describe.each([
   ['sale.order', 'x_vat', null, RULE, RULE],
   ['sale.order', 'x_deep', null, RULE, RULE],
   ['sale.order', 'x_code', null, null, null],
+  ['sale.order', 'x_company_vat', null, RULE, RULE],
+  ['sale.order', 'x_gone', null, RULE, RULE],
+  ['sale.order', 'x_gone_name', null, null, RULE],
   ['res.users', 'vat', null, RULE, RULE],
   ['res.users', 'login', null, null, null],
   // Names of related records, and searches by name.
@@ -147,6 +164,18 @@ test('asks for the types that a path needs, one model after the other', () => {
   expect([...judgeNow().now.lacking.keys()]).toEqual(['res.users']);
   known.set('res.users', TYPES.get('res.users')!);
   expect(judgeNow().denied).toMatchObject({ model: 'res.partner', field: 'vat' });
+});
+
+test('asks for no types of models that can carry no denied value', () => {
+  const known = new Map([['sale.order', TYPES.get('sale.order')!]]);
+  const lackingFor = (fields: NonNullable<Policy['fields']>, field: string) => {
+    const judge = new FieldJudge(new FieldRules(fields), known);
+    judge.judge('sale.order', { path: [field], tail: null });
+    return [...judge.lacking.keys()];
+  };
+  expect(lackingFor(DENY, 'x_code')).toEqual([]);
+  expect(lackingFor(DENY, 'x_company_vat')).toEqual(['res.company']);
+  expect(lackingFor(ALLOW, 'x_code')).toEqual(['res.country']);
 });
 
 test('a default of the context is denied whatever model it is for', () => {

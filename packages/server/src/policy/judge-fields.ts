@@ -78,9 +78,18 @@ export class FieldJudge {
   #findDenying(model: string | null, field: string, depth: number): CompiledFieldRule | null {
     const own = this.#rules.findDenying(model, field) ?? this.#findDenyingSource(model, field);
     if (own !== null || model === null) return own;
+    if (depth > 0 && !this.#canCarry(model, field)) return null;
     const type = this.#findType(model, field);
-    if (type === 'lacking' || type === null || type.related === null) return null;
-    return this.#judgeRelated(model, type.related, depth);
+    if (type === 'lacking') return null;
+    // The server does not describe the field to this user, but related fields show its value all the same.
+    if (type === null) return depth === 0 ? null : this.#findDenying(ANY_MODEL, field, depth);
+    return type.related === null ? null : this.#judgeRelated(model, type.related, depth);
+  }
+
+  /** False saves a question: the field of a model without rules is not related to a field that `deny` names. */
+  #canCarry(model: string, field: string): boolean {
+    if (this.#rules.hasAllow || this.#rules.listNaming(model).length > 0) return true;
+    return [field, ...listShownFields(field)].some((each) => this.#rules.findDenyingAnywhere(each) !== null);
   }
 
   /** A computed field that shows a denied field is denied, unless a rule allows it by its name. */

@@ -24,8 +24,9 @@ import type { Json2Call } from './parse-json2.ts';
 import { type DescribedCall, describeCall, describeJson2Call } from './policy-request.ts';
 import { rewriteCall, rewriteJson2Call } from './rewrite-call.ts';
 
-/** Maximum number of models that one call can reach. */
-const MODELS_MAX = 32;
+/** Maximum number of models whose types are asked for. The fields of all others count as unknown. */
+const MODELS_MAX = 64;
+const NO_TYPES: FieldTypes = new Map();
 
 type Applied<AnyCall> = { call: AnyCall } | { reply: Reply };
 
@@ -120,15 +121,16 @@ async function learnTypes(
   { target, context, fields }: Server,
 ): Promise<FaultReply | Denial | null> {
   for (const [model, names] of lacking) {
-    if (known.size >= MODELS_MAX) return TOO_MANY_MODELS;
-    const found = await fields.find({ target, model }, names, context);
+    const found = known.size < MODELS_MAX ? await fields.find({ target, model }, names, context) : UNKNOWN;
     if (!('failed' in found)) known.set(model, found.types);
     else if (model === own || isPassing(found.failed)) return explain(found.failed, model);
-    // The user may not use the model: nothing is known of its fields, so that every rule is applied to them.
-    else known.set(model, new Map());
+    // The user may not use the model. Every rule is applied to fields that are not known.
+    else known.set(model, NO_TYPES);
   }
   return null;
 }
+
+const UNKNOWN = { types: NO_TYPES };
 
 /** Whether another attempt can succeed. */
 function isPassing(failed: FaultReply | Denial): boolean {
@@ -142,11 +144,6 @@ function explain(failed: FaultReply | Denial, model: string): FaultReply | Denia
     `This key may not use all fields, and those of \`${model}\` could not be found. The call was not sent.`,
   );
 }
-
-const TOO_MANY_MODELS = new Denial(
-  'invalid_params',
-  `The call reaches fields of more than ${MODELS_MAX} models, which are too many for a key that may not use all fields. Send it in several calls.`,
-);
 
 function setFields(
   call: Call,

@@ -2,10 +2,7 @@
  * Converts the values that a call writes into those of Odoo, for a caller that prefers normalized values
  * (docs/values.md). Either all values are converted or the call is not sent.
  */
-import { joinParts } from '../../json/edit.ts';
 import { readElements } from '../../json/elements.ts';
-import { readMembers } from '../../json/members.ts';
-import { skipValue } from '../../json/skip.ts';
 import type { ByteRange, JsonSpan } from '../../json/span.ts';
 import type { FieldTypes } from '../../odoo/values/field-types.ts';
 import { findResultForm } from '../../odoo/values/record-shape.ts';
@@ -18,6 +15,7 @@ import type { Target } from '../terms/target.ts';
 import { CHANGED } from '../terms/upstream-denials.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Call } from './parse.ts';
+import { rebuildCall } from './rewrite-call.ts';
 
 /** The position of the values, by method. */
 const WRITES: ReadonlyMap<string, number> = new Map([
@@ -103,20 +101,12 @@ async function convertWrite(
   return { call: edits.length === 0 ? call : rewrite(call, edits) };
 }
 
-/** Builds the call with new bytes, in which `keyword` comes before `params`. */
 function rewrite(call: Call, edits: readonly { span: JsonSpan; parts: Parts }[]): Call {
   const { params, keyword } = call;
-  const bytes = joinParts(call.bytes, [
+  return rebuildCall(call, [
     ...(keyword.span === null ? ['{}'] : replace(keyword.span, edits)),
     ...(params === null ? [] : replace(params, edits)),
   ]);
-  const span: JsonSpan = { kind: 'object', start: 0, end: skipValue(bytes, 0) };
-  return {
-    ...call,
-    bytes,
-    keyword: { span, members: readMembers(bytes, span) },
-    params: params && { kind: 'array', start: span.end, end: bytes.length },
-  };
 }
 
 function replace(whole: JsonSpan, edits: readonly { span: JsonSpan; parts: Parts }[]): Parts {

@@ -24,13 +24,18 @@ export function rewriteCall(call: Call, named: ReadonlyMap<string, Parts>, place
     ...setMembers(keyword.span, keyword.members, named),
     ...(params === null ? [] : setPlaced(params, placed)),
   ];
+  return rebuildCall(call, parts);
+}
+
+/** Builds the call from the parts of `keyword`, followed by those of `params` if the call has them. */
+export function rebuildCall(call: Call, parts: Parts): Call {
   const bytes = joinParts(call.bytes, parts);
   const span: JsonSpan = { kind: 'object', start: 0, end: skipValue(bytes, 0) };
   return {
     ...call,
     bytes,
     keyword: { span, members: readMembers(bytes, span) },
-    params: params && { kind: 'array', start: span.end, end: bytes.length },
+    params: call.params && { kind: 'array', start: span.end, end: bytes.length },
   };
 }
 

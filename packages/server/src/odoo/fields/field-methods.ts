@@ -163,7 +163,8 @@ const TABLE: Readonly<Record<string, string | Row>> = {
   message_subscribe: 'ids, **',
   message_unsubscribe: 'ids, **',
 
-  'res.users/context_get': { parameters: '', always: ['lang', 'tz'] },
+  // The language and the time zone of the user of the call.
+  'res.users/context_get': '',
   'res.users/has_group': 'ids, group_ext_id',
 };
 

@@ -57,6 +57,7 @@ test('reads the same fields by name, and those of the context', () => {
     '*:b',
     'c',
     'd → named',
+    'active',
     '*:active',
     'res.partner:email',
   ]);

@@ -7,7 +7,6 @@ import { readMembers } from '../../json/members.ts';
 import { skipWhiteSpace } from '../../json/scan.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
 import { decodeString } from '../../json/string.ts';
-import { someString } from '../../json/strings.ts';
 import { type Arguments, findArgument } from '../arguments.ts';
 import { CONTEXT_FIELDS, CONTEXT_GROUPS, CONTEXT_PREFIXES } from './field-context.ts';
 import { type FieldArgument, type FieldForm, type FieldMethod, findFieldMethod } from './field-methods.ts';
@@ -58,8 +57,12 @@ export function listFieldUses(model: string, method: string, call: Arguments): F
   return { ...reader.found, isKnown: row !== undefined };
 }
 
-/** Maximum number of names that are read. The values of a thousand records have some 10,000. */
-const NAMES_MAX = 20_000;
+/** Maximum number of names and elements that are read. The values of a thousand records have some 10,000. */
+const VISITS_MAX = 20_000;
+/** Maximum number of different uses. */
+const USES_MAX = 2000;
+const QUOTE = 0x22;
+const OPEN_OBJECT = 0x7b;
 const PARENT = 'parent_id';
 const DISPLAY_NAME = 'display_name';
 const ID = 'id';
@@ -91,7 +94,7 @@ class UseReader {
   readonly #call: Arguments;
   readonly #bytes: Uint8Array;
   readonly #seen = new Set<string>();
-  #names = 0;
+  #visits = 0;
   #panelField: Path = [];
 
   constructor(call: Arguments) {
@@ -339,6 +342,9 @@ class UseReader {
   #commands(value: JsonSpan, path: Path): void {
     if (value.kind === 'object') this.#record(value, path);
     if (value.kind !== 'array') return;
+    // Long lists of ids.
+    if (!this.#hasString(value) && !this.#bytes.subarray(value.start, value.end).includes(OPEN_OBJECT))
+      return;
     let first: JsonSpan | null = null;
     let count = 0;
     this.#elements(value, (element) => {
@@ -370,23 +376,34 @@ class UseReader {
       for (const row of CONTEXT_FIELDS) {
         const isUsed = row.value === false ? isFalse(value) : !this.#isEmpty(value);
         if (row.member === member && isUsed)
-          for (const field of row.fields) this.#add([field], null, row.model);
+          for (const field of row.fields) this.#addContextField(field, row.model);
       }
       for (const { prefix, any } of CONTEXT_PREFIXES) {
         if (!member.startsWith(prefix)) continue;
         const field = member.slice(prefix.length);
-        this.#add([field], null);
-        if (any) this.#add([field], null, null);
+        if (any) this.#addContextField(field, null);
+        else this.#add([field], null);
       }
     });
   }
 
+  /** `model` null: any model, that of the call in particular. */
+  #addContextField(field: string, model: string | null): void {
+    if (model === null) this.#add([field], null);
+    this.#add([field], null, model);
+  }
+
   #add(path: Path, tail: Tail, model?: string | null): void {
-    if (++this.#names > NAMES_MAX) throw new Unreadable();
+    this.#visit();
     const key = `${path.join('.')} ${tail} ${model}`;
     if (path.length === 0 || this.#seen.has(key)) return;
+    if (this.#seen.size === USES_MAX) throw new Unreadable();
     this.#seen.add(key);
     this.found.uses.push(model === undefined ? { path, tail } : { path, tail, model });
+  }
+
+  #visit(): void {
+    if (++this.#visits > VISITS_MAX) throw new Unreadable();
   }
 
   #parse(text: string, parse: (text: string) => Path | null): Path {
@@ -402,6 +419,7 @@ class UseReader {
 
   #elements(array: JsonSpan, visit: (element: JsonSpan) => void): void {
     readElements(this.#bytes, array, (element) => {
+      this.#visit();
       visit(element);
       return true;
     });
@@ -409,13 +427,13 @@ class UseReader {
 
   #members(object: JsonSpan, visit: (name: string, value: JsonSpan) => void): void {
     if (object.kind !== 'object') throw new Unreadable();
-    const members: JsonMember[] = readMembers(this.#bytes, object, NAMES_MAX + 1);
-    if (members.length > NAMES_MAX) throw new Unreadable();
+    const members: JsonMember[] = readMembers(this.#bytes, object, VISITS_MAX + 1);
+    if (members.length > VISITS_MAX) throw new Unreadable();
     for (const { name, value } of members) visit(name, value);
   }
 
-  #hasString(value: JsonSpan): boolean {
-    return someString(this.#bytes, value, () => true);
+  #hasString({ start, end }: JsonSpan): boolean {
+    return this.#bytes.subarray(start, end).includes(QUOTE);
   }
 
   /** Null, false, and a list, object or text without content. */
