@@ -145,10 +145,13 @@ function listPlain(fields: Fields): string[] {
 export function searchByText(fields: Fields, text: string): unknown[] | null {
   const texts = SEARCHED_FIELDS.filter((name) => {
     const field = fields.get(name);
-    return field !== undefined && TEXT_TYPES.has(field.type) && field.store !== false;
+    if (field === undefined || !TEXT_TYPES.has(field.type)) return false;
+    // The name of a product variant is that of its product: not stored, but searchable.
+    return field.searchable ?? field.store !== false;
   });
   const partner = fields.get('partner_id')?.type === 'many2one' ? ['partner_id'] : [];
-  const names = [...texts, ...partner];
+  const isNamed = texts.includes('name');
+  const names = [...texts.filter((name) => name !== 'display_name' || !isNamed), ...partner];
   if (names.length === 0) return null;
   return [...Array(names.length - 1).fill('|'), ...names.map((name) => [name, 'ilike', text])];
 }

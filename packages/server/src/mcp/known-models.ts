@@ -42,5 +42,5 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   { model: 'res.country', name: 'Country', words: 'country' },
   { model: 'res.currency', name: 'Currency', words: 'currency' },
   { model: 'crm.tag', name: 'CRM Tag', words: 'tag label' },
-  { model: 'res.partner.category', name: 'Partner Tags', words: 'tag label category customer' },
+  { model: 'res.partner.category', name: 'Partner Tags', words: 'tag label category customer contact' },
 ];

@@ -36,13 +36,15 @@ export interface Stage {
 export interface StageOptions {
   version?: SandboxVersion;
   settings?: Record<string, string>;
+  clock?: () => number;
 }
 
-export async function startStage({ version = 18, settings = {} }: StageOptions = {}): Promise<Stage> {
+export async function startStage({ version = 18, settings = {}, clock }: StageOptions = {}): Promise<Stage> {
   const sandbox = closeAfterTest(await startSandbox({ version }));
   const proxy = closeAfterTest(
     await startProxy({
       settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64'), ...settings },
+      ...(clock === undefined ? {} : { clock }),
     }),
   );
   await addInstance(proxy, sandbox, 'prod');

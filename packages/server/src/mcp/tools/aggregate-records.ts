@@ -43,7 +43,7 @@ export const aggregateRecords = defineTool({
       .describe(
         'Stored numeric fields with sum, avg, min or max: "amount_total:sum". Left out: only counts.',
       ),
-    domain: given.domain,
+    domain: given.sameDomain,
     order: z.string().max(500).optional().describe('By a group or a measure: "amount_total desc".'),
     limit: given.limit(LIMIT, LIMIT_MAX),
     offset: given.offset,

@@ -15,12 +15,13 @@ export const model = z
   .max(NAME_LENGTH_MAX)
   .describe('Technical name, e.g. res.partner, sale.order.');
 
-export const domain = z
-  .array(z.unknown())
-  .optional()
-  .describe(
-    'Odoo domain as JSON: conditions [field, operator, value], all of which must hold. E.g. [["state","=","draft"]], [["partner_id","ilike","deco"],["amount_total",">",1000]], ["|",["city","=","Namur"],["city","=","Gent"]]. Dates: "2026-05-31", datetimes in UTC: "2026-05-31 22:00:00". Operators: = != > >= < <= in "not in" ilike child_of.',
-  );
+const conditions = z.array(z.unknown()).optional();
+
+export const domain = conditions.describe(
+  'Odoo domain as JSON: conditions [field, operator, value], all of which must hold, e.g. [["state","=","draft"],["partner_id","ilike","deco"]]; either: ["|",["city","=","Namur"],["city","=","Gent"]]. Dates "2026-05-31", datetimes in UTC "2026-05-31 22:00:00". Operators: = != > >= < <= in "not in" ilike child_of.',
+);
+
+export const sameDomain = conditions.describe('As in search_records.');
 
 export const fields = z
   .array(z.string())
@@ -50,7 +51,7 @@ export const approval = z
   .optional()
   .describe('Id from an error approval_required, once an administrator has approved this same call.');
 
-export const note = z.string().describe('Whose text this is.');
+export const note = z.string();
 export const record = z.record(z.string(), z.unknown());
 export const next = z.int().optional().describe('There are more: send this as `offset`.');
 export const clipped = z.array(z.string()).optional().describe('Fields whose text was cut.');

@@ -9,7 +9,7 @@ export const countRecords = defineTool({
   name: 'count_records',
   title: 'Count records',
   description: 'Returns the number of records that match a domain; without `domain`, of all.',
-  input: z.strictObject({ model: given.model, domain: given.domain, instance: given.instance }),
+  input: z.strictObject({ model: given.model, domain: given.sameDomain, instance: given.instance }),
   output: z.object({ count: z.int() }),
   example: '{"model": "res.partner", "domain": [["is_company", "=", true]]}',
   hints: { readOnlyHint: true },

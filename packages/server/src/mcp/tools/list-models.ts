@@ -41,7 +41,9 @@ export const listModels = defineTool({
       .split(/[^\p{L}\p{N}._]+/u)
       .filter(Boolean)
       .map(toSingular);
-    const known = KNOWN_MODELS.filter((row) => matchesKnown(row, words)).map(({ model }) => model);
+    const byAll = KNOWN_MODELS.filter((row) => countWords(row, words) === words.length);
+    const byAny = KNOWN_MODELS.filter((row) => countWords(row, words) > 0);
+    const known = (byAll.length > 0 ? byAll : byAny).map(({ model }) => model);
     const named = listNamedModels(session.policy).filter((model) =>
       words.every((word) => model.includes(word)),
     );
@@ -94,12 +96,10 @@ function nameKnown(models: readonly string[]): { model: string; name: string }[]
   }));
 }
 
-function matchesKnown(
-  { model, name, words }: (typeof KNOWN_MODELS)[number],
-  asked: readonly string[],
-): boolean {
+/** The number of words that stand for the model. */
+function countWords({ model, name, words }: (typeof KNOWN_MODELS)[number], asked: readonly string[]): number {
   const text = `${model} ${name.toLowerCase()} ${words}`;
-  return asked.every((word) => text.includes(word));
+  return asked.filter((word) => text.includes(word)).length;
 }
 
 function rank(model: string, wanted: readonly string[]): number {

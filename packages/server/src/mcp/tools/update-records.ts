@@ -14,7 +14,7 @@ export const updateRecords = defineTool({
   input: z.strictObject({
     model: given.model,
     ids: given.ids(IDS_MAX),
-    values: given.values,
+    values: given.values.describe('As in create_record.'),
     approval: given.approval,
     instance: given.instance,
   }),
