@@ -177,7 +177,8 @@ export const SETTINGS = {
     description: 'Number of minutes after its approval within which a call can be sent.',
   }),
   'approvals.callBytesMax': define({
-    kind: bytes(8 * MIB),
+    // They are sealed in one piece, which must not block the event loop.
+    kind: bytes(MIB),
     default: 64 * KIB,
     description:
       'Maximum size of the arguments of a call that needs an approval. A larger call is denied. The arguments are stored until the call is decided and its time is over.',

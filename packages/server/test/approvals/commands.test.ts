@@ -12,11 +12,16 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
   async function start() {
     const url = `sqlite:${makeFolder()}/store.db`;
     const approver = await startApprover({ settings: { 'store.url': url, 'admin.token': TOKEN } });
-    const run = async (...args: string[]) => {
-      const surroundings = recordSurroundings({ isTerminal: true });
+    const run = (...args: string[]) => runAny('approvals', ...args);
+    const runAny = async (...args: string[]) => {
+      const surroundings = recordSurroundings({
+        isTerminal: true,
+        // The text of the call, in place of a file.
+        readInput: async (text) => Buffer.from(text),
+      });
       const status = await runCommandLine(
         {
-          argv: ['approvals', ...args, ...(where === 'on the store' ? [] : ['--url', approver.proxy.url])],
+          argv: [...args, ...(where === 'on the store' ? [] : ['--url', approver.proxy.url])],
           env: { ERP_PROXY_STORE_URL: url, ERP_PROXY_ADMIN_TOKEN: TOKEN },
           cwd: '/',
           readFile: (path) => readFileSync(path, 'utf8'),
@@ -27,7 +32,7 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
       const stderr = surroundings.stderr.replace(/^Store: .*\n/, '');
       return { status, stdout: surroundings.stdout, stderr };
     };
-    return { ...approver, run };
+    return { ...approver, run, runAny };
   }
 
   test('list shows what waits, and other states on demand', async () => {
@@ -74,5 +79,18 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     expect((await run('refuse', id, '--reason', 'late')).stderr).toMatch(/It is approved by/);
     const by = where === 'on the store' ? /^cli:/ : /^token$/;
     expect((await admin.getApproval(id)).decided_by).toMatch(by);
+  });
+
+  test('keys explain says that a call needs an approval', async () => {
+    const { runAny, client, unlink } = await start();
+    const { status, stdout } = await runAny(
+      'keys',
+      'explain',
+      `--key=${client.id}`,
+      `--call=${JSON.stringify(unlink())}`,
+    );
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^allowed by models\["\*"\]: .* only after an administrator has approved it/);
+    expect(stdout).toContain('  needs an approval by approve["*"]\n');
   });
 });
