@@ -1,5 +1,5 @@
 /** The shapes of `/admin/v1`, and of what commands print with `--json`. Times are ISO 8601 in UTC. */
-import type { ContextDefaults, Policy } from './policy.ts';
+import type { ContextDefaults, FieldRule, Policy } from './policy.ts';
 
 /** One page of a list. `next` is the cursor of the next page, null on the last page. */
 export interface Page<Item> {
@@ -301,7 +301,7 @@ export interface Explanation {
   sets: {
     limit?: number;
     /** For a read that names no fields: the patterns of the fields that are named in it, or those that are left out. */
-    fields?: { allow: string[] } | { deny: string[] };
+    fields?: FieldRule;
   } & ContextDefaults;
 }
 

@@ -1,5 +1,5 @@
 /** `keys …`: manages client keys. A running proxy on the same store applies a change within a second. */
-import type { ExplainInput, KeyChanges, KeyState, KeyView, NewKeyView } from '@erp-proxy/contract';
+import type { ExplainInput, FieldRule, KeyChanges, KeyState, KeyView, NewKeyView } from '@erp-proxy/contract';
 import { DuplicateMemberError, readValue } from '../json/read-value.ts';
 import { explainUnreadable } from './apply/explain-unreadable.ts';
 import { type Command, CommandError, type CommandInput, type CommandOption, printJson } from './command.ts';
@@ -218,7 +218,9 @@ export const keysExplainCommand: Command = {
         input.print(`${allowed ? 'allowed' : 'denied'} by ${rule ?? 'no rule'}: ${message}\n`);
         // An older proxy does not tell.
         if (approval != null) input.print(`  needs an approval by ${approval}\n`);
-        for (const [member, value] of Object.entries(sets)) {
+        const { fields, ...values } = sets;
+        if (fields !== undefined) input.print(`  names the fields of the model: ${printRule(fields)}\n`);
+        for (const [member, value] of Object.entries(values)) {
           input.print(`  sets ${member} to ${JSON.stringify(value)}\n`);
         }
       }
@@ -226,6 +228,10 @@ export const keysExplainCommand: Command = {
     });
   },
 };
+
+function printRule(rule: FieldRule): string {
+  return 'allow' in rule ? `only ${rule.allow.join(', ')}` : `all but ${rule.deny.join(', ')}`;
+}
 
 async function readChanges({ option, readInput }: CommandInput): Promise<KeyChanges> {
   const policyFile = option('policy');

@@ -247,6 +247,38 @@ test('the rules hold with normalized values, and for kept answers', async () => 
   expect((await call('read', 'res.partner', [[9]], {}, kept)).result[0]).not.toHaveProperty('vat');
 });
 
+test('normalized values are judged in the form that Odoo gets', async () => {
+  const { call } = await start();
+  const normalized = { prefer: 'values=normalized' };
+  const write = (values: object) => call('write', 'res.partner', [[9], values], {}, normalized);
+  const { error } = await write({ child_ids: { create: [{ name: 'x', vat: 'y' }] } });
+  expect(error.data).toMatchObject({ type: 'policy_denied', rule: RULE });
+  expect(error.message).toContain('`child_ids.vat`');
+  expect((await write({ child_ids: { create: [{ name: 'x' }] }, parent_id: { id: 10 } })).result).toBe(true);
+});
+
+test('names that show a denied field are hidden where records show them', async () => {
+  const { call } = await start({ fields: { 'res.partner': { deny: ['name'] } } });
+  const order = (await call('read', 'sale.order', [[1]])).result[0];
+  expect(order).toHaveProperty('state');
+  // The name of a user is that of its partner.
+  expect(order).not.toHaveProperty('user_id');
+  expect(order).not.toHaveProperty('partner_id');
+  expect((await call('read', 'sale.order', [[1], ['partner_id']])).error.data.rule).toBe(RULE);
+  expect(
+    (await call('read', 'sale.order', [[1], ['partner_id']], { load: '' })).result[0].partner_id,
+  ).toBeTypeOf('number');
+  for (const denied of [
+    await call('name_search', 'res.partner', ['']),
+    await call('name_get', 'res.partner', [[9]]),
+    await call('read', 'res.partner', [[9], ['display_name']]),
+    await call('export_data', 'sale.order', [[1], ['partner_id']]),
+    await call('read_group', 'sale.order', [[], ['amount_total'], ['partner_id']]),
+    await call('search', 'sale.order', [[]], { order: 'partner_id' }),
+  ])
+    expect(denied.error.data.rule).toBe(RULE);
+});
+
 test('an answer of an idempotency key is not returned after its fields were denied', async () => {
   const { call, proxy, policy, record } = await start({ fields: { 'res.partner': { deny: ['email'] } } });
   const headers = { 'idempotency-key': 'read-1' };
@@ -277,6 +309,30 @@ describe('the other routes', () => {
     expect(partner).not.toHaveProperty('vat');
     expect((await ask('read', { ids: [9], fields: ['vat'] })).error.data.rule).toBe(RULE);
     expect((await ask('search', { domain: [['parent_id.vat', '=', 'x']] })).error.data.rule).toBe(RULE);
+  });
+
+  test('the route of ODXProxy lists fields and denies them', async () => {
+    const { proxy, instance, key } = await start();
+    const ask = async (keyword: object) => {
+      const body = {
+        id: '1',
+        action: 'search_read',
+        model_id: 'res.partner',
+        params: [[]],
+        keyword,
+        odoo_instance: instance,
+      };
+      const answer = await send(`${proxy.url}/api/odoo/execute`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return JSON.parse(answer.body.toString());
+    };
+    const [partner] = (await ask({ limit: 1 })).result;
+    expect(partner).toHaveProperty('email');
+    expect(partner).not.toHaveProperty('vat');
+    expect((await ask({ fields: ['vat'] })).error.data.rule).toBe(RULE);
   });
 
   test('each call of a batch is judged', async () => {

@@ -213,6 +213,10 @@ describe.each(['on the store', 'on a running proxy'] as const)('%s:', (where) =>
     );
     expect(fromPage.status).toBe(1);
     expect(fromPage.stdout).toMatch(/^denied by cors_origins: /);
+    put('fields.yaml', `${POLICY}fields: {res.partner: {deny: [vat, "signup_*"]}}\n`);
+    await run('keys', 'update', id, '--policy', 'fields.yaml');
+    const listed = await run('keys', 'explain', '--key', id, '--call', 'allowed.json');
+    expect(listed.stdout).toMatch(/\n {2}names the fields of the model: all but vat, signup_\*\n/);
   });
 
   test('an instance can be added, shown, changed and removed, and its key is never shown', async () => {
