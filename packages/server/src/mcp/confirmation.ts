@@ -13,6 +13,8 @@ import {
 } from '@modelcontextprotocol/server';
 
 export interface ConfirmedCall {
+  /** Id of the client key. */
+  keyId: string;
   tool: string;
   args: unknown;
   /** Makes the question; null if no person need be asked. */
@@ -40,9 +42,9 @@ export function createConfirmation(secret: Uint8Array): Confirmation {
   const seals = createRequestStateCodec<string>({ key: secret, ttlSeconds: VALID_SECONDS });
   return {
     verify: seals.verify,
-    async ask({ tool, args, question }, context) {
+    async ask({ keyId, tool, args, question }, context) {
       const digest = createHash('sha256')
-        .update(JSON.stringify([tool, args]))
+        .update(JSON.stringify([keyId, tool, args]))
         .digest('base64url');
       const { inputResponses } = context.mcpReq;
       const answer = inputResponse(inputResponses, ANSWER);

@@ -90,7 +90,7 @@ interface ServerParts extends Pick<HandlerOptions, 'version' | 'onFault'> {
 }
 
 function createServer(request: McpRequest, { version, confirmation, onFault }: ServerParts): Server {
-  const { session, requestId } = request;
+  const { session, keyId, requestId } = request;
   const server = new Server(
     { name: 'erp-proxy', title: 'Odoo', version },
     {
@@ -108,7 +108,7 @@ function createServer(request: McpRequest, { version, confirmation, onFault }: S
       const args = readArguments(tool, params.arguments);
       if (canAsk(context, server)) {
         const question = () => tool.ask(args, session);
-        const asked = await confirmation.ask({ tool: tool.name, args, question }, context);
+        const asked = await confirmation.ask({ keyId, tool: tool.name, args, question }, context);
         if (asked !== null) return asked;
       }
       return showAnswer(await tool.run(args, session));

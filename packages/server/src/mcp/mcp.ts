@@ -46,6 +46,7 @@ export function createMcp({ instances, secret, version, clock, nowMs, onFault }:
         value: await instances.list({ after: null, limit: INSTANCES_MAX }),
         ttlMs: INSTANCES_KEPT_MS,
       })),
+    namePolicy: createPolicyNames(),
     known: new SingleFlightCache(KNOWN_MAX, nowMs),
     clock,
   };
@@ -75,6 +76,21 @@ export function createMcp({ instances, secret, version, clock, nowMs, onFault }:
       );
       return null;
     },
+  };
+}
+
+/**
+ * Numbers policies as they are seen. Ids do not tell them apart: a key can get another policy, and tokens of one user
+ * can have different ones.
+ */
+function createPolicyNames(): SessionDeps['namePolicy'] {
+  const numbers = new WeakMap<object, number>();
+  let count = 0;
+  return (policy) => {
+    if (policy === null) return '-';
+    const number = numbers.get(policy) ?? ++count;
+    numbers.set(policy, number);
+    return String(number);
   };
 }
 

@@ -6,6 +6,7 @@ import { LIMIT_HEADER } from '@erp-proxy/contract';
 import type { Conversation } from '../execute/terms/conversation.ts';
 import type { InstanceRecord } from '../instances/instances.ts';
 import { isTimeZone } from '../odoo/time-zone.ts';
+import type { CompiledPolicy } from '../policy/compile.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
 import type { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import { findNearestNames } from '../text/nearest.ts';
@@ -17,6 +18,8 @@ import { ToolError } from './tool-error.ts';
 export interface SessionDeps {
   /** All stored instances, by name. */
   listInstances(): Promise<readonly InstanceRecord[]>;
+  /** A name that no other policy has. */
+  namePolicy(policy: CompiledPolicy | null): string;
   /** Answers about fields and users, by key and instance. */
   known: SingleFlightCache<NonNullable<unknown>>;
   /** Milliseconds since 1970. */
@@ -184,10 +187,10 @@ export class Session {
     });
   }
 
-  /** The version is part of the name: a change of the key's policy or of the instance makes answers unknown. */
+  /** Another policy of the client, or another version of the instance, makes what was kept unknown. */
   #nameOf({ id, version }: InstanceRecord): string {
-    const { key } = this.#conversation.client;
-    return `${key.id}.${key.version} ${id}.${version}`;
+    const { client } = this.#conversation;
+    return `${client.key.id} ${this.#deps.namePolicy(client.policy)} ${id}.${version}`;
   }
 
   /** Requests of one key that need the same answer ask once. A request whose neighbour fails asks itself. */

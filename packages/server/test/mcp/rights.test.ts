@@ -1,7 +1,9 @@
 /** Nothing can be done by a tool that the policy of the key does not allow. */
 import type { Client } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
+import { closeAfterTest } from '../close-after-test.ts';
 import { send } from '../harness.ts';
+import { AUDIENCE, describeIssuer, makeClaims, makeKey, signToken, startIssuer } from '../tokens/issuer.ts';
 import { addInstance, startStage } from './stage.ts';
 
 const READING = [
@@ -195,3 +197,43 @@ test('GET and DELETE, with which clients of 2025 manage sessions, get 405', asyn
     expect(headers.allow).toBe('POST');
   }
 });
+
+test('what one policy of a user allowed to see is not shown under another one', async () => {
+  const issuer = closeAfterTest(await startIssuer());
+  const models = { 'sale.order': ['read', 'search*', 'fields_get'] };
+  const rules = [
+    { claim: 'role', value: 'editor', policy: { instances: ['prod'], models } },
+    { policy: { instances: ['prod'], models: { 'sale.order': ['read', 'search*'], 'res.partner': ['*'] } } },
+  ];
+  const { call, connect } = await startStage({
+    settings: {
+      'auth.issuers': JSON.stringify([describeIssuer(issuer, { rules })]),
+      'http.publicUrl': AUDIENCE,
+    },
+  });
+  const sign = (claims: object) => signToken(makeKey('first'), makeClaims(issuer, Date.now(), { ...claims }));
+  const ask = async (claims: object) => {
+    const client = await connect({ token: sign(claims) });
+    return call('describe_model', { model: 'sale.order' }, client);
+  };
+  expect((await ask({ role: 'editor' })).data.model).toBe('sale.order');
+  expect((await ask({})).text).toMatch(/^policy_denied: /);
+});
+
+test('100 sessions at once make as many calls on Odoo as 100 calls', async () => {
+  const { connect, call, sandbox } = await startStage();
+  const clients = await Promise.all(
+    Array.from({ length: 100 }, (_, n) => connect({ mode: n % 2 === 0 ? 'modern' : 'legacy' })),
+  );
+  const counts = await Promise.all(
+    clients.map((client, n) =>
+      call('count_records', { model: 'res.partner', domain: [['id', '<=', n]] }, client),
+    ),
+  );
+  expect(counts.every(({ isError }) => !isError)).toBe(true);
+  expect(sandbox.requests.calls).toMatchObject({
+    'res.partner.search_count': 100,
+    'res.users.context_get': 1,
+  });
+  expect(sandbox.requests.calls).not.toHaveProperty('res.partner.fields_get');
+}, 60_000);

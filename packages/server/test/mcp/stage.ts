@@ -10,6 +10,8 @@ export type SandboxVersion = NonNullable<NonNullable<Parameters<typeof startSand
 
 export interface ConnectOptions {
   key?: string;
+  /** A token of an identity provider, in place of a key. */
+  token?: string;
   /** `legacy`: the protocol of 2025. Default: that of 2026-07-28. */
   mode?: 'legacy' | 'modern';
   /** Answers questions to the person; absent: the client cannot ask. */
@@ -48,7 +50,9 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
     }),
   );
   await addInstance(proxy, sandbox, 'prod');
-  const connect = async ({ key = proxy.key, mode = 'modern', answer }: ConnectOptions = {}) => {
+  const connect = async ({ key = proxy.key, token, mode = 'modern', answer }: ConnectOptions = {}) => {
+    const headers: Record<string, string> =
+      token === undefined ? { 'x-proxy-api': key } : { authorization: `Bearer ${token}` };
     const client = new Client(
       { name: 'test', version: '1.0.0' },
       {
@@ -60,7 +64,7 @@ export async function startStage({ version = 18, settings = {}, clock }: StageOp
       client.setRequestHandler('elicitation/create', ({ params }) => answer(params.message) as never);
     }
     const transport = new StreamableHTTPClientTransport(new URL(`${proxy.url}/mcp`), {
-      requestInit: { headers: { 'x-proxy-api': key } },
+      requestInit: { headers },
     });
     await client.connect(transport);
     closeAfterTest(client);
