@@ -120,6 +120,17 @@ describe.skipIf(SERVER_URL === '')('on the server that TEST_REDIS_URL names', ()
     ]);
   });
 
+  test('a call under a policy without concurrency ends no call of the same client', async () => {
+    const bounded = { id: 'a', policy: { concurrency: 2 } };
+    const other = { id: 'a', policy: { per_day: 10 } };
+    const { limits } = await startReplica();
+    for (const key of [bounded, bounded, other]) expect(await limits.admit(key)).toMatchObject({ ok: true });
+    limits.release(other);
+    expect(await limits.admit(bounded)).toMatchObject({ ok: false, rule: 'concurrency' });
+    limits.release(bounded);
+    expect(await limits.admit(bounded)).toMatchObject({ ok: true });
+  });
+
   test('more requests than one script takes are admitted exactly up to the limit', async () => {
     const key = { id: 'a', policy: { rate: { ...NEVER_FULL, burst: 250 }, concurrency: 240, per_day: 245 } };
     const { limits } = await startReplica();

@@ -91,6 +91,8 @@ export class SharedKeyLimits implements Limits {
 
   release(key: LimitedKey, count = 1): void {
     this.#local.release(key, count);
+    // The client may have calls under another policy, with leases that are not of these calls.
+    if (key.policy.concurrency === undefined) return;
     const held = this.#leases.get(key.id);
     if (held === undefined) return;
     const ended = held.splice(-count);
