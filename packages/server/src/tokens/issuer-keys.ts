@@ -4,8 +4,13 @@
  */
 import type { KeySet } from './key-set.ts';
 
-/** A key that the issuer has withdrawn stays accepted for this time at most, while the issuer can be reached. */
+/** Keys of this age are read again in the background. */
 const REFRESH_MS = 600_000;
+/**
+ * Keys of this age are not used before they are read again, unless the issuer cannot be reached: nobody used them for a
+ * while. A key that the issuer has withdrawn stays accepted for this time at most.
+ */
+const UNREAD_MS = 2 * REFRESH_MS;
 /** Longer than most outages of a provider, and short enough for withdrawn keys to be refused on the same day. */
 const STALE_MS = 4 * 3_600_000;
 /** Callers can make up names of keys: the issuer is asked once in this time at most. */
@@ -41,6 +46,14 @@ export class IssuerKeys {
   /** Why the keys could not be read the last time; null if they could. */
   get failure(): string | null {
     return this.#failure;
+  }
+
+  /** Reads keys that are too old to be used. Undefined if there is nothing to wait for. Never rejects. */
+  prepare(): Promise<void> | undefined {
+    const age = this.#options.nowMs() - this.#readAt;
+    // During an outage no caller waits while old keys are usable.
+    const isTooOld = age >= STALE_MS || (age >= UNREAD_MS && this.#failure === null);
+    return isTooOld ? this.refresh() : undefined;
   }
 
   /**

@@ -41,12 +41,12 @@ export interface GrantedPolicy {
 export type ClaimValue = string | number | boolean;
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** The policy of the first rule that matches; null if none does. */
-export function findPolicy({ rules }: Pick<Issuer, 'rules'>, claims: Claims): GrantedPolicy | null {
+/** The first rule that matches; null if none does. */
+export function findRule({ rules }: Pick<Issuer, 'rules'>, claims: Claims): PolicyRule | null {
   const found = rules.find(
     ({ claim, isMatch }) => claim === null || readClaim(claims, claim).some((value) => isMatch(value)),
   );
-  return found?.policy ?? null;
+  return found ?? null;
 }
 
 /** The required scopes that the token does not have. */

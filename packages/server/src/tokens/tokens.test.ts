@@ -352,6 +352,46 @@ test('keys are rotated: a new one is found at once, a withdrawn one is refused w
   await expect.poll(() => judge(current)).toBe('invalid');
 });
 
+test('after an idle time, no token is accepted before the keys are read again', async () => {
+  const { issuer, claims, judge, time } = await open();
+  const seen = signToken(key, claims({ exp: NOW / 1000 + 7200 }));
+  const unseen = signToken(key, claims({ exp: NOW / 1000 + 7200, jti: '2' }));
+  expect(await judge(seen)).toBe('corp/ada');
+  issuer.keys = [makeKey('second')];
+  time.nowMs += 3_600_000;
+  expect(await Promise.all([seen, unseen, seen].map(judge))).toEqual(['invalid', 'invalid', 'invalid']);
+});
+
+test('an issuer that does not name its keys can replace them', async () => {
+  const unnamed = (name: string) => {
+    const made = makeKey(name);
+    return { ...made, jwk: { ...made.jwk, kid: undefined } };
+  };
+  const { issuer, claims, judge, time } = await open({}, [unnamed('first')]);
+  const sign = (name: string, jti: string) => signToken(makeKey(name), claims({ jti }), { kid: undefined });
+  expect(await judge(sign('first', '1'))).toBe('corp/ada');
+  issuer.keys = [unnamed('second')];
+  time.nowMs += 10_000;
+  expect(await Promise.all([sign('second', '2'), sign('second', '3')].map(judge))).toEqual([
+    'corp/ada',
+    'corp/ada',
+  ]);
+  expect(await judge(sign('first', '1'))).toBe('invalid');
+  expect(countReadings(issuer)).toBe(2);
+});
+
+test('tokens of one subject with different policies are told apart by the version of its key', async () => {
+  const { tokens, claims } = await open({
+    rules: [{ claim: 'groups', value: 'all', policy: { ...READER, limit_max: 5 } }, { policy: READER }],
+  });
+  const versionOf = async (more: Record<string, unknown>) => {
+    const found = await tokens.authenticate(signToken(key, claims(more)));
+    return 'refused' in found ? found.why : `${found.key.id} ${found.key.version}`;
+  };
+  expect(await versionOf({ groups: ['all'] })).not.toBe(await versionOf({}));
+  expect(await versionOf({ jti: '1' })).toBe(await versionOf({ jti: '2' }));
+});
+
 test('a key set under the same name with another key does not verify older tokens', async () => {
   const { issuer, claims, judge, time } = await open();
   const text = signToken(key, claims({ exp: NOW / 1000 + 3600 }));

@@ -4,7 +4,7 @@
  * the meaning of a policy.
  */
 import { hash } from 'node:crypto';
-import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { EgressDispatcher } from '../egress/dispatcher.ts';
 import type { Clients, RefusedToken } from '../keys/clients.ts';
@@ -13,7 +13,7 @@ import { type Awaitable, andThen } from '../streams/and-then.ts';
 import { SingleFlight } from '../streams/single-flight.ts';
 import { createDeniedSubjects } from './denied-subjects.ts';
 import { fetchKeys } from './fetch-keys.ts';
-import { type Claims, findPolicy, type Issuer, listMissingScopes } from './issuer.ts';
+import { type Claims, findRule, type Issuer, listMissingScopes } from './issuer.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { nameKey } from './key-set.ts';
 import { isTokenForm, readToken } from './read-token.ts';
@@ -84,12 +84,14 @@ export function createTokens(options: TokensOptions): Tokens {
   function authenticate(text: string): Awaitable<Client | RefusedToken> {
     const textHash = hash('sha256', text, 'base64url');
     const client = verified.get(textHash);
-    if (client !== undefined) {
+    const verifyOnce = () => verifications.run(textHash, () => verify(text, textHash));
+    if (client === undefined) return verifyOnce();
+    return andThen(client.token.from.keys.prepare(), () => {
       const judged = judge(client);
       if (judged !== null) return judged;
       verified.delete(textHash);
-    }
-    return verifications.run(textHash, () => verify(text, textHash));
+      return verifyOnce();
+    });
   }
 
   function renew(client: Client): Awaitable<Client | RefusedToken> | null {
@@ -131,7 +133,7 @@ export function createTokens(options: TokensOptions): Tokens {
   async function verifySigned(text: string, from: KnownIssuer): Promise<TokenClient | RefusedToken> {
     const { issuer } = from;
     const now = clock();
-    const { payload, key } = await jwtVerify(text, findKey(from), {
+    const { payload, key } = await verifyWithNewKeys(text, from, {
       issuer: issuer.url,
       audience: [...issuer.audience],
       algorithms: [...issuer.algorithms],
@@ -150,8 +152,9 @@ export function createTokens(options: TokensOptions): Tokens {
         scopes: issuer.scopes,
       };
     }
-    const policy = findPolicy(issuer, payload);
-    if (policy === null) return refuse('no_policy', 'no rule of its issuer matches', id);
+    const rule = findRule(issuer, payload);
+    if (rule === null) return refuse('no_policy', 'no rule of its issuer matches', id);
+    const { policy } = rule;
     return {
       key: {
         id,
@@ -163,7 +166,8 @@ export function createTokens(options: TokensOptions): Tokens {
         revokedAt: null,
         lastUsedAt: null,
         replaces: null,
-        version: 1,
+        // Tokens of one subject can have different policies. What is kept for one policy is not for another.
+        version: issuer.rules.indexOf(rule) + 1,
       },
       policy: policy.compiled,
       token: { from, signedBy: await nameKey(key) },
@@ -192,10 +196,24 @@ class KeysAwayError extends Error {
   override readonly name = 'KeysAwayError';
 }
 
+/** Asks the issuer again if the signature is wrong: an issuer that does not name its keys may have replaced them. */
+async function verifyWithNewKeys(text: string, from: KnownIssuer, options: JWTVerifyOptions) {
+  const { keys } = from;
+  const before = keys.current;
+  try {
+    return await jwtVerify(text, findKey(from), options);
+  } catch (error) {
+    if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    if (keys.current === before) await keys.refresh();
+    if (keys.current === before) throw error;
+    return await jwtVerify(text, findKey(from), options);
+  }
+}
+
 /** Asks the issuer again if the token names a key that is not known. */
 function findKey({ keys }: KnownIssuer): JWTVerifyGetKey {
   return async (header, token) => {
-    if (keys.current === null) await keys.refresh();
+    await keys.prepare();
     const { current } = keys;
     if (current === null) throw new KeysAwayError();
     try {
