@@ -14,6 +14,8 @@ function list(method: string, params: string, keyword = '{}', model = 'x.model')
 test.each([
   ['read', '[[1], ["name", "vat"]]', ['name → shown', 'vat → shown']],
   ['read', '[[1], ["name"], null]', ['name']],
+  ['read', '[[1], ["name"], "_classic_read"]', ['name → shown']],
+  ['search_read', '[[], ["name"], null]', ['name → shown']],
   ['search', '[[["vat", "=", 1]]]', ['vat']],
   ['search', '[["|", ["a.b", "in", [1]], "!", ["c", "ilike", "x"]]]', ['a.b', 'c → searched']],
   ['search', '[[["a", "any", [["b", "any", [["c", "=", 1]]]]]]]', ['a', 'a.b', 'a.b.c']],

@@ -96,6 +96,7 @@ class UseReader {
   readonly #seen = new Set<string>();
   #visits = 0;
   #panelField: Path = [];
+  #showsNames = true;
 
   constructor(call: Arguments) {
     this.#call = call;
@@ -104,6 +105,7 @@ class UseReader {
 
   readArguments({ arguments: list, always, defaults, isOpen, returnsAll }: FieldMethod): void {
     if (returnsAll) this.found.unnamed = { canList: false, name: null, tail: null };
+    this.#showsNames = this.#givesNames(list);
     for (const name of always) this.#add([name], 'shown');
     for (const argument of list) this.#readArgument(argument, defaults);
     if (!isOpen) this.#readOthers(list);
@@ -118,7 +120,7 @@ class UseReader {
       findArgument(this.#call, index === 0 ? position : null, name),
     );
     const [name = ''] = names;
-    const shown = form === 'shown' && this.#isClassic() ? 'shown' : null;
+    const shown = form === 'shown' && this.#showsNames ? 'shown' : null;
     if (values.every((value) => this.#isEmpty(value))) {
       this.#noteUnnamed(form, { name, position: position ?? 0, tail: shown }, values.length > 0);
       const standard = defaults[name];
@@ -158,11 +160,12 @@ class UseReader {
   }
 
   /** `read` and `search_read` give the names of related records unless `load` has another value. */
-  #isClassic(): boolean {
-    const values = [...this.#call.positional.slice(2, 3), ...findArgument(this.#call, null, 'load')];
-    const texts = values.filter(({ kind }) => kind === 'string').map((value) => this.#text(value));
-    const others = values.filter(({ kind }) => kind === 'null' || kind === 'false' || kind === 'string');
-    return others.length === 0 || texts.includes(CLASSIC);
+  #givesNames(list: readonly FieldArgument[]): boolean {
+    const load = list.find(({ names }) => names.includes('load'));
+    const values = findArgument(this.#call, load?.position ?? null, 'load');
+    const isOther = (value: JsonSpan) =>
+      isFalse(value) || (value.kind === 'string' && this.#text(value) !== CLASSIC);
+    return values.length === 0 || !values.every(isOther);
   }
 
   #guard(name: string, read: () => void): void {
