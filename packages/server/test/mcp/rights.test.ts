@@ -122,6 +122,35 @@ test('needs `instance` if the key sees several, and names them', async () => {
   expect((await call('get_context')).data).toMatchObject({ instances: ['prod', 'test'], hint: /instance/ });
 });
 
+test('fields that a policy denies are neither shown, nor found, nor searched', async () => {
+  const { connect, createKey, call } = await startStage();
+  const client = await connect({
+    key: await createKey({
+      instances: ['prod'],
+      models: { 'res.partner': ['read', 'search*', 'fields_get', 'read_group'] },
+      fields: { 'res.partner': { deny: ['email', 'phone'] } },
+    }),
+  });
+  const model = 'res.partner';
+  const found = await call('search_records', { model, query: 'Deco' }, client);
+  expect(found.data.records).toMatchObject([{ id: 10, name: 'Deco Addict' }]);
+  const read = await call('read_records', { model, ids: [10] }, client);
+  const described = await call('describe_model', { model, query: 'email' }, client);
+  for (const { text } of [found, read, described]) expect(text).not.toMatch(/"email"|info@/);
+  expect((await call('search_records', { model, query: 'info@addict' }, client)).data.records).toEqual([]);
+  for (const args of [
+    { model, fields: ['email'] },
+    { model, domain: [['email', '=', 'info@addict.example.com']] },
+    { model, order: 'email' },
+  ]) {
+    const { text, isError } = await call('search_records', args, client);
+    expect(text).toMatch(/^(policy_denied|query_invalid): /);
+    expect(isError).toBe(true);
+  }
+  const grouped = await call('aggregate_records', { model, group_by: ['email'] }, client);
+  expect(grouped.text).toMatch(/^(policy_denied|query_invalid): /);
+});
+
 test('the limit of a policy bounds a page, and the rest comes with `next`', async () => {
   const { connect, createKey, call } = await startStage();
   const models = { 'res.partner': ['read', 'search*', 'fields_get'] };
