@@ -12,23 +12,32 @@ const ASK_LOCK = 3_772_610_884_952;
 
 export function createPostgresApprovals(database: Database): ApprovalStore {
   return {
-    ask({ id, client, fingerprint, facts, call, createdAt, expiresAt }, { clientMax, totalMax }) {
-      return database.transact(async (statements): Promise<ApprovalAnswer> => {
-        // Requests are rare and short. One at a time, none is stored twice and the bounds are exact.
-        await statements.query(`SELECT pg_advisory_xact_lock(${ASK_LOCK})`);
-        const [same] = await statements.query<ApprovalRow>(
+    async ask({ id, client, fingerprint, facts, call, createdAt, expiresAt }, { clientMax, totalMax }) {
+      /** Null: the call can be stored. */
+      async function judge(from: Pick<Database, 'query'>): Promise<ApprovalAnswer | null> {
+        const [same] = await from.query<ApprovalRow>(
           `SELECT ${COLUMNS} FROM approvals
            WHERE client = $1 AND fingerprint = $2 AND state <> 'used' AND expires_at > $3`,
           [client, fingerprint, createdAt],
         );
         if (same !== undefined) return same;
-        const [pending] = await statements.query<{ total: number; ofClient: number }>(
+        const [pending] = await from.query<{ total: number; ofClient: number }>(
           `SELECT count(*) AS total, count(*) FILTER (WHERE client = $1) AS "ofClient"
            FROM approvals WHERE state = 'pending' AND expires_at > $2`,
           [client, createdAt],
         );
         if ((pending?.ofClient ?? 0) >= clientMax) return 'client_full';
-        if ((pending?.total ?? 0) >= totalMax) return 'full';
+        return (pending?.total ?? 0) >= totalMax ? 'full' : null;
+      }
+
+      // A caller that repeats its call must not occupy connections that wait for the lock.
+      const known = await judge(database);
+      if (known !== null) return known;
+      return database.transact(async (statements): Promise<ApprovalAnswer> => {
+        // New requests are rare and short. One at a time, none is stored twice and the bounds are exact.
+        await statements.query(`SELECT pg_advisory_xact_lock(${ASK_LOCK})`);
+        const stored = await judge(statements);
+        if (stored !== null) return stored;
         const [row] = await statements.query<ApprovalRow>(
           `INSERT INTO approvals (id, client, fingerprint, state, facts, call, created_at, expires_at)
            VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7) RETURNING ${COLUMNS}`,
