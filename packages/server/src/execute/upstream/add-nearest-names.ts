@@ -42,7 +42,7 @@ const NEAREST_MAX = 5;
  * continues for the callers after this one.
  */
 const WAIT_MS = 1000;
-/** Number of names that are compared before other calls get their turn: 1 to 4 ms, up to 10 ms in a new process. */
+/** Number of names that are compared before other calls get their turn: about 1 ms, more in the first slices of all. */
 const SLICE = 100;
 
 export function addNearestNames(deps: AddNearestNamesDeps, sources: NameSources): Step<NamingCall> {
