@@ -12,7 +12,7 @@ export interface Bench {
   load: HelperProcess;
 }
 
-/** Whether a target of the benchmarks is met (docs/benchmarks.md#targets). */
+/** Whether a target of the benchmarks is met (docs/benchmarks.md#what-falls-short). */
 export interface Finding {
   isReached: boolean;
   text: string;
