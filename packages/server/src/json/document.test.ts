@@ -6,7 +6,7 @@ import { readElements } from './elements.ts';
 import { readMembers } from './members.ts';
 import { type PrintedJson, printedDocument, printedObject } from './printed-json.fixture.ts';
 import type { JsonSpan } from './span.ts';
-import { JsonSyntaxError } from './syntax-error.ts';
+import { JsonDepthError, JsonSyntaxError } from './syntax-error.ts';
 
 describe('a document', () => {
   test('has the bytes of every part as they were written', () => {
@@ -33,10 +33,13 @@ describe('a document', () => {
     );
   });
 
-  test('has the depth of its deepest value', () => {
+  test('may be as deep as the maximum, and no deeper', () => {
     fc.assert(
       fc.property(printedDocument, ({ root, text }) => {
-        expect(readDocument(Buffer.from(text)).depth).toBe(measureDepth(root));
+        const bytes = Buffer.from(text);
+        const depth = measureDepth(root);
+        expect(readDocument(bytes, depth)).toEqual(readDocument(bytes));
+        if (depth > 0) expect(() => readDocument(bytes, depth - 1)).toThrow(JsonDepthError);
       }),
       { numRuns: 500 },
     );
@@ -92,14 +95,14 @@ describe('a document', () => {
     const arrays = Buffer.from('['.repeat(levels) + ']'.repeat(levels));
     expect(readDocument(arrays)).toEqual({
       root: { kind: 'array', start: 0, end: 2 * levels },
-      depth: levels,
       members: null,
     });
     expect(() => readDocument(arrays.subarray(0, levels))).toThrow(
       new JsonSyntaxError(levels, 'the text ends where a value is expected'),
     );
     const objects = Buffer.from(`${'{"a":['.repeat(1000)}1${']}'.repeat(1000)}`);
-    expect(readDocument(objects).depth).toBe(2000);
+    expect(() => readDocument(objects, 1999)).toThrow(JsonDepthError);
+    readDocument(objects, 2000);
     expect(() => readDocument(Buffer.from(`${'{"a":['.repeat(1000)}1${']]'.repeat(1000)}`))).toThrow(
       JsonSyntaxError,
     );

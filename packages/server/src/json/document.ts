@@ -7,7 +7,7 @@ import { decodeName } from './name.ts';
 import { checkNumber, checkString, checkWord, skipWhiteSpace } from './scan.ts';
 import { readKind, skipString } from './skip.ts';
 import type { JsonMember, JsonSpan } from './span.ts';
-import { JsonSyntaxError } from './syntax-error.ts';
+import { JsonDepthError, JsonSyntaxError } from './syntax-error.ts';
 import { findInvalidUtf8 } from './utf8.ts';
 
 const QUOTE = 0x22;
@@ -27,8 +27,6 @@ const BOM_START = 0xef;
 
 export interface JsonDocument {
   root: JsonSpan;
-  /** Deepest nesting of objects and arrays: 0 for a scalar, 1 for `{}`. */
-  depth: number;
   /**
    * The result of readMembers for the root, without a second pass; null unless it is an object of at most 64 members.
    */
@@ -42,14 +40,17 @@ const NEVER = -1;
 /** Sufficient for documents of usual depth. Can be shared, since reading is synchronous. */
 const SHALLOW_STACK = new Uint8Array(256);
 
-export function readDocument(bytes: Uint8Array): JsonDocument {
+/**
+ * Throws a {@link JsonSyntaxError}, or a {@link JsonDepthError} as soon as objects and arrays are nested deeper than
+ * `depthMax`. The depth of a scalar is 0, that of `{}` is 1.
+ */
+export function readDocument(bytes: Uint8Array, depthMax = Number.POSITIVE_INFINITY): JsonDocument {
   const length = bytes.length;
   if (!isUtf8(bytes)) throw new JsonSyntaxError(findInvalidUtf8(bytes), 'the bytes are not UTF-8');
 
   // One byte for each level instead of a recursive call: a million `[` must not exhaust the call stack.
   let stack = SHALLOW_STACK;
   let depth = 0;
-  let depthMax = 0;
   let inObject = false;
   const start = skipWhiteSpace(bytes, 0, length);
   let at = start;
@@ -66,7 +67,7 @@ export function readDocument(bytes: Uint8Array): JsonDocument {
     else if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
       if (depth === stack.length) stack = growStack(stack);
       stack[depth++] = inObject ? 1 : 0;
-      if (depth > depthMax) depthMax = depth;
+      if (depth > depthMax) throw new JsonDepthError();
       inObject = first === OPEN_OBJECT;
       at = skipWhiteSpace(bytes, at + 1, length);
       if (at >= length || bytes[at] !== (inObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
@@ -111,7 +112,7 @@ export function readDocument(bytes: Uint8Array): JsonDocument {
   const rest = skipWhiteSpace(bytes, at, length);
   if (rest < length) throw new JsonSyntaxError(rest, 'nothing may follow the value');
   const root = { kind: readKind(bytes, start), start, end: at };
-  return { root, depth: depthMax, members: recordedDepth === NEVER ? null : members };
+  return { root, members: recordedDepth === NEVER ? null : members };
 }
 
 function recordMember(bytes: Uint8Array, nameStart: number, start: number, end: number): JsonMember {

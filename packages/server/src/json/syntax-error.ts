@@ -15,3 +15,8 @@ export class JsonSyntaxError extends Error {
     this.reason = reason;
   }
 }
+
+/** Objects and arrays are nested too deeply. Whether the rest is JSON is unknown. */
+export class JsonDepthError extends Error {
+  override readonly name = 'JsonDepthError';
+}

@@ -6,7 +6,7 @@ import type { Conversation } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import type { Instances } from '../instances/instances.ts';
 import { readDocument } from '../json/document.ts';
-import { JsonSyntaxError } from '../json/syntax-error.ts';
+import { JsonDepthError, JsonSyntaxError } from '../json/syntax-error.ts';
 import { SingleFlightCache } from '../streams/single-flight-cache.ts';
 import type { McpHandler } from './handler.ts';
 import { Session, type SessionDeps } from './session.ts';
@@ -99,10 +99,11 @@ function readBody(bytes: Uint8Array): { value: unknown } | Denial {
     return new Denial('payload_too_large', `A request to /mcp may have ${BODY_BYTES_MAX / 2 ** 20} MiB.`);
   }
   try {
-    if (readDocument(bytes).depth > DEPTH_MAX) {
+    readDocument(bytes, DEPTH_MAX);
+  } catch (error) {
+    if (error instanceof JsonDepthError) {
       return new Denial('invalid_request', `The body is nested more than ${DEPTH_MAX} levels deep.`);
     }
-  } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
   }

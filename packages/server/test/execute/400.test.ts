@@ -70,6 +70,12 @@ test('invalid_request: deeper than Odoo can parse', async () => {
     says: /more than 512 levels/,
   });
   expect((await pair.proxy.post(printCall(pair.upstream.url, { params: deep(511) }))).status).toBe(200);
+  // The body is refused at this depth, not read to its end first.
+  await expectRefused('['.repeat(513), {
+    code: -32600,
+    type: 'invalid_request',
+    says: /more than 512 levels/,
+  });
 });
 
 test('invalid_params: a limit, a company or a time zone', async () => {

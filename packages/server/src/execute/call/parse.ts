@@ -10,7 +10,7 @@ import { readElements } from '../../json/elements.ts';
 import { findValue, readMembers } from '../../json/members.ts';
 import { readInteger } from '../../json/number.ts';
 import type { JsonMember, JsonSpan } from '../../json/span.ts';
-import { JsonSyntaxError } from '../../json/syntax-error.ts';
+import { JsonDepthError, JsonSyntaxError } from '../../json/syntax-error.ts';
 import { DATABASE_NAME } from '../../odoo/database-name.ts';
 import { Denial } from '../terms/denial.ts';
 import type { Dialect } from '../terms/dialect.ts';
@@ -73,13 +73,13 @@ const DEPTH_MAX = 512;
 export function parseBody(bytes: Uint8Array): Body | Denial {
   let document: ReturnType<typeof readDocument>;
   try {
-    document = readDocument(bytes);
+    document = readDocument(bytes, DEPTH_MAX);
   } catch (error) {
+    if (error instanceof JsonDepthError) {
+      return invalid('', `The body is nested more than ${DEPTH_MAX} levels deep, which Odoo cannot read.`);
+    }
     if (!(error instanceof JsonSyntaxError)) throw error;
     return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
-  }
-  if (document.depth > DEPTH_MAX) {
-    return invalid('', `The body is nested more than ${DEPTH_MAX} levels deep, which Odoo cannot read.`);
   }
   const { root, members } = document;
   if (root.kind === 'object') return { bytes, isBatch: false, calls: [{ span: root, members }] };
