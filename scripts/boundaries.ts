@@ -250,6 +250,18 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/data/**`,
+    allow: [
+      '../execute/call/read-members.ts',
+      '../execute/terms/{conversation,denial,parsed-body}.ts',
+      '../{json,odoo,streams}/*',
+      '../policy/decide.ts',
+      CONTRACT,
+      'node:buffer',
+    ],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/mcp/*.ts`,
     allow: [
       './tools/all-tools.ts',

@@ -232,6 +232,8 @@ export interface AuditCallView extends AuditBase {
   rule: string | null;
   /** The approval that the call asked for or used; null if it needed none. */
   approval: string | null;
+  /** What made the call, if it was not a caller of its own: `mcp`, `export`, `changes`, `download`, `upload`. */
+  via: CallSource | null;
   code: number | null;
   http_status: number;
   /** Position in the batch; null for a single call. */
@@ -253,6 +255,10 @@ export interface AuditActView extends AuditBase {
   changes: Record<string, { from: unknown; to: unknown }>;
 }
 
+/** What makes calls while it answers a request, beside the routes of calls. */
+export const CALL_SOURCES = ['mcp', 'export', 'changes', 'download', 'upload', 'subscription'] as const;
+export type CallSource = (typeof CALL_SOURCES)[number];
+
 /** A row of the audit table that is not a valid record. */
 export interface AuditDamagedView extends AuditBase {
   kind: 'damaged';
@@ -267,6 +273,8 @@ export interface AuditQuery extends PageQuery {
   client_id?: string;
   /** Calls that asked for or used this approval. */
   approval?: string;
+  /** Calls that this made. */
+  via?: CallSource;
   instance?: string;
   model?: string;
   action?: string;

@@ -152,14 +152,16 @@ export async function createApp({
       events,
       recordLogin: (login) => audit.noteLogin(login),
     },
-    mcp: createMcp({
-      instances,
-      secret: keys.deriveSecret('mcp confirmations'),
-      version,
-      clock,
-      nowMs,
-      onFault: (requestId, error) => events.faultSeen(requestId, error),
-    }),
+    conversations: {
+      mcp: createMcp({
+        instances,
+        secret: keys.deriveSecret('mcp confirmations'),
+        version,
+        clock,
+        nowMs,
+        onFault: (requestId, error) => events.faultSeen(requestId, error),
+      }),
+    },
 
     // The parts of the steps of calls.
     admission,

@@ -30,6 +30,7 @@ const COLUMNS = [
   'problem',
   'client_id',
   'approval',
+  'via',
 ] as const;
 
 /** A spreadsheet runs a cell with such a beginning as a formula. */

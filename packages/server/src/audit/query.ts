@@ -12,6 +12,7 @@ const FILTERS = [
   'key_id',
   'client_id',
   'approval',
+  'via',
   'instance',
   'model',
   'action',

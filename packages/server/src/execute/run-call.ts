@@ -106,6 +106,7 @@ export async function runCall(
     clientId: client.key.clientId,
     address: exchange.address,
     batchIndex: isBatch ? index : null,
+    via: request.via,
     endedMs: deps.nowMs(),
   };
   recordCall(deps.events, more, read, trace, summary);

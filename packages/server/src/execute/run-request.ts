@@ -3,6 +3,7 @@
  * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { CallSource } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
 import { authorizeCaller } from './call/authorize.ts';
@@ -68,17 +69,25 @@ export function createPipeline(operation: Operation, deps: RunRequestDeps): Pipe
     runRequest(serve, exchange, operation.isAddressInBody ? { ...dialect, instanceAt: '' } : dialect, deps);
 }
 
+/** How the calls of a conversation are made. */
+export interface ConversationTerms {
+  via: CallSource;
+  /** Whether values are normalized (docs/values.md); `preferred`: if the header `prefer` asks for it. */
+  values: 'normalized' | 'preferred';
+}
+
 /**
- * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers.
- * Their values are normalized (docs/values.md), and they have no idempotency keys.
+ * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers. They
+ * have no idempotency keys.
  */
 export function createConversation(
   operation: Operation,
+  terms: ConversationTerms,
   converse: (conversation: Conversation) => Promise<Denial | null>,
   deps: RunRequestDeps,
 ): Pipeline {
   const serve: Serve = (received, incoming) =>
-    converse(startConversation(operation, received, incoming, deps));
+    converse(startConversation(operation, terms, received, incoming, deps));
   return (exchange, dialect) => runRequest(serve, exchange, dialect, deps);
 }
 
@@ -165,6 +174,7 @@ async function serveBody(
     idempotencyKey,
     approvalIds,
     areValuesNormalized,
+    via: null,
   };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
   else {
@@ -187,10 +197,12 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
+  { via, values }: ConversationTerms,
   { bytes, client, keyAdmission, approvalIds }: ReceivedRequest,
-  { exchange, dialect, time, startedMs }: IncomingRequest,
+  incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Conversation {
+  const { exchange, dialect, time, startedMs } = incoming;
   const request: Request = {
     exchange,
     dialect,
@@ -199,7 +211,8 @@ function startConversation(
     isBatch: true,
     idempotencyKey: null,
     approvalIds,
-    areValuesNormalized: true,
+    areValuesNormalized: values === 'normalized' || prefersNormalized(exchange),
+    via,
   };
   let count = 0;
   return {
@@ -207,7 +220,10 @@ function startConversation(
     bytes,
     exchange,
     signal: time.signal,
+    areValuesNormalized: request.areValuesNormalized,
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
+    renewTime: () => time.renew(),
+    refuse: (denial, id) => refuse(denial, incoming, deps, id),
     async run(call, writer, approvals) {
       // The request itself counts as its first call.
       const denied = count === 0 ? null : await keyAdmission?.admitCalls(1);
@@ -296,13 +312,14 @@ function refuse(
   denial: Denial,
   { exchange, dialect, time, startedMs, client, keyAdmission }: IncomingRequest,
   deps: RunRequestDeps,
+  id: Uint8Array = NULL_ID,
 ): void {
   // The clock may not run yet. A caller that does not read its refusal must not keep the request for ever.
   if (time.dueMs === Number.POSITIVE_INFINITY) time.start(null);
   const { requestId, address, writer } = exchange;
   // A caller without a valid key must not learn how long the check took.
   const headers = client === null ? {} : describeRequest({ startedMs, keyAdmission }, deps.nowMs());
-  const { type, httpStatus, rule, detail } = answerDenial(denial, { id: NULL_ID, writer, headers, dialect });
+  const { type, httpStatus, rule, detail } = answerDenial(denial, { id, writer, headers, dialect });
   deps.events.requestRefused({
     requestId,
     keyId: client?.key.id ?? null,

@@ -164,6 +164,7 @@ export interface AuditFilters {
   key_id?: string | undefined;
   client_id?: string | undefined;
   approval?: string | undefined;
+  via?: string | undefined;
   instance?: string | undefined;
   model?: string | undefined;
   action?: string | undefined;

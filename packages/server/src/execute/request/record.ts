@@ -10,7 +10,9 @@ import type { ParsedCall } from '../terms/parsed-body.ts';
 
 export function recordCall(
   events: Events,
-  more: Pick<CallRecord, 'requestId' | 'keyId' | 'clientId' | 'address' | 'batchIndex'> & { endedMs: number },
+  more: Pick<CallRecord, 'requestId' | 'keyId' | 'clientId' | 'address' | 'batchIndex' | 'via'> & {
+    endedMs: number;
+  },
   read: ParsedCall<AnyParsed>,
   trace: CallTrace,
   summary: AnswerSummary,
@@ -33,6 +35,7 @@ export function recordCall(
     code: summary.code,
     rule: summary.rule ?? null,
     approval: trace.approval,
+    via: more.via,
     httpStatus: summary.httpStatus,
     protocol: trace.protocol,
     upstreamStatus: trace.upstreamStatus,

@@ -20,6 +20,7 @@ function createContext(): CallContext {
       idempotencyKey: null,
       approvalIds: [],
       areValuesNormalized: false,
+      via: null,
     },
     client: {} as Client,
     time,

@@ -14,6 +14,12 @@ export interface Conversation {
   readonly exchange: Exchange;
   /** Aborted when the request ends early. */
   readonly signal: AbortSignal;
+  /** True if values of results are normalized (docs/values.md). */
+  readonly areValuesNormalized: boolean;
+  /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
+  renewTime(): void;
+  /** Answers the request with a denial and the `id` of its body. */
+  refuse(denial: Denial, id: Uint8Array): void;
   /** Headers that the answer must have. */
   describe(): AnswerHeaders;
   /**
