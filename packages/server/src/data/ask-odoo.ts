@@ -41,7 +41,8 @@ export async function askOdoo(
   return result === null ? { status: writer.status, headers: writer.headers, error: bytes } : { result };
 }
 
-function buildCall(request: DataRequest, { method, params = '[]', keyword }: Question): Uint8Array {
+/** The body of an execute call on the model and server of the request, with its `id`. */
+export function buildCall(request: DataRequest, { method, params = '[]', keyword }: Question): Uint8Array {
   const parts: (Uint8Array | string)[] = [
     '{"id":',
     request.id,

@@ -31,14 +31,15 @@ const SHARED_MEMBERS = ['id', 'model_id', 'erp_instance'];
 const DEPTH_MAX = 100;
 
 /**
- * Reads the members that all routes have. `more`: the further members of this route. The denial goes with the `id` of
- * the body.
+ * Reads the members that all routes have. `more`: the further members of this route. `what`: where the text comes from,
+ * for errors. The denial goes with the `id` of the body.
  */
 export function readDataRequest(
   bytes: Uint8Array,
   more: readonly string[],
+  what = 'body',
 ): DataRequest | { id: Uint8Array; denial: Denial } {
-  const root = readRoot(bytes);
+  const root = readRoot(bytes, what);
   if (root instanceof Denial) return { id: NULL_ID, denial: root };
   const members = readMembers(bytes, root, OBJECT_MEMBERS_MAX);
   const id = readId(bytes, members);
@@ -61,14 +62,19 @@ export function readMemberBytes({ bytes, members }: DataRequest, name: string): 
   return value === undefined || value.kind === 'null' ? null : bytes.subarray(value.start, value.end);
 }
 
-function readRoot(bytes: Uint8Array): JsonSpan | Denial {
+function readRoot(bytes: Uint8Array, what: string): JsonSpan | Denial {
   try {
     const { root } = readDocument(bytes, DEPTH_MAX);
-    return root.kind === 'object' ? root : invalid('', `The body must be an object, not ${describe(root)}.`);
+    return root.kind === 'object'
+      ? root
+      : invalid('', `The ${what} must be an object, not ${describe(root)}.`);
   } catch (error) {
     if (error instanceof JsonDepthError)
-      return invalid('', `The body is nested more than ${DEPTH_MAX} levels deep.`);
+      return invalid('', `The ${what} is nested more than ${DEPTH_MAX} levels deep.`);
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return new Denial('parse_error', `The body is not valid JSON at byte ${error.offset}: ${error.reason}.`);
+    return new Denial(
+      'parse_error',
+      `The ${what} is not valid JSON at byte ${error.offset}: ${error.reason}.`,
+    );
   }
 }

@@ -3,10 +3,10 @@
  * each of its calls runs (run-call.ts). The calls are in its body, or are made while it is answered (a conversation).
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { CallSource } from '@erp-proxy/contract';
+import type { CallSource, DataRoute } from '@erp-proxy/contract';
 import type { Client } from '../keys/keys.ts';
 import type { Limits } from '../limits/key-limits.ts';
-import { authorizeCaller } from './call/authorize.ts';
+import { authorizeCaller, authorizeData } from './call/authorize.ts';
 import { parseBody } from './call/parse.ts';
 import { type Admission, denyStopping } from './request/admission.ts';
 import { answerDenial } from './request/answer.ts';
@@ -57,28 +57,38 @@ interface ReceivedRequest {
   readonly approvalIds: readonly string[];
 }
 
-/** Runs the calls of a received request and answers it. Returns a denial of the whole request instead of an answer. */
-type Serve = (received: ReceivedRequest, incoming: IncomingRequest) => Promise<Denial | null>;
+/** What a route does with its requests. */
+interface Service extends Pick<ConversationTerms, 'data' | 'body'> {
+  /** Runs the calls of a received request and answers it. Returns a denial of the whole request instead of an answer. */
+  serve(received: ReceivedRequest, incoming: IncomingRequest): Promise<Denial | null>;
+}
 
 /** Runs a request of one operation to the last byte of its answer. Never rejects. */
 export type Pipeline = (exchange: Exchange, dialect: Dialect) => Promise<void>;
 
 export function createPipeline(operation: Operation, deps: RunRequestDeps): Pipeline {
-  const serve: Serve = (received, incoming) => serveBody(operation, received, incoming, deps);
+  const service: Service = {
+    serve: (received, incoming) => serveBody(operation, received, incoming, deps),
+  };
   return (exchange, dialect) =>
-    runRequest(serve, exchange, operation.isAddressInBody ? { ...dialect, instanceAt: '' } : dialect, deps);
+    runRequest(service, exchange, operation.isAddressInBody ? { ...dialect, instanceAt: '' } : dialect, deps);
 }
 
 /** How the calls of a conversation are made. */
 export interface ConversationTerms {
   via: CallSource;
   /** Whether values are normalized (docs/values.md); `preferred`: if the header `prefer` asks for it. */
-  values: 'normalized' | 'preferred';
+  values: 'normalized' | 'preferred' | 'unconverted';
+  /** What the policy of the key must allow in `data`; absent: nothing. Checked before the body is read. */
+  data?: DataRoute;
+  /** The body; `bytes`: a file of any media type. Default: JSON. */
+  body?: 'json' | 'bytes';
+  /** True if the request makes one call, for which `idempotency-key` holds. */
+  isSingleCall?: true;
 }
 
 /**
- * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers. They
- * have no idempotency keys.
+ * The same for requests whose calls are not in their body: `converse` makes them one after the other, and answers.
  */
 export function createConversation(
   operation: Operation,
@@ -86,13 +96,15 @@ export function createConversation(
   converse: (conversation: Conversation) => Promise<Denial | null>,
   deps: RunRequestDeps,
 ): Pipeline {
-  const serve: Serve = (received, incoming) =>
-    converse(startConversation(operation, terms, received, incoming, deps));
-  return (exchange, dialect) => runRequest(serve, exchange, dialect, deps);
+  const service: Service = {
+    ...terms,
+    serve: (received, incoming) => converse(startConversation(operation, terms, received, incoming, deps)),
+  };
+  return (exchange, dialect) => runRequest(service, exchange, dialect, deps);
 }
 
 async function runRequest(
-  serve: Serve,
+  service: Service,
   exchange: Exchange,
   dialect: Dialect,
   deps: RunRequestDeps,
@@ -110,7 +122,7 @@ async function runRequest(
   exchange.onCallerLeft(() => time.callerLeft());
   deps.events.requestStarted();
   try {
-    const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(serve, incoming, deps));
+    const denial = deps.admission.enter(time.deadline) ?? (await runAdmitted(service, incoming, deps));
     if (denial !== null) refuse(denial, incoming, deps);
   } catch (error) {
     deps.events.faultSeen(exchange.requestId, error);
@@ -127,7 +139,7 @@ async function runRequest(
 
 /** Returns the denial of the whole request, or null after its calls were answered. */
 async function runAdmitted(
-  serve: Serve,
+  { data, body, serve }: Service,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Promise<Denial | null> {
@@ -135,7 +147,7 @@ async function runAdmitted(
   const client = await authenticate(exchange, deps, dialect);
   if (client instanceof Denial) return client;
   incoming.client = client;
-  const denied = authorizeCaller(client, exchange);
+  const denied = authorizeCaller(client, exchange) ?? authorizeData(client, data ?? null);
   if (denied !== null) return denied;
   const keyAdmission = client.policy === null ? null : await throttle(client, deps.limits);
   if (keyAdmission instanceof Denial) return keyAdmission;
@@ -144,7 +156,7 @@ async function runAdmitted(
   if (idempotencyKey instanceof Denial) return idempotencyKey;
   const approvalIds = readApprovalIds(exchange);
   if (approvalIds instanceof Denial) return approvalIds;
-  const bytes = await exchange.readBody(time.signal);
+  const bytes = await exchange.readBody(time.signal, body);
   if (time.deadline.reason === 'shutdown') return denyStopping();
   if (bytes instanceof Denial) return bytes;
   time.start(readTimeoutMs(exchange.header('x-request-timeout')));
@@ -175,6 +187,7 @@ async function serveBody(
     approvalIds,
     areValuesNormalized,
     via: null,
+    data: null,
   };
   if (isBatch) await runCalls(operation, body, client, request, keyAdmission, deps);
   else {
@@ -197,8 +210,8 @@ async function serveBody(
 /** The calls are recorded as those of a batch, in the order in which they are made. */
 function startConversation(
   operation: Operation,
-  { via, values }: ConversationTerms,
-  { bytes, client, keyAdmission, approvalIds }: ReceivedRequest,
+  { via, data, values, isSingleCall }: ConversationTerms,
+  { bytes, client, keyAdmission, idempotencyKey, approvalIds }: ReceivedRequest,
   incoming: IncomingRequest,
   deps: RunRequestDeps,
 ): Conversation {
@@ -208,11 +221,12 @@ function startConversation(
     dialect,
     time,
     startedMs,
-    isBatch: true,
-    idempotencyKey: null,
+    isBatch: isSingleCall !== true,
+    idempotencyKey: isSingleCall === true ? idempotencyKey : null,
     approvalIds,
-    areValuesNormalized: values === 'normalized' || prefersNormalized(exchange),
+    areValuesNormalized: values === 'normalized' || (values === 'preferred' && prefersNormalized(exchange)),
     via,
+    data: data ?? null,
   };
   let count = 0;
   return {

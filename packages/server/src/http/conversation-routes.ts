@@ -3,6 +3,8 @@
  * document are generated from it.
  */
 import type { FastifyInstance } from 'fastify';
+import { download } from '../data/files/download.ts';
+import { upload } from '../data/files/upload.ts';
 import {
   type ConversationTerms,
   createExecuteConversation,
@@ -27,7 +29,7 @@ export interface ConversationRoute extends ConversationTerms {
   /** For the OpenAPI document, as the members below: the name of the operation in generated clients. */
   id: string;
   summary: string;
-  /** An example of the body. */
+  /** An example of the body, or of the call in `x-erp-call` if the body is a file. */
   example: object;
   answer: { description: string; types: readonly string[] };
 }
@@ -45,6 +47,35 @@ export const CONVERSATION_ROUTES: readonly ConversationRoute[] = [
       description: 'A message of the Model Context Protocol.',
       types: ['application/json', 'text/event-stream'],
     },
+  },
+  {
+    path: '/api/erp/download',
+    via: 'download',
+    data: 'files',
+    values: 'unconverted',
+    serve: download,
+    id: 'download',
+    summary: 'Returns the file in a binary field of a record (docs/files.md).',
+    example: { model_id: 'ir.attachment', record: 7, field: 'datas', erp_instance: { name: 'prod' } },
+    answer: { description: 'The bytes of the file.', types: ['application/octet-stream'] },
+  },
+  {
+    path: '/api/erp/upload',
+    via: 'upload',
+    data: 'files',
+    values: 'unconverted',
+    body: 'bytes',
+    isSingleCall: true,
+    serve: upload,
+    id: 'upload',
+    summary: 'Writes a file into a binary field of a record, or creates a record with it (docs/files.md).',
+    example: {
+      model_id: 'ir.attachment',
+      field: 'datas',
+      values: { name: 'contract.pdf', res_model: 'res.partner', res_id: 10 },
+      erp_instance: { name: 'prod' },
+    },
+    answer: { description: 'The id of the record.', types: ['application/json'] },
   },
 ];
 

@@ -21,6 +21,7 @@ function createContext(): CallContext {
       approvalIds: [],
       areValuesNormalized: false,
       via: null,
+      data: null,
     },
     client: {} as Client,
     time,

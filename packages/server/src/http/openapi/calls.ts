@@ -250,14 +250,30 @@ function describeCompatible(operationId: string, summary: string): object {
   };
 }
 
-function describeConversation({ id, summary, example, answer }: ConversationRoute): object {
+function describeCallHeader(example: object): object {
+  return {
+    name: 'x-erp-call',
+    in: 'header',
+    required: true,
+    description: 'The call as JSON, percent-encoded as by `encodeURIComponent`.',
+    schema: { type: 'string' },
+    example: encodeURIComponent(JSON.stringify(example)),
+  };
+}
+
+function describeConversation({ id, summary, example, body, answer }: ConversationRoute): object {
   const schema = { type: 'object' };
+  const isFile = body === 'bytes';
   return {
     operationId: id,
     summary,
     tags: ['calls'],
     security: [{ clientKey: [] }, { clientToken: [] }],
-    requestBody: { required: true, content: { 'application/json': { schema, example } } },
+    ...(isFile && { parameters: [...CALL_HEADERS, IDEMPOTENCY_HEADER, describeCallHeader(example)] }),
+    requestBody: {
+      required: true,
+      content: isFile ? { 'application/octet-stream': {} } : { 'application/json': { schema, example } },
+    },
     responses: {
       200: {
         description: answer.description,
