@@ -26,7 +26,7 @@ export async function upload(conversation: Conversation): Promise<null> {
     conversation.refuse(call, NULL_ID);
     return null;
   }
-  const request = readDataRequest(call, MEMBERS, CALL_HEADER);
+  const request = readDataRequest(call, MEMBERS, `header \`${CALL_HEADER}\``);
   const denial = 'denial' in request ? request.denial : await send(request, conversation);
   if (denial !== null) conversation.refuse(denial, request.id);
   return null;
