@@ -59,7 +59,7 @@ interface ReceivedRequest {
 
 /** What a route does with its requests. */
 interface Service extends Pick<ConversationTerms, 'data' | 'body'> {
-  /** Runs the calls of a received request and answers it. Returns a denial of the whole request instead of an answer. */
+  /** Runs the calls of a received request and answers it. Returns a denial of the whole request instead. */
   serve(received: ReceivedRequest, incoming: IncomingRequest): Promise<Denial | null>;
 }
 

@@ -35,7 +35,7 @@ function describeDisposition(name: string | null): string {
   return ascii === cleaned ? plain : `${plain}; filename*=UTF-8''${encodeExtended(cleaned)}`;
 }
 
-/** Without folders, control and format characters, and leading dots. Keeps the end of a long name, which has its kind. */
+/** Without folders, control and format characters, and leading dots. Keeps the end of a long name: it has the kind. */
 function cleanName(name: string): string {
   const base = name
     .toWellFormed()

@@ -18,7 +18,7 @@ export type RecordHead =
   | { kind: 'incomplete' }
   /** An answer with an error. */
   | { kind: 'error' }
-  /** The value is a string that begins at this index, after its quote. `texts`: the fields before it, if they are texts. */
+  /** The value is a string. `start`: index after its quote. `texts`: the fields before it that are texts. */
   | { kind: 'file'; start: number; texts: ReadonlyMap<string, string> }
   /** The value is `false`: the field is empty. */
   | { kind: 'empty' }

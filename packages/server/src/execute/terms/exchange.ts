@@ -17,8 +17,8 @@ export interface Exchange {
   /** Calls `listener` once when the caller leaves before the answer is complete; immediately if it has left already. */
   onCallerLeft(listener: () => void): void;
   /**
-   * Reads the whole body. Denies a body of the wrong type, too large, or cut off, also by `signal`. Called once. `kind`:
-   * what it must be; `bytes` stands for any media type. Default: JSON.
+   * Reads the whole body. Denies a body of the wrong type, too large, or cut off, also by `signal`. Called once. With
+   * `kind` `bytes`, any media type is accepted. Default: JSON.
    */
   readBody(signal: AbortSignal, kind?: 'json' | 'bytes'): Promise<Uint8Array | Denial>;
   readonly writer: AnswerWriter;
