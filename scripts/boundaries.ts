@@ -419,12 +419,23 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/statistics/**`,
+    allow: [
+      '../observe/events.ts',
+      '../stores/ports.ts',
+      '../streams/{periodic-task,single-flight}.ts',
+      CONTRACT,
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/audit/**`,
     allow: [
       '../observe/events.ts',
       '../stores/{audit-chain,ports}.ts',
       '../streams/*',
-      '../text/print-time.ts',
+      '../text/{print-time,read-time}.ts',
       CONTRACT,
       'lru-cache',
       'node:*',
@@ -485,8 +496,9 @@ const BOUNDARIES: Boundary[] = [
   {
     files: `${SERVER}/admin/**`,
     allow: [
-      '../{approvals,audit,instances,key-rotation,keys,policy}/*',
+      '../{approvals,audit,instances,key-rotation,keys,policy,statistics}/*',
       '../stores/ports.ts',
+      '../text/read-time.ts',
       CONTRACT,
       'zod',
       'node:*',

@@ -388,6 +388,59 @@ export interface UpstreamView {
   retry_after_seconds: number;
 }
 
+/** What calls can be grouped by, and filtered by. `key`: the client, whose id stays over rotations of its key. */
+export const STATISTICS_DIMENSIONS = ['instance', 'key', 'model', 'action'] as const;
+export type StatisticsDimension = (typeof STATISTICS_DIMENSIONS)[number];
+
+export interface StatisticsFilters extends Partial<Record<StatisticsDimension, string>> {
+  since?: string;
+  until?: string;
+  /** Length of each period: minutes are kept for a day, hours for 30 days. Default: by the length of the range. */
+  step?: 'minute' | 'hour';
+  /** Calls are also grouped by this. */
+  by?: StatisticsDimension;
+  /** Maximum number of groups, those with the most calls. Default: 20. */
+  limit?: number;
+}
+
+/** Milliseconds. */
+export interface DurationQuantiles {
+  p50: number;
+  p95: number;
+  p99: number;
+}
+
+/** Counts of calls and their durations. */
+export interface CallStatistics {
+  /** Calls and refused requests. */
+  calls: number;
+  /** By type of the error. */
+  errors: Record<string, number>;
+  /** Requests that were refused for lack of capacity or over the limits of their key. */
+  refused: number;
+  /** Reads that an equal one answered. */
+  shared: number;
+  /** Calls that were answered from an idempotency key. */
+  replayed: number;
+  /** Time of the proxy itself; null if there were no calls. */
+  proxy_ms: DurationQuantiles | null;
+  /** Time from sending a call to the head of Odoo's answer; null if none was sent. */
+  odoo_ms: DurationQuantiles | null;
+}
+
+export interface StatisticsView {
+  since: string;
+  until: string;
+  step: 'minute' | 'hour';
+  total: CallStatistics;
+  /** Each period of the range in which there were calls. */
+  periods: (CallStatistics & { at: string; in_flight_max: number; queued_max: number })[];
+  /** Empty without `by`. `name` null: calls without one, and those whose names are not kept apart. */
+  groups: (CallStatistics & { name: string | null })[];
+  /** What is in progress in the process that answers. */
+  now: { in_flight: number; queued: number };
+}
+
 /** A problem (RFC 9457), as `application/problem+json`. */
 export interface Problem {
   type: string;

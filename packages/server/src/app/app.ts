@@ -93,7 +93,8 @@ export async function createApp({
     onKeyNotice: (notice) => events.keyNoticed(notice),
     isServing: true,
   });
-  const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices } = services;
+  const { store, keys, instances, audit, egress, keyRotation, approvals, expiryNotices, statistics } =
+    services;
   const tokens = await openTokens(issuers, services, { clock, nowMs, logger });
   const months = new MonthCounts({
     clock,
@@ -123,7 +124,7 @@ export async function createApp({
     }),
     gather: gatherMetrics,
   });
-  const events = combineEvents([logEvents(logger), metrics.events, auditEvents(audit)]);
+  const events = combineEvents([logEvents(logger), metrics.events, auditEvents(audit), statistics.events]);
   const loadShedder = new LoadShedder({
     nowMs,
     atEndOfTurn: setImmediate,
@@ -218,6 +219,7 @@ export async function createApp({
       keyRotation.start();
       void tokens?.readKeys();
       expiryNotices.start();
+      statistics.start();
       return url;
     },
     async stop() {
