@@ -172,14 +172,13 @@ function checkRecursion(environment: Environment, row: Row): void {
 }
 
 function keepUsedPartner(environment: Environment, row: Row): void {
-  const users = [...environment.store.table('res.users').values()].filter(
-    (user) => user['partner_id'] === row['id'] && user['active'] !== false,
-  );
+  const id = row['id'] as number;
+  const users = environment.store
+    .table('res.users')
+    .where('partner_id', id)
+    .filter((user) => user['active'] !== false);
   if (users.length > 0) throw redirectToUsers(users);
-  const isSold = [...environment.store.table('sale.order').values()].some(
-    (order) => order['partner_id'] === row['id'],
-  );
-  if (isSold) throw userError('The partner cannot be deleted because it is used in Accounting');
+  if (environment.store.table('sale.order').where('partner_id', id).length > 0) throw userError('The partner cannot be deleted because it is used in Accounting');
 }
 
 function redirectToUsers(users: readonly Row[]): Fault {

@@ -18,6 +18,7 @@ import {
 import { ensureOne, listRows } from '../orm/methods/record-methods.ts';
 import type { Call, Environment, Method, ModelSpec } from '../orm/model.ts';
 import type { Row } from '../orm/row.ts';
+import { allIds } from '../orm/row-source.ts';
 import { writeRows } from '../orm/write.ts';
 import { orderMethods } from './order-methods.ts';
 import { postMessage } from './post-message.ts';
@@ -119,10 +120,10 @@ export const orderLine: ModelSpec = {
 };
 
 function nameNext(environment: Environment): string {
-  const numbers = [...environment.store.table('sale.order').values()].map(
-    (row) => Number(String(row['name']).slice(1)) || 0,
-  );
-  return `S${String(Math.max(0, ...numbers) + 1).padStart(5, '0')}`;
+  let last = 0;
+  for (const row of environment.store.table('sale.order').scan(allIds))
+    last = Math.max(last, Number(String(row['name']).slice(1)) || 0);
+  return `S${String(last + 1).padStart(5, '0')}`;
 }
 
 function subtotal(row: Row): number {
@@ -135,8 +136,8 @@ function subtotal(row: Row): number {
 
 function sumLines(environment: Environment, row: Row): number {
   let total = 0;
-  for (const line of environment.store.table('sale.order.line').values())
-    if (line['order_id'] === row['id']) total += subtotal(line);
+  for (const line of environment.store.table('sale.order.line').where('order_id', row['id'] as number))
+    total += subtotal(line);
   return Math.round(total * 100) / 100;
 }
 

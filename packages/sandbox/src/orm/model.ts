@@ -127,16 +127,18 @@ export interface Environment {
   readonly context: JsonObject;
   /** Exempt from access control, like Odoo's sudo(). */
   readonly isSuperuser: boolean;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
+  /** The start of the transaction, in milliseconds since 1970. */
+  readonly startedMs: number;
   /** The row of the user of the call. */
   readonly user: Row;
   readonly userCompanyIds: readonly number[];
   /** The companies of the context, which must all be companies of the user; by default, all companies of the user. */
   readonly companyIds: readonly number[];
   readonly companyId: number;
-  /** The present time in Odoo's notation. */
+  /** The start of the transaction in Odoo's notation, in whole seconds. */
   readonly now: string;
+  /** The start of the transaction with microseconds, as Odoo stamps rows with it. */
+  readonly startedAt: string;
 
   /** Throws KeyError if there is no such model. */
   model(name: string): Model;
@@ -144,6 +146,6 @@ export interface Environment {
   /** The same environment if the context is not an object. */
   withContext(context: unknown): Environment;
   hasGroup(group: string): boolean;
-  /** The present time plus `ms` milliseconds, in Odoo's notation. */
+  /** The start of the transaction plus `ms` milliseconds, in Odoo's notation. */
   timeIn(ms: number): string;
 }

@@ -4,8 +4,17 @@ import { isNumeric, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
 import type { Row } from './row.ts';
 
-/** The value of a field of a row; null if it is empty. Floats are plain numbers here. */
+/**
+ * The value of a field of a row; null if it is empty. Floats are plain numbers here. Times have whole seconds, as Odoo
+ * shows them.
+ */
 export function getValue(environment: Environment, model: Model, row: Row, field: Field): Json {
+  const value = readStored(environment, model, row, field);
+  return field.type === 'datetime' && typeof value === 'string' ? value.slice(0, 19) : value;
+}
+
+/** The same, but times with the microseconds of the database, by which domains and orders compare. */
+export function readStored(environment: Environment, model: Model, row: Row, field: Field): Json {
   if (field.name === 'display_name') return nameRow(environment, model, row);
   if (field.compute) return field.compute(environment, row);
   if (field.related) return readRelated(environment, model, row, field.related);
@@ -62,10 +71,8 @@ function filterActive(environment: Environment, field: Field, ids: readonly numb
 }
 
 function findInverse(environment: Environment, field: Field, id: number): number[] {
-  const found: number[] = [];
-  for (const [lineId, row] of environment.store.table(field.relation!))
-    if (row[field.inverse!] === id) found.push(lineId);
-  return found;
+  const lines = environment.store.table(field.relation!).where(field.inverse!, id);
+  return lines.map((row) => row['id'] as number);
 }
 
 function printSize(base64: string): string {

@@ -24,7 +24,7 @@ export function createRow(environment: Environment, model: Model, values: Json):
   }
   const given = model.beforeCreate?.(environment, values) ?? values;
   const id = environment.store.nextId(model.name);
-  const stamp = { create_uid: environment.uid, create_date: environment.now };
+  const stamp = { create_uid: environment.uid, create_date: environment.startedAt };
   const row = { id, ...stamp, ...fillDefaults(environment, model, given) };
   saveRow(environment, model, row, given);
   model.afterCreate?.(environment, id);
@@ -98,7 +98,7 @@ export function fillDefaults(environment: Environment, model: Model, given: Json
 }
 
 function saveRow(environment: Environment, model: Model, before: Row, values: JsonObject): void {
-  const row: Record<string, Json> = { ...before, write_uid: environment.uid, write_date: environment.now };
+  const row: Record<string, Json> = { ...before, ...stampRow(environment) };
   const commands: [Field, Json][] = [];
   const related: [Field, Json][] = [];
   for (const [name, value] of Object.entries(values)) {
@@ -113,6 +113,11 @@ function saveRow(environment: Environment, model: Model, before: Row, values: Js
   for (const [field, value] of related) writeRelated(environment, model, row, field, value);
   for (const [field, value] of commands) runCommands(writer, environment, model, id, field, value);
   checkRow(environment, model, environment.store.get(model.name, id) as Row);
+}
+
+/** Odoo stamps each row with the start of the transaction that changed it. */
+function stampRow(environment: Environment): Row {
+  return { write_uid: environment.uid, write_date: environment.startedAt };
 }
 
 function writeRelated(environment: Environment, model: Model, row: Row, field: Field, value: Json): void {

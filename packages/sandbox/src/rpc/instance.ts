@@ -58,7 +58,7 @@ export class Instance {
     this.#options = options;
     this.#models = buildModels(allModels, personality);
     this.#seed = seedStore(this.#models, seedApiKeys(options));
-    this.#store = before ? before.#store : this.#seed.copy();
+    this.#store = before ? before.#store : this.#seed.branch();
     this.#cooldown = personality.wire.coolsDownLogins ? new LoginCooldown(options.clock) : undefined;
     this.requests = before?.requests ?? { total: 0, calls: {}, routes: {}, wrongKeys: 0 };
   }
@@ -72,7 +72,7 @@ export class Instance {
   }
 
   reset(): void {
-    this.#store = this.#seed.copy();
+    this.#store = this.#seed.branch(this.#store.reads);
     this.#cooldown?.clear();
   }
 
@@ -92,7 +92,7 @@ export class Instance {
       models: this.#models,
       personality: this.personality,
       uid,
-      clock,
+      startedMs: clock(),
     });
   }
 
