@@ -14,6 +14,8 @@ export function openEnvironment(version: Version = 18, uid = admin) {
     clock: Date.now,
     keysExpireAt: null,
     programmaticKeys: false,
+    records: {},
+    beforeCall: () => {},
   }).environment(uid);
   const call = (model: string, method: string, args: readonly unknown[], named: JsonObject = {}) =>
     environment.store.transact(() => callMethod(environment, model, method, args as never, named)) as never;

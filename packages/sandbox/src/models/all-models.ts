@@ -3,6 +3,7 @@ import type { ModelSpec } from '../orm/model.ts';
 import { apiKey } from './api-key.ts';
 import { company, language, user } from './company.ts';
 import { lead, stage, tag } from './crm.ts';
+import { notification } from './notification.ts';
 import { partner, partnerCategory } from './partner.ts';
 import { message } from './post-message.ts';
 import { product, template } from './product.ts';
@@ -26,6 +27,7 @@ export const allModels: readonly ModelSpec[] = [
   partner,
   partnerCategory,
   message,
+  notification,
   template,
   product,
   order,

@@ -98,6 +98,7 @@ function checkExpiry(environment: Environment, expiresOn: Json): void {
 export const apiKey: ModelSpec = {
   name: modelName,
   description: 'Users API Keys',
+  logAccess: false,
   access: { write: [], create: [], unlink: [] },
   rule: (environment) =>
     environment.hasGroup('base.group_system') ? [] : [['user_id', '=', environment.uid]],
@@ -106,6 +107,7 @@ export const apiKey: ModelSpec = {
     name: char('Description', { required: true, readonly: true }),
     user_id: many2one('User', 'res.users', { required: true, readonly: true, ondelete: 'cascade' }),
     scope: char('Scope', { readonly: true }),
+    create_date: datetime('Creation Date', { readonly: true }),
     expiration_date: datetime('Expiration Date', { readonly: true }),
   },
   methods: { generate, revoke },

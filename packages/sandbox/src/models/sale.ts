@@ -44,6 +44,9 @@ const states = [
   ['cancel', 'Cancelled'],
 ] as const;
 
+/** The fields of lines that the amounts of an order depend on. */
+const amounts = ['order_id', 'product_uom_qty', 'price_unit', 'discount'].map((name) => `order_line.${name}`);
+
 const method = (run: Method['run']): Method => ({ owner: 'SaleOrder', kind: 'record', parameters: '', run });
 
 export const order: ModelSpec = {
@@ -72,9 +75,9 @@ export const order: ModelSpec = {
     user_id: many2one('Salesperson', 'res.users', { default: (environment) => environment.uid }),
     order_line: one2many('Order Lines', 'sale.order.line', 'order_id'),
     note: html('Terms and conditions'),
-    amount_untaxed: monetary('Untaxed Amount', { readonly: true, compute: sumLines }),
-    amount_tax: monetary('Taxes', { readonly: true, compute: () => 0 }),
-    amount_total: monetary('Total', { readonly: true, compute: sumLines }),
+    amount_untaxed: monetary('Untaxed Amount', { readonly: true, compute: sumLines, storedFrom: amounts }),
+    amount_tax: monetary('Taxes', { readonly: true, compute: () => 0, storedFrom: amounts }),
+    amount_total: monetary('Total', { readonly: true, compute: sumLines, storedFrom: amounts }),
   },
   beforeCreate: (environment, { name, ...values }) => ({
     ...values,
@@ -109,9 +112,14 @@ export const orderLine: ModelSpec = {
     product_uom_qty: float('Quantity', { required: true, default: 1 }),
     price_unit: float('Unit Price', { required: true }),
     discount: float('Discount (%)', { default: 0 }),
-    price_subtotal: monetary('Subtotal', { readonly: true, compute: (_, row) => subtotal(row) }),
+    price_subtotal: monetary('Subtotal', {
+      readonly: true,
+      compute: (_, row) => subtotal(row),
+      storedFrom: ['product_uom_qty', 'price_unit', 'discount'],
+    }),
     state: selection('Order Status', states, {
       readonly: true,
+      storedFrom: ['order_id.state'],
       compute: (environment, row) =>
         environment.store.get('sale.order', row['order_id'] as number)?.['state'] ?? null,
     }),

@@ -63,7 +63,9 @@ function compileTime(
   const endsDay = operator === '>' || operator === '<=';
   const parse = (value: Json): Json => {
     if (typeof value !== 'string') return value;
-    return cut(value.length === 10 ? `${value} ${endsDay ? '23:59:59' : '00:00:00'}` : value.replace('T', ' '));
+    return cut(
+      value.length === 10 ? `${value} ${endsDay ? '23:59:59' : '00:00:00'}` : value.replace('T', ' '),
+    );
   };
   const read = (row: Row) => {
     const value = readStored(environment, model, row, field);

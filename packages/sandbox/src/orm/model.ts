@@ -36,6 +36,11 @@ export interface FieldOptions {
   readonly default?: Json | ((environment: Environment) => Json);
   /** The value is computed at each read and never stored. */
   readonly compute?: (environment: Environment, row: Row) => Json;
+  /**
+   * Odoo stores the computed value: the fields that it depends on, `name` or `order_line.price_unit`. Their change stamps
+   * the row.
+   */
+  readonly storedFrom?: readonly string[];
   /** The value is a field of a linked record, `product_tmpl_id.name`; writes go there too. */
   readonly related?: `${string}.${string}`;
   /** Only users of this group see the field. */
@@ -91,6 +96,8 @@ export interface ModelSpec {
   readonly fields: Readonly<Record<string, FieldSpec>>;
   /** Fields that other apps add. They follow the magic fields. */
   readonly lateFields?: Readonly<Record<string, FieldSpec>>;
+  /** false: rows have no create_uid, create_date, write_uid and write_date (`_log_access`). */
+  readonly logAccess?: false;
   readonly order?: string;
   readonly recName?: string;
   /** Text fields that a search by name compares, in addition to the name. */

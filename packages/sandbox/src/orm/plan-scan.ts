@@ -15,12 +15,7 @@ export interface Plan {
 }
 
 /** `wanted`: number of rows after which the caller stops; undefined: none. The domain must be well formed. */
-export function planScan(
-  table: RowSource,
-  domain: Json,
-  order: string,
-  wanted: number | undefined,
-): Plan {
+export function planScan(table: RowSource, domain: Json, order: string, wanted: number | undefined): Plan {
   const bounds = boundDomain(domain);
   const asked = parseOrder(order);
   if (bounds.ids) {
@@ -120,8 +115,7 @@ function boundId(operator: string, value: Json): Bounds {
 }
 
 function intersect(left: Bounds, right: Bounds): Bounds {
-  const { ids } =
-    !left.ids || (right.ids && right.ids.length < left.ids.length) ? right : left;
+  const { ids } = !left.ids || (right.ids && right.ids.length < left.ids.length) ? right : left;
   return {
     ...(ids && { ids }),
     id: {

@@ -140,7 +140,9 @@ function compilePart(environment: Environment, model: Model, part: string, depth
       if (a === b) return 0;
       // PostgreSQL puts nulls last in ascending order, and first in descending order.
       if (a === null || b === null) return sign * (a === null ? 1 : -1);
-      return sign * (relatedOrder ? relatedOrder.compare(readRelated(a), readRelated(b)) : compareScalars(a, b));
+      return (
+        sign * (relatedOrder ? relatedOrder.compare(readRelated(a), readRelated(b)) : compareScalars(a, b))
+      );
     },
   };
 }

@@ -142,7 +142,6 @@ export class Transaction extends Store {
   }
 
   override put(model: string, id: number, row: Row | undefined): void {
-    if (!this.#isOpen) throw new Error('The transaction has ended.');
     if (this.#base.isHeld(model, id, this) || this.#outdated.has(nameRow(model, id)))
       throw concurrentUpdate();
     super.put(model, id, row);
@@ -151,6 +150,11 @@ export class Transaction extends Store {
 
   override nextId(model: string): number {
     return this.#base.nextId(model);
+  }
+
+  override transact<T>(work: () => T): T {
+    this.#checkOpen();
+    return super.transact(work);
   }
 
   holds(model: string, id: number): boolean {
@@ -171,16 +175,17 @@ export class Transaction extends Store {
   }
 
   rollback(): void {
-    if (!this.#isOpen) throw new Error('The transaction has ended.');
+    this.#checkOpen();
     this.#isOpen = false;
     this.#end(this);
+  }
+
+  #checkOpen(): void {
+    if (!this.#isOpen) throw new Error('The transaction has ended.');
   }
 }
 
 const nameRow = (model: string, id: number): string => `${model},${id}`;
 
 const concurrentUpdate = (): Fault =>
-  new Fault(
-    'psycopg2.errors.SerializationFailure',
-    'could not serialize access due to concurrent update\n',
-  );
+  new Fault('psycopg2.errors.SerializationFailure', 'could not serialize access due to concurrent update\n');
