@@ -6,7 +6,7 @@ import { answerRequest } from './http/answer-request.ts';
 import { readBody } from './http/read-body.ts';
 import { writeReply } from './http/write-reply.ts';
 import type { JsonObject } from './json/value.ts';
-import { type CallListener, Instance, type Requests } from './rpc/instance.ts';
+import { type CallListener, Instance, type Requests, type SandboxFile } from './rpc/instance.ts';
 import type { SandboxTransaction } from './rpc/sandbox-transaction.ts';
 import type { Version } from './versions/personality.ts';
 import { pickPersonality } from './versions/pick-personality.ts';
@@ -60,6 +60,8 @@ export interface Sandbox {
    * unknown id creates it.
    */
   readonly putRaw: (model: string, id: number, values: JsonObject | null) => void;
+  /** Creates an attachment and returns its id. The size alone creates a large file that takes no memory. */
+  readonly addFile: (file: SandboxFile) => number;
   /** Removes a field from a model from the next call on, as if a module were uninstalled. */
   readonly removeField: (model: string, field: string) => void;
   /**
@@ -107,7 +109,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         body,
         address: request.socket.remoteAddress ?? '',
       });
-      writeReply(request, response, reply, { keepAlive, ...serving.personality.wire });
+      await writeReply(request, response, reply, { keepAlive, ...serving.personality.wire });
     },
   );
   // Like nginx: longer than the timeout of clients, so that the server does not close connections first.
@@ -141,6 +143,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       return instance.begin();
     },
     putRaw: (model, id, values) => instance.putRaw(model, id, values),
+    addFile: (file) => instance.addFile(file),
     removeField: (model, field) => instance.removeField(model, field),
     beforeCall: (next) => {
       listener = next;

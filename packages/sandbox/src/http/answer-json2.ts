@@ -63,7 +63,7 @@ function readBodyJson({ body, hasLength }: HttpRequest): Json {
     );
   }
   try {
-    return body.length > 0 ? readJson(body.toString('utf8')) : null;
+    return body.text.length > 0 ? readJson(body.text.toString('utf8'), body.binaries) : null;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw httpFault('BadRequest', `could not parse the body as json: ${reason}`);

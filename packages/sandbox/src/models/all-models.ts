@@ -1,6 +1,7 @@
 /** The models of the simulated company, in the order of ir.model. */
 import type { ModelSpec } from '../orm/model.ts';
 import { apiKey } from './api-key.ts';
+import { attachment } from './attachment.ts';
 import { company, language, user } from './company.ts';
 import { lead, stage, tag } from './crm.ts';
 import { notification } from './notification.ts';
@@ -28,6 +29,7 @@ export const allModels: readonly ModelSpec[] = [
   partnerCategory,
   message,
   notification,
+  attachment,
   template,
   product,
   order,

@@ -1,4 +1,5 @@
 /** Values of fields in the ORM's form, and in the form that `read` returns (docs/odoo-facts.md#values). */
+import { Binary } from '../json/binary.ts';
 import { Float, type Json } from '../json/value.ts';
 import { isNumeric, isToMany } from './field.ts';
 import type { Environment, Field, Model } from './model.ts';
@@ -59,7 +60,7 @@ export function showValue(
   if (field.type === 'many2one' && namesShown)
     return showReference(environment, field.relation!, value as number);
   if (isToMany(field)) return filterActive(environment, field, value as number[]);
-  if (field.type === 'binary' && environment.context['bin_size']) return printSize(value as string);
+  if (field.type === 'binary' && environment.context['bin_size']) return printSize(value);
   return value;
 }
 
@@ -75,8 +76,12 @@ function findInverse(environment: Environment, field: Field, id: number): number
   return lines.map((row) => row['id'] as number);
 }
 
-function printSize(base64: string): string {
-  const bytes = Buffer.from(base64, 'base64').length;
-  if (bytes < 1024) return `${bytes.toFixed(2)} bytes`;
-  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(2)} Kb` : `${(bytes / 1024 ** 2).toFixed(2)} Mb`;
+function printSize(content: Json): string {
+  let size = content instanceof Binary ? content.size : Buffer.from(String(content), 'base64').length;
+  const units = ['bytes', 'Kb', 'Mb', 'Gb'];
+  while (size >= 1024 && units.length > 1) {
+    size /= 1024;
+    units.shift();
+  }
+  return `${size.toFixed(2)} ${units[0]}`;
 }

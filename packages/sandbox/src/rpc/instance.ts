@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiKeyOptions, seedApiKeys } from '../data/api-keys.ts';
 import { seedStore } from '../data/seed-store.ts';
 import { database, users } from '../data/users.ts';
+import { Binary, generateBinary } from '../json/binary.ts';
 import type { Json } from '../json/value.ts';
 import { allModels } from '../models/all-models.ts';
 import { findApiKey } from '../models/api-key.ts';
@@ -12,7 +13,7 @@ import type { Environment, Model } from '../orm/model.ts';
 import { buildModels } from '../orm/registry.ts';
 import type { Row } from '../orm/row.ts';
 import type { Reads, Store } from '../orm/store.ts';
-import { recordMissing } from '../orm/write.ts';
+import { createRow, recordMissing } from '../orm/write.ts';
 import type { VersionDefinition } from '../versions/version-definition.ts';
 import { LoginCooldown } from './login-cooldown.ts';
 import { openTransaction, type SandboxTransaction } from './sandbox-transaction.ts';
@@ -45,6 +46,16 @@ export interface SandboxCall {
 }
 
 export type CallListener = (call: SandboxCall) => void | Promise<void>;
+
+export interface SandboxFile {
+  readonly name: string;
+  /** The bytes, or the size of a file whose bytes are generated as they are read. */
+  readonly content: Buffer | number;
+  /** By default, that of the extension of the name. */
+  readonly mimetype?: string;
+  readonly resModel?: string;
+  readonly resId?: number;
+}
 
 export interface InstanceOptions extends ApiKeyOptions {
   /** Delay of a wrong key, in milliseconds. */
@@ -117,6 +128,20 @@ export class Instance {
     return openTransaction(this.environment(users.admin.userId, store), store, () =>
       this.forgetCredentials(),
     );
+  }
+
+  /** Creates an attachment and returns its id. */
+  addFile({ name, content, mimetype, resModel, resId }: SandboxFile): number {
+    const datas = typeof content === 'number' ? generateBinary(content) : Binary.of([content]);
+    const values = {
+      name,
+      datas,
+      mimetype: mimetype ?? null,
+      res_model: resModel ?? null,
+      res_id: resId ?? null,
+    };
+    const environment = this.environment(users.admin.userId);
+    return this.#store.transact(() => createRow(environment, environment.model('ir.attachment'), values));
   }
 
   /** Like an SQL statement: no rights, checks, computed fields or new `write_date`. null deletes the row. */
