@@ -1,7 +1,7 @@
 /**
  * Rows of a large table that are computed when they are read, so that a million of them need no memory. They look as if
- * they were imported before the other data of the sandbox, in transactions of 50 rows: these have the same `write_date`,
- * which grows with the id.
+ * they were imported before the other data of the sandbox, in transactions of 50 rows. The rows of a transaction have
+ * the same `write_date`, which grows with the id.
  */
 import type { Json } from '../json/value.ts';
 import { printInstant } from '../orm/environment.ts';

@@ -1,4 +1,4 @@
-/** The content of a file as a JSON value: base64 on the wire, which is written piece by piece and never kept as text. */
+/** The content of a file as a JSON value: base64 on the wire, which is written in pieces and never kept as text. */
 import { createHash } from 'node:crypto';
 
 export class Binary {

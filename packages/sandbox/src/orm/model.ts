@@ -37,7 +37,7 @@ export interface FieldOptions {
   /** The value is computed at each read and never stored. */
   readonly compute?: (environment: Environment, row: Row) => Json;
   /**
-   * Odoo stores the computed value: the fields that it depends on, `name` or `order_line.price_unit`. Their change stamps
+   * The fields that a computed value depends on, if Odoo stores it: `name`, `order_line.price_unit`. Their change stamps
    * the row.
    */
   readonly storedFrom?: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Decides how a search reads its table, like PostgreSQL's planner: by the ids that the domain lists, along an index from
- * a lower to an upper bound, or all of it. The bounds may include too many rows, never too few: the caller tests each.
+ * Decides how a search reads its table, like PostgreSQL's planner: by the ids that the domain lists, along an index
+ * between two bounds, or all of it. The bounds may include too many rows, never too few: the caller tests each.
  */
 import { type Json, toNumber } from '../json/value.ts';
 import type { Row } from './row.ts';

@@ -2,10 +2,10 @@
 import type { Json } from '../json/value.ts';
 import type { Row } from './row.ts';
 
-/** The indexes of each table. `write_date` is an index on (write_date, id). Empty times are last. */
-export type IndexName = 'id' | 'write_date';
-
-/** Bounds of the first column of an index, both included. */
+/**
+ * An index of the table, and bounds of its first column, both included. `write_date` is an index on (write_date, id), in
+ * which empty times are last.
+ */
 export type Range =
   | { readonly index: 'id'; readonly min: number; readonly max: number }
   | { readonly index: 'write_date'; readonly min: string; readonly max: string };
@@ -28,7 +28,7 @@ export function keyTime(row: Row): string {
 }
 
 /** The time of a row's last change at full length, so that texts compare like times. */
-export function readTime(row: Row): string {
+function readTime(row: Row): string {
   const time = row['write_date'];
   return typeof time === 'string' ? padTime(time) : '\uffff';
 }

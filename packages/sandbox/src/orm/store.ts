@@ -63,7 +63,7 @@ export class Store {
     if (id > (this.#lastIds.get(model) ?? 0)) this.#lastIds.set(model, id);
   }
 
-  /** Puts read-only rows below those of the model. They follow the last id: `create` gets the first and returns them. */
+  /** Puts read-only rows below those of the model. Their ids follow the last one. */
   putBelow(model: string, create: (firstId: number) => RowSource & { readonly lastId: number }): void {
     const source = create(this.nextId(model));
     const table = new Table(source);
@@ -127,7 +127,7 @@ export class Store {
 /**
  * Changes that only their author sees until the commit. Ids come from the sequences of the store, so that they become
  * visible out of order. As with PostgreSQL's repeatable read, a row that somebody else changed since the transaction
- * began cannot be changed. Where PostgreSQL would wait for the other transaction, the change fails at once.
+ * began cannot be changed. PostgreSQL waits for the other transaction first; here the change fails at once.
  */
 export class Transaction extends Store {
   readonly #base: Store;

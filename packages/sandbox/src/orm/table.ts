@@ -26,7 +26,7 @@ export class Table implements RowSource {
     return entry === undefined ? this.#below?.get(id) : (entry ?? undefined);
   }
 
-  /** Of this layer only. */
+  /** The row in this layer only. */
   entry(id: number): Entry {
     return this.#entries.get(id);
   }
