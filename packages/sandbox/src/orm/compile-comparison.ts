@@ -49,7 +49,7 @@ function compare(read: (row: Row) => Json, operator: string, wanted: Json): Test
 
 /**
  * Times are compared with their microseconds, in 19 as whole seconds. A day is its beginning, or its end for `>` and
- * `<=`.
+ * `<=` (docs/odoo-facts.md#write-date).
  */
 function compileTime(
   environment: Environment,
