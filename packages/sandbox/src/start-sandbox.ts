@@ -49,7 +49,10 @@ export interface Sandbox {
   readonly rowsRead: number;
   /** Number of searches and reads that an index limited, and of those that examined the whole table. */
   readonly queries: { readonly byIndex: number; readonly byScan: number };
-  /** Restores the initial data and removed fields, and forgets failed logins. Counters and the clock continue. */
+  /**
+   * Restores the initial data and removed fields, rolls open transactions back, and forgets failed logins. Counters and
+   * the clock continue.
+   */
   readonly reset: () => void;
   /** Replaces the clock: a function as in the options. */
   readonly setClock: (clock: () => number) => void;

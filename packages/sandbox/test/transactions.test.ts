@@ -65,10 +65,13 @@ describe('a transaction', () => {
     const open = sandbox.begin();
     const lost = open.create('res.partner', { name: 'Lost' });
     open.rollback();
-    expect(() => open.commit()).toThrow('The transaction has ended.');
-    expect(() => open.create('res.partner', { name: 'x' })).toThrow('The transaction has ended.');
     expect(await call('res.partner', 'create', [{ name: 'Next' }])).toBe(lost + 1);
     expect(await call('res.partner', 'read', [[lost], ['name']])).toEqual([]);
+    expect(() => open.commit()).toThrow('The transaction has ended.');
+    expect(() => open.create('res.partner', { name: 'x' })).toThrow('The transaction has ended.');
+    const forgotten = sandbox.begin();
+    sandbox.reset();
+    expect(() => forgotten.commit()).toThrow('The transaction has ended.');
   });
 
   test('excludes others from its rows, and may not change a row that changed since its start', async () => {

@@ -37,8 +37,8 @@ export interface FieldOptions {
   /** The value is computed at each read and never stored. */
   readonly compute?: (environment: Environment, row: Row) => Json;
   /**
-   * The fields that a computed value depends on, if Odoo stores it: `name`, `order_line.price_unit`. Their change stamps
-   * the row.
+   * The fields that a computed value depends on, if Odoo stores it: `name`, `order_line.price_unit`. Their change
+   * stamps the row.
    */
   readonly storedFrom?: readonly string[];
   /** The value is a field of a linked record, `product_tmpl_id.name`; writes go there too. */

@@ -3,8 +3,8 @@ import type { Json } from '../json/value.ts';
 import type { Row } from './row.ts';
 
 /**
- * An index of the table, and bounds of its first column, both included. `write_date` is an index on (write_date, id), in
- * which empty times are last.
+ * An index of the table, and bounds of its first column, both included. `write_date` is an index on (write_date, id),
+ * in which empty times are last.
  */
 export type Range =
   | { readonly index: 'id'; readonly min: number; readonly max: number }

@@ -102,6 +102,10 @@ export class Store {
     return transaction;
   }
 
+  rollbackAll(): void {
+    for (const transaction of [...this.#open]) transaction.rollback();
+  }
+
   /** Whether a transaction other than this one has changed the row. */
   isHeld(model: string, id: number, by: Transaction): boolean {
     return [...this.#open].some((transaction) => transaction !== by && transaction.holds(model, id));

@@ -102,6 +102,7 @@ export class Instance {
   }
 
   reset(): void {
+    this.#store.rollbackAll();
     this.#store = this.#seed.branch(this.#store.reads);
     this.#removed.clear();
     this.#models = buildModels(allModels, this.personality);
