@@ -102,7 +102,7 @@ const BOUNDARIES: Boundary[] = [
   { files: 'packages/client/src/**', allow: [] },
   { files: 'packages/contract/src/**', allow: [] },
   { files: `${SANDBOX}/**`, allow: [] },
-  { files: `${SANDBOX}/*.ts`, allow: ['./{data,http,rpc,versions}/*', 'node:{http,net}'] },
+  { files: `${SANDBOX}/*.ts`, allow: ['./{data,http,json,rpc,versions}/*', 'node:{http,net}'] },
   { files: `${SANDBOX}/http/**`, allow: ['../{doc,json,orm,rpc,versions}/*', 'node:*', 'node:{http,net}'] },
   { files: `${SANDBOX}/rpc/**`, allow: ['../{data,json,models,orm,versions}/*', 'node:*'] },
   { files: `${SANDBOX}/doc/**`, allow: ['../{json,orm}/*'] },
