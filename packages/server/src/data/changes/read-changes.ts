@@ -1,8 +1,29 @@
 /**
  * Reads what has changed in a model since a state, through calls on Odoo that `ask` makes. Knows neither HTTP nor who
  * asks: the route and the subscriptions use it. docs/decisions/0039-changes.md proves what it promises.
+ *
+ * First, the records that match are copied by id. Then scans follow, by `(write_date, id)`: a full one begins an overlap
+ * before the last one did, and finds what transactions have committed late; a quick one finds what is new, while a full
+ * one would cost too much.
  */
+import { hash, randomBytes } from 'node:crypto';
 import type { Question } from '../ask-odoo.ts';
+import { askCopy, askFrom, askMatching, askNewest, askSecond, hasTerms } from './changes-questions.ts';
+import {
+  addRecords,
+  compareRecords,
+  countRecords,
+  decodeRuns,
+  dropRuns,
+  encodeRuns,
+  findScanStart,
+  LAST_ID,
+  limitRuns,
+  type Place,
+  type Run,
+} from './given-records.ts';
+import { dropMember, type ReadRow, readIds, readRows } from './read-rows.ts';
+import { CLOCK_TOLERANCE_SECONDS, noteAnswer, type ServerTime, UNKNOWN_TIME } from './server-time.ts';
 
 /** The clock of the server, in whole seconds since 1970. */
 export interface ServerClock {
@@ -12,28 +33,46 @@ export interface ServerClock {
   answered: number;
 }
 
-/** Makes one call on the model. `clock` null: the answer has no date. `Failure`: why there is no result. */
-export type Ask<Failure> = (
-  question: Question,
-) => Promise<{ result: Uint8Array; clock: ServerClock | null } | { failure: Failure }>;
+/** What `ask` returns. `Failure`: why there is no result. */
+export type Asked<Failure> =
+  | {
+      /** JSON text of the result. */
+      result: Uint8Array;
+      /** Null: the answer has no date. */
+      clock: ServerClock | null;
+      /** The maximum of records that the policy has set in place of the one asked for; null: none. */
+      limit: number | null;
+    }
+  | {
+      failure: Failure;
+      /** `too_large`: fewer records may work. `query_invalid`: Odoo does not know a field. */
+      cause?: 'too_large' | 'query_invalid';
+    };
+
+/** Makes one call on the model. The answer must come from Odoo now: no kept answer, no read of another caller. */
+export type Ask<Failure> = (question: Question) => Promise<Asked<Failure>>;
 
 /** What is followed. The model and the server are known to `ask`. */
 export interface ChangesQuery {
-  /** JSON text of the domain. */
+  /** JSON text of the domain, an array. */
   domain: string;
   /** Names of the fields of `record`. At least one. */
   fields: readonly string[];
-  /** JSON text of an object, as `keyword.context` takes it; null: none. */
+  /** JSON text of an object without `active_test`, as `keyword.context` takes it; null: none. */
   context: string | null;
 }
 
 export interface ChangesBounds {
   /** Maximum changes of one answer. At least 1. */
   changesMax: number;
-  /** Maximum calls on Odoo for one answer. */
-  callsMax: number;
+  /** Maximum bytes of the records of one answer. One page of Odoo may be more. */
+  bytesMax: number;
+  /** Maximum records of one call. */
+  pageMax: number;
   /** How long a transaction in Odoo may last. */
   overlapSeconds: number;
+  /** True once the answer should end, with `more`. Asked before each further page. */
+  isOver: () => boolean;
 }
 
 export interface Change {
@@ -46,9 +85,34 @@ export interface Change {
   record: Uint8Array | null;
 }
 
-/** A plain JSON value of at most about 20 kB. Its members may change; a state of an old version is refused. */
+/** A plain JSON value of at most about 25 kB. Other versions are refused. */
 export interface ChangesState {
-  version: 1;
+  readonly version: typeof STATE_VERSION;
+  /** Keeps the digests of two states apart. */
+  readonly salt: string;
+  readonly time: ServerTime;
+  /** The last id of the copy; null once the copy is complete. */
+  readonly copiedTo: number | null;
+  /** All that was stamped before is given. Null: nothing is known to be stamped. */
+  readonly from: number | null;
+  /** The scan that has not ended. */
+  readonly scan: Scan | null;
+  /** The time of the database when the last full scan began. */
+  readonly scannedAt: number | null;
+  /** Records of a page, where fewer than the maximum fit into an answer of Odoo. */
+  readonly pageSize: number | null;
+  /** {@link encodeRuns}. */
+  readonly given: string;
+}
+
+interface Scan {
+  readonly isFull: boolean;
+  /** Continues after this place; null: with everything that is stamped. */
+  readonly after: Place | null;
+  /** True if the second of `after` is read by id. */
+  readonly isWithinSecond: boolean;
+  /** For a full scan: `from` after it. Null until its first answer. */
+  readonly nextFrom: number | null;
 }
 
 export type ChangesRead<Failure> =
@@ -56,29 +120,298 @@ export type ChangesRead<Failure> =
       changes: Change[];
       /** For the next call. */
       state: ChangesState;
-      /** True if the next call may be made at once; there may be changes with `more` false too, but not yet. */
+      /** True if the next call may be made at once. False: everything that Odoo shows now is given. */
       more: boolean;
     }
-  /** Nothing was read: call again with the same state. */
-  | { failure: Failure | ChangesFault };
+  /** Nothing was given: call again with the same state. */
+  | { failure: Failure }
+  | { fault: ChangesFault };
 
-/** An answer of Odoo that cannot be used. */
-export interface ChangesFault {
-  fault: 'answer_invalid' | 'no_write_date';
-  message: string;
+/** `no_write_date`: the model cannot be followed. `answer_invalid`: an answer of Odoo cannot be used. */
+export type ChangesFault = { type: 'no_write_date' } | { type: 'answer_invalid'; message: string };
+
+export const STATE_VERSION = 1;
+/** Full scans read again what was given within the overlap: this many records a second on average, or less. */
+const REREAD_PER_SECOND = 10;
+/** Quick scans begin this much before the last answer, for the transactions of single calls. */
+const QUICK_OVERLAP_SECONDS = 10;
+const PAGE_MIN = 1;
+
+/** The failure of one page, as an exception within this file. */
+class PageError<Failure> extends Error {
+  readonly read: { failure: Failure } | { fault: ChangesFault };
+
+  constructor(read: { failure: Failure } | { fault: ChangesFault }) {
+    super('page');
+    this.read = read;
+  }
 }
 
 /** `state` null: from the beginning, all records that match. */
-export declare function readChanges<Failure>(
+export async function readChanges<Failure>(
   ask: Ask<Failure>,
   query: ChangesQuery,
   state: ChangesState | null,
   bounds: ChangesBounds,
-): Promise<ChangesRead<Failure>>;
+): Promise<ChangesRead<Failure>> {
+  const reader = new Reader(ask, query, bounds, state);
+  try {
+    if (state === null) await reader.begin();
+    do await reader.readPage();
+    while (!reader.isDone && reader.hasRoom && !bounds.isOver());
+  } catch (error) {
+    if (!(error instanceof PageError)) throw error;
+    // What was given before is not lost. The next call meets the failure again, if it lasts.
+    if (reader.changes.length === 0) return error.read;
+  }
+  return { changes: reader.changes, state: reader.state, more: !reader.isDone };
+}
 
-/** Finds which of these ids do not exist, or are not visible any more. Asks in pages of `pageIds`. */
-export declare function findGone<Failure>(
-  ask: Ask<Failure>,
-  query: Pick<ChangesQuery, 'context'>,
-  ids: readonly number[],
-): Promise<{ gone: number[] } | { failure: Failure | ChangesFault }>;
+/** One answer. A page changes the state as a whole or not at all. */
+class Reader<Failure> {
+  readonly #ask: Ask<Failure>;
+  readonly #query: ChangesQuery;
+  readonly #bounds: ChangesBounds;
+  readonly changes: Change[] = [];
+  isDone = false;
+  #bytes = 0;
+  #state: Omit<ChangesState, 'given'>;
+  #runs: Run[];
+
+  constructor(ask: Ask<Failure>, query: ChangesQuery, bounds: ChangesBounds, state: ChangesState | null) {
+    this.#ask = ask;
+    this.#query = query;
+    this.#bounds = bounds;
+    this.#state = state ?? {
+      version: STATE_VERSION,
+      salt: randomBytes(8).toString('base64'),
+      time: UNKNOWN_TIME,
+      copiedTo: 0,
+      from: null,
+      scan: null,
+      scannedAt: null,
+      pageSize: null,
+    };
+    this.#runs = decodeRuns(state?.given ?? '');
+  }
+
+  get state(): ChangesState {
+    return { ...this.#state, given: encodeRuns(this.#runs) };
+  }
+
+  get hasRoom(): boolean {
+    return this.changes.length < this.#bounds.changesMax && this.#bytes < this.#bounds.bytesMax;
+  }
+
+  /** Finds the time of the database, from which the scans after the copy begin. */
+  async begin(): Promise<void> {
+    const asked = await this.#ask(askNewest(this.#query));
+    if ('failure' in asked) {
+      // The call names no other field.
+      if (asked.cause === 'query_invalid') throw new PageError({ fault: { type: 'no_write_date' } });
+      throw new PageError({ failure: asked.failure });
+    }
+    const [newest] = await this.#parse(asked.result, 1);
+    const { time } = noteAnswer(this.#state.time, asked.clock, newest?.second ?? null);
+    this.#state = { ...this.#state, time, from: this.#findFrom(time) };
+  }
+
+  async readPage(): Promise<void> {
+    if (this.#state.copiedTo === null) await this.#scan();
+    else await this.#copy(this.#state.copiedTo);
+  }
+
+  async #copy(after: number): Promise<void> {
+    const { changesMax } = this.#bounds;
+    const { rows } = await this.#askPage(
+      (limit) => askCopy(this.#query, after, limit),
+      changesMax - this.changes.length,
+    );
+    if (rows.some(({ id }, at) => id <= (rows[at - 1]?.id ?? after)))
+      throw invalidAnswer('The records of a page are not in the order of their ids.');
+    const last = rows.at(-1);
+    // Some models leave out records after they have counted to the limit. Only an empty page is the end.
+    this.#state = { ...this.#state, copiedTo: last?.id ?? null };
+    const { from } = this.#state;
+    const recent = rows.filter(({ second }) => second !== null && second >= (from ?? 0)) as StampedRow[];
+    const given = recent.map((row) => this.#digest(row, true));
+    this.#runs = limitRuns(addRecords(this.#runs, given), null);
+    for (const row of rows) this.#give(row, true);
+  }
+
+  async #scan(): Promise<void> {
+    const scan = this.#state.scan ?? this.#startScan();
+    const { after, isWithinSecond } = scan;
+    const { rows, time, isWhole, hasGoneBack } = await this.#askPage((limit) =>
+      after !== null && isWithinSecond
+        ? askSecond(this.#query, after, limit)
+        : askFrom(this.#query, after?.second ?? null, limit),
+    );
+    if (hasGoneBack) return this.#startOver(time);
+    const page = placePage(rows, scan, isWhole);
+    if (page === null) {
+      // All of the page is of one second, which is therefore read by id.
+      const second = (rows[0] as StampedRow).second;
+      this.#state = { ...this.#state, scan: { ...this.#begun(scan, time), after: { second, id: 0 }, isWithinSecond: true } };
+      return;
+    }
+    const matching = await this.#findMatching(page.rows);
+    const scanned = page.rows.map((row) => this.#digest(row, matching.has(row.id)));
+    const room = this.#bounds.changesMax - this.changes.length;
+    const { give, runs, reached } = compareRecords(this.#runs, scanned, {
+      after: after ?? BEGINNING,
+      upTo: page.upTo,
+      room,
+    });
+    this.#runs = limitRuns(runs, reached);
+    for (const { row } of give) this.#give(row, matching.has(row.id));
+    const isEnd = isWhole && !isWithinSecond && reached.second === END.second;
+    if (isEnd) this.#endScan(this.#begun(scan, time));
+    else this.#state = { ...this.#state, scan: { ...this.#begun(scan, time), ...continueAfter(reached) } };
+  }
+
+  #startScan(): Scan {
+    const { from, time } = this.#state;
+    const isFull = from === null || time.now === null || this.#isFullDue();
+    const second = isFull ? from : Math.max(from, time.now - QUICK_OVERLAP_SECONDS);
+    const after = second === null ? null : findScanStart(this.#runs, second);
+    return { isFull, after, isWithinSecond: after !== null && after.id > 0, nextFrom: null };
+  }
+
+  /** The more records must be read again, the rarer. Without the header `date`, time does not pass in between. */
+  #isFullDue(): boolean {
+    const { time, scannedAt } = this.#state;
+    if (time.answered === null || time.now === null || scannedAt === null) return true;
+    const pauseSeconds = Math.min(countRecords(this.#runs) / REREAD_PER_SECOND, this.#bounds.overlapSeconds / 2);
+    return time.now < scannedAt || time.now - scannedAt >= pauseSeconds;
+  }
+
+  /** The first answer of a scan tells up to which time it can have missed nothing. */
+  #begun(scan: Scan, time: ServerTime): Scan {
+    if (!scan.isFull || scan.nextFrom !== null) return scan;
+    const { from } = this.#state;
+    const found = this.#findFrom(time);
+    this.#state = { ...this.#state, scannedAt: time.now };
+    return { ...scan, nextFrom: found === null ? from : Math.max(found, from ?? found) };
+  }
+
+  #endScan({ isFull, nextFrom }: Scan): void {
+    if (isFull && nextFrom !== null) {
+      const start = findScanStart(this.#runs, nextFrom);
+      this.#runs = dropRuns(this.#runs, start);
+      this.#state = { ...this.#state, from: start.second };
+    }
+    this.#state = { ...this.#state, scan: null };
+    this.isDone = isFull || !this.#isFullDue();
+  }
+
+  /** The clock of the server has gone back: what is stamped from now on may be before `from`. */
+  #startOver(time: ServerTime): void {
+    const { from } = this.#state;
+    const found = this.#findFrom(time);
+    const earlier = found === null || from === null ? null : Math.min(found, from);
+    this.#state = { ...this.#state, time, from: earlier, scan: null, scannedAt: null };
+  }
+
+  #findFrom({ now }: ServerTime): number | null {
+    return now === null ? null : now - this.#bounds.overlapSeconds - CLOCK_TOLERANCE_SECONDS;
+  }
+
+  /** Asks for one page, and for a shorter one if it is too large. */
+  async #askPage(build: (limit: number) => Question, countMax = Number.POSITIVE_INFINITY) {
+    for (;;) {
+      const size = Math.min(this.#state.pageSize ?? this.#bounds.pageMax, this.#bounds.pageMax, countMax);
+      const asked = await this.#ask(build(size));
+      if ('failure' in asked) {
+        if (asked.cause !== 'too_large' || size <= PAGE_MIN) throw new PageError({ failure: asked.failure });
+        this.#state = { ...this.#state, pageSize: Math.max(PAGE_MIN, Math.floor(size / 4)) };
+        continue;
+      }
+      const limit = Math.min(size, asked.limit ?? size);
+      const rows = await this.#parse(asked.result, limit);
+      const newest = rows.reduce((latest, { second }) => Math.max(latest, second ?? latest), Number.NEGATIVE_INFINITY);
+      const noted = noteAnswer(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
+      if (!noted.hasGoneBack) this.#state = { ...this.#state, time: noted.time };
+      return { ...noted, rows, isWhole: rows.length < limit };
+    }
+  }
+
+  async #parse(result: Uint8Array, countMax: number): Promise<ReadRow[]> {
+    const rows = await readRows(result);
+    if (rows === null) throw invalidAnswer('It is not a list of records with `id` and `write_date`.');
+    if (rows.length > countMax) throw invalidAnswer('It has more records than were asked for.');
+    return rows;
+  }
+
+  /** The ids of the rows that match the domain. */
+  async #findMatching(rows: readonly ReadRow[]): Promise<ReadonlySet<number>> {
+    const ids = rows.map(({ id }) => id);
+    if (ids.length === 0 || !hasTerms(this.#query.domain)) return new Set(ids);
+    const asked = await this.#ask(askMatching(this.#query, ids));
+    if ('failure' in asked) throw new PageError({ failure: asked.failure });
+    const found = await readIds(asked.result);
+    if (found === null || found.length > ids.length) throw invalidAnswer('It is not a list of ids.');
+    // The policy has changed meanwhile.
+    if (asked.limit !== null && asked.limit < ids.length) throw invalidAnswer('It has too few records.');
+    return new Set(found);
+  }
+
+  #digest(row: StampedRow, isMatching: boolean) {
+    const { id, second, bytes } = row;
+    const head = `${this.#state.salt} ${id} ${second} ${isMatching ? 'upsert' : 'left'} `;
+    const text = isMatching ? Buffer.concat([Buffer.from(head), bytes]) : head;
+    return { id, second, row, digest: hash('sha256', text, 'buffer').readBigUInt64BE() };
+  }
+
+  #give(row: ReadRow, isMatching: boolean): void {
+    const { id, second, bytes } = row;
+    const at = second === null ? null : new Date(second * 1000).toISOString().replace('.000', '');
+    const isTimeAsked = this.#query.fields.includes('write_date');
+    const record = !isMatching ? null : isTimeAsked ? bytes : dropMember(row, 'write_date');
+    this.#bytes += record?.length ?? 0;
+    this.changes.push({ change: isMatching ? 'upsert' : 'left', id, at, record });
+  }
+}
+
+type StampedRow = ReadRow & { readonly second: number };
+
+const BEGINNING: Place = { second: Number.MIN_SAFE_INTEGER, id: 0 };
+const END: Place = { second: Number.MAX_SAFE_INTEGER, id: LAST_ID };
+
+/**
+ * Puts the rows of a page into their order, and finds up to where it is complete. Odoo orders by fractions of seconds
+ * that it does not show, so that the last second of a full page is left to the next one. Null if that is all of it.
+ */
+function placePage(
+  rows: readonly ReadRow[],
+  { after, isWithinSecond }: Scan,
+  isWhole: boolean,
+): { rows: StampedRow[]; upTo: Place } | null {
+  const stamped = rows.filter((row): row is StampedRow => row.second !== null);
+  const isWrong = isWithinSecond
+    ? (row: StampedRow, at: number) =>
+        row.second !== after?.second || row.id <= (stamped[at - 1]?.id ?? after.id)
+    : (row: StampedRow, at: number) => row.second < (stamped[at - 1]?.second ?? after?.second ?? row.second);
+  const isRepeated = new Set(rows.map(({ id }) => id)).size < rows.length;
+  if (stamped.length < rows.length || isRepeated || stamped.some(isWrong))
+    throw invalidAnswer('The records of a page are not in the order of `write_date` and `id`.');
+  const last = stamped.at(-1);
+  if (isWithinSecond) {
+    const second = (after as Place).second;
+    return { rows: stamped, upTo: { second, id: isWhole ? LAST_ID : (last as StampedRow).id } };
+  }
+  const sorted = stamped.toSorted((one, other) => one.second - other.second || one.id - other.id);
+  if (isWhole || last === undefined) return { rows: sorted, upTo: END };
+  const complete = sorted.filter(({ second }) => second < last.second);
+  return complete.length === 0 ? null : { rows: complete, upTo: { second: last.second - 1, id: LAST_ID } };
+}
+
+function continueAfter({ second, id }: Place): Pick<Scan, 'after' | 'isWithinSecond'> {
+  return id === LAST_ID
+    ? { after: { second: second + 1, id: 0 }, isWithinSecond: false }
+    : { after: { second, id }, isWithinSecond: true };
+}
+
+function invalidAnswer(message: string): PageError<never> {
+  return new PageError({ fault: { type: 'answer_invalid', message } });
+}
