@@ -11,6 +11,7 @@ import type { Question } from '../ask-odoo.ts';
 import { askCopy, askFrom, askMatching, askNewest, askSecond, hasTerms } from './changes-questions.ts';
 import {
   addRecords,
+  comparePlaces,
   compareRecords,
   countRecords,
   decodeRuns,
@@ -156,7 +157,7 @@ export async function readChanges<Failure>(
 ): Promise<ChangesRead<Failure>> {
   const reader = new Reader(ask, query, bounds, state);
   try {
-    if (state === null) await reader.begin();
+    if (state === null) await reader.start();
     do await reader.readPage();
     while (!reader.isDone && reader.hasRoom && !bounds.isOver());
   } catch (error) {
@@ -204,7 +205,7 @@ class Reader<Failure> {
   }
 
   /** Finds the time of the database, from which the scans after the copy begin. */
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     const asked = await this.#ask(askNewest(this.#query));
     if ('failure' in asked) {
       // The call names no other field.
@@ -242,17 +243,17 @@ class Reader<Failure> {
   async #scan(): Promise<void> {
     const scan = this.#state.scan ?? this.#startScan();
     const { after, isWithinSecond } = scan;
-    const { rows, time, isWhole, hasGoneBack } = await this.#askPage((limit) =>
+    const { rows, isWhole, hasGoneBack } = await this.#askPage((limit) =>
       after !== null && isWithinSecond
         ? askSecond(this.#query, after, limit)
         : askFrom(this.#query, after?.second ?? null, limit),
     );
-    if (hasGoneBack) return this.#startOver(time);
+    const begun = this.#begin(scan, hasGoneBack);
     const page = placePage(rows, scan, isWhole);
     if (page === null) {
       // All of the page is of one second, which is therefore read by id.
       const second = (rows[0] as StampedRow).second;
-      this.#state = { ...this.#state, scan: { ...this.#begun(scan, time), after: { second, id: 0 }, isWithinSecond: true } };
+      this.#state = { ...this.#state, scan: { ...begun, after: { second, id: 0 }, isWithinSecond: true } };
       return;
     }
     const matching = await this.#findMatching(page.rows);
@@ -263,19 +264,18 @@ class Reader<Failure> {
       upTo: page.upTo,
       room,
     });
-    this.#runs = limitRuns(runs, reached);
+    this.#runs = limitRuns(this.#dropPassed(runs, reached, begun), reached);
     for (const { row } of give) this.#give(row, matching.has(row.id));
-    const isEnd = isWhole && !isWithinSecond && reached.second === END.second;
-    if (isEnd) this.#endScan(this.#begun(scan, time));
-    else this.#state = { ...this.#state, scan: { ...this.#begun(scan, time), ...continueAfter(reached) } };
+    if (reached.second === END.second) this.#endScan(begun);
+    else this.#state = { ...this.#state, scan: { ...begun, ...continueAfter(reached) } };
   }
 
   #startScan(): Scan {
     const { from, time } = this.#state;
     const isFull = from === null || time.now === null || this.#isFullDue();
     const second = isFull ? from : Math.max(from, time.now - QUICK_OVERLAP_SECONDS);
-    const after = second === null ? null : findScanStart(this.#runs, second);
-    return { isFull, after, isWithinSecond: after !== null && after.id > 0, nextFrom: null };
+    const after = second === null ? null : { second: findScanStart(this.#runs, second), id: 0 };
+    return { isFull, after, isWithinSecond: false, nextFrom: null };
   }
 
   /** The more records must be read again, the rarer. Without the header `date`, time does not pass in between. */
@@ -286,35 +286,37 @@ class Reader<Failure> {
     return time.now < scannedAt || time.now - scannedAt >= pauseSeconds;
   }
 
-  /** The first answer of a scan tells up to which time it can have missed nothing. */
-  #begun(scan: Scan, time: ServerTime): Scan {
-    if (!scan.isFull || scan.nextFrom !== null) return scan;
-    const { from } = this.#state;
+  /** The first answer of a full scan tells up to which time the scan can miss nothing. */
+  #begin(scan: Scan, hasGoneBack: boolean): Scan {
+    if (!scan.isFull || (scan.nextFrom !== null && !hasGoneBack)) return scan;
+    const { from, time } = this.#state;
     const found = this.#findFrom(time);
+    if (scan.nextFrom !== null) return { ...scan, nextFrom: Math.min(scan.nextFrom, found ?? scan.nextFrom) };
     this.#state = { ...this.#state, scannedAt: time.now };
     return { ...scan, nextFrom: found === null ? from : Math.max(found, from ?? found) };
   }
 
-  #endScan({ isFull, nextFrom }: Scan): void {
-    if (isFull && nextFrom !== null) {
-      const start = findScanStart(this.#runs, nextFrom);
-      this.#runs = dropRuns(this.#runs, start);
-      this.#state = { ...this.#state, from: start.second };
-    }
-    this.#state = { ...this.#state, scan: null };
-    this.isDone = isFull || !this.#isFullDue();
+  /** The next full scan does not need what is before its beginning. */
+  #dropPassed(runs: readonly Run[], reached: Place, { nextFrom }: Scan): readonly Run[] {
+    if (nextFrom === null) return runs;
+    const start = { second: nextFrom, id: 0 };
+    return dropRuns(runs, comparePlaces(start, reached) < 0 ? start : reached);
   }
 
-  /** The clock of the server has gone back: what is stamped from now on may be before `from`. */
-  #startOver(time: ServerTime): void {
-    const { from } = this.#state;
-    const found = this.#findFrom(time);
-    const earlier = found === null || from === null ? null : Math.min(found, from);
-    this.#state = { ...this.#state, time, from: earlier, scan: null, scannedAt: null };
+  #endScan({ isFull, nextFrom }: Scan): void {
+    this.#state = { ...this.#state, from: nextFrom ?? this.#state.from, scan: null };
+    this.isDone = isFull || !this.#isFullDue();
   }
 
   #findFrom({ now }: ServerTime): number | null {
     return now === null ? null : now - this.#bounds.overlapSeconds - CLOCK_TOLERANCE_SECONDS;
+  }
+
+  /** The clock of the server has gone back: what is stamped from now on may be before `from`. */
+  #lowerFrom(): void {
+    const { from, time } = this.#state;
+    const found = this.#findFrom(time);
+    this.#state = { ...this.#state, from: found === null || from === null ? from : Math.min(found, from), scannedAt: null };
   }
 
   /** Asks for one page, and for a shorter one if it is too large. */
@@ -331,8 +333,9 @@ class Reader<Failure> {
       const rows = await this.#parse(asked.result, limit);
       const newest = rows.reduce((latest, { second }) => Math.max(latest, second ?? latest), Number.NEGATIVE_INFINITY);
       const noted = noteAnswer(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
-      if (!noted.hasGoneBack) this.#state = { ...this.#state, time: noted.time };
-      return { ...noted, rows, isWhole: rows.length < limit };
+      this.#state = { ...this.#state, time: noted.time };
+      if (noted.hasGoneBack) this.#lowerFrom();
+      return { hasGoneBack: noted.hasGoneBack, rows, isWhole: rows.length < limit };
     }
   }
 
@@ -400,7 +403,7 @@ function placePage(
     const second = (after as Place).second;
     return { rows: stamped, upTo: { second, id: isWhole ? LAST_ID : (last as StampedRow).id } };
   }
-  const sorted = stamped.toSorted((one, other) => one.second - other.second || one.id - other.id);
+  const sorted = stamped.toSorted(comparePlaces);
   if (isWhole || last === undefined) return { rows: sorted, upTo: END };
   const complete = sorted.filter(({ second }) => second < last.second);
   return complete.length === 0 ? null : { rows: complete, upTo: { second: last.second - 1, id: LAST_ID } };
