@@ -19,10 +19,11 @@ export interface Question {
 
 /** The JSON text of the result, or why there is none. */
 export type QuestionAnswer =
-  | { result: Uint8Array }
+  | { result: Uint8Array; headers: Record<string, string> }
   /** A whole answer with an error and the `id` of the request. */
   | { status: number; headers: Record<string, string>; error: Uint8Array }
-  | { denial: Denial };
+  /** `isTooLarge`: the answer is larger than the maximum. */
+  | { denial: Denial; isTooLarge?: true };
 
 /** Rejects never. An answer of more than `bytesMax` is denied. */
 export async function askOdoo(
@@ -34,11 +35,12 @@ export async function askOdoo(
   const writer = new AnswerCollector(bytesMax);
   const denial = await conversation.run(buildCall(request, question), writer);
   if (denial !== null) return { denial };
-  if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax) };
+  if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax), isTooLarge: true };
   if (!writer.isWhole) return { denial: BROKEN_OFF };
   const bytes = writer.join();
   const result = findResult(bytes);
-  return result === null ? { status: writer.status, headers: writer.headers, error: bytes } : { result };
+  const { status, headers } = writer;
+  return result === null ? { status, headers, error: bytes } : { result, headers };
 }
 
 /** The body of an execute call on the model and server of the request, with its `id`. */

@@ -229,12 +229,16 @@ function startConversation(
     data: data ?? null,
   };
   let count = 0;
+  let upstreamDate: string | null = null;
   return {
     client,
     bytes,
     exchange,
     signal: time.signal,
     areValuesNormalized: request.areValuesNormalized,
+    get upstreamDate() {
+      return upstreamDate;
+    },
     describe: () => describeRequest({ startedMs, keyAdmission }, deps.nowMs()),
     renewTime: () => time.renew(),
     refuse: (denial, id) => refuse(denial, incoming, deps, id),
@@ -247,7 +251,11 @@ function startConversation(
       const index = count++;
       const calls: CallSpan[] = [];
       calls[index] = body.calls[0]!;
-      const describe = ({ policyLimit }: CallTrace) => describeLimit(policyLimit);
+      upstreamDate = null;
+      const describe = (trace: CallTrace) => {
+        upstreamDate = trace.upstreamDate;
+        return describeLimit(trace.policyLimit);
+      };
       const named = approvals === undefined ? request : { ...request, approvalIds: approvals };
       await runCall(operation, { body: { ...body, calls }, index, writer, describe }, client, named, deps);
       return null;
