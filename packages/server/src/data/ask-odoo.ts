@@ -17,13 +17,15 @@ export interface Question {
   keyword: Readonly<Record<string, Uint8Array | string>>;
 }
 
-/** The JSON text of the result, or why there is none. */
-export type QuestionAnswer =
-  | { result: Uint8Array; headers: Record<string, string> }
+/** Why there is no result. */
+export type QuestionFailure =
   /** A whole answer with an error and the `id` of the request. */
   | { status: number; headers: Record<string, string>; error: Uint8Array }
   /** `isTooLarge`: the answer is larger than the maximum. */
   | { denial: Denial; isTooLarge?: true };
+
+/** The JSON text of the result, or why there is none. */
+export type QuestionAnswer = { result: Uint8Array; headers: Record<string, string> } | QuestionFailure;
 
 /** Rejects never. An answer of more than `bytesMax` is denied. */
 export async function askOdoo(

@@ -1,5 +1,6 @@
 /** Follows a model of a sandbox with readChanges, without a proxy, and keeps the copy that a caller would have. */
 import type { Sandbox } from '@erp-proxy/sandbox';
+import { prepareContext } from '../../src/data/changes/changes-questions.ts';
 import { findGone } from '../../src/data/changes/find-gone.ts';
 import {
   type Ask,
@@ -61,7 +62,7 @@ export class Follower {
 
   constructor(ask: Ask<string>, query: Partial<ChangesQuery> = {}) {
     this.#ask = ask;
-    this.#query = { domain: '[]', fields: ['name'], context: null, ...query };
+    this.#query = { domain: '[]', fields: ['name'], context: prepareContext(null) as string, ...query };
   }
 
   /** One answer. Throws the failure or fault. */

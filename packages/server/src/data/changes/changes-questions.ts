@@ -3,9 +3,19 @@
  * differ in what the other operators mean for the fractions that PostgreSQL keeps (docs/odoo-facts.md#write-date). Each
  * domain names `id`: `ir.attachment` hides the files of fields from domains that do not. Pure.
  */
+import type { Denial } from '../../execute/terms/denial.ts';
 import type { Question } from '../ask-odoo.ts';
+import { setContextMembers } from '../set-context.ts';
 import type { Place } from './given-records.ts';
 import type { ChangesQuery } from './read-changes.ts';
+
+const SHOW_ARCHIVED = new Map([['active_test', 'false']]);
+
+/** The context of a query: archived records have changes too. `context`: JSON text, or null. */
+export function prepareContext(context: Uint8Array | null): string | Denial {
+  const prepared = setContextMembers(context, SHOW_ARCHIVED);
+  return prepared instanceof Uint8Array ? Buffer.from(prepared).toString() : prepared;
+}
 
 /** Finds the latest `write_date`. */
 export function askNewest({ context }: Pick<ChangesQuery, 'context'>): Question {
@@ -70,16 +80,10 @@ function addTerms(term: string, domain: string): string {
 function build(
   method: string,
   domain: string,
-  context: string | null,
+  context: string,
   keyword: Readonly<Record<string, string>>,
 ): Question {
-  return { method, params: `[${domain}]`, keyword: { ...keyword, context: showArchived(context) } };
-}
-
-/** Archived records have changes too. The context of a query does not have `active_test`. */
-function showArchived(context: string | null): string {
-  const members = context === null ? '' : context.slice(context.indexOf('{') + 1, context.lastIndexOf('}')).trim();
-  return members === '' ? '{"active_test":false}' : `{${members},"active_test":false}`;
+  return { method, params: `[${domain}]`, keyword: { ...keyword, context } };
 }
 
 function listFields({ fields }: ChangesQuery): string {

@@ -59,8 +59,8 @@ export interface ChangesQuery {
   domain: string;
   /** Names of the fields of `record`. At least one. */
   fields: readonly string[];
-  /** JSON text of an object without `active_test`, as `keyword.context` takes it; null: none. */
-  context: string | null;
+  /** The result of prepareContext. */
+  context: string;
 }
 
 export interface ChangesBounds {
@@ -215,6 +215,17 @@ class Reader<Failure> {
     const [newest] = await this.#parse(asked.result, 1);
     const { time } = noteAnswer(this.#state.time, asked.clock, newest?.second ?? null);
     this.#state = { ...this.#state, time, from: this.#findFrom(time) };
+    if (hasTerms(this.#query.domain)) await this.#noteOthers();
+  }
+
+  /** The first scan would tell that records have left which the copy never had: those of a page are known before. */
+  async #noteOthers(): Promise<void> {
+    const { from } = this.#state;
+    if (from === null) return;
+    const { rows } = await this.#askPage((limit) => askFrom(this.#query, from, limit));
+    const matching = await this.#findMatching(rows);
+    const others = rows.filter((row): row is StampedRow => row.second !== null && !matching.has(row.id));
+    this.#runs = addRecords(this.#runs, others.map((row) => this.#digest(row, false)));
   }
 
   async readPage(): Promise<void> {
