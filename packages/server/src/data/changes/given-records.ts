@@ -133,16 +133,16 @@ function toRun({ second, id, digest }: ScannedRecord): Run {
  * Joins neighbours until there are few enough. A run is within one second, or has all records of its seconds: each can
  * be read whole, by id or by time. No run goes over `border`, up to which a scan has come.
  */
-export function limitRuns(runs: readonly Run[], border: Place | null): Run[] {
-  if (runs.length <= RUNS_MAX) return [...runs];
-  const wanted = Math.ceil(countRecords(runs) / (RUNS_MAX / 2));
+export function limitRuns(runs: readonly Run[], border: Place | null, runsMax = RUNS_MAX): Run[] {
+  if (runs.length <= runsMax) return [...runs];
+  const wanted = Math.ceil(countRecords(runs) / (runsMax / 2));
   const mayJoin = (one: Run, other: Run) =>
     one.count + other.count <= wanted && (border === null || !isBetween(border, one, other));
   const within = joinNeighbours(
     runs,
     (one, other) => one.start.second === other.end.second && mayJoin(one, other),
   );
-  if (within.length <= RUNS_MAX) return within;
+  if (within.length <= runsMax) return within;
   // A run that is joined to one of these has all records of its seconds too.
   const shared = new Set<number>();
   within.forEach(({ end }, at) => {
