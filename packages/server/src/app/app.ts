@@ -167,6 +167,7 @@ export async function createApp({
         instances,
         secret: keys.deriveSecret('cursors of changes'),
         overlapSeconds: settings.changes.overlapSeconds,
+        timeoutMs: settings.upstream.timeoutMs,
         nowMs,
       }),
     },

@@ -2,13 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { CONVERSATION_ROUTES } from '../../src/http/conversation-routes.ts';
 import { addInstance, startStage } from './stage.ts';
 
 const CONTACTS = { domain: [['is_company', '=', true]], fields: ['name', 'ref'] };
 const REF = { fields: ['ref'] };
 
-test('gives all records that match first, then only what has changed', async () => {
-  const { sandbox, ask, askAll } = await startStage();
+test.each([
+  14, 16, 18, 19,
+] as const)('gives all records that match first, then only what has changed: Odoo %i', async (version) => {
+  const { sandbox, ask, askAll } = await startStage({ 'upstream.protocol': 'auto' }, { version });
   const first = await askAll(CONTACTS);
   expect(first.changes.length).toBeGreaterThan(3);
   expect(first.changes.map(({ id }) => id)).toEqual(first.changes.map(({ id }) => id).sort((a, b) => a - b));
@@ -374,4 +377,17 @@ test('a page that is too large for memory is read with fewer records', async () 
   expect(changes.map(({ id, record }) => [id, (record?.['image_1920'] as string).length])).toEqual(
     Array.from({ length: 8 }, (_, at) => [9 + at, image.length]),
   );
+});
+
+test('the example of the OpenAPI document is answered', async () => {
+  const { ask } = await startStage();
+  const route = CONVERSATION_ROUTES.find(({ path }) => path === '/api/erp/changes');
+  const { status, json } = await ask(JSON.stringify(route?.example));
+  expect(status).toBe(200);
+  expect(json).toEqual({
+    jsonrpc: '2.0',
+    id: 1,
+    result: { changes: expect.arrayContaining([]), cursor: expect.stringMatching(/^c1\.[\w-]+$/), more: true },
+  });
+  expect(json.result.changes).toHaveLength(2);
 });

@@ -7,6 +7,7 @@ import { NORMALIZED } from '../../execute/request/answer-headers.ts';
 import { buildResultHead } from '../../execute/request/envelope.ts';
 import { invalid } from '../../execute/call/read-members.ts';
 import type { Conversation } from '../../execute/terms/conversation.ts';
+import { readTimeoutMs } from '../../execute/terms/deadline.ts';
 import { Denial } from '../../execute/terms/denial.ts';
 import type { Instances } from '../../instances/instances.ts';
 import { askOdoo, type QuestionFailure } from '../ask-odoo.ts';
@@ -27,6 +28,8 @@ export interface ChangesOptions {
   /** 32 bytes, the same on all replicas and after restarts. */
   secret: Uint8Array;
   overlapSeconds: number;
+  /** Time limit of a request that names none. */
+  timeoutMs: number;
   /** Monotonic clock in milliseconds. */
   nowMs: () => number;
 }
@@ -36,13 +39,14 @@ export interface Changes {
   serve(conversation: Conversation): Promise<null>;
 }
 
-const PAGE_MAX = 1000;
+/** Records of a call on Odoo: the limit of the request, or this number if the limit is lower. */
+const PAGE_MIN = 100;
 /** Maximum bytes of an answer of Odoo. A page that is larger is asked for again with fewer records. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** An answer ends early once it has taken this long. */
+/** An answer ends early once it has taken this long, or half of its time limit. */
 const ANSWER_MS = 5000;
 
-export function createChanges({ instances, secret, overlapSeconds, nowMs }: ChangesOptions): Changes {
+export function createChanges({ instances, secret, overlapSeconds, timeoutMs, nowMs }: ChangesOptions): Changes {
   const cursors = createCursorSeal(secret);
 
   /** Null once the answer is sent. */
@@ -57,11 +61,12 @@ export function createChanges({ instances, secret, overlapSeconds, nowMs }: Chan
       if ('problem' in opened) return { denial: denyCursor(opened) };
       state = opened.state;
     }
-    const endsMs = nowMs() + ANSWER_MS;
+    const limitMs = readTimeoutMs(conversation.exchange.header('x-request-timeout')) ?? timeoutMs;
+    const endsMs = nowMs() + Math.min(ANSWER_MS, limitMs / 2);
     const read = await readChanges(ask, request, state, {
       changesMax: request.limit,
       bytesMax: PAGE_BYTES_MAX,
-      pageMax: PAGE_MAX,
+      pageMax: Math.max(request.limit, PAGE_MIN),
       overlapSeconds,
       isOver: () => nowMs() >= endsMs || conversation.signal.aborted,
     });
