@@ -132,7 +132,9 @@ export type ChangesRead<Failure> =
 export type ChangesFault = { type: 'no_write_date' } | { type: 'answer_invalid'; message: string };
 
 export const STATE_VERSION = 1;
-/** Full scans read again what was given within the overlap: this many records a second on average, or less. */
+/** Full scans read again what was given within the overlap: so many records each time, */
+const REREAD_ALWAYS = 100;
+/** or, of more, so many a second on average. */
 const REREAD_PER_SECOND = 10;
 /** Quick scans begin this much before the last answer, for the transactions of single calls. */
 const QUICK_OVERLAP_SECONDS = 10;
@@ -293,8 +295,9 @@ class Reader<Failure> {
   #isFullDue(): boolean {
     const { time, scannedAt } = this.#state;
     if (time.answered === null || time.now === null || scannedAt === null) return true;
-    const pauseSeconds = Math.min(countRecords(this.#runs) / REREAD_PER_SECOND, this.#bounds.overlapSeconds / 2);
-    return time.now < scannedAt || time.now - scannedAt >= pauseSeconds;
+    const records = countRecords(this.#runs);
+    const pauseSeconds = Math.min(records / REREAD_PER_SECOND, this.#bounds.overlapSeconds / 2);
+    return records <= REREAD_ALWAYS || time.now < scannedAt || time.now - scannedAt >= pauseSeconds;
   }
 
   /** The first answer of a full scan tells up to which time the scan can miss nothing. */
