@@ -47,7 +47,9 @@ async function update(): Promise<void> {
 }
 
 function search(text: string): void {
-  const found = index.prepare('SELECT rowid AS id, name FROM contacts WHERE contacts MATCH ? ORDER BY rank LIMIT 10');
+  const found = index.prepare(
+    'SELECT rowid AS id, name FROM contacts WHERE contacts MATCH ? ORDER BY rank LIMIT 10',
+  );
   for (const { id, name } of found.all(`"${text.replaceAll('"', '""')}"`)) console.log(`${id}  ${name}`);
 }
 

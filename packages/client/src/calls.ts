@@ -1,5 +1,5 @@
 /** How the methods of models send their calls. Types only. */
-import type { ChangesPage, ChangesQuery } from './changes.ts';
+import type { AskChanges } from './changes.ts';
 import type { ErpProxyError } from './errors.ts';
 import type { CallOptions, ExecuteCall } from './options.ts';
 import type { Sent } from './send.ts';
@@ -9,12 +9,6 @@ export interface Calls {
   batch: Batch;
   askChanges: AskChanges;
 }
-
-/** `call`: the body of the route, without context and instance. */
-export type AskChanges = (
-  call: { model_id: string } & ChangesQuery & { domain: readonly unknown[] },
-  options?: CallOptions,
-) => Promise<ChangesPage<{ id: number }>>;
 
 export type Execute = (call: ExecuteCall, options?: CallOptions) => Promise<Sent & { result: unknown }>;
 

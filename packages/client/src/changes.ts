@@ -1,5 +1,4 @@
 /** Reads what has changed since a cursor, answer after answer. */
-import type { AskChanges } from './calls.ts';
 import type { CallOptions } from './options.ts';
 
 export type Change<Row> =
@@ -27,11 +26,17 @@ export interface ChangesPage<Row> {
   more: boolean;
 }
 
-export interface ChangesQuery {
+interface ChangesQuery {
   fields: readonly string[];
   since: string | null;
   limit?: number | undefined;
 }
+
+/** `call`: the body of the route, without context and instance. */
+export type AskChanges = (
+  call: { model_id: string } & ChangesQuery & { domain: readonly unknown[] },
+  options?: CallOptions,
+) => Promise<ChangesPage<{ id: number }>>;
 
 export async function* readChanges(
   model: string,

@@ -1,6 +1,6 @@
 /** Creates a client: reads its options and sends calls for its models. */
-import type { AskChanges, Batch, BatchResult, Execute } from './calls.ts';
-import type { ChangesPage } from './changes.ts';
+import type { Batch, BatchResult, Execute } from './calls.ts';
+import type { AskChanges, ChangesPage } from './changes.ts';
 import { readVariable } from './environment.ts';
 import { ErpProxyError, readError } from './errors.ts';
 import type { AnyModels } from './field-types.ts';

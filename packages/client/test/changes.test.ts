@@ -31,7 +31,10 @@ test('gives each answer with its cursor, and goes on from a stored one', async (
   );
   await partners.update(9, { ref: 'changed' });
   const next = await partners.changes(domain, { ...query, since }).next();
-  expect(next.value).toMatchObject({ changes: [{ change: 'upsert', id: 9, record: { ref: 'changed' } }], more: false });
+  expect(next.value).toMatchObject({
+    changes: [{ change: 'upsert', id: 9, record: { ref: 'changed' } }],
+    more: false,
+  });
 });
 
 test('takes the context of the client, values in normalized form, and throws the errors of the proxy', async () => {
@@ -40,5 +43,7 @@ test('takes the context of the client, values in normalized form, and throws the
   const first = await partners.changes([['id', '=', 9]], { fields: ['country_id'], since: null }).next();
   expect(first.value).toMatchObject({ changes: [{ record: { country_id: { id: expect.any(Number) } } }] });
   const refused = partners.changes([['id', '=', 9]], { fields: ['country_id'], since: 'stale' }).next();
-  await expect(refused).rejects.toSatisfy((error) => isErpProxyError(error) && error.type === 'invalid_request');
+  await expect(refused).rejects.toSatisfy(
+    (error) => isErpProxyError(error) && error.type === 'invalid_request',
+  );
 });

@@ -8,40 +8,43 @@ import { addInstance, startStage } from './stage.ts';
 const CONTACTS = { domain: [['is_company', '=', true]], fields: ['name', 'ref'] };
 const REF = { fields: ['ref'] };
 
-test.each([
-  14, 16, 18, 19,
-] as const)('gives all records that match first, then only what has changed: Odoo %i', async (version) => {
-  const { sandbox, ask, askAll } = await startStage({ 'upstream.protocol': 'auto' }, { version });
-  const first = await askAll(CONTACTS);
-  expect(first.changes.length).toBeGreaterThan(3);
-  expect(first.changes.map(({ id }) => id)).toEqual(first.changes.map(({ id }) => id).sort((a, b) => a - b));
-  expect(first.changes[0]).toEqual({
-    change: 'upsert',
-    id: 1,
-    at: '2026-11-21T01:30:31Z',
-    record: { id: 1, name: expect.any(String), ref: expect.anything() },
-  });
-  const idle = await ask({ ...CONTACTS, since: first.cursor });
-  expect(idle.json.result).toEqual({ changes: [], cursor: expect.any(String), more: false });
-  const transaction = sandbox.begin();
-  transaction.write('res.partner', 9, { ref: 'Changed' });
-  transaction.write('res.partner', 10, { is_company: false });
-  transaction.write('res.partner', 11, { active: false });
-  const made = transaction.create('res.partner', { name: 'New', is_company: true });
-  transaction.commit();
-  const next = await askAll({ ...CONTACTS, since: idle.cursor });
-  const shown = new Map(next.changes.map((change) => [change.id, change]));
-  expect(shown.get(9)).toMatchObject({ change: 'upsert', record: { id: 9, ref: 'Changed' } });
-  expect(shown.get(10)).toMatchObject({ change: 'left', record: null });
-  expect(shown.get(11)).toMatchObject({ change: 'upsert' });
-  expect(shown.get(made)).toEqual({
-    change: 'upsert',
-    id: made,
-    at: expect.stringMatching(/^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-    record: { id: made, name: 'New', ref: false },
-  });
-  expect((await askAll({ ...CONTACTS, since: next.cursor })).changes).toEqual([]);
-});
+test.each([14, 16, 18, 19] as const)(
+  'gives all records that match first, then only what has changed: Odoo %i',
+  async (version) => {
+    const { sandbox, ask, askAll } = await startStage({ 'upstream.protocol': 'auto' }, { version });
+    const first = await askAll(CONTACTS);
+    expect(first.changes.length).toBeGreaterThan(3);
+    expect(first.changes.map(({ id }) => id)).toEqual(
+      first.changes.map(({ id }) => id).sort((a, b) => a - b),
+    );
+    expect(first.changes[0]).toEqual({
+      change: 'upsert',
+      id: 1,
+      at: '2026-11-21T01:30:31Z',
+      record: { id: 1, name: expect.any(String), ref: expect.anything() },
+    });
+    const idle = await ask({ ...CONTACTS, since: first.cursor });
+    expect(idle.json.result).toEqual({ changes: [], cursor: expect.any(String), more: false });
+    const transaction = sandbox.begin();
+    transaction.write('res.partner', 9, { ref: 'Changed' });
+    transaction.write('res.partner', 10, { is_company: false });
+    transaction.write('res.partner', 11, { active: false });
+    const made = transaction.create('res.partner', { name: 'New', is_company: true });
+    transaction.commit();
+    const next = await askAll({ ...CONTACTS, since: idle.cursor });
+    const shown = new Map(next.changes.map((change) => [change.id, change]));
+    expect(shown.get(9)).toMatchObject({ change: 'upsert', record: { id: 9, ref: 'Changed' } });
+    expect(shown.get(10)).toMatchObject({ change: 'left', record: null });
+    expect(shown.get(11)).toMatchObject({ change: 'upsert' });
+    expect(shown.get(made)).toEqual({
+      change: 'upsert',
+      id: made,
+      at: expect.stringMatching(/^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      record: { id: made, name: 'New', ref: false },
+    });
+    expect((await askAll({ ...CONTACTS, since: next.cursor })).changes).toEqual([]);
+  },
+);
 
 test('gives what a transaction commits late, although its time is earlier than that of the cursor', async () => {
   const { sandbox, askAll } = await startStage();
@@ -82,7 +85,9 @@ test('a record that changes twice within one second is given with both of its ve
   expect(first.changes).toMatchObject([{ id: 9, record: { ref: 'First' } }]);
   now += 500_000;
   second.commit();
-  expect((await askAll({ ...REF, since: first.cursor })).changes).toMatchObject([{ id: 9, record: { ref: 'Second' } }]);
+  expect((await askAll({ ...REF, since: first.cursor })).changes).toMatchObject([
+    { id: 9, record: { ref: 'Second' } },
+  ]);
 });
 
 test('continues within a bulk write of thousands of records with one time, whatever the limit is', async () => {
@@ -151,7 +156,11 @@ test('a poll without changes is one query by an index, and reads no row, for a t
     expect(answer.changes.filter(({ change }) => change === 'upsert').map(({ id }) => id)).toEqual([9]);
     now += 1_000_000;
     answer = await ask({ ...query, since: answer.cursor });
-    const before = { rows: sandbox.rowsRead, ...sandbox.queries, calls: sandbox.requests.calls['res.partner.search_read'] as number };
+    const before = {
+      rows: sandbox.rowsRead,
+      ...sandbox.queries,
+      calls: sandbox.requests.calls['res.partner.search_read'] as number,
+    };
     answer = await ask({ ...query, since: answer.cursor });
     expect(answer.json.result).toMatchObject({ changes: [], more: false });
     expect(sandbox.requests.calls['res.partner.search_read']).toBe(before.calls + 1);
@@ -171,7 +180,12 @@ test('values are normalized if the caller prefers it', async () => {
   expect(answer.changes).toMatchObject([
     {
       at: '2026-11-21T01:30:31Z',
-      record: { id: 9, country_id: { id: expect.any(Number) }, ref: null, write_date: '2026-11-21T01:30:31Z' },
+      record: {
+        id: 9,
+        country_id: { id: expect.any(Number) },
+        ref: null,
+        write_date: '2026-11-21T01:30:31Z',
+      },
     },
   ]);
 });
@@ -188,7 +202,11 @@ test('the calls on Odoo are in the audit under their route, and the id is return
 test('a cursor works after a restart and on another replica, and for a successor of its key', async () => {
   const secret = { 'keys.hashSecret': 'a text of at least thirty-two characters' };
   const path = `/tmp/erp-proxy-changes-${process.pid}-${Date.now()}.db`;
-  const settings = { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64'), 'store.url': `sqlite:${path}`, ...secret };
+  const settings = {
+    'vault.masterKey': Buffer.alloc(32, 7).toString('base64'),
+    'store.url': `sqlite:${path}`,
+    ...secret,
+  };
   const { proxy, askAll, ask, startOther } = await startStage(settings);
   const { cursor } = await askAll();
   const other = await startOther(settings);
@@ -228,7 +246,10 @@ test('a cursor of another key, instance or user is refused like one that never w
 test('a cursor of another version is refused with what to do', async () => {
   const { ask } = await startStage();
   const { json } = await ask({ since: 'c0.AAAA' });
-  expect(json.error).toMatchObject({ message: expect.stringContaining('another version'), data: { path: 'since' } });
+  expect(json.error).toMatchObject({
+    message: expect.stringContaining('another version'),
+    data: { path: 'since' },
+  });
 });
 
 test.each([
@@ -338,8 +359,12 @@ test('a policy decides whether the route may be used, which fields it shows, and
   const transaction = sandbox.begin();
   transaction.write('res.partner', [9, 10, 11, 12, 13, 14, 15], { ref: 'x' });
   transaction.commit();
-  expect((await askAll({ since: cursor }, headers)).changes.map(({ id }) => id)).toEqual([9, 10, 11, 12, 13, 14, 15]);
-  expect((await ask({ fields: ['vat'] }, headers)).json.error.data).toMatchObject({ rule: expect.stringMatching(/^fields/) });
+  expect((await askAll({ since: cursor }, headers)).changes.map(({ id }) => id)).toEqual([
+    9, 10, 11, 12, 13, 14, 15,
+  ]);
+  expect((await ask({ fields: ['vat'] }, headers)).json.error.data).toMatchObject({
+    rule: expect.stringMatching(/^fields/),
+  });
   // Membership must not tell a value that the key may not see.
   expect((await ask({ domain: [['vat', '=like', 'B%']] }, headers)).json.error.data).toMatchObject({
     rule: expect.stringMatching(/^fields/),
@@ -362,7 +387,9 @@ test('a policy whose companies change refuses the cursors of before', async () =
   const made = await proxy.app.keys.create({ name: 'test', policy: { ...policy, companies: [1] } });
   const headers = { 'x-proxy-api': made.key };
   const { cursor } = await ask({}, headers);
-  await proxy.app.keys.update(made.record.id, made.record.version, { policy: { ...policy, companies: [1, 2] } });
+  await proxy.app.keys.update(made.record.id, made.record.version, {
+    policy: { ...policy, companies: [1, 2] },
+  });
   await sleep(1100);
   expect((await ask({ since: cursor }, headers)).json.error.data.path).toBe('context');
 });
@@ -373,8 +400,11 @@ test('a page that is too large for memory is read with fewer records', async () 
   const transaction = sandbox.begin();
   for (let id = 9; id < 17; id++) transaction.write('res.partner', id, { image_1920: image });
   transaction.commit();
-  const { changes } = await askAll({ fields: ['image_1920'], domain: [['id', 'in', [9, 10, 11, 12, 13, 14, 15, 16]]] });
-  expect(changes.map(({ id, record }) => [id, (record?.['image_1920'] as string).length])).toEqual(
+  const { changes } = await askAll({
+    fields: ['image_1920'],
+    domain: [['id', 'in', [9, 10, 11, 12, 13, 14, 15, 16]]],
+  });
+  expect(changes.map(({ id, record }) => [id, String(record?.['image_1920']).length])).toEqual(
     Array.from({ length: 8 }, (_, at) => [9 + at, image.length]),
   );
 });
@@ -387,7 +417,11 @@ test('the example of the OpenAPI document is answered', async () => {
   expect(json).toEqual({
     jsonrpc: '2.0',
     id: 1,
-    result: { changes: expect.arrayContaining([]), cursor: expect.stringMatching(/^c1\.[\w-]+$/), more: true },
+    result: {
+      changes: expect.arrayContaining([]),
+      cursor: expect.stringMatching(/^c1\.[\w-]+$/),
+      more: true,
+    },
   });
   expect(json.result.changes).toHaveLength(2);
 });

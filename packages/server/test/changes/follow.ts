@@ -2,16 +2,10 @@
 import type { Sandbox } from '@erp-proxy/sandbox';
 import { prepareContext } from '../../src/data/changes/changes-questions.ts';
 import { findGone } from '../../src/data/changes/find-gone.ts';
-import {
-  type Ask,
-  type Change,
-  type ChangesBounds,
-  type ChangesQuery,
-  type ChangesState,
-  readChanges,
-} from '../../src/data/changes/read-changes.ts';
+import { readChanges } from '../../src/data/changes/read-changes.ts';
+import type { Ask, Change, ChangesBounds, ChangesQuery, ChangesState } from '../../src/data/changes/terms.ts';
 
-export const BOUNDS: ChangesBounds = {
+const BOUNDS: ChangesBounds = {
   changesMax: 1000,
   bytesMax: 2 ** 20,
   pageMax: 1000,
@@ -44,7 +38,11 @@ export function askSandbox(
     });
     const text = await response.text();
     const { error } = JSON.parse(text);
-    if (error) return { failure: error.data.message, ...(/Invalid field/.test(error.data.message) && { cause: 'query_invalid' as const }) };
+    if (error)
+      return {
+        failure: error.data.message,
+        ...(/Invalid field/.test(error.data.message) && { cause: 'query_invalid' as const }),
+      };
     const answered = Date.parse(response.headers.get('date') as string) / 1000;
     const asked = answered - Math.ceil((performance.now() - startedMs) / 1000);
     const result = Buffer.from(text.slice(text.indexOf('"result": ') + 10, -1));

@@ -159,11 +159,15 @@ test.each([
   { hasDate: true, pageMax: 1000 },
   { hasDate: true, pageMax: 9 },
   { hasDate: false, pageMax: 50 },
-])('a copy equals the table, and nothing is given twice: %o', async (options) => {
-  const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-  process.stdout.write(`seed ${seed}\n`);
-  for (let run = 0; run < 3; run++) await follow(seed + run, { ...options, rounds: 30 });
-}, 60_000);
+])(
+  'a copy equals the table, and nothing is given twice: %o',
+  async (options) => {
+    const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+    process.stdout.write(`seed ${seed}\n`);
+    for (let run = 0; run < 3; run++) await follow(seed + run, { ...options, rounds: 30 });
+  },
+  60_000,
+);
 
 test('a copy equals the table although the clock of the server jumps', async () => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);

@@ -2,7 +2,7 @@
 import type { Policy } from '@erp-proxy/contract';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@erp-proxy/sandbox';
 import { closeAfterTest } from '../close-after-test.ts';
-import { type HttpAnswer, type Proxy as ErpProxy, send, startProxy } from '../harness.ts';
+import { type Proxy as ErpProxy, type HttpAnswer, send, startProxy } from '../harness.ts';
 
 export interface ChangesAnswer extends HttpAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: tests compare members of any depth
@@ -31,7 +31,9 @@ export async function startStage(
   const sandbox = closeAfterTest(await startSandbox(options));
   const startOther = async (others: Record<string, string> = settings) => {
     const proxy = closeAfterTest(
-      await startProxy({ settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64'), ...others } }),
+      await startProxy({
+        settings: { 'vault.masterKey': Buffer.alloc(32, 7).toString('base64'), ...others },
+      }),
     );
     await addInstance(proxy, sandbox, 'prod');
     return proxy;

@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-test('finds what was made or changed since, and forgets what was archived, left or deleted', { timeout: 60_000 }, async () => {
+test('finds what was made or changed since, and forgets what was archived, left or deleted', {
+  timeout: 60_000,
+}, async () => {
   const file = join(makeFolder(), 'contacts.db');
   const run = async (...args: string[]) => {
     const [action, ...words] = args as [string, ...string[]];

@@ -7,7 +7,7 @@ import type { Denial } from '../../execute/terms/denial.ts';
 import type { Question } from '../ask-odoo.ts';
 import { setContextMembers } from '../set-context.ts';
 import type { Place } from './given-records.ts';
-import type { ChangesQuery } from './read-changes.ts';
+import type { ChangesQuery } from './terms.ts';
 
 const SHOW_ARCHIVED = new Map([['active_test', 'false']]);
 

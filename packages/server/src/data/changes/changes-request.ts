@@ -24,12 +24,12 @@ export interface ChangesRequest {
 
 const MEMBERS = ['domain', 'fields', 'context', 'since', 'limit'];
 const FIELDS_MAX = 500;
-/** The names that Odoo accepts for fields (docs/odoo-facts.md#field-names). */
+/** The names that Odoo accepts for fields. */
 const FIELD_NAME = /^[a-z_][a-z0-9_$]{0,62}$/i;
 /** They are sent again with each page, and compared with those of the cursor. */
 const TEXT_BYTES_MAX = 64 * 1024;
-export const LIMIT_DEFAULT = 500;
-export const LIMIT_MAX = 1000;
+const LIMIT_DEFAULT = 500;
+const LIMIT_MAX = 1000;
 
 /** The denial goes with the `id` of the body. */
 export function readChangesRequest(bytes: Uint8Array): ChangesRequest | { id: Uint8Array; denial: Denial } {
@@ -63,9 +63,11 @@ function readFields(data: DataRequest): string[] | Denial {
   if (value.end - value.start > TEXT_BYTES_MAX) return tooLong('fields');
   const names: unknown[] = JSON.parse(readText8(data, value));
   if (names.length === 0) return invalid('fields', `\`fields\` is empty: give ${rule}.`);
-  if (names.length > FIELDS_MAX) return invalid('fields', `\`fields\` may name at most ${FIELDS_MAX} fields.`);
+  if (names.length > FIELDS_MAX)
+    return invalid('fields', `\`fields\` may name at most ${FIELDS_MAX} fields.`);
   const wrong = names.findIndex((name) => typeof name !== 'string' || !FIELD_NAME.test(name));
-  if (wrong >= 0) return invalid(`fields[${wrong}]`, `\`fields[${wrong}]\` is not the name of a field of the model.`);
+  if (wrong >= 0)
+    return invalid(`fields[${wrong}]`, `\`fields[${wrong}]\` is not the name of a field of the model.`);
   const repeated = names.findIndex((name, at) => names.indexOf(name) < at);
   if (repeated >= 0)
     return invalid(`fields[${repeated}]`, `\`fields[${repeated}]\` names a field again; name it once.`);
@@ -103,7 +105,9 @@ function readText8({ bytes }: DataRequest, { start, end }: JsonSpan): string {
 }
 
 function nameProblem(value: JsonSpan | undefined, wanted: string): string {
-  return value === undefined || value.kind === 'null' ? 'is missing' : `must be ${wanted}, not ${describe(value)}`;
+  return value === undefined || value.kind === 'null'
+    ? 'is missing'
+    : `must be ${wanted}, not ${describe(value)}`;
 }
 
 function tooLong(path: string): Denial {

@@ -3,9 +3,9 @@
  * cursor. What is read is decided in read-changes.ts.
  */
 import { LIMIT_HEADER } from '@erp-proxy/contract';
+import { invalid } from '../../execute/call/read-members.ts';
 import { NORMALIZED } from '../../execute/request/answer-headers.ts';
 import { buildResultHead } from '../../execute/request/envelope.ts';
-import { invalid } from '../../execute/call/read-members.ts';
 import type { Conversation } from '../../execute/terms/conversation.ts';
 import { readTimeoutMs } from '../../execute/terms/deadline.ts';
 import { Denial } from '../../execute/terms/denial.ts';
@@ -15,13 +15,8 @@ import { readMemberBytes } from '../data-request.ts';
 import { askNewest } from './changes-questions.ts';
 import { type ChangesRequest, readChangesRequest } from './changes-request.ts';
 import { type CursorOwner, type CursorTerms, createCursorSeal, type OpenedCursor } from './cursor.ts';
-import {
-  type Ask,
-  type Change,
-  type ChangesFault,
-  type ChangesState,
-  readChanges,
-} from './read-changes.ts';
+import { readChanges } from './read-changes.ts';
+import type { Ask, Change, ChangesFault, ChangesState } from './terms.ts';
 
 export interface ChangesOptions {
   instances: Pick<Instances, 'find'>;
@@ -46,11 +41,20 @@ const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** An answer ends early once it has taken this long, or half of its time limit. */
 const ANSWER_MS = 5000;
 
-export function createChanges({ instances, secret, overlapSeconds, timeoutMs, nowMs }: ChangesOptions): Changes {
+export function createChanges({
+  instances,
+  secret,
+  overlapSeconds,
+  timeoutMs,
+  nowMs,
+}: ChangesOptions): Changes {
   const cursors = createCursorSeal(secret);
 
   /** Null once the answer is sent. */
-  async function answer(request: ChangesRequest, conversation: Conversation): Promise<QuestionFailure | null> {
+  async function answer(
+    request: ChangesRequest,
+    conversation: Conversation,
+  ): Promise<QuestionFailure | null> {
     const ask = createAsk(request, conversation, nowMs);
     const owner = await findOwner(request, conversation, instances);
     if (owner === null) return await explainMissing(request, ask);
@@ -74,7 +78,11 @@ export function createChanges({ instances, secret, overlapSeconds, timeoutMs, no
     if ('fault' in read) return { denial: denyFault(read.fault) };
     const cursor = cursors.seal(owner, terms, read.state);
     const headers = { ...conversation.describe(), ...(conversation.areValuesNormalized ? NORMALIZED : {}) };
-    conversation.exchange.writer.sendWhole(200, headers, printAnswer(request.data.id, read.changes, cursor, read.more));
+    conversation.exchange.writer.sendWhole(
+      200,
+      headers,
+      printAnswer(request.data.id, read.changes, cursor, read.more),
+    );
     return null;
   }
 
@@ -99,7 +107,11 @@ export function createChanges({ instances, secret, overlapSeconds, timeoutMs, no
   };
 }
 
-function createAsk({ data }: ChangesRequest, conversation: Conversation, nowMs: () => number): Ask<QuestionFailure> {
+function createAsk(
+  { data }: ChangesRequest,
+  conversation: Conversation,
+  nowMs: () => number,
+): Ask<QuestionFailure> {
   return async (question) => {
     const startedMs = nowMs();
     const asked = await askOdoo(conversation, data, question, PAGE_BYTES_MAX);
@@ -181,7 +193,10 @@ function denyCursor({ problem, changed }: Extract<OpenedCursor, { problem: strin
   }
   return problem === 'old'
     ? invalid('since', '`since` is a cursor of another version of the proxy: send null to begin again.')
-    : invalid('since', `\`since\` is not a cursor of this key and server: send the cursor of the last answer, ${restart}.`);
+    : invalid(
+        'since',
+        `\`since\` is not a cursor of this key and server: send the cursor of the last answer, ${restart}.`,
+      );
 }
 
 function denyFault(fault: ChangesFault): Denial {
@@ -201,7 +216,11 @@ function printAnswer(id: Uint8Array, changes: readonly Change[], cursor: string,
   const parts: (Uint8Array | string)[] = [buildResultHead(id), '{"changes":['];
   let separator = '';
   for (const { change, id: record, at, record: values } of changes) {
-    parts.push(`${separator}{"change":"${change}","id":${record},"at":${JSON.stringify(at)},"record":`, values ?? 'null', '}');
+    parts.push(
+      `${separator}{"change":"${change}","id":${record},"at":${JSON.stringify(at)},"record":`,
+      values ?? 'null',
+      '}',
+    );
     separator = ',';
   }
   parts.push(`],"cursor":${JSON.stringify(cursor)},"more":${more}}}`);

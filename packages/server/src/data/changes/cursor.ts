@@ -3,8 +3,15 @@
  * of another client or server is therefore no cursor at all, and nothing is learned from it. What else must stay the same
  * is inside, so that an error can name it. Pure.
  */
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
-import { type ChangesState, STATE_VERSION } from './read-changes.ts';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
+import { type ChangesState, STATE_VERSION } from './terms.ts';
 
 /** Who asks whom. */
 export interface CursorOwner {
@@ -72,7 +79,9 @@ const UNKNOWN: OpenedCursor = { problem: 'unknown' };
 /** Null if the bytes were not sealed under this key. */
 function decrypt(key: Uint8Array, bytes: Buffer): string | null {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
-  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
   decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   const text = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
   try {
@@ -85,5 +94,10 @@ function decrypt(key: Uint8Array, bytes: Buffer): string | null {
 function digestTerms({ model_id, domain, fields, context }: CursorTerms): CursorTerms {
   const digest = (text: string) =>
     createHash('sha256').update(text).digest().subarray(0, DIGEST_BYTES).toString('base64url');
-  return { model_id: digest(model_id), fields: digest(fields), domain: digest(domain), context: digest(context) };
+  return {
+    model_id: digest(model_id),
+    fields: digest(fields),
+    domain: digest(domain),
+    context: digest(context),
+  };
 }

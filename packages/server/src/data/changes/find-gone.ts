@@ -1,7 +1,7 @@
 /** Finds which records have gone: Odoo keeps no trace of a deletion, so that ids are compared with those that exist. */
 import { askMatching } from './changes-questions.ts';
-import type { Ask, ChangesFault, ChangesQuery } from './read-changes.ts';
 import { readIds } from './read-rows.ts';
+import type { Ask, ChangesFault, ChangesQuery } from './terms.ts';
 
 /** Ids of one call. */
 const PAGE_IDS = 1000;

@@ -26,11 +26,19 @@ const END: Place = { second: Number.MAX_SAFE_INTEGER, id: LAST_ID };
 
 /** By id: the second and the digest. A digest of 0 deletes the record. */
 const EDITS = fc.array(
-  fc.record({ id: fc.integer({ min: 1, max: 40 }), second: fc.integer({ min: 0, max: 12 }), digest: fc.bigInt(0n, 5n) }),
+  fc.record({
+    id: fc.integer({ min: 1, max: 40 }),
+    second: fc.integer({ min: 0, max: 12 }),
+    digest: fc.bigInt(0n, 5n),
+  }),
   { maxLength: 25 },
 );
 const SCANS = fc.array(
-  fc.record({ edits: EDITS, pageSize: fc.integer({ min: 1, max: 50 }), room: fc.integer({ min: 1, max: 30 }) }),
+  fc.record({
+    edits: EDITS,
+    pageSize: fc.integer({ min: 1, max: 50 }),
+    room: fc.integer({ min: 1, max: 30 }),
+  }),
   { minLength: 2, maxLength: 8 },
 );
 
@@ -106,7 +114,9 @@ test('gives every record that has changed', () => {
 test('records that are added while they are copied are known to the first scan', () => {
   fc.assert(
     fc.property(EDITS, fc.integer({ min: 1, max: 10 }), (edits, pageSize) => {
-      const table: Table = new Map(edits.map(({ id, second, digest }) => [id, { second, digest: hashVersion(id, second, digest) }]));
+      const table: Table = new Map(
+        edits.map(({ id, second, digest }) => [id, { second, digest: hashVersion(id, second, digest) }]),
+      );
       const rows = listRecords(table);
       const byId = rows.toSorted((one, other) => one.id - other.id);
       let runs: Run[] = [];

@@ -26,7 +26,7 @@ export interface Run {
 }
 
 /** Joining may leave half as many more. Bounds a cursor to about 40 kB. */
-export const RUNS_MAX = 1000;
+const RUNS_MAX = 1000;
 
 export const LAST_ID = Number.MAX_SAFE_INTEGER;
 const DIGEST_BYTES = 8;
@@ -114,7 +114,8 @@ export function addRecords(given: readonly Run[], rows: readonly ScannedRecord[]
   const runs: Run[] = [];
   let next = 0;
   for (const row of added) {
-    while (next < given.length && comparePlaces((given[next] as Run).end, row) < 0) runs.push(given[next++] as Run);
+    while (next < given.length && comparePlaces((given[next] as Run).end, row) < 0)
+      runs.push(given[next++] as Run);
     const run = given[next];
     if (run && comparePlaces(run.start, row) <= 0) {
       const joined = { ...run, count: run.count + 1, digest: BigInt.asUintN(64, run.digest + row.digest) };
@@ -150,8 +151,7 @@ export function limitRuns(runs: readonly Run[], border: Place | null, runsMax = 
   });
   return joinNeighbours(
     within,
-    (one, other) =>
-      !shared.has(one.end.second) && !shared.has(other.start.second) && mayJoin(one, other),
+    (one, other) => !shared.has(one.end.second) && !shared.has(other.start.second) && mayJoin(one, other),
   );
 }
 

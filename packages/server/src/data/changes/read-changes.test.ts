@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Question } from '../ask-odoo.ts';
 import { prepareContext } from './changes-questions.ts';
-import { type Asked, type ChangesState, readChanges } from './read-changes.ts';
+import { readChanges } from './read-changes.ts';
+import type { Asked, ChangesState } from './terms.ts';
 
 const QUERY = { domain: '[]', fields: ['name'], context: prepareContext(null) as string };
 const BOUNDS = { changesMax: 10, bytesMax: 1000, pageMax: 2, overlapSeconds: 900, isOver: () => false };
@@ -49,7 +50,9 @@ test.each([
   ['records before the time that was asked for', [row(2, -5000)]],
 ])('refuses an answer with %s, and the state stays', async (_, reply) => {
   const { ask } = script([reply as Reply]);
-  expect(await readChanges(ask, QUERY, await copy(), BOUNDS)).toMatchObject({ fault: { type: 'answer_invalid' } });
+  expect(await readChanges(ask, QUERY, await copy(), BOUNDS)).toMatchObject({
+    fault: { type: 'answer_invalid' },
+  });
 });
 
 test('refuses a copy that is not in the order of ids', async () => {

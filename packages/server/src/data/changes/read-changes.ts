@@ -25,113 +25,18 @@ import {
 } from './given-records.ts';
 import { dropMember, type ReadRow, readIds, readRows } from './read-rows.ts';
 import { CLOCK_TOLERANCE_SECONDS, noteAnswer, type ServerTime, UNKNOWN_TIME } from './server-time.ts';
+import {
+  type Ask,
+  type Change,
+  type ChangesBounds,
+  type ChangesFault,
+  type ChangesQuery,
+  type ChangesRead,
+  type ChangesState,
+  type Scan,
+  STATE_VERSION,
+} from './terms.ts';
 
-/** The clock of the server, in whole seconds since 1970. */
-export interface ServerClock {
-  /** Not after the time at which Odoo read the rows. */
-  asked: number;
-  /** The header `date` of the answer. */
-  answered: number;
-}
-
-/** What `ask` returns. `Failure`: why there is no result. */
-export type Asked<Failure> =
-  | {
-      /** JSON text of the result. */
-      result: Uint8Array;
-      /** Null: the answer has no date. */
-      clock: ServerClock | null;
-      /** The maximum of records that the policy has set in place of the one asked for; null: none. */
-      limit: number | null;
-    }
-  | {
-      failure: Failure;
-      /** `too_large`: fewer records may work. `query_invalid`: Odoo does not know a field. */
-      cause?: 'too_large' | 'query_invalid';
-    };
-
-/** Makes one call on the model. The answer must come from Odoo now: no kept answer, no read of another caller. */
-export type Ask<Failure> = (question: Question) => Promise<Asked<Failure>>;
-
-/** What is followed. The model and the server are known to `ask`. */
-export interface ChangesQuery {
-  /** JSON text of the domain, an array. */
-  domain: string;
-  /** Names of the fields of `record`. At least one. */
-  fields: readonly string[];
-  /** The result of prepareContext. */
-  context: string;
-}
-
-export interface ChangesBounds {
-  /** Maximum changes of one answer. At least 1. */
-  changesMax: number;
-  /** Maximum bytes of the records of one answer. One page of Odoo may be more. */
-  bytesMax: number;
-  /** Maximum records of one call. */
-  pageMax: number;
-  /** How long a transaction in Odoo may last. */
-  overlapSeconds: number;
-  /** True once the answer should end, with `more`. Asked before each further page. */
-  isOver: () => boolean;
-}
-
-export interface Change {
-  /** `left`: the record does not match the domain; it may never have matched. */
-  change: 'upsert' | 'left';
-  id: number;
-  /** `write_date` as `2026-10-21T01:31:00Z`; null if Odoo has none. */
-  at: string | null;
-  /** JSON text of the record with the fields of the query; null for `left`. */
-  record: Uint8Array | null;
-}
-
-/** A plain JSON value of at most about 25 kB. Other versions are refused. */
-export interface ChangesState {
-  readonly version: typeof STATE_VERSION;
-  /** Keeps the digests of two states apart. */
-  readonly salt: string;
-  readonly time: ServerTime;
-  /** The last id of the copy; null once the copy is complete. */
-  readonly copiedTo: number | null;
-  /** All that was stamped before is given. Null: nothing is known to be stamped. */
-  readonly from: number | null;
-  /** The scan that has not ended. */
-  readonly scan: Scan | null;
-  /** The time of the database when the last full scan began. */
-  readonly scannedAt: number | null;
-  /** Records of a page, where fewer than the maximum fit into an answer of Odoo. */
-  readonly pageSize: number | null;
-  /** {@link encodeRuns}. */
-  readonly given: string;
-}
-
-interface Scan {
-  readonly isFull: boolean;
-  /** Continues after this place; null: with everything that is stamped. */
-  readonly after: Place | null;
-  /** True if the second of `after` is read by id. */
-  readonly isWithinSecond: boolean;
-  /** For a full scan: `from` after it. Null until its first answer. */
-  readonly nextFrom: number | null;
-}
-
-export type ChangesRead<Failure> =
-  | {
-      changes: Change[];
-      /** For the next call. */
-      state: ChangesState;
-      /** True if the next call may be made at once. False: everything that Odoo shows now is given. */
-      more: boolean;
-    }
-  /** Nothing was given: call again with the same state. */
-  | { failure: Failure }
-  | { fault: ChangesFault };
-
-/** `no_write_date`: the model cannot be followed. `answer_invalid`: an answer of Odoo cannot be used. */
-export type ChangesFault = { type: 'no_write_date' } | { type: 'answer_invalid'; message: string };
-
-export const STATE_VERSION = 1;
 /** Full scans read again what was given within the overlap: so many records each time, */
 const REREAD_ALWAYS = 100;
 /** or, of more, so many a second on average. */
@@ -227,7 +132,10 @@ class Reader<Failure> {
     const { rows } = await this.#askPage((limit) => askFrom(this.#query, from, limit));
     const matching = await this.#findMatching(rows);
     const others = rows.filter((row): row is StampedRow => row.second !== null && !matching.has(row.id));
-    this.#runs = addRecords(this.#runs, others.map((row) => this.#digest(row, false)));
+    this.#runs = addRecords(
+      this.#runs,
+      others.map((row) => this.#digest(row, false)),
+    );
   }
 
   async readPage(): Promise<void> {
@@ -330,7 +238,11 @@ class Reader<Failure> {
   #lowerFrom(): void {
     const { from, time } = this.#state;
     const found = this.#findFrom(time);
-    this.#state = { ...this.#state, from: found === null || from === null ? from : Math.min(found, from), scannedAt: null };
+    this.#state = {
+      ...this.#state,
+      from: found === null || from === null ? from : Math.min(found, from),
+      scannedAt: null,
+    };
   }
 
   /** Asks for one page, and for a shorter one if it is too large. */
@@ -345,7 +257,10 @@ class Reader<Failure> {
       }
       const limit = Math.min(size, asked.limit ?? size);
       const rows = await this.#parse(asked.result, limit);
-      const newest = rows.reduce((latest, { second }) => Math.max(latest, second ?? latest), Number.NEGATIVE_INFINITY);
+      const newest = rows.reduce(
+        (latest, { second }) => Math.max(latest, second ?? latest),
+        Number.NEGATIVE_INFINITY,
+      );
       const noted = noteAnswer(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
       this.#state = { ...this.#state, time: noted.time };
       if (noted.hasGoneBack) this.#lowerFrom();

@@ -2,7 +2,13 @@
  * A lower bound of the time of the database, in seconds, from the answers of the server alone: their header `date`, and
  * the latest `write_date` in them. The clock of the proxy is never compared with them. Pure.
  */
-import type { ServerClock } from './read-changes.ts';
+/** The clock of the server, in whole seconds since 1970. */
+export interface ServerClock {
+  /** Not after the time at which Odoo read the rows. */
+  asked: number;
+  /** The header `date` of the answer. */
+  answered: number;
+}
 
 /** A plain JSON value. */
 export interface ServerTime {
