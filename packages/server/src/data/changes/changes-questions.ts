@@ -1,7 +1,8 @@
 /**
- * The calls on Odoo that find changes. Times in domains are whole seconds, and compared with `>=` and `<` only: versions
- * differ in what the other operators mean for the fractions that PostgreSQL keeps (docs/odoo-facts.md#write-date). Each
- * domain names `id`: `ir.attachment` hides the files of fields from domains that do not. Pure.
+ * The calls on Odoo that find changes. Times in domains are whole seconds, and compared with `>=` and `<` only:
+ * versions differ in what the other operators mean for the fractions that PostgreSQL keeps
+ * (docs/odoo-facts.md#write-date). Each domain names `id`: `ir.attachment` hides the files of fields from domains that
+ * do not. Pure.
  */
 import type { Denial } from '../../execute/terms/denial.ts';
 import type { Question } from '../ask-odoo.ts';

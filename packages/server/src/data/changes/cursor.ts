@@ -1,7 +1,7 @@
 /**
- * Cursors: the state of one caller's changes, sealed with AES-256-GCM under a key for the client and its server. A cursor
- * of another client or server is therefore no cursor at all, and nothing is learned from it. What else must stay the same
- * is inside, so that an error can name it. Pure.
+ * Cursors: the state of one caller's changes, sealed with AES-256-GCM under a key for the client and its server. A
+ * cursor of another client or server is therefore no cursor at all, and nothing is learned from it. What else must
+ * stay the same is inside, so that an error can name it. Pure.
  */
 import {
   createCipheriv,
@@ -13,7 +13,7 @@ import {
 } from 'node:crypto';
 import { type ChangesState, STATE_VERSION } from './terms.ts';
 
-/** Who asks whom. */
+/** The client and the server that a cursor belongs to. */
 export interface CursorOwner {
   /** Id of the client, which its keys share. */
   clientId: string;

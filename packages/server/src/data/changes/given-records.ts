@@ -1,8 +1,8 @@
 /**
- * What a cursor has given within the overlap, in bounded space. Records are ordered by (second of `write_date`, id), and
- * runs of neighbours have one digest together. Up to RUNS_MAX records each is a run of its own; then neighbours are
- * joined. A run whose digest has not changed holds nothing new. Of a run that has changed, all records are given again.
- * Pure. docs/decisions/0039-changes.md has the proof.
+ * What a cursor has given within the overlap, in bounded space. Records are ordered by (second of `write_date`, id),
+ * and runs of neighbours have one digest together. Up to RUNS_MAX records each is a run of its own; then neighbours
+ * are joined. A run whose digest has not changed holds nothing new. If it has changed, all of its records are given
+ * again. Pure. docs/decisions/0039-changes.md has the proof.
  */
 
 /** A place in the order: the second of `write_date` since 1970, and the id. */

@@ -2,9 +2,9 @@
  * Reads what has changed in a model since a state, through calls on Odoo that `ask` makes. Knows neither HTTP nor who
  * asks: the route and the subscriptions use it. docs/decisions/0039-changes.md proves what it promises.
  *
- * First, the records that match are copied by id. Then scans follow, by `(write_date, id)`: a full one begins an overlap
- * before the last one did, and finds what transactions have committed late; a quick one finds what is new, while a full
- * one would cost too much.
+ * First, the records that match are copied by id. Then scans follow, by `(write_date, id)`: a full one begins an
+ * overlap before the last one did, and finds what transactions have committed late; a quick one finds what is new,
+ * while a full one would cost too much.
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { Question } from '../ask-odoo.ts';
