@@ -50,7 +50,8 @@ class World {
     if (this.#hasEnded) return;
     this.nowMs += [0, 0.001, 40, 300, 900, 5000, 40_000][this.pick(7)] as number;
     // For a transaction that is open, a jump ahead is time that it lasts.
-    if (this.mayJump && this.#open.length === 0) {
+    if (this.mayJump) {
+      this.#endOpen();
       this.nowMs += [3_600_000, 7_200_000, -3_600_000, -7_200_000, -90_000][this.pick(5)] as number;
       this.mayJump = false;
     }
@@ -65,6 +66,10 @@ class World {
 
   endAll(): void {
     this.#hasEnded = true;
+    this.#endOpen();
+  }
+
+  #endOpen(): void {
     for (const open of [...this.#open]) this.#end(open);
   }
 

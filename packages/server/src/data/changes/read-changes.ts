@@ -164,12 +164,14 @@ class Reader<Failure> {
   async #scan(): Promise<void> {
     const scan = this.#state.scan ?? this.#startScan();
     const { after, isWithinSecond } = scan;
-    const { rows, isWhole, hasGoneBack } = await this.#askPage((limit) =>
+    const { rows, isWhole, hasGoneBack, isOutdated } = await this.#askPage((limit) =>
       after !== null && isWithinSecond
         ? askSecond(this.#query, after, limit)
         : askFrom(this.#query, after?.second ?? null, limit),
     );
-    const begun = this.#begin(scan, hasGoneBack);
+    const begun = { ...this.#begin(scan, hasGoneBack), isOutdated: scan.isOutdated || isOutdated };
+    // What was learned about the time stays, if a later call of this page fails.
+    this.#state = { ...this.#state, scan: begun };
     const page = placePage(rows, scan, isWhole);
     if (page === null) {
       // All of the page is of one second, which is therefore read by id.
@@ -196,7 +198,7 @@ class Reader<Failure> {
     const isFull = from === null || time.now === null || this.#isFullDue();
     const second = isFull ? from : Math.max(from, time.now - QUICK_OVERLAP_SECONDS);
     const after = second === null ? null : { second: findScanStart(this.#runs, second), id: 0 };
-    return { isFull, after, isWithinSecond: false, nextFrom: null };
+    return { isFull, after, isWithinSecond: false, nextFrom: null, isOutdated: false };
   }
 
   /** The more records must be read again, the rarer. Without the header `date`, time does not pass in between. */
@@ -225,24 +227,25 @@ class Reader<Failure> {
     return dropRuns(runs, comparePlaces(start, reached) < 0 ? start : reached);
   }
 
-  #endScan({ isFull, nextFrom }: Scan): void {
+  #endScan({ isFull, nextFrom, isOutdated }: Scan): void {
     this.#state = { ...this.#state, from: nextFrom ?? this.#state.from, scan: null };
-    this.isDone = isFull || !this.#isFullDue();
+    if (isOutdated) this.#state = { ...this.#state, scannedAt: null };
+    this.isDone = !isOutdated && (isFull || !this.#isFullDue());
   }
 
   #findFrom({ now }: ServerTime): number | null {
     return now === null ? null : now - this.#bounds.overlapSeconds - CLOCK_TOLERANCE_SECONDS;
   }
 
-  /** The clock of the server has gone back: what is stamped from now on may be before `from`. */
-  #lowerFrom(): void {
+  /**
+   * The clock of the server has gone back: what is stamped from now on may be before `from`. False if it cannot be.
+   */
+  #lowerFrom(): boolean {
     const { from, time } = this.#state;
     const found = this.#findFrom(time);
-    this.#state = {
-      ...this.#state,
-      from: found === null || from === null ? from : Math.min(found, from),
-      scannedAt: null,
-    };
+    if (found === null || from === null || found >= from) return false;
+    this.#state = { ...this.#state, from: found };
+    return true;
   }
 
   /** Asks for one page, and for a shorter one if it is too large. */
@@ -263,8 +266,8 @@ class Reader<Failure> {
       );
       const noted = noteAnswer(this.#state.time, asked.clock, Number.isFinite(newest) ? newest : null);
       this.#state = { ...this.#state, time: noted.time };
-      if (noted.hasGoneBack) this.#lowerFrom();
-      return { hasGoneBack: noted.hasGoneBack, rows, isWhole: rows.length < limit };
+      const isOutdated = noted.hasGoneBack && this.#lowerFrom();
+      return { hasGoneBack: noted.hasGoneBack, isOutdated, rows, isWhole: rows.length < limit };
     }
   }
 

@@ -83,6 +83,8 @@ export interface Scan {
   readonly isWithinSecond: boolean;
   /** For a full scan: `from` after it. Null until its first answer. */
   readonly nextFrom: number | null;
+  /** `from` was lowered since the scan began: another full one must follow. */
+  readonly isOutdated: boolean;
 }
 
 export type ChangesRead<Failure> =
