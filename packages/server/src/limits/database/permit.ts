@@ -10,6 +10,8 @@ export interface PermitRequest {
   signal: AbortSignal;
   /** The bound of the called instance; null if it has none. */
   bound: InstanceBound | null;
+  /** True for a call that nobody waits for, such as a page of an export: interactive calls go first. Default: false. */
+  isBackground?: boolean;
 }
 
 /** The operator's concurrency bound for one instance, across all processes. Calls beyond it wait. */
