@@ -276,6 +276,19 @@ const BOUNDARIES: Boundary[] = [
     takesClock: true,
   },
   {
+    files: `${SERVER}/data/export/**`,
+    allow: [
+      '../*.ts',
+      '../../execute/call/read-members.ts',
+      '../../execute/request/{answer-headers,reading-pace}.ts',
+      '../../execute/terms/{conversation,denial}.ts',
+      '../../{json,observe,streams}/*',
+      CONTRACT,
+      'node:*',
+    ],
+    takesClock: true,
+  },
+  {
     files: `${SERVER}/mcp/*.ts`,
     allow: [
       './tools/all-tools.ts',

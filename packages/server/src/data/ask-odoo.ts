@@ -2,7 +2,7 @@
  * Makes one call of a request that moves data, and collects its answer. The call passes the execute pipeline, so that
  * policy, limits and audit apply to it as to any other.
  */
-import type { Conversation } from '../execute/terms/conversation.ts';
+import type { Conversation, RunOptions } from '../execute/terms/conversation.ts';
 import { Denial } from '../execute/terms/denial.ts';
 import { findValue, readMembers } from '../json/members.ts';
 import { AnswerCollector } from '../streams/answer-collector.ts';
@@ -17,12 +17,15 @@ export interface Question {
   keyword: Readonly<Record<string, Uint8Array | string>>;
 }
 
-/** The JSON text of the result, or why there is none. */
-export type QuestionAnswer =
-  | { result: Uint8Array }
+/** Why there is no result. */
+export type QuestionFailure =
   /** A whole answer with an error and the `id` of the request. */
   | { status: number; headers: Record<string, string>; error: Uint8Array }
-  | { denial: Denial };
+  /** `isTooLarge`: the answer is larger than the maximum. */
+  | { denial: Denial; isTooLarge?: true };
+
+/** The JSON text of the result, or why there is none. */
+export type QuestionAnswer = { result: Uint8Array } | QuestionFailure;
 
 /** Rejects never. An answer of more than `bytesMax` is denied. */
 export async function askOdoo(
@@ -30,11 +33,12 @@ export async function askOdoo(
   request: DataRequest,
   question: Question,
   bytesMax: number,
+  options?: RunOptions,
 ): Promise<QuestionAnswer> {
   const writer = new AnswerCollector(bytesMax);
-  const denial = await conversation.run(buildCall(request, question), writer);
+  const denial = await conversation.run(buildCall(request, question), writer, options);
   if (denial !== null) return { denial };
-  if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax) };
+  if (writer.isTooLarge) return { denial: denyTooLarge(bytesMax), isTooLarge: true };
   if (!writer.isWhole) return { denial: BROKEN_OFF };
   const bytes = writer.join();
   const result = findResult(bytes);

@@ -18,14 +18,36 @@ export interface Conversation {
   readonly areValuesNormalized: boolean;
   /** Starts the time limit of the request anew: for answers that take many calls, each of which has the limit. */
   renewTime(): void;
+  /** Stops the time limit until it is renewed: for waits that have a bound of their own. */
+  pauseTime(): void;
+  /** True once a graceful stop has begun: an answer without an end of its own should end now. */
+  readonly isStopping: boolean;
   /** Answers the request with a denial and the `id` of its body. */
   refuse(denial: Denial, id: Uint8Array): void;
   /** Headers that the answer must have. */
   describe(): AnswerHeaders;
   /**
    * Runs one call, given as the body of the operation. Resolves when its answer is written, or to the denial of a call
-   * that was not run. One call at a time. `approvalIds`: approvals that the call may use, in place of those that the
-   * request names (docs/approvals.md). Texts that are not ids count as unknown ones.
+   * that was not run. One call at a time.
    */
-  run(call: Uint8Array, writer: AnswerWriter, approvalIds?: readonly string[]): Promise<Denial | null>;
+  run(call: Uint8Array, writer: AnswerWriter, options?: RunOptions): Promise<Denial | null>;
+}
+
+export interface RunOptions {
+  /**
+   * Approvals that the call may use, in place of those that the request names (docs/approvals.md). Texts that are not
+   * ids count as unknown ones.
+   */
+  approvalIds?: readonly string[];
+  /** Whether values are normalized, in place of {@link Conversation.areValuesNormalized}. */
+  areValuesNormalized?: boolean;
+  /** Called before the answer is written, with the times of the call. */
+  onAnswer?(times: CallTimes): void;
+}
+
+/** Times of a call by the monotonic clock, in milliseconds; null: it was not sent, or not answered. */
+export interface CallTimes {
+  readonly startedMs: number;
+  readonly sentMs: number | null;
+  readonly answeredMs: number | null;
 }

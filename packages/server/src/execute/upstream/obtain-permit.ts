@@ -33,13 +33,15 @@ class CallPermitRequest implements PermitRequest {
   readonly client: string;
   readonly signal: AbortSignal;
   readonly bound: PermitRequest['bound'];
+  readonly isBackground: boolean;
   readonly #time: CallContext['time'];
 
-  constructor(target: Target, { client, time }: CallContext) {
+  constructor(target: Target, { client, time, request }: CallContext) {
     this.database = nameDatabaseByTrust(target);
     this.client = client.key.id;
     this.signal = time.signal;
     this.bound = findInstanceBound(target);
+    this.isBackground = request.isBackground;
     this.#time = time;
   }
 

@@ -261,9 +261,15 @@ function describeCallHeader(example: object): object {
   };
 }
 
-function describeConversation({ id, summary, example, body, answer }: ConversationRoute): object {
-  const schema = { type: 'object' };
+function describeConversation({ id, summary, example, body, shape, answer }: ConversationRoute): object {
   const isFile = body === 'bytes';
+  const anyObject = { type: 'object' };
+  const [firstType] = answer.types;
+  const describeContent = (type: string) => {
+    if (answer.schema !== undefined && type === firstType) return { schema: refer(answer.schema) };
+    return type === 'application/json' ? { schema: anyObject } : {};
+  };
+  const schema = shape === undefined ? anyObject : refer(shape);
   return {
     operationId: id,
     summary,
@@ -277,9 +283,7 @@ function describeConversation({ id, summary, example, body, answer }: Conversati
     responses: {
       200: {
         description: answer.description,
-        content: Object.fromEntries(
-          answer.types.map((type) => [type, type === 'application/json' ? { schema } : {}]),
-        ),
+        content: Object.fromEntries(answer.types.map((type) => [type, describeContent(type)])),
       },
       ...describeErrors(),
     },

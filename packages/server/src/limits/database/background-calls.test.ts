@@ -108,8 +108,9 @@ test('do not change the estimates of interactive calls', () => {
       (outcome) => 'refused' in outcome,
     ).length;
   };
-  expect(judge(beside)).toBe(judge(without));
-  expect(judge(without)).toBeGreaterThan(0);
+  const refused = judge(without);
+  expect(refused).toBeGreaterThan(0);
+  expect(judge(beside)).toBe(refused);
 });
 
 test('a queue full of pages refuses no interactive call', () => {

@@ -83,7 +83,7 @@ type Step = typeof STEPS extends fc.Arbitrary<(infer One)[]> ? One : never;
  * Time-outs halve the limit from 3 to 1 and open the breaker. Client a, which holds the only permit, then sends the
  * probe.
  */
-const CALL_OF_A = { client: 'a', database: 'one', bound: null, isBackground: false };
+const CALL_OF_A = { client: 'a', database: 'one', bound: null, isBackground: false } as const;
 const PROBE_BEYOND_SHARE: Step[] = [
   { act: 'batch', ...CALL_OF_A, patienceMs: 500, size: 3 },
   { act: 'batch', ...CALL_OF_A, client: 'b', patienceMs: 500, size: 1 },
@@ -185,7 +185,10 @@ class History {
     else this.#take(call, outcome);
   }
 
-  share(call: Pick<PermitRequest, 'client' | 'database' | 'bound' | 'isBackground'>, patiences: number[]): void {
+  share(
+    call: Pick<PermitRequest, 'client' | 'database' | 'bound' | 'isBackground'>,
+    patiences: number[],
+  ): void {
     const ending = new AbortController();
     const reply = Promise.withResolvers<string>();
     const readers = patiences.map((patienceMs) => this.begin(patienceMs));
@@ -313,7 +316,8 @@ test('every call has one outcome, limits hold, and no permits or listeners remai
         await check();
       }
       for (const { outcomes } of history.calls) expect(outcomes).toHaveLength(1);
-      for (const state of databaseLimiters.states()) expect(state).toMatchObject({
+      for (const state of databaseLimiters.states())
+        expect(state).toMatchObject({
           running: 0,
           waiting: 0,
           backgroundRunning: 0,
