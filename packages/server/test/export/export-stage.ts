@@ -1,7 +1,6 @@
 /** A proxy in front of the sandbox, or of a scripted table of any size, and exports through it. */
 import { type IncomingHttpHeaders, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { closeAfterTest } from '../close-after-test.ts';
 import { type Proxy as ErpProxy, type ProxyOptions, startProxy } from '../harness.ts';
@@ -118,6 +117,16 @@ export interface TableOptions extends ProxyOptions {
   script?: PageScript;
 }
 
+const NO_ACCESS = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  error: {
+    code: 200,
+    message: 'Odoo Server Error',
+    data: { name: 'odoo.exceptions.AccessError', message: 'no', arguments: ['no'], context: {} },
+  },
+});
+
 export const printRecord = (id: number): string => `{"id": ${id}, "name": "Record ${id}"}`;
 
 export async function startTableStage({
@@ -129,6 +138,8 @@ export async function startTableStage({
   const calls: PageCall[] = [];
   const upstream = closeAfterTest(
     await startUpstream(async (socket, { body }) => {
+      // Other methods are asked for names and types of fields.
+      if (!body.includes('"search_read"')) return answerLikeOdoo(socket, NO_ACCESS);
       const call = readPageCall(body);
       calls.push(call);
       if (await script(socket, call, calls.length - 1)) return;
@@ -170,5 +181,3 @@ export function printPage(
   for (let id = after + 1; id <= last; id++) records.push(print(id));
   return printResult(`[${records.join(', ')}]`);
 }
-
-export { buffer };

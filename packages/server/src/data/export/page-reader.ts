@@ -9,7 +9,7 @@ import { delay } from '../../streams/wait.ts';
 import { askOdoo, type QuestionAnswer, type QuestionFailure } from '../ask-odoo.ts';
 import { readMemberBytes } from '../data-request.ts';
 import type { ExportRequest } from './export-request.ts';
-import { choosePageSize, PAGE_SIZE_FIRST } from './page-size.ts';
+import { PageSize } from './page-size.ts';
 import { type Page, splitPage } from './split-page.ts';
 
 export interface PageReaderDeps {
@@ -36,7 +36,7 @@ export class PageReader {
   readonly #conversation: Conversation;
   readonly #request: ExportRequest;
   readonly #deps: PageReaderDeps;
-  #size = PAGE_SIZE_FIRST;
+  readonly #pageSize = new PageSize();
   #isFirst = true;
   /** True while it waits before it reads a page again. The time limit of the request does not run then. */
   isWaiting = false;
@@ -54,18 +54,18 @@ export class PageReader {
   async read(after: number | null, countMax: number): Promise<Page | QuestionFailure> {
     const endsMs = this.#deps.nowMs() + PATIENCE_MS;
     for (let failures = 0; ; ) {
-      const asked = Math.min(this.#size, countMax);
+      const asked = Math.min(this.#pageSize.size, countMax);
       const answer = await this.#ask(after, asked);
       if (!('result' in answer)) {
         const isDivisible = 'isTooLarge' in answer && asked > 1;
-        if (isDivisible) this.#size = Math.max(1, Math.floor(asked / 2));
+        if (isDivisible) this.#pageSize.halve(asked);
         else if (this.#isFirst || !(await this.#waitAfter(answer, failures++, endsMs))) return answer;
         continue;
       }
       const page = await splitPage(answer.result, after, asked);
       if (typeof page === 'string') return { denial: denyPage(page) };
       this.#isFirst = false;
-      this.#size = choosePageSize(this.#size, { ...answer.cost, records: page.bounds.length / 2 });
+      this.#pageSize.learn({ ...answer.cost, records: page.bounds.length / 2 });
       return page;
     }
   }
