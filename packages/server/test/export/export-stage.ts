@@ -1,5 +1,5 @@
 /** A proxy in front of the sandbox, or of a scripted table of any size, and exports through it. */
-import { type IncomingHttpHeaders, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Sandbox, startSandbox } from '@erp-proxy/sandbox';
 import { closeAfterTest } from '../close-after-test.ts';

@@ -39,9 +39,9 @@ test('a caller that reads too slowly is cut off', async () => {
   const response = await openExport(proxy, body, { 'x-request-timeout': '60' });
   response.on('error', () => {});
   const ended = () => proxy.log.filter(({ msg }) => msg === 'export');
-  await expect.poll(ended, { timeout: 40_000, interval: 100 }).toMatchObject([
-    { problem: expect.stringMatching(/took less than 131072 bytes a second/) },
-  ]);
+  await expect
+    .poll(ended, { timeout: 40_000, interval: 100 })
+    .toMatchObject([{ problem: expect.stringMatching(/took less than 131072 bytes a second/) }]);
   await expect.poll(() => upstream.sockets.size, PATIENT).toBe(0);
   await expect
     .poll(() => proxy.app.databaseLimiters.states()[0], PATIENT)

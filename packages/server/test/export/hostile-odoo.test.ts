@@ -41,7 +41,10 @@ const LIES: [name: string, text: string][] = [
   ['no JSON', 'Hello'],
   ['a list that is not closed, in a long answer', printResult(`[{"id": 300, "x": "${'x'.repeat(40_000)}"}`)],
   ['a long answer with garbage', printResult(`[{"id": 300, "x": "${'x'.repeat(40_000)}"} }{]`)],
-  ['a field that was removed', printFault('builtins.ValueError', "Invalid field 'name' on model 'res.partner'")],
+  [
+    'a field that was removed',
+    printFault('builtins.ValueError', "Invalid field 'name' on model 'res.partner'"),
+  ],
   ['records that vanished', printFault('odoo.exceptions.MissingError', 'Record does not exist')],
   ['access that was withdrawn', printFault('odoo.exceptions.AccessError', 'You may not')],
 ];
